@@ -1,0 +1,16 @@
+#pragma once
+
+// Everything public of the module base.
+
+#include <sluice/base/assert.hpp>
+#include <sluice/base/asymmetric_fence.hpp>
+#include <sluice/base/backoff.hpp>
+#include <sluice/base/cache_line.hpp>
+#include <sluice/base/cell.hpp>
+#include <sluice/base/epoch.hpp>
+#include <sluice/base/expected.hpp>
+#include <sluice/base/pause.hpp>
+#include <sluice/base/platform.hpp>
+#include <sluice/base/prefetch.hpp>
+#include <sluice/base/setup_error.hpp>
+#include <sluice/base/spin_lock.hpp>

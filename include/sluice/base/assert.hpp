@@ -1,0 +1,77 @@
+#pragma once
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+
+/// Assertions against misuse, with one replaceable handler for the whole program.
+///
+/// SLUICE_ASSERT is active unless NDEBUG is defined, as the standard assert. It decides only what a
+/// function body checks: no type of this library changes its layout or its members with NDEBUG, so
+/// translation units built with and without it can exchange objects.
+
+namespace sluice {
+
+/// What failed and where. All strings live at least until the handler returns.
+struct AssertionFailure {
+    const char* expression;  ///< the condition as written; empty when there is none to show
+    const char* message;     ///< what to do instead
+    const char* file;
+    int line;
+};
+
+/// Called once for a failed assertion, on the thread that failed, possibly on several threads at
+/// once. It must not throw: that ends the program through std::terminate. When it returns, the
+/// program is ended with std::abort.
+using AssertionHandler = void (*)(const AssertionFailure&);
+
+namespace detail {
+
+inline std::atomic<AssertionHandler> assertionHandler{nullptr};
+
+}  // namespace detail
+
+/// Installs a handler and returns the previous one; nullptr stands for the default, which prints
+/// one line to stderr: `sluice: <message> [<expression>] at <file>:<line>`. Any thread may call it.
+inline AssertionHandler setAssertionHandler(AssertionHandler handler) noexcept {
+    // The handler is code, not data that was prepared for it, but it may read what its installer
+    // wrote before, hence release here and acquire in failAssertion.
+    return detail::assertionHandler.exchange(handler, std::memory_order_acq_rel);
+}
+
+/// Hands a failure to the handler and ends the program. It works in release builds too: use it for
+/// failures that nothing can continue from. It allocates nothing.
+[[noreturn, gnu::cold, gnu::noinline]] inline void
+failAssertion(const AssertionFailure& failure) noexcept {
+    if (const AssertionHandler handler = detail::assertionHandler.load(std::memory_order_acquire)) {
+        handler(failure);
+    } else {
+        std::fprintf(stderr, "sluice: %s [%s] at %s:%d\n", failure.message, failure.expression,
+                     failure.file, failure.line);
+    }
+    std::abort();
+}
+
+namespace detail {
+
+/// Keeps the failing side of an assertion down to one call with four constants.
+[[noreturn, gnu::cold, gnu::noinline]] inline void
+assertionFailed(const char* expression, const char* message, const char* file, int line) noexcept {
+    failAssertion(AssertionFailure{expression, message, file, line});
+}
+
+}  // namespace detail
+
+}  // namespace sluice
+
+/// SLUICE_ASSERT(condition, message): an expression of type void, allowed in constexpr functions.
+/// The message is a string that tells the caller what to do instead. With NDEBUG the condition is
+/// still compiled, so it cannot rot and its variables count as used, but it is never evaluated.
+#if defined(NDEBUG)
+#define SLUICE_ASSERT(condition, message) static_cast<void>(false && static_cast<bool>(condition))
+#else
+#define SLUICE_ASSERT(condition, message)                                                          \
+    (static_cast<bool>(condition)                                                                  \
+         ? static_cast<void>(0)                                                                    \
+         : ::sluice::detail::assertionFailed(#condition, message, __FILE__, __LINE__))
+#endif

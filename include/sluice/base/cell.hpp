@@ -1,0 +1,80 @@
+#pragma once
+
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace sluice {
+
+namespace detail {
+
+/// Whether buildAt<T>(place, args...) cannot throw.
+template <class T, class... Args>
+constexpr bool nothrowBuildable() noexcept {
+    if constexpr (std::is_constructible_v<T, Args&&...>) {
+        return std::is_nothrow_constructible_v<T, Args&&...>;
+    } else {
+        return noexcept(T{std::declval<Args>()...});
+    }
+}
+
+/// Builds a T in raw storage: T(args...), or T{args...} for an aggregate without such a
+/// constructor, which messages often are.
+template <class T, class... Args>
+T& buildAt(void* place, Args&&... args) noexcept(nothrowBuildable<T, Args...>()) {
+    if constexpr (std::is_constructible_v<T, Args&&...>) {
+        return *::new (place) T(std::forward<Args>(args)...);
+    } else {
+        return *::new (place) T{std::forward<Args>(args)...};
+    }
+}
+
+}  // namespace detail
+
+/// Raw storage for one T, correctly aligned also for over-aligned types, which does not remember
+/// whether a T lives in it: the owner does.
+///
+/// Use it for the slots of a ring or a pool. Use std::optional when one byte for the state does not
+/// matter.
+///
+/// A Cell is trivially constructible and destructible: leaving it uninitialised costs nothing, an
+/// array of Cells of static storage duration lies in .bss, and a T that still lives in a Cell when
+/// the Cell goes away is not destroyed. Copying the Cell itself would copy bytes, not a T, and is
+/// therefore forbidden. A Cell adds no synchronisation of its own.
+///
+/// A class that holds an array of Cells and wants a constexpr constructor (so that its statics are
+/// ready before any dynamic initialisation) puts the array into a union next to a `char` and
+/// initialises the `char`.
+template <class T>
+class Cell {
+    static_assert(std::is_object_v<T> && !std::is_array_v<T>, "Cell<T>: T must be a single object");
+    static_assert(std::is_same_v<T, std::remove_cv_t<T>>, "Cell<T>: T must not be const/volatile");
+
+public:
+    Cell() = default;
+    Cell(const Cell&) = delete;
+    Cell& operator=(const Cell&) = delete;
+
+    /// Builds a T; none may live here yet. Arguments are forwarded as T(args...), or as T{args...}
+    /// for an aggregate that has no such constructor. If that throws, no T lives here.
+    template <class... Args>
+    T& construct(Args&&... args) noexcept(detail::nothrowBuildable<T, Args...>()) {
+        return detail::buildAt<T>(storage_, std::forward<Args>(args)...);
+    }
+
+    /// The T that lives here. Undefined when there is none.
+    T& get() noexcept { return *std::launder(reinterpret_cast<T*>(storage_)); }
+    const T& get() const noexcept { return *std::launder(reinterpret_cast<const T*>(storage_)); }
+
+    /// Ends the life of the T that lives here; costs nothing for trivially destructible types.
+    void destroy() noexcept {
+        if constexpr (!std::is_trivially_destructible_v<T>) {
+            get().~T();
+        }
+    }
+
+private:
+    alignas(T) unsigned char storage_[sizeof(T)];
+};
+
+}  // namespace sluice

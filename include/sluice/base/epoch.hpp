@@ -1,0 +1,376 @@
+#pragma once
+
+#include <sluice/base/assert.hpp>
+#include <sluice/base/detail/epoch_garbage.hpp>
+#include <sluice/base/detail/epoch_slots.hpp>
+#include <sluice/base/detail/epoch_thread.hpp>
+#include <sluice/base/platform.hpp>
+#include <sluice/base/spin_lock.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+/// Read-side protection: readers use shared objects without a lock or a reference count, and
+/// writers free what they have unlinked when no reader can hold it any more.
+///
+///     writer                                        reader
+///     old = list.exchange(next, acq_rel);           auto guard = domain.enter();
+///     domain.retire(old);                           use(*list.load(acquire));
+///
+/// Use it when an object is read far more often than replaced and readers must not slow each other
+/// down: snapshots of listeners, routing tables, configuration. Use a SpinLock or std::mutex when
+/// reads are rare; use std::shared_ptr when a reader keeps the object for long or hands it on.
+///
+/// Who may call what: every member may be called by any thread at any time, with these exceptions.
+/// - A Guard stays in the scope and on the thread that created it; so do not hold one across
+/// co_await.
+/// - A Reader is used by one thread at a time.
+/// - synchronize() must not be called inside a guard of the same thread and domain, nor wait there
+/// for a thread
+///   that calls it.
+/// - The destructor needs all other calls to be over and all guards to be gone. Threads that have
+/// used the
+///   domain may live on.
+///
+/// Progress and what a stopped thread delays:
+/// - enter() and leaving: wait-free, a fixed number of steps; no thread can delay a reader. A
+/// thread's first
+///   enter() of a domain takes a place in it: lock-free, and it allocates.
+/// - retire(node): lock-free. retire(pointer) takes a spin lock for a few instructions besides.
+/// - collect(): never waits; when another thread is inside the part that only one may be in, it
+/// does nothing.
+/// - synchronize(): waits for the readers that were inside when it was called, and for no later
+/// ones. A thread that is stopped inside a guard delays reclamation and synchronize(), never other
+/// readers or retire(). A thread that is stopped in the short exclusive part of collect() delays
+/// reclamation only.
+///
+/// Memory promise: what a reader did inside a guard is visible to the deleter of an object that was
+/// unlinked while the guard existed, and to the caller of synchronize() after it. An object passed
+/// to retire() after it was made unreachable is not freed while any guard exists from which it may
+/// have been reached.
+///
+/// What bounds the garbage: every `batch`-th retire() tries to reclaim. While no reader is inside
+/// for longer than t, pending are at most the objects retired within 2 t and two batches. A reader
+/// that stays inside without end makes the garbage grow without end; a writer that must not grow
+/// checks pendingApprox().
+///
+/// Allocation: a domain, a thread's first enter() (64 bytes and its share of a table of the
+/// thread), a Reader; retire(pointer) only when more objects are pending than ever before;
+/// retire(node) never. Exceptions: std::bad_alloc from those, with nothing changed. Deleters must
+/// not throw.
+///
+/// Deleters run in whoever calls retire(), collect() or the destructor, outside any lock. They may
+/// enter, retire and synchronize in any domain; what they retire is reclaimed by a later call, so a
+/// long chain of objects needs no deep stack.
+///
+/// Shutdown: the destructor runs all deleters, also those of objects which deleters retire. A
+/// thread that ends gives its places back for other threads to use; a domain's places are as many
+/// as threads were in use of it at one time.
+///
+/// fork: in the child only the calling thread exists. Readers go on; whatever guards other threads
+/// had stay taken for ever, so nothing is reclaimed if there were any. A child that lives on
+/// creates new domains.
+///
+/// Origin: epoch-based reclamation (K. Fraser, 2004) with the reader's fence moved to the reclaimer
+/// by membarrier, as in the user-space RCU library (M. Desnoyers et al., 2012).
+///
+/// Invariants (E is the epoch, unbounded; a slot holds what its reader has announced, or is idle):
+///   I1  announced(slot) <= E.
+///   I2  A batch is reclaimed only after: all its objects unlinked < target = ++E < a scan that
+///   found every
+///       slot idle or announced(slot) >= target.
+///   I3  A new batch is started only when the batch before it has passed; hence a reader that stays
+///   inside
+///       keeps E within its own epoch + 1 + the number of threads in synchronize(), and comparing
+///       words modulo their range is exact.
+///
+/// Edges:
+///   E1  leave: everything in a section -> release store of the slot -> acquire load of the scan ->
+///   deleter. E2  advance: unlinked -> release increment of E -> acquire load by enter() that
+///   announces the new epoch. E3  announce: the slot's store, light() | heavy(), scan. Either the
+///   scan sees the announcement, or the
+///       section sees what was unlinked before heavy().
+///   E4  retire: object unlinked -> release push -> acquire exchange by the collector.
+///   E5  place: last use of a slot -> release of isTaken -> acquire by its next owner.
+///   E6  slot: its construction -> release push -> acquire load of the scan.
+///   E7  collector: the batch in `waiting_`, and the heavy() behind it -> unlock -> lock by the
+///   next collector.
+///
+/// Tests: tests/unit/base/epoch_test.cpp, tests/stress/epoch_stress_test.cpp; argument:
+/// docs/algorithms/epoch.md.
+namespace sluice {
+
+struct EpochOptions {
+    /// After how many calls of retire() one of them tries to reclaim. More makes retire() cheaper
+    /// and the garbage larger. 0: only collect() and the destructor reclaim, so that retire() runs
+    /// no deleter.
+    std::size_t batch = 256;
+};
+
+/// One group of readers and the objects they may be reading. Domains are independent: a guard of
+/// one delays nothing in another. `Platform` is described in platform.hpp.
+template <class Platform = StdPlatform>
+class BasicEpochDomain {
+    using Slots = detail::EpochSlots<Platform>;
+    using Slot = typename Slots::Slot;
+    using Thread = detail::EpochThread<Platform>;
+    using NodePool = detail::EpochNodePool<Platform>;
+
+public:
+    class Guard;
+    class Reader;
+
+    explicit BasicEpochDomain(const EpochOptions& options = {})
+        : slots_(new Slots), hash_(Thread::hash(slots_)), batch_(options.batch) {}
+
+    BasicEpochDomain(const BasicEpochDomain&) = delete;
+    BasicEpochDomain& operator=(const BasicEpochDomain&) = delete;
+
+    ~BasicEpochDomain() {
+        SLUICE_ASSERT(!slots_->anyInside(),
+                      "an EpochDomain is destroyed while a reader is inside: leave all "
+                      "guards first, or let the domain live outside the object");
+        SLUICE_ASSERT(Thread::reclaiming() != this,
+                      "an EpochDomain is destroyed by a deleter that it runs: let "
+                      "the domain live outside the objects it reclaims");
+        while (pendingApprox() != 0) {
+            (void)reclaim(std::move(waiting_));
+            (void)reclaim(retiredObjects_.takeAll());
+        }
+        slots_->abandon();
+    }
+
+    /// Starts a read-side section that lasts as long as the guard. Sections nest; only the
+    /// outermost one counts. Cost: 1-2 ns with membarrier, one full fence more without; no atomic
+    /// read-modify-write.
+    [[nodiscard]] Guard enter() {
+        Slot* slot = Thread::findOr(slots_, hash_, [this] { return firstPlace(); });
+        return Guard(slots_->enter(*slot) ? slot : nullptr);
+    }
+
+    /// Whether this thread is inside a guard from enter(); guards from a Reader are not known here.
+    /// For code that may be reached from inside a section and must not synchronize() there.
+    [[nodiscard]] bool isInside() const noexcept {
+        const Slot* slot = Thread::find(slots_, hash_);
+        return slot != nullptr && slot->isInside();
+    }
+
+    /// A place in the domain of its own. See Reader.
+    [[nodiscard]] Reader reader() { return Reader(slots_->acquire()); }
+
+    /// Frees an object later: deletes it when no reader can hold it any more. The caller has made
+    /// it unreachable for new readers and retires it once. A type derived from EpochNode needs no
+    /// memory for that. For other types this may throw std::bad_alloc; then the object still
+    /// belongs to the caller.
+    template <class T>
+    void retire(T* object) noexcept(std::is_base_of_v<EpochNode, T>) {
+        static_assert(sizeof(T) > 0, "retire() needs the complete type");
+        if constexpr (std::is_base_of_v<EpochNode, T>) {
+            retire(static_cast<EpochNode&>(*object),
+                   [](EpochNode& node) { delete static_cast<T*>(&node); });
+        } else {
+            retire(object, [](void* pointer) { delete static_cast<T*>(pointer); });
+        }
+    }
+
+    /// The same with a function that frees the object. May throw std::bad_alloc; then the object
+    /// still belongs to the caller.
+    void retire(void* object, void (*reclaimObject)(void*)) {
+        SLUICE_ASSERT(reclaimObject != nullptr, "retire() needs a function that frees the object");
+        retire(pool_.take(object, reclaimObject), &NodePool::reclaimObject);
+    }
+
+    /// The same for an object that contains a node. Never allocates.
+    void retire(EpochNode& node, void (*reclaimNode)(EpochNode&)) noexcept {
+        // Relaxed: E4 makes it visible to who reclaims the node. Before the push, so that no object
+        // is reclaimed before it is counted.
+        const std::size_t count = retiredCount_.fetch_add(1, std::memory_order_relaxed) + 1;
+        retiredObjects_.push(node, reclaimNode);  // E4
+        if (batch_ != 0 && count % batch_ == 0) {
+            (void)collect();
+        }
+    }
+
+    /// Waits until every reader that was inside at the call has left; readers that enter later are
+    /// not waited for. Afterwards nobody uses what the caller had unlinked before, and no callback
+    /// that the caller had disconnected before is still running inside a guard. Frees nothing by
+    /// itself.
+    ///
+    /// Cost: one heavy() of the fence (0.4-10 us), one cache line per thread that uses the domain,
+    /// and the wait: a spin of some microseconds, then the processor is offered to other threads at
+    /// each step. A section that lasts long keeps the waiting thread awake.
+    void synchronize() noexcept {
+        SLUICE_ASSERT(
+            !slots_->anyInside(Thread::mark()),
+            "synchronize() inside a guard of the same thread waits for itself: leave the guard "
+            "first, or retire() instead of waiting");
+        slots_->waitUntilPassed(slots_->advance());
+    }
+
+    /// Frees what can be freed without waiting and returns the number of objects. Call it from time
+    /// to time where retire() is rare. After synchronize(), with no reader inside, it frees all
+    /// that was retired before. Returns 0 at once inside a deleter, and when another thread is
+    /// collecting.
+    std::size_t collect() noexcept {
+        if (Thread::reclaiming() != nullptr || !collecting_.try_lock()) {  // E7
+            return 0;
+        }
+        detail::EpochList passed;
+        detail::EpochList fresh;
+        takePassed(passed, fresh);
+        collecting_.unlock();  // E7
+        return reclaim(std::move(passed)) + reclaim(std::move(fresh));
+    }
+
+    /// How many objects are retired but not freed. Exact when nobody retires or reclaims.
+    [[nodiscard]] std::size_t pendingApprox() const noexcept {
+        // Relaxed: a snapshot of counts. The smaller count is read first, so the difference is
+        // never negative.
+        const std::size_t reclaimed = reclaimedCount_.load(std::memory_order_acquire);
+        return retiredCount_.load(std::memory_order_relaxed) - reclaimed;
+    }
+
+private:
+    /// For the first enter() of this thread, and for every one after the thread has given its
+    /// places back, that is in late destructors of thread-local objects: such a guard takes a place
+    /// for itself.
+    [[gnu::cold, gnu::noinline]] Slot* firstPlace() {
+        Slot* slot = Thread::add(*slots_);
+        if (slot == nullptr) {
+            slot = &slots_->acquire();
+            slot->isTemporary = true;
+            slot->owner.store(Thread::mark(),
+                              std::memory_order_relaxed);  // relaxed: for assertions
+        }
+        return slot;
+    }
+
+    /// By the holder of `collecting_`: the batch that was waiting if it has passed, and a new batch
+    /// if it passes at once (I2, I3).
+    void takePassed(detail::EpochList& passed, detail::EpochList& fresh) noexcept {
+        if (!waiting_.isEmpty() && slots_->passed(waitingFor_)) {
+            passed = std::move(waiting_);
+        }
+        if (!waiting_.isEmpty()) {
+            return;
+        }
+        waiting_ = retiredObjects_.takeAll();  // E4
+        if (waiting_.isEmpty()) {
+            return;
+        }
+        waitingFor_ = slots_->advance();
+        if (slots_->passed(waitingFor_)) {
+            fresh = std::move(waiting_);
+        }
+    }
+
+    std::size_t reclaim(detail::EpochList&& list) noexcept {
+        if (list.isEmpty()) {
+            return 0;
+        }
+        const void*& reclaiming = Thread::reclaiming();
+        const void* const outer = reclaiming;
+        reclaiming = this;
+        const std::size_t count = list.reclaim();
+        reclaiming = outer;
+        // Release: pairs with pendingApprox().
+        reclaimedCount_.fetch_add(count, std::memory_order_release);
+        return count;
+    }
+
+    // Read by every enter().
+    Slots* const slots_;
+    const std::size_t hash_;
+    const std::size_t batch_;
+
+    // Written by every retire().
+    alignas(cacheLineSize) detail::EpochStack<Platform> retiredObjects_;
+    typename Platform::template Atomic<std::size_t> retiredCount_{0};
+    typename Platform::template Atomic<std::size_t> reclaimedCount_{0};
+    NodePool pool_;
+
+    BasicSpinLock<Platform> collecting_;
+    // Both belong to the holder of `collecting_`.
+    detail::EpochList waiting_;
+    typename Slots::Epoch waitingFor_ = 0;
+};
+
+/// A read-side section; ends it in its destructor. It can be neither copied nor moved, so sections
+/// of one thread end in the reverse order of their beginning.
+template <class Platform>
+class [[nodiscard]] BasicEpochDomain<Platform>::Guard {
+public:
+    Guard(const Guard&) = delete;
+    Guard& operator=(const Guard&) = delete;
+
+    ~Guard() {
+        if (slot_ == nullptr) {
+            return;
+        }
+        SLUICE_ASSERT(
+            slot_->owner.load(std::memory_order_relaxed) == nullptr ||
+                slot_->owner.load(std::memory_order_relaxed) == Thread::mark(),
+            "an EpochDomain::Guard is left on another thread: do not hold one across co_await "
+            "and do not hand it over");
+        Slots::leave(*slot_);
+    }
+
+private:
+    friend class BasicEpochDomain;
+
+    /// Null for a nested section, whose end changes nothing.
+    explicit Guard(Slot* slot) noexcept : slot_(slot) {}
+
+    Slot* const slot_;
+};
+
+/// A place in a domain that does not belong to a thread: for hot loops (no search for the thread's
+/// place, under 1 ns), for shared libraries and parts where thread-local variables are slow or
+/// missing.
+///
+/// Used by one thread at a time; it may change hands between sections. Sections of one Reader nest.
+/// Destroying it after its domain is harmless, entering is not.
+template <class Platform>
+class BasicEpochDomain<Platform>::Reader {
+public:
+    explicit Reader(BasicEpochDomain& domain) : Reader(domain.slots_->acquire()) {}
+    Reader(Reader&& other) noexcept : slot_(std::exchange(other.slot_, nullptr)) {}
+    Reader(const Reader&) = delete;
+    Reader& operator=(const Reader&) = delete;
+
+    ~Reader() {
+        if (slot_ == nullptr) {
+            return;
+        }
+        const bool isInside = slot_->isInside();
+        SLUICE_ASSERT(!isInside,
+                      "an EpochDomain::Reader is destroyed inside its own guard: declare the "
+                      "Reader before the guard");
+        // Without assertions the slot stays taken: reclamation stops, but nothing in use is freed.
+        if (!isInside) {
+            slot_->home.release(*slot_);
+        }
+    }
+
+    /// As BasicEpochDomain::enter(); never allocates.
+    [[nodiscard]] Guard enter() noexcept {
+        SLUICE_ASSERT(slot_ != nullptr, "enter() of a Reader that was moved from: use the new one");
+#ifndef NDEBUG
+        slot_->owner.store(Thread::mark(), std::memory_order_relaxed);  // relaxed: for assertions
+#endif
+        return Guard(slot_->home.enter(*slot_) ? slot_ : nullptr);
+    }
+
+private:
+    friend class BasicEpochDomain;
+
+    explicit Reader(Slot& slot) noexcept : slot_(&slot) {}
+
+    Slot* slot_;
+};
+
+using EpochDomain = BasicEpochDomain<>;
+
+}  // namespace sluice

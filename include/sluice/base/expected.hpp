@@ -1,0 +1,152 @@
+#pragma once
+
+#include <sluice/base/assert.hpp>
+
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace sluice {
+
+/// Marks a value as the error of an Expected: `return Unexpected(ParseError::tooShort);`
+template <class E>
+class Unexpected {
+    static_assert(std::is_object_v<E> && std::is_same_v<E, std::remove_cv_t<E>>,
+                  "Unexpected<E>: E must be a plain object type");
+
+public:
+    constexpr explicit Unexpected(E error) noexcept(std::is_nothrow_move_constructible_v<E>)
+        : error_(std::move(error)) {}
+
+    constexpr E& error() & noexcept { return error_; }
+    constexpr const E& error() const& noexcept { return error_; }
+    constexpr E&& error() && noexcept { return std::move(error_); }
+
+private:
+    E error_;
+};
+
+template <class T, class E>
+class Expected;
+
+namespace detail {
+
+template <class T>
+inline constexpr bool isExpectedOrUnexpected = false;
+template <class T, class E>
+inline constexpr bool isExpectedOrUnexpected<Expected<T, E>> = true;
+template <class E>
+inline constexpr bool isExpectedOrUnexpected<Unexpected<E>> = true;
+
+/// What both forms of Expected share: a value of type Stored, or an error.
+template <class Stored, class E>
+class ExpectedState {
+public:
+    template <class... Args>
+    constexpr explicit ExpectedState(std::in_place_index_t<0> which, Args&&... args)
+        : state_(which, std::forward<Args>(args)...) {}
+
+    template <class G>
+    constexpr explicit ExpectedState(std::in_place_index_t<1> which, G&& error)
+        : state_(which, E(std::forward<G>(error))) {}
+
+    [[nodiscard]] constexpr bool hasValue() const noexcept { return state_.index() == 0; }
+    constexpr explicit operator bool() const noexcept { return hasValue(); }
+
+    /// The error. Asserts that there is one.
+    [[nodiscard]] constexpr const E& error() const& noexcept {
+        SLUICE_ASSERT(state_.index() == 1, "Expected holds no error; ask hasValue() first");
+        return std::get<1>(state_).error();
+    }
+    [[nodiscard]] constexpr E& error() & noexcept {
+        return const_cast<E&>(std::as_const(*this).error());
+    }
+    [[nodiscard]] constexpr E&& error() && noexcept { return std::move(error()); }
+
+protected:
+    constexpr const Stored& stored() const noexcept {
+        SLUICE_ASSERT(state_.index() == 0, "Expected holds an error; ask hasValue() first");
+        return std::get<0>(state_);
+    }
+    constexpr Stored& stored() noexcept {
+        return const_cast<Stored&>(std::as_const(*this).stored());
+    }
+
+private:
+    std::variant<Stored, Unexpected<E>> state_;
+};
+
+}  // namespace detail
+
+/// The outcome of something that may fail: a T, or an E that says why there is none. Use it where
+/// failing is an ordinary outcome, or where a set-up must be able to fail without exceptions.
+///
+/// It is trivially copyable and trivially destructible when T and E are, and allocates nothing. T
+/// and E may be the same type, and T may be void. Reading the value of a failure, or the error of a
+/// success, is a misuse: it asserts, and ends the program in a release build. An assignment that
+/// throws half-way from a value to an error or back may leave neither: then hasValue() is false and
+/// reading either is the same misuse. It cannot happen when moving a T and an E cannot throw.
+template <class T, class E>
+class [[nodiscard]] Expected : public detail::ExpectedState<T, E> {
+    static_assert(std::is_object_v<T> && std::is_same_v<T, std::remove_cv_t<T>>,
+                  "Expected<T, E>: T must be a plain object type or void");
+    using State = detail::ExpectedState<T, E>;
+
+public:
+    /// A success; whatever converts to T implicitly does so here.
+    template <class U = T, std::enable_if_t<std::is_convertible_v<U&&, T> &&
+                                                !detail::isExpectedOrUnexpected<std::decay_t<U>>,
+                                            int> = 0>
+    constexpr Expected(U&& value) : State(std::in_place_index<0>, std::forward<U>(value)) {}
+
+    /// A success whose value is built in place.
+    template <class... Args, std::enable_if_t<std::is_constructible_v<T, Args&&...>, int> = 0>
+    constexpr explicit Expected(std::in_place_t, Args&&... args)
+        : State(std::in_place_index<0>, std::forward<Args>(args)...) {}
+
+    /// A failure.
+    template <class G, std::enable_if_t<std::is_convertible_v<G&&, E>, int> = 0>
+    constexpr Expected(Unexpected<G> failure)
+        : State(std::in_place_index<1>, std::move(failure).error()) {}
+
+    /// The value. Asserts that there is one; so do `*` and `->`.
+    [[nodiscard]] constexpr T& value() & noexcept { return this->stored(); }
+    [[nodiscard]] constexpr const T& value() const& noexcept { return this->stored(); }
+    [[nodiscard]] constexpr T&& value() && noexcept { return std::move(this->stored()); }
+
+    constexpr T& operator*() & noexcept { return this->stored(); }
+    constexpr const T& operator*() const& noexcept { return this->stored(); }
+    constexpr T&& operator*() && noexcept { return std::move(this->stored()); }
+    constexpr T* operator->() noexcept { return std::addressof(this->stored()); }
+    constexpr const T* operator->() const noexcept { return std::addressof(this->stored()); }
+
+    /// The value, or the other one when this is a failure.
+    template <class U>
+    [[nodiscard]] constexpr T valueOr(U&& other) const& {
+        return this->hasValue() ? this->stored() : static_cast<T>(std::forward<U>(other));
+    }
+    template <class U>
+    [[nodiscard]] constexpr T valueOr(U&& other) && {
+        return this->hasValue() ? std::move(this->stored())
+                                : static_cast<T>(std::forward<U>(other));
+    }
+};
+
+/// A success without a value, or an error.
+template <class E>
+class [[nodiscard]] Expected<void, E> : public detail::ExpectedState<std::monostate, E> {
+    using State = detail::ExpectedState<std::monostate, E>;
+
+public:
+    constexpr Expected() noexcept : State(std::in_place_index<0>) {}
+
+    template <class G, std::enable_if_t<std::is_convertible_v<G&&, E>, int> = 0>
+    constexpr Expected(Unexpected<G> failure)
+        : State(std::in_place_index<1>, std::move(failure).error()) {}
+
+    /// Asserts that this is a success.
+    constexpr void value() const noexcept { static_cast<void>(this->stored()); }
+};
+
+}  // namespace sluice

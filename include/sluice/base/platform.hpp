@@ -1,0 +1,59 @@
+#pragma once
+
+/// \file
+/// StdPlatform: the one seam between Sluice's algorithms and the machine they run on.
+
+#include <sluice/base/asymmetric_fence.hpp>
+#include <sluice/base/cell.hpp>
+#include <sluice/base/pause.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+namespace sluice {
+
+/// What a concurrent algorithm may use of its machine. Every concurrent template of Sluice takes a
+/// platform (as a parameter or as `Traits::Platform`) and touches atomics, plain shared storage,
+/// the clock and the scheduler only through it. Replacing this type therefore runs the shipped
+/// header itself, not a copy of it, under another machine:
+///
+/// - a model checker supplies `Atomic` and `Cell` types that report each access, and a
+/// `pause`/`yield` that
+///   hands control to another simulated thread;
+/// - a fault injector supplies a `yield` or an `Atomic` that stops a thread at a chosen point, or a
+/// `Clock`
+///   that a test moves by hand;
+/// - `Fence = PortableFence` runs an algorithm on the path of kernels without membarrier.
+///
+/// A replacement provides the same names. The easy way is to derive from StdPlatform and redeclare
+/// what changes:
+///
+///     struct PortablePlatform : sluice::StdPlatform {
+///         using Fence = sluice::PortableFence;
+///     };
+///
+/// All members are static or types: a platform has no state and costs nothing.
+struct StdPlatform {
+    /// A shared variable with std::atomic's interface; memory orders are always passed explicitly.
+    template <class T>
+    using Atomic = std::atomic<T>;
+
+    /// Storage of one object that is handed from thread to thread under an edge of the algorithm.
+    template <class T>
+    using Cell = sluice::Cell<T>;
+
+    /// The clock of timed waits and time stamps; it must be steady.
+    using Clock = std::chrono::steady_clock;
+
+    /// The store-load fence whose cost sits on the rare side. See asymmetric_fence.hpp.
+    using Fence = AsymmetricFence;
+
+    /// One step of a short spin; the thread keeps its processor.
+    static void pause() noexcept { cpuPause(); }
+
+    /// One step of a longer wait; another ready thread may have the processor.
+    static void yield() noexcept { std::this_thread::yield(); }
+};
+
+}  // namespace sluice

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <sluice/base/assert.hpp>
+
+#include <cstdio>
+#if defined(__cpp_exceptions)
+#include <stdexcept>
+#endif
+
+namespace sluice {
+
+/// Refuses a set-up that cannot work, such as a capacity out of range. `what` names the setting,
+/// `value` is what was asked for and `limit` what would have been accepted.
+///
+/// With exceptions it throws std::invalid_argument with the text "<what>: <value>, limit <limit>".
+/// Without exceptions the same text goes to the assertion handler, in release builds too, and the
+/// program ends with std::abort; nothing is allocated on that path. A text of more than 255 bytes
+/// loses its end.
+[[noreturn, gnu::cold, gnu::noinline]] inline void
+setupError(const char* what, unsigned long long value, unsigned long long limit) {
+    char text[256];
+    std::snprintf(text, sizeof text, "%s: %llu, limit %llu", what, value, limit);
+#if defined(__cpp_exceptions)
+    throw std::invalid_argument(text);
+#else
+    failAssertion(AssertionFailure{"set-up", text, __FILE__, __LINE__});
+#endif
+}
+
+}  // namespace sluice

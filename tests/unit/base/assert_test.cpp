@@ -1,0 +1,84 @@
+#include <sluice/base/assert.hpp>
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <cstdio>
+
+namespace sluice {
+namespace {
+
+constexpr int halved(int number) {
+    SLUICE_ASSERT(number % 2 == 0, "pass an even number");
+    return number / 2;
+}
+static_assert(halved(8) == 4);
+
+void printAllOf(const AssertionFailure& failure) {
+    std::fprintf(stderr, "seen: %s|%s|%s|%d\n", failure.expression, failure.message, failure.file,
+                 failure.line);
+}
+
+TEST(AssertTest, PassesWhenTheConditionHolds) {
+    SLUICE_ASSERT(true, "never printed");
+    EXPECT_EQ(halved(6), 3);
+}
+
+TEST(AssertTest, EvaluatesTheConditionOnceOrWithNdebugNever) {
+    int evaluations = 0;
+    SLUICE_ASSERT(++evaluations > 0, "never printed");
+#if defined(NDEBUG)
+    EXPECT_EQ(evaluations, 0);
+#else
+    EXPECT_EQ(evaluations, 1);
+#endif
+}
+
+TEST(AssertTest, TakesWhateverConvertsToBoolExplicitly) {
+    struct Answer {
+        explicit operator bool() const { return true; }
+    };
+    SLUICE_ASSERT(Answer(), "never printed");
+}
+
+TEST(AssertTest, HandlerIsHandedBackByTheNextInstallation) {
+    EXPECT_EQ(setAssertionHandler(&printAllOf), nullptr);
+    EXPECT_EQ(setAssertionHandler(nullptr), &printAllOf);
+    EXPECT_EQ(setAssertionHandler(nullptr), nullptr);
+}
+
+TEST(AssertDeathTest, FailureSpeaksInOneLineAndAborts) {
+    const AssertionFailure failure{"1 > 2", "swap them", "some.cpp", 17};
+    EXPECT_EXIT(failAssertion(failure), testing::KilledBySignal(SIGABRT),
+                "^sluice: swap them \\[1 > 2\\] at some\\.cpp:17\n$");
+}
+
+TEST(AssertDeathTest, HandlerReplacesTheLineAndThenAbortFollows) {
+    const AssertionFailure failure{"1 > 2", "swap them", "some.cpp", 17};
+    EXPECT_EXIT(
+        {
+            setAssertionHandler(&printAllOf);
+            failAssertion(failure);
+        },
+        testing::KilledBySignal(SIGABRT), "^seen: 1 > 2\\|swap them\\|some\\.cpp\\|17\n$");
+}
+
+TEST(AssertDeathTest, NullHandlerRestoresTheDefault) {
+    EXPECT_DEATH(
+        {
+            setAssertionHandler(&printAllOf);
+            setAssertionHandler(nullptr);
+            failAssertion({"", "text", "some.cpp", 1});
+        },
+        "^sluice: text");
+}
+
+#if !defined(NDEBUG)
+TEST(AssertDeathTest, ReportsConditionMessageAndPlace) {
+    EXPECT_DEATH(halved(7), "sluice: pass an even number \\[number % 2 == 0\\] at "
+                            ".*assert_test\\.cpp:[0-9]+\n$");
+}
+#endif
+
+}  // namespace
+}  // namespace sluice

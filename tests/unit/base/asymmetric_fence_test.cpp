@@ -1,0 +1,275 @@
+#include <sluice/base/asymmetric_fence.hpp>
+#include <sluice/base/backoff.hpp>
+#include <sluice/base/pause.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+#if defined(__linux__)
+#include <sys/wait.h>
+#include <unistd.h>
+#endif
+
+namespace sluice {
+namespace {
+
+// Runs before main, in an order against other static objects that nothing fixes.
+struct EarlyUser {
+    EarlyUser() {
+        AsymmetricFence::light();
+        AsymmetricFence::heavy();
+        isAsymmetric = AsymmetricFence::isAsymmetric();
+    }
+    bool isAsymmetric;
+};
+const EarlyUser earlyUser;
+
+TEST(AsymmetricFenceTest, ChoiceOfStaticInitialisationStays) {
+    EXPECT_EQ(AsymmetricFence::isAsymmetric(), earlyUser.isAsymmetric);
+    EXPECT_FALSE(PortableFence::isAsymmetric());
+    EXPECT_TRUE(MembarrierFence::isAsymmetric());
+}
+
+// ---- store-load litmus: at least one of two threads sees the other's store
+// -----------------------------
+
+// Both threads reach each round together, so that their windows overlap.
+class Rendezvous {
+public:
+    void arrive() {
+        const unsigned round = round_.load(std::memory_order_acquire);
+        if (arrived_.fetch_add(1, std::memory_order_acq_rel) == 1) {
+            arrived_.store(0, std::memory_order_relaxed);
+            round_.store(round + 1, std::memory_order_release);
+            return;
+        }
+        Backoff backoff;
+        while (round_.load(std::memory_order_acquire) == round) {
+            backoff.wait();
+        }
+    }
+
+private:
+    std::atomic<unsigned> arrived_{0};
+    std::atomic<unsigned> round_{0};
+};
+
+struct alignas(128) Flag {
+    std::atomic<int> value{0};
+};
+
+// Each round tries a row of independent pairs of variables. A heavy() that takes microseconds
+// overlaps with the start of a round only, so then one pair is all; two quick fences meet somewhere
+// within the row.
+template <class Fence>
+int countPairsWhereNobodySaw(int rounds) {
+    constexpr std::size_t maxPairs = 64;
+    const std::size_t pairs = Fence::isAsymmetric() ? 1 : maxPairs;
+    std::vector<Flag> x(maxPairs);
+    std::vector<Flag> y(maxPairs);
+    std::array<int, maxPairs> seenByLight{};
+    std::array<int, maxPairs> seenByHeavy{};
+    Rendezvous rendezvous;
+
+    std::thread lightSide([&] {
+        for (int round = 1; round <= rounds; ++round) {
+            rendezvous.arrive();
+            for (std::size_t i = 0; i < pairs; ++i) {
+                for (int skew = round % 8; skew > 0; --skew) {
+                    cpuPause();
+                }
+                x[i].value.store(round, std::memory_order_relaxed);
+                Fence::light();
+                seenByLight[i] = y[i].value.load(std::memory_order_relaxed);
+            }
+            rendezvous.arrive();
+        }
+    });
+    int bothBlind = 0;
+    for (int round = 1; round <= rounds; ++round) {
+        rendezvous.arrive();
+        for (std::size_t i = 0; i < pairs; ++i) {
+            y[i].value.store(round, std::memory_order_relaxed);
+            Fence::heavy();
+            seenByHeavy[i] = x[i].value.load(std::memory_order_relaxed);
+        }
+        rendezvous.arrive();
+        for (std::size_t i = 0; i < pairs; ++i) {
+            bothBlind += seenByHeavy[i] != round && seenByLight[i] != round ? 1 : 0;
+        }
+    }
+    lightSide.join();
+    return bothBlind;
+}
+
+template <class Fence>
+class FenceLitmusTest : public testing::Test {};
+
+struct FenceNames {
+    template <class Fence>
+    static std::string GetName(int) {
+        return std::is_same_v<Fence, PortableFence>     ? "Portable"
+               : std::is_same_v<Fence, MembarrierFence> ? "Membarrier"
+                                                        : "Asymmetric";
+    }
+};
+using Fences = testing::Types<PortableFence, MembarrierFence, BasicAsymmetricFence<>>;
+TYPED_TEST_SUITE(FenceLitmusTest, Fences, FenceNames);
+
+TYPED_TEST(FenceLitmusTest, OneOfTwoSeesTheOther) {
+    if (std::is_same_v<TypeParam, MembarrierFence> && !MembarrierFence::available()) {
+        GTEST_SKIP() << "this kernel has no membarrier";
+    }
+    EXPECT_EQ(countPairsWhereNobodySaw<TypeParam>(20000), 0);
+}
+
+// ---- scripted kernels
+// ------------------------------------------------------------------------------------
+
+// Each test has a kernel type of its own, since the choice of a BasicAsymmetricFence is made once
+// per type.
+template <class Script>
+struct ScriptedKernel : detail::MembarrierKernel {
+    static bool call(int command) {
+        calls.push_back(command);
+        return Script::answer(command);
+    }
+    inline static std::vector<int> calls;
+};
+
+constexpr int registration = detail::MembarrierKernel::commandRegisterPrivateExpedited;
+constexpr int barrier = detail::MembarrierKernel::commandPrivateExpedited;
+constexpr int globalBarrier = detail::MembarrierKernel::commandGlobal;
+
+TEST(ScriptedKernelTest, WithoutMembarrierBothSidesAreFullFences) {
+    struct Old {
+        static bool answer(int) { return false; }
+    };
+    using Kernel = ScriptedKernel<Old>;
+    using Fence = BasicAsymmetricFence<Kernel>;
+    Fence::light();
+    EXPECT_EQ(Kernel::calls, std::vector<int>{registration});
+    Fence::heavy();
+    Fence::light();
+    EXPECT_FALSE(Fence::isAsymmetric());
+    EXPECT_EQ(Kernel::calls.size(), 1u) << "the kernel is asked once";
+}
+
+TEST(ScriptedKernelTest, WithMembarrierOnlyHeavyCallsTheKernel) {
+    struct Modern {
+        static bool answer(int) { return true; }
+    };
+    using Kernel = ScriptedKernel<Modern>;
+    using Fence = BasicAsymmetricFence<Kernel>;
+    EXPECT_TRUE(Fence::isAsymmetric());
+    EXPECT_EQ(Kernel::calls, (std::vector<int>{registration, barrier}));
+    Kernel::calls.clear();
+    Fence::light();
+    EXPECT_TRUE(Kernel::calls.empty());
+    Fence::heavy();
+    EXPECT_EQ(Kernel::calls, std::vector<int>{barrier});
+}
+
+TEST(ScriptedKernelTest, RegistrationWithoutABarrierIsNotTrusted) {
+    struct HalfSandboxed {
+        static bool answer(int command) { return command == registration; }
+    };
+    using Fence = BasicAsymmetricFence<ScriptedKernel<HalfSandboxed>>;
+    EXPECT_FALSE(Fence::isAsymmetric());
+}
+
+TEST(ScriptedKernelTest, LostRegistrationIsRenewed) {
+    static bool isRegistered;
+    struct Forgetful {
+        static bool answer(int command) {
+            isRegistered = isRegistered || command == registration;
+            return isRegistered;
+        }
+    };
+    using Kernel = ScriptedKernel<Forgetful>;
+    using Fence = BasicAsymmetricFence<Kernel>;
+    Fence::heavy();
+    isRegistered = false;
+    Kernel::calls.clear();
+    Fence::heavy();
+    EXPECT_EQ(Kernel::calls, (std::vector<int>{barrier, registration, barrier}));
+}
+
+TEST(ScriptedKernelTest, GlobalBarrierReplacesTheExpeditedOne) {
+    struct NoLongerExpedited {
+        static bool answer(int command) { return command == globalBarrier; }
+    };
+    using Kernel = ScriptedKernel<NoLongerExpedited>;
+    BasicMembarrierFence<Kernel>::heavy();
+    EXPECT_EQ(Kernel::calls, (std::vector<int>{barrier, registration, globalBarrier}));
+}
+
+TEST(ScriptedKernelDeathTest, RefusalAfterTheChoiceEndsTheProgram) {
+    static bool isSandboxed;
+    struct Sandboxed {
+        static bool answer(int) { return !isSandboxed; }
+    };
+    using Fence = BasicAsymmetricFence<ScriptedKernel<Sandboxed>>;
+    Fence::heavy();
+    isSandboxed = true;
+    EXPECT_DEATH(Fence::heavy(), "the kernel refuses membarrier");
+}
+
+// While the first caller is still asking, another thread asks, is refused and decides.
+struct OvertakenKernel : detail::MembarrierKernel {
+    static bool call(int command) {
+        if (command != registration) {
+            return true;
+        }
+        if (wasAsked) {
+            return false;
+        }
+        wasAsked = true;
+        std::thread([] { BasicAsymmetricFence<OvertakenKernel>::light(); }).join();
+        return true;
+    }
+    inline static bool wasAsked = false;
+};
+
+TEST(ScriptedKernelTest, ThreadThatLosesTheRaceForTheChoiceAdoptsIt) {
+    EXPECT_FALSE(BasicAsymmetricFence<OvertakenKernel>::isAsymmetric());
+    EXPECT_FALSE(BasicAsymmetricFence<OvertakenKernel>::isAsymmetric());
+}
+
+// ---- the real kernel
+// -------------------------------------------------------------------------------------
+
+TEST(MembarrierTest, RefusedCommandLeavesErrnoAlone) {
+    constexpr int noSuchCommand = 1 << 30;
+    errno = 7;
+    EXPECT_FALSE(detail::MembarrierKernel::call(noSuchCommand));
+    EXPECT_EQ(errno, 7);
+}
+
+#if defined(__linux__)
+TEST(AsymmetricFenceTest, WorksInTheChildOfAFork) {
+    AsymmetricFence::heavy();
+    const pid_t child = ::fork();
+    ASSERT_NE(child, -1);
+    if (child == 0) {
+        AsymmetricFence::light();
+        AsymmetricFence::heavy();
+        ::_exit(AsymmetricFence::isAsymmetric() == earlyUser.isAsymmetric ? 0 : 1);
+    }
+    int status = -1;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+#endif
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <sluice/base/assert.hpp>
+
+#include <functional>
+#include <type_traits>
+#include <utility>
+
+namespace sluice::detail {
+
+/// Scalars travel by value, in registers; everything else is built once by the caller and then
+/// passed on by reference until the target takes it.
+template <class Arg>
+using Passed = std::conditional_t<std::is_scalar_v<Arg>, Arg, Arg&&>;
+
+/// What the forms of a signature share. Target is `F&` or `const F&`, as the form calls it.
+template <bool IsConst, bool IsNoexcept, class R, class... Args>
+struct SignatureForm {
+    using Invoke = R (*)(void*, Passed<Args>...) noexcept(IsNoexcept);
+
+    template <class F>
+    using Target = std::conditional_t<IsConst, const F, F>&;
+
+    /// Whether F can be called that way; a result that would refer to a temporary is refused.
+    template <class F>
+    static constexpr bool accepts() noexcept {
+        if constexpr (!std::is_invocable_r_v<R, Target<F>, Args...>) {
+            return false;
+        } else if constexpr (IsNoexcept && !std::is_nothrow_invocable_r_v<R, Target<F>, Args...>) {
+            return false;
+        } else {
+            return !std::is_reference_v<R> ||
+                   std::is_reference_v<std::invoke_result_t<Target<F>, Args...>>;
+        }
+    }
+
+    // A class, because clang takes no address of a function template whose noexcept depends.
+    template <class F>
+    struct Invoker {
+        static R invoke(void* target, Passed<Args>... args) noexcept(IsNoexcept) {
+            auto&& callable = static_cast<Target<F>>(*static_cast<F*>(target));
+            if constexpr (std::is_void_v<R>) {
+                std::invoke(callable, std::forward<Args>(args)...);
+            } else {
+                return std::invoke(callable, std::forward<Args>(args)...);
+            }
+        }
+    };
+
+    /// The target of an empty function: a call costs no test for it.
+    [[noreturn]] static R invokeNothing(void*, Passed<Args>...) noexcept(IsNoexcept) {
+        failAssertion({"call of a FixedFunction",
+                       "the FixedFunction is empty; assign a callable, or ask its bool first",
+                       __FILE__, __LINE__});
+    }
+};
+
+/// Turns a signature into its form and the operator() that goes with it. Self is the FixedFunction.
+template <class Self, class Signature>
+struct SignatureCall {
+    static_assert(!std::is_same_v<Signature, Signature>,
+                  "FixedFunction: Signature must be R(Args...), with const or noexcept or both");
+};
+
+template <class Self, class R, class... Args, bool IsNoexcept>
+struct SignatureCall<Self, R(Args...) noexcept(IsNoexcept)> {
+    using Form = SignatureForm<false, IsNoexcept, R, Args...>;
+
+    R operator()(Args... args) noexcept(IsNoexcept) {
+        Self& self = static_cast<Self&>(*this);
+        return self.invoke_(self.storage_, std::forward<Args>(args)...);
+    }
+};
+
+template <class Self, class R, class... Args, bool IsNoexcept>
+struct SignatureCall<Self, R(Args...) const noexcept(IsNoexcept)> {
+    using Form = SignatureForm<true, IsNoexcept, R, Args...>;
+
+    R operator()(Args... args) const noexcept(IsNoexcept) {
+        // Form::invoke gives the target its const back.
+        Self& self = const_cast<Self&>(static_cast<const Self&>(*this));
+        return self.invoke_(self.storage_, std::forward<Args>(args)...);
+    }
+};
+
+}  // namespace sluice::detail

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+namespace sluice::detail {
+
+/// The smallest unsigned type that counts to N, so that a small container stays small.
+template <std::size_t N>
+using SizeFor = std::conditional_t<
+    (N <= std::numeric_limits<std::uint8_t>::max()), std::uint8_t,
+    std::conditional_t<(N <= std::numeric_limits<std::uint16_t>::max()), std::uint16_t,
+                       std::conditional_t<(N <= std::numeric_limits<std::uint32_t>::max()),
+                                          std::uint32_t, std::size_t>>>;
+
+}  // namespace sluice::detail

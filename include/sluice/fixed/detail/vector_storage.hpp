@@ -1,0 +1,127 @@
+#pragma once
+
+#include <sluice/base/cell.hpp>
+#include <sluice/fixed/detail/size_for.hpp>
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+namespace sluice::detail {
+
+/// The bytes of N elements and how many of them live. Knows nothing about copying.
+template <class T, std::size_t N>
+class VectorBytes {
+protected:
+    // The union lets a constexpr constructor leave the elements alone.
+    constexpr VectorBytes() noexcept : none_(0), size_(0) {}
+
+    // No std::launder: g++ vectorises no loop over v[i] with it. It is not needed either, as every
+    // element is built where it is read, by placement new, with the same type.
+    T* elements() noexcept { return reinterpret_cast<T*>(bytes_); }
+    const T* elements() const noexcept { return reinterpret_cast<const T*>(bytes_); }
+
+    std::size_t count() const noexcept { return size_; }
+
+    /// There must be room. If building throws, nothing has changed.
+    template <class... Args>
+    void build(Args&&... args) {
+        buildAt<T>(bytes_ + size_ * sizeof(T), std::forward<Args>(args)...);
+        ++size_;
+    }
+
+    /// Destroys the elements from `remaining` on, the last one first.
+    void shrinkTo(std::size_t remaining) noexcept {
+        if constexpr (std::is_trivially_destructible_v<T>) {
+            size_ = static_cast<SizeFor<N>>(remaining);
+        } else {
+            while (size_ > remaining) {
+                --size_;
+                elements()[size_].~T();
+            }
+        }
+    }
+
+private:
+    union {
+        char none_;
+        alignas(T) unsigned char bytes_[N * sizeof(T)];
+    };
+    SizeFor<N> size_;
+};
+
+/// Adds copying, moving and destruction: by bytes when T allows it, so that the vector can travel
+/// where its elements can, ...
+template <class T, std::size_t N, bool ByBytes = std::is_trivially_copyable_v<T>>
+class VectorStorage : protected VectorBytes<T, N> {};
+
+/// ... element by element otherwise.
+template <class T, std::size_t N>
+class VectorStorage<T, N, false> : protected VectorBytes<T, N> {
+protected:
+    constexpr VectorStorage() noexcept = default;
+
+    // Both delegate, so that the destructor clears up when an element throws.
+    VectorStorage(const VectorStorage& other) : VectorStorage() { copyFrom(other); }
+    VectorStorage(VectorStorage&& other) noexcept(std::is_nothrow_move_constructible_v<T>)
+        : VectorStorage() {
+        moveFrom(other);
+    }
+
+    VectorStorage& operator=(const VectorStorage& other) {
+        if (this != &other) {
+            if constexpr (std::is_nothrow_copy_constructible_v<T>) {
+                this->shrinkTo(0);
+                copyFrom(other);
+            } else {
+                VectorStorage copy(other);
+                this->shrinkTo(0);
+                moveFrom(copy);
+            }
+        }
+        return *this;
+    }
+    VectorStorage&
+    operator=(VectorStorage&& other) noexcept(std::is_nothrow_move_constructible_v<T>) {
+        if (this != &other) {
+            this->shrinkTo(0);
+            moveFrom(other);
+        }
+        return *this;
+    }
+
+    ~VectorStorage() { this->shrinkTo(0); }
+
+private:
+    void copyFrom(const VectorStorage& other) {
+        for (std::size_t i = 0; i < other.count(); ++i) {
+            this->build(other.elements()[i]);
+        }
+    }
+    void moveFrom(VectorStorage& other) {
+        for (std::size_t i = 0; i < other.count(); ++i) {
+            this->build(std::move(other.elements()[i]));
+        }
+        other.shrinkTo(0);
+    }
+};
+
+/// An empty base that takes away copying or moving where T has none.
+template <bool Copyable, bool Movable>
+struct CopyGate {};
+template <>
+struct CopyGate<false, true> {
+    CopyGate() = default;
+    CopyGate(const CopyGate&) = delete;
+    CopyGate(CopyGate&&) = default;
+    CopyGate& operator=(const CopyGate&) = delete;
+    CopyGate& operator=(CopyGate&&) = default;
+};
+template <>
+struct CopyGate<false, false> {
+    CopyGate() = default;
+    CopyGate(const CopyGate&) = delete;
+    CopyGate& operator=(const CopyGate&) = delete;
+};
+
+}  // namespace sluice::detail

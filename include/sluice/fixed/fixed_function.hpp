@@ -1,0 +1,204 @@
+#pragma once
+
+#include <sluice/fixed/detail/function_signature.hpp>
+
+#include <cstddef>
+#include <cstring>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace sluice {
+
+template <class Signature, std::size_t Bytes>
+class FixedFunction;
+
+namespace detail {
+
+/// How to move and destroy a target. A null function stands for "copy the bytes" and "nothing".
+struct TargetOperations {
+    void (*relocate)(void* to, void* from) noexcept;
+    void (*destroy)(void* target) noexcept;
+};
+
+template <class F>
+void relocateTarget(void* to, void* from) noexcept {
+    F& source = *static_cast<F*>(from);
+    ::new (to) F(std::move(source));
+    source.~F();
+}
+
+template <class F>
+void destroyTarget(void* target) noexcept {
+    static_cast<F*>(target)->~F();
+}
+
+template <class F>
+inline constexpr TargetOperations targetOperations{
+    std::is_trivially_copyable_v<F> ? nullptr : &relocateTarget<F>,
+    std::is_trivially_destructible_v<F> ? nullptr : &destroyTarget<F>};
+
+template <class F, class = void>
+inline constexpr bool comparesWithNull = false;
+template <class F>
+inline constexpr bool comparesWithNull<
+    F,
+    std::enable_if_t<std::is_convertible_v<decltype(std::declval<const F&>() == nullptr), bool>>> =
+    true;
+
+/// Pointers, and wrappers such as std::function that can be made from a nullptr. A lambda compares
+/// with nullptr, too, as it converts to a function pointer, but is never empty.
+template <class F>
+inline constexpr bool canBeEmpty =
+    comparesWithNull<F> && (!std::is_class_v<F> || std::is_constructible_v<F, std::nullptr_t>);
+
+/// Whether Self takes this argument as a callable F. Asked step by step: what F can do must not be
+/// asked of Self while its own constructors are being looked up.
+template <class Self, class Form, class F, class Argument>
+constexpr bool storable() noexcept {
+    if constexpr (std::is_same_v<F, Self>) {
+        return false;
+    } else if constexpr (!std::is_constructible_v<F, Argument&&>) {
+        return false;
+    } else {
+        return Form::template accepts<F>();
+    }
+}
+
+}  // namespace detail
+
+/// Holds one callable inside the object itself and calls it.
+///
+/// Use it for handlers that are stored, above all in messages and tables that must not touch the
+/// heap. Use a template parameter where the callable need not be stored, and std::function where it
+/// must be copyable or of unlimited size.
+///
+/// Signature is `R(Args...)`, and may add `const` (the callable is called as const, and a const
+/// FixedFunction can be called), `noexcept` (only callables that promise it are accepted) or both.
+/// Whatever std::invoke accepts can be stored: lambdas, also move-only ones, functions, pointers to
+/// members. The callable has at most Bytes bytes, at most the alignment of std::max_align_t and a
+/// move constructor that cannot throw: the compiler checks all three. Never a heap allocation.
+///
+/// Empty is a FixedFunction that was built without a callable, from nullptr, from a null pointer or
+/// from an empty wrapper such as std::function; also one that was moved from. Calling it is misuse:
+/// it ends the program through the assertion handler, in release builds too, as that costs nothing.
+///
+/// Cost: a call is one call through a pointer. By-value arguments are moved once more than in a
+/// direct call, scalars and references not at all. Trivially copyable callables move as bytes and
+/// trivially destructible ones are destroyed without a call. Size: Bytes rounded up to a multiple
+/// of the alignment of std::max_align_t (16 on x86-64), plus two pointers; with the default of 48
+/// bytes that is 64 on 64-bit machines.
+///
+/// Not synchronised. A callable may replace or reset the FixedFunction it runs from only if it
+/// touches none of its captures afterwards.
+template <class Signature, std::size_t Bytes = 48>
+class FixedFunction : public detail::SignatureCall<FixedFunction<Signature, Bytes>, Signature> {
+    static_assert(Bytes > 0, "FixedFunction: Bytes must be at least 1");
+
+    using Call = detail::SignatureCall<FixedFunction, Signature>;
+    friend Call;
+
+public:
+    constexpr FixedFunction() noexcept : none_(0) {}
+    constexpr FixedFunction(std::nullptr_t) noexcept : none_(0) {}
+
+    /// Stores a callable, moved or copied in.
+    template <class Callable, class F = std::decay_t<Callable>,
+              std::enable_if_t<detail::storable<FixedFunction, typename Call::Form, F, Callable>(),
+                               int> = 0>
+    FixedFunction(Callable&& callable) noexcept(std::is_nothrow_constructible_v<F, Callable&&>)
+        : none_(0) {
+        static_assert(sizeof(F) <= Bytes,
+                      "FixedFunction: the callable is too large; capture less or enlarge Bytes");
+        static_assert(alignof(F) <= alignof(std::max_align_t),
+                      "FixedFunction: the callable is over-aligned; capture a pointer instead");
+        static_assert(std::is_nothrow_move_constructible_v<F>,
+                      "FixedFunction: moving the callable must not throw; mark its move noexcept");
+        if constexpr (detail::canBeEmpty<F>) {
+            if (static_cast<const F&>(callable) == nullptr) {
+                return;
+            }
+        }
+        ::new (static_cast<void*>(storage_)) F(std::forward<Callable>(callable));
+        invoke_ = &Call::Form::template Invoker<F>::invoke;
+        operations_ = &detail::targetOperations<F>;
+    }
+
+    FixedFunction(FixedFunction&& other) noexcept : none_(0) { takeFrom(other); }
+    FixedFunction& operator=(FixedFunction&& other) noexcept {
+        if (this != &other) {
+            reset();
+            takeFrom(other);
+        }
+        return *this;
+    }
+
+    ~FixedFunction() { destroyWith(operations_); }
+
+    /// Destroys the callable; this is empty already when that begins.
+    void reset() noexcept {
+        const detail::TargetOperations* const operations = operations_;
+        becomeEmpty();
+        destroyWith(operations);
+    }
+
+    void swap(FixedFunction& other) noexcept {
+        FixedFunction kept(std::move(other));
+        other = std::move(*this);
+        *this = std::move(kept);
+    }
+    friend void swap(FixedFunction& left, FixedFunction& right) noexcept { left.swap(right); }
+
+    /// Whether there is something to call.
+    [[nodiscard]] explicit operator bool() const noexcept { return operations_ != nullptr; }
+
+    friend bool operator==(const FixedFunction& function, std::nullptr_t) noexcept {
+        return !function;
+    }
+    friend bool operator==(std::nullptr_t, const FixedFunction& function) noexcept {
+        return !function;
+    }
+    friend bool operator!=(const FixedFunction& function, std::nullptr_t) noexcept {
+        return static_cast<bool>(function);
+    }
+    friend bool operator!=(std::nullptr_t, const FixedFunction& function) noexcept {
+        return static_cast<bool>(function);
+    }
+
+private:
+    void becomeEmpty() noexcept {
+        invoke_ = &Call::Form::invokeNothing;
+        operations_ = nullptr;
+    }
+
+    void destroyWith(const detail::TargetOperations* operations) noexcept {
+        if (operations != nullptr && operations->destroy != nullptr) {
+            operations->destroy(storage_);
+        }
+    }
+
+    void takeFrom(FixedFunction& other) noexcept {
+        if (other.operations_ == nullptr) {
+            return;
+        }
+        if (other.operations_->relocate != nullptr) {
+            other.operations_->relocate(storage_, other.storage_);
+        } else {
+            std::memcpy(storage_, other.storage_, Bytes);
+        }
+        invoke_ = other.invoke_;
+        operations_ = other.operations_;
+        other.becomeEmpty();
+    }
+
+    union {
+        char none_;  // lets the constexpr constructors leave the storage alone
+        alignas(std::max_align_t) unsigned char storage_[Bytes];
+    };
+    typename Call::Form::Invoke invoke_ = &Call::Form::invokeNothing;
+    // Null when empty. invoke_ cannot tell: the address of a function template's instance may
+    // differ between shared libraries.
+    const detail::TargetOperations* operations_ = nullptr;
+};
+
+}  // namespace sluice

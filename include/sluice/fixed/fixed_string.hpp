@@ -1,0 +1,236 @@
+#pragma once
+
+#include <sluice/base/assert.hpp>
+#include <sluice/fixed/detail/size_for.hpp>
+
+#include <cstddef>
+#include <cstring>
+#include <functional>
+#include <string_view>
+#include <type_traits>
+
+namespace sluice {
+
+/// Says at the call site that a text may be cut: `FixedString<8> name(truncateToFit, input);`
+struct TruncateToFit {
+    explicit TruncateToFit() = default;
+};
+inline constexpr TruncateToFit truncateToFit{};
+
+template <std::size_t N>
+class FixedString;
+
+namespace detail {
+
+template <class T>
+inline constexpr bool isFixedString = false;
+template <std::size_t N>
+inline constexpr bool isFixedString<FixedString<N>> = true;
+
+/// What can be read as text: anything that converts to std::string_view, char arrays, C strings.
+template <class Source>
+inline constexpr bool isText = std::is_convertible_v<const Source&, std::string_view> &&
+                               !std::is_same_v<Source, std::nullptr_t>;
+
+template <class Left, class Right>
+using EnableTextComparison =
+    std::enable_if_t<(isFixedString<Left> || isFixedString<Right>)&&isText<Left> && isText<Right>,
+                     bool>;
+
+/// An array is read up to its first NUL but never beyond its end; a null pointer is no text.
+template <class Source>
+constexpr std::string_view textOf(const Source& source) noexcept {
+    if constexpr (std::is_array_v<Source>) {
+        const std::string_view whole(source, std::extent_v<Source>);
+        return whole.substr(0, whole.find('\0'));
+    } else if constexpr (std::is_pointer_v<Source>) {
+        return source == nullptr ? std::string_view() : std::string_view(source);
+    } else {
+        return source;
+    }
+}
+
+/// The ranges may overlap as long as `to` is not behind `from`.
+constexpr void copyText(char* to, const char* from, std::size_t count) noexcept {
+    if (__builtin_is_constant_evaluated()) {
+        for (std::size_t i = 0; i < count; ++i) {
+            to[i] = from[i];
+        }
+    } else if (count != 0) {
+        std::memmove(to, from, count);
+    }
+}
+
+/// Where to cut a text longer than `limit`: there, or up to 3 bytes earlier when that keeps a UTF-8
+/// character whole. Bytes that are not UTF-8 are cut at the limit.
+constexpr std::size_t cutOf(std::string_view text, std::size_t limit) noexcept {
+    const auto byteAt = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    const auto continues = [&](std::size_t i) { return (byteAt(i) & 0xC0U) == 0x80U; };
+    std::size_t cut = limit;
+    while (cut != 0 && limit - cut < 3 && continues(cut)) {
+        --cut;
+    }
+    return byteAt(cut) >= 0xC0U ? cut : limit;
+}
+
+}  // namespace detail
+
+/// A text of at most N chars inside the object itself, always followed by a NUL.
+///
+/// Use it for names and short texts in messages that travel between threads. Use std::string when
+/// the length has no bound that is known while compiling.
+///
+/// Text that does not fit is cut, never in silence: a literal or array that is too long does not
+/// compile, any other source needs the tag truncateToFit or a call of assign or append, which
+/// return false, and truncated() still tells the receiver of a copy. A cut never leaves half a
+/// UTF-8 character behind. assign and append may read from the object itself.
+///
+/// Trivially copyable: a copy copies all sizeof(FixedString<N>) bytes. That is N + 1 chars, the
+/// length in the smallest unsigned type that can count to N, and one flag; FixedString<29> takes 32
+/// bytes, FixedString<61> takes 64. Construction clears all of them. No heap, no exceptions. Not
+/// synchronised: as with std::string, several threads may read one object, or one may write it.
+template <std::size_t N>
+class FixedString {
+    static_assert(N > 0, "FixedString<N>: N must be at least 1");
+
+public:
+    using value_type = char;
+    using const_iterator = const char*;
+    using iterator = const_iterator;
+
+    constexpr FixedString() noexcept = default;
+
+    /// From a literal or a char array, up to its first NUL. An array of N + 1 chars has to contain
+    /// one: this is asserted, and in a release build its last char is cut.
+    template <std::size_t M, std::enable_if_t<(M <= N + 1), int> = 0>
+    constexpr FixedString(const char (&text)[M]) noexcept {
+        [[maybe_unused]] const bool fits = assign(text);
+        SLUICE_ASSERT(fits, "the array has no NUL and one char too many; use truncateToFit");
+    }
+
+    /// An array that may hold more than N chars: enlarge N, or say truncateToFit.
+    template <std::size_t M, std::enable_if_t<(M > N + 1), int> = 0>
+    FixedString(const char (&text)[M]) = delete;
+
+    /// From a shorter FixedString, which always fits; it stays marked as truncated if it was.
+    template <std::size_t M, std::enable_if_t<(M < N), int> = 0>
+    constexpr FixedString(const FixedString<M>& other) noexcept {
+        assign(other);
+        truncated_ = other.truncated();
+    }
+
+    /// From any text; what does not fit is cut and truncated() tells.
+    template <class Source, std::enable_if_t<detail::isText<Source>, int> = 0>
+    constexpr FixedString(TruncateToFit, const Source& source) noexcept {
+        assign(source);
+    }
+
+    /// Replaces the text. False: it was too long and has been cut. Source: whatever converts to
+    /// std::string_view, a char array (read up to its first NUL, never beyond its end), or a C
+    /// string, where a null pointer counts as the empty text.
+    template <class Source, std::enable_if_t<detail::isText<Source>, int> = 0>
+    constexpr bool assign(const Source& source) noexcept {
+        const std::string_view text = detail::textOf(source);
+        size_ = 0;
+        truncated_ = false;
+        return add(text);
+    }
+
+    /// Adds text at the end. False: it was too long and has been cut.
+    template <class Source, std::enable_if_t<detail::isText<Source>, int> = 0>
+    constexpr bool append(const Source& source) noexcept {
+        return add(detail::textOf(source));
+    }
+
+    /// Empty, and nothing missing.
+    constexpr void clear() noexcept { assign(std::string_view()); }
+
+    /// True when an assign lost text, or any append since the last assign or clear.
+    [[nodiscard]] constexpr bool truncated() const noexcept { return truncated_; }
+
+    [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
+    [[nodiscard]] static constexpr std::size_t capacity() noexcept { return N; }
+    [[nodiscard]] constexpr bool empty() const noexcept { return size_ == 0; }
+
+    /// The text, valid until this object changes. NULs that came from a std::string_view are part
+    /// of it; readers of c_str() stop at the first one.
+    [[nodiscard]] constexpr std::string_view view() const noexcept {
+        return std::string_view(data_, size_);
+    }
+    constexpr operator std::string_view() const noexcept { return view(); }
+    [[nodiscard]] constexpr const char* c_str() const noexcept { return data_; }
+    [[nodiscard]] constexpr const char* data() const noexcept { return data_; }
+
+    [[nodiscard]] constexpr const_iterator begin() const noexcept { return data_; }
+    [[nodiscard]] constexpr const_iterator end() const noexcept { return data_ + size_; }
+
+    [[nodiscard]] constexpr char operator[](std::size_t index) const noexcept {
+        SLUICE_ASSERT(index < size_, "index beyond the text; compare it with size() first");
+        return data_[index];
+    }
+
+private:
+    constexpr bool add(std::string_view text) noexcept {
+        const std::size_t room = N - size_;
+        const bool fits = text.size() <= room;
+        const std::size_t count = fits ? text.size() : detail::cutOf(text, room);
+        detail::copyText(data_ + size_, text.data(), count);
+        size_ = static_cast<detail::SizeFor<N>>(size_ + count);
+        data_[size_] = '\0';
+        truncated_ = truncated_ || !fits;
+        return fits;
+    }
+
+    char data_[N + 1] = {};
+    detail::SizeFor<N> size_ = 0;
+    bool truncated_ = false;
+};
+
+/// Compares the text with another FixedString, a std::string_view, a literal, a C string; the mark
+/// of truncation takes no part. The order is that of std::string_view.
+template <class Left, class Right>
+constexpr detail::EnableTextComparison<Left, Right> operator==(const Left& left,
+                                                               const Right& right) noexcept {
+    return detail::textOf(left) == detail::textOf(right);
+}
+template <class Left, class Right>
+constexpr detail::EnableTextComparison<Left, Right> operator!=(const Left& left,
+                                                               const Right& right) noexcept {
+    return detail::textOf(left) != detail::textOf(right);
+}
+template <class Left, class Right>
+constexpr detail::EnableTextComparison<Left, Right> operator<(const Left& left,
+                                                              const Right& right) noexcept {
+    return detail::textOf(left) < detail::textOf(right);
+}
+template <class Left, class Right>
+constexpr detail::EnableTextComparison<Left, Right> operator<=(const Left& left,
+                                                               const Right& right) noexcept {
+    return detail::textOf(left) <= detail::textOf(right);
+}
+template <class Left, class Right>
+constexpr detail::EnableTextComparison<Left, Right> operator>(const Left& left,
+                                                              const Right& right) noexcept {
+    return detail::textOf(left) > detail::textOf(right);
+}
+template <class Left, class Right>
+constexpr detail::EnableTextComparison<Left, Right> operator>=(const Left& left,
+                                                               const Right& right) noexcept {
+    return detail::textOf(left) >= detail::textOf(right);
+}
+
+/// Writes the text to anything a std::string_view can be written to, such as a std::ostream.
+template <class Stream, std::size_t N>
+auto operator<<(Stream& stream, const FixedString<N>& text) -> decltype(stream << text.view()) {
+    return stream << text.view();
+}
+
+}  // namespace sluice
+
+/// Equal texts hash alike, whatever their capacity, and as the std::string_view of the text does.
+template <std::size_t N>
+struct std::hash<sluice::FixedString<N>> {
+    std::size_t operator()(const sluice::FixedString<N>& text) const noexcept {
+        return std::hash<std::string_view>()(text.view());
+    }
+};

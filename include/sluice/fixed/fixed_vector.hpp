@@ -1,0 +1,204 @@
+#pragma once
+
+#include <sluice/base/assert.hpp>
+#include <sluice/base/setup_error.hpp>
+#include <sluice/fixed/detail/vector_storage.hpp>
+
+#include <cstddef>
+#include <initializer_list>
+#include <type_traits>
+#include <utility>
+
+namespace sluice {
+
+/// Up to N elements inside the object itself, in a row, in order.
+///
+/// Use it where the bound is known while compiling and the heap is off limits. Use std::vector when
+/// the bound is unknown or so large that the object does not fit where it lives: it always has the
+/// size of N elements plus their count.
+///
+/// A full vector refuses with a return value and leaves the argument as it was. T may be move-only,
+/// immovable (emplaceBack alone), over-aligned or an aggregate. The vector never allocates, and no
+/// element moves but in an erase: pointers and iterators stay valid until their element, or one
+/// before it, is erased. Therefore `v.pushBack(v[0])` is fine.
+///
+/// It is trivially copyable exactly when T is; then a copy copies all its bytes, and a move leaves
+/// the source as it was. Otherwise elements are copied or moved one by one and a move leaves the
+/// source empty. A copy constructor that throws leaves nothing behind; copy assignment leaves the
+/// target as it was if moving a T cannot throw, at the cost of a second vector on the stack when
+/// copying can. Any other operation whose element throws leaves a valid vector.
+///
+/// Wrong indices and positions are misuse and assert. Not synchronised: as with std::vector,
+/// several threads may read one object, or one may change it.
+template <class T, std::size_t N>
+class FixedVector
+    : detail::VectorStorage<T, N>,
+      detail::CopyGate<std::is_copy_constructible_v<T>, std::is_move_constructible_v<T>> {
+    static_assert(N > 0, "FixedVector<T, N>: N must be at least 1");
+    static_assert(std::is_object_v<T> && std::is_same_v<T, std::remove_cv_t<T>>,
+                  "FixedVector<T, N>: T must be a plain object type");
+
+public:
+    using value_type = T;
+    using size_type = std::size_t;
+    using difference_type = std::ptrdiff_t;
+    using reference = T&;
+    using const_reference = const T&;
+    using iterator = T*;
+    using const_iterator = const T*;
+
+    constexpr FixedVector() noexcept = default;
+
+    /// More than N items are a set-up error.
+    FixedVector(std::initializer_list<T> items) {
+        if (items.size() > N) {
+            setupError("FixedVector: number of items", items.size(), N);
+        }
+        for (const T& item : items) {
+            this->build(item);
+        }
+    }
+
+    /// Adds an element at the end. False when the vector is full: the argument is untouched.
+    [[nodiscard]] bool pushBack(const T& item) { return emplaceBack(item); }
+    [[nodiscard]] bool pushBack(T&& item) { return emplaceBack(std::move(item)); }
+
+    /// Builds an element at the end: T(args...), or T{args...} for an aggregate.
+    template <class... Args>
+    [[nodiscard]] bool emplaceBack(Args&&... args) {
+        if (full()) {
+            return false;
+        }
+        this->build(std::forward<Args>(args)...);
+        return true;
+    }
+
+    /// Drops elements from the end or adds value-initialised ones. False when `count` is beyond
+    /// capacity(): then nothing changes.
+    [[nodiscard]] bool resize(std::size_t count) {
+        if (count > N) {
+            return false;
+        }
+        while (size() < count) {
+            this->build();
+        }
+        this->shrinkTo(count);
+        return true;
+    }
+
+    void popBack() noexcept {
+        SLUICE_ASSERT(!empty(), "popBack of an empty vector; ask empty() first");
+        this->shrinkTo(size() - 1);
+    }
+    void clear() noexcept { this->shrinkTo(0); }
+
+    /// Erases one element, or [first, last), and moves those behind forward: order is kept, the
+    /// cost grows with their number. Returns where the next element is now.
+    iterator eraseOrdered(const_iterator position) {
+        SLUICE_ASSERT(holds(position), "no element at this position; end() cannot be erased");
+        return eraseOrdered(position, position + 1);
+    }
+    iterator eraseOrdered(const_iterator first, const_iterator last) {
+        SLUICE_ASSERT(begin() <= first && first <= last && last <= end(),
+                      "pass two positions of this vector, the earlier one first");
+        iterator to = begin() + (first - begin());
+        if (first != last) {
+            iterator from = begin() + (last - begin());
+            for (iterator hole = to; from != end(); ++from, ++hole) {
+                *hole = std::move(*from);
+            }
+            this->shrinkTo(size() - static_cast<std::size_t>(last - first));
+        }
+        return to;
+    }
+    /// The same by index. A template, so that the literal 0 is an index and not a null position.
+    template <class Index, std::enable_if_t<std::is_integral_v<Index>, int> = 0>
+    iterator eraseOrdered(Index index) {
+        return eraseOrdered(positionOf(index));
+    }
+
+    /// Erases one element and moves the last one into its place: order is lost, the cost is one
+    /// move. Returns the position, which is end() when the last element was erased.
+    iterator eraseUnordered(const_iterator position) {
+        SLUICE_ASSERT(holds(position), "no element at this position; end() cannot be erased");
+        iterator hole = begin() + (position - begin());
+        if (hole != &back()) {
+            *hole = std::move(back());
+        }
+        popBack();
+        return hole;
+    }
+    template <class Index, std::enable_if_t<std::is_integral_v<Index>, int> = 0>
+    iterator eraseUnordered(Index index) {
+        return eraseUnordered(positionOf(index));
+    }
+
+    [[nodiscard]] std::size_t size() const noexcept { return this->count(); }
+    [[nodiscard]] static constexpr std::size_t capacity() noexcept { return N; }
+    [[nodiscard]] bool empty() const noexcept { return size() == 0; }
+    [[nodiscard]] bool full() const noexcept { return size() == N; }
+
+    [[nodiscard]] T* data() noexcept { return this->elements(); }
+    [[nodiscard]] const T* data() const noexcept { return this->elements(); }
+    [[nodiscard]] iterator begin() noexcept { return data(); }
+    [[nodiscard]] const_iterator begin() const noexcept { return data(); }
+    [[nodiscard]] iterator end() noexcept { return data() + size(); }
+    [[nodiscard]] const_iterator end() const noexcept { return data() + size(); }
+
+    [[nodiscard]] T& operator[](std::size_t index) noexcept {
+        return const_cast<T&>(std::as_const(*this)[index]);
+    }
+    [[nodiscard]] const T& operator[](std::size_t index) const noexcept {
+        SLUICE_ASSERT(index < size(), "index beyond the elements; compare it with size() first");
+        return data()[index];
+    }
+
+    /// As operator[], but checked in release builds too: for an index from outside the program.
+    [[nodiscard]] T& at(std::size_t index) noexcept {
+        return const_cast<T&>(std::as_const(*this).at(index));
+    }
+    [[nodiscard]] const T& at(std::size_t index) const noexcept {
+        if (index >= size()) {
+            failAssertion({"index < size()",
+                           "index beyond the elements; compare it with size() first", __FILE__,
+                           __LINE__});
+        }
+        return data()[index];
+    }
+
+    [[nodiscard]] T& front() noexcept { return (*this)[0]; }
+    [[nodiscard]] const T& front() const noexcept { return (*this)[0]; }
+    [[nodiscard]] T& back() noexcept { return (*this)[size() - 1]; }
+    [[nodiscard]] const T& back() const noexcept { return (*this)[size() - 1]; }
+
+private:
+    bool holds(const_iterator position) const noexcept {
+        return begin() <= position && position < end();
+    }
+    template <class Index>
+    const_iterator positionOf(Index index) const noexcept {
+        SLUICE_ASSERT(static_cast<std::size_t>(index) < size(),
+                      "index beyond the elements; compare it with size() first");
+        return begin() + static_cast<std::size_t>(index);
+    }
+};
+
+/// Equal when they hold equal elements in the same order, whatever their capacities.
+template <class T, std::size_t N, std::size_t M>
+[[nodiscard]] bool operator==(const FixedVector<T, N>& left, const FixedVector<T, M>& right) {
+    if (left.size() != right.size()) {
+        return false;
+    }
+    for (std::size_t i = 0; i < left.size(); ++i) {
+        if (!(left[i] == right[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+template <class T, std::size_t N, std::size_t M>
+[[nodiscard]] bool operator!=(const FixedVector<T, N>& left, const FixedVector<T, M>& right) {
+    return !(left == right);
+}
+
+}  // namespace sluice

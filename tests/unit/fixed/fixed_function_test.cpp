@@ -1,0 +1,385 @@
+#include <sluice/fixed/fixed_function.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#if defined(__cpp_exceptions)
+#include <stdexcept>
+#endif
+
+namespace sluice {
+namespace {
+
+using Unary = FixedFunction<int(int)>;
+
+int twice(int number) {
+    return 2 * number;
+}
+int twiceQuietly(int number) noexcept {
+    return 2 * number;
+}
+
+struct Counter {
+    int total = 0;
+    int add(int number) { return total += number; }
+    int read() const noexcept { return total; }
+};
+
+/// Counts how often it is copied and moved.
+struct Parcel {
+    int copies = 0;
+    int moves = 0;
+    Parcel() = default;
+    Parcel(const Parcel& other) : copies(other.copies + 1), moves(other.moves) {}
+    Parcel(Parcel&& other) noexcept : copies(other.copies), moves(other.moves + 1) {}
+    Parcel& operator=(const Parcel&) = delete;
+};
+
+/// A callable that counts its living objects and answers its number.
+class Tracked {
+public:
+    static inline int living = 0;
+    explicit Tracked(int number) : number_(number) { ++living; }
+    Tracked(Tracked&& other) noexcept : number_(std::exchange(other.number_, -1)) { ++living; }
+    Tracked& operator=(Tracked&&) = delete;
+    ~Tracked() { --living; }
+    int operator()(int added) const { return number_ + added; }
+
+private:
+    int number_;
+};
+
+/// Tells in which form it is called.
+struct Forms {
+    int operator()() { return 1; }
+    int operator()() const { return 2; }
+};
+
+template <class Signature, class Callable>
+inline constexpr bool accepts = std::is_constructible_v<FixedFunction<Signature>, Callable>;
+
+static_assert(sizeof(FixedFunction<void()>) == 64 || sizeof(void*) != 8);
+static_assert(sizeof(FixedFunction<void(), 16>) == 32 || sizeof(void*) != 8);
+static_assert(std::is_nothrow_move_constructible_v<Unary> &&
+              std::is_nothrow_move_assignable_v<Unary>);
+static_assert(!std::is_copy_constructible_v<Unary> && !std::is_copy_assignable_v<Unary>);
+static_assert(std::is_nothrow_swappable_v<Unary>);
+static_assert(!std::is_convertible_v<Unary, bool>);
+
+static_assert(accepts<int(int), int (*)(int)> && accepts<void(int), int (*)(int)>);
+static_assert(accepts<long(short), int (*)(int)> && !accepts<int(int), int (*)(int*)>);
+static_assert(!accepts<int(int), void (*)(int)> && !accepts<int(int), int>);
+static_assert(accepts<int(Counter&, int), decltype(&Counter::add)>);
+static_assert(!accepts<int(const Counter&, int), decltype(&Counter::add)>);
+static_assert(accepts<int(int), Tracked> && !accepts<int(int), Tracked&>, "it cannot be copied");
+static_assert(!accepts<const std::string&(), std::string (*)()>, "it would dangle");
+static_assert(accepts<const std::string&(), std::string& (*)()>);
+
+static_assert(accepts<int(int) noexcept, decltype(&twiceQuietly)>);
+static_assert(!accepts<int(int) noexcept, decltype(&twice)>);
+static_assert(!accepts<int(int) const noexcept, decltype(&twice)>);
+static_assert(noexcept(std::declval<FixedFunction<int(int) noexcept>&>()(1)));
+static_assert(!noexcept(std::declval<Unary&>()(1)));
+
+template <class Function>
+inline constexpr bool callableAsConst = std::is_invocable_v<const Function&>;
+static_assert(!callableAsConst<FixedFunction<int()>> &&
+              callableAsConst<FixedFunction<int() const>>);
+
+// A parameter may be incomplete until the call.
+struct Later;
+using TakesLater = FixedFunction<int(Later)>;
+TakesLater readyFromTheStart;
+struct Later {
+    int number;
+};
+
+TEST(FixedFunctionTest, CallsWhatItHolds) {
+    Unary function = [](int number) { return number + 1; };
+    EXPECT_EQ(function(2), 3);
+    function = [added = 10](int number) { return number + added; };
+    EXPECT_EQ(function(2), 12);
+    function = twice;
+    EXPECT_EQ(function(4), 8);
+    function = &twiceQuietly;
+    EXPECT_EQ(function(5), 10);
+}
+
+TEST(FixedFunctionTest, IsEmptyUntilItHoldsSomething) {
+    Unary function;
+    EXPECT_FALSE(function);
+    EXPECT_TRUE(function == nullptr && nullptr == function);
+    EXPECT_FALSE(function != nullptr || nullptr != function);
+    function = twice;
+    EXPECT_TRUE(function);
+    EXPECT_TRUE(function != nullptr && nullptr != function);
+    EXPECT_FALSE(function == nullptr || nullptr == function);
+    function = nullptr;
+    EXPECT_FALSE(function);
+    const Unary fromNull = nullptr;
+    EXPECT_FALSE(fromNull);
+    EXPECT_FALSE(readyFromTheStart);
+}
+
+TEST(FixedFunctionTest, EmptyCallablesMakeItEmpty) {
+    int (*noFunction)(int) = nullptr;
+    EXPECT_FALSE(Unary(noFunction));
+    EXPECT_FALSE(Unary(std::function<int(int)>()));
+    Unary nothing;
+    const FixedFunction<int(int), 64> wider(std::move(nothing));
+    EXPECT_FALSE(wider);
+    int (Counter::*noMember)(int) = nullptr;
+    EXPECT_FALSE((FixedFunction<int(Counter&, int)>(noMember)));
+    int Counter::*noData = nullptr;
+    EXPECT_FALSE((FixedFunction<int(Counter&)>(noData)));
+}
+
+TEST(FixedFunctionTest, FullWrappersAreKept) {
+    EXPECT_EQ(Unary(std::function<int(int)>(twice))(3), 6);
+    FixedFunction<int(int), 64> wider = Unary(twice);
+    EXPECT_EQ(wider(3), 6);
+}
+
+TEST(FixedFunctionTest, ReachesMembers) {
+    Counter counter;
+    FixedFunction<int(Counter&, int)> add = &Counter::add;
+    EXPECT_EQ(add(counter, 5), 5);
+    FixedFunction<int(Counter*, int)> addThrough = &Counter::add;
+    EXPECT_EQ(addThrough(&counter, 2), 7);
+    FixedFunction<int(const Counter&) noexcept> read = &Counter::read;
+    EXPECT_EQ(read(counter), 7);
+    FixedFunction<int&(Counter&)> total = &Counter::total;
+    total(counter) = 1;
+    EXPECT_EQ(counter.total, 1);
+}
+
+TEST(FixedFunctionTest, HoldsWhatOnlyMoves) {
+    auto owned = std::make_unique<int>(5);
+    Unary function = [owned = std::move(owned)](int number) { return *owned + number; };
+    EXPECT_EQ(function(1), 6);
+    Unary other = std::move(function);
+    EXPECT_FALSE(function);
+    EXPECT_EQ(other(2), 7);
+}
+
+TEST(FixedFunctionTest, MovesByBytesOrByMoveConstructor) {
+    struct Trivial {
+        char text[48];
+        int operator()(int index) const { return text[index]; }
+    };
+    Trivial trivial{};
+    trivial.text[0] = 'a';
+    trivial.text[47] = 'z';
+    Unary bytes = trivial;
+    Unary movedBytes = std::move(bytes);
+    EXPECT_EQ(movedBytes(0), 'a');
+    EXPECT_EQ(movedBytes(47), 'z');
+
+    // Moving its bytes alone would leave the string pointing into the old object.
+    FixedFunction<std::string()> text = [text = std::string("short")] { return text; };
+    auto movedText = std::move(text);
+    text = [] { return std::string("xxxxx"); };
+    EXPECT_EQ(movedText(), "short");
+}
+
+TEST(FixedFunctionTest, OneObjectLivesAsLongAsItIsHeld) {
+    ASSERT_EQ(Tracked::living, 0);
+    {
+        Unary function = Tracked(1);
+        EXPECT_EQ(Tracked::living, 1);
+        Unary other = std::move(function);
+        EXPECT_EQ(Tracked::living, 1);
+        function = Tracked(2);
+        EXPECT_EQ(Tracked::living, 2);
+        function = std::move(other);
+        EXPECT_EQ(Tracked::living, 1);
+        EXPECT_EQ(function(10), 11);
+        function.reset();
+        EXPECT_FALSE(function);
+        EXPECT_EQ(Tracked::living, 0);
+        function.reset();
+        function = Tracked(3);
+        function = nullptr;
+        EXPECT_EQ(Tracked::living, 0);
+        function = Tracked(4);
+        Unary& same = function;
+        function = std::move(same);
+        EXPECT_EQ(function(10), 14);
+    }
+    EXPECT_EQ(Tracked::living, 0);
+}
+
+TEST(FixedFunctionTest, Swaps) {
+    Unary one = Tracked(1);
+    Unary two = twice;
+    one.swap(two);
+    EXPECT_EQ(one(7), 14);
+    EXPECT_EQ(two(7), 8);
+    Unary empty;
+    swap(two, empty);
+    EXPECT_FALSE(two);
+    EXPECT_EQ(empty(7), 8);
+    empty.swap(empty);
+    EXPECT_EQ(empty(7), 8);
+    empty.reset();
+    EXPECT_EQ(Tracked::living, 0);
+}
+
+TEST(FixedFunctionTest, SignatureChoosesHowTheTargetIsCalled) {
+    FixedFunction<int()> changing = Forms();
+    EXPECT_EQ(changing(), 1);
+    const FixedFunction<int() const> reading = Forms();
+    EXPECT_EQ(reading(), 2);
+    FixedFunction<int()> counting = [calls = 0]() mutable { return ++calls; };
+    EXPECT_EQ(counting(), 1);
+    EXPECT_EQ(counting(), 2);
+    const FixedFunction<int(int) const noexcept> quiet = twiceQuietly;
+    EXPECT_EQ(quiet(4), 8);
+}
+
+TEST(FixedFunctionTest, PassesReferencesThrough) {
+    FixedFunction<int&(int&)> same = [](int& number) -> int& { return number; };
+    int number = 1;
+    EXPECT_EQ(&same(number), &number);
+    FixedFunction<const void*(const Parcel&)> addressOf = [](const Parcel& parcel) {
+        return static_cast<const void*>(&parcel);
+    };
+    const Parcel parcel;
+    EXPECT_EQ(addressOf(parcel), &parcel);
+    FixedFunction<Parcel(Parcel&&)> take = [](Parcel&& taken) { return std::move(taken); };
+    EXPECT_EQ(take(Parcel()).moves, 1);
+}
+
+TEST(FixedFunctionTest, ValuesAreNeverCopiedAndMovedOnce) {
+    FixedFunction<void(Parcel)> check = [](Parcel parcel) {
+        EXPECT_EQ(parcel.copies, 0);
+        EXPECT_EQ(parcel.moves, 1);
+    };
+    check(Parcel());
+    FixedFunction<void(Parcel)> look = [](const Parcel& parcel) {
+        EXPECT_EQ(parcel.copies, 1);
+        EXPECT_EQ(parcel.moves, 0);
+    };
+    const Parcel kept;
+    look(kept);
+    FixedFunction<int(std::unique_ptr<int>)> own = [](std::unique_ptr<int> owned) {
+        return *owned;
+    };
+    EXPECT_EQ(own(std::make_unique<int>(8)), 8);
+}
+
+TEST(FixedFunctionTest, ConvertsOrDropsTheResult) {
+    FixedFunction<void(int)> dropped = twice;
+    dropped(1);
+    FixedFunction<double(char)> converted = twice;
+    EXPECT_EQ(converted('\2'), 4.0);
+    FixedFunction<std::unique_ptr<int>()> made = [] { return std::make_unique<int>(3); };
+    EXPECT_EQ(*made(), 3);
+}
+
+TEST(FixedFunctionTest, TakesWhatIsCompleteOnlyLater) {
+    TakesLater function = [](Later later) { return later.number; };
+    EXPECT_EQ(function(Later{6}), 6);
+}
+
+TEST(FixedFunctionTest, HoldsItsTargetInsideItselfAligned) {
+    struct alignas(std::max_align_t) Strict {
+        const void* operator()() const { return this; }
+    };
+    struct Odd {
+        char shift;
+        FixedFunction<const void*()> function;
+    };
+    Odd odd{'x', Strict()};
+    const auto target = reinterpret_cast<std::uintptr_t>(odd.function());
+    const auto first = reinterpret_cast<std::uintptr_t>(&odd.function);
+    EXPECT_GE(target, first);
+    EXPECT_LE(target + sizeof(Strict), first + sizeof odd.function);
+    EXPECT_EQ(target % alignof(std::max_align_t), 0U);
+}
+
+TEST(FixedFunctionTest, FillsItsBytesExactly) {
+    struct Exact {
+        char bytes[20];
+        int operator()(int index) const { return bytes[index]; }
+    };
+    Exact exact{};
+    exact.bytes[19] = 'z';
+    FixedFunction<int(int), 20> function = exact;
+    auto moved = std::move(function);
+    EXPECT_EQ(moved(19), 'z');
+}
+
+TEST(FixedFunctionTest, IsEmptyWhileItsTargetDies) {
+    struct Watcher {
+        Unary* function;
+        bool* wasEmpty;
+        Watcher(Unary* watched, bool* result) : function(watched), wasEmpty(result) {}
+        Watcher(Watcher&& other) noexcept
+            : function(std::exchange(other.function, nullptr)), wasEmpty(other.wasEmpty) {}
+        ~Watcher() {
+            if (function != nullptr) {
+                *wasEmpty = !*function;
+            }
+        }
+        int operator()(int number) const { return number; }
+    };
+    Unary function;
+    bool wasEmpty = false;
+    function = Watcher(&function, &wasEmpty);
+    function.reset();
+    EXPECT_TRUE(wasEmpty);
+}
+
+TEST(FixedFunctionTest, MayReplaceItselfFromInside) {
+    FixedFunction<int()> function;
+    function = [&function] {
+        FixedFunction<int()>& own = function;
+        own = [] { return 2; };
+        return 1;
+    };
+    EXPECT_EQ(function(), 1);
+    EXPECT_EQ(function(), 2);
+}
+
+#if defined(__cpp_exceptions)
+TEST(FixedFunctionTest, PassesOnWhatTheTargetThrows) {
+    Unary function = [](int number) -> int { throw std::out_of_range(std::to_string(number)); };
+    EXPECT_THROW(function(3), std::out_of_range);
+    EXPECT_TRUE(function);
+}
+
+TEST(FixedFunctionTest, ThrowingCopyOfATargetLeavesTheOldOne) {
+    struct ThrowsOnCopy {
+        ThrowsOnCopy() = default;
+        ThrowsOnCopy(const ThrowsOnCopy&) { throw std::runtime_error("no"); }
+        ThrowsOnCopy(ThrowsOnCopy&&) noexcept = default;
+        int operator()(int number) const { return number; }
+    };
+    const ThrowsOnCopy target;
+    Unary function = twice;
+    EXPECT_THROW(function = target, std::runtime_error);
+    EXPECT_EQ(function(2), 4);
+}
+#endif
+
+TEST(FixedFunctionDeathTest, EmptyCallEndsInEveryBuild) {
+    Unary function;
+    EXPECT_DEATH(function(1), "sluice: the FixedFunction is empty; assign a callable");
+    function = twice;
+    Unary other = std::move(function);
+    EXPECT_DEATH(function(1), "the FixedFunction is empty");
+    other.reset();
+    EXPECT_DEATH(other(1), "the FixedFunction is empty");
+    const FixedFunction<void() const noexcept> quiet;
+    EXPECT_DEATH(quiet(), "the FixedFunction is empty");
+}
+
+}  // namespace
+}  // namespace sluice

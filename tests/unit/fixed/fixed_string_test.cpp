@@ -1,0 +1,294 @@
+#include <sluice/fixed/fixed_string.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <unordered_map>
+
+namespace sluice {
+namespace {
+
+using namespace std::string_view_literals;
+
+// All of it works while compiling.
+constexpr FixedString<5> hello = "hello";
+static_assert(hello.size() == 5 && !hello.empty() && hello.capacity() == 5 && hello[4] == 'o');
+static_assert(hello == "hello" && "hello"sv == hello && hello != "hell" && hello < "help");
+constexpr FixedString<5> cut(truncateToFit, "hello world");
+static_assert(cut == hello && cut.truncated() && !hello.truncated());
+
+constexpr FixedString<8> joined() {
+    FixedString<8> text = "ab";
+    text.append("cd");
+    text.append(text);
+    return text;
+}
+static_assert(joined() == "abcdabcd");
+
+template <std::size_t N>
+inline constexpr bool trivial = std::is_trivially_copyable_v<FixedString<N>> &&
+                                std::is_trivially_destructible_v<FixedString<N>>;
+static_assert(trivial<1> && trivial<300> && trivial<70000>);
+static_assert(sizeof(FixedString<29>) == 32 && sizeof(FixedString<61>) == 64);
+static_assert(FixedString<255>::capacity() == 255 && sizeof(FixedString<255>) == 258);
+
+template <class Source>
+inline constexpr bool implicit = std::is_convertible_v<Source, FixedString<4>>;
+static_assert(implicit<const char (&)[5]> && implicit<char (&)[3]>);
+static_assert(!implicit<const char (&)[6]>, "a literal that is too long");
+static_assert(implicit<FixedString<3>> && !implicit<FixedString<5>>);
+template <class Source>
+inline constexpr bool untagged = std::is_constructible_v<FixedString<4>, Source>;
+static_assert(!untagged<const char (&)[6]> && !untagged<FixedString<5>>);
+static_assert(!untagged<std::string_view> && !untagged<std::string> && !untagged<const char*>);
+static_assert(!untagged<std::nullptr_t> && !untagged<int>);
+template <class Source>
+inline constexpr bool tagged = std::is_constructible_v<FixedString<4>, TruncateToFit, Source>;
+static_assert(tagged<std::string_view> && tagged<const char*> && tagged<const char (&)[90]>);
+static_assert(!tagged<std::nullptr_t> && !tagged<int> && !tagged<const wchar_t*>);
+
+TEST(FixedStringTest, StartsEmpty) {
+    const FixedString<3> text;
+    EXPECT_TRUE(text.empty());
+    EXPECT_EQ(text.size(), 0U);
+    EXPECT_STREQ(text.c_str(), "");
+    EXPECT_FALSE(text.truncated());
+}
+
+TEST(FixedStringTest, TakesLiteralsThatFit) {
+    const FixedString<4> exact = "four";
+    EXPECT_EQ(exact.size(), 4U);
+    EXPECT_STREQ(exact.c_str(), "four");
+    FixedString<4> text = "abc";
+    text = "";
+    EXPECT_TRUE(text.empty());
+    text = "de";
+    EXPECT_EQ(text, "de");
+    EXPECT_FALSE(text.truncated());
+}
+
+TEST(FixedStringTest, CharArrayEndsAtItsFirstNul) {
+    const char buffer[8] = {'a', 'b', '\0', 'x', 'y', 'z', '!', '!'};
+    const FixedString<7> text = buffer;
+    EXPECT_EQ(text.size(), 2U);
+    EXPECT_EQ(text, "ab");
+    EXPECT_EQ(text, buffer);
+}
+
+TEST(FixedStringTest, CharArrayWithoutNulIsTakenWhole) {
+    // On the heap, so that a sanitizer sees a read beyond the end.
+    struct Tag {
+        char name[4];
+    };
+    const auto tag = std::make_unique<Tag>(Tag{{'w', 'x', 'y', 'z'}});
+    const FixedString<4> text = tag->name;
+    EXPECT_EQ(text, "wxyz");
+    EXPECT_STREQ(text.c_str(), "wxyz");
+    FixedString<9> longer(truncateToFit, tag->name);
+    EXPECT_TRUE(longer.append(tag->name));
+    EXPECT_EQ(longer, "wxyzwxyz");
+    EXPECT_NE(longer, tag->name);
+}
+
+TEST(FixedStringTest, LargeArrayWithShortTextNeedsTheTag) {
+    const char buffer[100] = "short";
+    const FixedString<5> text(truncateToFit, buffer);
+    EXPECT_EQ(text, "short");
+    EXPECT_FALSE(text.truncated());
+}
+
+TEST(FixedStringTest, TagTakesAnyText) {
+    const std::string text = "0123456789";
+    const FixedString<4> fromString(truncateToFit, text);
+    const FixedString<4> fromView(truncateToFit, std::string_view(text));
+    const FixedString<4> fromPointer(truncateToFit, text.c_str());
+    const FixedString<4> fromFixed(truncateToFit, FixedString<10>("0123456789"));
+    for (const auto& each : {fromString, fromView, fromPointer, fromFixed}) {
+        EXPECT_EQ(each, "0123");
+        EXPECT_STREQ(each.c_str(), "0123");
+        EXPECT_TRUE(each.truncated());
+    }
+}
+
+TEST(FixedStringTest, NullPointerIsTheEmptyText) {
+    const char* const nothing = nullptr;
+    FixedString<4> text(truncateToFit, nothing);
+    EXPECT_TRUE(text.empty());
+    text = "abc";
+    EXPECT_TRUE(text.append(nothing));
+    EXPECT_EQ(text, "abc");
+    EXPECT_NE(text, nothing);
+    EXPECT_TRUE(text.assign(nothing));
+    EXPECT_EQ(text, nothing);
+}
+
+TEST(FixedStringTest, AssignTellsWhetherAllFitted) {
+    FixedString<4> text;
+    EXPECT_TRUE(text.assign("four"sv));
+    EXPECT_FALSE(text.truncated());
+    EXPECT_FALSE(text.assign("fives"sv));
+    EXPECT_EQ(text, "five");
+    EXPECT_TRUE(text.truncated());
+    EXPECT_TRUE(text.assign("ok"sv));
+    EXPECT_EQ(text, "ok");
+    EXPECT_FALSE(text.truncated());
+}
+
+TEST(FixedStringTest, AppendTellsWhetherAllFittedAndTheMarkStays) {
+    FixedString<4> text;
+    EXPECT_TRUE(text.append("ab"));
+    EXPECT_TRUE(text.append("c"));
+    EXPECT_FALSE(text.append("defg"));
+    EXPECT_EQ(text, "abcd");
+    EXPECT_TRUE(text.append(""));
+    EXPECT_TRUE(text.truncated()) << "the text still misses its end";
+    EXPECT_FALSE(text.append("x"));
+    EXPECT_EQ(text, "abcd");
+    text.clear();
+    EXPECT_FALSE(text.truncated());
+    EXPECT_EQ(text, "");
+}
+
+TEST(FixedStringTest, MarkTravelsWithCopies) {
+    const FixedString<2> text(truncateToFit, "abc");
+    const FixedString<2> copy = text;
+    EXPECT_TRUE(copy.truncated());
+    FixedString<9> wider = text;
+    EXPECT_TRUE(wider.truncated());
+    EXPECT_EQ(wider, "ab");
+    wider = FixedString<2>("cd");
+    EXPECT_FALSE(wider.truncated());
+    EXPECT_EQ(wider, "cd");
+}
+
+TEST(FixedStringTest, ReadsFromItself) {
+    FixedString<8> text = "abcdef";
+    EXPECT_TRUE(text.assign(text.view().substr(2)));
+    EXPECT_EQ(text, "cdef");
+    EXPECT_TRUE(text.append(text));
+    EXPECT_EQ(text, "cdefcdef");
+    EXPECT_TRUE(text.assign(text.c_str()));
+    EXPECT_EQ(text, "cdefcdef");
+    EXPECT_FALSE(text.append(text.view().substr(0, 1)));
+}
+
+TEST(FixedStringTest, CutKeepsUtf8CharactersWhole) {
+    const auto fitted = [](std::string_view text) { return FixedString<4>(truncateToFit, text); };
+    EXPECT_EQ(fitted("ab\u00e9x"), "ab\u00e9") << "ends on the limit";
+    EXPECT_EQ(fitted("abc\u00e9"), "abc") << "2 bytes";
+    EXPECT_EQ(fitted("ab\u20ac"), "ab") << "3 bytes";
+    EXPECT_EQ(fitted("a\U0001F600"), "a") << "4 bytes";
+    EXPECT_EQ(fitted("\U0001F600x"), "\U0001F600");
+    EXPECT_TRUE(fitted("a\U0001F600").truncated());
+    const FixedString<3> small(truncateToFit, "\U0001F600");
+    EXPECT_EQ(small, "") << "nothing whole fits";
+    EXPECT_TRUE(small.truncated());
+    FixedString<4> grown = "abc";
+    EXPECT_FALSE(grown.append("\u00e9"));
+    EXPECT_EQ(grown, "abc");
+}
+
+TEST(FixedStringTest, CutOfOtherBytesIsAtTheLimit) {
+    const auto fitted = [](std::string_view text) { return FixedString<4>(truncateToFit, text); };
+    EXPECT_EQ(fitted("abcd\x80"), "abcd");
+    EXPECT_EQ(fitted("\x80\x80\x80\x80\x80\x80"), "\x80\x80\x80\x80");
+    EXPECT_EQ(fitted("\xE9\x80\x80\x80\x80"), "\xE9\x80\x80\x80") << "no character is that long";
+}
+
+TEST(FixedStringTest, KeepsNulsOfAView) {
+    FixedString<8> text(truncateToFit, "a\0b"sv);
+    EXPECT_EQ(text.size(), 3U);
+    EXPECT_EQ(text.view(), "a\0b"sv);
+    EXPECT_STREQ(text.c_str(), "a");
+    EXPECT_NE(text, "a");
+}
+
+TEST(FixedStringTest, ComparesLikeItsText) {
+    const FixedString<4> ab = "ab";
+    const FixedString<9> abc = "abc";
+    EXPECT_TRUE(ab < abc && ab <= abc && abc > ab && abc >= ab && ab != abc);
+    EXPECT_FALSE(ab == abc || ab > abc || ab >= abc || abc < ab || abc <= ab);
+    EXPECT_TRUE(ab == FixedString<9>("ab") && ab <= FixedString<9>("ab") && ab >= "ab");
+    EXPECT_FALSE(ab != "ab" || ab < "ab" || ab > "ab");
+    EXPECT_TRUE(ab == std::string("ab") && std::string("ab") == ab && "aa"sv < ab && "b" > ab);
+    EXPECT_TRUE(FixedString<2>("\x7f") < "\x80") << "chars compare as unsigned";
+}
+
+TEST(FixedStringTest, MarkTakesNoPartInComparison) {
+    EXPECT_EQ(FixedString<2>(truncateToFit, "abc"), FixedString<2>("ab"));
+}
+
+TEST(FixedStringTest, HashesLikeItsText) {
+    const FixedString<9> text = "key";
+    EXPECT_EQ(std::hash<FixedString<9>>()(text), std::hash<std::string_view>()("key"));
+    EXPECT_NE(std::hash<FixedString<9>>()(text), std::hash<FixedString<9>>()("kez"));
+    std::unordered_map<FixedString<9>, int> map;
+    map["key"] = 3;
+    EXPECT_EQ(map[text], 3);
+    EXPECT_EQ(map.size(), 1U);
+}
+
+TEST(FixedStringTest, IteratesAndConverts) {
+    const FixedString<9> text = "abc";
+    EXPECT_EQ(std::string(text.begin(), text.end()), "abc");
+    EXPECT_EQ(std::string(text), "abc");
+    const std::string_view view = text;
+    EXPECT_EQ(view.data(), text.data());
+    EXPECT_EQ(text[2], 'c');
+}
+
+TEST(FixedStringTest, WritesToStreams) {
+    std::ostringstream stream;
+    stream << FixedString<9>("abc") << '|' << FixedString<1>();
+    EXPECT_EQ(stream.str(), "abc|");
+}
+
+TEST(FixedStringTest, SurvivesACopyOfItsBytes) {
+    const FixedString<9> text(truncateToFit, "abcdefghijk");
+    unsigned char bytes[sizeof text];
+    std::memcpy(bytes, &text, sizeof text);
+    FixedString<9> arrived;
+    std::memcpy(&arrived, bytes, sizeof text);
+    EXPECT_EQ(arrived, "abcdefghi");
+    EXPECT_TRUE(arrived.truncated());
+}
+
+TEST(FixedStringTest, CountsBeyondEachSizeType) {
+    const std::string text(70000, 'x');
+    FixedString<255> bytes(truncateToFit, text);
+    EXPECT_EQ(bytes.size(), 255U);
+    FixedString<256> wider(truncateToFit, text);
+    EXPECT_EQ(wider.size(), 256U);
+    const auto widest = std::make_unique<FixedString<66000>>(truncateToFit, text);
+    EXPECT_EQ(widest->size(), 66000U);
+    EXPECT_EQ(std::strlen(widest->c_str()), 66000U);
+}
+
+#if !defined(NDEBUG)
+TEST(FixedStringDeathTest, ArrayOneCharTooLongWithoutNul) {
+    const char four[4] = {'a', 'b', 'c', 'd'};
+    EXPECT_DEATH(FixedString<3>{four}, "use truncateToFit");
+}
+
+TEST(FixedStringDeathTest, IndexBeyondTheText) {
+    const FixedString<9> text = "abc";
+    EXPECT_DEATH(static_cast<void>(text[3]), "compare it with size\\(\\) first");
+}
+#else
+TEST(FixedStringTest, ArrayOneCharTooLongWithoutNulIsCutVisibly) {
+    const char four[4] = {'a', 'b', 'c', 'd'};
+    const FixedString<3> text = four;
+    EXPECT_EQ(text, "abc");
+    EXPECT_TRUE(text.truncated());
+}
+#endif
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,455 @@
+#include <sluice/fixed/fixed_vector.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+#if defined(__cpp_exceptions)
+#include <stdexcept>
+#endif
+
+namespace sluice {
+namespace {
+
+struct Point {
+    int x;
+    int y;
+};
+
+struct alignas(64) Wide {
+    int number;
+};
+
+struct Immovable {
+    explicit Immovable(int number) : number_(number) {}
+    Immovable(const Immovable&) = delete;
+    Immovable& operator=(const Immovable&) = delete;
+    int number_;
+};
+
+/// Counts objects and operations, and throws in the copy or move that `fuse` counts down to.
+struct Tracked {
+    static inline int living = 0;
+    static inline int fuse = 0;
+    static void burn() {
+#if defined(__cpp_exceptions)
+        if (fuse != 0 && --fuse == 0) {
+            throw std::runtime_error("fuse");
+        }
+#endif
+    }
+
+    Tracked(int number) : number_(number) { ++living; }
+    Tracked(const Tracked& other) : number_(other.number_) {
+        burn();
+        ++living;
+    }
+    Tracked& operator=(const Tracked&) = default;
+    ~Tracked() { --living; }
+    int number_;
+};
+
+/// Its copy may throw, its move may not.
+struct SafeMove : Tracked {
+    using Tracked::Tracked;
+    SafeMove(const SafeMove&) = default;
+    SafeMove(SafeMove&& other) noexcept : Tracked(std::exchange(other.number_, -1)) {}
+    SafeMove& operator=(const SafeMove&) = default;
+    SafeMove& operator=(SafeMove&& other) noexcept {
+        number_ = std::exchange(other.number_, -1);
+        return *this;
+    }
+};
+
+template <class T>
+using Four = FixedVector<T, 4>;
+using Owner = std::unique_ptr<int>;
+
+template <class T>
+inline constexpr bool agreesOnTrivialCopies =
+    std::is_trivially_copyable_v<T> == std::is_trivially_copyable_v<Four<T>>;
+static_assert(agreesOnTrivialCopies<int> && agreesOnTrivialCopies<Point>);
+static_assert(agreesOnTrivialCopies<std::string> && agreesOnTrivialCopies<Owner>);
+static_assert(agreesOnTrivialCopies<Wide> && agreesOnTrivialCopies<Four<int>>);
+static_assert(std::is_trivially_copyable_v<Four<Four<int>>>);
+
+static_assert(std::is_copy_constructible_v<Four<std::string>>);
+static_assert(!std::is_copy_constructible_v<Four<Owner>> &&
+              !std::is_copy_assignable_v<Four<Owner>>);
+static_assert(std::is_nothrow_move_constructible_v<Four<Owner>>);
+static_assert(std::is_nothrow_move_assignable_v<Four<Owner>>);
+static_assert(!std::is_nothrow_move_constructible_v<Four<Tracked>>);
+static_assert(!std::is_move_constructible_v<Four<Immovable>>);
+static_assert(!std::is_move_assignable_v<Four<Immovable>>);
+static_assert(alignof(Four<Wide>) == 64 && sizeof(FixedVector<char, 7>) == 8);
+static_assert(Four<int>::capacity() == 4);
+
+Four<std::string> readyFromTheStart;
+
+template <class T, std::size_t N>
+std::vector<int> numbersOf(const FixedVector<T, N>& items) {
+    std::vector<int> numbers;
+    for (const T& item : items) {
+        numbers.push_back(item.number_);
+    }
+    return numbers;
+}
+using Numbers = std::vector<int>;
+
+class FixedVectorTest : public testing::Test {
+protected:
+    void SetUp() override {
+        Tracked::living = 0;
+        Tracked::fuse = 0;
+    }
+    void TearDown() override { EXPECT_EQ(Tracked::living, 0); }
+};
+
+TEST_F(FixedVectorTest, StartsEmpty) {
+    const Four<Tracked> items;
+    EXPECT_TRUE(items.empty());
+    EXPECT_FALSE(items.full());
+    EXPECT_EQ(items.size(), 0U);
+    EXPECT_EQ(items.begin(), items.end());
+    EXPECT_EQ(Tracked::living, 0);
+    EXPECT_TRUE(readyFromTheStart.empty());
+}
+
+TEST_F(FixedVectorTest, FillsUpInOrderAndThenRefuses) {
+    Four<Tracked> items;
+    for (int number = 0; number < 4; ++number) {
+        EXPECT_FALSE(items.full());
+        EXPECT_TRUE(items.pushBack(number));
+        EXPECT_EQ(items.back().number_, number);
+    }
+    EXPECT_TRUE(items.full());
+    EXPECT_FALSE(items.pushBack(9));
+    EXPECT_FALSE(items.emplaceBack(9));
+    EXPECT_EQ(numbersOf(items), (Numbers{0, 1, 2, 3}));
+    EXPECT_EQ(items.front().number_, 0);
+    EXPECT_EQ(Tracked::living, 4);
+}
+
+TEST_F(FixedVectorTest, RefusedPushLeavesItsArgument) {
+    FixedVector<Owner, 1> items;
+    auto first = std::make_unique<int>(1);
+    auto second = std::make_unique<int>(2);
+    EXPECT_TRUE(items.pushBack(std::move(first)));
+    EXPECT_EQ(first, nullptr);
+    EXPECT_FALSE(items.pushBack(std::move(second)));
+    EXPECT_FALSE(items.emplaceBack(std::move(second)));
+    ASSERT_NE(second, nullptr);
+    EXPECT_EQ(*second, 2);
+}
+
+TEST_F(FixedVectorTest, EmplaceBuildsAggregatesAndImmovables) {
+    Four<Point> points;
+    EXPECT_TRUE(points.emplaceBack(1, 2));
+    EXPECT_EQ(points[0].y, 2);
+    Four<Immovable> immovables;
+    EXPECT_TRUE(immovables.emplaceBack(3));
+    EXPECT_EQ(immovables[0].number_, 3);
+    immovables.popBack();
+    EXPECT_TRUE(immovables.empty());
+}
+
+TEST_F(FixedVectorTest, PushOfItsOwnElement) {
+    Four<std::string> items{"a text that is too long for the string itself", "b"};
+    EXPECT_TRUE(items.pushBack(items[0]));
+    EXPECT_EQ(items[0], items[2]);
+    EXPECT_TRUE(items.pushBack(std::move(items[0])));
+    EXPECT_EQ(items[3], items[2]);
+}
+
+TEST_F(FixedVectorTest, LivesInsideItself) {
+    Four<std::string> items{"a", "b"};
+    const auto* const first = reinterpret_cast<const unsigned char*>(&items);
+    const auto* const data = reinterpret_cast<const unsigned char*>(items.data());
+    EXPECT_GE(data, first);
+    EXPECT_LE(data + 4 * sizeof(std::string), first + sizeof items);
+    EXPECT_EQ(&items[1], items.data() + 1);
+    EXPECT_EQ(items.end(), items.data() + 2);
+}
+
+TEST_F(FixedVectorTest, AlignsWhatIsOverAligned) {
+    struct Odd {
+        char shift;
+        Four<Wide> items;
+    };
+    Odd odd{};
+    for (int number = 0; number < 4; ++number) {
+        EXPECT_TRUE(odd.items.emplaceBack(number));
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&odd.items.back()) % 64, 0U);
+    }
+    EXPECT_EQ(odd.items[3].number, 3);
+}
+
+TEST_F(FixedVectorTest, PopAndClearDestroyAtOnce) {
+    Four<Tracked> items{1, 2, 3};
+    items.popBack();
+    EXPECT_EQ(Tracked::living, 2);
+    EXPECT_EQ(numbersOf(items), (Numbers{1, 2}));
+    items.clear();
+    EXPECT_EQ(Tracked::living, 0);
+    EXPECT_TRUE(items.empty());
+    EXPECT_TRUE(items.pushBack(4));
+    EXPECT_EQ(numbersOf(items), (Numbers{4}));
+}
+
+TEST_F(FixedVectorTest, EraseOrderedKeepsOrder) {
+    Four<Tracked> items{1, 2, 3, 4};
+    auto next = items.eraseOrdered(items.begin() + 1);
+    EXPECT_EQ(next->number_, 3);
+    EXPECT_EQ(numbersOf(items), (Numbers{1, 3, 4}));
+    next = items.eraseOrdered(2);
+    EXPECT_EQ(next, items.end());
+    next = items.eraseOrdered(0);
+    EXPECT_EQ(next, items.begin());
+    EXPECT_EQ(numbersOf(items), (Numbers{3}));
+    EXPECT_EQ(Tracked::living, 1);
+}
+
+TEST_F(FixedVectorTest, EraseOrderedTakesRanges) {
+    FixedVector<Tracked, 6> items{1, 2, 3, 4, 5, 6};
+    auto next = items.eraseOrdered(items.begin() + 1, items.begin() + 3);
+    EXPECT_EQ(next->number_, 4);
+    EXPECT_EQ(numbersOf(items), (Numbers{1, 4, 5, 6}));
+    next = items.eraseOrdered(items.begin() + 2, items.begin() + 2);
+    EXPECT_EQ(next->number_, 5);
+    EXPECT_EQ(items.size(), 4U);
+    items.eraseOrdered(items.begin() + 2, items.end());
+    EXPECT_EQ(numbersOf(items), (Numbers{1, 4}));
+    items.eraseOrdered(items.begin(), items.end());
+    EXPECT_TRUE(items.empty());
+    EXPECT_EQ(items.eraseOrdered(items.begin(), items.end()), items.end());
+}
+
+TEST_F(FixedVectorTest, EmptyRangeMovesNothing) {
+    FixedVector<SafeMove, 3> items{1, 2, 3};
+    items.eraseOrdered(items.begin(), items.begin());
+    EXPECT_EQ(numbersOf(items), (Numbers{1, 2, 3}));
+}
+
+TEST_F(FixedVectorTest, EraseUnorderedFillsTheHoleWithTheLast) {
+    Four<SafeMove> items{1, 2, 3, 4};
+    auto next = items.eraseUnordered(items.begin() + 1);
+    EXPECT_EQ(next->number_, 4);
+    EXPECT_EQ(numbersOf(items), (Numbers{1, 4, 3}));
+    next = items.eraseUnordered(2U);
+    EXPECT_EQ(next, items.end());
+    EXPECT_EQ(numbersOf(items), (Numbers{1, 4}));
+    items.eraseUnordered(0);
+    EXPECT_EQ(numbersOf(items), (Numbers{4}));
+    items.eraseUnordered(0);
+    EXPECT_TRUE(items.empty());
+}
+
+TEST_F(FixedVectorTest, ErasesWhatOnlyMoves) {
+    Four<Owner> items;
+    for (int number = 0; number < 4; ++number) {
+        EXPECT_TRUE(items.pushBack(std::make_unique<int>(number)));
+    }
+    items.eraseOrdered(0);
+    items.eraseUnordered(0);
+    ASSERT_EQ(items.size(), 2U);
+    EXPECT_EQ(*items[0], 3);
+    EXPECT_EQ(*items[1], 2);
+}
+
+TEST_F(FixedVectorTest, ResizeGrowsShrinksAndRefuses) {
+    Four<int> numbers{7};
+    EXPECT_TRUE(numbers.resize(3));
+    EXPECT_EQ(numbers, (Four<int>{7, 0, 0}));
+    EXPECT_FALSE(numbers.resize(5));
+    EXPECT_EQ(numbers.size(), 3U);
+    EXPECT_TRUE(numbers.resize(4));
+    EXPECT_TRUE(numbers.resize(1));
+    EXPECT_EQ(numbers, (Four<int>{7}));
+    EXPECT_TRUE(numbers.resize(0));
+    EXPECT_TRUE(numbers.empty());
+}
+
+TEST_F(FixedVectorTest, CopiesAreIndependent) {
+    Four<Tracked> items{1, 2, 3};
+    Four<Tracked> copy = items;
+    copy[0].number_ = 9;
+    copy.popBack();
+    EXPECT_EQ(numbersOf(items), (Numbers{1, 2, 3}));
+    EXPECT_EQ(numbersOf(copy), (Numbers{9, 2}));
+    items = copy;
+    EXPECT_EQ(numbersOf(items), (Numbers{9, 2}));
+    EXPECT_EQ(Tracked::living, 4);
+    const Four<Tracked>& same = items;
+    items = same;
+    EXPECT_EQ(numbersOf(items), (Numbers{9, 2}));
+}
+
+TEST_F(FixedVectorTest, CopyAssignmentOfWhatCannotThrow) {
+    struct Quiet : Tracked {
+        Quiet(int number) : Tracked(number) {}
+        Quiet(const Quiet& other) noexcept : Tracked(other.number_) {}
+        Quiet& operator=(const Quiet&) = default;
+    };
+    const Four<Quiet> source{1, 2};
+    Four<Quiet> target{7, 8, 9};
+    target = source;
+    EXPECT_EQ(numbersOf(target), (Numbers{1, 2}));
+    EXPECT_EQ(Tracked::living, 4);
+    const Four<Quiet>& same = target;
+    target = same;
+    EXPECT_EQ(numbersOf(target), (Numbers{1, 2}));
+}
+
+TEST_F(FixedVectorTest, MoveEmptiesTheSource) {
+    Four<SafeMove> items{1, 2};
+    Four<SafeMove> other = std::move(items);
+    EXPECT_TRUE(items.empty());
+    EXPECT_EQ(numbersOf(other), (Numbers{1, 2}));
+    EXPECT_EQ(Tracked::living, 2);
+    Four<SafeMove> third{7, 8, 9};
+    third = std::move(other);
+    EXPECT_TRUE(other.empty());
+    EXPECT_EQ(numbersOf(third), (Numbers{1, 2}));
+    EXPECT_EQ(Tracked::living, 2);
+    Four<SafeMove>& same = third;
+    third = std::move(same);
+    EXPECT_EQ(numbersOf(third), (Numbers{1, 2}));
+    std::swap(third, other);
+    EXPECT_TRUE(third.empty());
+    EXPECT_EQ(numbersOf(other), (Numbers{1, 2}));
+}
+
+TEST_F(FixedVectorTest, BytesCarryTrivialElements) {
+    const Four<Point> points{{1, 2}, {3, 4}};
+    unsigned char bytes[sizeof points];
+    std::memcpy(bytes, &points, sizeof points);
+    Four<Point> arrived;
+    std::memcpy(&arrived, bytes, sizeof points);
+    ASSERT_EQ(arrived.size(), 2U);
+    EXPECT_EQ(arrived[1].y, 4);
+    Four<Point> moved = std::move(arrived);
+    EXPECT_EQ(moved.size(), 2U);
+}
+
+TEST_F(FixedVectorTest, ComparesElements) {
+    EXPECT_TRUE((Four<int>{1, 2}) == (FixedVector<int, 9>{1, 2}));
+    EXPECT_TRUE((Four<int>{1, 2}) != (Four<int>{1}));
+    EXPECT_TRUE((Four<int>{1, 2}) != (Four<int>{1, 3}));
+    EXPECT_FALSE((Four<int>{1, 2}) != (Four<int>{1, 2}));
+    EXPECT_FALSE((Four<int>{1, 2}) == (Four<int>{1, 2, 0}));
+}
+
+TEST_F(FixedVectorTest, ReadsAndWritesElements) {
+    Four<int> numbers{1, 2, 3};
+    numbers[1] = 20;
+    numbers.at(2) = 30;
+    numbers.front() = 10;
+    numbers.back() += 5;
+    const Four<int>& same = numbers;
+    EXPECT_EQ(same[1], 20);
+    EXPECT_EQ(same.at(0), 10);
+    EXPECT_EQ(same.front(), 10);
+    EXPECT_EQ(same.back(), 35);
+    EXPECT_EQ(std::accumulate(same.begin(), same.end(), 0), 65);
+}
+
+TEST_F(FixedVectorTest, CountsBeyondEachSizeType) {
+    FixedVector<char, 256> numbers;
+    EXPECT_TRUE(numbers.resize(256));
+    EXPECT_EQ(numbers.size(), 256U);
+    FixedVector<char, 255> bytes;
+    EXPECT_TRUE(bytes.resize(255));
+    EXPECT_FALSE(bytes.pushBack('x'));
+    const auto large = std::make_unique<FixedVector<char, 66000>>();
+    EXPECT_TRUE(large->resize(66000));
+    EXPECT_EQ(large->size(), 66000U);
+}
+
+#if defined(__cpp_exceptions)
+TEST_F(FixedVectorTest, TooManyItemsAreASetUpError) {
+    try {
+        const FixedVector<int, 2> numbers{1, 2, 3};
+        FAIL() << "took " << numbers.size();
+    } catch (const std::invalid_argument& error) {
+        EXPECT_STREQ(error.what(), "FixedVector: number of items: 3, limit 2");
+    }
+}
+
+TEST_F(FixedVectorTest, ThrowingPushChangesNothing) {
+    Four<Tracked> items{1, 2};
+    const Tracked item(3);
+    Tracked::fuse = 1;
+    EXPECT_THROW(static_cast<void>(items.pushBack(item)), std::runtime_error);
+    EXPECT_EQ(numbersOf(items), (Numbers{1, 2}));
+    EXPECT_TRUE(items.pushBack(item));
+}
+
+TEST_F(FixedVectorTest, ThrowingCopyLeavesNothingBehind) {
+    const Four<Tracked> items{1, 2, 3};
+    for (int fuse = 1; fuse <= 3; ++fuse) {
+        Tracked::fuse = fuse;
+        EXPECT_THROW(Four<Tracked>{items}, std::runtime_error);
+        EXPECT_EQ(Tracked::living, 3);
+    }
+    Tracked::fuse = 2;
+    EXPECT_THROW((Four<Tracked>{1, 2}), std::runtime_error);
+    EXPECT_EQ(Tracked::living, 3);
+}
+
+TEST_F(FixedVectorTest, ThrowingCopyAssignmentChangesNothingWhenMovesAreSafe) {
+    const Four<SafeMove> items{1, 2, 3};
+    Four<SafeMove> target{7, 8};
+    for (int fuse = 1; fuse <= 3; ++fuse) {
+        Tracked::fuse = fuse;
+        EXPECT_THROW(target = items, std::runtime_error);
+        EXPECT_EQ(numbersOf(target), (Numbers{7, 8}));
+        EXPECT_EQ(Tracked::living, 5);
+    }
+    target = items;
+    EXPECT_EQ(numbersOf(target), (Numbers{1, 2, 3}));
+}
+
+TEST_F(FixedVectorTest, ThrowingMoveLeavesValidVectors) {
+    for (int fuse = 1; fuse <= 3; ++fuse) {
+        Four<Tracked> items{1, 2, 3};
+        Four<Tracked> target{7};
+        Tracked::fuse = fuse;
+        EXPECT_THROW(target = std::move(items), std::runtime_error);
+        EXPECT_EQ(items.size(), 3U);
+        EXPECT_EQ(target.size(), static_cast<std::size_t>(fuse - 1));
+        EXPECT_EQ(Tracked::living, 3 + fuse - 1);
+    }
+}
+#endif
+
+TEST(FixedVectorDeathTest, AtIsCheckedInEveryBuild) {
+    Four<int> numbers{1};
+    EXPECT_EQ(numbers.at(0), 1);
+    EXPECT_DEATH(static_cast<void>(numbers.at(1)), "compare it with size\\(\\) first");
+}
+
+#if !defined(NDEBUG)
+TEST(FixedVectorDeathTest, MisuseAsserts) {
+    Four<int> numbers{1};
+    EXPECT_DEATH(static_cast<void>(numbers[1]), "compare it with size\\(\\) first");
+    EXPECT_DEATH(numbers.eraseOrdered(1), "compare it with size\\(\\) first");
+    EXPECT_DEATH(numbers.eraseUnordered(-1), "compare it with size\\(\\) first");
+    EXPECT_DEATH(numbers.eraseOrdered(numbers.end()), "end\\(\\) cannot be erased");
+    EXPECT_DEATH(numbers.eraseUnordered(numbers.end()), "end\\(\\) cannot be erased");
+    EXPECT_DEATH(numbers.eraseOrdered(numbers.end(), numbers.begin()), "the earlier one first");
+    numbers.clear();
+    EXPECT_DEATH(numbers.popBack(), "ask empty\\(\\) first");
+    EXPECT_DEATH(static_cast<void>(numbers.front()), "compare it with size\\(\\) first");
+    EXPECT_DEATH(static_cast<void>(numbers.back()), "compare it with size\\(\\) first");
+}
+#endif
+
+}  // namespace
+}  // namespace sluice

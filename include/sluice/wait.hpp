@@ -1,0 +1,9 @@
+#pragma once
+
+// Everything public of the module wait.
+
+#include <sluice/wait/busy_spin.hpp>
+#include <sluice/wait/event_count.hpp>
+#include <sluice/wait/harvest_pacing.hpp>
+#include <sluice/wait/park.hpp>
+#include <sluice/wait/spin_then_yield.hpp>

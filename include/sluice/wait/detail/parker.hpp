@@ -1,0 +1,114 @@
+#pragma once
+
+/// \file
+/// How a thread sleeps until the epoch half of an event count's word changes: with a futex on Linux, with
+/// a mutex and a condition variable elsewhere.
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+
+#if defined(__linux__)
+#include <ctime>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+namespace sluice::detail {
+
+/// A parker's members: park(word, stillWaiting) and parkFor(word, stillWaiting, atMost) may return at any
+/// time, with or without a reason, and do return when unparkAll(word) follows a change of the word that
+/// makes stillWaiting() false.
+class CondVarParker {
+public:
+    template <class Word, class StillWaiting>
+    void park(const Word&, StillWaiting stillWaiting) {
+        std::unique_lock<std::mutex> lock(mutex_);
+        if (stillWaiting()) {
+            changed_.wait(lock);
+        }
+    }
+
+    template <class Word, class StillWaiting, class Duration>
+    void parkFor(const Word&, StillWaiting stillWaiting, Duration atMost) {
+        std::unique_lock<std::mutex> lock(mutex_);
+        if (stillWaiting()) {
+            changed_.wait_for(lock, atMost);
+        }
+    }
+
+    template <class Word>
+    void unparkAll(const Word&) {
+        // Passing through the mutex puts the change of the word either before a sleeper's check or after
+        // its wait began.
+        { const std::lock_guard<std::mutex> lock(mutex_); }
+        changed_.notify_all();
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+};
+
+#if defined(__linux__)
+
+/// Sleeps on the high half of a 64-bit atomic; no state of its own.
+class FutexParker {
+public:
+    template <class StillWaiting>
+    void park(const std::atomic<std::uint64_t>& word, StillWaiting stillWaiting) noexcept {
+        sleep(word, stillWaiting, nullptr);
+    }
+
+    template <class StillWaiting, class Duration>
+    void parkFor(const std::atomic<std::uint64_t>& word, StillWaiting stillWaiting,
+                 Duration atMost) noexcept {
+        using namespace std::chrono;
+        // The kernel refuses seconds beyond its own range; a day is longer than any caller notices.
+        const auto limit = atMost < hours{24} ? duration_cast<nanoseconds>(atMost) : hours{24};
+        const auto whole = duration_cast<seconds>(limit);
+        timespec timeout{};
+        timeout.tv_sec = static_cast<decltype(timeout.tv_sec)>(whole.count());
+        timeout.tv_nsec = static_cast<decltype(timeout.tv_nsec)>((limit - whole).count());
+        sleep(word, stillWaiting, &timeout);
+    }
+
+    void unparkAll(const std::atomic<std::uint64_t>& word) noexcept {
+        ::syscall(SYS_futex, highHalf(word), FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr, nullptr, 0);
+    }
+
+private:
+    template <class StillWaiting>
+    static void sleep(const std::atomic<std::uint64_t>& word, StillWaiting& stillWaiting,
+                      const timespec* timeout) noexcept {
+        // The value is read before the check: had the epoch changed by the check's end, either the check
+        // notices or the kernel does.
+        const auto high = static_cast<std::uint32_t>(word.load(std::memory_order_acquire) >> 32U);
+        if (stillWaiting()) {
+            ::syscall(SYS_futex, highHalf(word), FUTEX_WAIT_PRIVATE, high, timeout, nullptr, 0);
+        }
+    }
+
+    static const void* highHalf(const std::atomic<std::uint64_t>& word) noexcept {
+        static_assert(sizeof(word) == 8, "the futex needs the bare word");
+        const auto* bytes = reinterpret_cast<const unsigned char*>(&word);
+        return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? bytes + 4 : bytes;
+    }
+};
+
+#endif
+
+}  // namespace sluice::detail
+
+namespace sluice {
+
+#if defined(__linux__)
+using DefaultParker = detail::FutexParker;
+#else
+using DefaultParker = detail::CondVarParker;
+#endif
+
+}  // namespace sluice

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <chrono>
+#include <ctime>
+
+namespace sluice::test {
+
+struct Usage {
+    std::chrono::nanoseconds processorTime{0};
+    std::chrono::nanoseconds wallTime{0};
+};
+
+inline std::chrono::nanoseconds processorTimeOfThisThread() {
+    timespec spent{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
+    return std::chrono::seconds{spent.tv_sec} + std::chrono::nanoseconds{spent.tv_nsec};
+}
+
+/// What this thread spends on a call.
+template <class Call>
+Usage usageOf(Call&& call) {
+    const auto wall = std::chrono::steady_clock::now();
+    const auto processor = processorTimeOfThisThread();
+    call();
+    return {processorTimeOfThisThread() - processor, std::chrono::steady_clock::now() - wall};
+}
+
+}  // namespace sluice::test

@@ -1,0 +1,205 @@
+#include "unit/wait/idle_thread.hpp"
+
+#include <sluice/wait/detail/parker.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+// What an event count relies on when it sends a thread to sleep. A parker may return for no reason,
+// so these tests tell by the processor time whether it slept.
+
+namespace sluice::detail {
+namespace {
+
+using namespace std::chrono_literals;
+using Word = std::atomic<std::uint64_t>;
+
+constexpr std::uint64_t epoch = std::uint64_t{1} << 32U;
+
+template <class Parker>
+class ParkerTest : public testing::Test {
+protected:
+    auto epochIs(std::uint64_t value) {
+        return [this, value] { return word.load(std::memory_order_acquire) / epoch == value; };
+    }
+
+    void nextEpoch() {
+        word.fetch_add(epoch, std::memory_order_acq_rel);
+        parker.unparkAll(word);
+    }
+
+    Word word{0};
+    Parker parker;
+};
+
+#if defined(__linux__)
+using Parkers = testing::Types<FutexParker, CondVarParker>;
+static_assert(std::is_same_v<DefaultParker, FutexParker> && std::is_empty_v<FutexParker>);
+#else
+using Parkers = testing::Types<CondVarParker>;
+static_assert(std::is_same_v<DefaultParker, CondVarParker>);
+#endif
+
+struct ParkerNames {
+    template <class Parker>
+    static std::string GetName(int) {
+        return std::is_same_v<Parker, CondVarParker> ? "CondVar" : "Futex";
+    }
+};
+TYPED_TEST_SUITE(ParkerTest, Parkers, ParkerNames);
+
+TYPED_TEST(ParkerTest, DoesNotSleepWithoutAReason) {
+    this->parker.park(this->word, [] { return false; });
+    this->parker.parkFor(
+        this->word, [] { return false; }, 1h);
+}
+
+TYPED_TEST(ParkerTest, UnparkingNobodyIsHarmless) {
+    this->parker.unparkAll(this->word);
+    this->parker.unparkAll(this->word);
+}
+
+TYPED_TEST(ParkerTest, ChangeOfTheEpochEndsTheSleep) {
+    for (std::uint64_t now = 0; now < 200; ++now) {
+        std::thread waker([this] { this->nextEpoch(); });
+        while (this->epochIs(now)()) {
+            this->parker.park(this->word, this->epochIs(now));
+        }
+        waker.join();
+    }
+}
+
+TYPED_TEST(ParkerTest, ChangeOfTheEpochEndsATimedSleep) {
+    for (std::uint64_t now = 0; now < 200; ++now) {
+        std::thread waker([this] { this->nextEpoch(); });
+        while (this->epochIs(now)()) {
+            this->parker.parkFor(this->word, this->epochIs(now), 1h);
+        }
+        waker.join();
+    }
+}
+
+TYPED_TEST(ParkerTest, WakesEverySleeper) {
+    constexpr int sleepers = 5;
+    std::atomic<int> looks{0};
+    std::vector<std::thread> crew;
+    for (int i = 0; i < sleepers; ++i) {
+        crew.emplace_back([&] {
+            const auto isFirstEpoch = [&, isFirstLook = true]() mutable {
+                looks.fetch_add(isFirstLook ? 1 : 0, std::memory_order_relaxed);
+                isFirstLook = false;
+                return this->epochIs(0)();
+            };
+            while (this->epochIs(0)()) {
+                this->parker.park(this->word, isFirstEpoch);
+            }
+        });
+    }
+    while (looks.load(std::memory_order_relaxed) != sleepers) {
+        std::this_thread::yield();
+    }
+    this->nextEpoch();
+    for (std::thread& thread : crew) {
+        thread.join();
+    }
+}
+
+TYPED_TEST(ParkerTest, SleepsForTheTimeGivenInAnyEpoch) {
+    for (const std::uint64_t now : {std::uint64_t{0}, std::uint64_t{1} << 31U, ~epoch / epoch}) {
+        this->word.store(now * epoch, std::memory_order_relaxed);
+        const auto deadline = std::chrono::steady_clock::now() + 100ms;
+        const test::Usage usage = test::usageOf([&] {
+            while (std::chrono::steady_clock::now() < deadline) {
+                this->parker.parkFor(this->word, this->epochIs(now),
+                                     deadline - std::chrono::steady_clock::now());
+            }
+        });
+        EXPECT_LT(usage.processorTime * 100, usage.wallTime) << now;
+        EXPECT_EQ(this->word.load(), now * epoch) << "sleeping changes nothing";
+    }
+}
+
+TYPED_TEST(ParkerTest, OtherWaitersComingAndGoingDoNotKeepItAwake) {
+    std::atomic<bool> isOver{false};
+    test::Usage usage;
+    this->word.store(1, std::memory_order_relaxed);
+    std::thread sleeper([&] {
+        usage = test::usageOf([&] {
+            while (this->epochIs(0)()) {
+                this->parker.park(this->word, this->epochIs(0));
+            }
+        });
+    });
+    std::thread others([&] {
+        while (!isOver.load(std::memory_order_relaxed)) {
+            this->word.fetch_add(1, std::memory_order_relaxed);
+            std::this_thread::yield();
+            this->word.fetch_sub(1, std::memory_order_relaxed);
+        }
+    });
+    std::this_thread::sleep_for(200ms);
+    isOver.store(true, std::memory_order_relaxed);
+    others.join();
+    this->nextEpoch();
+    sleeper.join();
+    EXPECT_LT(usage.processorTime * 100, usage.wallTime);
+}
+
+// A duration beyond what the kernel takes, or the sum with the clock beyond its range, must neither
+// be refused, which would make waiting a busy loop, nor overflow.
+template <class Parker, class Duration>
+void expectSleepOf(Parker& parker, Word& word, Duration huge) {
+    word.store(0, std::memory_order_relaxed);
+    test::Usage usage;
+    std::thread sleeper([&] {
+        usage = test::usageOf([&] {
+            while (word.load(std::memory_order_acquire) < epoch) {
+                parker.parkFor(
+                    word, [&] { return word.load(std::memory_order_acquire) < epoch; }, huge);
+            }
+        });
+    });
+    std::this_thread::sleep_for(200ms);
+    word.store(epoch, std::memory_order_release);
+    parker.unparkAll(word);
+    sleeper.join();
+    EXPECT_LT(usage.processorTime * 100, usage.wallTime);
+}
+
+TYPED_TEST(ParkerTest, SleepsThroughTheLongestNanoseconds) {
+    expectSleepOf(this->parker, this->word, std::chrono::nanoseconds::max());
+}
+
+TYPED_TEST(ParkerTest, SleepsThroughTheLongestHours) {
+    expectSleepOf(this->parker, this->word, std::chrono::hours::max());
+}
+
+#if defined(__linux__)
+// The moment between the check and the kernel's own look: whatever happens in it, the kernel sees
+// it.
+TEST(FutexParkerTest, EpochThatChangesDuringTheCheckPreventsTheSleep) {
+    Word word{5 * epoch + 1};
+    FutexParker parker;
+    parker.park(word, [&] {
+        word.store(6 * epoch + 1, std::memory_order_relaxed);
+        return true;
+    });
+    parker.parkFor(
+        word,
+        [&] {
+            word.store(7 * epoch + 1, std::memory_order_relaxed);
+            return true;
+        },
+        1h);
+}
+#endif
+
+}  // namespace
+}  // namespace sluice::detail

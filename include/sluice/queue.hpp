@@ -1,0 +1,11 @@
+#pragma once
+
+// Everything public of the module queue.
+
+#include <sluice/queue/blocking_queue.hpp>
+#include <sluice/queue/mpsc_lanes.hpp>
+#include <sluice/queue/mpsc_ring.hpp>
+#include <sluice/queue/push_result.hpp>
+#include <sluice/queue/queue_traits.hpp>
+#include <sluice/queue/segment_queue.hpp>
+#include <sluice/queue/spsc_ring.hpp>

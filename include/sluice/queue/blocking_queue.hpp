@@ -1,0 +1,262 @@
+#pragma once
+
+/// \file
+/// BlockingQueue: a queue whose sides wait for each other.
+///
+/// Purpose: gives any Sluice queue push and pop that wait, timed forms, close and drain.
+///
+/// Use it when a thread has nothing better to do than to wait. Use the bare queue when full or empty is an
+/// answer to act on.
+///
+/// Who may call what: as for the queue inside. close(), drain() and the sizes by anybody, drain() not by the
+/// consumer, who is the one it waits for.
+///
+/// Progress: a wait ends when the other side acts or the queue is closed. With Park nobody spins for long, and
+/// no system call is made while the other side is awake.
+///
+/// Memory promise: that of the queue inside. Capacity, allocation, exceptions: those of the queue inside; an
+/// exception from a constructor or handler passes through, and the other side has been woken for what
+/// had been done before it.
+///
+/// Shutdown: close() refuses pushes from now on, also those that wait. The consumer goes on to receive what was
+/// accepted and then gets the empty answer. A BlockingQueue must outlive the calls on it and its producers.
+///
+/// Origin: the wait strategies as a part of their own, apart from the queue, follow the LMAX Disruptor.
+///
+/// Invariant: every change that can end a wait is followed by a notification of the side that may wait for it.
+///
+/// Edges: none of its own: data travels by those of the queue, wake-ups by those of the wait strategy.
+///
+/// Tests: tests/unit/queue/blocking_queue_test.cpp, tests/conformance, tests/stress.
+
+#include <sluice/queue/push_result.hpp>
+#include <sluice/queue/queue_traits.hpp>
+#include <sluice/wait/harvest_pacing.hpp>
+#include <sluice/wait/park.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+namespace sluice {
+
+/// `Wait` is a wait strategy, used for both sides. `Pacing` is applied where batches pay: after a consume call,
+/// and by a producer in front of a full queue. pop() takes single messages and is not paced.
+template <class Queue, class Wait = Park, class Pacing = HarvestPacing>
+class BlockingQueue {
+public:
+    using value_type = typename Queue::value_type;
+    using Clock = typename Wait::Clock;
+    template <class Q>
+    class BasicProducer;
+
+    /// The arguments are those of the queue inside.
+    template <class... Args>
+    explicit BlockingQueue(Args&&... args) : queue_(std::forward<Args>(args)...) {}
+
+    BlockingQueue(const BlockingQueue&) = delete;
+    BlockingQueue& operator=(const BlockingQueue&) = delete;
+
+    // Producers --------------------------------------------------------------------------------------
+
+    /// For queues with a handle per producer: registers one, whose pushes wait as those below.
+    template <class Q = Queue>
+    [[nodiscard]] BasicProducer<Q> producer() {
+        return BasicProducer<Q>(*this);
+    }
+
+    /// Never waits.
+    template <class U>
+    PushResult tryPush(U&& value) {
+        return tryPushInto(queue_, std::forward<U>(value));
+    }
+
+    /// Waits for room; `ok` or `closed`.
+    template <class U>
+    PushResult push(U&& value) {
+        return pushInto(queue_, std::forward<U>(value));
+    }
+
+    /// Waits for room no longer than `atMost`.
+    template <class U, class Rep, class Period>
+    PushResult pushFor(U&& value, std::chrono::duration<Rep, Period> atMost) {
+        return pushInto(queue_, std::forward<U>(value), deadlineAfter(atMost));
+    }
+
+    // Consumer ---------------------------------------------------------------------------------------
+
+    /// Never waits.
+    [[nodiscard]] std::optional<value_type> tryPop() {
+        const NotifyOnExit room{roomMade_};
+        return queue_.tryPop();
+    }
+
+    /// Waits for a message; empty only when the queue is closed and drained.
+    [[nodiscard]] std::optional<value_type> pop() {
+        std::optional<value_type> value;
+        arrived_.wait([&] { return (value = tryPop()).has_value() || queue_.isDrained(); });
+        return value;
+    }
+
+    /// Waits no longer than `atMost`; empty when no message came by then, or the queue is drained.
+    template <class Rep, class Period>
+    [[nodiscard]] std::optional<value_type> popFor(std::chrono::duration<Rep, Period> atMost) {
+        std::optional<value_type> value;
+        (void)arrived_.waitUntil(
+            [&] { return (value = tryPop()).has_value() || queue_.isDrained(); },
+            deadlineAfter(atMost));
+        return value;
+    }
+
+    /// Waits for messages and hands those that are there, at most `max`, to handler(T&). Returns how many:
+    /// 0 only when the queue is closed and drained.
+    template <class Handler>
+    std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
+        std::size_t count = 0;
+        arrived_.wait([&] { return harvest(count, handler, max); });
+        pacing_.harvested(count);
+        return count;
+    }
+
+    /// The same, waiting no longer than `atMost`; 0 also when no message came by then.
+    template <class Rep, class Period, class Handler>
+    std::size_t consumeFor(std::chrono::duration<Rep, Period> atMost, Handler&& handler,
+                           std::size_t max = unlimited) {
+        std::size_t count = 0;
+        (void)arrived_.waitUntil([&] { return harvest(count, handler, max); },
+                                 deadlineAfter(atMost));
+        pacing_.harvested(count);
+        return count;
+    }
+
+    // Anybody ----------------------------------------------------------------------------------------
+
+    /// Refuses pushes from now on, also those that wait, and lets a waiting consumer see the end.
+    void close() {
+        queue_.close();
+        roomMade_.notifyAll();
+        arrived_.notifyAll();
+    }
+
+    /// Waits until everything accepted before the call has been consumed. With producers that go on pushing, it
+    /// waits for a moment without any message: close() first.
+    void drain() {
+        roomMade_.wait([this] { return queue_.sizeApprox() == 0; });
+    }
+
+    /// The same, no longer than `atMost`; false when messages were left then.
+    template <class Rep, class Period>
+    [[nodiscard]] bool drainFor(std::chrono::duration<Rep, Period> atMost) {
+        return roomMade_.waitUntil([this] { return queue_.sizeApprox() == 0; },
+                                   deadlineAfter(atMost));
+    }
+
+    [[nodiscard]] bool isClosed() const noexcept { return queue_.isClosed(); }
+    [[nodiscard]] bool isDrained() const noexcept { return queue_.isDrained(); }
+    [[nodiscard]] std::size_t sizeApprox() const noexcept { return queue_.sizeApprox(); }
+    [[nodiscard]] std::size_t capacity() const noexcept { return queue_.capacity(); }
+
+private:
+    /// Wakes the other side, whether the call returns or throws.
+    struct NotifyOnExit {
+        Wait& side;
+        ~NotifyOnExit() { side.notifyAll(); }
+    };
+
+    template <class Rep, class Period>
+    static typename Clock::time_point deadlineAfter(std::chrono::duration<Rep, Period> atMost) {
+        // Longer than the clock can count is for ever. Compared in floating point: as integers the larger of
+        // two units may not fit into the smaller one.
+        using Seconds = std::chrono::duration<double>;
+        const auto now = Clock::now();
+        return Seconds(atMost) < Seconds(Clock::time_point::max() - now)
+                   ? now + std::chrono::ceil<typename Clock::duration>(atMost)
+                   : Clock::time_point::max();
+    }
+
+    template <class Target, class U>
+    PushResult tryPushInto(Target& target, U&& value) {
+        // Also after a refusal: the consumer may be waiting for this push to be over before it ends.
+        const NotifyOnExit message{arrived_};
+        return target.tryPush(std::forward<U>(value));
+    }
+
+    // A refused push leaves its argument as it was, so the attempt may be repeated with the same one.
+    template <class Target, class U>
+    bool pushAttempt(PushResult& result, Target& target, U&& value) {
+        result = tryPushInto(target, std::forward<U>(value));
+        if (result == PushResult::full) {
+            pacing_.full();
+        }
+        return result != PushResult::full;
+    }
+
+    template <class Target, class U>
+    PushResult pushInto(Target& target, U&& value) {
+        PushResult result = PushResult::full;
+        roomMade_.wait([&] { return pushAttempt(result, target, std::forward<U>(value)); });
+        return result;
+    }
+
+    template <class Target, class U>
+    PushResult pushInto(Target& target, U&& value, typename Clock::time_point deadline) {
+        PushResult result = PushResult::full;
+        (void)roomMade_.waitUntil(
+            [&] { return pushAttempt(result, target, std::forward<U>(value)); }, deadline);
+        return result;
+    }
+
+    template <class Handler>
+    bool harvest(std::size_t& count, Handler& handler, std::size_t max) {
+        const NotifyOnExit room{roomMade_};
+        count = queue_.consume(handler, max);
+        return count != 0 || queue_.isDrained();
+    }
+
+    static constexpr std::size_t line = cacheLineSize;
+
+    Queue queue_;
+    Pacing pacing_;
+    alignas(line) Wait arrived_;   // waits of the consumer
+    alignas(line) Wait roomMade_;  // waits of producers and of drain
+};
+
+/// A producer's handle of the queue inside, whose pushes wait.
+template <class Queue, class Wait, class Pacing>
+template <class Q>
+class BlockingQueue<Queue, Wait, Pacing>::BasicProducer {
+public:
+    /// Never waits.
+    template <class U>
+    PushResult tryPush(U&& value) {
+        return queue_->tryPushInto(handle_, std::forward<U>(value));
+    }
+
+    /// Waits for room; `ok` or `closed`.
+    template <class U>
+    PushResult push(U&& value) {
+        return queue_->pushInto(handle_, std::forward<U>(value));
+    }
+
+    /// Waits for room no longer than `atMost`.
+    template <class U, class Rep, class Period>
+    PushResult pushFor(U&& value, std::chrono::duration<Rep, Period> atMost) {
+        return queue_->pushInto(handle_, std::forward<U>(value), deadlineAfter(atMost));
+    }
+
+    /// Lets go of the handle; what was pushed is still delivered. May be called repeatedly.
+    void close() noexcept { handle_.close(); }
+
+    [[nodiscard]] bool isOpen() const noexcept { return handle_.isOpen(); }
+
+private:
+    friend class BlockingQueue;
+    explicit BasicProducer(BlockingQueue& queue)
+        : queue_(&queue), handle_(queue.queue_.producer()) {}
+
+    BlockingQueue* queue_;
+    typename Q::Producer handle_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+namespace sluice::detail {
+
+constexpr std::size_t roundUpToPowerOfTwo(std::size_t n) noexcept {
+    std::size_t power = 1;
+    while (power < n) {
+        power *= 2;
+    }
+    return power;
+}
+
+/// Arithmetic of ring positions. A position is an even number; two positions apart are one message apart.
+/// The lowest bit is free for a mark of the word that carries the position (closed, in a push, filled).
+/// All sums are taken modulo the Index type, which is what makes the wrap harmless.
+template <class Index>
+struct Positions {
+    static_assert(std::is_unsigned_v<Index>, "the Index of the traits must be an unsigned integer");
+
+    static constexpr Index one = 2;
+    static constexpr Index mark = 1;
+
+    /// With at most this many slots, a position, its successor one lap later and all between are distinct.
+    static constexpr std::size_t maxCapacity = static_cast<std::size_t>(
+        std::min<std::uint64_t>(std::uint64_t{std::numeric_limits<Index>::max() / 4} + 1,
+                                std::numeric_limits<std::size_t>::max() / 4));
+
+    static constexpr Index unmarked(Index word) noexcept {
+        return static_cast<Index>(word & static_cast<Index>(~mark));
+    }
+    static constexpr bool isMarked(Index word) noexcept { return (word & mark) != 0; }
+    static constexpr Index next(Index position) noexcept { return static_cast<Index>(position + one); }
+
+    /// Messages from `head` up to `tail`.
+    static constexpr std::size_t distance(Index head, Index tail) noexcept {
+        return static_cast<std::size_t>(static_cast<Index>(tail - head) / one);
+    }
+    static constexpr std::size_t slot(Index position, std::size_t mask) noexcept {
+        return static_cast<std::size_t>(position / one) & mask;
+    }
+};
+
+}  // namespace sluice::detail

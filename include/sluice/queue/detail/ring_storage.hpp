@@ -1,0 +1,77 @@
+#pragma once
+
+#include <sluice/base/setup_error.hpp>
+#include <sluice/queue/detail/positions.hpp>
+#include <sluice/queue/queue_traits.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <memory_resource>
+#include <new>
+#include <type_traits>
+
+namespace sluice::detail {
+
+/// The slots of a ring: a power of two of them, so that a mask finds the slot of a position, of which
+/// `capacity` are in use at once. With the capacity in the type they lie in the object itself.
+template <class Slot, std::size_t Capacity, class Index>
+class RingStorage {
+    static_assert(Capacity != 0, "the capacity of a ring must be at least 1");
+    static_assert(Capacity <= Positions<Index>::maxCapacity,
+                  "the capacity of a ring must be at most a quarter of its Index type's range");
+
+public:
+    static constexpr std::size_t capacity() noexcept { return Capacity; }
+    static constexpr std::size_t mask() noexcept { return slotCount - 1; }
+    Slot& operator[](std::size_t i) noexcept { return slots_[i]; }
+
+private:
+    static constexpr std::size_t slotCount = roundUpToPowerOfTwo(Capacity);
+    Slot slots_[slotCount];
+};
+
+/// With the capacity chosen at run time they come from a memory resource, once, in the constructor.
+template <class Slot, class Index>
+class RingStorage<Slot, dynamicCapacity, Index> {
+public:
+    RingStorage(std::size_t capacity, std::pmr::memory_resource* memory)
+        : capacity_(checkedCapacity(capacity)), mask_(roundUpToPowerOfTwo(capacity) - 1), memory_(memory),
+          slots_(static_cast<Slot*>(memory->allocate(bytes(), alignof(Slot)))) {
+        for (std::size_t i = 0; i <= mask_; ++i) {
+            ::new (static_cast<void*>(slots_ + i)) Slot;
+        }
+    }
+    ~RingStorage() {
+        static_assert(std::is_trivially_destructible_v<Slot>);
+        memory_->deallocate(slots_, bytes(), alignof(Slot));
+    }
+    RingStorage(const RingStorage&) = delete;
+    RingStorage& operator=(const RingStorage&) = delete;
+
+    std::size_t capacity() const noexcept { return capacity_; }
+    std::size_t mask() const noexcept { return mask_; }
+    Slot& operator[](std::size_t i) noexcept { return slots_[i]; }
+
+    static std::size_t checkedCapacity(std::size_t capacity) {
+        constexpr std::size_t max = std::min(Positions<Index>::maxCapacity,
+                                             std::numeric_limits<std::size_t>::max() / 4 / sizeof(Slot));
+        if (capacity == 0) {
+            setupError("capacity of a ring is too small", capacity, 1);
+        }
+        if (capacity > max) {
+            setupError("capacity of a ring is too large", capacity, max);
+        }
+        return capacity;
+    }
+
+private:
+    std::size_t bytes() const noexcept { return (mask_ + 1) * sizeof(Slot); }
+
+    std::size_t capacity_;
+    std::size_t mask_;
+    std::pmr::memory_resource* memory_;
+    Slot* slots_;
+};
+
+}  // namespace sluice::detail

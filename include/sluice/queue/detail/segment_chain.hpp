@@ -1,0 +1,112 @@
+#pragma once
+
+#include <sluice/queue/queue_traits.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory_resource>
+#include <new>
+
+namespace sluice::detail {
+
+/// A fixed run of slots in a chain of such runs.
+///
+/// Each reuse is another lap, told apart by one bit: a slot's state is either of this lap (filled or skipped)
+/// or left over from the lap before, so nothing needs to be cleared in between.
+template <class T, class Traits>
+struct Segment {
+    using Platform = typename Traits::Platform;
+    using Cell = typename Platform::template Cell<T>;
+    template <class U>
+    using Atomic = typename Platform::template Atomic<U>;
+
+    struct Slot {
+        Atomic<unsigned char> state;
+        Cell cell;
+    };
+
+    static constexpr std::size_t slotCount =
+        std::max<std::size_t>(Traits::segmentBytes / sizeof(Slot), Traits::minSegmentSlots);
+    static_assert(slotCount > 0, "a segment needs at least one slot");
+
+    Segment() noexcept {
+        for (Slot& slot : slots) {
+            slot.state.store(0, std::memory_order_relaxed);  // relaxed: not shared yet
+        }
+    }
+
+    unsigned char filled() const noexcept { return static_cast<unsigned char>(2 * lap + 1); }
+    unsigned char skipped() const noexcept { return static_cast<unsigned char>(2 * lap + 2); }
+
+    Atomic<Segment*> next{nullptr};
+    Segment* nextFree = nullptr;            // while in the free list
+    Atomic<std::size_t> passed{0};          // slots read in this lap, plus one when a reader moved on
+    unsigned char lap = 0;                  // 0 or 1, changed when the segment is reused
+    alignas(Traits::cacheLineSize) Slot slots[slotCount];
+
+    static Segment* create(std::pmr::memory_resource* memory) {
+        return ::new (memory->allocate(sizeof(Segment), alignof(Segment))) Segment;
+    }
+    static void destroy(Segment* segment, std::pmr::memory_resource* memory) noexcept {
+        segment->~Segment();
+        memory->deallocate(segment, sizeof(Segment), alignof(Segment));
+    }
+};
+
+/// A reader's place in the chain. Several readers share a chain one behind the other: each begins where the
+/// one before it ends, so exactly one of them steps from a segment to the next. A segment is given to
+/// `recycle` when all its slots have been passed and that step has been made, by whoever comes last.
+template <class T, class Traits>
+class SegmentCursor {
+    using Segment = detail::Segment<T, Traits>;
+
+public:
+    using Slot = typename Segment::Slot;
+
+    explicit SegmentCursor(Segment* segment = nullptr, std::size_t index = 0) noexcept
+        : segment_(segment), index_(index), from_(index) {}
+
+    /// The slot at this place; nullptr when the chain ends here for now.
+    template <class Recycle>
+    Slot* slot(Recycle recycle) noexcept {
+        if (index_ == Segment::slotCount) {
+            Segment* const next = segment_->next.load(std::memory_order_acquire);  // E4 link
+            if (next == nullptr) {
+                return nullptr;
+            }
+            account(index_ - from_ + 1, recycle);
+            *this = SegmentCursor(next);
+        }
+        return &segment_->slots[index_];
+    }
+
+    /// What the slot's state says: filled, skipped, or (neither) still under construction.
+    bool isFilled(unsigned char state) const noexcept { return state == segment_->filled(); }
+    bool isSkipped(unsigned char state) const noexcept { return state == segment_->skipped(); }
+
+    void advance() noexcept { ++index_; }
+
+    /// Ends this reader for good; another one goes on from here.
+    template <class Recycle>
+    void end(Recycle recycle) noexcept {
+        account(index_ - from_, recycle);
+    }
+
+    Segment* segment() const noexcept { return segment_; }
+
+private:
+    template <class Recycle>
+    void account(std::size_t steps, Recycle recycle) noexcept {
+        // Acquire and release: the last one goes on to reuse what the others have read.
+        if (steps != 0 && segment_->passed.fetch_add(steps, std::memory_order_acq_rel) + steps ==
+                              Segment::slotCount + 1) {  // E2 reuse
+            recycle(segment_);
+        }
+    }
+
+    Segment* segment_;
+    std::size_t index_;
+    std::size_t from_;  // the first slot of the segment that this reader passed
+};
+
+}  // namespace sluice::detail

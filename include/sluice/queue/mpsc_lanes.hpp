@@ -1,0 +1,284 @@
+#pragma once
+
+/// \file
+/// MpscLanes: many producers, each with a lane of its own, and one consumer that harvests all lanes.
+///
+/// Purpose: several producers at the speed of one. A push touches only its own lane: no atomic
+/// read-modify-write, no line that two producers write.
+///
+/// Use it when producers live for a while and order per producer is enough, or when messages carry a key
+/// (a time stamp) to merge by. Use MpscRing when all must agree on one order or producers cannot hold a
+/// handle. Use BlockingQueue around it when a side must wait.
+///
+/// Who may call what: producer() by any thread; the members of a Producer by one thread at a time; tryPop,
+/// consume and consumeOrdered by the consumer, one thread at a time; the rest by anybody. Overlapping calls in
+/// one role are caught by an assertion in debug builds. Handlers may push, ask for producers and close them.
+///
+/// Progress: pushing is wait-free. A producer that is stopped or dead delays nobody else, not even in the
+/// middle of a push. Consuming is wait-free but for the removal of a lane whose producer has gone. producer(),
+/// that removal, and the calls open to anybody take turns under a spin lock. A stopped consumer lets
+/// each lane become full.
+///
+/// Memory promise: what a producer wrote before a push is visible to the handler of that message; what
+/// the consumer wrote before a slot came back is visible to the producer that reuses it.
+///
+/// Order: first in, first out per producer. consume() takes the lanes in turn; consumeOrdered() takes the
+/// smallest key first among the messages it can see.
+///
+/// Capacity is per lane, exact, chosen at run time. Each producer() allocates one lane; nothing else allocates.
+/// A lane goes back to its memory resource as soon as its producer has gone and the consumer has drained it.
+/// Exceptions: a throwing constructor of T leaves the lane as it was; a throwing handler has consumed exactly
+/// its message. Shutdown: after close() pushes are refused; what was accepted stays until consumed or is
+/// destroyed with the queue. A Producer may outlive the queue: it then finds it closed, and what it
+/// had pushed before is destroyed with it.
+///
+/// Origin: one ring per producer as in the Linux kernel's trace buffers; the lanes are SpscRings.
+///
+/// Invariants: the list holds every lane whose producer or messages are still there, in order of
+/// registration; only the consumer takes lanes out. A lane is freed by the second of its two owners to let go.
+///
+/// Edges: those of SpscRing per lane; E4 register: lane built -> next release .. next acquire -> consumer uses it.
+/// E5 let go: last use by one owner -> owners acq_rel .. owners acq_rel -> the other frees.
+///
+/// Tests: tests/unit/queue/mpsc_lanes_test.cpp, tests/conformance, tests/stress.
+
+#include <sluice/base/spin_lock.hpp>
+#include <sluice/queue/detail/lane_list.hpp>
+#include <sluice/queue/detail/role_check.hpp>
+#include <sluice/queue/push_result.hpp>
+#include <sluice/queue/queue_traits.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory_resource>
+#include <optional>
+#include <utility>
+
+namespace sluice {
+
+template <class T, class Traits = QueueTraits>
+class MpscLanes {
+    using Platform = typename Traits::Platform;
+    using RoleCheck = detail::RoleCheck<Platform>;
+    using Lane = detail::Lane<T, Traits>;
+
+public:
+    using value_type = T;
+    class Producer;
+
+    /// `laneCapacity` is the room of each producer. Refuses (see setupError) 0 and values beyond the limit.
+    explicit MpscLanes(std::size_t laneCapacity,
+                       std::pmr::memory_resource* memory = std::pmr::get_default_resource())
+        : laneCapacity_(Lane::Ring::checkedCapacity(laneCapacity)), memory_(memory) {}
+
+    // Producers --------------------------------------------------------------------------------------
+
+    /// Registers a producer with a lane of its own. Not for hot paths: it allocates.
+    [[nodiscard]] Producer producer() { return Producer(lanes_.add(laneCapacity_, memory_)); }
+
+    // Consumer ---------------------------------------------------------------------------------------
+
+    /// Takes a message out of the next lane that has one; empty when none has.
+    [[nodiscard]] std::optional<T> tryPop() {
+        std::optional<T> value;
+        consume([&value](T& message) { value.emplace(std::move(message)); }, 1);
+        return value;
+    }
+
+    /// Visits every lane once, beginning where the last call ended, and hands the messages that are there, at
+    /// most `max` in all, to handler(T&). Each is destroyed and its slot given back as soon as its
+    /// handler returns or throws. Returns how many.
+    template <class Handler>
+    std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
+        const typename RoleCheck::Scope consumer(consumerRole_, detail::oneConsumer);
+        std::size_t count = 0;
+        for (std::size_t visits = lanes_.size(); visits != 0 && count < max; --visits) {
+            turn_ = turn_ == nullptr ? lanes_.first() : turn_;
+            if (turn_ == nullptr) {
+                break;
+            }
+            // Asked before the harvest: then an empty lane after it is empty for good.
+            const bool abandoned = turn_->isAbandoned();
+            count += turn_->ring.consume(handler, max - count);
+            moveOn(abandoned);
+        }
+        return count;
+    }
+
+    /// Hands the messages that are there, at most `max`, to handler(T&) in the order of keyOf(const T&), the
+    /// smallest first. If each lane is in key order, so is everything one call delivers; a message
+    /// pushed later with a smaller key comes later all the same. Equal keys keep each producer's order.
+    /// Cost: one look at each lane per run of messages from the same lane.
+    template <class KeyOf, class Handler>
+    std::size_t consumeOrdered(KeyOf&& keyOf, Handler&& handler, std::size_t max = unlimited) {
+        const typename RoleCheck::Scope consumer(consumerRole_, detail::oneConsumer);
+        // A limit from the start: else a fast producer could keep the call from ever returning.
+        const std::size_t most = std::min(max, removeAbandonedAndCount());
+        std::size_t count = 0;
+        while (count < most) {
+            const auto [best, next] = twoSmallest(keyOf);
+            if (best == nullptr) {
+                break;
+            }
+            T* message = best->ring.front();
+            do {
+                const PopFront pop{best->ring};
+                ++count;
+                handler(*message);
+            } while (count < most && (message = best->ring.front()) != nullptr &&
+                     (next == nullptr || !(keyOf(std::as_const(*next->ring.front())) <
+                                           keyOf(std::as_const(*message)))));
+        }
+        return count;
+    }
+
+    // Anybody ----------------------------------------------------------------------------------------
+
+    /// Refuses pushes from now on, in all lanes. A push that runs at the same time is either refused or
+    /// accepted and delivered. Producers registered later are closed from the start.
+    void close() noexcept { lanes_.close(); }
+
+    [[nodiscard]] bool isClosed() const noexcept { return lanes_.isClosed(); }
+
+    /// True when the queue is closed, nothing is in it and no push is under way: for good.
+    [[nodiscard]] bool isDrained() const noexcept {
+        return isClosed() && lanes_.all([](const Lane& lane) { return lane.ring.isDrained(); });
+    }
+
+    /// The messages of all lanes, each counted at some moment during the call.
+    [[nodiscard]] std::size_t sizeApprox() const noexcept {
+        std::size_t sum = 0;
+        lanes_.all([&sum](const Lane& lane) { return sum += lane.ring.sizeApprox(), true; });
+        return sum;
+    }
+
+    /// The room of each producer.
+    [[nodiscard]] std::size_t laneCapacity() const noexcept { return laneCapacity_; }
+
+    /// The lanes that are there: producers, and gone producers whose messages are not all consumed.
+    [[nodiscard]] std::size_t laneCount() const noexcept { return lanes_.size(); }
+
+    /// The room of all lanes together.
+    [[nodiscard]] std::size_t capacity() const noexcept { return laneCount() * laneCapacity_; }
+
+private:
+    /// Takes the message at the front out after its handler, whether that returns or throws.
+    struct PopFront {
+        typename Lane::Ring& ring;
+        ~PopFront() { ring.popFront(); }
+    };
+
+    void moveOn(bool abandoned) {
+        Lane* const visited = turn_;
+        turn_ = lanes_.next(visited);
+        if (abandoned && visited->ring.front() == nullptr) {
+            lanes_.remove(visited);
+        }
+    }
+
+    std::size_t removeAbandonedAndCount() {
+        std::size_t messages = 0;
+        for (Lane* lane = lanes_.first(); lane != nullptr;) {
+            Lane* const next = lanes_.next(lane);
+            const bool abandoned = lane->isAbandoned();
+            const std::size_t size = lane->ring.sizeApprox();
+            messages += size;
+            if (abandoned && size == 0) {
+                turn_ = turn_ == lane ? next : turn_;
+                lanes_.remove(lane);
+            }
+            lane = next;
+        }
+        return messages;
+    }
+
+    template <class KeyOf>
+    std::pair<Lane*, Lane*> twoSmallest(KeyOf& keyOf) {
+        Lane* best = nullptr;
+        Lane* second = nullptr;
+        const auto isBefore = [&keyOf](Lane& a, Lane& b) {
+            return keyOf(std::as_const(*a.ring.front())) < keyOf(std::as_const(*b.ring.front()));
+        };
+        for (Lane* lane = lanes_.first(); lane != nullptr; lane = lanes_.next(lane)) {
+            if (lane->ring.front() == nullptr) {
+                continue;
+            }
+            if (best == nullptr || isBefore(*lane, *best)) {
+                second = std::exchange(best, lane);
+            } else if (second == nullptr || isBefore(*lane, *second)) {
+                second = lane;
+            }
+        }
+        return {best, second};
+    }
+
+    std::size_t laneCapacity_;
+    std::pmr::memory_resource* memory_;
+    detail::LaneList<T, Traits> lanes_;
+
+    // Used by the consumer alone.
+    alignas(Traits::cacheLineSize) Lane* turn_ = nullptr;
+    RoleCheck consumerRole_;
+};
+
+/// One producer's end of an MpscLanes. Its destructor, like close(), lets go of the lane; what was pushed is
+/// still delivered.
+template <class T, class Traits>
+class MpscLanes<T, Traits>::Producer {
+public:
+    using value_type = T;
+    using Reservation = typename Lane::Ring::Reservation;
+
+    /// A handle without a lane, to be assigned to.
+    Producer() noexcept = default;
+    Producer(Producer&& other) noexcept : lane_(std::exchange(other.lane_, nullptr)) {}
+    Producer& operator=(Producer&& other) noexcept {
+        Producer(std::move(other)).swap(*this);
+        return *this;
+    }
+    ~Producer() { close(); }
+
+    void swap(Producer& other) noexcept { std::swap(lane_, other.lane_); }
+
+    PushResult tryPush(const T& value) { return tryEmplace(value); }
+    PushResult tryPush(T&& value) { return tryEmplace(std::move(value)); }
+
+    /// Constructs the message in its slot.
+    template <class... Args>
+    PushResult tryEmplace(Args&&... args) {
+        SLUICE_ASSERT(isOpen(), advice);
+        return isOpen() ? lane_->ring.tryEmplace(std::forward<Args>(args)...) : PushResult::closed;
+    }
+
+    /// Reserves the next slot. The handle must be open and stay open until the reservation is over.
+    [[nodiscard]] Reservation tryReserve() {
+        SLUICE_ASSERT(isOpen(), advice);
+        return lane_->ring.tryReserve();
+    }
+
+    /// Lets go of the lane. May be called repeatedly.
+    void close() noexcept {
+        if (Lane* lane = std::exchange(lane_, nullptr)) {
+            Lane::letGo(lane, Lane::producerGone);
+        }
+    }
+
+    /// Whether the handle has a lane. It keeps it when the queue is closed: pushes then say so.
+    [[nodiscard]] bool isOpen() const noexcept { return lane_ != nullptr; }
+
+    [[nodiscard]] std::size_t sizeApprox() const noexcept {
+        return isOpen() ? lane_->ring.sizeApprox() : 0;
+    }
+
+private:
+    friend class MpscLanes;
+    explicit Producer(Lane* lane) noexcept : lane_(lane) {}
+
+    static constexpr const char* advice =
+        "a push through a producer handle that was closed, moved from or never assigned: get one from "
+        "producer()";
+
+    Lane* lane_ = nullptr;
+};
+
+}  // namespace sluice

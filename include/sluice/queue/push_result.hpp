@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstdint>
+
+namespace sluice {
+
+/// What became of a push. Anything but `ok` leaves the argument with the caller, unmoved.
+enum class [[nodiscard]] PushResult : std::uint8_t {
+    ok,      ///< accepted: it will be delivered, or destroyed with the queue
+    full,    ///< no room at the moment of the call
+    closed,  ///< the queue takes no new work
+};
+
+}  // namespace sluice

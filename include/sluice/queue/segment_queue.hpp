@@ -1,0 +1,419 @@
+#pragma once
+
+/// \file
+/// SegmentQueue: an unbounded queue from any number of producers to one consumer.
+///
+/// Purpose: a queue that takes whatever comes, in one order that everybody agrees on, and can hand over all it
+/// holds in constant time.
+///
+/// Use it when no bound can be given, or when bursts must never be refused. Use MpscRing or MpscLanes
+/// when a bound exists: they allocate nothing later and push back. With a limit it refuses like a ring.
+///
+/// Who may call what: tryPush and tryEmplace by any thread, also from a handler; tryPop, consume and takeAll
+/// by the consumer; the rest by anybody. The role of the consumer is held by one thread at a time and may be
+/// passed on if the hand-over is synchronised; overlapping calls are caught by an assertion in debug
+/// builds. A Batch may be consumed on any thread, one at a time.
+///
+/// Progress: blocking for producers, who take turns under a spin lock held for a few instructions: a producer
+/// stopped there stops the others. User code never runs under it: constructors run after the slot has
+/// been claimed, so a producer stopped in one delays only the delivery of later messages. The consumer
+/// takes the lock once per segment and per takeAll.
+///
+/// Memory promise: what a producer wrote before a push is visible to the handler of that message.
+///
+/// Order: linearizable; a push takes its place when it claims its slot.
+///
+/// Capacity: unlimited, or the limit given to the constructor, which is exact and counts messages that are
+/// queued or being pushed, not those handed over. Segments come from a memory resource and are
+/// reused; after the largest backlog has been seen nothing is allocated any more. trim() returns the
+/// unused ones. Exceptions: when a constructor of T throws, its slot is skipped; a throwing handler has
+/// consumed exactly its message; when the memory resource throws, nothing has happened. Shutdown: after
+/// close() pushes are refused; what was accepted stays until consumed or is destroyed with the queue.
+///
+/// Origin: a linked list of arrays, as in libstdc++'s deque and folly's UnboundedQueue.
+///
+/// Invariants, on unbounded positions: head <= tail; with a limit, tail <= head + limit. Each position
+/// below tail belongs to exactly one push, which alone writes its slot. The chain from the consumer's segment to
+/// the producers' one holds exactly the positions from head to tail. A segment is reused only when all its
+/// slots have been read and the reader has stepped on to the next one, so never the last of the chain.
+///
+/// Edges: E1 publish: message written -> state release .. state acquire -> message read. E2 reuse: message
+/// destroyed -> passed acq_rel .. lock of the free list .. lock of the claim -> slot written. E3 close: closed
+/// is written and read under the lock. E4 link: segment set up -> next release .. next acquire -> read.
+///
+/// Tests: tests/unit/queue/segment_queue_test.cpp, tests/conformance, tests/stress.
+
+#include <sluice/base/backoff.hpp>
+#include <sluice/base/setup_error.hpp>
+#include <sluice/base/spin_lock.hpp>
+#include <sluice/queue/detail/positions.hpp>
+#include <sluice/queue/detail/role_check.hpp>
+#include <sluice/queue/detail/segment_chain.hpp>
+#include <sluice/queue/push_result.hpp>
+#include <sluice/queue/queue_traits.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory_resource>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+namespace sluice {
+
+struct SegmentQueueTraits : QueueTraits {
+    /// Size of a segment's slots, unless minSegmentSlots of them need more.
+    static constexpr std::size_t segmentBytes = 16384;
+    static constexpr std::size_t minSegmentSlots = 16;
+};
+
+template <class T, class Traits = SegmentQueueTraits>
+class SegmentQueue {
+    using Platform = typename Traits::Platform;
+    using Index = typename Traits::Index;
+    using Positions = detail::Positions<Index>;
+    using RoleCheck = detail::RoleCheck<Platform>;
+    using Lock = BasicSpinLock<Platform>;
+    using Segment = detail::Segment<T, Traits>;
+    using Slot = typename Segment::Slot;
+    using Cursor = detail::SegmentCursor<T, Traits>;
+
+    template <class U>
+    using Atomic = typename Platform::template Atomic<U>;
+
+public:
+    using value_type = T;
+    class Batch;
+
+    /// Refuses (see setupError) a limit of 0. Allocates the first segment.
+    explicit SegmentQueue(std::size_t limit = unlimited,
+                          std::pmr::memory_resource* memory = std::pmr::get_default_resource())
+        : limit_(checkedLimit(limit)), memory_(memory), tailSegment_(Segment::create(memory)),
+          reader_(tailSegment_) {}
+
+    SegmentQueue(const SegmentQueue&) = delete;
+    SegmentQueue& operator=(const SegmentQueue&) = delete;
+
+    ~SegmentQueue() {
+        SLUICE_ASSERT(batches_.load(std::memory_order_acquire) == 0,
+                      "a Batch outlives its SegmentQueue: destroy or consume it before the queue");
+        consume([](T&) noexcept {});
+        Segment::destroy(reader_.segment(), memory_);
+        trim();
+    }
+
+    // Producers --------------------------------------------------------------------------------------
+
+    PushResult tryPush(const T& value) { return tryEmplace(value); }
+    PushResult tryPush(T&& value) { return tryEmplace(std::move(value)); }
+
+    /// Constructs the message in its slot.
+    template <class... Args>
+    PushResult tryEmplace(Args&&... args) {
+        Claim claim;
+        const PushResult admission = admit(claim);
+        if (admission == PushResult::ok) {
+            Publication publication{claim.slot->state, claim.skipped};
+            claim.slot->cell.construct(std::forward<Args>(args)...);
+            publication.state = claim.filled;
+        }
+        return admission;
+    }
+
+    // Consumer ---------------------------------------------------------------------------------------
+
+    /// Takes the oldest message out; empty when there is none.
+    [[nodiscard]] std::optional<T> tryPop() {
+        std::optional<T> value;
+        consume([&value](T& message) { value.emplace(std::move(message)); }, 1);
+        return value;
+    }
+
+    /// Hands the messages that are there, at most `max`, to handler(T&), oldest first. Each is
+    /// destroyed as soon as its handler returns or throws. Returns how many.
+    template <class Handler>
+    std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
+        const typename RoleCheck::Scope consumer(consumerRole_, detail::oneConsumer);
+        // Relaxed: only this thread writes head. Acquire: an upper bound suffices, the states tell the rest.
+        Index head = head_.load(std::memory_order_relaxed);
+        std::size_t places =
+            Positions::distance(head, tail_.load(std::memory_order_acquire));
+        std::size_t count = 0;
+        for (; places != 0 && count < max; --places, head = Positions::next(head)) {
+            Slot* const slot = reader_.slot(recycler());
+            const unsigned char state =
+                slot == nullptr ? 0 : slot->state.load(std::memory_order_acquire);  // E1 publish
+            if (slot != nullptr && reader_.isFilled(state)) {
+                ++count;
+                const Passed passed{reader_, &slot->cell, &head_, Positions::next(head)};
+                handler(slot->cell.get());
+            } else if (slot != nullptr && reader_.isSkipped(state)) {
+                const Passed passed{reader_, nullptr, &head_, Positions::next(head)};
+            } else {
+                break;
+            }
+        }
+        return count;
+    }
+
+    /// Takes everything that is queued, in constant time.
+    [[nodiscard]] Batch takeAll() {
+        const typename RoleCheck::Scope consumer(consumerRole_, detail::oneConsumer);
+        const std::lock_guard<Lock> guard(lock_);
+        const Index tail = tail_.load(std::memory_order_relaxed);
+        const std::size_t places = Positions::distance(head_.load(std::memory_order_relaxed), tail);
+        return places == 0 ? Batch() : handOver(places, tail);
+    }
+
+    // Anybody ----------------------------------------------------------------------------------------
+
+    /// Refuses pushes from now on. A push that runs at the same time is either refused or accepted and
+    /// delivered. May be called repeatedly.
+    void close() noexcept {
+        const std::lock_guard<Lock> guard(lock_);
+        closed_.store(true, std::memory_order_release);  // E3 close
+    }
+
+    [[nodiscard]] bool isClosed() const noexcept {
+        return closed_.load(std::memory_order_acquire);
+    }
+
+    /// True when the queue is closed, nothing is in it and no push is under way: for good. Messages that were
+    /// handed over do not count.
+    [[nodiscard]] bool isDrained() const noexcept {
+        // With the closed flag seen, all claims are over, since they take turns under the lock with close().
+        return isClosed() && tail_.load(std::memory_order_acquire) == head_.load(std::memory_order_acquire);
+    }
+
+    /// How many messages were queued, or being pushed, at some moment during the call, or nearly so.
+    [[nodiscard]] std::size_t sizeApprox() const noexcept {
+        // Acquire: so that an observer who sees a message gone also sees what its handler did. Head first,
+        // or the difference could become negative.
+        const Index head = head_.load(std::memory_order_acquire);
+        return Positions::distance(head, tail_.load(std::memory_order_acquire));
+    }
+
+    /// The limit; without one, the largest number that positions can tell apart.
+    [[nodiscard]] std::size_t capacity() const noexcept { return limit_; }
+
+    /// Returns the segments that hold nothing to the memory resource.
+    void trim() noexcept {
+        Segment* unused = nullptr;
+        {
+            const std::lock_guard<Lock> guard(lock_);
+            unused = std::exchange(free_, nullptr);
+        }
+        while (unused != nullptr) {
+            Segment::destroy(std::exchange(unused, unused->nextFree), memory_);
+        }
+    }
+
+private:
+    static constexpr Index first = static_cast<Index>(Traits::firstPosition);
+    static_assert(!Positions::isMarked(first), "firstPosition of the traits must be even");
+
+    struct Claim {
+        Slot* slot = nullptr;
+        unsigned char filled = 0;
+        unsigned char skipped = 0;
+    };
+
+    /// Tells the consumer about a claimed slot, whatever happens to the constructor.
+    struct Publication {
+        Atomic<unsigned char>& word;
+        unsigned char state;
+        ~Publication() { word.store(state, std::memory_order_release); }  // E1 publish
+    };
+
+    /// The oldest place while it is dealt with; its message destroyed and the place passed at the end.
+    struct Passed {
+        Cursor& reader;
+        typename Segment::Cell* cell;
+        Atomic<Index>* head;
+        Index after;
+        ~Passed() {
+            if (cell != nullptr) {
+                cell->destroy();
+            }
+            reader.advance();
+            head->store(after, std::memory_order_release);
+        }
+    };
+
+    static std::size_t checkedLimit(std::size_t limit) {
+        if (limit == 0) {
+            setupError("limit of a SegmentQueue is too small", limit, 1);
+        }
+        return std::min(limit, Positions::maxCapacity);
+    }
+
+    PushResult admit(Claim& claim) {
+        for (;;) {
+            {
+                const std::lock_guard<Lock> guard(lock_);
+                // Relaxed, both: written under the lock.
+                if (closed_.load(std::memory_order_relaxed)) {
+                    return PushResult::closed;
+                }
+                const Index tail = tail_.load(std::memory_order_relaxed);
+                if (!hasRoom(tail)) {
+                    return PushResult::full;
+                }
+                if (tailIndex_ != Segment::slotCount || linkFreeSegment()) {
+                    claim = Claim{&tailSegment_->slots[tailIndex_++], tailSegment_->filled(),
+                                  tailSegment_->skipped()};
+                    tail_.store(Positions::next(tail), std::memory_order_release);
+                    return PushResult::ok;
+                }
+            }
+            // A memory resource is foreign code, so it is called without the lock. Another producer may
+            // get here as well; the segment that is not needed now will be later.
+            addFree(Segment::create(memory_));
+        }
+    }
+
+    /// Under the lock.
+    bool hasRoom(Index tail) noexcept {
+        if (Positions::distance(headCopy_, tail) >= limit_) {
+            // Relaxed: it is the number that matters; slots are reused by E2, not by this.
+            headCopy_ = head_.load(std::memory_order_relaxed);
+        }
+        return Positions::distance(headCopy_, tail) < limit_;
+    }
+
+    bool linkFreeSegment() noexcept {
+        Segment* const segment = free_;
+        if (segment == nullptr) {
+            return false;
+        }
+        free_ = segment->nextFree;
+        segment->next.store(nullptr, std::memory_order_relaxed);  // relaxed, both: published by E4
+        segment->passed.store(0, std::memory_order_relaxed);
+        segment->lap ^= 1U;
+        tailSegment_->next.store(segment, std::memory_order_release);  // E4 link
+        tailSegment_ = segment;
+        tailIndex_ = 0;
+        return true;
+    }
+
+    void addFree(Segment* segment) noexcept {
+        const std::lock_guard<Lock> guard(lock_);
+        segment->nextFree = std::exchange(free_, segment);
+    }
+
+    auto recycler() noexcept {
+        return [this](Segment* segment) noexcept { addFree(segment); };
+    }
+
+    /// Under the lock.
+    Batch handOver(std::size_t places, Index tail) noexcept {
+        // The batch goes on where the reader is, and the reader where the batch will end.
+        Batch batch(*this, reader_, places);
+        reader_ = Cursor(tailSegment_, tailIndex_);
+        head_.store(tail, std::memory_order_release);
+        return batch;
+    }
+
+    // Written under the lock, but for the free list's segments by producers.
+    alignas(Traits::cacheLineSize) mutable Lock lock_;
+    Atomic<bool> closed_{false};
+    Atomic<Index> tail_{first};
+    Index headCopy_{first};
+    std::size_t limit_;
+    std::pmr::memory_resource* memory_;
+    Segment* tailSegment_;
+    std::size_t tailIndex_ = 0;
+    Segment* free_ = nullptr;
+
+    // Written by the consumer.
+    alignas(Traits::cacheLineSize) Atomic<Index> head_{first};
+    Cursor reader_;
+    RoleCheck consumerRole_;
+    Atomic<std::size_t> batches_{0};
+};
+
+/// Everything that was queued at a takeAll(). What is left when it is destroyed is destroyed with it; it must
+/// not outlive the queue.
+template <class T, class Traits>
+class SegmentQueue<T, Traits>::Batch {
+public:
+    Batch() noexcept = default;
+    Batch(Batch&& other) noexcept
+        : queue_(std::exchange(other.queue_, nullptr)), reader_(other.reader_),
+          places_(std::exchange(other.places_, 0)) {}
+    Batch& operator=(Batch&& other) noexcept {
+        Batch taken(std::move(other));
+        std::swap(queue_, taken.queue_);
+        std::swap(reader_, taken.reader_);
+        std::swap(places_, taken.places_);
+        return *this;
+    }
+    ~Batch() {
+        if (queue_ != nullptr) {
+            consume([](T&) noexcept {});
+            reader_.end(queue_->recycler());
+            queue_->batches_.fetch_sub(1, std::memory_order_release);
+        }
+    }
+
+    /// Hands the messages that are left, at most `max`, to handler(T&), oldest first. Each is destroyed as soon
+    /// as its handler returns or throws. Waits for a producer that is still constructing the next one.
+    /// Returns how many.
+    template <class Handler>
+    std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
+        std::size_t count = 0;
+        while (places_ != 0 && count < max) {
+            Slot* const slot = reader_.slot(queue_->recycler());
+            if (waitUntilSettled(slot->state)) {
+                ++count;
+                const Passed passed{*this, &slot->cell};
+                handler(slot->cell.get());
+            } else {
+                const Passed nothing{*this, nullptr};
+            }
+        }
+        return count;
+    }
+
+    /// Messages left, counting those whose constructor may still throw.
+    [[nodiscard]] std::size_t size() const noexcept { return places_; }
+
+private:
+    friend class SegmentQueue;
+
+    Batch(SegmentQueue& queue, const Cursor& reader, std::size_t places) noexcept
+        : queue_(&queue), reader_(reader), places_(places) {
+        // Relaxed: counted down with release, checked with acquire.
+        queue.batches_.fetch_add(1, std::memory_order_relaxed);
+    }
+
+    struct Passed {
+        Batch& batch;
+        typename Segment::Cell* cell;
+        ~Passed() {
+            if (cell != nullptr) {
+                cell->destroy();
+            }
+            batch.reader_.advance();
+            --batch.places_;
+        }
+    };
+
+    /// Whether the slot holds a message, as opposed to one whose constructor threw.
+    bool waitUntilSettled(const Atomic<unsigned char>& word) const noexcept {
+        BasicBackoff<Platform> backoff;
+        for (;;) {
+            const unsigned char state = word.load(std::memory_order_acquire);  // E1 publish
+            if (reader_.isFilled(state) || reader_.isSkipped(state)) {
+                return reader_.isFilled(state);
+            }
+            backoff.wait();
+        }
+    }
+
+    SegmentQueue* queue_ = nullptr;
+    Cursor reader_;
+    std::size_t places_ = 0;
+};
+
+}  // namespace sluice

@@ -1,0 +1,357 @@
+#pragma once
+
+/// \file
+/// SpscRing: a bounded queue from one producer to one consumer.
+///
+/// Purpose: the cheapest way to carry messages from one thread to another; the lane every other
+/// construction here is made of.
+///
+/// Use it for one producer and one consumer. Use MpscRing or MpscLanes for several producers,
+/// SegmentQueue when no bound can be given, BlockingQueue around it when a side must wait.
+///
+/// Who may call what: try* by the producer; tryPop, consume, front, popFront by the consumer; the rest
+/// by anybody. A role is held by one thread at a time and may be passed on if the hand-over is
+/// synchronised. Overlapping calls in one role are caught by an assertion in debug builds. A
+/// handler may push into its own queue if its thread also is the producer; it may not consume from it.
+///
+/// Progress: every operation is wait-free (apart from user code, and from isDrained, which on a closed queue
+/// takes a heavy fence). A stopped producer delays nobody; a stopped consumer lets the ring become full.
+///
+/// Memory promise: what the producer wrote before a push is visible to the handler of that message;
+/// what the consumer wrote before a slot came back is visible to the producer that reuses it.
+///
+/// Capacity is exact, from 1 to a quarter of the Index range; the storage is rounded up to a power of two.
+/// With the capacity in the type nothing is allocated; with dynamicCapacity the constructor allocates
+/// once. Exceptions: a throwing constructor of T leaves the queue as it was; a throwing handler has
+/// consumed exactly its message. Shutdown: after close() pushes are refused; what was accepted stays
+/// until consumed or, at the latest, destroyed with the queue. isDrained() tells when nothing is left and
+/// nothing can follow, and is exact whoever called close().
+///
+/// Origin: L. Lamport's ring buffer, with each side keeping a copy of the other's index as in
+/// P. Lee et al., "A lock-free, cache-efficient multi-core synchronization mechanism" (2009).
+///
+/// Invariants, on unbounded positions: head <= tail <= head + capacity. The slots of [head, tail) hold
+/// messages; all others are empty. headCopy <= head and tailCopy <= tail. announced == tail, except from
+/// before the producer's look at `closed` until the push is done or given up: then it is one ahead.
+///
+/// Edges: E1 publish: message written -> tail release .. tail acquire -> message read. E2 reuse: message
+/// destroyed -> head release .. head acquire -> slot written. E3 close: announced written, light fence,
+/// closed read -- against -- closed read as true, heavy fence, announced read: either the push is refused
+/// or isDrained sees it.
+///
+/// Tests: tests/unit/queue/spsc_ring_test.cpp, tests/conformance, tests/stress, tests/model.
+
+#include <sluice/base/prefetch.hpp>
+#include <sluice/queue/detail/positions.hpp>
+#include <sluice/queue/detail/ring_storage.hpp>
+#include <sluice/queue/detail/role_check.hpp>
+#include <sluice/queue/push_result.hpp>
+#include <sluice/queue/queue_traits.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory_resource>
+#include <optional>
+#include <utility>
+
+namespace sluice {
+
+template <class T, std::size_t Capacity, class Traits = QueueTraits>
+class SpscRing {
+    using Platform = typename Traits::Platform;
+    using Index = typename Traits::Index;
+    using Positions = detail::Positions<Index>;
+    using Slot = typename Platform::template Cell<T>;
+    using Storage = detail::RingStorage<Slot, Capacity, Index>;
+    using RoleCheck = detail::RoleCheck<Platform>;
+
+public:
+    using value_type = T;
+    class Reservation;
+
+    SpscRing() = default;
+
+    /// With dynamicCapacity only. Refuses (see setupError) a capacity of 0 or beyond the limit.
+    template <std::size_t C = Capacity, std::enable_if_t<C == dynamicCapacity, int> = 0>
+    explicit SpscRing(std::size_t capacity,
+                      std::pmr::memory_resource* memory = std::pmr::get_default_resource())
+        : slots_(capacity, memory) {}
+
+    SpscRing(const SpscRing&) = delete;
+    SpscRing& operator=(const SpscRing&) = delete;
+
+    ~SpscRing() {
+        while (front() != nullptr) {
+            popFront();
+        }
+    }
+
+    // Producer ---------------------------------------------------------------------------------------
+
+    PushResult tryPush(const T& value) { return tryEmplace(value); }
+    PushResult tryPush(T&& value) { return tryEmplace(std::move(value)); }
+
+    /// Constructs the message in its slot.
+    template <class... Args>
+    PushResult tryEmplace(Args&&... args) {
+        const typename RoleCheck::Scope producer(producerRole_, detail::oneProducer);
+        Push push(*this);
+        if (push.result == PushResult::ok) {
+            push.slot().construct(std::forward<Args>(args)...);
+            push.publish();
+        }
+        return push.result;
+    }
+
+    /// Reserves the next slot, to construct and fill the message there in several steps.
+    [[nodiscard]] Reservation tryReserve() {
+        const typename RoleCheck::Scope producer(producerRole_, detail::oneProducer);
+        return Reservation(*this);
+    }
+
+    // Consumer ---------------------------------------------------------------------------------------
+
+    /// Takes the oldest message out; empty when there is none.
+    [[nodiscard]] std::optional<T> tryPop() {
+        std::optional<T> value;
+        if (front() != nullptr) {
+            const Consumed oldest(*this, head_.load(std::memory_order_relaxed));
+            value.emplace(std::move(oldest.message()));
+        }
+        return value;
+    }
+
+    /// Hands the messages that are there, at most `max`, to handler(T&), oldest first. Each is
+    /// destroyed and its slot given back as soon as its handler returns or throws. Returns how many.
+    template <class Handler>
+    std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
+        const typename RoleCheck::Scope consumer(consumerRole_, detail::oneConsumer);
+        // Relaxed: only this thread writes head. Kept in a register from here on: reading it back after
+        // each store would make the loop wait for its own stores.
+        Index head = head_.load(std::memory_order_relaxed);
+        tailCopy_ = tail_.load(std::memory_order_acquire);  // E1 publish
+        const std::size_t count = std::min(Positions::distance(head, tailCopy_), max);
+        for (std::size_t i = 0; i < count; ++i, head = Positions::next(head)) {
+            const Consumed oldest(*this, head);
+            handler(oldest.message());
+        }
+        return count;
+    }
+
+    /// The oldest message, to be looked at or moved from; nullptr when there is none.
+    [[nodiscard]] T* front() noexcept {
+        const typename RoleCheck::Scope consumer(consumerRole_, detail::oneConsumer);
+        const Index head = head_.load(std::memory_order_relaxed);  // relaxed: own variable
+        if (head == tailCopy_) {
+            tailCopy_ = tail_.load(std::memory_order_acquire);  // E1 publish
+            if (head == tailCopy_) {
+                return nullptr;
+            }
+        }
+        return &slotAt(head).get();
+    }
+
+    /// Destroys the message that front() returned and gives its slot back.
+    void popFront() noexcept {
+        const typename RoleCheck::Scope consumer(consumerRole_, detail::oneConsumer);
+        SLUICE_ASSERT(head_.load(std::memory_order_relaxed) != tailCopy_,
+                      "popFront without a message: call it only after front() returned one");
+        const Consumed oldest(*this, head_.load(std::memory_order_relaxed));
+    }
+
+    // Anybody ----------------------------------------------------------------------------------------
+
+    /// Refuses pushes from now on. A push that runs at the same time is either refused or accepted and
+    /// delivered. May be called repeatedly.
+    void close() noexcept { closed_.store(true, std::memory_order_release); }
+
+    [[nodiscard]] bool isClosed() const noexcept {
+        return closed_.load(std::memory_order_acquire);
+    }
+
+    /// True when the queue is closed, nothing is in it and no push is under way: for good.
+    [[nodiscard]] bool isDrained() const noexcept {
+        if (!isClosed()) {
+            return false;
+        }
+        Platform::Fence::heavy();  // E3 close
+        // Announced first: equal to the tail read after it, no push was under way in between. Acquire: who
+        // sees the end of the queue may go on to free what handlers and producers used.
+        const Index announced = announced_.load(std::memory_order_acquire);
+        return announced == tail_.load(std::memory_order_acquire) &&
+               announced == head_.load(std::memory_order_acquire);
+    }
+
+    /// How many messages were in the queue at some moment during the call, or nearly so: never more than
+    /// capacity().
+    [[nodiscard]] std::size_t sizeApprox() const noexcept {
+        // Acquire: so that an observer who sees a message gone also sees what its handler did. Head first:
+        // a tail that moves on in between can only make the difference larger, hence the bound.
+        const Index head = head_.load(std::memory_order_acquire);
+        const Index tail = tail_.load(std::memory_order_acquire);
+        return std::min(Positions::distance(head, tail), capacity());
+    }
+
+    [[nodiscard]] std::size_t capacity() const noexcept { return slots_.capacity(); }
+
+    /// With dynamicCapacity only: returns the capacity if a constructor would take it, else refuses it as
+    /// the constructor does.
+    static std::size_t checkedCapacity(std::size_t capacity) {
+        return Storage::checkedCapacity(capacity);
+    }
+
+private:
+    static constexpr std::size_t line = Traits::cacheLineSize;
+    static constexpr Index first = static_cast<Index>(Traits::firstPosition);
+    static_assert(!Positions::isMarked(first), "firstPosition of the traits must be even");
+
+    /// Messages of about a line: ask for the line so many slots ahead, or taking it from the consumer's
+    /// cache costs more than writing it. Measured to pay for these sizes only.
+    static constexpr std::size_t prefetchDistance =
+        sizeof(Slot) > line / 2 && sizeof(Slot) <= line ? 32 : 0;
+
+    /// One push: admission on construction; undone by the destructor unless published.
+    struct Push {
+        SpscRing& ring;
+        Index tail;
+        PushResult result;
+        bool open;
+
+        explicit Push(SpscRing& r) noexcept
+            : ring(r), tail(r.announced_.load(std::memory_order_relaxed)),  // relaxed: own variable
+              result(r.admit(tail)), open(result == PushResult::ok) {}
+        Push(const Push&) = delete;
+        Push& operator=(const Push&) = delete;
+        ~Push() {
+            if (open) {
+                ring.announced_.store(tail, std::memory_order_relaxed);  // relaxed: no data follows
+            }
+        }
+
+        Slot& slot() const noexcept { return ring.slotAt(tail); }
+        void publish() noexcept {
+            open = false;
+            ring.tail_.store(Positions::next(tail), std::memory_order_release);  // E1 publish
+        }
+    };
+
+    /// The oldest message during its handling; destroyed and its slot given back at the end.
+    struct Consumed {
+        SpscRing& ring;
+        Index head;
+
+        Consumed(SpscRing& r, Index position) noexcept : ring(r), head(position) {}
+        Consumed(const Consumed&) = delete;
+        Consumed& operator=(const Consumed&) = delete;
+        ~Consumed() {
+            ring.slotAt(head).destroy();
+            ring.head_.store(Positions::next(head), std::memory_order_release);  // E2 reuse
+        }
+
+        T& message() const noexcept { return ring.slotAt(head).get(); }
+    };
+
+    Slot& slotAt(Index position) noexcept {
+        return slots_[Positions::slot(position, slots_.mask())];
+    }
+
+    PushResult admit(Index tail) noexcept {
+        SLUICE_ASSERT(tail == tail_.load(std::memory_order_relaxed),
+                      "a push while a reservation is open: commit or drop the reservation first");
+        if (!hasRoom(tail)) {
+            return isClosed() ? PushResult::closed : PushResult::full;
+        }
+        // Relaxed, all: E3's fences order the announcement before the look.
+        announced_.store(Positions::next(tail), std::memory_order_relaxed);
+        Platform::Fence::light();
+        if (closed_.load(std::memory_order_relaxed)) {
+            announced_.store(tail, std::memory_order_relaxed);
+            return PushResult::closed;
+        }
+        return PushResult::ok;
+    }
+
+    bool hasRoom(Index tail) noexcept {
+        std::size_t used = Positions::distance(headCopy_, tail);
+        if (used >= capacity()) {
+            headCopy_ = head_.load(std::memory_order_acquire);  // E2 reuse
+            used = Positions::distance(headCopy_, tail);
+        }
+        if constexpr (prefetchDistance != 0) {
+            // Not beyond what the consumer has given back: that would take lines it is about to read.
+            if (used + prefetchDistance < capacity()) {
+                constexpr auto ahead = static_cast<Index>(prefetchDistance * Positions::one);
+                prefetchForWrite(&slotAt(static_cast<Index>(tail + ahead)));
+            }
+        }
+        return used < capacity();
+    }
+
+    template <class U>
+    using Atomic = typename Platform::template Atomic<U>;
+
+    // Read by both sides, written once.
+    alignas(line) Atomic<bool> closed_{false};
+
+    // Written by the producer, read by the consumer.
+    alignas(line) Atomic<Index> tail_{first};
+
+    // Written by the producer and hardly ever read by anybody else. It reads its own position from here,
+    // not from tail_, whose line the consumer keeps taking away.
+    alignas(line) Atomic<Index> announced_{first};
+    Index headCopy_{first};
+    RoleCheck producerRole_;
+
+    // Written by the consumer.
+    alignas(line) Atomic<Index> head_{first};
+    Index tailCopy_{first};
+    RoleCheck consumerRole_;
+
+    alignas(line) Storage slots_;
+};
+
+/// A slot held by the producer, from tryReserve() to commit(). While one is open the producer pushes
+/// nothing else, and isDrained() stays false. Without a commit() nothing has happened.
+template <class T, std::size_t Capacity, class Traits>
+class SpscRing<T, Capacity, Traits>::Reservation {
+public:
+    Reservation(const Reservation&) = delete;
+    Reservation& operator=(const Reservation&) = delete;
+    ~Reservation() {
+        if (message_ != nullptr) {
+            push_.slot().destroy();
+        }
+    }
+
+    /// Whether a slot was reserved; result() tells why not.
+    explicit operator bool() const noexcept { return push_.result == PushResult::ok; }
+    PushResult result() const noexcept { return push_.result; }
+
+    /// Constructs the message in the slot; once.
+    template <class... Args>
+    T& emplace(Args&&... args) {
+        SLUICE_ASSERT(*this && message_ == nullptr,
+                      "emplace needs a reservation that succeeded and holds no message yet");
+        message_ = &push_.slot().construct(std::forward<Args>(args)...);
+        return *message_;
+    }
+
+    T& operator*() const noexcept { return *message_; }
+    T* operator->() const noexcept { return message_; }
+
+    /// Publishes the message; the reservation is over.
+    void commit() noexcept {
+        SLUICE_ASSERT(message_ != nullptr, "commit without a message: call emplace first, commit once");
+        message_ = nullptr;
+        push_.publish();
+    }
+
+private:
+    friend class SpscRing;
+    explicit Reservation(SpscRing& ring) noexcept : push_(ring) {}
+
+    Push push_;
+    T* message_ = nullptr;
+};
+
+}  // namespace sluice

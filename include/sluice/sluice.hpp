@@ -1,0 +1,8 @@
+#pragma once
+
+// Everything public of every module.
+
+#include <sluice/base.hpp>
+#include <sluice/fixed.hpp>
+#include <sluice/queue.hpp>
+#include <sluice/wait.hpp>

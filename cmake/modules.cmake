@@ -1,0 +1,8 @@
+# The modules that exist, with their level. A module may use every module of a lower level and no
+# other; tools/check_sources.py reads this same list and holds the includes to it. A line is
+# `sluice_module(<name> LEVEL <n> [THREADS])`, lower levels first.
+
+sluice_module(base LEVEL 0)
+sluice_module(fixed LEVEL 1)
+sluice_module(wait LEVEL 2 THREADS)
+sluice_module(queue LEVEL 3 THREADS)

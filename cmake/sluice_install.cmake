@@ -1,0 +1,31 @@
+# Install rules: the headers, and a package for find_package(sluice CONFIG).
+
+include(CMakePackageConfigHelpers)
+include(GNUInstallDirs)
+
+set(SLUICE_PACKAGE_DIR "${CMAKE_INSTALL_DATADIR}/cmake/sluice")
+list(TRANSFORM SLUICE_MODULES PREPEND sluice_ OUTPUT_VARIABLE sluice_targets)
+
+install(TARGETS sluice ${sluice_targets}
+    EXPORT sluice_targets
+    FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(EXPORT sluice_targets
+    FILE sluice-targets.cmake
+    NAMESPACE sluice::
+    DESTINATION "${SLUICE_PACKAGE_DIR}")
+
+configure_package_config_file(
+    "${CMAKE_CURRENT_LIST_DIR}/sluice-config.cmake.in"
+    "${PROJECT_BINARY_DIR}/sluice-config.cmake"
+    INSTALL_DESTINATION "${SLUICE_PACKAGE_DIR}"
+    NO_SET_AND_CHECK_MACRO)
+# Before 1.0 a minor version may change an interface.
+write_basic_package_version_file(
+    "${PROJECT_BINARY_DIR}/sluice-config-version.cmake"
+    COMPATIBILITY SameMinorVersion
+    ARCH_INDEPENDENT)
+install(FILES
+    "${PROJECT_BINARY_DIR}/sluice-config.cmake"
+    "${PROJECT_BINARY_DIR}/sluice-config-version.cmake"
+    DESTINATION "${SLUICE_PACKAGE_DIR}")
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/sluice")

@@ -1,0 +1,52 @@
+# Header-only targets, one for each module, and the umbrella target sluice::sluice.
+
+set(SLUICE_INCLUDE_DIR "${PROJECT_SOURCE_DIR}/include")
+set(SLUICE_MODULES "")
+
+# sluice_declare(<target> <export name> <header>...): an interface target with one set of headers.
+function(sluice_declare target exported)
+    add_library(${target} INTERFACE)
+    add_library(sluice::${exported} ALIAS ${target})
+    set_target_properties(${target} PROPERTIES
+        EXPORT_NAME ${exported}
+        VERIFY_INTERFACE_HEADER_SETS ${PROJECT_IS_TOP_LEVEL})
+    target_compile_features(${target} INTERFACE cxx_std_17)
+    target_sources(${target} INTERFACE
+        FILE_SET HEADERS
+        BASE_DIRS "${SLUICE_INCLUDE_DIR}"
+        FILES ${ARGN})
+endfunction()
+
+# sluice_module(<name> LEVEL <n> [THREADS]): every header of the module's folder belongs to it.
+function(sluice_module name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "THREADS" "LEVEL" "")
+    if(arg_UNPARSED_ARGUMENTS OR NOT DEFINED arg_LEVEL)
+        message(FATAL_ERROR "sluice_module(${name}): write LEVEL <n> and, if needed, THREADS")
+    endif()
+
+    file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${SLUICE_INCLUDE_DIR}/sluice/${name}/*.hpp")
+    sluice_declare(sluice_${name} ${name} "${SLUICE_INCLUDE_DIR}/sluice/${name}.hpp" ${headers})
+
+    foreach(lower IN LISTS SLUICE_MODULES)
+        if(SLUICE_LEVEL_${lower} LESS arg_LEVEL)
+            target_link_libraries(sluice_${name} INTERFACE sluice_${lower})
+        endif()
+    endforeach()
+    if(arg_THREADS)
+        set(THREADS_PREFER_PTHREAD_FLAG ON)
+        find_package(Threads REQUIRED)
+        target_link_libraries(sluice_${name} INTERFACE Threads::Threads)
+    endif()
+
+    list(APPEND SLUICE_MODULES ${name})
+    set(SLUICE_MODULES "${SLUICE_MODULES}" PARENT_SCOPE)
+    set(SLUICE_LEVEL_${name} ${arg_LEVEL} PARENT_SCOPE)
+endfunction()
+
+# sluice_umbrella(): the target `sluice` that brings all modules.
+function(sluice_umbrella)
+    sluice_declare(sluice sluice "${SLUICE_INCLUDE_DIR}/sluice/sluice.hpp")
+    foreach(module IN LISTS SLUICE_MODULES)
+        target_link_libraries(sluice INTERFACE sluice_${module})
+    endforeach()
+endfunction()

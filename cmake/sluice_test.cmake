@@ -1,0 +1,65 @@
+# GoogleTest from Debian's sources, built with the flags of the current build, and
+# sluice_add_test().
+
+include(GoogleTest)
+
+set(SLUICE_GOOGLETEST_DIR /usr/src/googletest/googletest
+    CACHE PATH "GoogleTest's sources (Debian: package googletest)")
+if(NOT EXISTS "${SLUICE_GOOGLETEST_DIR}/src/gtest-all.cc")
+    message(FATAL_ERROR
+        "GoogleTest's sources are not in ${SLUICE_GOOGLETEST_DIR}. "
+        "Install Debian's googletest, or set SLUICE_GOOGLETEST_DIR or SLUICE_BUILD_TESTS=OFF.")
+endif()
+find_package(Threads REQUIRED)
+
+# GoogleTest's own build files add -fexceptions; compiled here it keeps this build's flags to the
+# letter.
+add_library(sluice_gtest STATIC "${SLUICE_GOOGLETEST_DIR}/src/gtest-all.cc")
+target_compile_features(sluice_gtest PUBLIC cxx_std_17)
+target_include_directories(sluice_gtest SYSTEM PUBLIC "${SLUICE_GOOGLETEST_DIR}/include")
+target_include_directories(sluice_gtest PRIVATE "${SLUICE_GOOGLETEST_DIR}")
+target_compile_options(sluice_gtest PRIVATE -w)
+target_link_libraries(sluice_gtest PUBLIC Threads::Threads)
+
+# g++ 12's ThreadSanitizer knows no address layout with more than 28 random bits; where the kernel
+# uses more, the tests run with a fixed layout.
+set(SLUICE_TEST_LAUNCHER "")
+if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=thread" AND EXISTS /proc/sys/vm/mmap_rnd_bits)
+    file(READ /proc/sys/vm/mmap_rnd_bits sluice_random_bits)
+    if(sluice_random_bits GREATER 28)
+        set(SLUICE_TEST_LAUNCHER setarch -R)
+    endif()
+endif()
+
+# sluice_add_test(NAME <name> SOURCES <file>... [LINK <target>...] [PROCESSORS <n>]
+#     [TIMEOUT <seconds>])
+# An executable <name>_test whose every test case is a test of its own, <name>.<suite>.<case>. A
+# folder may still be empty: then nothing is added. TIMEOUT ends a test that hangs; no test asserts
+# how fast it is.
+function(sluice_add_test)
+    cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;PROCESSORS;TIMEOUT" "SOURCES;LINK")
+    if(arg_UNPARSED_ARGUMENTS OR NOT arg_NAME)
+        message(FATAL_ERROR
+            "sluice_add_test: unknown or missing argument: ${arg_UNPARSED_ARGUMENTS}")
+    endif()
+    if(NOT arg_SOURCES)
+        message(STATUS "sluice: no sources yet for the tests '${arg_NAME}'")
+        return()
+    endif()
+    if(NOT arg_PROCESSORS)
+        set(arg_PROCESSORS 1)
+    endif()
+    if(NOT arg_TIMEOUT)
+        set(arg_TIMEOUT 300)
+    endif()
+
+    set(target ${arg_NAME}_test)
+    add_executable(${target} ${arg_SOURCES})
+    target_link_libraries(${target} PRIVATE ${arg_LINK} sluice_test_support)
+    target_precompile_headers(${target} REUSE_FROM sluice_test_support)
+    set_target_properties(${target} PROPERTIES CROSSCOMPILING_EMULATOR "${SLUICE_TEST_LAUNCHER}")
+    gtest_discover_tests(${target}
+        TEST_PREFIX "${arg_NAME}."
+        DISCOVERY_TIMEOUT 120
+        PROPERTIES TIMEOUT ${arg_TIMEOUT} PROCESSORS ${arg_PROCESSORS} LABELS ${arg_NAME})
+endfunction()

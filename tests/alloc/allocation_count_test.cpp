@@ -1,0 +1,74 @@
+#include "support/allocation_count.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <thread>
+
+namespace sluice::test {
+namespace {
+
+struct alignas(128) Wide {
+    std::byte bytes[256];
+};
+
+/// A pointer that escapes here: the compiler may leave out a new and delete that nobody sees.
+const void* volatile seen = nullptr;
+
+TEST(AllocationCountTest, StartsAtZero) {
+    const AllocationCount count;
+    EXPECT_EQ(count.allocations(), 0U);
+    EXPECT_EQ(count.deallocations(), 0U);
+    EXPECT_EQ(count.bytes(), 0U);
+}
+
+TEST(AllocationCountTest, CountsEveryFormOfNewAndDelete) {
+    const AllocationCount count;
+    {
+        const auto one = std::make_unique<long>(1);
+        const auto many = std::make_unique<char[]>(24);
+        const auto wide = std::make_unique<Wide>();
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(wide.get()) % alignof(Wide), 0U);
+        const std::unique_ptr<int> quiet(new (std::nothrow) int(7));
+        for (const void* memory :
+             {static_cast<const void*>(one.get()), static_cast<const void*>(many.get()),
+              static_cast<const void*>(quiet.get())}) {
+            seen = memory;
+        }
+        EXPECT_EQ(count.allocations(), 4U);
+        EXPECT_EQ(count.bytes(), sizeof(long) + 24 + sizeof(Wide) + sizeof(int));
+        EXPECT_EQ(count.deallocations(), 0U);
+    }
+    EXPECT_EQ(count.deallocations(), 4U);
+}
+
+TEST(AllocationCountTest, CountsOtherThreads) {
+    const AllocationCount count;
+    std::size_t before = 0;
+    std::size_t after = 0;
+    std::thread worker([&] {
+        before = count.allocations();
+        const auto owned = std::make_unique<int>(3);
+        seen = owned.get();
+        after = count.allocations();
+    });
+    worker.join();
+    EXPECT_EQ(after, before + 1);
+}
+
+TEST(AllocationCountTest, Nests) {
+    const AllocationCount outer;
+    const auto first = std::make_unique<int>(1);
+    const AllocationCount inner;
+    const auto second = std::make_unique<int>(2);
+    seen = first.get();
+    seen = second.get();
+    EXPECT_EQ(outer.allocations(), 2U);
+    EXPECT_EQ(inner.allocations(), 1U);
+}
+
+}  // namespace
+}  // namespace sluice::test

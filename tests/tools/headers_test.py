@@ -1,0 +1,80 @@
+import unittest
+
+from planted_tree import PlantedTree
+
+from checks import headers
+
+
+class LengthTest(PlantedTree):
+    def test_refuses_more_than_600_lines(self):
+        self.plant("include/sluice/base/fits.hpp", *["//"] * 600)
+        self.plant("include/sluice/base/long.hpp", *["//"] * 601)
+        self.plant("tests/unit/base/long_test.cpp", *["//"] * 601)
+        self.assert_finds(headers.check_length, "base/long.hpp:601: 601 lines", "long_test.cpp:601")
+
+    def test_notes_headers_of_more_than_400_lines(self):
+        self.plant("include/sluice/base/normal.hpp", *["//"] * 400)
+        self.plant("include/sluice/base/long.hpp", *["//"] * 401)
+        self.plant("tests/unit/base/long_test.cpp", *["//"] * 401)
+        notes = [str(problem) for problem in headers.check_length(self.root)]
+        self.assertEqual(
+            notes, ["include/sluice/base/long.hpp:401: note: 401 lines; over 400 is long"]
+        )
+
+
+class MirroredTestTest(PlantedTree):
+    def test_refuses_a_header_without_a_test(self):
+        self.plant("include/sluice/base/cell.hpp")
+        self.assert_finds(headers.check_tests, "it has no test tests/unit/base/cell_test.cpp")
+
+    def test_refuses_a_test_file_without_a_case(self):
+        self.plant("include/sluice/base/cell.hpp")
+        self.plant("tests/unit/base/cell_test.cpp", "// TEST(CellTest, Later)")
+        self.assert_finds(headers.check_tests, "it holds no test case")
+
+    def test_asks_nothing_of_details_and_umbrellas(self):
+        self.plant("include/sluice/base/cell.hpp")
+        self.plant("include/sluice/base/detail/raw.hpp")
+        self.plant("include/sluice/base.hpp")
+        self.plant("tests/unit/base/cell_test.cpp", "TYPED_TEST(CellTest, Holds) {}")
+        self.assert_finds(headers.check_tests)
+
+
+class UmbrellaTest(PlantedTree):
+    def setUp(self):
+        super().setUp()
+        self.plant("include/sluice/base/cell.hpp")
+        self.plant("include/sluice/base/detail/raw.hpp")
+        self.plant("include/sluice/base.hpp", "#include <sluice/base/cell.hpp>")
+        self.plant("include/sluice/sluice.hpp", "#include <sluice/base.hpp>")
+
+    def test_accepts_complete_umbrellas(self):
+        self.assert_finds(headers.check_umbrellas)
+
+    def test_refuses_a_forgotten_header(self):
+        self.plant("include/sluice/base/spin_lock.hpp")
+        self.assert_finds(
+            headers.check_umbrellas, "base.hpp:1: it lacks #include <sluice/base/spin_lock.hpp>"
+        )
+
+    def test_refuses_a_header_that_does_not_belong(self):
+        self.plant(
+            "include/sluice/base.hpp",
+            "#include <sluice/base/cell.hpp>",
+            "#include <sluice/base/detail/raw.hpp>",
+        )
+        self.assert_finds(
+            headers.check_umbrellas, "base.hpp:2: <sluice/base/detail/raw.hpp> does not belong here"
+        )
+
+    def test_refuses_a_missing_umbrella(self):
+        self.plant("include/sluice/queue/ring.hpp")
+        self.assert_finds(
+            headers.check_umbrellas,
+            "queue.hpp:1: the umbrella is missing",
+            "sluice.hpp:1: it lacks #include <sluice/queue.hpp>",
+        )
+
+
+if __name__ == "__main__":
+    unittest.main()

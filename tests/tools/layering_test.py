@@ -1,0 +1,78 @@
+import unittest
+
+from planted_tree import PROJECT, PlantedTree
+
+from checks import layering
+
+
+class LayeringTest(PlantedTree):
+    def setUp(self):
+        super().setUp()
+        self.plant(
+            "cmake/modules.cmake",
+            "# sluice_module(comment LEVEL 9)",
+            "sluice_module(base LEVEL 0)",
+            "sluice_module(fixed LEVEL 1)",
+            "sluice_module(memory LEVEL 1)",
+            "sluice_module(queue LEVEL 3 THREADS)",
+        )
+
+    def header(self, path, *lines):
+        self.plant(f"include/sluice/{path}", *lines)
+
+    def test_accepts_lower_levels_and_own_details(self):
+        self.header(
+            "queue/ring.hpp",
+            "#include <sluice/base/cell.hpp>",
+            "#include <sluice/fixed/fixed_vector.hpp>",
+            "#include <sluice/queue/detail/index.hpp>",
+            "#include <atomic>",
+        )
+        self.assert_finds(layering.check)
+
+    def test_refuses_a_higher_level(self):
+        self.header("base/cell.hpp", "#pragma once", "#include <sluice/queue/ring.hpp>")
+        self.assert_finds(
+            layering.check, "include/sluice/base/cell.hpp:2: 'base' (level 0) may not include"
+        )
+
+    def test_refuses_the_same_level(self):
+        self.header("fixed/a.hpp", "#  include <sluice/memory/pool.hpp>")
+        self.assert_finds(layering.check, "'memory' is level 1")
+
+    def test_refuses_details_of_another_module(self):
+        self.header("queue/ring.hpp", "#include <sluice/base/detail/membarrier.hpp>")
+        self.assert_finds(layering.check, "belongs to 'base' alone")
+
+    def test_refuses_umbrellas_quotes_and_unknown_modules(self):
+        self.header(
+            "queue/ring.hpp",
+            "#include <sluice/base.hpp>",
+            '#include "detail/index.hpp"',
+            "#include <sluice/nowhere/thing.hpp>",
+        )
+        self.assert_finds(layering.check, "is an umbrella", "instead of", "is in no module")
+
+    def test_refuses_a_folder_that_is_no_module(self):
+        self.header("extra/thing.hpp", "#pragma once")
+        self.assert_finds(layering.check, "module 'extra' is not in")
+
+    def test_refuses_fences_outside_base(self):
+        self.header("base/fence.hpp", "std::atomic_thread_fence(std::memory_order_seq_cst);")
+        self.header(
+            "queue/a.hpp",
+            "// atomic_thread_fence would hide here",
+            "std::atomic_signal_fence(order);",
+        )
+        self.assert_finds(layering.check, "queue/a.hpp:2: a stand-alone fence outside base")
+
+    def test_refuses_an_empty_list_of_modules(self):
+        self.plant("cmake/modules.cmake", "")
+        self.assert_finds(layering.check, "nothing could be checked")
+
+    def test_reads_the_real_list(self):
+        self.assertEqual(layering.read_levels(PROJECT)["base"], 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+"""Holds the sources to the project's rules: `check_sources.py [--root DIR] [CHECK...]`.
+
+Without a name every check runs. Prints `file:line: what is wrong`; exits with 1 when anything is.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from checks import headers, layering, snippets, wording
+
+CHECKS = {
+    "layering": layering.check,
+    "length": headers.check_length,
+    "tests": headers.check_tests,
+    "umbrella": headers.check_umbrellas,
+    "snippets": snippets.check,
+    "wording": wording.check,
+}
+
+
+def main(arguments):
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parent.parent)
+    parser.add_argument("checks", nargs="*", metavar="CHECK", help=", ".join(CHECKS))
+    options = parser.parse_args(arguments)
+    unknown = [name for name in options.checks if name not in CHECKS]
+    if unknown:
+        parser.error(f"no such check: {', '.join(unknown)}; there are {', '.join(CHECKS)}")
+
+    refused = 0
+    for name in options.checks or CHECKS:
+        problems = CHECKS[name](options.root)
+        for problem in problems:
+            print(problem)
+        broken = sum(problem.refused for problem in problems)
+        print(f"{name}: {'ok' if not broken else f'{broken} refused'}")
+        refused += broken
+    return 1 if refused else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,74 @@
+"""Rules for whole files: how long, with which test, in which umbrella."""
+
+import re
+from pathlib import Path
+
+from .problem import Problem, cxx_files, lines_of
+
+LONG = 400
+TOO_LONG = 600
+TEST_CASE = re.compile(r"^\s*(TYPED_)?TEST(_F|_P)?\(", re.MULTILINE)
+UMBRELLA_INCLUDE = re.compile(r"^#include <sluice/([\w/]+\.hpp)>$")
+INCLUDE_ROOT = Path("include/sluice")
+
+
+def check_length(root):
+    """No file is longer than 600 lines; headers over 400 are noted, 200 is normal."""
+    problems = []
+    for path in cxx_files(root):
+        length = len(lines_of(root, path))
+        if length > TOO_LONG:
+            problems.append(Problem(path, length, f"{length} lines; {TOO_LONG} is the limit"))
+        elif length > LONG and path.suffix == ".hpp":
+            problems.append(
+                Problem(path, length, f"{length} lines; over {LONG} is long", refused=False)
+            )
+    return problems
+
+
+def public_headers(root):
+    """Every public header below include/sluice, as a path relative to that folder; no umbrellas."""
+    inside = (path.relative_to(INCLUDE_ROOT) for path in cxx_files(root, (INCLUDE_ROOT,)))
+    return [path for path in inside if len(path.parts) > 1 and "detail" not in path.parts]
+
+
+def check_tests(root):
+    """<sluice/<module>/<thing>.hpp> has tests/unit/<module>/<thing>_test.cpp, with a test in it."""
+    problems = []
+    for header in public_headers(root):
+        test = Path("tests/unit") / header.parent / f"{header.stem}_test.cpp"
+        if not (root / test).is_file():
+            problems.append(Problem(INCLUDE_ROOT / header, 1, f"it has no test {test}"))
+        elif not TEST_CASE.search((root / test).read_text(encoding="utf-8")):
+            problems.append(Problem(test, 1, "it holds no test case"))
+    return problems
+
+
+def check_umbrellas(root):
+    """<sluice/<module>.hpp> includes all public headers of the module, sluice.hpp all umbrellas."""
+    wanted = {}
+    for header in public_headers(root):
+        wanted.setdefault(header.parts[0], set()).add(header.as_posix())
+    wanted["sluice"] = {f"{module}.hpp" for module in wanted}
+
+    problems = []
+    for module, headers in wanted.items():
+        umbrella = INCLUDE_ROOT / f"{module}.hpp"
+        if not (root / umbrella).is_file():
+            problems.append(Problem(umbrella, 1, "the umbrella is missing"))
+            continue
+        lines = lines_of(root, umbrella)
+        found = [match[1] for match in map(UMBRELLA_INCLUDE.match, lines) if match]
+        problems += [
+            Problem(umbrella, 1, f"it lacks #include <sluice/{header}>")
+            for header in sorted(headers - set(found))
+        ]
+        problems += [
+            Problem(
+                umbrella,
+                lines.index(f"#include <sluice/{header}>") + 1,
+                f"<sluice/{header}> does not belong here",
+            )
+            for header in sorted(set(found) - headers)
+        ]
+    return problems

@@ -1,0 +1,71 @@
+"""A module includes only modules of a lower level, and only what they make public.
+
+The levels are those of cmake/modules.cmake, from which the link order of the targets comes too.
+"""
+
+import re
+from pathlib import Path
+
+from .problem import Problem, cxx_files, lines_of
+
+MODULE_LIST = Path("cmake/modules.cmake")
+MODULE = re.compile(r"^\s*sluice_module\((\w+)\s+LEVEL\s+(\d+)\b")
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+FENCE = re.compile(r"\batomic_(thread|signal)_fence\b")
+COMMENT = re.compile(r"//.*")
+HOME_OF_FENCES = "base"
+
+
+def read_levels(root):
+    matches = map(MODULE.match, lines_of(root, MODULE_LIST))
+    return {match[1]: int(match[2]) for match in matches if match}
+
+
+def check(root):
+    levels = read_levels(root)
+    if not levels:
+        return [Problem(MODULE_LIST, 1, "it lists no module: nothing could be checked")]
+    problems = []
+    for path in cxx_files(root, ("include/sluice",)):
+        inside = path.relative_to("include/sluice")
+        if len(inside.parts) == 1:
+            continue  # umbrellas: headers.check_umbrellas knows what they may include
+        module = inside.parts[0]
+        if module not in levels:
+            problems.append(Problem(path, 1, f"module '{module}' is not in {MODULE_LIST}"))
+            continue
+        for number, line in enumerate(lines_of(root, path), 1):
+            message = judge(line, module, levels)
+            if message:
+                problems.append(Problem(path, number, message))
+    return problems
+
+
+def judge(line, module, levels):
+    """What is wrong with one line of a header of `module`, or None."""
+    if module != HOME_OF_FENCES and FENCE.search(COMMENT.sub("", line)):
+        return f"a stand-alone fence outside {HOME_OF_FENCES}; ThreadSanitizer cannot see it"
+    include = INCLUDE.match(line)
+    if not include:
+        return None
+    bracket, target = include.groups()
+    if bracket == '"':
+        return f'write #include <sluice/...> instead of "{target}"'
+    parts = target.split("/")
+    if parts[0] != "sluice":
+        return None
+    if len(parts) == 2:
+        return f"<{target}> is an umbrella; include the header that is needed"
+    used = parts[1]
+    if used not in levels:
+        return f"<{target}> is in no module of {MODULE_LIST}"
+    if used == module:
+        return None
+    if levels[used] >= levels[module]:
+        return (
+            f"'{module}' (level {levels[module]}) may not include <{target}>: "
+            f"'{used}' is level {levels[used]}"
+        )
+    if "detail" in parts:
+        return f"<{target}> belongs to '{used}' alone"
+    return None

@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""Runs clang-tidy over the sources, in parallel: `run_tidy.py BUILD_DIR [--jobs N] [FILE...]`.
+
+Takes the sources from BUILD_DIR/compile_commands.json; headers are seen through the sources that
+include them. A source that passed is not read again until it, a file of the project that it
+includes, or the settings change.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import shlex
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+
+TIDY = "clang-tidy-16"
+
+
+class Runner:
+    def __init__(self, root, build, tidy=TIDY):
+        self.root = root.resolve()
+        self.build = build.resolve()
+        self.tidy = tidy
+        self.stamps = self.build / "tidy"
+        self.stamps.mkdir(exist_ok=True)
+
+    def sources(self):
+        """{source: (folder, compiler's arguments)} of the project, nothing generated."""
+        commands = json.loads((self.build / "compile_commands.json").read_text(encoding="utf-8"))
+        return {
+            Path(command["file"]): (command["directory"], shlex.split(command["command"]))
+            for command in commands
+            if Path(command["file"]).is_relative_to(self.root)
+            and not Path(command["file"]).is_relative_to(self.build)
+        }
+
+    def included_files(self, folder, arguments):
+        """The source and what it includes, as far as it belongs to the project."""
+        words = iter(arguments)
+        kept = []
+        for word in words:
+            if word in ("-o", "-MF", "-MT"):
+                next(words)
+            elif word not in ("-c", "-MD", "ccache"):
+                kept.append(word)
+        listing = subprocess.run(
+            [*kept, "-MM"], cwd=folder, capture_output=True, text=True, check=False
+        )
+        if listing.returncode != 0:
+            return None
+        names = listing.stdout.replace("\\\n", " ").split(":", 1)[1].split()
+        return [Path(name) for name in names if Path(name).is_relative_to(self.root)]
+
+    def fingerprint(self, folder, arguments):
+        """Changes when the outcome may change; None when the source does not even preprocess."""
+        files = self.included_files(folder, arguments)
+        if files is None:
+            return None
+        digest = hashlib.sha256(" ".join([self.tidy, *arguments]).encode())
+        for file in [self.root / ".clang-tidy", *files]:
+            digest.update(file.read_bytes())
+        return digest.hexdigest()
+
+    def check(self, source, folder, arguments):
+        """(passed?, was it read?, what clang-tidy printed)"""
+        fingerprint = self.fingerprint(folder, arguments)
+        stamp = self.stamps / hashlib.sha256(str(source).encode()).hexdigest()
+        if fingerprint and stamp.is_file() and stamp.read_text(encoding="utf-8") == fingerprint:
+            return True, False, ""
+        command = [self.tidy, "--quiet", "-p", str(self.build), str(source)]
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
+        if result.returncode != 0:
+            return False, True, result.stdout or result.stderr
+        if fingerprint:
+            stamp.write_text(fingerprint, encoding="utf-8")
+        return True, True, ""
+
+    def run(self, files, jobs):
+        """(number of sources, how many were read, those that were refused)"""
+        wanted = {file.resolve() for file in files}
+        work = {file: how for file, how in self.sources().items() if not wanted or file in wanted}
+        read, refused = 0, []
+        # The longest first, so that the last one to end is short.
+        longest_first = sorted(work.items(), key=lambda item: -item[0].stat().st_size)
+        with ThreadPoolExecutor(jobs) as pool:
+            pending = {pool.submit(self.check, file, *how): file for file, how in longest_first}
+            for number, job in enumerate(as_completed(pending), 1):
+                passed, was_read, output = job.result()
+                name = pending[job].relative_to(self.root)
+                if was_read:
+                    read += 1
+                    outcome = "" if passed else ": refused"
+                    print(f"[{number}/{len(pending)}] {name}{outcome}", flush=True)
+                if not passed:
+                    refused.append(name)
+                    print(output, flush=True)
+        return len(work), read, refused
+
+
+def main(arguments):
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("build", type=Path)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("files", nargs="*", type=Path)
+    options = parser.parse_args(arguments)
+
+    started = time.monotonic()
+    runner = Runner(Path(__file__).parent.parent, options.build)
+    count, read, refused = runner.run(options.files, options.jobs)
+    if count == 0:
+        parser.error(f"{options.build}/compile_commands.json names none of the sources")
+    seconds = time.monotonic() - started
+    print(f"clang-tidy: {count} sources, {read} read in {seconds:.0f} s, {len(refused)} refused")
+    for name in sorted(refused):
+        print(f"  {name}")
+    return 1 if refused else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,129 @@
+// The code of docs/guide/queues.md.
+#include <sluice/queue.hpp>
+#include <sluice/wait.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+struct Reading {
+    std::uint64_t time;
+    int value;
+};
+
+bool results() {
+    sluice::SpscRing<std::unique_ptr<std::string>, 2> ring;
+
+    auto order = std::make_unique<std::string>("stop");
+    switch (ring.tryPush(std::move(order))) {
+    case sluice::PushResult::ok:
+        break;  // accepted: it will be delivered
+    case sluice::PushResult::full:
+    case sluice::PushResult::closed:
+        return order != nullptr;  // refused: `order` is as it was
+    }
+
+    const std::size_t handled =
+        ring.consume([](std::unique_ptr<std::string>& message) { std::puts(message->c_str()); });
+    return handled == 1;
+}
+
+bool oneLanePerThread() {
+    sluice::BlockingQueue<sluice::MpscLanes<Reading>> queue(256);  // room of each lane
+
+    std::vector<std::thread> sensors;
+    for (int sensor = 0; sensor < 3; ++sensor) {
+        sensors.emplace_back([producer = queue.producer()]() mutable {
+            for (std::uint64_t time = 0; time < 1000; ++time) {
+                if (producer.push(Reading{time, 20}) != sluice::PushResult::ok) {
+                    return;
+                }
+            }
+        });  // the lane goes back when the thread, and with it the handle, has gone
+    }
+    std::thread closer([&] {
+        for (std::thread& sensor : sensors) {
+            sensor.join();
+        }
+        queue.close();
+    });
+
+    int readings = 0;
+    while (queue.consume([&](const Reading& reading) { readings += reading.value / 20; }) != 0) {
+    }
+    closer.join();
+    return readings == 3000;
+}
+
+bool ordered() {
+    sluice::MpscLanes<Reading> lanes(16);
+    auto left = lanes.producer();
+    auto right = lanes.producer();
+    for (std::uint64_t time = 0; time < 6; time += 2) {
+        if (left.tryPush(Reading{time, 1}) != sluice::PushResult::ok ||
+            right.tryPush(Reading{time + 1, 2}) != sluice::PushResult::ok) {
+            return false;
+        }
+    }
+
+    std::uint64_t next = 0;
+    bool inOrder = true;
+    lanes.consumeOrdered([](const Reading& reading) { return reading.time; },
+                         [&](const Reading& reading) { inOrder &= reading.time == next++; });
+    return inOrder && next == 6;
+}
+
+bool everythingAtOnce() {
+    sluice::SegmentQueue<std::string> backlog;
+    for (int i = 0; i < 3; ++i) {
+        if (backlog.tryEmplace(3U, 'x') != sluice::PushResult::ok) {
+            return false;
+        }
+    }
+
+    auto batch = backlog.takeAll();  // constant time, however much there is
+    std::size_t letters = 0;
+    batch.consume([&](const std::string& text) { letters += text.size(); });
+    return letters == 9 && backlog.sizeApprox() == 0;
+}
+
+bool inPlace() {
+    struct Frame {
+        int length;
+        unsigned char bytes[1500];
+    };
+    sluice::SpscRing<Frame, 8> frames;
+
+    if (auto slot = frames.tryReserve()) {
+        Frame& frame = slot.emplace();  // filled where the consumer will read it
+        frame.length = 1;
+        frame.bytes[0] = 42;
+        slot.commit();  // without it, nothing has happened
+    }
+
+    int first = 0;
+    frames.consume([&](const Frame& frame) { first = frame.bytes[0]; });
+    return first == 42;
+}
+
+bool waiting() {
+    using namespace std::chrono_literals;
+    sluice::BlockingQueue<sluice::MpscRing<int, 64>, sluice::BusySpin, sluice::NoPacing> eager;
+    const bool nothingCame = !eager.popFor(1ms).has_value();
+    eager.close();
+    return nothingCame && !eager.pop().has_value();
+}
+
+}  // namespace
+
+int main() {
+    const bool good = results() && oneLanePerThread() && ordered() && everythingAtOnce() &&
+                      inPlace() && waiting();
+    return good ? 0 : 1;
+}

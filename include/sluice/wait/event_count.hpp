@@ -94,12 +94,12 @@ public:
     /// The same with a limit; false when `deadline` passed without a notification.
     [[nodiscard]] bool waitUntil(Key key, typename Clock::time_point deadline) noexcept {
         while (!notified(key)) {
-            const auto left = deadline - Clock::now();
-            if (left <= Clock::duration::zero()) {
+            const auto now = Clock::now();
+            if (now >= deadline) {
                 cancelWait(key);
                 return notified(key);
             }
-            parker_.parkFor(state_, [&]() noexcept { return !notified(key); }, left);
+            parker_.parkFor(state_, [&]() noexcept { return !notified(key); }, deadline - now);
         }
         return true;
     }

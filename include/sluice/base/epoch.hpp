@@ -23,83 +23,72 @@
 /// down: snapshots of listeners, routing tables, configuration. Use a SpinLock or std::mutex when
 /// reads are rare; use std::shared_ptr when a reader keeps the object for long or hands it on.
 ///
-/// Who may call what: every member may be called by any thread at any time, with these exceptions.
-/// - A Guard stays in the scope and on the thread that created it; so do not hold one across
-/// co_await.
+/// Who may call what: any thread any member at any time, with these exceptions.
+/// - A Guard stays in the scope and on the thread that created it; so none across a co_await.
 /// - A Reader is used by one thread at a time.
-/// - synchronize() must not be called inside a guard of the same thread and domain, nor wait there
-/// for a thread
-///   that calls it.
+/// - synchronize() is not called inside a guard of the same domain and thread, nor by two threads
+///   of which one is waited for by the other inside its guard.
 /// - The destructor needs all other calls to be over and all guards to be gone. Threads that have
-/// used the
-///   domain may live on.
+///   used the domain may live on. An object that may be destroyed inside a section, such as a list
+///   by its own callback, must not own the domain of that section: let both share it.
 ///
-/// Progress and what a stopped thread delays:
-/// - enter() and leaving: wait-free, a fixed number of steps; no thread can delay a reader. A
-/// thread's first
-///   enter() of a domain takes a place in it: lock-free, and it allocates.
-/// - retire(node): lock-free. retire(pointer) takes a spin lock for a few instructions besides.
-/// - collect(): never waits; when another thread is inside the part that only one may be in, it
-/// does nothing.
-/// - synchronize(): waits for the readers that were inside when it was called, and for no later
-/// ones. A thread that is stopped inside a guard delays reclamation and synchronize(), never other
-/// readers or retire(). A thread that is stopped in the short exclusive part of collect() delays
-/// reclamation only.
+/// Progress, and what a stopped thread delays:
+/// - enter() and leaving: wait-free, a fixed number of steps; nobody can delay a reader. A thread's
+///   first enter() of a domain takes a place in it: lock-free, and it allocates.
+/// - retire(node): lock-free. retire(pointer): takes a spin lock for a few instructions besides.
+/// - collect(): never waits; while another thread is in its exclusive part it does nothing.
+/// - synchronize(): waits for the readers that are inside at the call, and for no later ones.
+/// - A thread that is stopped inside a guard delays reclamation and synchronize(), but never
+///   readers or retire(). One that is stopped in collect() delays reclamation only.
 ///
 /// Memory promise: what a reader did inside a guard is visible to the deleter of an object that was
-/// unlinked while the guard existed, and to the caller of synchronize() after it. An object passed
-/// to retire() after it was made unreachable is not freed while any guard exists from which it may
-/// have been reached.
+/// unlinked while the guard existed, and to the caller of synchronize() after it. An object that is
+/// retired after it was made unreachable is not freed while any guard exists that began before.
 ///
-/// What bounds the garbage: every `batch`-th retire() tries to reclaim. While no reader is inside
-/// for longer than t, pending are at most the objects retired within 2 t and two batches. A reader
-/// that stays inside without end makes the garbage grow without end; a writer that must not grow
-/// checks pendingApprox().
+/// What bounds the garbage: every `batch`-th retire() tries to reclaim. While no reader stays
+/// inside for longer than t, pending are at most the objects retired within 2 t and two batches. A
+/// reader that never leaves lets the garbage grow without end; a writer that must not grow looks
+/// at pendingApprox() and waits, drops or complains.
 ///
-/// Allocation: a domain, a thread's first enter() (64 bytes and its share of a table of the
-/// thread), a Reader; retire(pointer) only when more objects are pending than ever before;
-/// retire(node) never. Exceptions: std::bad_alloc from those, with nothing changed. Deleters must
-/// not throw.
+/// Allocation: by the constructor, by a thread's first enter() and by a Reader, one cache line per
+/// place plus the thread's table of places; by retire(pointer) only when more objects are pending
+/// than ever before; by retire(node) never. Exceptions: std::bad_alloc from these, with nothing
+/// changed. Deleters must not throw.
 ///
 /// Deleters run in whoever calls retire(), collect() or the destructor, outside any lock. They may
-/// enter, retire and synchronize in any domain; what they retire is reclaimed by a later call, so a
+/// enter, retire and synchronize in any domain. What they retire is reclaimed by a later call, so a
 /// long chain of objects needs no deep stack.
 ///
-/// Shutdown: the destructor runs all deleters, also those of objects which deleters retire. A
-/// thread that ends gives its places back for other threads to use; a domain's places are as many
-/// as threads were in use of it at one time.
+/// Shutdown: the destructor runs all deleters, also for what deleters retire. A thread that ends
+/// gives its places back for others to use; a domain has as many places as it had users at a time.
 ///
-/// fork: in the child only the calling thread exists. Readers go on; whatever guards other threads
-/// had stay taken for ever, so nothing is reclaimed if there were any. A child that lives on
-/// creates new domains.
+/// fork: in the child only the calling thread exists. Readers go on; guards that other threads held
+/// stay for ever, and with them all garbage. A child that lives on creates domains of its own.
 ///
 /// Origin: epoch-based reclamation (K. Fraser, 2004) with the reader's fence moved to the reclaimer
 /// by membarrier, as in the user-space RCU library (M. Desnoyers et al., 2012).
 ///
-/// Invariants (E is the epoch, unbounded; a slot holds what its reader has announced, or is idle):
-///   I1  announced(slot) <= E.
-///   I2  A batch is reclaimed only after: all its objects unlinked < target = ++E < a scan that
-///   found every
-///       slot idle or announced(slot) >= target.
-///   I3  A new batch is started only when the batch before it has passed; hence a reader that stays
-///   inside
-///       keeps E within its own epoch + 1 + the number of threads in synchronize(), and comparing
-///       words modulo their range is exact.
+/// Invariants (E is the epoch as if it never wrapped; an idle slot announces nothing):
+/// - I1  announced(slot) <= E.
+/// - I2  A batch is reclaimed only when, in this order, all its objects were unlinked, E was
+///       incremented to `target`, and each slot was seen idle or with announced(slot) >= target.
+/// - I3  A batch is started only when the one before it has passed. So a reader that stays inside
+///       keeps E below its own announcement + 2 + the number of threads in synchronize(), and the
+///       comparison of wrapped words is exact.
 ///
 /// Edges:
-///   E1  leave: everything in a section -> release store of the slot -> acquire load of the scan ->
-///   deleter. E2  advance: unlinked -> release increment of E -> acquire load by enter() that
-///   announces the new epoch. E3  announce: the slot's store, light() | heavy(), scan. Either the
-///   scan sees the announcement, or the
-///       section sees what was unlinked before heavy().
-///   E4  retire: object unlinked -> release push -> acquire exchange by the collector.
-///   E5  place: last use of a slot -> release of isTaken -> acquire by its next owner.
-///   E6  slot: its construction -> release push -> acquire load of the scan.
-///   E7  collector: the batch in `waiting_`, and the heavy() behind it -> unlock -> lock by the
-///   next collector.
+/// - E1 leave: a section -> release store of its slot -> acquire load by the scan -> deleter.
+/// - E2 advance: unlinked -> release increment of E -> acquire load by the enter() that announces
+///      the new epoch.
+/// - E3 announce: slot stored, light() | heavy(), slot loaded. Either the scan sees the
+///      announcement, or the section sees what was unlinked before heavy().
+/// - E4 retire: object unlinked -> release push -> acquire exchange by the collector.
+/// - E5 place: last use of a slot -> release of isTaken -> acquire by its next owner.
+/// - E6 slot: its construction -> release push -> acquire load by the scan.
+/// - E7 collector: the waiting batch, and the heavy() behind it -> unlock -> lock by the next one.
 ///
-/// Tests: tests/unit/base/epoch_test.cpp, tests/stress/epoch_stress_test.cpp; argument:
-/// docs/algorithms/epoch.md.
+/// Tests: tests/unit/base/epoch_test.cpp, tests/stress/epoch_stress_test.cpp,
+/// tests/alloc/epoch_allocation_test.cpp. The argument: docs/algorithms/epoch.md.
 namespace sluice {
 
 struct EpochOptions {
@@ -226,9 +215,9 @@ public:
 
     /// How many objects are retired but not freed. Exact when nobody retires or reclaims.
     [[nodiscard]] std::size_t pendingApprox() const noexcept {
-        // Relaxed: a snapshot of counts. The smaller count is read first, so the difference is
-        // never negative.
+        // Acquire: what was reclaimed had been counted before, so the difference is never negative.
         const std::size_t reclaimed = reclaimedCount_.load(std::memory_order_acquire);
+        // Relaxed: it is enough that the line above came first.
         return retiredCount_.load(std::memory_order_relaxed) - reclaimed;
     }
 
@@ -241,8 +230,8 @@ private:
         if (slot == nullptr) {
             slot = &slots_->acquire();
             slot->isTemporary = true;
-            slot->owner.store(Thread::mark(),
-                              std::memory_order_relaxed);  // relaxed: for assertions
+            // Relaxed: for assertions.
+            slot->owner.store(Thread::mark(), std::memory_order_relaxed);
         }
         return slot;
     }
@@ -309,6 +298,7 @@ public:
         if (slot_ == nullptr) {
             return;
         }
+        // Relaxed: this thread's own store, unless the assertion is about to fail.
         SLUICE_ASSERT(
             slot_->owner.load(std::memory_order_relaxed) == nullptr ||
                 slot_->owner.load(std::memory_order_relaxed) == Thread::mark(),
@@ -358,7 +348,8 @@ public:
     [[nodiscard]] Guard enter() noexcept {
         SLUICE_ASSERT(slot_ != nullptr, "enter() of a Reader that was moved from: use the new one");
 #ifndef NDEBUG
-        slot_->owner.store(Thread::mark(), std::memory_order_relaxed);  // relaxed: for assertions
+        // Relaxed: for the assertion in synchronize() on this thread.
+        slot_->owner.store(Thread::mark(), std::memory_order_relaxed);
 #endif
         return Guard(slot_->home.enter(*slot_) ? slot_ : nullptr);
     }

@@ -18,12 +18,10 @@ namespace sluice {
 /// the clock and the scheduler only through it. Replacing this type therefore runs the shipped
 /// header itself, not a copy of it, under another machine:
 ///
-/// - a model checker supplies `Atomic` and `Cell` types that report each access, and a
-/// `pause`/`yield` that
-///   hands control to another simulated thread;
+/// - a model checker supplies `Atomic` and `Cell` types that report each access, and a `pause` and
+///   a `yield` that hand control to another simulated thread;
 /// - a fault injector supplies a `yield` or an `Atomic` that stops a thread at a chosen point, or a
-/// `Clock`
-///   that a test moves by hand;
+///   `Clock` that a test moves by hand;
 /// - `Fence = PortableFence` runs an algorithm on the path of kernels without membarrier.
 ///
 /// A replacement provides the same names. The easy way is to derive from StdPlatform and redeclare

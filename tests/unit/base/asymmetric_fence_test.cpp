@@ -1,5 +1,6 @@
+#include "support/rendezvous.hpp"
+
 #include <sluice/base/asymmetric_fence.hpp>
-#include <sluice/base/backoff.hpp>
 #include <sluice/base/pause.hpp>
 
 #include <gtest/gtest.h>
@@ -41,27 +42,6 @@ TEST(AsymmetricFenceTest, ChoiceOfStaticInitialisationStays) {
 // ---- store-load litmus: at least one of two threads sees the other's store
 // -----------------------------
 
-// Both threads reach each round together, so that their windows overlap.
-class Rendezvous {
-public:
-    void arrive() {
-        const unsigned round = round_.load(std::memory_order_acquire);
-        if (arrived_.fetch_add(1, std::memory_order_acq_rel) == 1) {
-            arrived_.store(0, std::memory_order_relaxed);
-            round_.store(round + 1, std::memory_order_release);
-            return;
-        }
-        Backoff backoff;
-        while (round_.load(std::memory_order_acquire) == round) {
-            backoff.wait();
-        }
-    }
-
-private:
-    std::atomic<unsigned> arrived_{0};
-    std::atomic<unsigned> round_{0};
-};
-
 struct alignas(128) Flag {
     std::atomic<int> value{0};
 };
@@ -77,7 +57,7 @@ int countPairsWhereNobodySaw(int rounds) {
     std::vector<Flag> y(maxPairs);
     std::array<int, maxPairs> seenByLight{};
     std::array<int, maxPairs> seenByHeavy{};
-    Rendezvous rendezvous;
+    test::Rendezvous rendezvous;
 
     std::thread lightSide([&] {
         for (int round = 1; round <= rounds; ++round) {

@@ -12,11 +12,12 @@ namespace sluice::detail {
 /// This thread's slots in all the epoch domains it has entered: a hash table per thread, found
 /// without a lock or an atomic access.
 ///
-/// It is keyed by the address of a domain's EpochSlots. The thread is a user of each EpochSlots it holds, so
-/// that no other one can have a remembered address. Entries of domains that have gone are dropped when the
-/// table is rebuilt, which happens when more than a quarter of it is in use; a rebuilt table is at most an
-/// eighth full. So nearly every search ends at the first entry, and a thread holds on to dead domains only
-/// in proportion to the live ones: after a rebuild with n live domains it remembers at most 4 n + 4.
+/// It is keyed by the address of a domain's EpochSlots. The thread is a user of each EpochSlots it
+/// holds, so that no other one can have a remembered address. Entries of domains that have gone are
+/// dropped when the table is rebuilt, which happens when more than a quarter of it is in use; a
+/// rebuilt table is at most an eighth full. So nearly every search ends at the first entry, and a
+/// thread holds on to dead domains only in proportion to the live ones: after a rebuild with n live
+/// domains it remembers at most 4 n + 4.
 ///
 /// Two thread-local variables, since the constant-initialised one without a destructor is reached
 /// by one instruction, while the one with a destructor is guarded by the compiler and used on rare

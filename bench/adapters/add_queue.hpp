@@ -1,0 +1,77 @@
+#pragma once
+
+/// \file
+/// Turns an adapter into the two subjects that every queue is measured as: without and with harvest
+/// pacing.
+
+#include "harness/idle_latency.hpp"
+#include "harness/loaded_latency.hpp"
+#include "harness/message.hpp"
+#include "harness/subject.hpp"
+#include "harness/throughput.hpp"
+
+#include <sluice/wait/harvest_pacing.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace sluice::bench {
+
+/// The rounds of one queue subject. They are null when the subject is absent.
+struct QueueRuns {
+    Round (*throughput8)(const RoundPlan&) = nullptr;
+    Round (*throughput64)(const RoundPlan&) = nullptr;
+    Round (*loadedLatency64)(const RoundPlan&) = nullptr;
+    Round (*idleLatency64)(const RoundPlan&) = nullptr;
+};
+
+struct QueueSubject {
+    Subject info;
+    QueueRuns runs;
+};
+
+using QueueSubjects = std::vector<QueueSubject>;
+
+template <template <class> class Queue, class PacingPolicy>
+QueueRuns queueRuns() {
+    using Small = Message<8>;
+    using Line = Message<64>;
+    return {&throughputRound<Queue<Small>, Small, PacingPolicy>,
+            &throughputRound<Queue<Line>, Line, PacingPolicy>,
+            &loadedLatencyRound<Queue<Line>, Line, PacingPolicy>,
+            &idleLatencyRound<Queue<Line>, Line, PacingPolicy>};
+}
+
+/// Adds a queue of another library: as documented under `info.id`, paced under `info.id` +
+/// "/paced".
+template <template <class> class Queue>
+void addPeer(QueueSubjects& subjects, Subject info) {
+    Subject paced = info;
+    paced.id += "/paced";
+    paced.pacing = Pacing::harvest;
+    subjects.push_back({std::move(info), queueRuns<Queue, NoPacing>()});
+    subjects.push_back({std::move(paced), queueRuns<Queue, HarvestPacing>()});
+}
+
+/// Adds one of our queues, which are paced unless told otherwise: `info.id`, and `info.id` +
+/// "/unpaced".
+template <template <class> class Queue>
+void addOurs(QueueSubjects& subjects, Subject info) {
+    info.library = "sluice";
+    info.ours = true;
+    info.pacing = Pacing::harvest;
+    Subject unpaced = info;
+    unpaced.id += "/unpaced";
+    unpaced.pacing = Pacing::none;
+    subjects.push_back({std::move(info), queueRuns<Queue, HarvestPacing>()});
+    subjects.push_back({std::move(unpaced), queueRuns<Queue, NoPacing>()});
+}
+
+/// Adds a peer that was not compiled in, so that it is listed as absent and not silently missing.
+inline void addAbsent(QueueSubjects& subjects, Subject info, const std::string& option) {
+    info.absentBecause = "not compiled in; configure with -D" + option + "=<its include folder>";
+    subjects.push_back({std::move(info), {}});
+}
+
+}  // namespace sluice::bench

@@ -1,0 +1,52 @@
+#include "adapters/queue_subjects.hpp"
+
+#include <sluice/queue/mpsc_lanes.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+namespace sluice::bench {
+
+namespace {
+
+/// The lanes of all producers together have the capacity asked for.
+template <class Message>
+class MpscLanesQueue {
+    using Queue = MpscLanes<Message>;
+
+public:
+    MpscLanesQueue(std::size_t capacity, std::size_t producers)
+        : queue_(std::max<std::size_t>(1, capacity / producers)) {}
+
+    struct Producer {
+        typename Queue::Producer lane;
+        bool tryPush(const Message& message) { return lane.tryPush(message) == PushResult::ok; }
+    };
+
+    struct Consumer {
+        Queue& queue;
+        template <class Handler>
+        std::size_t poll(Handler&& handler) {
+            return queue.consume(handler);
+        }
+    };
+
+    Producer producer() { return {queue_.producer()}; }
+    Consumer consumer() { return {queue_}; }
+
+private:
+    Queue queue_;
+};
+
+}  // namespace
+
+void addMpscLanes(QueueSubjects& subjects) {
+    Subject info;
+    info.id = "sluice/MpscLanes";
+    info.use = "one lane per producer, the capacity divided among them; tryPush(), consume()";
+    info.features = {"mpsc", "exact", "each producer", false, true};
+    addOurs<MpscLanesQueue>(subjects, std::move(info));
+}
+
+}  // namespace sluice::bench

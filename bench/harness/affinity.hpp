@@ -1,0 +1,35 @@
+#pragma once
+
+/// \file
+/// Which CPU each thread of a round runs on.
+
+#include <cstddef>
+#include <vector>
+
+namespace sluice::bench {
+
+/// The CPUs this process may use, in ascending order.
+std::vector<int> allowedCpus();
+
+/// Ties the calling thread to one CPU. False when the system refuses: the caller must treat that as
+/// an error, since an unpinned thread measures the scheduler.
+[[nodiscard]] bool pinThisThread(int cpu) noexcept;
+
+/// The CPUs of one round's threads.
+struct Placement {
+    int consumerCpu = 0;
+    std::vector<int> producerCpus;
+
+    /// True when two threads share a CPU. Then every thread of the round yields while it waits.
+    bool oversubscribed = false;
+};
+
+/// Where the producers go. `apart`: the consumer has its CPU to itself, producers take the others
+/// in turn; with two CPUs all producers share one. `everywhere`: producers take all CPUs in turn,
+/// that of the consumer too, so that even with two CPUs some of them push at the same time.
+enum class Spread { apart, everywhere };
+
+/// The consumer runs on the second CPU, the first producer on the first. `cpus` holds at least two.
+Placement placeThreads(const std::vector<int>& cpus, std::size_t producers, Spread spread);
+
+}  // namespace sluice::bench

@@ -1,0 +1,62 @@
+#pragma once
+
+/// \file
+/// The books of one round: what was tried, taken, refused and delivered, and whether it adds up.
+
+#include <cstdint>
+#include <string>
+
+namespace sluice::bench {
+
+/// Exact counts of one round, or of several added together. A message that is refused ten times and
+/// then taken is eleven attempts, ten rejected and one accepted.
+struct Counts {
+    std::uint64_t planned = 0;
+    std::uint64_t attempted = 0;
+    std::uint64_t accepted = 0;
+    std::uint64_t rejected = 0;
+    std::uint64_t delivered = 0;
+    std::uint64_t disorder = 0;
+    std::uint64_t sentSum = 0;
+    std::uint64_t receivedSum = 0;
+
+    Counts& operator+=(const Counts& other) noexcept {
+        planned += other.planned;
+        attempted += other.attempted;
+        accepted += other.accepted;
+        rejected += other.rejected;
+        delivered += other.delivered;
+        disorder += other.disorder;
+        sentSum += other.sentSum;
+        receivedSum += other.receivedSum;
+        return *this;
+    }
+};
+
+/// Says which identity is violated, or nothing when the books balance. A round with a complaint is
+/// INVALID: its time means nothing. `ordered`: whether the subject promises to keep each producer's
+/// order.
+inline std::string complaint(const Counts& counts, bool ordered) {
+    const auto text = [](const char* what, std::uint64_t left, std::uint64_t right) {
+        return std::string(what) + ": " + std::to_string(left) + " is not " + std::to_string(right);
+    };
+    if (counts.attempted != counts.accepted + counts.rejected) {
+        return text("attempted = accepted + rejected", counts.attempted,
+                    counts.accepted + counts.rejected);
+    }
+    if (counts.accepted != counts.planned) {
+        return text("accepted = planned", counts.accepted, counts.planned);
+    }
+    if (counts.delivered != counts.accepted) {
+        return text("delivered = accepted", counts.delivered, counts.accepted);
+    }
+    if (counts.receivedSum != counts.sentSum) {
+        return text("received checksum = sent checksum", counts.receivedSum, counts.sentSum);
+    }
+    if (ordered && counts.disorder != 0) {
+        return std::to_string(counts.disorder) + " messages broke their producer's order";
+    }
+    return {};
+}
+
+}  // namespace sluice::bench

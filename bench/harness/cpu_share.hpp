@@ -1,0 +1,38 @@
+#pragma once
+
+/// \file
+/// Who else had the processors while a measurement ran.
+
+#include <cstdint>
+
+namespace sluice::bench {
+
+/// Watches from its construction on. Resolution is the kernel's tick, so short spans say little.
+class CpuShare {
+public:
+    CpuShare();
+
+    /// Part of all CPU time that other processes used, 0 to 1; negative when the system does not
+    /// tell.
+    double others() const;
+
+    /// Part of all CPU time that the hypervisor gave to other machines; negative when unknown.
+    double stolen() const;
+
+private:
+    struct Times {
+        double busy = -1;
+        double stolen = -1;
+        double all = -1;
+        double own = 0;
+    };
+
+    static Times read();
+
+    const Times start_;
+};
+
+/// How often threads of this process lost their CPU without asking for it, so far.
+std::uint64_t involuntarySwitches();
+
+}  // namespace sluice::bench

@@ -1,0 +1,84 @@
+#pragma once
+
+/// \file
+/// Latency under load, open loop: messages have fixed send times, and latency counts from these.
+
+#include "harness/crew.hpp"
+#include "harness/schedule.hpp"
+#include "harness/statistics.hpp"
+
+namespace sluice::bench {
+
+/// Sends `plan.messages` messages at their intended times. The clock is read only by a producer
+/// that is ahead of its schedule; one that is behind sends at once. Returns how late the last one
+/// was.
+template <class Message, class PacingPolicy, class Producer>
+double sendOnSchedule(Producer& to, const RoundPlan& plan, const SendSchedule& schedule,
+                      SenderBooks& books, const RoundControl& control) {
+    PacingPolicy pacing;
+    Counts counts;
+    Nanoseconds clock = now();
+    for (std::uint64_t index = 0; index < plan.messages; ++index) {
+        const Nanoseconds intended = schedule.intended(index);
+        while (clock < intended) {
+            clock = now();
+        }
+        if (!pushWaiting(to, Message(0, plan.runIn + index), pacing, counts, control)) {
+            break;
+        }
+    }
+    counts.planned = plan.messages;
+    books.counts += counts;
+    return double(now() - schedule.intended(plan.messages));
+}
+
+/// One round with one producer. Every `plan.probeStride`-th message is a probe: its latency runs
+/// from its intended send time to the moment its handler has it. One read of the clock is inside
+/// each latency.
+template <class Queue, class Message, class PacingPolicy>
+Round loadedLatencyRound(const RoundPlan& plan) {
+    constexpr Nanoseconds leadTime = 100000;
+    SendSchedule schedule{0, plan.intervalNs};
+    double lateBy = 0;
+    std::vector<double> samples;
+    // Filled once and emptied, so that no page of it is touched for the first time while the clock
+    // runs.
+    samples.resize(std::size_t(plan.messages / plan.probeStride + 1), -1.0);
+    samples.clear();
+
+    const auto produce = [&](auto& to, std::size_t, SenderBooks& books, RoundControl& control) {
+        sendRange<Message, PacingPolicy>(to, 0, 0, plan.runIn, books, control);
+        control.barrier.arriveAndWait();
+        books.startedAt = schedule.start;
+        lateBy = sendOnSchedule<Message, PacingPolicy>(to, plan, schedule, books, control);
+    };
+    const auto consume = [&](auto& from, Receipt& receipt, RoundControl& control) {
+        receiveUntil<Message, PacingPolicy>(from, plan.runIn, receipt, control,
+                                            [&](const Message& message) { receipt.take(message); });
+        schedule.start = now() + leadTime;
+        control.barrier.arriveAndWait();
+        std::uint64_t probe = plan.runIn;
+        receiveUntil<Message, PacingPolicy>(
+            from, plan.runIn + plan.messages, receipt, control, [&](const Message& message) {
+                receipt.take(message);
+                if (message.sequence() == probe) {
+                    samples.push_back(double(now() - schedule.intended(probe - plan.runIn)));
+                    probe += plan.probeStride;
+                }
+            });
+    };
+    const auto judge = [&](Round& round, const std::vector<SenderBooks>&) {
+        // A probe that never came has timed out too.
+        round.timedOut = (plan.messages + plan.probeStride - 1) / plan.probeStride - samples.size();
+        for (const double sample : samples) {
+            round.timedOut += sample > plan.timeoutNs;
+        }
+        round.intervalNs = plan.intervalNs;
+        round.behindSchedule = lateBy > 0.01 * plan.intervalNs * double(plan.messages);
+        round.ns = samples.empty() ? 0 : median(samples);
+        round.samples = std::move(samples);
+    };
+    return runCrew<Message, Queue>(plan, produce, consume, judge);
+}
+
+}  // namespace sluice::bench

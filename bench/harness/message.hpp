@@ -1,0 +1,74 @@
+#pragma once
+
+/// \file
+/// The message every throughput and latency scenario sends, and the receipt that proves it arrived.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace sluice::bench {
+
+/// Most producers one round may have; Receipt keeps one expected sequence for each.
+inline constexpr std::size_t maxProducers = 16;
+
+inline constexpr unsigned sequenceBits = 48;
+inline constexpr std::uint64_t sequenceMask = (std::uint64_t{1} << sequenceBits) - 1;
+
+/// A message of exactly `Bytes` bytes. The first word names its producer and its place in that
+/// producer's stream; every further word is written too, so that a message costs the memory traffic
+/// of its size.
+template <std::size_t Bytes>
+struct Message {
+    static_assert(Bytes >= 8 && Bytes % 8 == 0, "a message is a whole number of 64-bit words");
+
+    std::array<std::uint64_t, Bytes / 8> words;
+
+    Message() = default;
+
+    Message(std::size_t producer, std::uint64_t sequence) noexcept {
+        const std::uint64_t first = std::uint64_t{producer} << sequenceBits | sequence;
+        for (std::size_t i = 0; i < words.size(); ++i) {
+            words[i] = first + i * wordStep;
+        }
+    }
+
+    std::uint64_t first() const noexcept { return words.front(); }
+    std::uint64_t last() const noexcept { return words.back(); }
+    std::size_t producer() const noexcept { return std::size_t(first() >> sequenceBits); }
+    std::uint64_t sequence() const noexcept { return first() & sequenceMask; }
+
+    /// What one message adds to the sum that producer and consumer must agree on.
+    std::uint64_t checksum() const noexcept { return first() + last(); }
+
+private:
+    static constexpr std::uint64_t wordStep = 0x9E3779B97F4A7C15u;
+};
+
+/// What one side saw. The consumer's receipt reads the first and the last word of every message: a
+/// consumer that leaves the payload in the other core's cache would measure something nobody does.
+class Receipt {
+public:
+    template <std::size_t Bytes>
+    void take(const Message<Bytes>& message) noexcept {
+        sum_ += message.checksum();
+        ++count_;
+        std::uint64_t& expected = expected_[message.producer() % maxProducers];
+        disorder_ += message.sequence() != expected;
+        expected = message.sequence() + 1;
+    }
+
+    std::uint64_t sum() const noexcept { return sum_; }
+    std::uint64_t count() const noexcept { return count_; }
+
+    /// Messages that were not the next one of their producer: lost, doubled or overtaken ones.
+    std::uint64_t disorder() const noexcept { return disorder_; }
+
+private:
+    std::uint64_t sum_ = 0;
+    std::uint64_t count_ = 0;
+    std::uint64_t disorder_ = 0;
+    std::array<std::uint64_t, maxProducers> expected_{};
+};
+
+}  // namespace sluice::bench

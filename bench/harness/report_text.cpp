@@ -1,0 +1,196 @@
+#include "harness/report_text.hpp"
+
+#include "harness/report_json.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace sluice::bench {
+
+namespace {
+
+template <class... Values>
+std::string format(const char* pattern, Values... values) {
+    char text[256];
+    const int length = std::snprintf(text, sizeof text, pattern, values...);
+    return {text, std::size_t(std::clamp(length, 0, int(sizeof text) - 1))};
+}
+
+std::string listOf(const std::vector<int>& numbers) {
+    std::string text;
+    for (const int number : numbers) {
+        text += (text.empty() ? "" : ",") + std::to_string(number);
+    }
+    return text;
+}
+
+// The flags that differ from row to row; the others are said once, in the title.
+std::string rowFlags(const Result& result) {
+    std::string text;
+    for (const char* shown : {"UNRELIABLE", "REORDERED", "TIMEOUTS", "BEHIND_SCHEDULE"}) {
+        if (std::find(result.flags.begin(), result.flags.end(), shown) != result.flags.end()) {
+            text += std::string("  ") + shown;
+        }
+    }
+    return text;
+}
+
+bool isQuick(const Result& result) {
+    return std::find(result.flags.begin(), result.flags.end(), "QUICK") != result.flags.end();
+}
+
+void printTitle(std::ostream& out, const Result& result) {
+    const RoundPlan& plan = result.plan;
+    out << '\n'
+        << result.scenario.name << ": " << kindName(result.scenario.kind) << ", "
+        << result.scenario.messageBytes << "-byte messages, " << plan.producers()
+        << (plan.producers() == 1 ? " producer on CPU " : " producers on CPUs ")
+        << listOf(plan.placement.producerCpus) << ", consumer on CPU " << plan.placement.consumerCpu
+        << ", capacity " << plan.capacity << ", "
+        << (plan.placement.oversubscribed ? "yields" : "spins") << " when full and when empty, "
+        << result.series.roundNs.size() << " rounds"
+        << (isQuick(result) ? " (quick: not for publication)" : "") << '\n';
+}
+
+void printMachine(std::ostream& out, const MachineRecord& machine) {
+    const Stats& line = machine.lineOneWay;
+    const Stats& streamed = machine.lineStreamed;
+    out << format(
+        "  machine meanwhile: a cache line one way %.1f ns [%.1f .. %.1f], streamed %.2f ns "
+        "[%.2f .. %.2f]",
+        line.median, line.min, line.max, streamed.median, streamed.min, streamed.max);
+    if (machine.others >= 0) {
+        out << format("; others had %.1f %%, stolen %.1f %%", 100 * machine.others,
+                      100 * machine.stolen);
+    }
+    out << (isSteady(machine) ? "\n"
+                              : "\n  UNSTEADY: the machine was disturbed or changed meanwhile\n");
+}
+
+// The ratio of a subject to the baseline of that role: 1 for the baseline itself, "-" without one.
+std::string ratioText(const std::vector<Comparison>& comparisons, const std::string& subject,
+                      const std::string& role) {
+    for (const Comparison& comparison : comparisons) {
+        if (comparison.role == role && comparison.baseline == subject) {
+            return "1";
+        }
+        if (comparison.role == role && comparison.subject == subject) {
+            return format("%.3f", comparison.ratio);
+        }
+    }
+    return "-";
+}
+
+std::string baselineText(const std::vector<Comparison>& comparisons, const std::string& role) {
+    for (const Comparison& comparison : comparisons) {
+        if (comparison.role == role) {
+            return comparison.baseline;
+        }
+    }
+    return "none in this run";
+}
+
+void printInvalid(std::ostream& out, const Result& result) {
+    out << format("  %-38s INVALID: ", result.subject.c_str()) << result.series.error << '\n';
+}
+
+void printRankedRow(std::ostream& out, const Result& result,
+                    const std::vector<Comparison>& comparisons) {
+    const Stats& stats = result.stats;
+    const std::string documented =
+        ratioText(comparisons, result.subject, "best peer as documented");
+    const std::string paced = ratioText(comparisons, result.subject, "best paced peer");
+    out << format("  %-38s %9.2f  [%8.2f .. %9.2f]  %5.2f  %9.2f  %8s  %8s", result.subject.c_str(),
+                  stats.median, stats.min, stats.max, stats.cv, stats.p99, documented.c_str(),
+                  paced.c_str())
+        << rowFlags(result) << '\n';
+}
+
+void printRanked(std::ostream& out, std::vector<Result> results,
+                 const std::vector<Comparison>& comparisons) {
+    std::stable_sort(results.begin(), results.end(), [](const Result& a, const Result& b) {
+        return isInvalid(a) != isInvalid(b) ? isInvalid(b) : a.stats.median < b.stats.median;
+    });
+    out << format("  %-38s %9s  [%8s .. %9s]  %5s  %9s  %8s  %8s\n", "subject", "ns median", "min",
+                  "max", "cv", "p99", "/ peer", "/ paced");
+    for (const Result& result : results) {
+        if (isInvalid(result)) {
+            printInvalid(out, result);
+        } else {
+            printRankedRow(out, result, comparisons);
+        }
+    }
+    if (!isInvalid(results.front())) {
+        out << "  fastest: " << results.front().subject << '\n';
+    }
+    out << "  / peer: to the best peer as documented, "
+        << baselineText(comparisons, "best peer as documented") << '\n'
+        << "  / paced: to the best paced peer, " << baselineText(comparisons, "best paced peer")
+        << '\n';
+}
+
+void printNoQueue(std::ostream& out, const MachineRecord& machine) {
+    const Stats& stats = machine.noQueue;
+    out << format("  %-38s %10s  %8.0f  %8.0f  %9.0f  %9.0f  %9.0f\n",
+                  "(no queue: the machine alone)", "-", stats.p50, stats.p95, stats.p99,
+                  machine.noQueueRoundP99, stats.max);
+}
+
+void printLoaded(std::ostream& out, const std::vector<Result>& results,
+                 const MachineRecord& machine) {
+    out << format("  %-38s %10s  %8s  %8s  %9s  %9s  %9s  %9s\n", "subject", "sent every", "p50",
+                  "p95", "p99", "round p99", "max", "timed out");
+    printNoQueue(out, machine);
+    for (const Result& result : results) {
+        if (isInvalid(result)) {
+            printInvalid(out, result);
+            continue;
+        }
+        const Stats& stats = result.stats;
+        out << format("  %-38s %10.2f  %8.0f  %8.0f  %9.0f  %9.0f  %9.0f  %9llu",
+                      result.subject.c_str(), median(result.series.roundIntervalNs), stats.p50,
+                      stats.p95, stats.p99, median(result.series.roundP99), stats.max,
+                      static_cast<unsigned long long>(result.series.timedOut))
+            << rowFlags(result) << '\n';
+    }
+    out << "  all in ns; round p99: the median of the rounds' P99, p99: that of all samples "
+           "together\n"
+           "  each subject at half of its own throughput, so rows are not ranked\n";
+}
+
+}  // namespace
+
+void printEnvironment(std::ostream& out, const Environment& environment) {
+    out << environment.cpu << ", CPUs " << listOf(environment.cpus)
+        << (environment.virtualMachine ? " of a virtual machine, " : ", ") << environment.kernel
+        << '\n'
+        << environment.compiler << ' ' << environment.flags << '\n'
+        << format("one clock read %.1f ns\n", environment.clockNs);
+    if (environment.assertions || environment.sanitized) {
+        out << "WARNING: assertions or a sanitizer are compiled in; figures say nothing\n";
+    }
+}
+
+void printScenario(std::ostream& out, const std::vector<Result>& results,
+                   const std::vector<Comparison>& comparisons, const MachineRecord& machine) {
+    if (results.empty()) {
+        return;
+    }
+    printTitle(out, results.front());
+    printMachine(out, machine);
+    if (results.front().scenario.kind == Kind::loadedLatency) {
+        printLoaded(out, results, machine);
+    } else {
+        printRanked(out, results, comparisons);
+    }
+}
+
+void printAbsent(std::ostream& out, const std::vector<Subject>& subjects) {
+    for (const Subject& subject : subjects) {
+        if (!subject.absentBecause.empty()) {
+            out << "absent: " << subject.id << " (" << subject.absentBecause << ")\n";
+        }
+    }
+}
+
+}  // namespace sluice::bench

@@ -1,0 +1,96 @@
+#pragma once
+
+/// \file
+/// What a run of a suite found: the content of the report, before anybody formats it.
+
+#include "harness/environment.hpp"
+#include "harness/interleave.hpp"
+#include "harness/round.hpp"
+#include "harness/statistics.hpp"
+#include "harness/subject.hpp"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace sluice::bench {
+
+/// What is measured. Results of different kinds are never ranked against each other.
+enum class Kind { throughput, loadedLatency, idleLatency };
+
+struct Scenario {
+    std::string suite;
+    std::string name;
+    Kind kind = Kind::throughput;
+    std::size_t messageBytes = 0;
+    std::size_t producers = 1;
+    Spread spread = Spread::apart;
+};
+
+struct Result {
+    Scenario scenario;
+    std::string subject;
+    RoundPlan plan;
+    Series series;
+
+    /// Throughput: over the rounds. Latency: over all samples.
+    Stats stats;
+    std::vector<std::string> flags;
+};
+
+/// How a subject stands to another one: the median over the rounds of (subject / baseline), each
+/// ratio taken from two runs of the same round. Below 1 the subject is faster.
+struct Comparison {
+    std::string scenario;
+    std::string subject;
+    std::string baseline;
+
+    /// Why this baseline: "best peer as documented" or "best paced peer".
+    std::string role;
+    double ratio = 0;
+    double ratioMin = 0;
+    double ratioMax = 0;
+};
+
+/// What the machine was like while a scenario ran.
+struct MachineRecord {
+    std::string scenario;
+
+    /// How fast it moved cache lines, measured between the rounds.
+    Stats lineOneWay;
+    Stats lineStreamed;
+
+    /// Latency scenarios only: what the same percentiles would be without any queue, over all
+    /// samples, and the median of the rounds' P99.
+    Stats noQueue;
+    double noQueueRoundP99 = -1;
+
+    /// Parts of all CPU time, 0 to 1, that other processes and other machines had; negative when
+    /// unknown.
+    double others = -1;
+    double stolen = -1;
+};
+
+/// False when others had a noticeable part of the CPUs, or when the time of a cache line changed so
+/// much that the rounds came from what are in effect different machines. Ratios of paired rounds
+/// still mean something in the second case; medians less so.
+bool isSteady(const MachineRecord& record) noexcept;
+
+struct Report {
+    Environment environment;
+    Repetition repetition;
+    bool quick = false;
+    std::vector<MachineRecord> machine;
+    std::vector<Subject> subjects;
+    std::vector<Result> results;
+    std::vector<Comparison> comparisons;
+};
+
+/// True when a round of the result broke an identity or could not be run; its figures mean nothing.
+bool isInvalid(const Result& result) noexcept;
+
+/// Computes the statistics and the flags of one subject in one scenario.
+Result makeResult(const Scenario& scenario, const std::string& subject, const RoundPlan& plan,
+                  Series series, const MachineRecord& machine, bool quick);
+
+}  // namespace sluice::bench

@@ -1,0 +1,54 @@
+#pragma once
+
+/// \file
+/// What is known about a subject without running it.
+
+#include <string>
+
+namespace sluice::bench {
+
+/// What a queue promises. A reader compares these before the nanoseconds: a queue that promises
+/// less may well be faster.
+struct Features {
+    /// "spsc", "mpsc" or "mpmc": how many threads may push and pop.
+    std::string topology;
+
+    /// "exact": full at precisely the capacity asked for. "approximate": bounded, but the limit
+    /// depends on blocks or producers.
+    std::string bound;
+
+    /// "all producers": messages leave in one order for all. "each producer": those of one producer
+    /// keep theirs. "none": not even that is promised, for instance when a producer is preempted.
+    std::string order;
+
+    /// True when pushing a message may call the allocator after set-up.
+    bool allocates = false;
+
+    /// True when a message is handed out in place; false when the consumer gets a copy.
+    bool inPlace = false;
+};
+
+/// How the thread that polls (and the one that pushes into a full queue) spends its time.
+enum class Pacing { none, harvest };
+
+struct Subject {
+    std::string id;
+    std::string library;
+
+    /// Empty when the library's headers do not tell it.
+    std::string version;
+
+    /// How the adapter uses the queue, in the words of its documentation's vocabulary.
+    std::string use;
+
+    Features features;
+    Pacing pacing = Pacing::none;
+
+    /// False for the queues of other libraries.
+    bool ours = false;
+
+    /// Why the subject could not be compiled in; empty when it is there.
+    std::string absentBecause;
+};
+
+}  // namespace sluice::bench

@@ -1,0 +1,83 @@
+#include "harness/interleave.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace sluice::bench {
+namespace {
+
+Round roundOf(double ns) {
+    Round round;
+    round.ns = ns;
+    round.counts.delivered = 1;
+    return round;
+}
+
+TEST(InterleaveTest, RotatesTheOrderFromRoundToRound) {
+    std::string order;
+    std::vector<std::function<Round()>> entries;
+    for (const char name : {'a', 'b', 'c'}) {
+        entries.emplace_back([&order, name] {
+            order += name;
+            return roundOf(1);
+        });
+    }
+    (void)interleave(entries, {1, 3}, [](std::size_t, std::size_t) {});
+    EXPECT_EQ(order, "abcbcacababc");
+}
+
+TEST(InterleaveTest, DiscardsWarmUps) {
+    double next = 0;
+    const std::vector<Series> series =
+        interleave({[&] { return roundOf(++next); }}, {3, 4}, [](std::size_t, std::size_t) {});
+    EXPECT_EQ(series[0].roundNs, (std::vector<double>{4, 5, 6, 7}));
+    EXPECT_EQ(series[0].counts.delivered, 4U);
+}
+
+TEST(InterleaveTest, ReportsAFailureAndDoesNotRunThatEntryAgain) {
+    int failing = 0;
+    const auto fails = [&] {
+        Round round = roundOf(9);
+        round.error = ++failing == 2 ? "lost one" : "";
+        return round;
+    };
+    const std::vector<Series> series =
+        interleave({fails, [] { return roundOf(1); }}, {1, 5}, [](std::size_t, std::size_t) {});
+    EXPECT_EQ(failing, 2);
+    EXPECT_EQ(series[0].error, "lost one");
+    EXPECT_TRUE(series[0].roundNs.empty());
+    EXPECT_EQ(series[1].error, "");
+    EXPECT_EQ(series[1].roundNs.size(), 5U);
+}
+
+TEST(InterleaveTest, PoolsLatencySamplesAndKeepsEachRoundsP99) {
+    const auto latency = [] {
+        Round round = roundOf(10);
+        round.samples = {10, 20};
+        round.timedOut = 1;
+        round.intervalNs = 30;
+        round.behindSchedule = true;
+        return round;
+    };
+    const std::vector<Series> series =
+        interleave({latency}, {1, 2}, [](std::size_t, std::size_t) {});
+    EXPECT_EQ(series[0].samples, (std::vector<double>{10, 20, 10, 20}));
+    EXPECT_EQ(series[0].roundP99, (std::vector<double>{20, 20}));
+    EXPECT_EQ(series[0].roundIntervalNs, (std::vector<double>{30, 30}));
+    EXPECT_EQ(series[0].timedOut, 2U);
+    EXPECT_EQ(series[0].roundsBehindSchedule, 2U);
+}
+
+TEST(InterleaveTest, TellsItsProgress) {
+    std::size_t calls = 0;
+    (void)interleave({[] { return roundOf(1); }, [] { return roundOf(1); }}, {1, 2},
+                     [&](std::size_t done, std::size_t all) {
+                         EXPECT_EQ(done, calls++);
+                         EXPECT_EQ(all, 6U);
+                     });
+    EXPECT_EQ(calls, 6U);
+}
+
+}  // namespace
+}  // namespace sluice::bench

@@ -1,0 +1,66 @@
+#include "harness/machine.hpp"
+
+#include "harness/affinity.hpp"
+#include "harness/cpu_share.hpp"
+#include "harness/environment.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sched.h>
+
+namespace sluice::bench {
+namespace {
+
+// The ping-pong spins: it is only sensible between two CPUs.
+class MachineTest : public testing::Test {
+protected:
+    void SetUp() override {
+        if (cpus_.size() < 2) {
+            GTEST_SKIP() << "needs two CPUs";
+        }
+    }
+
+    const std::vector<int> cpus_ = allowedCpus();
+};
+
+TEST_F(MachineTest, TimesALineOneWay) {
+    const Round round = lineOneWayRound(cpus_[0], cpus_[1]);
+    EXPECT_EQ(round.error, "");
+    EXPECT_GT(round.ns, 0);
+}
+
+TEST_F(MachineTest, TimesStreamedLinesAndReadsThem) {
+    const Round round = lineStreamedRound(cpus_[0], cpus_[1]);
+    EXPECT_EQ(round.error, "");
+    EXPECT_GT(round.ns, 0);
+}
+
+TEST_F(MachineTest, SamplesHowLateTheMachineItselfIs) {
+    const Round round = wakefulnessRound(cpus_[0], cpus_[1]);
+    EXPECT_EQ(round.error, "");
+    EXPECT_EQ(round.samples.size(), 50000U);
+    EXPECT_GE(round.ns, 0);
+}
+
+TEST_F(MachineTest, ReportsAnImpossiblePin) {
+    EXPECT_NE(lineStreamedRound(cpus_[0], CPU_SETSIZE - 1).error, "");
+}
+
+TEST(CpuShareTest, IsUnknownOrAPart) {
+    const CpuShare share;
+    for (const double part : {share.others(), share.stolen()}) {
+        EXPECT_LE(part, 1.0);
+        EXPECT_GE(part, -1.0);
+    }
+}
+
+TEST(EnvironmentTest, KnowsItsMachineAndBuild) {
+    const Environment environment = describeEnvironment({0, 1});
+    EXPECT_FALSE(environment.kernel.empty());
+    EXPECT_FALSE(environment.compiler.empty());
+    EXPECT_EQ(environment.startedAt.size(), std::string("2000-01-01T00:00:00Z").size());
+    EXPECT_GT(environment.clockNs, 0);
+}
+
+}  // namespace
+}  // namespace sluice::bench

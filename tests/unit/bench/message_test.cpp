@@ -1,0 +1,67 @@
+#include "harness/message.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <type_traits>
+
+namespace sluice::bench {
+namespace {
+
+TEST(MessageTest, HasExactlyTheSizeItNames) {
+    static_assert(sizeof(Message<8>) == 8);
+    static_assert(sizeof(Message<64>) == 64);
+    static_assert(std::is_trivially_copyable_v<Message<64>>);
+}
+
+TEST(MessageTest, CarriesProducerAndSequence) {
+    const Message<64> message(3, 123456789);
+    EXPECT_EQ(message.producer(), 3U);
+    EXPECT_EQ(message.sequence(), 123456789U);
+}
+
+TEST(MessageTest, WritesEveryWordDifferently) {
+    const Message<64> message(1, 7);
+    const std::set<std::uint64_t> words(message.words.begin(), message.words.end());
+    EXPECT_EQ(words.size(), message.words.size());
+    EXPECT_EQ(message.checksum(), message.words.front() + message.words.back());
+}
+
+TEST(ReceiptTest, SumsAndCountsWhatItTakes) {
+    Receipt receipt;
+    std::uint64_t sum = 0;
+    for (std::uint64_t i = 0; i < 10; ++i) {
+        const Message<64> message(i % 2, i / 2);
+        sum += message.checksum();
+        receipt.take(message);
+    }
+    EXPECT_EQ(receipt.count(), 10U);
+    EXPECT_EQ(receipt.sum(), sum);
+    EXPECT_EQ(receipt.disorder(), 0U);
+}
+
+TEST(ReceiptTest, SeesALostMessage) {
+    Receipt receipt;
+    receipt.take(Message<8>(0, 0));
+    receipt.take(Message<8>(0, 2));
+    EXPECT_EQ(receipt.disorder(), 1U);
+}
+
+TEST(ReceiptTest, SeesADoubledMessage) {
+    Receipt receipt;
+    receipt.take(Message<8>(0, 0));
+    receipt.take(Message<8>(0, 0));
+    EXPECT_EQ(receipt.disorder(), 1U);
+}
+
+TEST(ReceiptTest, AcceptsAnyInterleavingOfProducers) {
+    Receipt receipt;
+    for (const std::size_t producer : {2U, 0U, 2U, 2U, 1U, 0U}) {
+        static std::uint64_t next[3] = {};
+        receipt.take(Message<8>(producer, next[producer]++));
+    }
+    EXPECT_EQ(receipt.disorder(), 0U);
+}
+
+}  // namespace
+}  // namespace sluice::bench

@@ -1,0 +1,72 @@
+#include "harness/report_json.hpp"
+
+#include "sample_report.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sluice::bench {
+namespace {
+
+TEST(ReportJsonTest, HasTheTopLevelOfTheContract) {
+    const auto json = toJson(sampleReport());
+    for (const char* key :
+         {"schema", "run", "environment", "machine", "subjects", "results", "comparisons"}) {
+        EXPECT_TRUE(json.contains(key)) << key;
+    }
+    EXPECT_FALSE(json.contains("credible"));
+    EXPECT_FALSE(json.contains("checklist"));
+}
+
+TEST(ReportJsonTest, WritesAResultInFull) {
+    const auto result = toJson(sampleReport())["results"][0];
+    EXPECT_EQ(result["suite"], "queues");
+    EXPECT_EQ(result["scenario"], "spsc-64B");
+    EXPECT_EQ(result["kind"], "e2e-throughput");
+    EXPECT_EQ(result["subject"], "sluice/SpscRing");
+    EXPECT_EQ(result["params"]["message_bytes"], 64);
+    EXPECT_EQ(result["params"]["producers"], 1);
+    EXPECT_EQ(result["params"]["waiting"], "spin");
+    EXPECT_EQ(result["counts"]["attempted"], 12);
+    EXPECT_EQ(result["counts"]["rejected"], 2);
+    EXPECT_EQ(result["rounds_ns"].size(), 3U);
+    for (const char* key : {"median_ns", "mean_ns", "stddev_ns", "cv", "p50_ns", "p95_ns", "p99_ns",
+                            "min_ns", "max_ns"}) {
+        EXPECT_TRUE(result["stats"].contains(key)) << key;
+    }
+    EXPECT_TRUE(result["error"].is_null());
+    EXPECT_TRUE(result["flags"].is_array());
+}
+
+TEST(ReportJsonTest, WritesNullForWhatIsNotKnown) {
+    Report report = sampleReport();
+    report.results = {invalidResult("sluice/SpscRing")};
+    const auto json = toJson(report);
+    EXPECT_TRUE(json["environment"]["governor"].is_null());
+    EXPECT_TRUE(json["environment"]["clock_ns"].is_null());
+    EXPECT_TRUE(json["results"][0]["stats"].is_null());
+    EXPECT_EQ(json["results"][0]["error"], "delivered = accepted: 9 is not 10");
+}
+
+TEST(ReportJsonTest, ListsAbsentSubjects) {
+    const auto subjects = toJson(sampleReport())["subjects"];
+    EXPECT_EQ(subjects.size(), 5U);
+    EXPECT_EQ(subjects[0]["present"], true);
+    EXPECT_EQ(subjects[0]["features"]["topology"], "spsc");
+    EXPECT_EQ(subjects[4]["present"], false);
+    EXPECT_EQ(subjects[4]["absent_because"], "not compiled in");
+}
+
+TEST(ReportJsonTest, WritesComparisons) {
+    const auto comparison = toJson(sampleReport())["comparisons"][0];
+    EXPECT_EQ(comparison["scenario"], "spsc-64B");
+    EXPECT_EQ(comparison["subject"], "sluice/SpscRing");
+    EXPECT_EQ(comparison["baseline"], "boost/spsc_queue");
+    EXPECT_EQ(comparison["ratio"], 0.25);
+}
+
+TEST(ReportJsonTest, SurvivesAReportWithoutResults) {
+    EXPECT_TRUE(toJson(Report{})["results"].empty());
+}
+
+}  // namespace
+}  // namespace sluice::bench

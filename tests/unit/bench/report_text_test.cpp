@@ -1,0 +1,82 @@
+#include "harness/report_text.hpp"
+
+#include "sample_report.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+namespace sluice::bench {
+namespace {
+
+std::string tableOf(const Report& report) {
+    std::ostringstream out;
+    printScenario(out, report.results, report.comparisons, report.machine.front());
+    return out.str();
+}
+
+TEST(ReportTextTest, NamesTheFastestWhoeverItIs) {
+    Report report = sampleReport();
+    EXPECT_NE(tableOf(report).find("fastest: sluice/SpscRing\n"), std::string::npos);
+    report.results[2] = resultOf("boost/spsc_queue/paced", {1, 1, 1});
+    EXPECT_NE(tableOf(report).find("fastest: boost/spsc_queue/paced\n"), std::string::npos);
+}
+
+TEST(ReportTextTest, ListsEverySubjectFastestFirst) {
+    const std::string table = tableOf(sampleReport());
+    const std::size_t ours = table.find("\n  sluice/SpscRing ");
+    const std::size_t documented = table.find("\n  boost/spsc_queue ");
+    const std::size_t slowest = table.find("\n  other/queue ");
+    ASSERT_NE(slowest, std::string::npos);
+    EXPECT_LT(ours, documented);
+    EXPECT_LT(documented, slowest);
+}
+
+TEST(ReportTextTest, NamesTheBaselines) {
+    const std::string table = tableOf(sampleReport());
+    EXPECT_NE(table.find("to the best peer as documented, boost/spsc_queue\n"), std::string::npos);
+    EXPECT_NE(table.find("to the best paced peer, boost/spsc_queue/paced\n"), std::string::npos);
+}
+
+TEST(ReportTextTest, ShowsAnInvalidResultInsteadOfItsTime) {
+    Report report = sampleReport();
+    report.results[0] = invalidResult("sluice/SpscRing");
+    const std::string table = tableOf(report);
+    EXPECT_NE(table.find("INVALID: delivered = accepted: 9 is not 10"), std::string::npos);
+    EXPECT_EQ(table.find("fastest: sluice/SpscRing"), std::string::npos);
+}
+
+TEST(ReportTextTest, SaysWhenTheMachineWasDisturbed) {
+    Report report = sampleReport();
+    EXPECT_EQ(tableOf(report).find("UNSTEADY"), std::string::npos);
+    report.machine.front().others = 0.4;
+    EXPECT_NE(tableOf(report).find("others had 40.0 %"), std::string::npos);
+    EXPECT_NE(tableOf(report).find("UNSTEADY"), std::string::npos);
+}
+
+TEST(ReportTextTest, ListsAbsentSubjects) {
+    std::ostringstream out;
+    printAbsent(out, sampleReport().subjects);
+    EXPECT_EQ(out.str(), "absent: rigtorp/SPSCQueue (not compiled in)\n");
+}
+
+TEST(ReportTextTest, PrintsLatencyUnderLoadWithTheMachineBesideIt) {
+    Report report = sampleReport();
+    Series series;
+    series.samples = {100, 200, 300};
+    series.roundNs = {200};
+    series.roundP99 = {300};
+    series.roundIntervalNs = {40};
+    Scenario scenario = throughputScenario();
+    scenario.kind = Kind::loadedLatency;
+    report.machine.front().noQueue = summarize({10, 20});
+    report.results = {makeResult(scenario, "a/queue", report.results[0].plan, series,
+                                 report.machine.front(), false)};
+    const std::string table = tableOf(report);
+    EXPECT_NE(table.find("(no queue: the machine alone)"), std::string::npos);
+    EXPECT_NE(table.find("a/queue"), std::string::npos);
+    EXPECT_EQ(table.find("fastest"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace sluice::bench

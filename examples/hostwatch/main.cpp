@@ -1,0 +1,62 @@
+// hostwatch: four threads sample this machine, their messages go through Sluice's queues to one
+// consumer. Start reading at monitor.cpp for the flow, at transport.hpp for the queue.
+
+#include "display.hpp"
+#include "monitor.hpp"
+#include "options.hpp"
+#include "report.hpp"
+
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <cstddef>
+#include <cstdio>
+#include <memory>
+
+namespace {
+
+constexpr int accountsWrong = 1;
+constexpr int badArgument = 2;
+
+std::atomic<bool> interrupted{false};
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may not wait for a lock");
+
+void endOnSignal(int number) {
+    struct sigaction action {};
+    action.sa_handler = [](int) { interrupted.store(true, std::memory_order_relaxed); };
+    sigaction(number, &action, nullptr);
+}
+
+int run(const hostwatch::Options& options) {
+    for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+        endOnSignal(number);
+    }
+    const auto monitor = std::make_unique<hostwatch::Monitor>(options, interrupted);
+    {
+        const auto display = hostwatch::makeDisplay(stdout, stderr);
+        monitor->run(*display);
+    }  // gives the cursor back before the report
+    std::fputs(hostwatch::report(monitor->outcome()).c_str(), stdout);
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+        std::fputs("hostwatch: the output cannot be written\n", stderr);
+        return accountsWrong;
+    }
+    return hostwatch::accountsAddUp(monitor->outcome()) ? 0 : accountsWrong;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const auto options = hostwatch::parseOptions(argc, argv);
+    if (!options) {
+        std::fprintf(stderr, "hostwatch: %s\n", options.error().c_str());
+        return badArgument;
+    }
+    if (options->help) {
+        std::fputs(hostwatch::usage(), stdout);
+        return 0;
+    }
+    static std::array<char, std::size_t{1} << 16> frame;  // a whole frame leaves in one write
+    std::setvbuf(stdout, frame.data(), _IOFBF, frame.size());
+    return run(*options);
+}

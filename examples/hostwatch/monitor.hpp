@@ -1,0 +1,42 @@
+#pragma once
+
+#include "accounts.hpp"
+#include "display.hpp"
+#include "figures.hpp"
+#include "options.hpp"
+#include "report.hpp"
+#include "stop_signal.hpp"
+#include "transport.hpp"
+
+#include <atomic>
+
+namespace hostwatch {
+
+/// The whole program but for its edges: four samplers publish, this thread consumes and shows.
+class Monitor {
+public:
+    /// `interrupted` ends the run early; a signal handler may set it.
+    Monitor(const Options& options, const std::atomic<bool>& interrupted);
+
+    /// Runs until the time is over or `interrupted`, then until everything published is handled.
+    void run(Display& display);
+
+    /// Final once `run` has returned.
+    Outcome outcome() const;
+
+private:
+    void watch(Display& display, Clock::time_point begin);
+    void show(Display& display, Clock::time_point begin);
+    void consumeUntil(Clock::time_point deadline);
+    void drain();
+    void handle(const Message& message);
+
+    const Options options_;
+    const std::atomic<bool>& interrupted_;
+    Transport transport_;
+    Accounts accounts_;
+    Figures figures_;
+    StopSignal stop_;
+};
+
+}  // namespace hostwatch

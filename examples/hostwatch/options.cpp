@@ -1,0 +1,84 @@
+#include "options.hpp"
+
+#include <charconv>
+#include <string_view>
+#include <system_error>
+
+#include <sys/stat.h>
+
+namespace hostwatch {
+namespace {
+
+using Result = sluice::Expected<Options, std::string>;
+
+Result refuse(std::string message) {
+    return sluice::Unexpected<std::string>(std::move(message));
+}
+
+bool isDirectory(const std::string& path) {
+    struct stat status {};
+    return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/// Whether `text` is a whole number in range; `seconds` is set only then.
+bool parseSeconds(std::string_view text, int& seconds) {
+    int number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stopped, error] = std::from_chars(text.data(), end, number);
+    if (error != std::errc() || stopped != end || number < 1 || number > Options::mostSeconds) {
+        return false;
+    }
+    seconds = number;
+    return true;
+}
+
+}  // namespace
+
+Result parseOptions(int argc, const char* const* argv) {
+    Options options;
+    for (int i = 1; i < argc; ++i) {
+        const std::string argument = argv[i];
+        const bool takesValue = argument == "--seconds" || argument == "--proc";
+        if (takesValue && i + 1 == argc) {
+            return refuse(argument + " needs a value; --help shows the options");
+        }
+        if (argument == "--flood") {
+            options.flood = true;
+        } else if (argument == "--help") {
+            options.help = true;
+        } else if (argument == "--seconds") {
+            const std::string value = argv[++i];
+            if (!parseSeconds(value, options.seconds)) {
+                return refuse("--seconds " + value + ": must be a whole number from 1 to " +
+                              std::to_string(Options::mostSeconds));
+            }
+        } else if (argument == "--proc") {
+            options.procDirectory = argv[++i];
+            if (!isDirectory(options.procDirectory)) {
+                return refuse("--proc " + options.procDirectory + ": is not a directory");
+            }
+        } else {
+            return refuse("unknown argument " + argument + "; --help shows the options");
+        }
+    }
+    return options;
+}
+
+const char* usage() noexcept {
+    return "usage: hostwatch [--seconds N] [--flood] [--proc DIR]\n"
+           "\n"
+           "Watches processors, memory, disks and network of this machine. Four threads read\n"
+           "/proc, each at its own rate; their messages go through Sluice's queues to one\n"
+           "consumer that draws a table on a terminal, or prints a line a second otherwise.\n"
+           "It ends with an account of every message.\n"
+           "\n"
+           "  --seconds N  run for N seconds, 1 to 86400 (default 10); Ctrl-C ends it earlier\n"
+           "  --flood      publish as fast as possible, until the queues overflow\n"
+           "  --proc DIR   read DIR instead of /proc\n"
+           "  --help       print this text\n"
+           "\n"
+           "exit status: 0 when every message is accounted for, 1 when not or when the output\n"
+           "cannot be written, 2 for a bad argument\n";
+}
+
+}  // namespace hostwatch

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "proc_text.hpp"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace hostwatch {
+
+/// Reads one small text file again and again, into a buffer it keeps.
+///
+/// Refuses what would block or never end: only regular files, at most `sizeLimit` bytes.
+class ProcFile {
+public:
+    static constexpr std::size_t sizeLimit = std::size_t{1} << 20;
+
+    explicit ProcFile(std::string path);
+
+    /// Reads the file as it is now. After a problem `text()` is empty.
+    Problem read();
+
+    /// What the last `read()` found; valid until the next one.
+    std::string_view text() const noexcept { return {buffer_.data(), size_}; }
+    const std::string& path() const noexcept { return path_; }
+
+private:
+    Problem readAll(int descriptor);
+
+    std::string path_;
+    std::string buffer_;  ///< grows to what the file needs, then stays
+    std::size_t size_ = 0;
+};
+
+}  // namespace hostwatch

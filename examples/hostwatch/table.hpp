@@ -1,0 +1,43 @@
+#pragma once
+
+#include "accounts.hpp"
+#include "figures.hpp"
+#include "samples.hpp"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace hostwatch {
+
+/// What there is to show at one moment.
+struct View {
+    const Figures& figures;
+    const Accounts& accounts;
+    Clock::time_point now;
+    Clock::duration elapsed;
+    int seconds;
+    bool flood;
+};
+
+/// One line of the table, without any terminal code.
+struct Line {
+    enum class Style { plain, title, heading, warning };
+
+    std::string text;
+    Style style = Style::plain;
+    std::size_t bold = 0;  ///< this many characters of a plain line stand out
+};
+
+/// No line of the table is wider, nor is a line of `summaryLine` with figures of usual size.
+inline constexpr std::size_t tableWidth = 79;
+
+/// The whole table. Shows as many cores, disks and interfaces as fit into `mostLines`, the busiest
+/// ones, in their usual order; "+2" below a heading says that two more are not shown. Blank lines
+/// between the sections come last: only when there is room for all of them.
+std::vector<Line> buildTable(const View& view, std::size_t mostLines);
+
+/// The same moment in one line: processor, memory, busiest disk, busiest interface, losses.
+std::string summaryLine(const View& view);
+
+}  // namespace hostwatch

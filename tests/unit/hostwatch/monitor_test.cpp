@@ -1,0 +1,131 @@
+#include "hostwatch/monitor.hpp"
+#include "hostwatch/readers.hpp"
+
+#include "proc_tree.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+
+namespace hostwatch {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Ends the run as soon as the view shows what the test waits for.
+class EndWhen final : public Display {
+public:
+    using Condition = std::function<bool(const View&)>;
+
+    explicit EndWhen(Condition condition) : condition_(std::move(condition)) {}
+
+    Clock::duration period() const override { return 1ms; }
+    void show(const View& view) override {
+        if (condition_(view)) {
+            reached = true;
+        }
+    }
+
+    std::atomic<bool> reached{false};
+
+private:
+    Condition condition_;
+};
+
+class MonitorTest : public ::testing::Test {
+protected:
+    /// Runs until `condition` holds; a run that never gets there ends in the test's time limit.
+    void runUntil(bool flood, EndWhen::Condition condition) {
+        Options options;
+        options.seconds = Options::mostSeconds;
+        options.flood = flood;
+        options.procDirectory = tree_.root();
+        EndWhen display(std::move(condition));
+        monitor_ = std::make_unique<Monitor>(options, display.reached);
+        monitor_->run(display);
+    }
+
+    Counts counts(Source source) const {
+        return monitor_->outcome().accounts[indexOf(source)].counts();
+    }
+    ReadingAccount::Readings readings(Source source) const {
+        return monitor_->outcome().accounts[indexOf(source)].reading.readings();
+    }
+
+    static bool allRead(const View& view, std::uint64_t times) {
+        return std::all_of(view.accounts.begin(), view.accounts.end(), [&](const Account& account) {
+            return account.reading.readings().total >= times;
+        });
+    }
+
+    test::ProcTree tree_;
+    std::unique_ptr<Monitor> monitor_;
+};
+
+TEST_F(MonitorTest, DeliversEverythingAtTheUsualRates) {
+    test::writeGoodFiles(tree_);
+    runUntil(false, [](const View& view) { return allRead(view, 3); });
+    EXPECT_TRUE(accountsAddUp(monitor_->outcome())) << report(monitor_->outcome());
+    EXPECT_EQ(monitor_->outcome().stillQueued, 0U);
+    for (const Source source : {Source::memory, Source::disk, Source::network}) {
+        EXPECT_GT(counts(source).delivered, 0U);
+        EXPECT_EQ(counts(source).rejected, 0U);
+        EXPECT_EQ(readings(source).faulty, 0U);
+    }
+    EXPECT_EQ(counts(Source::cpu).attempted, 0U) << "no tick has passed in this tree";
+}
+
+TEST_F(MonitorTest, AccountsForEveryMessageOfAFlood) {
+    test::writeGoodFiles(tree_);
+    runUntil(true, [](const View& view) {
+        return std::all_of(view.accounts.begin() + 1, view.accounts.end(),
+                           [](const Account& account) { return account.counts().rejected > 100; });
+    });
+    EXPECT_TRUE(accountsAddUp(monitor_->outcome())) << report(monitor_->outcome());
+    for (const Source source : {Source::memory, Source::disk, Source::network}) {
+        const Account& account = monitor_->outcome().accounts[indexOf(source)];
+        EXPECT_GT(account.counts().rejected, 100U);
+        EXPECT_EQ(account.delays.count(), account.delivered);
+    }
+}
+
+TEST_F(MonitorTest, GoesOnWithoutFilesThatAreMissingOrBroken) {
+    tree_.write("stat", "cpu one two three\n");
+    tree_.write("meminfo", test::goodMeminfo);
+    tree_.write("net/dev", test::goodNetDev.substr(0, test::goodNetDev.size() - 5));
+    runUntil(false, [](const View& view) { return allRead(view, 2); });
+    EXPECT_TRUE(accountsAddUp(monitor_->outcome()));
+    for (const Source source : {Source::cpu, Source::disk, Source::network}) {
+        EXPECT_EQ(readings(source).faulty, readings(source).total);
+        EXPECT_EQ(readings(source).firstProblem.find(tree_.path(fileOf(source)) + ": "), 0U)
+            << readings(source).firstProblem;
+    }
+    EXPECT_GT(counts(Source::memory).delivered, 0U);
+    EXPECT_GT(counts(Source::network).delivered, 0U) << "the line that is whole still counts";
+    EXPECT_EQ(readings(Source::memory).faulty, 0U);
+}
+
+TEST_F(MonitorTest, FloodsWithoutAnyFileWithoutSpinning) {
+    runUntil(true, [](const View& view) { return allRead(view, 2); });
+    EXPECT_TRUE(accountsAddUp(monitor_->outcome()));
+    EXPECT_EQ(counts(Source::memory).attempted, 0U);
+}
+
+TEST_F(MonitorTest, EndsAtOnceWhenItWasInterruptedBefore) {
+    test::writeGoodFiles(tree_);
+    Options options;
+    options.seconds = Options::mostSeconds;
+    options.procDirectory = tree_.root();
+    const std::atomic<bool> interrupted{true};
+    int shows = 0;
+    EndWhen display([&shows](const View&) { return ++shows != 0; });
+    monitor_ = std::make_unique<Monitor>(options, interrupted);
+    monitor_->run(display);
+    EXPECT_EQ(shows, 1) << "the final state is always shown";
+    EXPECT_TRUE(accountsAddUp(monitor_->outcome()));
+}
+
+}  // namespace
+}  // namespace hostwatch

@@ -1,0 +1,166 @@
+#include "hostwatch/table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+namespace hostwatch {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Clock::time_point now{1000s};
+constexpr std::size_t unlimited = 1000;
+
+class TableTest : public ::testing::Test {
+protected:
+    void add(const Measurement& measurement) { figures_->add({now, measurement}); }
+
+    void addDisk(const std::string& name, double rate, double busy = 0) {
+        add(DiskSample{DeviceName(sluice::truncateToFit, name), rate, rate, busy});
+    }
+
+    View view() const { return {*figures_, *accounts_, now, 3s, 10, false}; }
+    std::vector<Line> table(std::size_t mostLines = unlimited) const {
+        return buildTable(view(), mostLines);
+    }
+
+    /// The first line that contains `part`; empty when none does.
+    static std::string lineWith(const std::vector<Line>& lines, const std::string& part) {
+        const auto found = std::find_if(lines.begin(), lines.end(), [&](const Line& line) {
+            return line.text.find(part) != std::string::npos;
+        });
+        return found == lines.end() ? std::string() : found->text;
+    }
+
+    std::unique_ptr<Figures> figures_ = std::make_unique<Figures>();
+    std::unique_ptr<Accounts> accounts_ = std::make_unique<Accounts>();
+};
+
+TEST_F(TableTest, HasItsShapeBeforeAnythingIsKnown) {
+    const auto lines = table();
+    EXPECT_EQ(lines.front().style, Line::Style::title);
+    EXPECT_NE(lines.front().text.find("3 of 10 s"), std::string::npos);
+    EXPECT_FALSE(lineWith(lines, "all cores").empty());
+    EXPECT_FALSE(lineWith(lines, "messages").empty());
+    EXPECT_TRUE(lineWith(lines, "disk  ").find("read") == std::string::npos);
+}
+
+TEST_F(TableTest, ShowsFiguresWithTheirUnits) {
+    add(CpuSample{CpuSample::allCores, 50});
+    add(MemorySample{1 << 30, 512 << 20, 100 << 20, 0, 0});
+    addDisk("sda", 1.5 * 1024 * 1024, 25);
+    add(NetworkSample{"eth0", 2048, 10});
+    const auto lines = table();
+    EXPECT_EQ(lineWith(lines, "all cores"),
+              "cpu      all cores             50.0 %     50.0 %     50.0 %     50.0 % ####....");
+    EXPECT_EQ(lineWith(lines, "used of"),
+              "memory   used of 1.00 GiB     512 MiB    512 MiB    512 MiB    512 MiB ####....");
+    EXPECT_EQ(lineWith(lines, "sda read"),
+              "disk     sda read          1.50 MiB/s 1.50 MiB/s 1.50 MiB/s 1.50 MiB/s ##......");
+    EXPECT_NE(lineWith(lines, "eth0 in").find("2.00 KiB/s"), std::string::npos);
+    EXPECT_NE(lineWith(lines, "eth0 out").find("10 B/s"), std::string::npos);
+    EXPECT_TRUE(lineWith(lines, "swap").empty()) << "there is none";
+    add(MemorySample{1 << 30, 512 << 20, 100 << 20, 1 << 20, 1 << 19});
+    EXPECT_NE(lineWith(table(), "swap").find("512 KiB"), std::string::npos);
+}
+
+TEST_F(TableTest, IsNeverWiderThanItsWidth) {
+    add(CpuSample{CpuSample::allCores, 100});
+    add(CpuSample{65535, 100});
+    add(MemorySample{~0ULL, ~0ULL, ~0ULL, ~0ULL, ~0ULL});
+    addDisk(std::string(31, 'd'), 1023.4 * 1024 * 1024, 100);
+    add(NetworkSample{DeviceName(sluice::truncateToFit, std::string(31, 'n')), 999, 0.001});
+    Account& account = accounts_->front();
+    account.reading.countFaulty(std::string(500, 'p'));
+    account.delays.record(24h);
+    account.delivered = 999'999'999'999;  // more than a flood of a day
+    for (const Line& line : table()) {
+        EXPECT_LE(line.text.size(), tableWidth) << line.text;
+    }
+}
+
+TEST_F(TableTest, CutsALongNameAndKeepsWhatIsMeasured) {
+    addDisk("averylongdevicename", 1);
+    EXPECT_NE(lineWith(table(), " averylong~ read  "), "");
+    EXPECT_NE(lineWith(table(), " averylong~ write "), "");
+}
+
+TEST_F(TableTest, LeavesOutTheIdlestDevicesWhenRoomIsShort) {
+    addDisk("sda", 1);
+    addDisk("sdb", 100);
+    addDisk("sdc", 50);
+    add(MemorySample{1, 1, 1, 0, 0});
+    const std::size_t linesForTwo = 15;
+    const auto lines = table(linesForTwo);
+    EXPECT_EQ(lines.size(), linesForTwo);
+    EXPECT_TRUE(lineWith(lines, "sda").empty());
+    EXPECT_FALSE(lineWith(lines, "sdb read").empty());
+    EXPECT_FALSE(lineWith(lines, "sdc write").empty());
+    EXPECT_EQ(lineWith(lines, "sdb write").substr(0, 4), " +1 ");
+    EXPECT_TRUE(lineWith(table(), " +").empty()) << "all fit, nothing is left out";
+}
+
+TEST_F(TableTest, KeepsToTheLinesThereAre) {
+    for (int i = 0; i < 70; ++i) {
+        addDisk("sd" + std::to_string(i), i);
+        add(CpuSample{i, 1});
+    }
+    for (std::size_t lines = 0; lines < 60; ++lines) {
+        EXPECT_LE(table(lines).size(), lines);
+    }
+}
+
+TEST_F(TableTest, SeparatesTheSectionsWhenThereIsRoom) {
+    const auto blanks = [](const std::vector<Line>& lines) {
+        return std::count_if(lines.begin(), lines.end(),
+                             [](const Line& line) { return line.text.empty(); });
+    };
+    const auto airy = table();
+    EXPECT_EQ(blanks(airy), 2) << "sections without a line need no separation";
+    addDisk("sda", 1);
+    EXPECT_EQ(blanks(table()), 3);
+    EXPECT_EQ(blanks(table(airy.size())), 1);
+}
+
+TEST_F(TableTest, ShowsTheAccounts) {
+    Account& disk = (*accounts_)[indexOf(Source::disk)];
+    for (int i = 0; i < 1234; ++i) {
+        disk.producer.countAttempt();
+        disk.producer.countOutcome(i % 2 == 0);
+    }
+    disk.delivered = 616;
+    disk.delays.record(5ms);
+    EXPECT_EQ(lineWith(table(), "1,234"),
+              "disk             1,234          617          617          616  5.00 ms  5.00 ms");
+}
+
+TEST_F(TableTest, NamesFilesThatFail) {
+    Account& disk = (*accounts_)[indexOf(Source::disk)];
+    disk.reading.countFaulty("/proc/diskstats: gone");
+    disk.reading.countFaulty("/proc/diskstats: gone");
+    const auto lines = table();
+    EXPECT_EQ(lines.back().text, "failed 2 times: /proc/diskstats: gone");
+    EXPECT_EQ(lines.back().style, Line::Style::warning);
+}
+
+TEST_F(TableTest, SummaryShowsTheBusiestDevices) {
+    add(CpuSample{CpuSample::allCores, 12.34});
+    add(MemorySample{1 << 30, 226 << 20, 0, 0, 0});
+    addDisk("sda", 1024);
+    addDisk("sdb", 2048);
+    add(NetworkSample{"eth0", 1000, 24});
+    add(NetworkSample{"lo", 0, 0});
+    (*accounts_)[0].producer.countOutcome(false);
+    EXPECT_EQ(summaryLine(view()), "    3 s | cpu  12.3 % | mem  226 MiB | sdb    4.00 KiB/s | "
+                                   "eth0   1.00 KiB/s | rejected 1");
+}
+
+TEST_F(TableTest, SummaryWorksWithoutAnything) {
+    EXPECT_EQ(summaryLine(view()), "    3 s | cpu       - | mem        - | rejected 0");
+}
+
+}  // namespace
+}  // namespace hostwatch

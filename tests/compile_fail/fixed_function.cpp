@@ -1,39 +1,72 @@
 #include <sluice/fixed/fixed_function.hpp>
 
-#include <array>
-#include <cstddef>
+using sluice::FixedFunction;
 
-using Callback = sluice::FixedFunction<int(), 16>;
+struct Exact {
+    char bytes[16];
+    int operator()() const { return bytes[0]; }
+};
 
-#if CASE == 0
-int callFitting() {
-    std::array<char, 16> sixteen{};
-    Callback callback([sixteen] { return static_cast<int>(sixteen.size()); });
-    Callback moved(static_cast<Callback&&>(callback));
-    return moved();
-}
-#elif CASE == 1
-// EXPECT: FixedFunction: the callable is too large; capture less or enlarge Bytes
-Callback makeTooLarge() {
-    std::array<char, 17> seventeen{};
-    return Callback([seventeen] { return static_cast<int>(seventeen.size()); });
-}
-#elif CASE == 2
-// EXPECT: FixedFunction: the callable is over-aligned
-struct alignas(2 * alignof(std::max_align_t)) Wide {
+struct TooLarge {
+    char bytes[17];
+    int operator()() const { return bytes[0]; }
+};
+
+struct alignas(32) OverAligned {
     int operator()() const { return 1; }
 };
-sluice::FixedFunction<int(), sizeof(Wide)> makeOverAligned() {
-    return Wide{};
-}
+
+struct ThrowsOnMove {
+    ThrowsOnMove() = default;
+    ThrowsOnMove(ThrowsOnMove&&) noexcept(false) {}
+    int operator()() const noexcept { return 1; }
+};
+
+int use() {
+#if CASE == 0
+    FixedFunction<int(), 16> exact = Exact();
+    const FixedFunction<int() const noexcept> quiet = []() noexcept { return 1; };
+    return exact() + quiet();
+#elif CASE == 1
+    // EXPECT: FixedFunction: the callable is too large; capture less or enlarge Bytes
+    FixedFunction<int(), 16> function = TooLarge();
+    return function();
+#elif CASE == 2
+    // EXPECT: FixedFunction: the callable is over-aligned; capture a pointer instead
+    FixedFunction<int(), 64> function = OverAligned();
+    return function();
 #elif CASE == 3
-// EXPECT: use of deleted function
-Callback copy(const Callback& callback) {
-    return callback;
-}
+    // EXPECT: FixedFunction: moving the callable must not throw; mark its move noexcept
+    FixedFunction<int()> function = ThrowsOnMove();
+    return function();
 #elif CASE == 4
-// EXPECT: no matching function for call|could not convert
-Callback makeWithAnotherSignature() {
-    return Callback([](const char* text) { return text[0]; });
-}
+    // EXPECT: use of deleted function.*FixedFunction
+    FixedFunction<int()> function = [] { return 1; };
+    FixedFunction<int()> copy = function;
+    return copy();
+#elif CASE == 5
+    // EXPECT: conversion from .*lambda.* to non-scalar type .*FixedFunction
+    FixedFunction<int(int)> function = [] { return 1; };
+    return function(1);
+#elif CASE == 6
+    // EXPECT: conversion from .*lambda.* to non-scalar type .*FixedFunction
+    FixedFunction<int() noexcept> function = [] { return 1; };
+    return function();
+#elif CASE == 7
+    // EXPECT: no match for call to
+    const FixedFunction<int()> function = [] { return 1; };
+    return function();
+#elif CASE == 8
+    // EXPECT: FixedFunction: Signature must be R\(Args\.\.\.\), with const or noexcept or both
+    FixedFunction<int*> function;
+    return function ? 1 : 0;
+#elif CASE == 9
+    // EXPECT: conversion from .*lambda.* to non-scalar type .*FixedFunction
+    FixedFunction<int() const> function = [calls = 0]() mutable { return ++calls; };
+    return function();
+#elif CASE == 10
+    // EXPECT: FixedFunction: Bytes must be at least 1
+    FixedFunction<int(), 0> function;
+    return function ? 1 : 0;
 #endif
+}

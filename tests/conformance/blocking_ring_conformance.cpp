@@ -1,0 +1,27 @@
+#include "conformance/close_suite.hpp"
+#include "conformance/concurrent_suite.hpp"
+#include "conformance/exception_suite.hpp"
+#include "conformance/lifetime_suite.hpp"
+#include "conformance/order_suite.hpp"
+#include "conformance/producers_suite.hpp"
+#include "support/queue_shapes.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sluice::test {
+namespace {
+
+using Shapes = testing::Types<BlockingShape<SpscRingShape>, BlockingShape<MpscRingShape>>;
+using SharedShapes = testing::Types<BlockingShape<MpscRingShape>>;
+
+INSTANTIATE_TYPED_TEST_SUITE_P(BlockingRing, QueueOrder, Shapes, ShapeNames);
+INSTANTIATE_TYPED_TEST_SUITE_P(BlockingRing, QueueLifetime, Shapes, ShapeNames);
+INSTANTIATE_TYPED_TEST_SUITE_P(BlockingRing, QueueClose, Shapes, ShapeNames);
+INSTANTIATE_TYPED_TEST_SUITE_P(BlockingRing, QueueThreads, Shapes, ShapeNames);
+INSTANTIATE_TYPED_TEST_SUITE_P(BlockingRing, QueueProducers, SharedShapes, ShapeNames);
+#if defined(__cpp_exceptions)
+INSTANTIATE_TYPED_TEST_SUITE_P(BlockingRing, QueueExceptions, Shapes, ShapeNames);
+#endif
+
+}  // namespace
+}  // namespace sluice::test

@@ -1,0 +1,40 @@
+#include "conformance/wait_strategy_suite.hpp"
+
+#include <sluice/wait/busy_spin.hpp>
+#include <sluice/wait/park.hpp>
+#include <sluice/wait/spin_then_yield.hpp>
+
+namespace sluice::test {
+namespace {
+
+struct PortablePlatform : StdPlatform {
+    using Fence = PortableFence;
+};
+
+// Sleeps without trying anything else first, so that every wait takes the kernel's path.
+template <class Platform, class Parker>
+struct ParkAtOnce : BasicPark<Platform, Parker> {
+    ParkAtOnce() : BasicPark<Platform, Parker>({0, 0}) {}
+};
+
+struct YieldAtOnce : SpinThenYield {
+    YieldAtOnce() : SpinThenYield({0}) {}
+};
+
+using Polling = testing::Types<BusySpin, SpinThenYield, YieldAtOnce>;
+INSTANTIATE_TYPED_TEST_SUITE_P(Polling, WaitStrategyTest, Polling);
+
+using CondVar = testing::Types<BasicPark<StdPlatform, detail::CondVarParker>,
+                               ParkAtOnce<StdPlatform, detail::CondVarParker>,
+                               ParkAtOnce<PortablePlatform, detail::CondVarParker>>;
+INSTANTIATE_TYPED_TEST_SUITE_P(CondVar, WaitStrategyTest, CondVar);
+
+#if defined(__linux__)
+using Futex = testing::Types<BasicPark<StdPlatform, detail::FutexParker>,
+                             ParkAtOnce<StdPlatform, detail::FutexParker>,
+                             ParkAtOnce<PortablePlatform, detail::FutexParker>>;
+INSTANTIATE_TYPED_TEST_SUITE_P(Futex, WaitStrategyTest, Futex);
+#endif
+
+}  // namespace
+}  // namespace sluice::test

@@ -1,0 +1,272 @@
+#pragma once
+
+#include "conformance/concurrent_suite.hpp"
+#include "support/crew.hpp"
+#include "support/observed_wait.hpp"
+#include "support/queue_shapes.hpp"
+#include "support/scale.hpp"
+#include "support/stamp.hpp"
+#include "support/watchdog.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace sluice::test {
+
+/// What ends a wait in a BlockingQueue, with real threads that really wait.
+template <class Shape>
+class QueueWaiting : public testing::Test {
+protected:
+    template <class T, std::size_t Capacity>
+    using Queue = TestQueue<Shape, T, Capacity>;
+
+    /// Returns when `threads` threads have been refused so often since `before` that those with
+    /// Park are asleep or about to be.
+    void awaitWaiters(std::uint64_t before, std::uint64_t threads = 1) {
+        awaitThat([&] { return Shape::ObservedWait::refusals() >= before + threads * manyPolls; });
+    }
+    std::uint64_t refusals() const { return Shape::ObservedWait::refusals(); }
+
+    static constexpr std::uint64_t manyPolls = 64 + 8 + 1;
+
+    std::atomic<std::uint64_t> progress{0};
+};
+TYPED_TEST_SUITE_P(QueueWaiting);
+
+using namespace std::chrono_literals;
+
+TYPED_TEST_P(QueueWaiting, PopWaitsForAMessage) {
+    typename TestFixture::template Queue<int, 2> queue;
+    const Watchdog watchdog(stateOf(queue, this->progress));
+    auto producer = queue.producer();
+    std::array<std::optional<int>, 3> popped;
+    std::uint64_t before = this->refusals();
+    Crew crew;
+    crew.add([&] {
+        for (std::optional<int>& value : popped) {
+            value = queue.native().pop();
+        }
+    });
+    crew.start();
+    this->awaitWaiters(before);
+    before = this->refusals();
+    ASSERT_EQ(producer.push(1), PushResult::ok);
+    this->awaitWaiters(before);
+    before = this->refusals();
+    ASSERT_EQ(producer.tryPush(2), PushResult::ok);
+    this->awaitWaiters(before);
+    ASSERT_EQ(producer.pushFor(3, 1h), PushResult::ok);
+    crew.join();
+    EXPECT_EQ(popped, (std::array<std::optional<int>, 3>{1, 2, 3}));
+}
+
+TYPED_TEST_P(QueueWaiting, PushWaitsForRoom) {
+    forEachCapacity([&](auto capacity) {
+        typename TestFixture::template Queue<int, capacity> queue;
+        const Watchdog watchdog(stateOf(queue, this->progress));
+        auto producer = queue.producer();
+        for (std::size_t i = 0; i < capacity(); ++i) {
+            ASSERT_EQ(producer.push(static_cast<int>(i)), PushResult::ok);
+        }
+        std::uint64_t before = this->refusals();
+        Crew crew;
+        crew.add([&] {
+            EXPECT_EQ(producer.push(100), PushResult::ok);
+            EXPECT_EQ(producer.pushFor(101, 1h), PushResult::ok);
+        });
+        crew.start();
+        this->awaitWaiters(before);
+        before = this->refusals();
+        ASSERT_EQ(queue.native().pop(), 0);
+        this->awaitWaiters(before);
+        ASSERT_EQ(queue.native().consume([](int&) {}, 1), 1U);
+        crew.join();
+        EXPECT_EQ(queue.sizeApprox(), capacity());
+    });
+}
+
+TYPED_TEST_P(QueueWaiting, CloseEndsThePushesThatWait) {
+    typename TestFixture::template Queue<std::unique_ptr<int>, 1> queue;
+    const Watchdog watchdog(stateOf(queue, this->progress));
+    constexpr std::size_t most = TypeParam::manyProducers ? 3 : 1;
+    std::array<std::unique_ptr<int>, most> kept;
+    const std::uint64_t before = this->refusals();
+    Crew crew;
+    for (std::unique_ptr<int>& message : kept) {
+        message = std::make_unique<int>(7);
+        crew.add([&, producer = queue.producer()]() mutable {
+            // With lanes each producer fills one of its own.
+            while (producer.tryPush(std::make_unique<int>(1)) == PushResult::ok) {
+            }
+            EXPECT_EQ(producer.push(std::move(message)), PushResult::closed);
+        });
+    }
+    crew.start();
+    this->awaitWaiters(before, most);
+    queue.close();
+    crew.join();
+    for (const std::unique_ptr<int>& message : kept) {
+        ASSERT_NE(message, nullptr) << "a refused push keeps its argument";
+        EXPECT_EQ(*message, 7);
+    }
+}
+
+TYPED_TEST_P(QueueWaiting, CloseEndsThePopThatWaits) {
+    for (int form = 0; form < 4; ++form) {
+        typename TestFixture::template Queue<int, 1> queue;
+        const Watchdog watchdog(stateOf(queue, this->progress));
+        const std::uint64_t before = this->refusals();
+        Crew crew;
+        crew.add([&] {
+            auto& native = queue.native();
+            switch (form) {
+            case 0:
+                EXPECT_EQ(native.pop(), std::nullopt);
+                break;
+            case 1:
+                EXPECT_EQ(native.popFor(1h), std::nullopt);
+                break;
+            case 2:
+                EXPECT_EQ(native.consume([](int&) {}), 0U);
+                break;
+            default:
+                EXPECT_EQ(native.consumeFor(1h, [](int&) {}), 0U);
+            }
+            EXPECT_TRUE(queue.isDrained());
+        });
+        crew.start();
+        this->awaitWaiters(before);
+        queue.close();
+    }
+}
+
+TYPED_TEST_P(QueueWaiting, PopDeliversTheRestAfterClose) {
+    typename TestFixture::template Queue<int, 3> queue;
+    auto producer = queue.producer();
+    ASSERT_EQ(producer.push(1), PushResult::ok);
+    ASSERT_EQ(producer.push(2), PushResult::ok);
+    ASSERT_EQ(producer.push(3), PushResult::ok);
+    queue.close();
+    EXPECT_EQ(producer.push(4), PushResult::closed);
+    EXPECT_EQ(producer.pushFor(4, 1h), PushResult::closed);
+    EXPECT_EQ(queue.native().pop(), 1);
+    EXPECT_EQ(queue.native().popFor(1h), 2);
+    EXPECT_EQ(queue.native().consume([](int& value) { EXPECT_EQ(value, 3); }), 1U);
+    EXPECT_EQ(queue.native().pop(), std::nullopt);
+    EXPECT_EQ(queue.native().consume([](int&) {}), 0U);
+}
+
+TYPED_TEST_P(QueueWaiting, TimedWaitsLastAsLongAsAsked) {
+    using Clock = std::chrono::steady_clock;
+    typename TestFixture::template Queue<std::unique_ptr<int>, 1> queue;
+    auto producer = queue.producer();
+    auto begin = Clock::now();
+    EXPECT_EQ(queue.native().popFor(2ms), std::nullopt);
+    EXPECT_GE(Clock::now() - begin, 2ms);
+
+    begin = Clock::now();
+    EXPECT_EQ(queue.native().consumeFor(2ms, [](std::unique_ptr<int>&) {}), 0U);
+    EXPECT_GE(Clock::now() - begin, 2ms);
+
+    ASSERT_EQ(producer.pushFor(std::make_unique<int>(1), 2ms), PushResult::ok);
+    auto kept = std::make_unique<int>(2);
+    begin = Clock::now();
+    EXPECT_EQ(producer.pushFor(std::move(kept), 2ms), PushResult::full);
+    EXPECT_GE(Clock::now() - begin, 2ms);
+    ASSERT_NE(kept, nullptr);
+
+    begin = Clock::now();
+    EXPECT_FALSE(queue.native().drainFor(2ms));
+    EXPECT_GE(Clock::now() - begin, 2ms);
+}
+
+TYPED_TEST_P(QueueWaiting, DrainWaitsForTheLastHandler) {
+    typename TestFixture::template Queue<int, 4> queue;
+    const Watchdog watchdog(stateOf(queue, this->progress));
+    auto producer = queue.producer();
+    queue.native().drain();
+    ASSERT_TRUE(queue.native().drainFor(1h)) << "nothing to wait for";
+    for (int i = 0; i < 4; ++i) {
+        ASSERT_EQ(producer.push(i), PushResult::ok);
+    }
+    int handled = 0;  // plain: drain() is what orders the handlers before its return
+    const std::uint64_t before = this->refusals();
+    Crew crew;
+    crew.add([&] {
+        this->awaitWaiters(before);
+        for (int i = 0; i < 4; ++i) {
+            queue.native().consume([&](int&) { ++handled; }, 1);
+        }
+    });
+    crew.start();
+    queue.native().drain();
+    EXPECT_EQ(handled, 4);
+}
+
+TYPED_TEST_P(QueueWaiting, NoWakeUpIsLost) {
+    // Two queues with room for one: each message waits for the answer to the one before.
+    typename TestFixture::template Queue<std::uint64_t, 1> questions;
+    typename TestFixture::template Queue<std::uint64_t, 1> answers;
+    const Watchdog watchdog(stateOf(questions, this->progress));
+    const std::uint64_t rounds = TypeParam::sleeps ? scaled(4000) : scaled(400);
+    Crew crew;
+    crew.add([&, producer = answers.producer()]() mutable {
+        while (const auto question = questions.native().pop()) {
+            EXPECT_EQ(producer.push(*question + 1), PushResult::ok);
+        }
+        answers.close();
+    });
+    crew.start();
+    auto producer = questions.producer();
+    for (std::uint64_t i = 0; i < rounds; ++i) {
+        ASSERT_EQ(producer.push(2 * i), PushResult::ok);
+        std::uint64_t answer = 0;
+        ASSERT_EQ(answers.native().consume([&](std::uint64_t& value) { answer = value; }), 1U);
+        ASSERT_EQ(answer, 2 * i + 1);
+        this->progress.store(i, std::memory_order_relaxed);
+    }
+    questions.close();
+    EXPECT_EQ(answers.native().pop(), std::nullopt);
+}
+
+TYPED_TEST_P(QueueWaiting, ProducersTakeTurnsInFrontOfAFullQueue) {
+    constexpr std::size_t producers = TypeParam::manyProducers ? 3 : 1;
+    typename TestFixture::template Queue<Stamp, 1> queue;
+    const Watchdog watchdog(stateOf(queue, this->progress));
+    const std::uint64_t each = TypeParam::sleeps ? scaled(3000) : scaled(300);
+    Ledger ledger(producers);
+    std::atomic<std::size_t> running{producers};
+    Crew crew;
+    for (std::size_t self = 0; self < producers; ++self) {
+        crew.add([&, self, producer = queue.producer()]() mutable {
+            for (std::uint64_t i = 0; i < each; ++i) {
+                EXPECT_EQ(producer.push(Stamp::of(self, i)), PushResult::ok);
+            }
+            if (running.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+                queue.close();
+            }
+        });
+    }
+    crew.start();
+    while (queue.native().consume([&](Stamp& stamp) { ledger.enter(stamp); }) != 0) {
+        this->progress.store(ledger.received(), std::memory_order_relaxed);
+    }
+    ledger.expectExactly(std::vector<std::uint64_t>(producers, each));
+}
+
+REGISTER_TYPED_TEST_SUITE_P(QueueWaiting, PopWaitsForAMessage, PushWaitsForRoom,
+                            CloseEndsThePushesThatWait, CloseEndsThePopThatWaits,
+                            PopDeliversTheRestAfterClose, TimedWaitsLastAsLongAsAsked,
+                            DrainWaitsForTheLastHandler, NoWakeUpIsLost,
+                            ProducersTakeTurnsInFrontOfAFullQueue);
+
+}  // namespace sluice::test

@@ -1,0 +1,247 @@
+#include "support/model/expectations.hpp"
+
+#include <sluice/base/assert.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+// The checker itself: which schedules it walks, and how it notices that threads cannot go on.
+
+namespace sluice::model {
+namespace {
+
+constexpr auto relaxed = std::memory_order_relaxed;
+constexpr auto acquire = std::memory_order_acquire;
+constexpr auto release = std::memory_order_release;
+
+Options withBudget(Budget budget) {
+    Options options;
+    options.budget = budget;
+    return options;
+}
+
+/// Which orders of n steps of A and n of B were seen.
+std::set<std::string> interleavings(int steps, Options options) {
+    std::set<std::string> orders;
+    EXPECT_TRUE(holds(
+        [&] {
+            std::string order;
+            Atomic<int> x{0};
+            const auto thread = [&](char name) {
+                for (int i = 0; i < steps; ++i) {
+                    (void)x.fetch_add(1, relaxed);
+                    order += name;
+                }
+            };
+            parallel([&] { thread('A'); }, [&] { thread('B'); });
+            orders.insert(order);
+        },
+        options));
+    return orders;
+}
+
+TEST(CheckerScheduleTest, WalksEveryScheduleWithinTheBudget) {
+    // A run of A's and a run of B's; each preemption adds a run, and every order of n + n steps
+    // takes at most 2 n - 2 of them.
+    EXPECT_EQ(interleavings(3, withBudget({0, 0})).size(), 2U);
+    EXPECT_EQ(interleavings(3, withBudget({1, 0})).size(), 6U);
+    EXPECT_EQ(interleavings(3, withBudget({4, 0})).size(), 20U);
+}
+
+TEST(CheckerScheduleTest, KnownStatesAreNotWalkedAgain) {
+    Options options = withBudget({4, 2});
+    const auto outcomes = [&](bool skip) {
+        options.skipKnownStates = skip;
+        std::set<std::vector<int>> found;
+        const Result result = explore(options, [&] {
+            Atomic<int> x{0};
+            Atomic<int> y{0};
+            Atomic<int> z{0};
+            std::vector<int> seen(4);
+            parallel([&] { x.store(1, relaxed), seen[0] = y.load(relaxed), z.store(1, release); },
+                     [&] { y.store(1, relaxed), seen[1] = x.load(relaxed), z.store(2, release); },
+                     [&] { seen[2] = z.load(acquire), seen[3] = x.load(relaxed); });
+            found.insert(seen);
+        });
+        EXPECT_TRUE(result.passed) << result.report;
+        return std::make_pair(found, result.executions);
+    };
+    const auto [withSkipping, few] = outcomes(true);
+    const auto [without, many] = outcomes(false);
+    EXPECT_EQ(withSkipping, without);
+    EXPECT_LT(few * 4, many);
+}
+
+TEST(CheckerScheduleTest, FindsADeadlock) {
+    EXPECT_TRUE(failsWith("nobody can go on: T0 polls in vain; T1 polls in vain;", [] {
+        Atomic<int> a{0};
+        Atomic<int> b{0};
+        const auto lock = [](Atomic<int>& mutex) {
+            while (mutex.exchange(1, acquire) != 0) {
+                ModelPlatform::pause();
+            }
+        };
+        const auto unlock = [](Atomic<int>& mutex) { mutex.store(0, release); };
+        parallel([&] { lock(a), lock(b), unlock(b), unlock(a); },
+                 [&] { lock(b), lock(a), unlock(a), unlock(b); });
+    }));
+}
+
+TEST(CheckerScheduleTest, FindsPollingForWhatNeverComes) {
+    EXPECT_TRUE(failsWith("nobody can go on", [] {
+        Atomic<int> x{0};
+        parallel([] {},
+                 [&] {
+                     while (x.load(acquire) == 0) {
+                         ModelPlatform::yield();
+                     }
+                 });
+    }));
+}
+
+TEST(CheckerScheduleTest, PollingThreadsLetOthersGoOn) {
+    EXPECT_TRUE(holds([] {
+        Atomic<int> x{0};
+        const auto awaitThree = [&] {
+            while (x.load(acquire) < 3) {
+                ModelPlatform::pause();
+            }
+        };
+        parallel(awaitThree, awaitThree,
+                 [&] {
+                     for (int i = 1; i <= 3; ++i) {
+                         x.store(i, release);
+                         ModelPlatform::pause();
+                     }
+                 });
+    }));
+}
+
+TEST(CheckerScheduleTest, ReportsTheScheduleThatFails) {
+    const auto scenario = [] {
+        Atomic<int> x{0};
+        Plain<int> data;
+        parallel([&] { data.set(1), x.store(7, relaxed); },
+                 [&] {
+                     if (x.load(acquire) == 7) {
+                         (void)data.get();
+                     }
+                 });
+    };
+    const Result result = explore({}, scenario);
+    EXPECT_FALSE(result.passed);
+    EXPECT_EQ(result.failure,
+              "data race: T1 reads c0, and nothing orders that after an access of T0");
+    EXPECT_NE(result.report.find("store       a0       <- 7 relaxed"), std::string::npos);
+    EXPECT_NE(result.report.find("checker_schedule_test.cpp"), std::string::npos);
+    EXPECT_EQ(explore({}, scenario).report, result.report) << "the walk is the same each time";
+}
+
+TEST(CheckerScheduleTest, RefusesScenariosThatAreNotRepeatable) {
+    int runs = 0;
+    EXPECT_TRUE(failsWith("something else when it is repeated", [&] {
+        Atomic<int> x{0};
+        if (++runs % 2 == 0) {
+            x.store(1, relaxed);
+        }
+        parallel([&] { x.store(2, relaxed); }, [&] { x.store(3, relaxed); });
+    }));
+}
+
+TEST(CheckerScheduleTest, DoesNotCallAnUnfinishedWalkPassed) {
+    Options options;
+    options.maxExecutions = 5;
+    EXPECT_TRUE(failsWith(
+        "not finished",
+        [] {
+            Atomic<int> x{0};
+            const auto add = [&] { (void)x.fetch_add(1, relaxed); };
+            parallel(add, add, add);
+        },
+        options));
+}
+
+TEST(CheckerScheduleTest, TimePassesOnlyWhileAllWait) {
+    EXPECT_TRUE(holds([] {
+        using Clock = ModelPlatform::Clock;
+        const auto start = Clock::now();
+        parallel([] { ModelPlatform::pause(); }, [] { ModelPlatform::pause(); });
+        check(Clock::now() - start <= std::chrono::milliseconds(2), "no more than the two rests");
+        while (Clock::now() - start < std::chrono::milliseconds(5)) {
+            ModelPlatform::pause();
+        }
+    }));
+}
+
+#if !defined(NDEBUG)
+TEST(CheckerScheduleTest, AFailedAssertionEndsTheExecution) {
+    EXPECT_TRUE(failsWith("assertion: do it otherwise", [] {
+        Atomic<int> x{0};
+        parallel([&] { x.store(1, relaxed); },
+                 [&] { SLUICE_ASSERT(x.load(relaxed) == 0, "do it otherwise"); });
+    }));
+}
+#endif
+
+struct GivesBack {
+    Atomic<int>* out = nullptr;
+    ~GivesBack() {
+        if (out != nullptr) {
+            (void)out->fetch_sub(1, release);
+        }
+    }
+};
+
+TEST(CheckerScheduleTest, OwnThreadsHaveThreadLocalObjects) {
+    const auto scenario = [] {
+        Atomic<int> taken{0};
+        const auto take = [&] {
+            thread_local GivesBack mine;
+            check(mine.out == nullptr, "each thread has its own");
+            mine.out = &taken;
+            (void)taken.fetch_add(1, relaxed);
+        };
+        parallel([] {}, take, take);
+        check(taken.load(relaxed) == 0, "their destructors are part of the threads");
+    };
+    Options options;
+    options.ownThreads = true;
+    EXPECT_TRUE(holds(scenario, options));
+}
+
+#if defined(__cpp_exceptions)
+struct YieldsDuringUnwinding {
+    Atomic<int>& x;
+    ~YieldsDuringUnwinding() { (void)x.fetch_add(1, relaxed); }
+};
+
+TEST(CheckerScheduleTest, ExceptionsOfSeveralThreadsMayBeInFlight) {
+    EXPECT_TRUE(holds([] {
+        Atomic<int> x{0};
+        int sum = 0;
+        const auto throwAndCatch = [&](int what) {
+            try {
+                const YieldsDuringUnwinding guard{x};
+                throw what;
+            } catch (int caught) {
+                (void)x.fetch_add(1, relaxed);
+                check(caught == what, "each thread catches its own");
+                sum += caught;
+            }
+        };
+        parallel([&] { throwAndCatch(1); }, [&] { throwAndCatch(2); });
+        check(sum == 3, "both were caught");
+    }));
+}
+#endif
+
+}  // namespace
+}  // namespace sluice::model

@@ -1,0 +1,246 @@
+#include "support/model/expectations.hpp"
+
+#include <sluice/queue/spsc_ring.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <optional>
+
+// SpscRing as shipped, under the model checker. Edge E1 is what the contents of messages rely on,
+// E2 what their slots rely on, E3 what isDrained() relies on.
+
+namespace sluice::model {
+namespace {
+
+using SmallRing = SpscRing<Message, 1, ModelTraits>;
+using Ring = SpscRing<Message, 2, ModelTraits>;
+
+/// Pushes 0 .. count - 1, waiting for room.
+template <class Queue>
+void pushAll(Queue& ring, Ledger& ledger, int count) {
+    for (int i = 0; i < count; ++i) {
+        while (ring.tryEmplace(i, ledger) != PushResult::ok) {
+            ModelPlatform::pause();
+        }
+    }
+}
+
+/// Four messages through one slot: the positions wrap.
+void consumeAll() {
+    Ledger ledger;
+    {
+        SmallRing ring;
+        parallel([&] { pushAll(ring, ledger, 4); },
+                 [&] {
+                     int next = 0;
+                     while (next < 4) {
+                         const std::size_t count = ring.consume([&](Message& message) {
+                             check(message.number() == next++, "in the order of the pushes");
+                         });
+                         if (count == 0) {
+                             ModelPlatform::pause();
+                         }
+                     }
+                 });
+    }
+    check(ledger.alive == 0, "each message is destroyed once");
+}
+
+void popAll() {
+    Ledger ledger;
+    {
+        Ring ring;
+        parallel([&] { pushAll(ring, ledger, 3); },
+                 [&] {
+                     for (int next = 0; next < 3;) {
+                         if (std::optional<Message> message = ring.tryPop()) {
+                             check(message->number() == next++, "in the order of the pushes");
+                         } else {
+                             ModelPlatform::pause();
+                         }
+                     }
+                 });
+    }
+    check(ledger.alive == 0, "each message is destroyed once");
+}
+
+/// What a handler wrote is visible to the producer that finds the slot free.
+void roomCarriesWhatTheConsumerWrote() {
+    Ledger ledger;
+    SmallRing ring;
+    Plain<int> handled;
+    parallel(
+        [&] {
+            pushAll(ring, ledger, 2);
+            check(handled.get() == 1, "the second push reuses the slot of the first message");
+        },
+        [&] {
+            while (ring.consume([&](Message&) { handled.set(1); }, 1) == 0) {
+                ModelPlatform::pause();
+            }
+        });
+}
+
+void count(Ledger& ledger, PushResult result) {
+    ledger.accepted += result == PushResult::ok ? 1 : 0;
+}
+
+/// A third thread closes while the producer pushes; the consumer stops when the ring is drained.
+void closeWhilePushing() {
+    Ledger ledger;
+    Ring ring;
+    parallel(
+        [&] {
+            count(ledger, ring.tryEmplace(0, ledger));
+            count(ledger, ring.tryEmplace(1, ledger));
+        },
+        [&] {
+            while (!ring.isDrained()) {
+                if (ring.consume([&](Message&) { ++ledger.delivered; }) == 0) {
+                    ModelPlatform::pause();
+                }
+            }
+            check(ring.consume([](Message&) {}) == 0, "nothing follows the end");
+        },
+        [&] { ring.close(); });
+    check(ledger.accepted == ledger.delivered, "what was accepted was delivered");
+    check(ring.isClosed() && ring.isDrained() && ring.sizeApprox() == 0, "nothing is left");
+}
+
+/// The producer closes, and somebody who is neither side sees the end.
+void observerOfTheEnd() {
+    Ledger ledger;
+    Ring ring;
+    Plain<int> pushed;
+    Plain<int> handled;
+    parallel(
+        [&] {
+            pushed.set(1);
+            pushAll(ring, ledger, 1);
+            ring.close();
+        },
+        [&] {
+            while (ring.consume([&](Message&) { handled.set(1); }) == 0) {
+                ModelPlatform::pause();
+            }
+        },
+        [&] {
+            if (ring.isDrained()) {
+                check(pushed.get() == 1 && handled.get() == 1, "all that happened is visible");
+            }
+        });
+}
+
+void reservation() {
+    Ledger ledger;
+    {
+        Ring ring;
+        parallel(
+            [&] {
+                if (auto dropped = ring.tryReserve()) {
+                    dropped.emplace(7, ledger);
+                }
+                if (auto kept = ring.tryReserve()) {
+                    kept.emplace(8, ledger);
+                    kept.commit();
+                    ++ledger.accepted;
+                }
+            },
+            [&] {
+                while (!ring.isDrained()) {
+                    ring.consume([&](Message& message) {
+                        check(message.number() == 8, "nothing that was not committed");
+                        ++ledger.delivered;
+                    });
+                    ModelPlatform::pause();
+                }
+            },
+            [&] { ring.close(); });
+        check(ledger.accepted == ledger.delivered, "what was committed was delivered");
+    }
+    check(ledger.alive == 0, "each message is destroyed once");
+}
+
+void sizeSeenByOthers() {
+    Ledger ledger;
+    Ring ring;
+    parallel([&] { pushAll(ring, ledger, 2); },
+             [&] {
+                 while (ring.consume([](Message&) {}, 1) == 0) {
+                     ModelPlatform::pause();
+                 }
+             },
+             [&] {
+                 const std::size_t before = ring.sizeApprox();
+                 check(before <= 2 && ring.sizeApprox() <= 2, "at most what was pushed");
+             });
+    check(ring.sizeApprox() == 1, "exact when nobody is active");
+}
+
+/// Who sees that its message is gone sees what the handler did.
+void sizeTellsThatAHandlerIsDone() {
+    Ledger ledger;
+    Ring ring;
+    Plain<int> handled;
+    parallel(
+        [&] {
+            pushAll(ring, ledger, 1);
+            if (ring.sizeApprox() == 0) {
+                check(handled.get() == 1, "the handler has been here");
+            }
+        },
+        [&] { ring.consume([&](Message&) { handled.set(1); }); });
+}
+
+/// Who sees the queue closed sees what was done before.
+void closedTellsWhy() {
+    Ring ring;
+    Plain<int> reason;
+    parallel(
+        [&] {
+            reason.set(1);
+            ring.close();
+        },
+        [&] {
+            if (ring.isClosed()) {
+                check(reason.get() == 1, "written before close()");
+            }
+        });
+}
+
+Options options(Budget budget) {
+    Options result;
+    result.budget = budget;
+    return result;
+}
+
+TEST(SpscRingModelTest, DeliversInOrderThroughReusedSlots) {
+    EXPECT_TRUE(holds(consumeAll, options({3, 1})));
+    EXPECT_TRUE(holds(popAll, options({2, 2})));
+    EXPECT_TRUE(holds(roomCarriesWhatTheConsumerWrote, options({3, 2})));
+}
+
+TEST(SpscRingModelTest, DeliversWhatWasAcceptedBeforeTheEnd) {
+    EXPECT_TRUE(holds(closeWhilePushing, options({3, 2})));
+    EXPECT_TRUE(holds(observerOfTheEnd, options({2, 2})));
+    EXPECT_TRUE(holds(closedTellsWhy));
+}
+
+TEST(SpscRingModelTest, DropsReservationsWithoutATrace) {
+    EXPECT_TRUE(holds(reservation, options({2, 2})));
+}
+
+TEST(SpscRingModelTest, SizesStayWithinBounds) {
+    EXPECT_TRUE(holds(sizeSeenByOthers));
+    EXPECT_TRUE(holds(sizeTellsThatAHandlerIsDone));
+}
+
+TEST(SpscRingModelTest, EveryOrderIsNeeded) {
+    EXPECT_TRUE(survive({}, surveyOrders("spsc_ring.hpp", {},
+                                         {closedTellsWhy, sizeTellsThatAHandlerIsDone, popAll,
+                                          consumeAll, closeWhilePushing, observerOfTheEnd})));
+}
+
+}  // namespace
+}  // namespace sluice::model

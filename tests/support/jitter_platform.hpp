@@ -1,0 +1,135 @@
+#pragma once
+
+#include <sluice/base/platform.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <thread>
+#include <utility>
+
+namespace sluice::test {
+
+/// Now and then delays the calling thread: mostly by a few pauses, sometimes by microseconds,
+/// rarely by giving its processor away in the middle of an operation. With two cores and no help,
+/// the windows between two instructions of an algorithm are hardly ever hit.
+inline void jitter() noexcept {
+    // A generator per thread (xorshift), so that drawing a number is no synchronisation.
+    thread_local std::uint32_t state =
+        static_cast<std::uint32_t>(std::hash<std::thread::id>{}(std::this_thread::get_id()) | 1U);
+    state ^= state << 13U;
+    state ^= state >> 17U;
+    state ^= state << 5U;
+    const std::uint32_t dice = state >> 8U;
+    std::uint32_t pauses = 0;
+    if (dice % 8 == 0) {
+        pauses = dice / 8 % 32;
+    } else if (dice % 257 == 0) {
+        pauses = dice / 257 % 1024;
+    } else if (dice % 509 == 0) {
+        std::this_thread::yield();
+    }
+    for (; pauses != 0; --pauses) {
+        cpuPause();
+    }
+}
+
+/// An atomic variable with jitter before and after each access.
+template <class T>
+class JitterAtomic : public std::atomic<T> {
+    using Base = std::atomic<T>;
+
+    /// Delays on both sides of the access in whose scope it lives.
+    struct Shaken {
+        Shaken() noexcept { jitter(); }
+        Shaken(const Shaken&) = delete;
+        Shaken& operator=(const Shaken&) = delete;
+        ~Shaken() { jitter(); }
+    };
+
+public:
+    using Base::Base;
+
+    T load(std::memory_order order) const noexcept {
+        const Shaken shaken;
+        return Base::load(order);
+    }
+    void store(T value, std::memory_order order) noexcept {
+        const Shaken shaken;
+        Base::store(value, order);
+    }
+    T exchange(T value, std::memory_order order) noexcept {
+        const Shaken shaken;
+        return Base::exchange(value, order);
+    }
+    template <class U = T>
+    U fetch_add(U value, std::memory_order order) noexcept {
+        const Shaken shaken;
+        return Base::fetch_add(value, order);
+    }
+    template <class U = T>
+    U fetch_sub(U value, std::memory_order order) noexcept {
+        const Shaken shaken;
+        return Base::fetch_sub(value, order);
+    }
+    template <class U = T>
+    U fetch_or(U value, std::memory_order order) noexcept {
+        const Shaken shaken;
+        return Base::fetch_or(value, order);
+    }
+    bool compare_exchange_weak(T& expected, T desired, std::memory_order success,
+                               std::memory_order failure) noexcept {
+        const Shaken shaken;
+        return Base::compare_exchange_weak(expected, desired, success, failure);
+    }
+    bool compare_exchange_strong(T& expected, T desired, std::memory_order success,
+                                 std::memory_order failure) noexcept {
+        const Shaken shaken;
+        return Base::compare_exchange_strong(expected, desired, success, failure);
+    }
+};
+
+/// A cell that knows whether an object lives in it, and fails the test when its owner does not.
+template <class T>
+class CheckedCell {
+public:
+    template <class... Args>
+    T& construct(Args&&... args) {
+        EXPECT_FALSE(alive_) << "a message is built where one lives";
+        T& built = cell_.construct(std::forward<Args>(args)...);
+        alive_ = true;
+        return built;
+    }
+    T& get() noexcept {
+        EXPECT_TRUE(alive_) << "a message is read where none lives";
+        return cell_.get();
+    }
+    const T& get() const noexcept {
+        EXPECT_TRUE(alive_) << "a message is read where none lives";
+        return cell_.get();
+    }
+    void destroy() noexcept {
+        EXPECT_TRUE(alive_) << "a message is destroyed where none lives";
+        alive_ = false;
+        cell_.destroy();
+    }
+
+private:
+    // Plain on purpose: like the message, it is handed from thread to thread by the queue's own
+    // edges.
+    bool alive_ = false;
+    Cell<T> cell_;
+};
+
+/// The standard platform with irregular timing and cells that check the queue's bookkeeping.
+struct JitterPlatform : StdPlatform {
+    template <class T>
+    using Atomic = JitterAtomic<T>;
+    template <class T>
+    using Cell = CheckedCell<T>;
+};
+
+}  // namespace sluice::test

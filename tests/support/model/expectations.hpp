@@ -1,0 +1,91 @@
+#pragma once
+
+#include "explore.hpp"
+#include "mutants.hpp"
+#include "platform.hpp"
+
+#include <sluice/queue/queue_traits.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sluice::model {
+
+/// EXPECT_TRUE(holds(scenario)): no schedule within the budget makes it fail.
+inline testing::AssertionResult holds(const std::function<void()>& scenario,
+                                      const Options& options = {}) {
+    const Result result = explore(options, scenario);
+    return result.passed ? testing::AssertionSuccess()
+                               << "holds in " << result.executions << " executions"
+                         : testing::AssertionFailure() << result.report;
+}
+
+/// EXPECT_TRUE(failsWith("data race", scenario)): some schedule makes it fail for this reason.
+inline testing::AssertionResult failsWith(const std::string& reason,
+                                          const std::function<void()>& scenario,
+                                          const Options& options = {}) {
+    const Result result = explore(options, scenario);
+    if (result.passed) {
+        return testing::AssertionFailure()
+               << "no failure in " << result.executions << " executions";
+    }
+    return result.failure.find(reason) != std::string::npos
+               ? testing::AssertionSuccess()
+               : testing::AssertionFailure() << "another failure: " << result.report;
+}
+
+/// EXPECT_TRUE(survive(expected, survey)): these mutants and no others pass all scenarios.
+inline testing::AssertionResult survive(const std::vector<std::string>& expected,
+                                        const OrderSurvey& survey) {
+    if (!survey.problem.empty()) {
+        return testing::AssertionFailure() << "fails without a mutation: " << survey.problem;
+    }
+    if (survey.survivors == expected && survey.mutants > expected.size()) {
+        return testing::AssertionSuccess();
+    }
+    testing::AssertionResult failure = testing::AssertionFailure();
+    failure << "of " << survey.mutants << " mutants, these pass all scenarios:";
+    for (const std::string& survivor : survey.survivors) {
+        failure << "\n    " << survivor;
+    }
+    return failure;
+}
+
+/// Traits of a queue under the checker: positions of 8 bits that wrap after three messages.
+struct ModelTraits : QueueTraits {
+    using Platform = ModelPlatform;
+    using Index = std::uint8_t;
+    static constexpr std::uint64_t firstPosition = 250;
+};
+
+/// How many messages live, and what has become of them.
+struct Ledger {
+    int alive = 0;
+    int accepted = 0;
+    int delivered = 0;
+};
+
+/// A message whose content is checked for data races and whose lives are counted.
+class Message {
+public:
+    Message(int number, Ledger& ledger) : number_(number), ledger_(&ledger) { ++ledger_->alive; }
+    Message(const Message& other) : number_(other.number_), ledger_(other.ledger_) {
+        ++ledger_->alive;
+    }
+    Message& operator=(const Message&) = delete;
+    ~Message() { --ledger_->alive; }
+
+    int number(Site site = Site::here()) const { return number_.get(site); }
+
+private:
+    Plain<int> number_;
+    Ledger* ledger_;
+};
+
+}  // namespace sluice::model

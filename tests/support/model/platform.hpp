@@ -1,0 +1,79 @@
+#pragma once
+
+#include "atomic.hpp"
+#include "cell.hpp"
+#include "execution.hpp"
+
+#include <chrono>
+#include <cstdint>
+
+namespace sluice::model {
+
+/// The platform whose atomics, cells, fences and pauses are steps of a model execution: a header
+/// that takes it runs under the checker as it is shipped.
+struct ModelPlatform {
+    template <class T>
+    using Atomic = model::Atomic<T>;
+
+    template <class T>
+    using Cell = model::Cell<T>;
+
+    struct Fence {
+        static void light(Site site = Site::here()) noexcept {
+            execution().fence(Action::lightFence, site);
+        }
+        static void heavy(Site site = Site::here()) noexcept {
+            execution().fence(Action::heavyFence, site);
+        }
+        static bool isAsymmetric() noexcept { return true; }
+    };
+
+    /// Stands still while any thread can do something.
+    struct Clock {
+        using duration = std::chrono::milliseconds;
+        using rep = duration::rep;
+        using period = duration::period;
+        using time_point = std::chrono::time_point<Clock>;
+        static constexpr bool is_steady = true;
+        static time_point now() noexcept {
+            return time_point(duration(execution().milliseconds()));
+        }
+    };
+
+    static void pause() noexcept { execution().rest(); }
+    static void yield() noexcept { execution().rest(); }
+};
+
+/// As sluice::detail::FutexParker, on the futex of the model.
+class ModelParker {
+public:
+    template <class StillWaiting>
+    void park(const Atomic<std::uint64_t>& word, StillWaiting stillWaiting,
+              Site site = Site::here()) {
+        sleep(word, stillWaiting, nullptr, site);
+    }
+
+    template <class StillWaiting>
+    void parkFor(const Atomic<std::uint64_t>& word, StillWaiting stillWaiting,
+                 std::chrono::milliseconds atMost, Site site = Site::here()) {
+        const std::int64_t limit = atMost.count();
+        sleep(word, stillWaiting, &limit, site);
+    }
+
+    void unparkAll(const Atomic<std::uint64_t>& word, Site site = Site::here()) {
+        execution().wake(word.id(), site);
+    }
+
+private:
+    template <class StillWaiting>
+    static void sleep(const Atomic<std::uint64_t>& word, StillWaiting& stillWaiting,
+                      const std::int64_t* limit, Site site) {
+        const std::uint64_t high = word.load(std::memory_order_acquire) >> 32U;
+        if (stillWaiting()) {
+            execution().sleep(
+                word.id(), [high](Word newest) { return newest >> 32U == high; }, limit, site);
+        }
+    }
+};
+
+}  // namespace sluice::model

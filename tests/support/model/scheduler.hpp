@@ -1,0 +1,331 @@
+#pragma once
+
+#include "search.hpp"
+#include "strands.hpp"
+#include "view.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <utility>
+
+namespace sluice::model {
+
+enum class ThreadState : std::uint8_t {
+    unused,
+    ready,
+    resting,  // in a pause: it lets others go first, and is not asked again before something changed
+    asleep,   // until a wake-up or, with a limit, until nobody else can go on
+    joining,  // until all others have ended
+    ended,
+};
+
+/// A thread of the scenario.
+struct ModelThread {
+    ThreadState state = ThreadState::unused;
+    View now;
+    std::uint64_t hash = 0;           // of all it has done and learnt
+    std::uint64_t locationCount = 0;  // created by it
+    // Resting:
+    std::uint64_t restedAt = 0;  // the number of changes then
+    int overtakes = 0;           // how often it went on before a thread that was ready
+    bool isIdle = false;         // nothing done since the last rest
+    // Asleep:
+    std::uint64_t bed = 0;  // the location it sleeps on
+    bool hasLimit = false;
+    bool isLate = false;  // its limit has passed
+};
+
+/// Who goes on: at each step of the running thread, and whenever it cannot go on itself.
+///
+/// A switch away from a thread that could go on is a preemption and costs budget; others are free.
+/// Among threads that rest in a polling loop the walk is fair: a thread that has rested goes on
+/// only after some store has changed a value, and at most twice before a thread that is ready.
+class Scheduler {
+public:
+    Scheduler(Search& search, Strands& strands) : search_(search), strands_(strands) {}
+
+    /// By the explorer: runs `body` as thread 0 until all threads have ended or stop() was called.
+    void run(std::function<void()> body) {
+        threads_ = {};
+        count_ = 0;
+        activeCount_ = 0;
+        changeCount_ = 0;
+        idleRounds_ = 0;
+        milliseconds_ = 0;
+        running_ = 0;
+        hasStopped_ = false;
+        launch(std::move(body));
+        strands_.transfer(Strands::explorer, 0);
+        if (!hasStopped_) {
+            strands_.collect();
+        }
+    }
+
+    std::size_t running() const noexcept { return running_; }
+    ModelThread& self() noexcept { return threads_[running_]; }
+    const ModelThread& thread(std::size_t id) const noexcept { return threads_[id]; }
+    std::size_t threadCount() const noexcept { return count_; }
+
+    /// Whether more than one thread is there that has not ended.
+    bool isConcurrent() const noexcept { return activeCount_ > 1; }
+
+    bool canStartAnother() const noexcept { return count_ < maxThreads; }
+
+    /// Starts a thread; what the caller has done happens before its body.
+    void launch(std::function<void()> body) {
+        const std::size_t id = count_++;
+        ++activeCount_;
+        ModelThread& thread = threads_[id];
+        thread = ModelThread{};
+        thread.now = self().now;
+        thread.state = ThreadState::ready;
+        thread.hash = mix(self().hash, id);
+        strands_.start(id, std::move(body), [this] { end(); });
+    }
+
+    /// A free choice of who goes on, the caller included: when threads have been launched.
+    void offer(std::uint64_t memory) {
+        Candidates ready;
+        for (std::size_t t = 0; t < count_; ++t) {
+            ready.addIf(threads_[t].state == ThreadState::ready, t);
+        }
+        transferTo(ready.ids[choose(Choice::first, ready.count, memory)]);
+    }
+
+    /// Before a step that others may notice: switches to another thread if the walk says so.
+    void preemptionPoint(std::uint64_t memory) {
+        if (search_.left.preemptions == 0) {
+            return;
+        }
+        Candidates candidates;
+        candidates.addIf(true, running_);
+        addOthers(candidates);
+        const std::size_t choice = choose(Choice::preemption, candidates.count, memory);
+        if (choice != 0) {
+            --search_.left.preemptions;
+            transferTo(candidates.ids[choice]);
+        }
+    }
+
+    /// A pause in a polling loop. False when nobody can ever go on with anything else.
+    bool rest(std::uint64_t memory) {
+        ModelThread& thread = self();
+        if (thread.isIdle) {
+            return true;  // a longer pause
+        }
+        thread.isIdle = true;
+        thread.state = ThreadState::resting;
+        thread.restedAt = changeCount_;
+        return giveWay(memory);
+    }
+
+    /// Sleeps until somebody wakes this bed. False when nobody can ever go on.
+    bool sleep(std::uint64_t bed, bool hasLimit, std::uint64_t memory) {
+        ModelThread& thread = self();
+        thread.state = ThreadState::asleep;
+        thread.bed = bed;
+        thread.hasLimit = hasLimit;
+        thread.isLate = false;
+        return giveWay(memory);
+    }
+
+    void wake(std::uint64_t bed) noexcept {
+        for (ModelThread& thread : threads_) {
+            if (thread.state == ThreadState::asleep && thread.bed == bed) {
+                thread.state = ThreadState::ready;
+                self().hash = mix(self().hash, thread.hash);
+            }
+        }
+    }
+
+    /// By thread 0: waits until all others have ended; what they did happens before the return.
+    bool join(std::uint64_t memory) {
+        if (!haveOthersEnded()) {
+            self().state = ThreadState::joining;
+            if (!giveWay(memory)) {
+                return false;
+            }
+        }
+        for (std::size_t t = 1; t < count_; ++t) {
+            self().now.join(threads_[t].now);
+            self().hash = mix(self().hash, threads_[t].hash);
+        }
+        return true;
+    }
+
+    void countChange() noexcept {
+        ++changeCount_;
+        idleRounds_ = 0;
+    }
+
+    /// The time passes only while all threads wait.
+    std::int64_t milliseconds() const noexcept { return milliseconds_; }
+    void passTime(std::int64_t milliseconds) noexcept { milliseconds_ += milliseconds; }
+
+    /// Goes back to the explorer for good: the execution has failed.
+    void stop() {
+        hasStopped_ = true;
+        strands_.transfer(running_, Strands::explorer);
+    }
+    bool hasStopped() const noexcept { return hasStopped_; }
+
+    /// Called when a thread's end leaves only threads that cannot go on.
+    std::function<void()> onStuck;
+    /// The hash of the memory when a thread ends.
+    std::function<std::uint64_t()> memoryAtEnd;
+
+    /// What is to be chosen; two choices may follow each other in the same state.
+    enum class Choice : std::uint8_t { first, preemption, next, weakStep };
+
+    std::size_t choose(Choice what, std::size_t options, std::uint64_t memory) {
+        return options < 2 ? 0
+                           : search_.choose(options, mix(stateHash(memory),
+                                                         4 * options + static_cast<unsigned>(what)));
+    }
+
+private:
+    static constexpr int maxOvertakes = 2;
+    static constexpr int maxIdleRounds = 300;
+
+    struct Candidates {
+        std::array<std::size_t, maxThreads> ids{};
+        std::size_t count = 0;
+        void addIf(bool condition, std::size_t id) noexcept {
+            if (condition) {
+                ids[count++] = id;
+            }
+        }
+    };
+
+    bool isReady(std::size_t t) const noexcept {
+        return threads_[t].state == ThreadState::ready ||
+               (threads_[t].state == ThreadState::joining && haveOthersEnded());
+    }
+
+    bool isRested(const ModelThread& thread) const noexcept {
+        return thread.state == ThreadState::resting && thread.restedAt != changeCount_;
+    }
+
+    bool haveOthersEnded() const noexcept {
+        for (std::size_t t = 1; t < count_; ++t) {
+            if (threads_[t].state != ThreadState::ended) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /// All but the running thread that may go on: the ready ones, then the rested ones.
+    void addOthers(Candidates& candidates) const noexcept {
+        bool anyReady = false;
+        for (std::size_t i = 1; i < count_; ++i) {
+            const std::size_t t = (running_ + i) % count_;
+            candidates.addIf(isReady(t), t);
+            anyReady = anyReady || isReady(t);
+        }
+        for (std::size_t i = 1; i < count_; ++i) {
+            const std::size_t t = (running_ + i) % count_;
+            candidates.addIf(isRested(threads_[t]) &&
+                                 (!anyReady || threads_[t].overtakes < maxOvertakes),
+                             t);
+        }
+    }
+
+    /// The running thread cannot go on. False when nobody can.
+    bool giveWay(std::uint64_t memory) {
+        Candidates candidates;
+        addOthers(candidates);
+        if (candidates.count == 0) {
+            addStranded(candidates);
+        }
+        if (candidates.count == 0) {
+            return false;
+        }
+        transferTo(candidates.ids[choose(Choice::next, candidates.count, memory)]);
+        return true;
+    }
+
+    /// When all wait: whose limit passes, else who rested longest and may look once more.
+    void addStranded(Candidates& candidates) noexcept {
+        for (std::size_t i = 1; i <= count_ && candidates.count == 0; ++i) {
+            const std::size_t t = (running_ + i) % count_;
+            const bool isLate = threads_[t].state == ThreadState::asleep && threads_[t].hasLimit;
+            threads_[t].isLate = isLate;
+            candidates.addIf(isLate, t);
+        }
+        for (std::size_t i = 1; i <= count_ && candidates.count == 0; ++i) {
+            const std::size_t t = (running_ + i) % count_;
+            if (threads_[t].state == ThreadState::resting && ++idleRounds_ < maxIdleRounds) {
+                candidates.addIf(true, t);
+                passTime(1);
+            }
+        }
+    }
+
+    void transferTo(std::size_t id) {
+        ModelThread& target = threads_[id];
+        if (target.state == ThreadState::resting && anyReadyBut(id)) {
+            ++target.overtakes;
+        }
+        target.state = ThreadState::ready;
+        const std::size_t from = std::exchange(running_, id);
+        if (from == id) {
+            return;
+        }
+        if (threads_[from].state == ThreadState::ended) {
+            strands_.leave(from, id);
+        } else {
+            strands_.transfer(from, id);
+        }
+    }
+
+    bool anyReadyBut(std::size_t id) const noexcept {
+        for (std::size_t t = 0; t < count_; ++t) {
+            if (t != id && isReady(t)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// The end of the running thread.
+    void end() {
+        self().state = ThreadState::ended;
+        --activeCount_;
+        idleRounds_ = 0;
+        if (running_ == 0) {
+            strands_.leave(0, Strands::explorer);
+        } else if (!giveWay(memoryAtEnd())) {
+            onStuck();
+        }
+    }
+
+    std::uint64_t stateHash(std::uint64_t memory) const noexcept {
+        std::uint64_t hash = mix(memory, running_);
+        hash = mix(hash, static_cast<std::uint64_t>(milliseconds_));
+        for (std::size_t t = 0; t < count_; ++t) {
+            const ModelThread& thread = threads_[t];
+            const auto state = static_cast<std::uint64_t>(thread.state);
+            const auto overtakes = static_cast<std::uint64_t>(thread.overtakes);
+            hash = mix(hash, thread.hash);
+            hash = mix(hash, thread.now.clock[t]);
+            hash = mix(hash, state | (isRested(thread) ? 8U : 0U) | (overtakes << 4U));
+        }
+        return hash;
+    }
+
+    Search& search_;
+    Strands& strands_;
+    std::array<ModelThread, maxThreads> threads_;
+    std::size_t count_ = 0;
+    std::size_t activeCount_ = 0;
+    std::size_t running_ = 0;
+    std::uint64_t changeCount_ = 0;
+    int idleRounds_ = 0;
+    std::int64_t milliseconds_ = 0;
+    bool hasStopped_ = false;
+};
+
+}  // namespace sluice::model

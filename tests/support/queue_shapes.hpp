@@ -1,0 +1,210 @@
+#pragma once
+
+#include <sluice/queue/blocking_queue.hpp>
+#include <sluice/queue/mpsc_lanes.hpp>
+#include <sluice/queue/mpsc_ring.hpp>
+#include <sluice/queue/push_result.hpp>
+#include <sluice/queue/queue_traits.hpp>
+#include <sluice/queue/segment_queue.hpp>
+#include <sluice/queue/spsc_ring.hpp>
+#include <sluice/wait/harvest_pacing.hpp>
+#include <sluice/wait/park.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace sluice {
+
+/// Found by GoogleTest, so that a failure names the result.
+inline void PrintTo(PushResult result, std::ostream* out) {
+    *out << (result == PushResult::ok ? "ok" : result == PushResult::full ? "full" : "closed");
+}
+
+}  // namespace sluice
+
+namespace sluice::test {
+
+/// Traits of a queue under test. Segments are tiny, so that every test crosses many of them.
+template <class PlatformType = StdPlatform, class IndexType = QueueTraits::Index,
+          std::uint64_t First = 0>
+struct TestTraits : SegmentQueueTraits {
+    using Platform = PlatformType;
+    using Index = IndexType;
+    static constexpr std::uint64_t firstPosition = First;
+    static constexpr std::size_t segmentBytes = 1;
+    static constexpr std::size_t minSegmentSlots = 3;
+};
+
+// A shape says how to make one of the queues and what tests may expect of it.
+// ------------------------
+
+struct SpscRingShape {
+    template <class T, std::size_t Capacity, class Traits>
+    using Queue = SpscRing<T, Capacity, Traits>;
+    template <class Q>
+    static Q make(std::size_t) {
+        return Q();
+    }
+    static constexpr const char* name = "SpscRing";
+    static constexpr bool manyProducers = false;
+    /// Each producer has an end of its own, with a capacity of its own.
+    static constexpr bool hasHandles = false;
+    /// What the consumer wrote before a slot came back is visible to whoever fills it again.
+    static constexpr bool orderedReuse = true;
+    static constexpr bool isBlocking = false;
+};
+
+struct DynamicSpscRingShape : SpscRingShape {
+    template <class T, std::size_t, class Traits>
+    using Queue = SpscRing<T, dynamicCapacity, Traits>;
+    template <class Q>
+    static Q make(std::size_t capacity) {
+        return Q(capacity);
+    }
+    static constexpr const char* name = "DynamicSpscRing";
+};
+
+struct MpscRingShape : SpscRingShape {
+    template <class T, std::size_t Capacity, class Traits>
+    using Queue = MpscRing<T, Capacity, Traits>;
+    static constexpr const char* name = "MpscRing";
+    static constexpr bool manyProducers = true;
+};
+
+struct DynamicMpscRingShape : DynamicSpscRingShape {
+    template <class T, std::size_t, class Traits>
+    using Queue = MpscRing<T, dynamicCapacity, Traits>;
+    static constexpr const char* name = "DynamicMpscRing";
+    static constexpr bool manyProducers = true;
+};
+
+struct MpscLanesShape : DynamicSpscRingShape {
+    template <class T, std::size_t, class Traits>
+    using Queue = MpscLanes<T, Traits>;
+    static constexpr const char* name = "MpscLanes";
+    static constexpr bool manyProducers = true;
+    static constexpr bool hasHandles = true;
+};
+
+struct SegmentQueueShape : DynamicSpscRingShape {
+    template <class T, std::size_t, class Traits>
+    using Queue = SegmentQueue<T, Traits>;
+    static constexpr const char* name = "SegmentQueue";
+    static constexpr bool manyProducers = true;
+    static constexpr bool orderedReuse = false;
+};
+
+template <class Inner>
+struct BlockingShape : Inner {
+    template <class T, std::size_t Capacity, class Traits>
+    using Queue = BlockingQueue<typename Inner::template Queue<T, Capacity, Traits>,
+                                BasicPark<typename Traits::Platform>,
+                                BasicHarvestPacing<typename Traits::Platform>>;
+    template <class Q>
+    static Q make(std::size_t capacity) {
+        if constexpr (std::is_same_v<Inner, SpscRingShape> ||
+                      std::is_same_v<Inner, MpscRingShape>) {
+            return Q();
+        } else {
+            return Q(capacity);
+        }
+    }
+    static constexpr bool isBlocking = true;
+};
+
+/// Lets GoogleTest name the instances of a typed suite.
+struct ShapeNames {
+    template <class Shape>
+    static std::string GetName(int) {
+        return Shape::isBlocking ? std::string("Blocking") + Shape::name : Shape::name;
+    }
+};
+
+// One interface for all of them.
+// ----------------------------------------------------------------------
+
+/// The producer's end of a queue without handles.
+template <class Queue>
+class DirectProducer {
+public:
+    explicit DirectProducer(Queue& queue) noexcept : queue_(&queue) {}
+
+    template <class U>
+    PushResult tryPush(U&& value) {
+        return queue_->tryPush(std::forward<U>(value));
+    }
+    template <class... Args>
+    PushResult tryEmplace(Args&&... args) {
+        return queue_->tryEmplace(std::forward<Args>(args)...);
+    }
+    template <class U>
+    PushResult push(U&& value) {
+        return queue_->push(std::forward<U>(value));
+    }
+    template <class U, class Time>
+    PushResult pushFor(U&& value, Time atMost) {
+        return queue_->pushFor(std::forward<U>(value), atMost);
+    }
+
+private:
+    Queue* queue_;
+};
+
+/// A queue of some shape, with the same members whatever the shape. Nothing here waits, except
+/// through native().
+template <class Shape, class T, std::size_t Capacity, class Traits = TestTraits<>>
+class TestQueue {
+public:
+    using Queue = typename Shape::template Queue<T, Capacity, Traits>;
+
+    TestQueue() : queue_(Shape::template make<Queue>(Capacity)) {}
+
+    /// One for each producing thread, to be kept while it produces.
+    auto producer() {
+        if constexpr (Shape::hasHandles) {
+            return queue_.producer();
+        } else {
+            return DirectProducer<Queue>(queue_);
+        }
+    }
+
+    [[nodiscard]] std::optional<T> tryPop() { return queue_.tryPop(); }
+
+    template <class Handler>
+    std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
+        if constexpr (Shape::isBlocking) {
+            return queue_.consumeFor(std::chrono::nanoseconds(0), handler, max);
+        } else {
+            return queue_.consume(handler, max);
+        }
+    }
+
+    void close() { queue_.close(); }
+    [[nodiscard]] bool isClosed() const { return queue_.isClosed(); }
+    [[nodiscard]] bool isDrained() const { return queue_.isDrained(); }
+    [[nodiscard]] std::size_t sizeApprox() const { return queue_.sizeApprox(); }
+    [[nodiscard]] std::size_t capacity() const { return queue_.capacity(); }
+
+    Queue& native() noexcept { return queue_; }
+
+private:
+    Queue queue_;
+};
+
+/// The capacities at which a ring's edges lie in different places.
+template <class Function>
+void forEachCapacity(Function function) {
+    function(std::integral_constant<std::size_t, 1>());
+    function(std::integral_constant<std::size_t, 2>());
+    function(std::integral_constant<std::size_t, 3>());
+    function(std::integral_constant<std::size_t, 5>());
+    function(std::integral_constant<std::size_t, 8>());
+}
+
+}  // namespace sluice::test

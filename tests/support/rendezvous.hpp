@@ -1,0 +1,35 @@
+#pragma once
+
+#include <sluice/base/backoff.hpp>
+
+#include <atomic>
+
+namespace sluice::test {
+
+/// Lets two threads go on together, as close in time as two threads can be, any number of times.
+///
+/// What a thread did before arrive() is visible to the other one after it.
+class Rendezvous {
+public:
+    void arrive() {
+        // Acquire: pairs with the release of the round by the second to arrive.
+        const unsigned round = round_.load(std::memory_order_acquire);
+        // Acquire and release: the second to arrive sees what the first one did.
+        if (arrived_.fetch_add(1, std::memory_order_acq_rel) == 1) {
+            // Relaxed: released by the next line.
+            arrived_.store(0, std::memory_order_relaxed);
+            round_.store(round + 1, std::memory_order_release);
+            return;
+        }
+        Backoff backoff;
+        while (round_.load(std::memory_order_acquire) == round) {
+            backoff.wait();
+        }
+    }
+
+private:
+    std::atomic<unsigned> arrived_{0};
+    std::atomic<unsigned> round_{0};
+};
+
+}  // namespace sluice::test

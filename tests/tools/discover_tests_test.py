@@ -1,0 +1,73 @@
+import subprocess
+import unittest
+
+from planted_tree import PROJECT, PlantedTree
+
+
+class DiscoverTestsTest(PlantedTree):
+    """With a stand-in for a GoogleTest program that prints a list."""
+
+    def discover(self, *listing, status=0):
+        program = self.plant(
+            "program", "#!/bin/sh", "cat <<'END'", *listing, "END", f"exit {status}"
+        )
+        program.chmod(0o755)
+        self.output = self.root / "out.tests.cmake"
+        command = [
+            "cmake",
+            f"-DEXECUTABLE={program}",
+            "-DPREFIX=queue",
+            "-DPROPERTIES=TIMEOUT 5",
+            f"-DOUTPUT={self.output}",
+            "-P",
+            str(PROJECT / "cmake/discover_tests.cmake"),
+        ]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    def names(self):
+        lines = self.output.read_text(encoding="utf-8").splitlines()
+        return [
+            line.split("]==]")[0].split("[==[")[1] for line in lines if line.startswith("add_test")
+        ]
+
+    def assert_refuses(self, part, *listing, status=0):
+        result = self.discover(*listing, status=status)
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn(part, " ".join(result.stderr.split()))
+
+    def test_lists_plain_typed_and_parameterised_cases(self):
+        result = self.discover(
+            "RingTest.",
+            "  Wraps",
+            "  DISABLED_Later",
+            "Conformance/Spsc.  # TypeParam = sluice::SpscRing<int, 8, Traits[2]>; const",
+            "  KeepsOrder",
+            "Sizes/SizeTest.",
+            "  Fits/0  # GetParam() = [1; 2]",
+        )
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(
+            self.names(),
+            [
+                "queue.RingTest.Wraps",
+                "queue.RingTest.DISABLED_Later",
+                "queue.Conformance/Spsc.KeepsOrder",
+                "queue.Sizes/SizeTest.Fits/0",
+            ],
+        )
+
+    def test_refuses_two_cases_of_one_name(self):
+        self.assert_refuses(
+            "queue.A/.B twice", "A/.  # TypeParam = int", "  B", "A/.  # TypeParam = long", "  B"
+        )
+
+    def test_refuses_what_it_does_not_understand(self):
+        self.assert_refuses("not understood: Suite/Ring<int>.", "Suite/Ring<int>.", "  Case")
+
+    def test_refuses_a_program_without_tests_or_with_an_error(self):
+        self.assert_refuses("lists no test", "")
+        self.assert_refuses("does not list its tests (3)", "A.", "  B", status=3)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,298 @@
+#include "unit/queue/queue_doubles.hpp"
+#include "unit/queue/scripted_wait.hpp"
+
+#include <sluice/queue/blocking_queue.hpp>
+#include <sluice/queue/mpsc_ring.hpp>
+#include <sluice/queue/segment_queue.hpp>
+#include <sluice/queue/spsc_ring.hpp>
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <type_traits>
+#include <vector>
+
+// What waits, what ends a wait and who is notified, played through in one thread. Times and handles
+// are in blocking_queue_times_test.cpp.
+
+namespace sluice {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace test;
+
+template <class T>
+using Scripted = BlockingQueue<SpscRing<T, 2>, ScriptedWait, ScriptedPacing>;
+
+static_assert(std::is_same_v<BlockingQueue<SpscRing<int, 2>>::value_type, int>);
+static_assert(std::is_same_v<BlockingQueue<SpscRing<int, 2>>::Clock, Park::Clock>);
+static_assert(!std::is_copy_constructible_v<BlockingQueue<SpscRing<int, 2>>>);
+static_assert(!std::is_copy_assignable_v<BlockingQueue<SpscRing<int, 2>>>);
+static_assert(std::is_default_constructible_v<BlockingQueue<SpscRing<int, 2>>>);
+
+class BlockingQueueTest : public testing::Test {
+protected:
+    BlockingQueueTest() {
+        ScriptedWait::reset();
+        ScriptedPacing::reset();
+        (void)queue.popFor(0s);
+        consumerSide = ScriptedWait::lastWaiter;
+        (void)queue.drainFor(0s);
+        producerSide = ScriptedWait::lastWaiter;
+        forget();
+    }
+
+    void forget() {
+        consumerSide->notifications = 0;
+        producerSide->notifications = 0;
+        ScriptedWait::sleeps = 0;
+    }
+    void fill() {
+        ASSERT_EQ(queue.tryPush(1), PushResult::ok);
+        ASSERT_EQ(queue.tryPush(2), PushResult::ok);
+        forget();
+    }
+
+    Scripted<int> queue;
+    ScriptedWait* consumerSide = nullptr;
+    ScriptedWait* producerSide = nullptr;
+};
+
+TEST_F(BlockingQueueTest, TheSidesWaitApart) {
+    EXPECT_NE(consumerSide, producerSide);
+    (void)queue.consumeFor(0s, [](int) {});
+    EXPECT_EQ(ScriptedWait::lastWaiter, consumerSide);
+    (void)queue.pushFor(1, 0s);
+    EXPECT_EQ(ScriptedWait::lastWaiter, producerSide);
+}
+
+TEST_F(BlockingQueueTest, PassesTheQueuesAnswersOn) {
+    EXPECT_EQ(queue.capacity(), 2U);
+    EXPECT_EQ(queue.sizeApprox(), 0U);
+    fill();
+    EXPECT_EQ(queue.sizeApprox(), 2U);
+    EXPECT_FALSE(queue.isClosed());
+    queue.close();
+    EXPECT_TRUE(queue.isClosed());
+    EXPECT_FALSE(queue.isDrained());
+    EXPECT_EQ(queue.consume([](int) {}), 2U);
+    EXPECT_TRUE(queue.isDrained());
+}
+
+TEST_F(BlockingQueueTest, ArgumentsGoToTheQueueInside) {
+    CountingResource memory;
+    const BlockingQueue<MpscRing<int, dynamicCapacity>> ring(5, &memory);
+    EXPECT_EQ(ring.capacity(), 5U);
+    EXPECT_EQ(memory.allocations, 1);
+    const BlockingQueue<SegmentQueue<int>> segments(std::size_t{7});
+    EXPECT_EQ(segments.capacity(), 7U);
+}
+
+// ---- calls that never wait
+
+TEST_F(BlockingQueueTest, TryCallsNeverWait) {
+    EXPECT_EQ(queue.tryPop(), std::nullopt);
+    fill();
+    EXPECT_EQ(queue.tryPush(3), PushResult::full);
+    EXPECT_EQ(queue.tryPop(), 1);
+    queue.close();
+    EXPECT_EQ(queue.tryPush(3), PushResult::closed);
+    EXPECT_EQ(ScriptedWait::sleeps, 0);
+    EXPECT_EQ(ScriptedPacing::refusals, 0) << "nor are they paced";
+    EXPECT_TRUE(ScriptedPacing::harvests.empty());
+}
+
+TEST_F(BlockingQueueTest, EveryPushNotifiesTheConsumer) {
+    EXPECT_EQ(queue.tryPush(1), PushResult::ok);
+    EXPECT_EQ(consumerSide->notifications, 1);
+    EXPECT_EQ(queue.push(2), PushResult::ok);
+    EXPECT_EQ(consumerSide->notifications, 2);
+    EXPECT_EQ(producerSide->notifications, 0);
+    queue.close();
+    forget();
+    EXPECT_EQ(queue.tryPush(3), PushResult::closed);
+    EXPECT_GE(consumerSide->notifications, 1) << "it may wait for the end of this very push";
+}
+
+TEST_F(BlockingQueueTest, EveryPopNotifiesTheProducers) {
+    fill();
+    EXPECT_EQ(queue.tryPop(), 1);
+    EXPECT_EQ(producerSide->notifications, 1);
+    EXPECT_EQ(queue.pop(), 2);
+    EXPECT_EQ(producerSide->notifications, 2);
+    fill();
+    EXPECT_EQ(queue.consume([](int) {}), 2U);
+    EXPECT_GE(producerSide->notifications, 1);
+    EXPECT_EQ(consumerSide->notifications, 0);
+}
+
+TEST_F(BlockingQueueTest, CloseNotifiesBothSides) {
+    queue.close();
+    EXPECT_GE(consumerSide->notifications, 1);
+    EXPECT_GE(producerSide->notifications, 1);
+}
+
+// ---- producers that wait
+
+TEST_F(BlockingQueueTest, PushWaitsForRoom) {
+    fill();
+    ScriptedWait::onSleep = [&] { EXPECT_EQ(queue.tryPop(), 1); };
+    EXPECT_EQ(queue.push(3), PushResult::ok);
+    EXPECT_EQ(ScriptedWait::sleeps, 1);
+    EXPECT_EQ(queue.pop(), 2);
+    EXPECT_EQ(queue.pop(), 3);
+}
+
+TEST_F(BlockingQueueTest, CloseEndsAWaitingPush) {
+    fill();
+    ScriptedWait::onSleep = [&] { queue.close(); };
+    EXPECT_EQ(queue.push(3), PushResult::closed);
+    EXPECT_EQ(queue.sizeApprox(), 2U);
+}
+
+TEST_F(BlockingQueueTest, ProducerInFrontOfAFullQueueIsPaced) {
+    EXPECT_EQ(queue.push(1), PushResult::ok);
+    EXPECT_EQ(queue.push(2), PushResult::ok);
+    EXPECT_EQ(ScriptedPacing::refusals, 0);
+    ScriptedWait::onSleep = [&] {
+        EXPECT_EQ(ScriptedPacing::refusals, 1);
+        (void)queue.tryPop();
+    };
+    EXPECT_EQ(queue.push(3), PushResult::ok);
+    EXPECT_EQ(ScriptedPacing::refusals, 1);
+    queue.close();
+    EXPECT_EQ(queue.push(4), PushResult::closed);
+    EXPECT_EQ(ScriptedPacing::refusals, 1);
+}
+
+TEST_F(BlockingQueueTest, ArgumentSurvivesTheWait) {
+    Scripted<std::unique_ptr<int>> pointers;
+    ASSERT_EQ(pointers.push(std::make_unique<int>(1)), PushResult::ok);
+    ASSERT_EQ(pointers.push(std::make_unique<int>(2)), PushResult::ok);
+    ScriptedWait::onSleep = [&] { EXPECT_EQ(*pointers.tryPop().value(), 1); };
+    ASSERT_EQ(pointers.push(std::make_unique<int>(3)), PushResult::ok);
+    EXPECT_EQ(*pointers.pop().value(), 2);
+    EXPECT_EQ(*pointers.pop().value(), 3);
+
+    auto kept = std::make_unique<int>(4);
+    pointers.close();
+    EXPECT_EQ(pointers.push(std::move(kept)), PushResult::closed);
+    EXPECT_NE(kept, nullptr);
+}
+
+// Each attempt would take the pointer out of its argument if it converted anew.
+TEST_F(BlockingQueueTest, ArgumentOfAnotherTypeSurvivesTheWait) {
+    Scripted<std::shared_ptr<int>> pointers;
+    ASSERT_EQ(pointers.push(std::make_unique<int>(1)), PushResult::ok);
+    ASSERT_EQ(pointers.push(std::make_unique<int>(2)), PushResult::ok);
+    ScriptedWait::onSleep = [&] { (void)pointers.tryPop(); };
+    ASSERT_EQ(pointers.push(std::make_unique<int>(3)), PushResult::ok);
+    EXPECT_NE(pointers.pop().value(), nullptr);
+    EXPECT_NE(pointers.pop().value(), nullptr);
+}
+
+TEST_F(BlockingQueueTest, PushCopiesWhatIsNotMovedIn) {
+    Scripted<std::vector<int>> vectors;
+    const std::vector<int> original{1, 2, 3};
+    EXPECT_EQ(vectors.push(original), PushResult::ok);
+    EXPECT_EQ(vectors.pop(), original);
+}
+
+// ---- the consumer that waits
+
+TEST_F(BlockingQueueTest, PopWaitsForAMessage) {
+    ScriptedWait::onSleep = [&] { EXPECT_EQ(queue.tryPush(7), PushResult::ok); };
+    EXPECT_EQ(queue.pop(), 7);
+    EXPECT_EQ(ScriptedWait::sleeps, 1);
+    EXPECT_TRUE(ScriptedPacing::harvests.empty()) << "single messages are not paced";
+}
+
+TEST_F(BlockingQueueTest, PopIsEmptyOnlyAtTheEnd) {
+    fill();
+    queue.close();
+    EXPECT_EQ(queue.pop(), 1);
+    EXPECT_EQ(queue.pop(), 2);
+    EXPECT_EQ(queue.pop(), std::nullopt);
+    EXPECT_EQ(queue.pop(), std::nullopt);
+}
+
+TEST_F(BlockingQueueTest, CloseEndsAWaitingPopAndConsume) {
+    ScriptedWait::onSleep = [&] { queue.close(); };
+    EXPECT_EQ(queue.pop(), std::nullopt);
+    EXPECT_EQ(queue.consume([](int) {}), 0U);
+
+    Scripted<int> other;
+    ScriptedWait::onSleep = [&] { other.close(); };
+    EXPECT_EQ(other.consume([](int) {}), 0U);
+}
+
+TEST_F(BlockingQueueTest, PopGivesMessagesThatCannotBeAssigned) {
+    Scripted<Tracked> unassignable;
+    ASSERT_EQ(unassignable.push(Tracked(1)), PushResult::ok);
+    ASSERT_EQ(unassignable.push(Tracked(2)), PushResult::ok);
+    EXPECT_EQ(unassignable.pop()->value, 1);
+    EXPECT_EQ(unassignable.popFor(1s)->value, 2);
+}
+
+TEST_F(BlockingQueueTest, ConsumeWaitsForMessagesAndTakesThoseThatAreThere) {
+    ScriptedWait::onSleep = [&] { fill(); };
+    std::vector<int> seen;
+    EXPECT_EQ(queue.consume([&](int value) { seen.push_back(value); }), 2U);
+    EXPECT_EQ(seen, (std::vector<int>{1, 2}));
+    EXPECT_EQ(ScriptedPacing::harvests, (std::vector<std::size_t>{2}));
+}
+
+TEST_F(BlockingQueueTest, ConsumeStopsAtMax) {
+    fill();
+    EXPECT_EQ(queue.consume([](int) {}, 1), 1U);
+    EXPECT_EQ(queue.consumeFor(
+                  1s, [](int) {}, 1),
+              1U);
+    EXPECT_EQ(ScriptedPacing::harvests, (std::vector<std::size_t>{1, 1}));
+    EXPECT_EQ(ScriptedWait::sleeps, 0);
+}
+
+// ---- exceptions
+
+#if defined(__cpp_exceptions)
+struct Fragile {
+    explicit Fragile(bool breaks) : isBroken(breaks) {}
+    Fragile(const Fragile& other) : isBroken(other.isBroken) {
+        if (isBroken) {
+            throw std::runtime_error("constructor");
+        }
+    }
+    bool isBroken;
+};
+
+TEST_F(BlockingQueueTest, ConstructorThatThrowsPassesThroughAndTheConsumerIsNotified) {
+    Scripted<Fragile> fragile;
+    (void)fragile.popFor(0s);
+    const ScriptedWait& consumer = *ScriptedWait::lastWaiter;
+    const Fragile broken(true);
+    EXPECT_THROW((void)fragile.tryPush(broken), std::runtime_error);
+    EXPECT_EQ(consumer.notifications, 1);
+    EXPECT_THROW((void)fragile.push(broken), std::runtime_error);
+    EXPECT_EQ(consumer.notifications, 2);
+    EXPECT_THROW((void)fragile.pushFor(broken, 1s), std::runtime_error);
+    EXPECT_EQ(consumer.notifications, 3);
+    EXPECT_EQ(fragile.sizeApprox(), 0U);
+}
+
+TEST_F(BlockingQueueTest, HandlerThatThrowsPassesThroughAndTheProducersAreNotified) {
+    fill();
+    const auto throwing = [](int) { throw std::runtime_error("handler"); };
+    EXPECT_THROW(queue.consume(throwing), std::runtime_error);
+    EXPECT_EQ(producerSide->notifications, 1);
+    EXPECT_THROW(queue.consumeFor(1s, throwing), std::runtime_error);
+    EXPECT_EQ(producerSide->notifications, 2);
+    EXPECT_EQ(queue.sizeApprox(), 0U);
+    EXPECT_TRUE(ScriptedPacing::harvests.empty());
+}
+#endif
+
+}  // namespace
+}  // namespace sluice

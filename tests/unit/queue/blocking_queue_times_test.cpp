@@ -1,0 +1,241 @@
+#include "unit/queue/queue_doubles.hpp"
+#include "unit/queue/scripted_wait.hpp"
+#include "unit/wait/scripted_platform.hpp"
+
+#include <sluice/queue/blocking_queue.hpp>
+#include <sluice/queue/mpsc_lanes.hpp>
+#include <sluice/queue/spsc_ring.hpp>
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <type_traits>
+#include <utility>
+
+// Limits of time, handles of producers, and what waiting costs.
+
+namespace sluice {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace test;
+using Queue = BlockingQueue<SpscRing<int, 1>, ScriptedWait, ScriptedPacing>;
+using Clock = ScriptedWait::Clock;
+
+class BlockingQueueTimesTest : public testing::Test {
+protected:
+    BlockingQueueTimesTest() {
+        ScriptedWait::reset();
+        ScriptedPacing::reset();
+    }
+
+    template <class Duration>
+    Clock::time_point deadlineOf(Duration atMost) {
+        Clock::time = start;
+        (void)queue.popFor(atMost);
+        return ScriptedWait::lastDeadline;
+    }
+
+    static constexpr Clock::time_point start{1h};
+    Queue queue;
+};
+
+TEST_F(BlockingQueueTimesTest, PopForGivesUpAtItsLimit) {
+    EXPECT_EQ(queue.popFor(5ms), std::nullopt);
+    EXPECT_EQ(ScriptedWait::lastDeadline, start + 5ms);
+}
+
+TEST_F(BlockingQueueTimesTest, PopForTakesWhatComesInTime) {
+    ScriptedWait::onSleep = [&] { ASSERT_EQ(queue.tryPush(7), PushResult::ok); };
+    EXPECT_EQ(queue.popFor(5ms), 7);
+    EXPECT_EQ(Clock::time, start);
+}
+
+TEST_F(BlockingQueueTimesTest, PopForEndsWithTheQueue) {
+    ScriptedWait::onSleep = [&] { queue.close(); };
+    EXPECT_EQ(queue.popFor(5ms), std::nullopt);
+    EXPECT_EQ(Clock::time, start) << "without waiting for the limit";
+}
+
+TEST_F(BlockingQueueTimesTest, PushForGivesUpAtItsLimitAndKeepsItsArgument) {
+    BlockingQueue<SpscRing<std::unique_ptr<int>, 1>, ScriptedWait, ScriptedPacing> pointers;
+    auto value = std::make_unique<int>(7);
+    EXPECT_EQ(pointers.pushFor(std::make_unique<int>(6), 5ms), PushResult::ok);
+    EXPECT_EQ(pointers.pushFor(std::move(value), 5ms), PushResult::full);
+    EXPECT_EQ(ScriptedWait::lastDeadline, start + 5ms);
+    ASSERT_NE(value, nullptr);
+    EXPECT_GE(ScriptedPacing::refusals, 1);
+    ScriptedWait::onSleep = [&] { (void)pointers.tryPop(); };
+    EXPECT_EQ(pointers.pushFor(std::move(value), 5ms), PushResult::ok);
+    EXPECT_EQ(*pointers.pop().value(), 7);
+}
+
+TEST_F(BlockingQueueTimesTest, PushForEndsWhenClosed) {
+    ASSERT_EQ(queue.tryPush(1), PushResult::ok);
+    ScriptedWait::onSleep = [&] { queue.close(); };
+    EXPECT_EQ(queue.pushFor(2, 5ms), PushResult::closed);
+    EXPECT_EQ(Clock::time, start);
+}
+
+TEST_F(BlockingQueueTimesTest, ConsumeForGivesUpAtItsLimit) {
+    EXPECT_EQ(queue.consumeFor(5ms, [](int) {}), 0U);
+    EXPECT_EQ(ScriptedWait::lastDeadline, start + 5ms);
+    ScriptedWait::onSleep = [&] { ASSERT_EQ(queue.tryPush(7), PushResult::ok); };
+    EXPECT_EQ(queue.consumeFor(5ms, [](int value) { EXPECT_EQ(value, 7); }), 1U);
+    ScriptedWait::onSleep = [&] { queue.close(); };
+    EXPECT_EQ(queue.consumeFor(5ms, [](int) {}), 0U);
+}
+
+// ---- drain
+
+TEST_F(BlockingQueueTimesTest, DrainWaitsUntilEverythingIsConsumed) {
+    queue.drain();
+    EXPECT_EQ(ScriptedWait::sleeps, 0);
+    ASSERT_EQ(queue.tryPush(1), PushResult::ok);
+    ScriptedWait::onSleep = [&] {  // the wait is told, but not everything is consumed
+        ASSERT_EQ(queue.tryPop(), 1);
+        ASSERT_EQ(queue.tryPush(2), PushResult::ok);
+        ScriptedWait::onSleep = [&] { EXPECT_EQ(queue.tryPop(), 2); };
+    };
+    queue.drain();
+    EXPECT_EQ(ScriptedWait::sleeps, 2);
+    EXPECT_FALSE(queue.isClosed());
+}
+
+TEST_F(BlockingQueueTimesTest, DrainForTellsWhetherMessagesWereLeft) {
+    EXPECT_TRUE(queue.drainFor(0ms));
+    ASSERT_EQ(queue.tryPush(1), PushResult::ok);
+    EXPECT_FALSE(queue.drainFor(5ms));
+    EXPECT_EQ(ScriptedWait::lastDeadline, start + 5ms);
+    ScriptedWait::onSleep = [&] { (void)queue.tryPop(); };
+    EXPECT_TRUE(queue.drainFor(5ms));
+}
+
+TEST_F(BlockingQueueTimesTest, NoTimeIsOneAttempt) {
+    EXPECT_EQ(queue.pushFor(1, 0s), PushResult::ok);
+    EXPECT_EQ(queue.pushFor(2, 0s), PushResult::full);
+    EXPECT_EQ(queue.popFor(0s), 1);
+    EXPECT_EQ(queue.popFor(0s), std::nullopt);
+    EXPECT_EQ(queue.pushFor(3, -1s), PushResult::ok);
+    EXPECT_EQ(queue.consumeFor(-1s, [](int) {}), 1U);
+    EXPECT_EQ(Clock::time, start);
+}
+
+TEST_F(BlockingQueueTimesTest, FractionsAreRoundedUp) {
+    EXPECT_EQ(deadlineOf(std::chrono::duration<double, std::nano>(1.5)), start + 2ns);
+    EXPECT_EQ(deadlineOf(std::chrono::duration<int, std::pico>(1)), start + 1ns);
+}
+
+TEST_F(BlockingQueueTimesTest, LongerThanTheClockCanCountIsForEver) {
+    EXPECT_EQ(deadlineOf(std::chrono::nanoseconds::max()), Clock::time_point::max());
+    EXPECT_EQ(deadlineOf(std::chrono::seconds::max()), Clock::time_point::max());
+    EXPECT_EQ(deadlineOf(std::chrono::hours::max()), Clock::time_point::max());
+    EXPECT_EQ(deadlineOf(std::chrono::duration<double>(1e30)), Clock::time_point::max());
+    EXPECT_EQ(deadlineOf(24h * 365 * 100), start + 24h * 365 * 100);
+}
+
+TEST_F(BlockingQueueTimesTest, LongAgoIsOver) {
+    EXPECT_LE(deadlineOf(std::chrono::nanoseconds::min()), start);
+    EXPECT_LE(deadlineOf(std::chrono::seconds::min()), start);
+    EXPECT_LE(deadlineOf(std::chrono::hours::min()), start);
+    EXPECT_EQ(ScriptedWait::sleeps, 0);
+}
+
+// ---- handles
+
+using Lanes = BlockingQueue<MpscLanes<std::unique_ptr<int>>, ScriptedWait, ScriptedPacing>;
+using Handle = decltype(std::declval<Lanes&>().producer());
+static_assert(std::is_nothrow_move_constructible_v<Handle>);
+static_assert(!std::is_copy_constructible_v<Handle>);
+
+TEST_F(BlockingQueueTimesTest, HandleWaitsForRoomInItsLane) {
+    Lanes lanes(std::size_t{1});
+    Handle first = lanes.producer();
+    Handle second = lanes.producer();
+    EXPECT_TRUE(first.isOpen());
+    EXPECT_EQ(lanes.capacity(), 2U);
+    EXPECT_EQ(first.push(std::make_unique<int>(1)), PushResult::ok);
+    EXPECT_EQ(second.tryPush(std::make_unique<int>(2)), PushResult::ok);
+    ScriptedWait::onSleep = [&] { EXPECT_EQ(*lanes.tryPop().value(), 1); };
+    EXPECT_EQ(first.push(std::make_unique<int>(3)), PushResult::ok);
+    EXPECT_EQ(ScriptedWait::sleeps, 1);
+
+    auto value = std::make_unique<int>(4);
+    EXPECT_EQ(second.tryPush(std::move(value)), PushResult::full);
+    EXPECT_EQ(second.pushFor(std::move(value), 5ms), PushResult::full);
+    EXPECT_EQ(ScriptedWait::lastDeadline, start + 5ms);
+    ASSERT_NE(value, nullptr);
+    ScriptedWait::onSleep = [&] { lanes.close(); };
+    EXPECT_EQ(second.push(std::move(value)), PushResult::closed);
+    EXPECT_NE(value, nullptr);
+    EXPECT_EQ(*lanes.pop().value(), 2);
+    EXPECT_EQ(*lanes.pop().value(), 3);
+    EXPECT_EQ(lanes.pop(), std::nullopt);
+}
+
+TEST_F(BlockingQueueTimesTest, HandleLetsGo) {
+    Lanes lanes(std::size_t{1});
+    Handle handle = lanes.producer();
+    EXPECT_EQ(handle.push(std::make_unique<int>(1)), PushResult::ok);
+    Handle moved = std::move(handle);
+    EXPECT_FALSE(handle.isOpen());
+    moved.close();
+    moved.close();
+    EXPECT_FALSE(moved.isOpen());
+    EXPECT_EQ(*lanes.pop().value(), 1);
+    EXPECT_EQ(lanes.capacity(), 0U);
+}
+
+TEST_F(BlockingQueueTimesTest, PushThroughAHandleNotifiesTheConsumer) {
+    Lanes lanes(std::size_t{1});
+    (void)lanes.popFor(0s);
+    const ScriptedWait& consumer = *ScriptedWait::lastWaiter;
+    Handle handle = lanes.producer();
+    EXPECT_EQ(handle.tryPush(std::make_unique<int>(1)), PushResult::ok);
+    EXPECT_EQ(consumer.notifications, 1);
+    ScriptedWait::onSleep = [&] { (void)lanes.tryPop(); };
+    EXPECT_EQ(handle.push(std::make_unique<int>(2)), PushResult::ok);
+    EXPECT_GE(consumer.notifications, 2);
+}
+
+// ---- cost
+
+TEST(BlockingQueueCostTest, NoSystemCallWhileTheOtherSideIsAwake) {
+    Script script;
+    BlockingQueue<SpscRing<int, 2>, BasicPark<ScriptedPlatform, ScriptedParker>, NoPacing> queue;
+    for (int i = 0; i < 100; ++i) {
+        ASSERT_EQ(queue.push(i), PushResult::ok);
+        ASSERT_EQ(queue.pushFor(i, 1h), PushResult::ok);
+        ASSERT_EQ(queue.tryPush(i), PushResult::full);
+        ASSERT_EQ(queue.pop(), i);
+        ASSERT_EQ(queue.consumeFor(1h, [](int) {}), 1U);
+        queue.drain();
+    }
+    EXPECT_EQ(script.parks + script.unparks, 0);
+    EXPECT_TRUE(script.timedParks.empty());
+    EXPECT_EQ(script.heavyFences, 0);
+}
+
+TEST(BlockingQueueCostTest, DefaultsWorkTogether) {
+    BlockingQueue<SpscRing<int, 2>> queue;
+    constexpr int messages = 2000;
+    std::thread producer([&] {
+        for (int i = 0; i < messages; ++i) {
+            ASSERT_EQ(queue.push(i), PushResult::ok);
+        }
+        queue.drain();
+        queue.close();
+    });
+    int next = 0;
+    while (queue.consume([&](int value) { EXPECT_EQ(value, next++); }) != 0) {
+    }
+    producer.join();
+    EXPECT_EQ(next, messages);
+    EXPECT_TRUE(queue.isDrained());
+}
+
+}  // namespace
+}  // namespace sluice

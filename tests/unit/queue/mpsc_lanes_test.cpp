@@ -1,0 +1,231 @@
+#include "unit/queue/queue_doubles.hpp"
+
+#include <sluice/queue/mpsc_lanes.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+// Registration, handles, memory and shutdown; the order of delivery is in
+// mpsc_lanes_order_test.cpp.
+
+namespace sluice {
+namespace {
+
+using namespace test;
+using Lanes = MpscLanes<Tracked>;
+using Producer = Lanes::Producer;
+
+static_assert(std::is_same_v<Lanes::value_type, Tracked>);
+static_assert(!std::is_copy_constructible_v<Lanes> && !std::is_copy_assignable_v<Lanes>);
+static_assert(!std::is_convertible_v<std::size_t, Lanes>);
+
+template <class AnyLanes>
+std::vector<int> popAll(AnyLanes& lanes) {
+    std::vector<int> values;
+    while (auto message = lanes.tryPop()) {
+        values.push_back(message->value);
+    }
+    return values;
+}
+
+// ---- set-up
+
+#if defined(__cpp_exceptions)
+template <class AnyLanes>
+std::string refusalOf(std::size_t laneCapacity) {
+    try {
+        AnyLanes lanes(laneCapacity);
+    } catch (const std::invalid_argument& error) {
+        return error.what();
+    }
+    return "accepted";
+}
+
+TEST(MpscLanesTest, RefusesACapacityOutOfRange) {
+    EXPECT_EQ(refusalOf<Lanes>(0), "capacity of a ring is too small: 0, limit 1");
+    EXPECT_EQ((refusalOf<MpscLanes<int, ByteTraits>>(65)),
+              "capacity of a ring is too large: 65, limit 64");
+    EXPECT_EQ((refusalOf<MpscLanes<int, ByteTraits>>(64)), "accepted");
+}
+#else
+TEST(MpscLanesDeathTest, RefusesACapacityOutOfRange) {
+    EXPECT_DEATH(Lanes(0), "capacity of a ring is too small: 0, limit 1");
+    EXPECT_DEATH((MpscLanes<int, ByteTraits>(65)), "capacity of a ring is too large: 65, limit 64");
+}
+#endif
+
+TEST(MpscLanesTest, EachProducerHasItsOwnRoom) {
+    Lanes lanes(3);
+    EXPECT_EQ(lanes.laneCapacity(), 3U);
+    EXPECT_EQ(lanes.laneCount(), 0U);
+    EXPECT_EQ(lanes.capacity(), 0U);
+    Producer first = lanes.producer();
+    Producer second = lanes.producer();
+    EXPECT_EQ(lanes.laneCount(), 2U);
+    EXPECT_EQ(lanes.capacity(), 6U);
+    for (int i = 0; i < 3; ++i) {
+        ASSERT_EQ(first.tryEmplace(i), PushResult::ok);
+    }
+    EXPECT_EQ(first.tryEmplace(3), PushResult::full);
+    EXPECT_EQ(second.tryPush(Tracked(4)), PushResult::ok);
+    EXPECT_EQ(first.sizeApprox(), 3U);
+    EXPECT_EQ(second.sizeApprox(), 1U);
+    EXPECT_EQ(lanes.sizeApprox(), 4U);
+}
+
+// ---- memory
+
+TEST(MpscLanesTest, OnlyRegistrationAllocates) {
+    CountingResource memory;
+    {
+        Lanes lanes(4, &memory);
+        EXPECT_EQ(memory.allocations, 0);
+        Producer producer = lanes.producer();
+        const int allocations = memory.allocations;
+        EXPECT_GT(allocations, 0);
+        for (int i = 0; i < 20; ++i) {
+            ASSERT_EQ(producer.tryEmplace(i), PushResult::ok);
+            ASSERT_TRUE(lanes.tryPop());
+        }
+        lanes.close();
+        EXPECT_EQ(memory.allocations, allocations);
+        EXPECT_EQ(memory.deallocations, 0);
+    }
+    EXPECT_EQ(memory.deallocations, memory.allocations);
+    EXPECT_EQ(memory.bytesInUse, 0U);
+}
+
+TEST(MpscLanesTest, LaneGoesBackWhenItsProducerHasGoneAndItIsDrained) {
+    CountingResource memory;
+    Lanes lanes(4, &memory);
+    {
+        Producer producer = lanes.producer();
+        ASSERT_EQ(producer.tryEmplace(1), PushResult::ok);
+        ASSERT_EQ(producer.tryEmplace(2), PushResult::ok);
+    }
+    EXPECT_EQ(lanes.laneCount(), 1U);
+    EXPECT_EQ(lanes.tryPop()->value, 1);
+    EXPECT_EQ(lanes.laneCount(), 1U);
+    EXPECT_EQ(popAll(lanes), (std::vector<int>{2}));
+    EXPECT_EQ(lanes.laneCount(), 0U);
+    EXPECT_EQ(memory.bytesInUse, 0U);
+}
+
+TEST(MpscLanesTest, EmptyLaneOfAGoneProducerGoesBackWithTheNextHarvest) {
+    CountingResource memory;
+    Lanes lanes(4, &memory);
+    { const Producer producer = lanes.producer(); }
+    EXPECT_FALSE(lanes.tryPop());
+    EXPECT_EQ(memory.bytesInUse, 0U);
+    { const Producer producer = lanes.producer(); }
+    EXPECT_EQ(lanes.consumeOrdered([](const Tracked& m) { return m.value; }, [](Tracked&) {}), 0U);
+    EXPECT_EQ(memory.bytesInUse, 0U);
+}
+
+TEST(MpscLanesTest, LaneOfALivingProducerStays) {
+    Lanes lanes(4);
+    Producer producer = lanes.producer();
+    EXPECT_FALSE(lanes.tryPop());
+    EXPECT_EQ(lanes.laneCount(), 1U);
+    ASSERT_EQ(producer.tryEmplace(1), PushResult::ok);
+    EXPECT_EQ(popAll(lanes), (std::vector<int>{1}));
+}
+
+// First, middle and last lanes are taken out of the list and new ones hung on, in every order.
+TEST(MpscLanesTest, LanesComeAndGoInAnyOrder) {
+    constexpr int lanesAtOnce = 3;
+    CountingResource memory;
+    Lanes lanes(4, &memory);
+    std::vector<int> order{0, 1, 2};
+    do {
+        std::vector<Producer> producers;
+        for (int i = 0; i < lanesAtOnce; ++i) {
+            producers.push_back(lanes.producer());
+        }
+        std::size_t left = lanesAtOnce;
+        for (const int leaving : order) {
+            producers[static_cast<std::size_t>(leaving)].close();
+            EXPECT_FALSE(lanes.tryPop());
+            EXPECT_EQ(lanes.laneCount(), --left);
+            Producer latecomer = lanes.producer();
+            ASSERT_EQ(latecomer.tryEmplace(leaving), PushResult::ok);
+            for (Producer& producer : producers) {
+                EXPECT_TRUE(!producer.isOpen() || producer.tryEmplace(9) == PushResult::ok);
+            }
+            EXPECT_EQ(popAll(lanes).size(), left + 1);
+            latecomer.close();
+            EXPECT_FALSE(lanes.tryPop());
+        }
+        EXPECT_EQ(memory.bytesInUse, 0U);
+    } while (std::next_permutation(order.begin(), order.end()));
+}
+
+#if defined(__cpp_exceptions)
+TEST(MpscLanesTest, RegistrationWithoutMemoryChangesNothing) {
+    CountingResource memory;
+    Lanes lanes(4, &memory);
+    for (int granted = 0; granted < 2; ++granted) {
+        memory.allocationsLeft = granted;
+        EXPECT_THROW((void)lanes.producer(), std::bad_alloc);
+        EXPECT_EQ(lanes.laneCount(), 0U);
+        EXPECT_EQ(memory.bytesInUse, 0U);
+    }
+    memory.allocationsLeft = CountingResource::endless;
+    Producer producer = lanes.producer();
+    EXPECT_EQ(producer.tryEmplace(1), PushResult::ok);
+}
+#endif
+
+// ---- shutdown
+
+TEST(MpscLanesTest, CloseRefusesPushesInAllLanes) {
+    Lanes lanes(4);
+    Producer first = lanes.producer();
+    Producer second = lanes.producer();
+    ASSERT_EQ(first.tryEmplace(1), PushResult::ok);
+    EXPECT_FALSE(lanes.isClosed());
+    lanes.close();
+    lanes.close();
+    EXPECT_TRUE(lanes.isClosed());
+    EXPECT_EQ(first.tryEmplace(2), PushResult::closed);
+    EXPECT_EQ(second.tryEmplace(2), PushResult::closed);
+    EXPECT_TRUE(first.isOpen()) << "the handle keeps its lane";
+    Producer latecomer = lanes.producer();
+    EXPECT_EQ(latecomer.tryEmplace(2), PushResult::closed);
+    EXPECT_FALSE(lanes.isDrained());
+    EXPECT_EQ(lanes.tryPop()->value, 1);
+    EXPECT_TRUE(lanes.isDrained());
+}
+
+TEST(MpscLanesTest, IsDrainedOnlyWhenClosedAndEmptyInEveryLane) {
+    Lanes lanes(4);
+    EXPECT_FALSE(lanes.isDrained()) << "empty but open";
+    Producer first = lanes.producer();
+    Producer second = lanes.producer();
+    {
+        auto reservation = second.tryReserve();
+        lanes.close();
+        EXPECT_FALSE(lanes.isDrained()) << "a push is under way";
+        reservation.emplace(1);
+        reservation.commit();
+    }
+    EXPECT_FALSE(lanes.isDrained());
+    lanes.consume([&](Tracked&) { EXPECT_FALSE(lanes.isDrained()) << "its handler still runs"; });
+    EXPECT_TRUE(lanes.isDrained());
+}
+
+TEST(MpscLanesTest, WithoutLanesClosedIsDrained) {
+    Lanes lanes(4);
+    lanes.close();
+    EXPECT_TRUE(lanes.isDrained());
+}
+
+}  // namespace
+}  // namespace sluice

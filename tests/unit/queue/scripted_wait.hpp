@@ -1,0 +1,87 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <utility>
+#include <vector>
+
+namespace sluice::test {
+
+/// A wait strategy for tests in a single thread. Where a thread would sleep, the test's hook acts
+/// for the other side; a wait that nobody would ever end throws or, timed, lets the clock reach its
+/// limit.
+struct ScriptedWait {
+    struct Clock {
+        using duration = std::chrono::nanoseconds;
+        using rep = duration::rep;
+        using period = duration::period;
+        using time_point = std::chrono::time_point<Clock>;
+        static constexpr bool is_steady = true;
+        static time_point now() noexcept { return time; }
+        inline static time_point time{};
+    };
+
+    template <class Ready>
+    void wait(Ready&& ready) {
+        lastWaiter = this;
+        while (!ready()) {
+            sleep();
+        }
+    }
+
+    template <class Ready>
+    [[nodiscard]] bool waitUntil(Ready&& ready, Clock::time_point deadline) {
+        lastWaiter = this;
+        lastDeadline = deadline;
+        while (!ready()) {
+            if (Clock::time >= deadline) {
+                return false;
+            }
+            if (onSleep) {
+                sleep();
+            } else {
+                Clock::time = deadline;
+            }
+        }
+        return true;
+    }
+
+    void notifyAll() noexcept { ++notifications; }
+
+    static void sleep() {
+        ++sleeps;
+        std::exchange(onSleep, nullptr)();
+    }
+
+    static void reset() {
+        Clock::time = Clock::time_point{std::chrono::hours{1}};
+        onSleep = nullptr;
+        lastWaiter = nullptr;
+        lastDeadline = {};
+        sleeps = 0;
+    }
+
+    int notifications = 0;
+
+    inline static std::function<void()> onSleep;
+    inline static ScriptedWait* lastWaiter = nullptr;
+    inline static Clock::time_point lastDeadline{};
+    inline static int sleeps = 0;
+};
+
+/// Notes what a queue tells its pacing.
+struct ScriptedPacing {
+    void harvested(std::size_t count) const { harvests.push_back(count); }
+    void full() const { ++refusals; }
+
+    static void reset() {
+        harvests.clear();
+        refusals = 0;
+    }
+
+    inline static std::vector<std::size_t> harvests;
+    inline static int refusals = 0;
+};
+
+}  // namespace sluice::test

@@ -1,0 +1,228 @@
+#include "unit/queue/queue_doubles.hpp"
+
+#include <sluice/queue/segment_queue.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <stdexcept>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+// takeAll() and what it returns.
+
+namespace sluice {
+namespace {
+
+using namespace test;
+
+using Queue = SegmentQueue<Tracked, TinyTraits>;
+using Batch = Queue::Batch;
+
+static_assert(std::is_nothrow_default_constructible_v<Batch>);
+static_assert(std::is_nothrow_move_constructible_v<Batch>);
+static_assert(!std::is_copy_constructible_v<Batch>);
+
+template <class Source>
+std::vector<int> valuesOf(Source& source, std::size_t max = unlimited) {
+    std::vector<int> values;
+    const std::size_t count =
+        source.consume([&](auto& message) { values.push_back(message.value); }, max);
+    EXPECT_EQ(count, values.size());
+    return values;
+}
+
+class SegmentQueueBatchTest : public testing::Test {
+protected:
+    void push(int from, int to) {
+        for (int i = from; i < to; ++i) {
+            ASSERT_EQ(queue.tryEmplace(i), PushResult::ok);
+        }
+    }
+    static std::vector<int> range(int from, int to) {
+        std::vector<int> values;
+        for (int i = from; i < to; ++i) {
+            values.push_back(i);
+        }
+        return values;
+    }
+
+    CountingResource memory;
+    Queue queue{unlimited, &memory};
+};
+
+TEST_F(SegmentQueueBatchTest, TakesEverythingThatIsQueued) {
+    push(0, 10);
+    const int allocations = memory.allocations;
+    Batch batch = queue.takeAll();
+    EXPECT_EQ(batch.size(), 10U);
+    EXPECT_EQ(queue.sizeApprox(), 0U);
+    EXPECT_FALSE(queue.tryPop());
+    EXPECT_EQ(Tracked::alive, 10) << "nothing is moved or copied";
+    EXPECT_EQ(memory.allocations, allocations);
+    EXPECT_EQ(valuesOf(batch), range(0, 10));
+    EXPECT_EQ(batch.size(), 0U);
+    EXPECT_EQ(valuesOf(batch), range(0, 0));
+}
+
+TEST_F(SegmentQueueBatchTest, OfAnEmptyQueueIsEmpty) {
+    EXPECT_EQ(queue.takeAll().size(), 0U);
+    push(0, 1);
+    EXPECT_EQ(valuesOf(queue), range(0, 1));
+    Batch batch = queue.takeAll();
+    EXPECT_EQ(batch.size(), 0U);
+    EXPECT_EQ(valuesOf(batch), range(0, 0));
+    Batch none;
+    EXPECT_EQ(valuesOf(none), range(0, 0));
+}
+
+TEST_F(SegmentQueueBatchTest, QueueGoesOnBehindIt) {
+    for (int before = 0; before < 7; ++before) {
+        push(0, 7);
+        EXPECT_EQ(valuesOf(queue, static_cast<std::size_t>(before)), range(0, before));
+        Batch batch = queue.takeAll();
+        push(7, 14);
+        EXPECT_EQ(valuesOf(queue, 3), range(7, 10));
+        EXPECT_EQ(valuesOf(batch, 2).size(), static_cast<std::size_t>(std::min(2, 7 - before)));
+        EXPECT_EQ(valuesOf(queue), range(10, 14));
+        EXPECT_EQ(valuesOf(batch), range(std::min(before + 2, 7), 7));
+    }
+}
+
+TEST_F(SegmentQueueBatchTest, HandsOutAtMostSoMany) {
+    push(0, 5);
+    Batch batch = queue.takeAll();
+    EXPECT_EQ(valuesOf(batch, 0), range(0, 0));
+    EXPECT_EQ(valuesOf(batch, 2), range(0, 2));
+    EXPECT_EQ(batch.size(), 3U);
+    EXPECT_EQ(Tracked::alive, 3);
+    EXPECT_EQ(valuesOf(batch, 9), range(2, 5));
+}
+
+TEST_F(SegmentQueueBatchTest, DestroysWhatIsLeft) {
+    push(0, 5);
+    {
+        Batch batch = queue.takeAll();
+        EXPECT_EQ(valuesOf(batch, 2), range(0, 2));
+    }
+    EXPECT_EQ(Tracked::alive, 0);
+}
+
+TEST_F(SegmentQueueBatchTest, Moves) {
+    push(0, 5);
+    Batch first = queue.takeAll();
+    EXPECT_EQ(valuesOf(first, 1), range(0, 1));
+    Batch second = std::move(first);
+    EXPECT_EQ(first.size(), 0U);
+    EXPECT_EQ(valuesOf(first), range(0, 0));
+    EXPECT_EQ(valuesOf(second), range(1, 5));
+}
+
+TEST_F(SegmentQueueBatchTest, DoesNotCountForTheLimit) {
+    SegmentQueue<int, TinyTraits> limited(4);
+    for (int round = 0; round < 3; ++round) {
+        for (int i = 0; i < 4; ++i) {
+            ASSERT_EQ(limited.tryPush(i), PushResult::ok);
+        }
+        ASSERT_EQ(limited.tryPush(4), PushResult::full);
+        auto batch = limited.takeAll();
+        ASSERT_EQ(limited.tryPush(5), PushResult::ok);
+        ASSERT_EQ(limited.tryPop(), 5);
+    }
+}
+
+TEST_F(SegmentQueueBatchTest, DoesNotCountForDrained) {
+    push(0, 2);
+    queue.close();
+    EXPECT_FALSE(queue.isDrained());
+    Batch batch = queue.takeAll();
+    EXPECT_TRUE(queue.isDrained());
+    EXPECT_EQ(valuesOf(batch), range(0, 2));
+}
+
+TEST_F(SegmentQueueBatchTest, HandlerMayUseTheQueue) {
+    push(0, 4);
+    Batch batch = queue.takeAll();
+    std::vector<int> seen;
+    batch.consume([&](Tracked& message) {
+        ASSERT_EQ(queue.tryEmplace(message.value + 10), PushResult::ok);
+        seen.push_back(queue.tryPop()->value);
+    });
+    EXPECT_EQ(seen, range(10, 14));
+}
+
+TEST_F(SegmentQueueBatchTest, MayBeConsumedOnAnotherThread) {
+    std::vector<int> seen;
+    for (int round = 0; round < 50; ++round) {
+        push(0, 20);
+        Batch batch = queue.takeAll();
+        std::thread worker([&, mine = std::move(batch)]() mutable { seen = valuesOf(mine); });
+        push(20, 40);
+        EXPECT_EQ(valuesOf(queue), range(20, 40));
+        worker.join();
+        EXPECT_EQ(seen, range(0, 20));
+    }
+}
+
+TEST_F(SegmentQueueBatchTest, GivesItsSegmentsBack) {
+    for (int round = 0; round < 100; ++round) {
+        push(0, 10);
+        Batch first = queue.takeAll();
+        push(10, 20);
+        Batch second = queue.takeAll();
+        push(20, 25);
+        Batch destroyed = round % 2 == 0 ? std::move(first) : std::move(second);
+    }
+    EXPECT_LE(memory.allocations, 2 * (45 / 3) + 4);
+    EXPECT_EQ(valuesOf(queue).size(), 5U);
+    queue.trim();
+    EXPECT_EQ(memory.allocations - memory.deallocations, 1) << "only the last of the chain stays";
+}
+
+#if defined(__cpp_exceptions)
+TEST_F(SegmentQueueBatchTest, ThrowingHandlerHasConsumedExactlyItsMessage) {
+    push(0, 8);
+    Batch batch = queue.takeAll();
+    for (int i = 0; i < 8; ++i) {
+        EXPECT_THROW(batch.consume([&](Tracked& message) {
+            EXPECT_EQ(message.value, i);
+            throw std::runtime_error("handler");
+        }),
+                     std::runtime_error);
+        EXPECT_EQ(batch.size(), static_cast<std::size_t>(7 - i));
+        EXPECT_EQ(Tracked::alive, 7 - i);
+    }
+}
+
+TEST_F(SegmentQueueBatchTest, CountsSkippedSlotsUntilItPassesThem) {
+    SegmentQueue<Building, TinyTraits> subject;
+    const auto fail = [] { throw std::runtime_error("constructor"); };
+    ASSERT_EQ(subject.tryEmplace(1), PushResult::ok);
+    EXPECT_THROW((void)subject.tryEmplace(2, fail), std::runtime_error);
+    ASSERT_EQ(subject.tryEmplace(3), PushResult::ok);
+    auto batch = subject.takeAll();
+    EXPECT_EQ(batch.size(), 3U);
+    EXPECT_EQ(valuesOf(batch), (std::vector<int>{1, 3}));
+    EXPECT_EQ(batch.size(), 0U);
+}
+#endif
+
+#ifndef NDEBUG
+TEST(SegmentQueueDeathTest, BatchThatOutlivesItsQueue) {
+    EXPECT_DEATH(
+        {
+            Batch batch;
+            Queue queue;
+            (void)queue.tryEmplace(1);
+            const Batch outlives = queue.takeAll();
+            queue.~Queue();
+        },
+        "destroy or consume it before the queue");
+}
+#endif
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,243 @@
+#include "unit/queue/queue_doubles.hpp"
+
+#include <sluice/queue/segment_queue.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <new>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+// Limit, order and shutdown; more in segment_queue_memory_test.cpp and
+// segment_queue_batch_test.cpp.
+
+namespace sluice {
+namespace {
+
+using namespace test;
+using Queue = SegmentQueue<Building>;
+
+static_assert(std::is_same_v<SegmentQueue<int>::value_type, int>);
+static_assert(std::is_base_of_v<QueueTraits, SegmentQueueTraits>);
+static_assert(!std::is_copy_constructible_v<Queue> && !std::is_copy_assignable_v<Queue>);
+static_assert(std::is_default_constructible_v<Queue>, "no limit by default");
+static_assert(!std::is_convertible_v<std::size_t, Queue>);
+
+template <class AnyQueue>
+std::vector<int> popAll(AnyQueue& queue) {
+    std::vector<int> values;
+    queue.consume([&](auto& message) { values.push_back(message.value); });
+    return values;
+}
+
+// ---- limit
+
+#if defined(__cpp_exceptions)
+TEST(SegmentQueueTest, RefusesALimitOfNothing) {
+    CountingResource memory;
+    try {
+        Queue queue(0, &memory);
+        FAIL() << "accepted";
+    } catch (const std::invalid_argument& error) {
+        EXPECT_EQ(std::string(error.what()), "limit of a SegmentQueue is too small: 0, limit 1");
+    }
+    EXPECT_EQ(memory.allocations, 0);
+}
+#else
+TEST(SegmentQueueDeathTest, RefusesALimitOfNothing) {
+    EXPECT_DEATH(Queue(0), "limit of a SegmentQueue is too small: 0, limit 1");
+}
+#endif
+
+TEST(SegmentQueueTest, LimitIsExact) {
+    for (std::size_t limit = 1; limit <= 10; ++limit) {
+        SegmentQueue<int, TinyTraits> queue(limit);
+        EXPECT_EQ(queue.capacity(), limit);
+        for (int lap = 0; lap < 5; ++lap) {
+            for (std::size_t i = 0; i < limit; ++i) {
+                ASSERT_EQ(queue.tryPush(1), PushResult::ok);
+            }
+            ASSERT_EQ(queue.tryPush(1), PushResult::full);
+            ASSERT_EQ(queue.sizeApprox(), limit);
+            ASSERT_EQ(queue.tryPop(), 1);
+            ASSERT_EQ(queue.tryPush(1), PushResult::ok);
+            ASSERT_EQ(queue.tryPush(1), PushResult::full);
+            ASSERT_EQ(queue.consume([](int) {}), limit);
+        }
+    }
+}
+
+TEST(SegmentQueueTest, WithoutALimitTakesWhateverComes) {
+    SegmentQueue<int> queue;
+    EXPECT_GT(queue.capacity(), std::size_t{1} << 30U);
+    for (int i = 0; i < 100000; ++i) {
+        ASSERT_EQ(queue.tryPush(i), PushResult::ok);
+    }
+    EXPECT_EQ(queue.sizeApprox(), 100000U);
+    int next = 0;
+    EXPECT_EQ(queue.consume([&](int value) { EXPECT_EQ(value, next++); }), 100000U);
+}
+
+TEST(SegmentQueueTest, PushInProgressCountsForTheLimit) {
+    Queue queue(1);
+    EXPECT_EQ(queue.tryEmplace(1, [&] { EXPECT_EQ(queue.tryEmplace(2), PushResult::full); }),
+              PushResult::ok);
+}
+
+// ---- order
+
+TEST(SegmentQueueTest, PushTakesItsPlaceWhenItBegins) {
+    Queue queue;
+    EXPECT_EQ(queue.tryEmplace(1,
+                               [&] {
+                                   EXPECT_EQ(queue.tryEmplace(2), PushResult::ok);
+                                   EXPECT_EQ(queue.sizeApprox(), 2U);
+                                   EXPECT_FALSE(queue.tryPop()) << "the first one delays it";
+                               }),
+              PushResult::ok);
+    EXPECT_EQ(popAll(queue), (std::vector<int>{1, 2}));
+}
+
+TEST(SegmentQueueTest, ConsumeHandsOutWhatWasThereWhenItBegan) {
+    SegmentQueue<Tracked, TinyTraits> queue;
+    for (int i = 0; i < 5; ++i) {
+        ASSERT_EQ(queue.tryEmplace(i), PushResult::ok);
+    }
+    std::vector<int> alive;
+    EXPECT_EQ(queue.consume([&](Tracked& message) {
+        alive.push_back(Tracked::alive);
+        ASSERT_EQ(queue.tryEmplace(message.value + 10), PushResult::ok);
+    }),
+              5U);
+    EXPECT_EQ(alive, (std::vector<int>{5, 5, 5, 5, 5})) << "each is destroyed after its handler";
+    EXPECT_EQ(popAll(queue), (std::vector<int>{10, 11, 12, 13, 14}));
+}
+
+template <class Traits>
+class SegmentQueueModelTest : public testing::Test {};
+using ModelTraits = testing::Types<TinyTraits, TinyByteTraits, TinyNearWrapTraits>;
+TYPED_TEST_SUITE(SegmentQueueModelTest, ModelTraits);
+
+// Every mix of pushes, failing pushes and pops against a model, over many laps of few segments.
+TYPED_TEST(SegmentQueueModelTest, BehavesAsItsModel) {
+    for (const std::size_t limit : {1U, 2U, 3U, 4U, 7U, 64U}) {
+        CountingResource memory;
+        {
+            SegmentQueue<Building, TypeParam> queue(limit, &memory);
+            std::deque<int> model;
+            std::mt19937 random(static_cast<unsigned>(limit));
+            for (int i = 0; i < 5000; ++i) {
+                const auto wanted = model.size() < limit ? PushResult::ok : PushResult::full;
+                if (random() % 2 == 0) {
+                    ASSERT_EQ(queue.tryEmplace(i), wanted);
+                    if (wanted == PushResult::ok) {
+                        model.push_back(i);
+                    }
+                } else if (random() % 8 != 0) {
+                    const auto popped = queue.tryPop();
+                    ASSERT_EQ(popped.has_value(), !model.empty());
+                    if (popped) {
+                        ASSERT_EQ(popped->value, model.front());
+                        model.pop_front();
+                    }
+                } else {
+                    ASSERT_EQ(popAll(queue), std::vector<int>(model.begin(), model.end()));
+                    model.clear();
+                }
+                ASSERT_EQ(queue.sizeApprox(), model.size());
+            }
+            EXPECT_LE(memory.allocations, static_cast<int>(limit / 3 + 2)) << "segments are reused";
+        }
+        EXPECT_EQ(memory.bytesInUse, 0U);
+    }
+}
+
+TYPED_TEST(SegmentQueueModelTest, LimitBeyondTheIndexRangeIsCutToIt) {
+    const SegmentQueue<int, TypeParam> queue;
+    EXPECT_EQ(queue.capacity(), detail::Positions<typename TypeParam::Index>::maxCapacity);
+}
+
+// ---- exceptions
+
+#if defined(__cpp_exceptions)
+TEST(SegmentQueueTest, SlotOfAThrowingConstructorIsSkipped) {
+    SegmentQueue<Building, TinyTraits> queue;
+    const auto fail = [] { throw std::runtime_error("constructor"); };
+    std::vector<int> wanted;
+    for (int i = 0; i < 50; ++i) {
+        if (i % 5 < 3) {
+            EXPECT_THROW((void)queue.tryEmplace(i, fail), std::runtime_error);
+        } else {
+            ASSERT_EQ(queue.tryEmplace(i), PushResult::ok);
+            wanted.push_back(i);
+        }
+    }
+    EXPECT_EQ(queue.tryPop()->value, wanted.front()) << "a skipped slot is no message";
+    wanted.erase(wanted.begin());
+    EXPECT_EQ(popAll(queue), wanted);
+    EXPECT_EQ(queue.sizeApprox(), 0U);
+}
+
+TEST(SegmentQueueTest, ThrowingHandlerHasConsumedExactlyItsMessage) {
+    SegmentQueue<Tracked, TinyTraits> queue;
+    for (int i = 0; i < 8; ++i) {
+        ASSERT_EQ(queue.tryEmplace(i), PushResult::ok);
+    }
+    for (int i = 0; i < 8; ++i) {
+        EXPECT_THROW(queue.consume([&](Tracked& message) {
+            EXPECT_EQ(message.value, i);
+            throw std::runtime_error("handler");
+        }),
+                     std::runtime_error);
+        EXPECT_EQ(Tracked::alive, 7 - i);
+    }
+    EXPECT_EQ(queue.sizeApprox(), 0U);
+}
+#endif
+
+// ---- shutdown
+
+TEST(SegmentQueueTest, ClosedCountsMoreThanFull) {
+    Queue queue(1);
+    ASSERT_EQ(queue.tryEmplace(1), PushResult::ok);
+    EXPECT_FALSE(queue.isClosed());
+    queue.close();
+    queue.close();
+    EXPECT_TRUE(queue.isClosed());
+    EXPECT_EQ(queue.tryEmplace(2), PushResult::closed);
+    EXPECT_EQ(queue.tryPop()->value, 1);
+    EXPECT_EQ(queue.tryEmplace(2), PushResult::closed);
+}
+
+TEST(SegmentQueueTest, IsDrainedOnlyWhenClosedAndEmpty) {
+    Queue queue;
+    EXPECT_FALSE(queue.isDrained()) << "empty but open";
+    EXPECT_EQ(queue.tryEmplace(1,
+                               [&] {
+                                   queue.close();
+                                   EXPECT_FALSE(queue.isDrained()) << "a push is under way";
+                               }),
+              PushResult::ok);
+    EXPECT_FALSE(queue.isDrained());
+    queue.consume([&](Building&) { EXPECT_FALSE(queue.isDrained()) << "its handler still runs"; });
+    EXPECT_TRUE(queue.isDrained());
+}
+
+#ifndef NDEBUG
+TEST(SegmentQueueDeathTest, HandlerThatConsumesFromItsOwnQueue) {
+    Queue queue;
+    ASSERT_EQ(queue.tryEmplace(1), PushResult::ok);
+    const char* const advice = "let one thread at a time consume";
+    EXPECT_DEATH(queue.consume([&](Building&) { (void)queue.tryPop(); }), advice);
+    EXPECT_DEATH(queue.consume([&](Building&) { (void)queue.takeAll(); }), advice);
+}
+#endif
+
+}  // namespace
+}  // namespace sluice

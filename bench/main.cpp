@@ -81,21 +81,19 @@ int runQueues(const Arguments& arguments) {
         throw std::invalid_argument("two CPUs are needed, this process may use " +
                                     std::to_string(cpus.size()));
     }
-    std::ofstream json;
-    if (!arguments.jsonPath.empty()) {
-        json.open(arguments.jsonPath);
-        if (!json) {
-            throw std::invalid_argument("cannot write " + arguments.jsonPath);
-        }
+    // Before the run, and without harm to an older report: a bad path should not cost minutes.
+    const std::string& path = arguments.jsonPath;
+    if (!path.empty() && !std::ofstream(path, std::ios::app)) {
+        throw std::invalid_argument("cannot write " + path);
     }
     const Report report = runQueueSuite(arguments.queues, cpus, std::cout);
     if (report.results.empty()) {
         throw std::invalid_argument("no subject and scenario match the filters");
     }
-    if (json.is_open()) {
-        json << toJson(report).dump(2) << '\n';
-        if (!json.flush()) {
-            throw std::invalid_argument("cannot write " + arguments.jsonPath);
+    if (!path.empty()) {
+        std::ofstream json(path);
+        if (!(json << toJson(report).dump(2) << '\n').flush()) {
+            throw std::invalid_argument("cannot write " + path);
         }
     }
     const auto invalid = std::count_if(report.results.begin(), report.results.end(), isInvalid);
@@ -120,6 +118,9 @@ int main(int argc, char** argv) {
         return arguments.list ? listAll() : runQueues(arguments);
     } catch (const CLI::CallForHelp& help) {
         return app.exit(help);
+    } catch (const CLI::RequiredError&) {
+        std::cerr << "sluice_bench: name a suite: queues\n";
+        return exitUsage;
     } catch (const std::exception& error) {
         std::cerr << "sluice_bench: " << error.what() << '\n';
         return exitUsage;

@@ -1,8 +1,6 @@
 # GoogleTest from Debian's sources, built with the flags of the current build, and
 # sluice_add_test().
 
-include(GoogleTest)
-
 set(SLUICE_GOOGLETEST_DIR /usr/src/googletest/googletest
     CACHE PATH "GoogleTest's sources (Debian: package googletest)")
 if(NOT EXISTS "${SLUICE_GOOGLETEST_DIR}/src/gtest-all.cc")
@@ -50,16 +48,36 @@ function(sluice_add_test)
         set(arg_PROCESSORS 1)
     endif()
     if(NOT arg_TIMEOUT)
-        set(arg_TIMEOUT 300)
+        set(arg_TIMEOUT 180)
     endif()
 
     set(target ${arg_NAME}_test)
     add_executable(${target} ${arg_SOURCES})
     target_link_libraries(${target} PRIVATE ${arg_LINK} sluice_test_support)
     target_precompile_headers(${target} REUSE_FROM sluice_test_support)
-    set_target_properties(${target} PROPERTIES CROSSCOMPILING_EMULATOR "${SLUICE_TEST_LAUNCHER}")
-    gtest_discover_tests(${target}
-        TEST_PREFIX "${arg_NAME}."
-        DISCOVERY_TIMEOUT 120
-        PROPERTIES TIMEOUT ${arg_TIMEOUT} PROCESSORS ${arg_PROCESSORS} LABELS ${arg_NAME})
+    sluice_discover_tests(${target} ${arg_NAME}
+        "TIMEOUT ${arg_TIMEOUT} PROCESSORS ${arg_PROCESSORS} LABELS ${arg_NAME}")
+endfunction()
+
+# sluice_discover_tests(<target> <prefix> <properties>): lists the cases when the program is built.
+function(sluice_discover_tests target prefix properties)
+    set(tests "${CMAKE_CURRENT_BINARY_DIR}/${target}.tests.cmake")
+    set(include "${CMAKE_CURRENT_BINARY_DIR}/${target}.include.cmake")
+    file(WRITE "${include}"
+        "if(EXISTS [==[${tests}]==])\n"
+        "    include([==[${tests}]==])\n"
+        "else()\n"
+        "    add_test(${prefix}.NOT_BUILT ${target}_is_not_built)\n"
+        "endif()\n")
+    set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${include}")
+    add_custom_command(TARGET ${target} POST_BUILD
+        BYPRODUCTS "${tests}"
+        COMMAND "${CMAKE_COMMAND}"
+            "-DEXECUTABLE=$<TARGET_FILE:${target}>"
+            "-DLAUNCHER=${SLUICE_TEST_LAUNCHER}"
+            "-DPREFIX=${prefix}"
+            "-DPROPERTIES=${properties}"
+            "-DOUTPUT=${tests}"
+            -P "${PROJECT_SOURCE_DIR}/cmake/discover_tests.cmake"
+        VERBATIM)
 endfunction()

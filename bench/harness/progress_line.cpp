@@ -36,7 +36,7 @@ void ProgressLine::show(std::size_t done, std::size_t all) {
                  step_.c_str(), done + 1, all, left, terminal_ ? "" : "\n");
 }
 
-void ProgressLine::end() {
+void ProgressLine::end() const {
     if (terminal_) {
         std::fprintf(stderr, "\r\033[K");
     }

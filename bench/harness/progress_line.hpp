@@ -23,7 +23,7 @@ public:
     void show(std::size_t done, std::size_t all);
 
     /// Ends the step and clears the line.
-    void end();
+    void end() const;
 
 private:
     bool terminal_;

@@ -109,7 +109,7 @@ private:
         calibration.messages = 100000;
         std::vector<double> throughput;
         for (int i = 0; i < 3; ++i) {
-            const Round round = runs.throughput64(calibration);
+            Round round = runs.throughput64(calibration);
             if (!round.error.empty()) {
                 return round;
             }

@@ -313,13 +313,19 @@ TYPED_TEST(EpochStressTest, DeletersRetireAndEnter) {
 // that it is unlinked. Stores to lines that the other core owns keep the announcement in the
 // reader's store buffer for as long as possible; the skew moves the threads against each other from
 // round to round.
+void skewBy(int pauses) {
+    for (; pauses > 0; --pauses) {
+        cpuPause();
+    }
+}
+
 TYPED_TEST(EpochStressTest, ReaderIsSeenOrSeesTheUnlink) {
     struct alignas(128) Line {
         std::atomic<int> value{0};
     };
-    constexpr int rounds = 30000;
+    const int rounds = TypeParam::Fence::isAsymmetric() ? 20000 : 50000;
     typename TestFixture::DomainUnderTest domain(EpochOptions{0});
-    std::array<Line, 8> contended;
+    std::array<Line, 48> contended;
     Line unlinked;
     EpochNode node;
     test::Rendezvous rendezvous;
@@ -329,9 +335,7 @@ TYPED_TEST(EpochStressTest, ReaderIsSeenOrSeesTheUnlink) {
         auto reader = domain.reader();
         for (int round = 1; round <= rounds; ++round) {
             rendezvous.arrive();
-            for (int skew = round % 16; skew > 0; --skew) {
-                cpuPause();
-            }
+            skewBy(round % 16);
             for (Line& line : contended) {
                 line.value.store(round, std::memory_order_relaxed);
             }
@@ -349,6 +353,7 @@ TYPED_TEST(EpochStressTest, ReaderIsSeenOrSeesTheUnlink) {
             line.value.store(-round, std::memory_order_relaxed);
         }
         rendezvous.arrive();
+        skewBy(round / 16 % 16);
         unlinked.value.store(round, std::memory_order_relaxed);
         domain.retire(node, [](EpochNode&) {});
         const bool isFreed = domain.collect() == 1;

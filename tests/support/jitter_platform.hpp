@@ -1,10 +1,11 @@
 #pragma once
 
+#include "support/dice.hpp"
+
 #include <sluice/base/platform.hpp>
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -17,19 +18,16 @@ namespace sluice::test {
 /// rarely by giving its processor away in the middle of an operation. With two cores and no help,
 /// the windows between two instructions of an algorithm are hardly ever hit.
 inline void jitter() noexcept {
-    // A generator per thread (xorshift), so that drawing a number is no synchronisation.
-    thread_local std::uint32_t state =
-        static_cast<std::uint32_t>(std::hash<std::thread::id>{}(std::this_thread::get_id()) | 1U);
-    state ^= state << 13U;
-    state ^= state >> 17U;
-    state ^= state << 5U;
-    const std::uint32_t dice = state >> 8U;
+    // Dice of its own for each thread, so that a throw is no synchronisation.
+    thread_local Dice dice(
+        static_cast<std::uint32_t>(std::hash<std::thread::id>{}(std::this_thread::get_id())));
+    const std::uint32_t eyes = dice();
     std::uint32_t pauses = 0;
-    if (dice % 8 == 0) {
-        pauses = dice / 8 % 32;
-    } else if (dice % 257 == 0) {
-        pauses = dice / 257 % 1024;
-    } else if (dice % 509 == 0) {
+    if (eyes % 8 == 0) {
+        pauses = eyes / 8 % 32;
+    } else if (eyes % 257 == 0) {
+        pauses = eyes / 257 % 1024;
+    } else if (eyes % 509 == 0) {
         std::this_thread::yield();
     }
     for (; pauses != 0; --pauses) {
@@ -65,18 +63,15 @@ public:
         const Shaken shaken;
         return Base::exchange(value, order);
     }
-    template <class U = T>
-    U fetch_add(U value, std::memory_order order) noexcept {
+    T fetch_add(T value, std::memory_order order) noexcept {
         const Shaken shaken;
         return Base::fetch_add(value, order);
     }
-    template <class U = T>
-    U fetch_sub(U value, std::memory_order order) noexcept {
+    T fetch_sub(T value, std::memory_order order) noexcept {
         const Shaken shaken;
         return Base::fetch_sub(value, order);
     }
-    template <class U = T>
-    U fetch_or(U value, std::memory_order order) noexcept {
+    T fetch_or(T value, std::memory_order order) noexcept {
         const Shaken shaken;
         return Base::fetch_or(value, order);
     }

@@ -39,7 +39,6 @@ class DiscoverTestsTest(PlantedTree):
         result = self.discover(
             "RingTest.",
             "  Wraps",
-            "  DISABLED_Later",
             "Conformance/Spsc.  # TypeParam = sluice::SpscRing<int, 8, Traits[2]>; const",
             "  KeepsOrder",
             "Sizes/SizeTest.",
@@ -50,7 +49,6 @@ class DiscoverTestsTest(PlantedTree):
             self.names(),
             [
                 "queue.RingTest.Wraps",
-                "queue.RingTest.DISABLED_Later",
                 "queue.Conformance/Spsc.KeepsOrder",
                 "queue.Sizes/SizeTest.Fits/0",
             ],
@@ -60,6 +58,9 @@ class DiscoverTestsTest(PlantedTree):
         self.assert_refuses(
             "queue.A/.B twice", "A/.  # TypeParam = int", "  B", "A/.  # TypeParam = long", "  B"
         )
+
+    def test_refuses_a_disabled_case(self):
+        self.assert_refuses("queue.A.DISABLED_B would never run", "A.", "  DISABLED_B")
 
     def test_refuses_what_it_does_not_understand(self):
         self.assert_refuses("not understood: Suite/Ring<int>.", "Suite/Ring<int>.", "  Case")

@@ -95,7 +95,7 @@ public:
     /// Waits for a message; empty only when the queue is closed and drained.
     [[nodiscard]] std::optional<value_type> pop() {
         std::optional<value_type> value;
-        arrived_.wait([&] { return (value = tryPop()).has_value() || queue_.isDrained(); });
+        arrived_.wait([&] { return popAttempt(value); });
         return value;
     }
 
@@ -103,9 +103,7 @@ public:
     template <class Rep, class Period>
     [[nodiscard]] std::optional<value_type> popFor(std::chrono::duration<Rep, Period> atMost) {
         std::optional<value_type> value;
-        (void)arrived_.waitUntil(
-            [&] { return (value = tryPop()).has_value() || queue_.isDrained(); },
-            deadlineAfter(atMost));
+        (void)arrived_.waitUntil([&] { return popAttempt(value); }, deadlineAfter(atMost));
         return value;
     }
 
@@ -205,6 +203,13 @@ private:
         (void)roomMade_.waitUntil(
             [&] { return pushAttempt(result, target, std::forward<U>(value)); }, deadline);
         return result;
+    }
+
+    // Not by assigning what tryPop returns: a message may be movable without being assignable.
+    bool popAttempt(std::optional<value_type>& value) {
+        std::size_t count = 0;
+        const auto take = [&value](value_type& message) { value.emplace(std::move(message)); };
+        return harvest(count, take, 1);
     }
 
     template <class Handler>

@@ -57,11 +57,11 @@ inline testing::AssertionResult survive(const std::vector<std::string>& expected
     return failure;
 }
 
-/// Traits of a queue under the checker: positions of 8 bits that wrap after three messages.
+/// Traits of a queue under the checker: positions of 8 bits that wrap after one message.
 struct ModelTraits : QueueTraits {
     using Platform = ModelPlatform;
     using Index = std::uint8_t;
-    static constexpr std::uint64_t firstPosition = 250;
+    static constexpr std::uint64_t firstPosition = 254;
 };
 
 /// How many messages live, and what has become of them.

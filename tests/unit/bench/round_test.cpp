@@ -24,7 +24,7 @@ struct Unpaced {
 enum class Fault { none, loses, doubles, reorders, corrupts };
 
 // A plain queue under a lock that does one thing wrong, once, to message number 100.
-template <Fault fault>
+template <Fault TheFault>
 class LockedQueue {
 public:
     LockedQueue(std::size_t capacity, std::size_t) : capacity_(capacity) {}
@@ -56,16 +56,16 @@ private:
             return false;
         }
         const bool now = ++pushes_ == 100;
-        if (fault == Fault::corrupts && now) {
+        if (TheFault == Fault::corrupts && now) {
             message.words.back() ^= 1;
         }
-        if (!(fault == Fault::loses && now)) {
+        if (TheFault != Fault::loses || !now) {
             messages_.push_back(message);
         }
-        if (fault == Fault::doubles && now) {
+        if (TheFault == Fault::doubles && now) {
             messages_.push_back(message);
         }
-        if (fault == Fault::reorders && pushes_ == 101 && messages_.size() >= 2) {
+        if (TheFault == Fault::reorders && pushes_ == 101 && messages_.size() >= 2) {
             std::swap(messages_[messages_.size() - 1], messages_[messages_.size() - 2]);
             swapped_ = true;
         }
@@ -75,7 +75,7 @@ private:
     std::optional<TestMessage> pop() {
         const std::lock_guard<std::mutex> lock(mutex_);
         // Two messages must be there to be swapped, so number 100 waits for the next one.
-        const bool held = fault == Fault::reorders && pushes_ == 100 && !swapped_;
+        const bool held = TheFault == Fault::reorders && pushes_ == 100 && !swapped_;
         if (messages_.empty() || held) {
             return std::nullopt;
         }
@@ -113,10 +113,10 @@ Round onAThread(Run run) {
     return round;
 }
 
-template <Fault fault>
+template <Fault TheFault>
 Round throughput(const RoundPlan& plan) {
     return onAThread(
-        [&] { return throughputRound<LockedQueue<fault>, TestMessage, Unpaced>(plan); });
+        [&] { return throughputRound<LockedQueue<TheFault>, TestMessage, Unpaced>(plan); });
 }
 
 TEST(ThroughputRoundTest, BalancesForACorrectQueue) {

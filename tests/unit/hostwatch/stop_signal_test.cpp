@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <thread>
 
 namespace hostwatch {
@@ -9,12 +10,25 @@ namespace {
 
 using namespace std::chrono_literals;
 
+/// The request comes at a different moment in each round: before, at and in the sleep.
 TEST(StopSignal, EndsASleepThatWouldLast) {
-    StopSignal stop;
-    std::thread sleeper([&stop] { stop.waitUntil(Clock::now() + 24h); });
-    stop.request();
-    sleeper.join();
-    EXPECT_TRUE(stop.requested());
+    for (int round = 0; round < 200; ++round) {
+        StopSignal stop;
+        std::atomic<bool> aboutToSleep{false};
+        std::thread sleeper([&] {
+            aboutToSleep = true;
+            stop.waitUntil(Clock::now() + 24h);
+        });
+        while (!aboutToSleep) {
+            std::this_thread::yield();
+        }
+        for (int pause = 0; pause < round * 10; ++pause) {
+            std::this_thread::yield();
+        }
+        stop.request();
+        sleeper.join();
+        EXPECT_TRUE(stop.requested());
+    }
 }
 
 TEST(StopSignal, DoesNotSleepAfterTheRequest) {

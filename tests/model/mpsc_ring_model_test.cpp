@@ -1,0 +1,289 @@
+#include "support/model/expectations.hpp"
+
+#include <sluice/queue/mpsc_ring.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+
+// MpscRing as shipped, under the model checker. Edge E1 is what the contents of messages rely on,
+// E2 what their slots rely on, in one step or by way of another producer.
+
+namespace sluice::model {
+namespace {
+
+using SmallRing = MpscRing<Message, 1, ModelTraits>;
+using Ring = MpscRing<Message, 2, ModelTraits>;
+
+template <class Queue>
+void push(Queue& ring, Ledger& ledger, int number) {
+    while (ring.tryEmplace(number, ledger) != PushResult::ok) {
+        ModelPlatform::pause();
+    }
+}
+
+template <class Queue, class Handler>
+void consume(Queue& ring, std::size_t count, Handler handler) {
+    while (count != 0) {
+        const std::size_t consumed = ring.consume(handler, count);
+        if (consumed == 0) {
+            ModelPlatform::pause();
+        }
+        count -= consumed;
+    }
+}
+
+/// Numbers of a first producer are 0, 1, ..., of a second one 10, 11, ...
+struct InOrder {
+    std::array<int, 2> next{0, 10};
+    void operator()(Message& message) {
+        const int number = message.number();
+        check(number == next[number < 10 ? 0 : 1]++, "each producer's order is kept");
+    }
+};
+
+/// The second push needs the slot of the first one, and its position has wrapped.
+void twoProducersOneSlot() {
+    Ledger ledger;
+    {
+        SmallRing ring;
+        parallel([&] { push(ring, ledger, 0); }, [&] { push(ring, ledger, 10); },
+                 [&] { consume(ring, 2, InOrder()); });
+    }
+    check(ledger.alive == 0, "each message is destroyed once");
+}
+
+void twoProducersTwoSlots() {
+    Ledger ledger;
+    {
+        Ring ring;
+        parallel([&] { push(ring, ledger, 0), push(ring, ledger, 1); },
+                 [&] { push(ring, ledger, 10); }, [&] { consume(ring, 2, InOrder()); });
+    }
+    check(ledger.alive == 0, "the last one with the ring");
+}
+
+/// Two messages have room for two, whoever is slow.
+void neverFullWithoutReason() {
+    Ledger ledger;
+    Ring ring;
+    const auto pushOne = [&] {
+        check(ring.tryEmplace(0, ledger) == PushResult::ok, "there is room");
+    };
+    parallel(pushOne, pushOne, [&] { (void)ring.consume([](Message&) {}); });
+}
+
+/// Who knows that the consumer has made room finds it, whatever other producers have noted.
+void roomThatIsKnownOf() {
+    Ledger ledger;
+    SmallRing ring;
+    Plain<int> handled;
+    Atomic<int> hasRoom{0};
+    parallel(
+        [&] {
+            push(ring, ledger, 0);
+            while (hasRoom.load(std::memory_order_acquire) == 0) {
+                ModelPlatform::pause();
+            }
+            check(ring.tryEmplace(1, ledger) == PushResult::ok, "there is room");
+        },
+        [&] {
+            consume(ring, 1, [&](Message&) { handled.set(1); });
+            hasRoom.store(1, std::memory_order_release);
+        });
+}
+
+/// What a handler wrote is visible to the producer that finds the slot free: here the first
+/// message is there already, and one of two later ones finds the room by way of the other.
+void roomCarriesWhatTheConsumerWrote() {
+    Ledger ledger;
+    Ring ring;
+    Plain<int> handled;
+    push(ring, ledger, 0);
+    push(ring, ledger, 1);
+    const auto pushLater = [&] {
+        if (ring.tryEmplace(10, ledger) == PushResult::ok) {
+            check(handled.get() == 1, "both slots were used before");
+        }
+    };
+    parallel(pushLater, pushLater, [&] {
+        (void)ring.consume([&, first = true](Message&) mutable {
+            if (first) {
+                handled.set(1);
+            }
+            first = false;
+        });
+    });
+}
+
+/// A push that returned before another began is delivered first.
+void orderAcrossProducers() {
+    Ledger ledger;
+    Ring ring;
+    Atomic<int> isPushed{0};
+    parallel(
+        [&] {
+            push(ring, ledger, 0);
+            isPushed.store(1, std::memory_order_release);
+        },
+        [&] {
+            while (isPushed.load(std::memory_order_acquire) == 0) {
+                ModelPlatform::pause();
+            }
+            push(ring, ledger, 1);
+        },
+        [&] { consume(ring, 2, InOrder()); });
+}
+
+/// The first producer closes while the second one pushes.
+void closeWhilePushing() {
+    Ledger ledger;
+    Ring ring;
+    Plain<int> handled;
+    Plain<int> reason;
+    parallel(
+        [&] {
+            ledger.accepted += ring.tryEmplace(0, ledger) == PushResult::ok ? 1 : 0;
+            reason.set(1);
+            ring.close();
+        },
+        [&] {
+            ledger.accepted += ring.tryEmplace(10, ledger) == PushResult::ok ? 1 : 0;
+            if (ring.isDrained()) {
+                check(handled.get() == ledger.accepted && reason.get() == 1,
+                      "all that happened is visible");
+            }
+        },
+        [&] {
+            while (!ring.isDrained()) {
+                const std::size_t count = ring.consume([&](Message&) {
+                    ++ledger.delivered;
+                    handled.set(ledger.delivered);
+                });
+                if (count == 0) {
+                    ModelPlatform::pause();
+                }
+            }
+            check(ring.isDrained(), "drained is for good");
+        });
+    check(ledger.accepted == ledger.delivered, "what was accepted was delivered");
+}
+
+/// Who sees the queue closed sees what was done before.
+void closedTellsWhy() {
+    Ring ring;
+    Plain<int> reason;
+    parallel(
+        [&] {
+            reason.set(1);
+            ring.close();
+        },
+        [&] {
+            if (ring.isClosed()) {
+                check(reason.get() == 1, "written before close()");
+            }
+        });
+}
+
+/// Who sees that its message is gone sees what the handler did.
+void sizeTellsThatAHandlerIsDone() {
+    Ledger ledger;
+    Ring ring;
+    Plain<int> handled;
+    parallel(
+        [&] {
+            push(ring, ledger, 0);
+            if (ring.sizeApprox() == 0) {
+                check(handled.get() == 1, "the handler has been here");
+            }
+        },
+        [&] { (void)ring.consume([&](Message&) { handled.set(1); }); },
+        [&] { check(ring.sizeApprox() <= 1, "at most what was pushed"); });
+}
+
+Options options(Budget budget) {
+    Options result;
+    result.budget = budget;
+    return result;
+}
+
+TEST(MpscRingModelTest, DeliversInOrderThroughReusedSlots) {
+    EXPECT_TRUE(holds(twoProducersOneSlot));
+    EXPECT_TRUE(holds(twoProducersTwoSlots));
+    EXPECT_TRUE(holds(roomCarriesWhatTheConsumerWrote));
+}
+
+TEST(MpscRingModelTest, IsFullOnlyWhenFull) {
+    EXPECT_TRUE(holds(neverFullWithoutReason, options({3, 2})));
+    EXPECT_TRUE(holds(roomThatIsKnownOf, options({3, 2})));
+}
+
+TEST(MpscRingModelTest, KeepsTheOrderOfPushesThatFollowEachOther) {
+    EXPECT_TRUE(holds(orderAcrossProducers));
+}
+
+TEST(MpscRingModelTest, DeliversWhatWasAcceptedBeforeTheEnd) {
+    EXPECT_TRUE(holds(closeWhilePushing));
+    EXPECT_TRUE(holds(closedTellsWhy));
+}
+
+TEST(MpscRingModelTest, SizesStayWithinBounds) {
+    EXPECT_TRUE(holds(sizeTellsThatAHandlerIsDone));
+}
+
+#if defined(__cpp_exceptions)
+struct Refusal {};
+
+struct Fussy {
+    Fussy(int, bool refuses) {
+        if (refuses) {
+            throw Refusal();
+        }
+    }
+    Plain<int> content;
+};
+
+TEST(MpscRingModelTest, SkipsTheSlotOfAConstructorThatThrows) {
+    EXPECT_TRUE(holds([] {
+        MpscRing<Fussy, 1, ModelTraits> ring;
+        int delivered = 0;
+        parallel(
+            [&] {
+                bool hasThrown = false;
+                while (!hasThrown) {
+                    try {
+                        if (ring.tryEmplace(0, true) == PushResult::full) {
+                            ModelPlatform::pause();
+                        }
+                    } catch (const Refusal&) {
+                        hasThrown = true;
+                    }
+                }
+            },
+            [&] {
+                while (ring.tryEmplace(1, false) != PushResult::ok) {
+                    ModelPlatform::pause();
+                }
+            },
+            [&] {
+                consume(ring, 1, [&](Fussy& message) { delivered += 1 + message.content.get(); });
+            });
+        check(delivered == 1, "the other one");
+    }));
+}
+#endif
+
+TEST(MpscRingModelTest, EveryOrderIsNeededButTwo) {
+    // close() tells and is told nothing; sizeApprox() has learnt of all that tail could tell by
+    // way of head.
+    EXPECT_TRUE(survive({"close: update acq_rel -> release", "sizeApprox: load acquire -> relaxed"},
+                        surveyOrders("mpsc_ring.hpp", {},
+                                     {closedTellsWhy, sizeTellsThatAHandlerIsDone,
+                                      roomCarriesWhatTheConsumerWrote, twoProducersOneSlot,
+                                      closeWhilePushing})));
+}
+
+}  // namespace
+}  // namespace sluice::model

@@ -1,0 +1,136 @@
+#include "stress/queue_stress.hpp"
+#include "support/crew.hpp"
+#include "support/dice.hpp"
+#include "support/jitter_platform.hpp"
+#include "support/queue_shapes.hpp"
+#include "support/scale.hpp"
+#include "support/stamp.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <thread>
+#include <vector>
+
+// A lost wake-up, or a push that ends in the wrong moment of a close, makes these tests hang; the
+// watchdog then tells where.
+
+namespace sluice::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Pushes in all ways that wait until the queue is closed; returns how many were accepted.
+template <class Producer>
+std::uint64_t pushInAllWays(Producer& producer, std::size_t self, Progress& progress) {
+    Dice dice(static_cast<std::uint32_t>(self + 3));
+    for (std::uint64_t next = 0;;) {
+        const Stamp stamp = Stamp::of(self, next);
+        const std::uint32_t way = dice() % 8;
+        const PushResult result = way == 0   ? producer.tryPush(stamp)
+                                  : way == 1 ? producer.pushFor(stamp, 20us)
+                                             : producer.push(stamp);
+        if (result == PushResult::closed) {
+            return next;
+        }
+        next += result == PushResult::ok ? 1 : 0;
+        progress.accepted.at(self).store(next, std::memory_order_relaxed);
+    }
+}
+
+/// Pops in all ways that wait until the queue is drained.
+template <class Queue>
+void popInAllWays(Queue& queue, Ledger& ledger, Progress& progress, std::uint32_t seed) {
+    Dice dice(seed);
+    const auto enter = [&](Stamp& stamp) { ledger.enter(stamp); };
+    while (!queue.isDrained()) {
+        switch (dice() % 4) {
+        case 0:
+            if (const auto popped = queue.native().pop()) {
+                ledger.enter(*popped);
+            }
+            break;
+        case 1:
+            if (const auto popped = queue.native().popFor(20us)) {
+                ledger.enter(*popped);
+            }
+            break;
+        case 2:
+            queue.native().consumeFor(20us, enter, 3);
+            break;
+        default:
+            queue.native().consume(enter);
+        }
+        progress.delivered.store(ledger.received(), std::memory_order_relaxed);
+    }
+}
+
+template <class Shape, std::size_t Capacity, class Traits>
+void waitAndClose(std::size_t producers, std::size_t rounds) {
+    using Queue = TestQueue<Shape, Stamp, Capacity, Traits>;
+    Progress progress;
+    RoundWatch<Queue> watch(progress);
+    Dice dice(5);
+    for (std::size_t round = 0; round < rounds; ++round) {
+        progress.round.store(round, std::memory_order_relaxed);
+        progress.delivered.store(0, std::memory_order_relaxed);
+        const auto queue = std::make_unique<Queue>();
+        watch.watch(queue.get());
+        Ledger ledger(producers);
+        std::vector<std::uint64_t> accepted(producers, 0);
+        const std::uint64_t closeAfter = dice() % 200;
+        {
+            Crew crew;
+            for (std::size_t self = 0; self < producers; ++self) {
+                crew.add([&, self, producer = queue->producer()]() mutable {
+                    accepted[self] = pushInAllWays(producer, self, progress);
+                });
+            }
+            crew.add([&] {
+                awaitThat([&] {
+                    return progress.delivered.load(std::memory_order_relaxed) >= closeAfter;
+                });
+                queue->close();
+                queue->native().drain();
+                EXPECT_EQ(queue->sizeApprox(), 0U);
+            });
+            crew.start();
+            popInAllWays(*queue, ledger, progress, dice());
+            EXPECT_TRUE(queue->isDrained());
+        }
+        ledger.expectExactly(accepted);
+        watch.watch(nullptr);
+        ASSERT_FALSE(testing::Test::HasFailure()) << "in round " << round;
+    }
+}
+
+template <class Inner>
+void waitAndCloseEverywhere(std::size_t producers) {
+    using Shape = BlockingShape<Inner>;
+    waitAndClose<Shape, 1, TestTraits<>>(producers, scaled(300));
+    waitAndClose<Shape, 1, TestTraits<JitterPlatform>>(producers, scaled(100));
+    waitAndClose<Shape, 16, TestTraits<JitterPlatform>>(producers, scaled(100));
+}
+
+TEST(BlockingQueueStressTest, WaitsAndClosesAroundAnSpscRing) {
+    waitAndCloseEverywhere<SpscRingShape>(1);
+}
+
+TEST(BlockingQueueStressTest, WaitsAndClosesAroundAnMpscRing) {
+    waitAndCloseEverywhere<MpscRingShape>(3);
+}
+
+TEST(BlockingQueueStressTest, WaitsAndClosesAroundMpscLanes) {
+    waitAndCloseEverywhere<MpscLanesShape>(3);
+}
+
+TEST(BlockingQueueStressTest, WaitsAndClosesAroundASegmentQueue) {
+    waitAndCloseEverywhere<SegmentQueueShape>(3);
+}
+
+}  // namespace
+}  // namespace sluice::test

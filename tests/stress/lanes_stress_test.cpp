@@ -1,0 +1,180 @@
+#include "stress/queue_stress.hpp"
+#include "support/counted_memory.hpp"
+#include "support/crew.hpp"
+#include "support/jitter_platform.hpp"
+#include "support/queue_shapes.hpp"
+#include "support/scale.hpp"
+#include "support/stamp.hpp"
+#include "support/watchdog.hpp"
+
+#include <sluice/queue/mpsc_lanes.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace sluice::test {
+namespace {
+
+TEST(MpscLanesStressTest, DeliversWhatOneProducerPushes) {
+    stressAtAllCapacities<MpscLanesShape>(1);
+}
+
+TEST(MpscLanesStressTest, DeliversWhatTwoProducersPush) {
+    stressAtAllCapacities<MpscLanesShape>(2);
+}
+
+TEST(MpscLanesStressTest, DeliversWhatFourProducersPush) {
+    stressAtAllCapacities<MpscLanesShape>(4);
+}
+
+/// Thousands of producers, one after the other in each of three threads, while the consumer
+/// harvests.
+template <class Platform>
+void comeAndGo(std::size_t handlesEach) {
+    using Queue = MpscLanes<Stamp, TestTraits<Platform>>;
+    constexpr std::size_t threads = 3;
+    constexpr std::size_t room = 4;
+    CountedMemory memory;
+    Queue queue(room, &memory);
+    Progress progress;
+    RoundWatch<Queue> watch(progress);
+    watch.watch(&queue);
+    // Each handle counts as a producer of its own.
+    Ledger ledger(threads * handlesEach);
+    std::vector<std::uint64_t> accepted(threads * handlesEach, 0);
+    std::atomic<std::size_t> running{threads};
+    {
+        Crew crew;
+        for (std::size_t self = 0; self < threads; ++self) {
+            crew.add([&, self] {
+                for (std::size_t i = 0; i < handlesEach; ++i) {
+                    const std::size_t handle = self * handlesEach + i;
+                    auto producer = queue.producer();
+                    for (std::uint64_t n = 0; n < i % (room + 2); ++n) {
+                        if (producer.tryPush(Stamp::of(handle, n)) != PushResult::ok) {
+                            break;
+                        }
+                        ++accepted[handle];
+                    }
+                    progress.accepted.at(self).store(i, std::memory_order_relaxed);
+                }
+                running.fetch_sub(1, std::memory_order_release);
+            });
+        }
+        crew.start();
+        const auto enter = [&](Stamp& stamp) { ledger.enter(stamp); };
+        const auto keyOf = [](const Stamp& stamp) { return stamp.sequence; };
+        for (std::size_t turn = 0;; ++turn) {
+            const bool last = running.load(std::memory_order_acquire) == 0;
+            const std::size_t count = turn % 3 == 0   ? queue.consumeOrdered(keyOf, enter)
+                                      : turn % 3 == 1 ? queue.consume(enter, 5)
+                                                      : queue.consume(enter);
+            progress.delivered.store(ledger.received(), std::memory_order_relaxed);
+            if (last && count == 0 && queue.laneCount() == 0) {
+                break;
+            }
+            if (count == 0) {
+                std::this_thread::yield();
+            }
+        }
+    }
+    ledger.expectExactly(accepted);
+    EXPECT_EQ(queue.sizeApprox(), 0U);
+    EXPECT_EQ(memory.bytesInUse(), 0U) << "every lane was given back while the queue lives";
+    EXPECT_GE(memory.allocations(), threads * handlesEach);
+}
+
+TEST(MpscLanesStressTest, ProducersComeAndGo) {
+    comeAndGo<StdPlatform>(scaled(12000));
+}
+
+TEST(MpscLanesStressTest, ProducersComeAndGoWithJitter) {
+    comeAndGo<JitterPlatform>(scaled(3000));
+}
+
+/// The queue dies at any moment while its producers push on through their handles.
+template <class Platform>
+void outliveTheQueue(std::size_t rounds) {
+    using Queue = MpscLanes<Stamp, TestTraits<Platform>>;
+    constexpr std::size_t threads = 2;
+    CountedMemory memory;
+    Progress progress;
+    RoundWatch<Queue> watch(progress);
+    for (std::size_t round = 0; round < rounds; ++round) {
+        progress.round.store(round, std::memory_order_relaxed);
+        std::optional<Queue> queue(std::in_place, std::size_t{4}, &memory);
+        Ledger ledger(threads);
+        std::vector<std::uint64_t> accepted(threads, 0);
+        {
+            Crew crew;
+            for (std::size_t self = 0; self < threads; ++self) {
+                crew.add([&, self, producer = queue->producer()]() mutable {
+                    accepted[self] = pushUntilClosed(producer, self, progress);
+                    EXPECT_EQ(producer.tryPush(Stamp{}), PushResult::closed);
+                });
+            }
+            crew.start();
+            while (ledger.received() < round % 8) {
+                queue->consume([&](Stamp& stamp) { ledger.enter(stamp); });
+            }
+            queue.reset();
+        }
+        for (std::size_t self = 0; self < threads; ++self) {
+            EXPECT_LE(ledger.receivedFrom(self), accepted[self]);
+            // What was on its way has been destroyed, and there was room for four in each lane.
+            EXPECT_LE(accepted[self], ledger.receivedFrom(self) + 4);
+        }
+        ASSERT_EQ(memory.bytesInUse(), 0U) << "round " << round;
+    }
+}
+
+TEST(MpscLanesStressTest, ProducersOutliveTheQueue) {
+    outliveTheQueue<StdPlatform>(scaled(2000));
+}
+
+TEST(MpscLanesStressTest, ProducersOutliveTheQueueWithJitter) {
+    outliveTheQueue<JitterPlatform>(scaled(1000));
+}
+
+TEST(MpscLanesStressTest, HandlesAreMovedBetweenThreads) {
+    using Queue = MpscLanes<Stamp, TestTraits<JitterPlatform>>;
+    const std::uint64_t turns = scaled(4000);
+    Queue queue(8);
+    Progress progress;
+    RoundWatch<Queue> watch(progress);
+    watch.watch(&queue);
+    Ledger ledger(1);
+    std::atomic<std::uint64_t> turn{0};
+    auto handle = queue.producer();  // plain, as is `accepted`: whoever has the turn has them
+    std::uint64_t accepted = 0;
+    Crew crew;
+    for (std::uint64_t self = 0; self < 2; ++self) {
+        crew.add([&, self] {
+            for (std::uint64_t mine = self; mine < turns; mine += 2) {
+                awaitThat([&] { return turn.load(std::memory_order_acquire) == mine; });
+                auto own = std::move(handle);
+                accepted += own.tryPush(Stamp::of(0, accepted)) == PushResult::ok ? 1 : 0;
+                handle = std::move(own);
+                turn.store(mine + 1, std::memory_order_release);
+            }
+        });
+    }
+    crew.start();
+    while (turn.load(std::memory_order_acquire) < turns) {
+        if (queue.consume([&](Stamp& stamp) { ledger.enter(stamp); }) == 0) {
+            std::this_thread::yield();
+        }
+    }
+    crew.join();
+    queue.consume([&](Stamp& stamp) { ledger.enter(stamp); });
+    ledger.expectExactly({accepted});
+}
+
+}  // namespace
+}  // namespace sluice::test

@@ -1,0 +1,123 @@
+#pragma once
+
+#include <sluice/base/platform.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <type_traits>
+#include <utility>
+
+namespace sluice::test {
+
+/// Runs a function in front of a chosen access to an atomic variable, once: what another thread
+/// might have done just then, played through in one thread and therefore the same each time.
+///
+/// An access made while a spin lock is held is never chosen, since the function could not take the
+/// lock.
+class Interruption {
+public:
+    /// For the accesses made while it lives; the first one has the number 0.
+    Interruption(std::size_t access, std::function<void()> action)
+        : left_(access), action_(std::move(action)) {
+        current = this;
+    }
+    Interruption(const Interruption&) = delete;
+    Interruption& operator=(const Interruption&) = delete;
+    ~Interruption() { current = nullptr; }
+
+    /// Whether that many accesses were made.
+    [[nodiscard]] bool happened() const noexcept { return happened_; }
+
+    static void beforeAccess() {
+        if (current != nullptr && locksHeld == 0 && current->left_-- == 0) {
+            Interruption& self = *std::exchange(current, nullptr);
+            self.happened_ = true;
+            self.action_();
+        }
+    }
+
+    inline static int locksHeld = 0;
+
+private:
+    inline static Interruption* current = nullptr;
+
+    std::size_t left_;
+    std::function<void()> action_;
+    bool happened_ = false;
+};
+
+template <class T>
+class InterruptedAtomic : public std::atomic<T> {
+    using Base = std::atomic<T>;
+
+public:
+    using Base::Base;
+
+    T load(std::memory_order order) const {
+        Interruption::beforeAccess();
+        return Base::load(order);
+    }
+    void store(T value, std::memory_order order) {
+        Interruption::beforeAccess();
+        Base::store(value, order);
+        if constexpr (std::is_same_v<T, bool>) {
+            // Nothing but a spin lock releases a false.
+            Interruption::locksHeld -= !value && order == std::memory_order_release ? 1 : 0;
+        }
+    }
+    T exchange(T value, std::memory_order order) {
+        Interruption::beforeAccess();
+        const T before = Base::exchange(value, order);
+        if constexpr (std::is_same_v<T, bool>) {
+            // Nothing but a spin lock acquires a true.
+            Interruption::locksHeld += value && order == std::memory_order_acquire ? 1 : 0;
+        }
+        return before;
+    }
+    T fetch_add(T value, std::memory_order order) {
+        Interruption::beforeAccess();
+        return Base::fetch_add(value, order);
+    }
+    T fetch_sub(T value, std::memory_order order) {
+        Interruption::beforeAccess();
+        return Base::fetch_sub(value, order);
+    }
+    T fetch_or(T value, std::memory_order order) {
+        Interruption::beforeAccess();
+        return Base::fetch_or(value, order);
+    }
+    bool compare_exchange_weak(T& expected, T desired, std::memory_order success,
+                               std::memory_order failure) {
+        Interruption::beforeAccess();
+        return Base::compare_exchange_weak(expected, desired, success, failure);
+    }
+};
+
+struct InterruptingPlatform : StdPlatform {
+    template <class T>
+    using Atomic = InterruptedAtomic<T>;
+};
+
+/// Carries `operation` out again and again, each time on a new `scene` and with `action` in front
+/// of another one of its accesses, until it has been in front of each. `check(scene)` follows each
+/// time. Returns how many there were.
+template <class MakeScene, class Operation, class Action, class Check>
+std::size_t interruptEverywhere(MakeScene makeScene, Operation operation, Action action,
+                                Check check) {
+    for (std::size_t access = 0;; ++access) {
+        const auto scene = makeScene();
+        bool happened = false;
+        {
+            const Interruption interruption(access, [&] { action(*scene); });
+            operation(*scene);
+            happened = interruption.happened();
+        }
+        if (!happened) {
+            return access;
+        }
+        check(*scene);
+    }
+}
+
+}  // namespace sluice::test

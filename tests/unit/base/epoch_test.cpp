@@ -53,7 +53,6 @@ static_assert(!std::is_copy_constructible_v<EpochDomain::Reader>);
 static_assert(std::is_nothrow_move_constructible_v<EpochDomain::Reader>);
 
 // ---- what is freed, and when
-// -----------------------------------------------------------------------------
 
 TYPED_TEST(EpochDomainTest, RetiredObjectIsFreedWhenNobodyReads) {
     BasicEpochDomain<TypeParam> domain(onlyByHand);
@@ -187,7 +186,6 @@ TYPED_TEST(EpochDomainTest, EpochMayWrapAround) {
 }
 
 // ---- the forms of retire()
-// -------------------------------------------------------------------------------
 
 struct Plain {
     explicit Plain(int& freedCount) : freed(freedCount) {}
@@ -245,7 +243,6 @@ TYPED_TEST(EpochDomainTest, CopyOfARetiredObjectIsNotRetired) {
 }
 
 // ---- deleters
-// --------------------------------------------------------------------------------------------
 
 // Frees a chain link by link, each one retired by the deleter of the one before.
 template <class Domain>
@@ -341,7 +338,6 @@ TYPED_TEST(EpochDomainTest, DeleterMayDestroyAnotherDomain) {
 }
 
 // ---- readers
-// ---------------------------------------------------------------------------------------------
 
 TYPED_TEST(EpochDomainTest, ReaderHasAPlaceOfItsOwn) {
     BasicEpochDomain<TypeParam> domain(onlyByHand);
@@ -374,7 +370,6 @@ TYPED_TEST(EpochDomainTest, ReaderMayOutliveItsDomain) {
 }
 
 // ---- threads and domains that come and go
-// ----------------------------------------------------------------
 
 TYPED_TEST(EpochDomainTest, ThreadGivesItsPlaceToLaterOnes) {
     using Slot = typename detail::EpochSlots<TypeParam>::Slot;
@@ -479,7 +474,6 @@ TYPED_TEST(EpochDomainTest, LateDestructorsOfAThreadMayEnter) {
 }
 
 // ---- synchronize()
-// ---------------------------------------------------------------------------------------
 
 TYPED_TEST(EpochDomainTest, SynchronizeReturnsWhenNobodyIsInside) {
     BasicEpochDomain<TypeParam> domain;
@@ -487,168 +481,6 @@ TYPED_TEST(EpochDomainTest, SynchronizeReturnsWhenNobodyIsInside) {
     { const auto guard = domain.enter(); }
     domain.synchronize();
 }
-
-// Tells when the waiting thread has begun to wait, by the pauses of its back-off.
-template <class Fence_>
-struct WaitObserver : StdPlatform {
-    using Fence = Fence_;
-    static void pause() noexcept {
-        pauses.fetch_add(1);
-        std::this_thread::yield();
-    }
-    static void yield() noexcept { pause(); }
-    static void awaitPause() {
-        const int before = pauses.load();
-        while (pauses.load() == before) {
-            std::this_thread::yield();
-        }
-    }
-    inline static std::atomic<int> pauses{0};
-};
-
-template <class Fence>
-class EpochSynchronizeTest : public testing::Test {};
-struct FenceNames {
-    template <class Fence>
-    static std::string GetName(int) {
-        return std::is_same_v<Fence, PortableFence> ? "Portable" : "Standard";
-    }
-};
-using Fences = testing::Types<StdPlatform::Fence, PortableFence>;
-TYPED_TEST_SUITE(EpochSynchronizeTest, Fences, FenceNames);
-
-TYPED_TEST(EpochSynchronizeTest, WaitsForAReaderInsideButNotForALaterOne) {
-    using Observer = WaitObserver<TypeParam>;
-    BasicEpochDomain<Observer> domain;
-    std::atomic<bool> earlierIsInside{false};
-    std::atomic<bool> laterIsInside{false};
-    std::atomic<bool> mayReturn{false};
-    std::atomic<bool> hasReturned{false};
-
-    std::thread earlier([&] {
-        const auto guard = domain.enter();
-        earlierIsInside.store(true);
-        awaitTrue(laterIsInside);
-        mayReturn.store(true);
-    });
-    std::thread later([&] {
-        Observer::awaitPause();
-        const auto guard = domain.enter();
-        laterIsInside.store(true);
-        awaitTrue(hasReturned);
-    });
-    awaitTrue(earlierIsInside);
-    domain.synchronize();
-    EXPECT_TRUE(mayReturn.load()) << "synchronize() did not wait for the earlier reader";
-    hasReturned.store(true);
-    earlier.join();
-    later.join();
-}
-
-TYPED_TEST(EpochSynchronizeTest, ShowsTheCallerWhatReadersDid) {
-    BasicEpochDomain<WaitObserver<TypeParam>> domain;
-    std::atomic<bool> isInside{false};
-    int written = 0;
-    std::thread reader([&] {
-        const auto guard = domain.enter();
-        isInside.store(true, std::memory_order_relaxed);
-        written = 42;
-    });
-    awaitTrue(isInside);
-    domain.synchronize();
-    EXPECT_EQ(written, 42);
-    reader.join();
-}
-
-// ---- misuse
-// ----------------------------------------------------------------------------------------------
-
-#ifndef NDEBUG
-using EpochDomainDeathTest = testing::Test;
-
-// A guard that outlives its scope: what the type makes hard and the assertions catch.
-EpochDomain::Guard* leakGuard(EpochDomain& domain) {
-    return new EpochDomain::Guard(domain.enter());
-}
-
-TEST(EpochDomainDeathTest, SynchronizeInsideAGuardAsserts) {
-    EpochDomain domain;
-    const auto guard = domain.enter();
-    EXPECT_DEATH(domain.synchronize(), "waits for itself");
-}
-
-TEST(EpochDomainDeathTest, SynchronizeInsideAReadersGuardAsserts) {
-    EpochDomain domain;
-    auto reader = domain.reader();
-    const auto guard = reader.enter();
-    EXPECT_DEATH(domain.synchronize(), "waits for itself");
-}
-
-TEST(EpochDomainDeathTest, DestructionInsideAGuardAsserts) {
-    auto domain = std::make_unique<EpochDomain>();
-    const auto guard = domain->enter();
-    EXPECT_DEATH(domain.reset(), "destroyed while a reader is inside");
-}
-
-TEST(EpochDomainDeathTest, DestructionByItsOwnDeleterAsserts) {
-    struct Owner : EpochNode {
-        EpochDomain domain;
-    };
-    EXPECT_DEATH(
-        {
-            auto* owner = new Owner;
-            owner->domain.retire(owner);
-            (void)owner->domain.collect();
-        },
-        "destroyed by a deleter that it runs");
-}
-
-TEST(EpochDomainDeathTest, ThreadThatEndsInsideAsserts) {
-    EpochDomain domain;
-    EXPECT_DEATH(std::thread([&] { (void)leakGuard(domain); }).join(), "thread ends inside");
-}
-
-TEST(EpochDomainDeathTest, GuardThatChangesThreadsAsserts) {
-    EpochDomain domain;
-    EXPECT_DEATH(
-        {
-            auto* guard = leakGuard(domain);
-            std::thread([&] { delete guard; }).join();
-        },
-        "left on another thread");
-}
-
-TEST(EpochDomainDeathTest, ReaderDestroyedInsideAsserts) {
-    EpochDomain domain;
-    EXPECT_DEATH(
-        {
-            auto reader = domain.reader();
-            (void)new EpochDomain::Guard(reader.enter());
-        },
-        "destroyed inside its own guard");
-}
-
-TEST(EpochDomainDeathTest, EnterOfAMovedReaderAsserts) {
-    EpochDomain domain;
-    auto reader = domain.reader();
-    const auto moved = std::move(reader);
-    EXPECT_DEATH((void)reader.enter(), "moved from");
-}
-
-TEST(EpochDomainDeathTest, RetiringTwiceAsserts) {
-    EpochDomain domain;
-    int freed = 0;
-    auto* object = new Counted(freed);
-    domain.retire(object);
-    EXPECT_DEATH(domain.retire(object), "retired twice");
-}
-
-TEST(EpochDomainDeathTest, RetiringWithoutAFunctionAsserts) {
-    EpochDomain domain;
-    int object = 0;
-    EXPECT_DEATH(domain.retire(&object, static_cast<void (*)(void*)>(nullptr)), "needs a function");
-}
-#endif
 
 }  // namespace
 }  // namespace sluice

@@ -2,12 +2,12 @@
 
 namespace sluice {
 
-/// Asks for the cache line of `address` with the right to write it, ahead of the store that will need it.
-/// A hint: it reads and writes nothing and never faults, so any address will do.
+/// Asks for the cache line of `address` with the right to write it, ahead of the store that will
+/// need it. A hint: it reads and writes nothing and never faults, so any address will do.
 inline void prefetchForWrite(const void* address) noexcept {
 #if defined(__x86_64__)
-    // The builtin would ask for a shared copy unless the target is known to have this instruction. All
-    // x86-64 processors execute it, the oldest as a no-operation.
+    // The builtin would ask for a shared copy unless the target is known to have this instruction.
+    // All x86-64 processors execute it, the oldest as a no-operation.
     asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(address)));
 #elif defined(__GNUC__)
     __builtin_prefetch(address, 1);

@@ -5,27 +5,31 @@
 ///
 /// Purpose: gives any Sluice queue push and pop that wait, timed forms, close and drain.
 ///
-/// Use it when a thread has nothing better to do than to wait. Use the bare queue when full or empty is an
-/// answer to act on.
+/// Use it when a thread has nothing better to do than to wait. Use the bare queue when full or
+/// empty is an answer to act on.
 ///
-/// Who may call what: as for the queue inside. close(), drain() and the sizes by anybody, drain() not by the
-/// consumer, who is the one it waits for.
+/// Who may call what: as for the queue inside. close(), drain() and the sizes by anybody, drain()
+/// not by the consumer, who is the one it waits for.
 ///
-/// Progress: a wait ends when the other side acts or the queue is closed. With Park nobody spins for long, and
-/// no system call is made while the other side is awake.
+/// Progress: a wait ends when the other side acts or the queue is closed. With Park nobody spins
+/// for long, and no system call is made while the other side is awake.
 ///
-/// Memory promise: that of the queue inside. Capacity, allocation, exceptions: those of the queue inside; an
-/// exception from a constructor or handler passes through, and the other side has been woken for what
-/// had been done before it.
+/// Memory promise: that of the queue inside. Capacity, allocation, exceptions: those of the queue
+/// inside; an exception from a constructor or handler passes through, and the other side has been
+/// woken for what had been done before it.
 ///
-/// Shutdown: close() refuses pushes from now on, also those that wait. The consumer goes on to receive what was
-/// accepted and then gets the empty answer. A BlockingQueue must outlive the calls on it and its producers.
+/// Shutdown: close() refuses pushes from now on, also those that wait. The consumer goes on to
+/// receive what was accepted and then gets the empty answer. A BlockingQueue must outlive the calls
+/// on it and its producers.
 ///
-/// Origin: the wait strategies as a part of their own, apart from the queue, follow the LMAX Disruptor.
+/// Origin: the wait strategies as a part of their own, apart from the queue, follow the LMAX
+/// Disruptor.
 ///
-/// Invariant: every change that can end a wait is followed by a notification of the side that may wait for it.
+/// Invariant: every change that can end a wait is followed by a notification of the side that may
+/// wait for it.
 ///
-/// Edges: none of its own: data travels by those of the queue, wake-ups by those of the wait strategy.
+/// Edges: none of its own: data travels by those of the queue, wake-ups by those of the wait
+/// strategy.
 ///
 /// Tests: tests/unit/queue/blocking_queue_test.cpp, tests/conformance, tests/stress.
 
@@ -41,8 +45,9 @@
 
 namespace sluice {
 
-/// `Wait` is a wait strategy, used for both sides. `Pacing` is applied where batches pay: after a consume call,
-/// and by a producer in front of a full queue. pop() takes single messages and is not paced.
+/// `Wait` is a wait strategy, used for both sides. `Pacing` is applied where batches pay: after a
+/// consume call, and by a producer in front of a full queue. pop() takes single messages and is not
+/// paced.
 template <class Queue, class Wait = Park, class Pacing = HarvestPacing>
 class BlockingQueue {
 public:
@@ -58,7 +63,7 @@ public:
     BlockingQueue(const BlockingQueue&) = delete;
     BlockingQueue& operator=(const BlockingQueue&) = delete;
 
-    // Producers --------------------------------------------------------------------------------------
+    // ---- Producers
 
     /// For queues with a handle per producer: registers one, whose pushes wait as those below.
     template <class Q = Queue>
@@ -84,7 +89,7 @@ public:
         return pushInto(queue_, std::forward<U>(value), deadlineAfter(atMost));
     }
 
-    // Consumer ---------------------------------------------------------------------------------------
+    // ---- Consumer
 
     /// Never waits.
     [[nodiscard]] std::optional<value_type> tryPop() {
@@ -107,8 +112,8 @@ public:
         return value;
     }
 
-    /// Waits for messages and hands those that are there, at most `max`, to handler(T&). Returns how many:
-    /// 0 only when the queue is closed and drained.
+    /// Waits for messages and hands those that are there, at most `max`, to handler(T&). Returns
+    /// how many: 0 only when the queue is closed and drained.
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
         std::size_t count = 0;
@@ -128,7 +133,7 @@ public:
         return count;
     }
 
-    // Anybody ----------------------------------------------------------------------------------------
+    // ---- Anybody
 
     /// Refuses pushes from now on, also those that wait, and lets a waiting consumer see the end.
     void close() {
@@ -137,8 +142,8 @@ public:
         arrived_.notifyAll();
     }
 
-    /// Waits until everything accepted before the call has been consumed. With producers that go on pushing, it
-    /// waits for a moment without any message: close() first.
+    /// Waits until everything accepted before the call has been consumed. With producers that go on
+    /// pushing, it waits for a moment without any message: close() first.
     void drain() {
         roomMade_.wait([this] { return queue_.sizeApprox() == 0; });
     }
@@ -164,8 +169,8 @@ private:
 
     template <class Rep, class Period>
     static typename Clock::time_point deadlineAfter(std::chrono::duration<Rep, Period> atMost) {
-        // Longer than the clock can count is for ever. Compared in floating point: as integers the larger of
-        // two units may not fit into the smaller one.
+        // Longer than the clock can count is for ever. Compared in floating point: as integers the
+        // larger of two units may not fit into the smaller one.
         using Seconds = std::chrono::duration<double>;
         const auto now = Clock::now();
         return Seconds(atMost) < Seconds(Clock::time_point::max() - now)
@@ -175,12 +180,14 @@ private:
 
     template <class Target, class U>
     PushResult tryPushInto(Target& target, U&& value) {
-        // Also after a refusal: the consumer may be waiting for this push to be over before it ends.
+        // Also after a refusal: the consumer may be waiting for this push to be over before it
+        // ends.
         const NotifyOnExit message{arrived_};
         return target.tryPush(std::forward<U>(value));
     }
 
-    // A refused push leaves its argument as it was, so the attempt may be repeated with the same one.
+    // A refused push leaves its argument as it was, so the attempt may be repeated with the same
+    // one.
     template <class Target, class U>
     bool pushAttempt(PushResult& result, Target& target, U&& value) {
         result = tryPushInto(target, std::forward<U>(value));

@@ -1,44 +1,48 @@
 #pragma once
 
 /// \file
-/// MpscLanes: many producers, each with a lane of its own, and one consumer that harvests all lanes.
+/// MpscLanes: many producers, each with a lane of its own, and one consumer that harvests all
+/// lanes.
 ///
 /// Purpose: several producers at the speed of one. A push touches only its own lane: no atomic
 /// read-modify-write, no line that two producers write.
 ///
-/// Use it when producers live for a while and order per producer is enough, or when messages carry a key
-/// (a time stamp) to merge by. Use MpscRing when all must agree on one order or producers cannot hold a
-/// handle. Use BlockingQueue around it when a side must wait.
+/// Use it when producers live for a while and order per producer is enough, or when messages carry
+/// a key (a time stamp) to merge by. Use MpscRing when all must agree on one order or producers
+/// cannot hold a handle. Use BlockingQueue around it when a side must wait.
 ///
-/// Who may call what: producer() by any thread; the members of a Producer by one thread at a time; tryPop,
-/// consume and consumeOrdered by the consumer, one thread at a time; the rest by anybody. Overlapping calls in
-/// one role are caught by an assertion in debug builds. Handlers may push, ask for producers and close them.
+/// Who may call what: producer() by any thread; the members of a Producer by one thread at a time;
+/// tryPop, consume and consumeOrdered by the consumer, one thread at a time; the rest by anybody.
+/// Overlapping calls in one role are caught by an assertion in debug builds. Handlers may push, ask
+/// for producers and close them.
 ///
-/// Progress: pushing is wait-free. A producer that is stopped or dead delays nobody else, not even in the
-/// middle of a push. Consuming is wait-free but for the removal of a lane whose producer has gone. producer(),
-/// that removal, and the calls open to anybody take turns under a spin lock. A stopped consumer lets
-/// each lane become full.
+/// Progress: pushing is wait-free. A producer that is stopped or dead delays nobody else, not even
+/// in the middle of a push. Consuming is wait-free but for the removal of a lane whose producer has
+/// gone. producer(), that removal, and the calls open to anybody take turns under a spin lock. A
+/// stopped consumer lets each lane become full.
 ///
-/// Memory promise: what a producer wrote before a push is visible to the handler of that message; what
-/// the consumer wrote before a slot came back is visible to the producer that reuses it.
+/// Memory promise: what a producer wrote before a push is visible to the handler of that message;
+/// what the consumer wrote before a slot came back is visible to the producer that reuses it.
 ///
-/// Order: first in, first out per producer. consume() takes the lanes in turn; consumeOrdered() takes the
-/// smallest key first among the messages it can see.
+/// Order: first in, first out per producer. consume() takes the lanes in turn; consumeOrdered()
+/// takes the smallest key first among the messages it can see.
 ///
-/// Capacity is per lane, exact, chosen at run time. Each producer() allocates one lane; nothing else allocates.
-/// A lane goes back to its memory resource as soon as its producer has gone and the consumer has drained it.
-/// Exceptions: a throwing constructor of T leaves the lane as it was; a throwing handler has consumed exactly
-/// its message. Shutdown: after close() pushes are refused; what was accepted stays until consumed or is
-/// destroyed with the queue. A Producer may outlive the queue: it then finds it closed, and what it
-/// had pushed before is destroyed with it.
+/// Capacity is per lane, exact, chosen at run time. Each producer() allocates one lane; nothing
+/// else allocates. A lane goes back to its memory resource as soon as its producer has gone and the
+/// consumer has drained it. Exceptions: a throwing constructor of T leaves the lane as it was; a
+/// throwing handler has consumed exactly its message. Shutdown: after close() pushes are refused;
+/// what was accepted stays until consumed or is destroyed with the queue. A Producer may outlive
+/// the queue: it then finds it closed, and what it had pushed before is destroyed with it.
 ///
 /// Origin: one ring per producer as in the Linux kernel's trace buffers; the lanes are SpscRings.
 ///
 /// Invariants: the list holds every lane whose producer or messages are still there, in order of
-/// registration; only the consumer takes lanes out. A lane is freed by the second of its two owners to let go.
+/// registration; only the consumer takes lanes out. A lane is freed by the second of its two owners
+/// to let go.
 ///
-/// Edges: those of SpscRing per lane; E4 register: lane built -> next release .. next acquire -> consumer uses it.
-/// E5 let go: last use by one owner -> owners acq_rel .. owners acq_rel -> the other frees.
+/// Edges: those of SpscRing per lane; E4 register: lane built -> next release .. next acquire ->
+/// consumer uses it. E5 let go: last use by one owner -> owners acq_rel .. owners acq_rel -> the
+/// other frees.
 ///
 /// Tests: tests/unit/queue/mpsc_lanes_test.cpp, tests/conformance, tests/stress.
 
@@ -66,17 +70,18 @@ public:
     using value_type = T;
     class Producer;
 
-    /// `laneCapacity` is the room of each producer. Refuses (see setupError) 0 and values beyond the limit.
+    /// `laneCapacity` is the room of each producer. Refuses (see setupError) 0 and values beyond
+    /// the limit.
     explicit MpscLanes(std::size_t laneCapacity,
                        std::pmr::memory_resource* memory = std::pmr::get_default_resource())
         : laneCapacity_(Lane::Ring::checkedCapacity(laneCapacity)), memory_(memory) {}
 
-    // Producers --------------------------------------------------------------------------------------
+    // ---- Producers
 
     /// Registers a producer with a lane of its own. Not for hot paths: it allocates.
     [[nodiscard]] Producer producer() { return Producer(lanes_.add(laneCapacity_, memory_)); }
 
-    // Consumer ---------------------------------------------------------------------------------------
+    // ---- Consumer
 
     /// Takes a message out of the next lane that has one; empty when none has.
     [[nodiscard]] std::optional<T> tryPop() {
@@ -85,9 +90,9 @@ public:
         return value;
     }
 
-    /// Visits every lane once, beginning where the last call ended, and hands the messages that are there, at
-    /// most `max` in all, to handler(T&). Each is destroyed and its slot given back as soon as its
-    /// handler returns or throws. Returns how many.
+    /// Visits every lane once, beginning where the last call ended, and hands the messages that are
+    /// there, at most `max` in all, to handler(T&). Each is destroyed and its slot given back as
+    /// soon as its handler returns or throws. Returns how many.
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
         const typename RoleCheck::Scope consumer(consumerRole_, detail::oneConsumer);
@@ -105,10 +110,10 @@ public:
         return count;
     }
 
-    /// Hands the messages that are there, at most `max`, to handler(T&) in the order of keyOf(const T&), the
-    /// smallest first. If each lane is in key order, so is everything one call delivers; a message
-    /// pushed later with a smaller key comes later all the same. Equal keys keep each producer's order.
-    /// Cost: one look at each lane per run of messages from the same lane.
+    /// Hands the messages that are there, at most `max`, to handler(T&) in the order of keyOf(const
+    /// T&), the smallest first. If each lane is in key order, so is everything one call delivers; a
+    /// message pushed later with a smaller key comes later all the same. Equal keys keep each
+    /// producer's order. Cost: one look at each lane per run of messages from the same lane.
     template <class KeyOf, class Handler>
     std::size_t consumeOrdered(KeyOf&& keyOf, Handler&& handler, std::size_t max = unlimited) {
         const typename RoleCheck::Scope consumer(consumerRole_, detail::oneConsumer);
@@ -132,10 +137,10 @@ public:
         return count;
     }
 
-    // Anybody ----------------------------------------------------------------------------------------
+    // ---- Anybody
 
-    /// Refuses pushes from now on, in all lanes. A push that runs at the same time is either refused or
-    /// accepted and delivered. Producers registered later are closed from the start.
+    /// Refuses pushes from now on, in all lanes. A push that runs at the same time is either
+    /// refused or accepted and delivered. Producers registered later are closed from the start.
     void close() noexcept { lanes_.close(); }
 
     [[nodiscard]] bool isClosed() const noexcept { return lanes_.isClosed(); }
@@ -221,8 +226,8 @@ private:
     RoleCheck consumerRole_;
 };
 
-/// One producer's end of an MpscLanes. Its destructor, like close(), lets go of the lane; what was pushed is
-/// still delivered.
+/// One producer's end of an MpscLanes. Its destructor, like close(), lets go of the lane; what was
+/// pushed is still delivered.
 template <class T, class Traits>
 class MpscLanes<T, Traits>::Producer {
 public:
@@ -274,9 +279,9 @@ private:
     friend class MpscLanes;
     explicit Producer(Lane* lane) noexcept : lane_(lane) {}
 
-    static constexpr const char* advice =
-        "a push through a producer handle that was closed, moved from or never assigned: get one from "
-        "producer()";
+    static constexpr const char* advice = "a push through a producer handle that was closed, moved "
+                                          "from or never assigned: get one from "
+                                          "producer()";
 
     Lane* lane_ = nullptr;
 };

@@ -1,46 +1,53 @@
 #pragma once
 
 /// \file
-/// MpscRing: a bounded queue from any number of producers to one consumer, first in first out for all.
+/// MpscRing: a bounded queue from any number of producers to one consumer, first in first out for
+/// all.
 ///
 /// Purpose: many threads hand messages to one, in one order that everybody agrees on.
 ///
-/// Use it when that single order matters, or when producers come and go unregistered. Use MpscLanes when
-/// order per producer is enough: it has no atomic read-modify-write per message. Use SpscRing for one
-/// producer, SegmentQueue when no bound can be given, BlockingQueue around it when a side must wait.
+/// Use it when that single order matters, or when producers come and go unregistered. Use MpscLanes
+/// when order per producer is enough: it has no atomic read-modify-write per message. Use SpscRing
+/// for one producer, SegmentQueue when no bound can be given, BlockingQueue around it when a side
+/// must wait.
 ///
-/// Who may call what: tryPush and tryEmplace by any thread, also from a handler; tryPop and consume by the
-/// consumer; the rest by anybody. The role of the consumer is held by one thread at a time and may be
-/// passed on if the hand-over is synchronised; overlapping calls are caught by an assertion in debug
-/// builds.
+/// Who may call what: tryPush and tryEmplace by any thread, also from a handler; tryPop and consume
+/// by the consumer; the rest by anybody. The role of the consumer is held by one thread at a time
+/// and may be passed on if the hand-over is synchronised; overlapping calls are caught by an
+/// assertion in debug builds.
 ///
-/// Progress: pushing is lock-free: a failed compare-exchange means that another push got through. A producer
-/// stopped in the middle of a push delays the delivery of later messages, and in the end, when the ring
-/// has filled up behind its slot, other producers too; so this is not a lock-free queue in the strict sense.
-/// Consuming is wait-free. A stopped consumer lets the ring become full.
+/// Progress: pushing is lock-free: a failed compare-exchange means that another push got through. A
+/// producer stopped in the middle of a push delays the delivery of later messages, and in the end,
+/// when the ring has filled up behind its slot, other producers too; so this is not a lock-free
+/// queue in the strict sense. Consuming is wait-free. A stopped consumer lets the ring become full.
 ///
-/// Memory promise: what a producer wrote before a push is visible to the handler of that message; what
-/// the consumer wrote before a slot came back is visible to the producer that reuses it.
+/// Memory promise: what a producer wrote before a push is visible to the handler of that message;
+/// what the consumer wrote before a slot came back is visible to the producer that reuses it.
 ///
-/// Order: linearizable. If one push returned before another began, its message is delivered first. `full` is
-/// returned only if at some moment during the call `capacity()` messages were in the ring, or being pushed.
+/// Order: linearizable. If one push returned before another began, its message is delivered first.
+/// `full` is returned only if at some moment during the call `capacity()` messages were in the
+/// ring, or being pushed.
 ///
-/// Capacity is exact, from 1 to a quarter of the Index range; the storage is rounded up to a power of two.
-/// With the capacity in the type nothing is allocated; with dynamicCapacity the constructor allocates
-/// once. Exceptions: when a constructor of T throws, the slot is skipped; a throwing handler has consumed
-/// exactly its message. Shutdown: after close() pushes are refused; what was accepted stays until consumed
-/// or, at the latest, destroyed with the queue. isDrained() is exact whoever called close().
+/// Capacity is exact, from 1 to a quarter of the Index range; the storage is rounded up to a power
+/// of two. With the capacity in the type nothing is allocated; with dynamicCapacity the constructor
+/// allocates once. Exceptions: when a constructor of T throws, the slot is skipped; a throwing
+/// handler has consumed exactly its message. Shutdown: after close() pushes are refused; what was
+/// accepted stays until consumed or, at the latest, destroyed with the queue. isDrained() is exact
+/// whoever called close().
 ///
-/// Origin: the sequence number per slot is D. Vyukov's bounded queue. Here the consumer never writes a slot
-/// but gives room back through one counter, so that it takes no line away from the producers.
+/// Origin: the sequence number per slot is D. Vyukov's bounded queue. Here the consumer never
+/// writes a slot but gives room back through one counter, so that it takes no line away from the
+/// producers.
 ///
-/// Invariants, on unbounded positions: head <= tail <= head + capacity; headCopy <= head. Each position
-/// below tail belongs to exactly one push, which alone writes the slot and, last, its turn. turn(p) becomes
-/// filled(p) or skipped(p), differs from both before, and is not written again before head has passed p.
+/// Invariants, on unbounded positions: head <= tail <= head + capacity; headCopy <= head. Each
+/// position below tail belongs to exactly one push, which alone writes the slot and, last, its
+/// turn. turn(p) becomes filled(p) or skipped(p), differs from both before, and is not written
+/// again before head has passed p.
 ///
-/// Edges: E1 publish: message written -> turn release .. turn acquire -> message read. E2 reuse: message
-/// destroyed -> head release .. head acquire -> [headCopy release .. headCopy acquire ->] slot written.
-/// E3 close: the closed mark is part of tail, so every claim is ordered before or after it by tail itself.
+/// Edges: E1 publish: message written -> turn release .. turn acquire -> message read. E2 reuse:
+/// message destroyed -> head release .. head acquire -> [headCopy release .. headCopy acquire ->]
+/// slot written. E3 close: the closed mark is part of tail, so every claim is ordered before or
+/// after it by tail itself.
 ///
 /// Tests: tests/unit/queue/mpsc_ring_test.cpp, tests/conformance, tests/stress, tests/model.
 
@@ -97,12 +104,13 @@ public:
         consume([](T&) noexcept {});
     }
 
-    // Producers --------------------------------------------------------------------------------------
+    // ---- Producers
 
     PushResult tryPush(const T& value) { return tryEmplace(value); }
     PushResult tryPush(T&& value) { return tryEmplace(std::move(value)); }
 
-    /// Constructs the message in its slot. Cost: one compare-exchange when no other push interferes.
+    /// Constructs the message in its slot. Cost: one compare-exchange when no other push
+    /// interferes.
     template <class... Args>
     PushResult tryEmplace(Args&&... args) {
         Index position = 0;
@@ -116,7 +124,7 @@ public:
         return admission;
     }
 
-    // Consumer ---------------------------------------------------------------------------------------
+    // ---- Consumer
 
     /// Takes the oldest message out; empty when there is none.
     [[nodiscard]] std::optional<T> tryPop() {
@@ -125,15 +133,16 @@ public:
         return value;
     }
 
-    /// Hands the messages that are there, at most `max` and at most capacity(), to handler(T&), oldest first.
-    /// Each is destroyed and its slot given back as soon as its handler returns or throws. Returns how many.
+    /// Hands the messages that are there, at most `max` and at most capacity(), to handler(T&),
+    /// oldest first. Each is destroyed and its slot given back as soon as its handler returns or
+    /// throws. Returns how many.
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
         const typename RoleCheck::Scope consumer(consumerRole_, detail::oneConsumer);
         const std::size_t most = std::min(max, capacity());
         std::size_t count = 0;
-        // Relaxed: only this thread writes head. Kept in a register from here on: reading it back after
-        // each store would make the loop wait for its own stores.
+        // Relaxed: only this thread writes head. Kept in a register from here on: reading it back
+        // after each store would make the loop wait for its own stores.
         for (Index head = head_.load(std::memory_order_relaxed); count < most;
              head = Positions::next(head)) {
             Slot& slot = slotAt(head);
@@ -151,10 +160,10 @@ public:
         return count;
     }
 
-    // Anybody ----------------------------------------------------------------------------------------
+    // ---- Anybody
 
-    /// Refuses pushes from now on. A push that runs at the same time is either refused or accepted and
-    /// delivered. May be called repeatedly.
+    /// Refuses pushes from now on. A push that runs at the same time is either refused or accepted
+    /// and delivered. May be called repeatedly.
     void close() noexcept { tail_.fetch_or(Positions::mark, std::memory_order_acq_rel); }  // E3
 
     [[nodiscard]] bool isClosed() const noexcept {
@@ -168,11 +177,12 @@ public:
                Positions::unmarked(tail) == head_.load(std::memory_order_acquire);
     }
 
-    /// How many messages were in the queue, or being pushed, at some moment during the call, or nearly so:
-    /// never more than capacity().
+    /// How many messages were in the queue, or being pushed, at some moment during the call, or
+    /// nearly so: never more than capacity().
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
-        // Acquire: so that an observer who sees a message gone also sees what its handler did. Head first:
-        // a tail that moves on in between can only make the difference larger, hence the bound.
+        // Acquire: so that an observer who sees a message gone also sees what its handler did. Head
+        // first: a tail that moves on in between can only make the difference larger, hence the
+        // bound.
         const Index head = head_.load(std::memory_order_acquire);
         const Index tail = Positions::unmarked(tail_.load(std::memory_order_acquire));
         return std::min(Positions::distance(head, tail), capacity());
@@ -185,9 +195,11 @@ private:
     static constexpr Index first = static_cast<Index>(Traits::firstPosition);
     static_assert(!Positions::isMarked(first), "firstPosition of the traits must be even");
 
-    // What a slot's turn says about a position. A filled turn is odd, all others are even; the turn left by
-    // the lap before is one lap behind.
-    static constexpr Index filled(Index p) noexcept { return static_cast<Index>(p | Positions::mark); }
+    // What a slot's turn says about a position. A filled turn is odd, all others are even; the turn
+    // left by the lap before is one lap behind.
+    static constexpr Index filled(Index p) noexcept {
+        return static_cast<Index>(p | Positions::mark);
+    }
     static constexpr Index skipped(Index p) noexcept { return Positions::next(p); }
 
     /// Tells the consumer about a claimed slot, whatever happens to the constructor.
@@ -197,7 +209,8 @@ private:
         ~Publication() { word.store(turn, std::memory_order_release); }  // E1 publish
     };
 
-    /// The oldest position while it is dealt with; its message destroyed and its slot given back at the end.
+    /// The oldest position while it is dealt with; its message destroyed and its slot given back at
+    /// the end.
     struct Consumed {
         MpscRing& ring;
         Index head;
@@ -213,7 +226,8 @@ private:
     void initialiseTurns() noexcept {
         Index position = first;
         for (std::size_t i = 0; i <= slots_.mask(); ++i, position = Positions::next(position)) {
-            slotAt(position).turn.store(position, std::memory_order_relaxed);  // relaxed: not shared yet
+            slotAt(position).turn.store(position,
+                                        std::memory_order_relaxed);  // relaxed: not shared yet
         }
     }
 
@@ -246,8 +260,8 @@ private:
 
     /// Slots in use below `tail`, by the copy of head if that leaves room, else by head itself.
     std::size_t usedBefore(Index tail) noexcept {
-        const std::size_t used =
-            Positions::distance(headCopy_.load(std::memory_order_acquire), tail);  // E2, second step
+        const std::size_t used = Positions::distance(headCopy_.load(std::memory_order_acquire),
+                                                     tail);  // E2, second step
         if (used < capacity()) {
             return used;
         }

@@ -17,7 +17,8 @@ inline constexpr std::size_t dynamicCapacity = std::numeric_limits<std::size_t>:
 /// As `max` of a consume call and as limit of a queue.
 inline constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
 
-/// What all queues can be told. Derive and redeclare what changes; different traits are different types.
+/// What all queues can be told. Derive and redeclare what changes; different traits are different
+/// types.
 struct QueueTraits {
     /// Atomics, storage, fences and clock. See platform.hpp.
     using Platform = StdPlatform;

@@ -3,43 +3,47 @@
 /// \file
 /// SegmentQueue: an unbounded queue from any number of producers to one consumer.
 ///
-/// Purpose: a queue that takes whatever comes, in one order that everybody agrees on, and can hand over all it
-/// holds in constant time.
+/// Purpose: a queue that takes whatever comes, in one order that everybody agrees on, and can hand
+/// over all it holds in constant time.
 ///
-/// Use it when no bound can be given, or when bursts must never be refused. Use MpscRing or MpscLanes
-/// when a bound exists: they allocate nothing later and push back. With a limit it refuses like a ring.
+/// Use it when no bound can be given, or when bursts must never be refused. Use MpscRing or
+/// MpscLanes when a bound exists: they allocate nothing later and push back. With a limit it
+/// refuses like a ring.
 ///
-/// Who may call what: tryPush and tryEmplace by any thread, also from a handler; tryPop, consume and takeAll
-/// by the consumer; the rest by anybody. The role of the consumer is held by one thread at a time and may be
-/// passed on if the hand-over is synchronised; overlapping calls are caught by an assertion in debug
-/// builds. A Batch may be consumed on any thread, one at a time.
+/// Who may call what: tryPush and tryEmplace by any thread, also from a handler; tryPop, consume
+/// and takeAll by the consumer; the rest by anybody. The role of the consumer is held by one thread
+/// at a time and may be passed on if the hand-over is synchronised; overlapping calls are caught by
+/// an assertion in debug builds. A Batch may be consumed on any thread, one at a time.
 ///
-/// Progress: blocking for producers, who take turns under a spin lock held for a few instructions: a producer
-/// stopped there stops the others. User code never runs under it: constructors run after the slot has
-/// been claimed, so a producer stopped in one delays only the delivery of later messages. The consumer
-/// takes the lock once per segment and per takeAll.
+/// Progress: blocking for producers, who take turns under a spin lock held for a few instructions:
+/// a producer stopped there stops the others. User code never runs under it: constructors run after
+/// the slot has been claimed, so a producer stopped in one delays only the delivery of later
+/// messages. The consumer takes the lock once per segment and per takeAll.
 ///
 /// Memory promise: what a producer wrote before a push is visible to the handler of that message.
 ///
 /// Order: linearizable; a push takes its place when it claims its slot.
 ///
-/// Capacity: unlimited, or the limit given to the constructor, which is exact and counts messages that are
-/// queued or being pushed, not those handed over. Segments come from a memory resource and are
-/// reused; after the largest backlog has been seen nothing is allocated any more. trim() returns the
-/// unused ones. Exceptions: when a constructor of T throws, its slot is skipped; a throwing handler has
-/// consumed exactly its message; when the memory resource throws, nothing has happened. Shutdown: after
-/// close() pushes are refused; what was accepted stays until consumed or is destroyed with the queue.
+/// Capacity: unlimited, or the limit given to the constructor, which is exact and counts messages
+/// that are queued or being pushed, not those handed over. Segments come from a memory resource and
+/// are reused; after the largest backlog has been seen nothing is allocated any more. trim()
+/// returns the unused ones. Exceptions: when a constructor of T throws, its slot is skipped; a
+/// throwing handler has consumed exactly its message; when the memory resource throws, nothing has
+/// happened. Shutdown: after close() pushes are refused; what was accepted stays until consumed or
+/// is destroyed with the queue.
 ///
 /// Origin: a linked list of arrays, as in libstdc++'s deque and folly's UnboundedQueue.
 ///
-/// Invariants, on unbounded positions: head <= tail; with a limit, tail <= head + limit. Each position
-/// below tail belongs to exactly one push, which alone writes its slot. The chain from the consumer's segment to
-/// the producers' one holds exactly the positions from head to tail. A segment is reused only when all its
-/// slots have been read and the reader has stepped on to the next one, so never the last of the chain.
+/// Invariants, on unbounded positions: head <= tail; with a limit, tail <= head + limit. Each
+/// position below tail belongs to exactly one push, which alone writes its slot. The chain from the
+/// consumer's segment to the producers' one holds exactly the positions from head to tail. A
+/// segment is reused only when all its slots have been read and the reader has stepped on to the
+/// next one, so never the last of the chain.
 ///
-/// Edges: E1 publish: message written -> state release .. state acquire -> message read. E2 reuse: message
-/// destroyed -> passed acq_rel .. lock of the free list .. lock of the claim -> slot written. E3 close: closed
-/// is written and read under the lock. E4 link: segment set up -> next release .. next acquire -> read.
+/// Edges: E1 publish: message written -> state release .. state acquire -> message read. E2 reuse:
+/// message destroyed -> passed acq_rel .. lock of the free list .. lock of the claim -> slot
+/// written. E3 close: closed is written and read under the lock. E4 link: segment set up -> next
+/// release .. next acquire -> read.
 ///
 /// Tests: tests/unit/queue/segment_queue_test.cpp, tests/conformance, tests/stress.
 
@@ -88,7 +92,9 @@ public:
     /// Refuses (see setupError) a limit of 0. Allocates the first segment.
     explicit SegmentQueue(std::size_t limit = unlimited,
                           std::pmr::memory_resource* memory = std::pmr::get_default_resource())
-        : limit_(checkedLimit(limit)), memory_(memory), tailSegment_(Segment::create(memory)),
+        : limit_(checkedLimit(limit)),
+          memory_(memory),
+          tailSegment_(Segment::create(memory)),
           reader_(tailSegment_) {}
 
     SegmentQueue(const SegmentQueue&) = delete;
@@ -102,7 +108,7 @@ public:
         trim();
     }
 
-    // Producers --------------------------------------------------------------------------------------
+    // ---- Producers
 
     PushResult tryPush(const T& value) { return tryEmplace(value); }
     PushResult tryPush(T&& value) { return tryEmplace(std::move(value)); }
@@ -120,7 +126,7 @@ public:
         return admission;
     }
 
-    // Consumer ---------------------------------------------------------------------------------------
+    // ---- Consumer
 
     /// Takes the oldest message out; empty when there is none.
     [[nodiscard]] std::optional<T> tryPop() {
@@ -134,10 +140,10 @@ public:
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
         const typename RoleCheck::Scope consumer(consumerRole_, detail::oneConsumer);
-        // Relaxed: only this thread writes head. Acquire: an upper bound suffices, the states tell the rest.
+        // Relaxed: only this thread writes head. Acquire: an upper bound suffices, the states tell
+        // the rest.
         Index head = head_.load(std::memory_order_relaxed);
-        std::size_t places =
-            Positions::distance(head, tail_.load(std::memory_order_acquire));
+        std::size_t places = Positions::distance(head, tail_.load(std::memory_order_acquire));
         std::size_t count = 0;
         for (; places != 0 && count < max; --places, head = Positions::next(head)) {
             Slot* const slot = reader_.slot(recycler());
@@ -165,30 +171,31 @@ public:
         return places == 0 ? Batch() : handOver(places, tail);
     }
 
-    // Anybody ----------------------------------------------------------------------------------------
+    // ---- Anybody
 
-    /// Refuses pushes from now on. A push that runs at the same time is either refused or accepted and
-    /// delivered. May be called repeatedly.
+    /// Refuses pushes from now on. A push that runs at the same time is either refused or accepted
+    /// and delivered. May be called repeatedly.
     void close() noexcept {
         const std::lock_guard<Lock> guard(lock_);
         closed_.store(true, std::memory_order_release);  // E3 close
     }
 
-    [[nodiscard]] bool isClosed() const noexcept {
-        return closed_.load(std::memory_order_acquire);
-    }
+    [[nodiscard]] bool isClosed() const noexcept { return closed_.load(std::memory_order_acquire); }
 
-    /// True when the queue is closed, nothing is in it and no push is under way: for good. Messages that were
-    /// handed over do not count.
+    /// True when the queue is closed, nothing is in it and no push is under way: for good. Messages
+    /// that were handed over do not count.
     [[nodiscard]] bool isDrained() const noexcept {
-        // With the closed flag seen, all claims are over, since they take turns under the lock with close().
-        return isClosed() && tail_.load(std::memory_order_acquire) == head_.load(std::memory_order_acquire);
+        // With the closed flag seen, all claims are over, since they take turns under the lock with
+        // close().
+        return isClosed() &&
+               tail_.load(std::memory_order_acquire) == head_.load(std::memory_order_acquire);
     }
 
-    /// How many messages were queued, or being pushed, at some moment during the call, or nearly so.
+    /// How many messages were queued, or being pushed, at some moment during the call, or nearly
+    /// so.
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
-        // Acquire: so that an observer who sees a message gone also sees what its handler did. Head first,
-        // or the difference could become negative.
+        // Acquire: so that an observer who sees a message gone also sees what its handler did. Head
+        // first, or the difference could become negative.
         const Index head = head_.load(std::memory_order_acquire);
         return Positions::distance(head, tail_.load(std::memory_order_acquire));
     }
@@ -225,7 +232,8 @@ private:
         ~Publication() { word.store(state, std::memory_order_release); }  // E1 publish
     };
 
-    /// The oldest place while it is dealt with; its message destroyed and the place passed at the end.
+    /// The oldest place while it is dealt with; its message destroyed and the place passed at the
+    /// end.
     struct Passed {
         Cursor& reader;
         typename Segment::Cell* cell;
@@ -266,8 +274,8 @@ private:
                     return PushResult::ok;
                 }
             }
-            // A memory resource is foreign code, so it is called without the lock. Another producer may
-            // get here as well; the segment that is not needed now will be later.
+            // A memory resource is foreign code, so it is called without the lock. Another producer
+            // may get here as well; the segment that is not needed now will be later.
             addFree(Segment::create(memory_));
         }
     }
@@ -332,14 +340,15 @@ private:
     Atomic<std::size_t> batches_{0};
 };
 
-/// Everything that was queued at a takeAll(). What is left when it is destroyed is destroyed with it; it must
-/// not outlive the queue.
+/// Everything that was queued at a takeAll(). What is left when it is destroyed is destroyed with
+/// it; it must not outlive the queue.
 template <class T, class Traits>
 class SegmentQueue<T, Traits>::Batch {
 public:
     Batch() noexcept = default;
     Batch(Batch&& other) noexcept
-        : queue_(std::exchange(other.queue_, nullptr)), reader_(other.reader_),
+        : queue_(std::exchange(other.queue_, nullptr)),
+          reader_(other.reader_),
           places_(std::exchange(other.places_, 0)) {}
     Batch& operator=(Batch&& other) noexcept {
         Batch taken(std::move(other));
@@ -356,9 +365,9 @@ public:
         }
     }
 
-    /// Hands the messages that are left, at most `max`, to handler(T&), oldest first. Each is destroyed as soon
-    /// as its handler returns or throws. Waits for a producer that is still constructing the next one.
-    /// Returns how many.
+    /// Hands the messages that are left, at most `max`, to handler(T&), oldest first. Each is
+    /// destroyed as soon as its handler returns or throws. Waits for a producer that is still
+    /// constructing the next one. Returns how many.
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
         std::size_t count = 0;

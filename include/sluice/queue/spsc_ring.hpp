@@ -9,35 +9,38 @@
 /// Use it for one producer and one consumer. Use MpscRing or MpscLanes for several producers,
 /// SegmentQueue when no bound can be given, BlockingQueue around it when a side must wait.
 ///
-/// Who may call what: try* by the producer; tryPop, consume, front, popFront by the consumer; the rest
-/// by anybody. A role is held by one thread at a time and may be passed on if the hand-over is
+/// Who may call what: try* by the producer; tryPop, consume, front, popFront by the consumer; the
+/// rest by anybody. A role is held by one thread at a time and may be passed on if the hand-over is
 /// synchronised. Overlapping calls in one role are caught by an assertion in debug builds. A
-/// handler may push into its own queue if its thread also is the producer; it may not consume from it.
+/// handler may push into its own queue if its thread also is the producer; it may not consume from
+/// it.
 ///
-/// Progress: every operation is wait-free (apart from user code, and from isDrained, which on a closed queue
-/// takes a heavy fence). A stopped producer delays nobody; a stopped consumer lets the ring become full.
+/// Progress: every operation is wait-free (apart from user code, and from isDrained, which on a
+/// closed queue takes a heavy fence). A stopped producer delays nobody; a stopped consumer lets the
+/// ring become full.
 ///
 /// Memory promise: what the producer wrote before a push is visible to the handler of that message;
 /// what the consumer wrote before a slot came back is visible to the producer that reuses it.
 ///
-/// Capacity is exact, from 1 to a quarter of the Index range; the storage is rounded up to a power of two.
-/// With the capacity in the type nothing is allocated; with dynamicCapacity the constructor allocates
-/// once. Exceptions: a throwing constructor of T leaves the queue as it was; a throwing handler has
-/// consumed exactly its message. Shutdown: after close() pushes are refused; what was accepted stays
-/// until consumed or, at the latest, destroyed with the queue. isDrained() tells when nothing is left and
-/// nothing can follow, and is exact whoever called close().
+/// Capacity is exact, from 1 to a quarter of the Index range; the storage is rounded up to a power
+/// of two. With the capacity in the type nothing is allocated; with dynamicCapacity the constructor
+/// allocates once. Exceptions: a throwing constructor of T leaves the queue as it was; a throwing
+/// handler has consumed exactly its message. Shutdown: after close() pushes are refused; what was
+/// accepted stays until consumed or, at the latest, destroyed with the queue. isDrained() tells
+/// when nothing is left and nothing can follow, and is exact whoever called close().
 ///
 /// Origin: L. Lamport's ring buffer, with each side keeping a copy of the other's index as in
 /// P. Lee et al., "A lock-free, cache-efficient multi-core synchronization mechanism" (2009).
 ///
-/// Invariants, on unbounded positions: head <= tail <= head + capacity. The slots of [head, tail) hold
-/// messages; all others are empty. headCopy <= head and tailCopy <= tail. announced == tail, except from
-/// before the producer's look at `closed` until the push is done or given up: then it is one ahead.
+/// Invariants, on unbounded positions: head <= tail <= head + capacity. The slots of [head, tail)
+/// hold messages; all others are empty. headCopy <= head and tailCopy <= tail. announced == tail,
+/// except from before the producer's look at `closed` until the push is done or given up: then it
+/// is one ahead.
 ///
-/// Edges: E1 publish: message written -> tail release .. tail acquire -> message read. E2 reuse: message
-/// destroyed -> head release .. head acquire -> slot written. E3 close: announced written, light fence,
-/// closed read -- against -- closed read as true, heavy fence, announced read: either the push is refused
-/// or isDrained sees it.
+/// Edges: E1 publish: message written -> tail release .. tail acquire -> message read. E2 reuse:
+/// message destroyed -> head release .. head acquire -> slot written. E3 close: announced written,
+/// light fence, closed read -- against -- closed read as true, heavy fence, announced read: either
+/// the push is refused or isDrained sees it.
 ///
 /// Tests: tests/unit/queue/spsc_ring_test.cpp, tests/conformance, tests/stress, tests/model.
 
@@ -86,7 +89,7 @@ public:
         }
     }
 
-    // Producer ---------------------------------------------------------------------------------------
+    // ---- Producer
 
     PushResult tryPush(const T& value) { return tryEmplace(value); }
     PushResult tryPush(T&& value) { return tryEmplace(std::move(value)); }
@@ -109,7 +112,7 @@ public:
         return Reservation(*this);
     }
 
-    // Consumer ---------------------------------------------------------------------------------------
+    // ---- Consumer
 
     /// Takes the oldest message out; empty when there is none.
     [[nodiscard]] std::optional<T> tryPop() {
@@ -122,12 +125,13 @@ public:
     }
 
     /// Hands the messages that are there, at most `max`, to handler(T&), oldest first. Each is
-    /// destroyed and its slot given back as soon as its handler returns or throws. Returns how many.
+    /// destroyed and its slot given back as soon as its handler returns or throws. Returns how
+    /// many.
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
         const typename RoleCheck::Scope consumer(consumerRole_, detail::oneConsumer);
-        // Relaxed: only this thread writes head. Kept in a register from here on: reading it back after
-        // each store would make the loop wait for its own stores.
+        // Relaxed: only this thread writes head. Kept in a register from here on: reading it back
+        // after each store would make the loop wait for its own stores.
         Index head = head_.load(std::memory_order_relaxed);
         tailCopy_ = tail_.load(std::memory_order_acquire);  // E1 publish
         const std::size_t count = std::min(Positions::distance(head, tailCopy_), max);
@@ -159,15 +163,13 @@ public:
         const Consumed oldest(*this, head_.load(std::memory_order_relaxed));
     }
 
-    // Anybody ----------------------------------------------------------------------------------------
+    // ---- Anybody
 
-    /// Refuses pushes from now on. A push that runs at the same time is either refused or accepted and
-    /// delivered. May be called repeatedly.
+    /// Refuses pushes from now on. A push that runs at the same time is either refused or accepted
+    /// and delivered. May be called repeatedly.
     void close() noexcept { closed_.store(true, std::memory_order_release); }
 
-    [[nodiscard]] bool isClosed() const noexcept {
-        return closed_.load(std::memory_order_acquire);
-    }
+    [[nodiscard]] bool isClosed() const noexcept { return closed_.load(std::memory_order_acquire); }
 
     /// True when the queue is closed, nothing is in it and no push is under way: for good.
     [[nodiscard]] bool isDrained() const noexcept {
@@ -175,18 +177,20 @@ public:
             return false;
         }
         Platform::Fence::heavy();  // E3 close
-        // Announced first: equal to the tail read after it, no push was under way in between. Acquire: who
-        // sees the end of the queue may go on to free what handlers and producers used.
+        // Announced first: equal to the tail read after it, no push was under way in between.
+        // Acquire: who sees the end of the queue may go on to free what handlers and producers
+        // used.
         const Index announced = announced_.load(std::memory_order_acquire);
         return announced == tail_.load(std::memory_order_acquire) &&
                announced == head_.load(std::memory_order_acquire);
     }
 
-    /// How many messages were in the queue at some moment during the call, or nearly so: never more than
-    /// capacity().
+    /// How many messages were in the queue at some moment during the call, or nearly so: never more
+    /// than capacity().
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
-        // Acquire: so that an observer who sees a message gone also sees what its handler did. Head first:
-        // a tail that moves on in between can only make the difference larger, hence the bound.
+        // Acquire: so that an observer who sees a message gone also sees what its handler did. Head
+        // first: a tail that moves on in between can only make the difference larger, hence the
+        // bound.
         const Index head = head_.load(std::memory_order_acquire);
         const Index tail = tail_.load(std::memory_order_acquire);
         return std::min(Positions::distance(head, tail), capacity());
@@ -194,8 +198,8 @@ public:
 
     [[nodiscard]] std::size_t capacity() const noexcept { return slots_.capacity(); }
 
-    /// With dynamicCapacity only: returns the capacity if a constructor would take it, else refuses it as
-    /// the constructor does.
+    /// With dynamicCapacity only: returns the capacity if a constructor would take it, else refuses
+    /// it as the constructor does.
     static std::size_t checkedCapacity(std::size_t capacity) {
         return Storage::checkedCapacity(capacity);
     }
@@ -205,10 +209,11 @@ private:
     static constexpr Index first = static_cast<Index>(Traits::firstPosition);
     static_assert(!Positions::isMarked(first), "firstPosition of the traits must be even");
 
-    /// Messages of about a line: ask for the line so many slots ahead, or taking it from the consumer's
-    /// cache costs more than writing it. Measured to pay for these sizes only.
-    static constexpr std::size_t prefetchDistance =
-        sizeof(Slot) > line / 2 && sizeof(Slot) <= line ? 32 : 0;
+    /// Messages of about a line: ask for the line so many slots ahead, or taking it from the
+    /// consumer's cache costs more than writing it. Measured to pay for these sizes only.
+    static constexpr std::size_t prefetchDistance = sizeof(Slot) > line / 2 && sizeof(Slot) <= line
+                                                        ? 32
+                                                        : 0;
 
     /// One push: admission on construction; undone by the destructor unless published.
     struct Push {
@@ -218,8 +223,10 @@ private:
         bool open;
 
         explicit Push(SpscRing& r) noexcept
-            : ring(r), tail(r.announced_.load(std::memory_order_relaxed)),  // relaxed: own variable
-              result(r.admit(tail)), open(result == PushResult::ok) {}
+            : ring(r),
+              tail(r.announced_.load(std::memory_order_relaxed)),  // relaxed: own variable
+              result(r.admit(tail)),
+              open(result == PushResult::ok) {}
         Push(const Push&) = delete;
         Push& operator=(const Push&) = delete;
         ~Push() {
@@ -278,7 +285,8 @@ private:
             used = Positions::distance(headCopy_, tail);
         }
         if constexpr (prefetchDistance != 0) {
-            // Not beyond what the consumer has given back: that would take lines it is about to read.
+            // Not beyond what the consumer has given back: that would take lines it is about to
+            // read.
             if (used + prefetchDistance < capacity()) {
                 constexpr auto ahead = static_cast<Index>(prefetchDistance * Positions::one);
                 prefetchForWrite(&slotAt(static_cast<Index>(tail + ahead)));
@@ -296,8 +304,8 @@ private:
     // Written by the producer, read by the consumer.
     alignas(line) Atomic<Index> tail_{first};
 
-    // Written by the producer and hardly ever read by anybody else. It reads its own position from here,
-    // not from tail_, whose line the consumer keeps taking away.
+    // Written by the producer and hardly ever read by anybody else. It reads its own position from
+    // here, not from tail_, whose line the consumer keeps taking away.
     alignas(line) Atomic<Index> announced_{first};
     Index headCopy_{first};
     RoleCheck producerRole_;
@@ -310,8 +318,8 @@ private:
     alignas(line) Storage slots_;
 };
 
-/// A slot held by the producer, from tryReserve() to commit(). While one is open the producer pushes
-/// nothing else, and isDrained() stays false. Without a commit() nothing has happened.
+/// A slot held by the producer, from tryReserve() to commit(). While one is open the producer
+/// pushes nothing else, and isDrained() stays false. Without a commit() nothing has happened.
 template <class T, std::size_t Capacity, class Traits>
 class SpscRing<T, Capacity, Traits>::Reservation {
 public:
@@ -341,7 +349,8 @@ public:
 
     /// Publishes the message; the reservation is over.
     void commit() noexcept {
-        SLUICE_ASSERT(message_ != nullptr, "commit without a message: call emplace first, commit once");
+        SLUICE_ASSERT(message_ != nullptr,
+                      "commit without a message: call emplace first, commit once");
         message_ = nullptr;
         push_.publish();
     }

@@ -5,17 +5,17 @@
 ///
 /// Purpose: what a condition variable is to a mutex, an event count is to an algorithm without one.
 ///
-/// Use it to let a thread sleep until a queue is no longer empty. Use Park, which spins first, unless
-/// you need the steps apart. Use a condition variable when the data has a mutex anyway.
+/// Use it to let a thread sleep until a queue is no longer empty. Use Park, which spins first,
+/// unless you need the steps apart. Use a condition variable when the data has a mutex anyway.
 ///
 /// Who may call what: any thread, any member. Several may wait at once; notifyAll() wakes them all.
 ///
-/// Progress: notifyAll() never waits for a waiter; a stopped waiter delays nobody, a stopped notifier
-/// delays the waiters it was about to wake. (With CondVarParker a notifier takes a mutex when somebody
-/// sleeps.)
+/// Progress: notifyAll() never waits for a waiter; a stopped waiter delays nobody, a stopped
+/// notifier delays the waiters it was about to wake. (With CondVarParker a notifier takes a mutex
+/// when somebody sleeps.)
 ///
-/// Memory promise: what a thread wrote before notifyAll() is visible to a waiter whose condition saw
-/// it. The event count itself only guarantees that the condition is looked at again: either the
+/// Memory promise: what a thread wrote before notifyAll() is visible to a waiter whose condition
+/// saw it. The event count itself only guarantees that the condition is looked at again: either the
 /// waiter's check sees the change, or the notifier sees the waiter.
 ///
 ///     waiter                                  notifier
@@ -26,18 +26,19 @@
 /// No allocation; nothing throws. Shutdown: nobody may be waiting when it is destroyed.
 ///
 /// Origin: D. Vyukov's eventcount; the layout (count of waiters and epoch in one word) follows
-/// folly::EventCount. New here: the fence of the notifier is asymmetric, and notifying takes the waiters
-/// off the count at once, so that the notifications between a wake-up and the waiter's first instruction
-/// make no further system calls.
+/// folly::EventCount. New here: the fence of the notifier is asymmetric, and notifying takes the
+/// waiters off the count at once, so that the notifications between a wake-up and the waiter's
+/// first instruction make no further system calls.
 ///
-/// Invariants: waiters(state) is the number of threads that announced themselves in the current epoch and
-/// have neither been notified nor cancelled. The epoch changes only when that number falls to zero
-/// through a notification. A sleeper's key is at most one notification behind; 2^32 notifications while
-/// a thread is between prepareWait and its first look at the epoch would be taken for none.
+/// Invariants: waiters(state) is the number of threads that announced themselves in the current
+/// epoch and have neither been notified nor cancelled. The epoch changes only when that number
+/// falls to zero through a notification. A sleeper's key is at most one notification behind; 2^32
+/// notifications while a thread is between prepareWait and its first look at the epoch would be
+/// taken for none.
 ///
-/// Edges: E1 announce: fetch_add in prepareWait, heavy fence, condition read -- against -- condition
-/// written, light fence, load in notifyAll: at least one of the two reads sees the other's write.
-/// E2 wake: the exchange of the epoch in notifyAll -> the load in wait.
+/// Edges: E1 announce: fetch_add in prepareWait, heavy fence, condition read -- against --
+/// condition written, light fence, load in notifyAll: at least one of the two reads sees the
+/// other's write. E2 wake: the exchange of the epoch in notifyAll -> the load in wait.
 ///
 /// Tests: tests/unit/wait/event_count_test.cpp, tests/stress/park_stress_test.cpp.
 
@@ -99,7 +100,8 @@ public:
                 cancelWait(key);
                 return notified(key);
             }
-            parker_.parkFor(state_, [&]() noexcept { return !notified(key); }, deadline - now);
+            parker_.parkFor(
+                state_, [&]() noexcept { return !notified(key); }, deadline - now);
         }
         return true;
     }
@@ -129,9 +131,11 @@ public:
         // Relaxed: E1's fences order this load after the change of the condition.
         std::uint64_t seen = state_.load(std::memory_order_relaxed);
         while (waitersOf(seen) != 0) {
-            // E2 wake. One notification serves all waiters of the epoch, hence the count becomes zero.
+            // E2 wake. One notification serves all waiters of the epoch, hence the count becomes
+            // zero.
             if (state_.compare_exchange_weak(seen, std::uint64_t{epochOf(seen) + 1U} << 32U,
-                                             std::memory_order_acq_rel, std::memory_order_relaxed)) {
+                                             std::memory_order_acq_rel,
+                                             std::memory_order_relaxed)) {
                 parker_.unparkAll(state_);
                 return;
             }

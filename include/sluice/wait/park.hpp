@@ -18,10 +18,11 @@ namespace sluice {
 /// SpinThenYield when even a wake-up through the kernel (some microseconds) is too slow.
 ///
 /// Any number of threads may wait and notify on one object. A waiter's contract: what makes `ready`
-/// true is made visible before notifyAll() is called, and notifyAll() follows each such change; then
-/// no wake-up is lost. notifyAll() is cheap (a load and a fence that is a compiler barrier on Linux)
-/// and makes no system call while nobody sleeps; wake-ups are for all sleepers, each checks its own
-/// condition again. `ready` may throw; the wait is then called off and the exception passes through.
+/// true is made visible before notifyAll() is called, and notifyAll() follows each such change;
+/// then no wake-up is lost. notifyAll() is cheap (a load and a fence that is a compiler barrier on
+/// Linux) and makes no system call while nobody sleeps; wake-ups are for all sleepers, each checks
+/// its own condition again. `ready` may throw; the wait is then called off and the exception passes
+/// through.
 template <class Platform = StdPlatform, class Parker = DefaultParker>
 class BasicPark {
 public:

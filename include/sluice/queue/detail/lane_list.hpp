@@ -61,8 +61,9 @@ private:
     };
 };
 
-/// The lanes of a queue in order of registration. The consumer walks it without the lock: only it takes lanes
-/// out, and new ones appear at the end. Everybody else walks it, and all change it, under the lock.
+/// The lanes of a queue in order of registration. The consumer walks it without the lock: only it
+/// takes lanes out, and new ones appear at the end. Everybody else walks it, and all change it,
+/// under the lock.
 template <class T, class Traits>
 class LaneList {
     using Lane = detail::Lane<T, Traits>;
@@ -92,7 +93,8 @@ public:
         }
         end_->store(lane, std::memory_order_release);  // E4 register
         end_ = &lane->next;
-        // Relaxed, here and below: written under the lock; a reader without it wants a number, no data.
+        // Relaxed, here and below: written under the lock; a reader without it wants a number, no
+        // data.
         size_.store(size_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
         return lane;
     }

@@ -16,9 +16,9 @@ constexpr std::size_t roundUpToPowerOfTwo(std::size_t n) noexcept {
     return power;
 }
 
-/// Arithmetic of ring positions. A position is an even number; two positions apart are one message apart.
-/// The lowest bit is free for a mark of the word that carries the position (closed, in a push, filled).
-/// All sums are taken modulo the Index type, which is what makes the wrap harmless.
+/// Arithmetic of ring positions. A position is an even number; two positions apart are one message
+/// apart. The lowest bit is free for a mark of the word that carries the position (closed, in a
+/// push, filled). All sums are taken modulo the Index type, which is what makes the wrap harmless.
 template <class Index>
 struct Positions {
     static_assert(std::is_unsigned_v<Index>, "the Index of the traits must be an unsigned integer");
@@ -26,7 +26,8 @@ struct Positions {
     static constexpr Index one = 2;
     static constexpr Index mark = 1;
 
-    /// With at most this many slots, a position, its successor one lap later and all between are distinct.
+    /// With at most this many slots, a position, its successor one lap later and all between are
+    /// distinct.
     static constexpr std::size_t maxCapacity = static_cast<std::size_t>(
         std::min<std::uint64_t>(std::uint64_t{std::numeric_limits<Index>::max() / 4} + 1,
                                 std::numeric_limits<std::size_t>::max() / 4));
@@ -35,7 +36,9 @@ struct Positions {
         return static_cast<Index>(word & static_cast<Index>(~mark));
     }
     static constexpr bool isMarked(Index word) noexcept { return (word & mark) != 0; }
-    static constexpr Index next(Index position) noexcept { return static_cast<Index>(position + one); }
+    static constexpr Index next(Index position) noexcept {
+        return static_cast<Index>(position + one);
+    }
 
     /// Messages from `head` up to `tail`.
     static constexpr std::size_t distance(Index head, Index tail) noexcept {

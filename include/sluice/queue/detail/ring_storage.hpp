@@ -13,8 +13,9 @@
 
 namespace sluice::detail {
 
-/// The slots of a ring: a power of two of them, so that a mask finds the slot of a position, of which
-/// `capacity` are in use at once. With the capacity in the type they lie in the object itself.
+/// The slots of a ring: a power of two of them, so that a mask finds the slot of a position, of
+/// which `capacity` are in use at once. With the capacity in the type they lie in the object
+/// itself.
 template <class Slot, std::size_t Capacity, class Index>
 class RingStorage {
     static_assert(Capacity != 0, "the capacity of a ring must be at least 1");
@@ -36,7 +37,9 @@ template <class Slot, class Index>
 class RingStorage<Slot, dynamicCapacity, Index> {
 public:
     RingStorage(std::size_t capacity, std::pmr::memory_resource* memory)
-        : capacity_(checkedCapacity(capacity)), mask_(roundUpToPowerOfTwo(capacity) - 1), memory_(memory),
+        : capacity_(checkedCapacity(capacity)),
+          mask_(roundUpToPowerOfTwo(capacity) - 1),
+          memory_(memory),
           slots_(static_cast<Slot*>(memory->allocate(bytes(), alignof(Slot)))) {
         for (std::size_t i = 0; i <= mask_; ++i) {
             ::new (static_cast<void*>(slots_ + i)) Slot;
@@ -54,8 +57,9 @@ public:
     Slot& operator[](std::size_t i) noexcept { return slots_[i]; }
 
     static std::size_t checkedCapacity(std::size_t capacity) {
-        constexpr std::size_t max = std::min(Positions<Index>::maxCapacity,
-                                             std::numeric_limits<std::size_t>::max() / 4 / sizeof(Slot));
+        constexpr std::size_t max =
+            std::min(Positions<Index>::maxCapacity,
+                     std::numeric_limits<std::size_t>::max() / 4 / sizeof(Slot));
         if (capacity == 0) {
             setupError("capacity of a ring is too small", capacity, 1);
         }

@@ -6,9 +6,9 @@
 
 namespace sluice::detail {
 
-/// Notices two threads (or a handler and its caller) in a role that belongs to one at a time. It sees calls
-/// that overlap, never a role that is passed on between calls, which is allowed. Without assertions it
-/// costs one byte and no instruction.
+/// Notices two threads (or a handler and its caller) in a role that belongs to one at a time. It
+/// sees calls that overlap, never a role that is passed on between calls, which is allowed. Without
+/// assertions it costs one byte and no instruction.
 template <class Platform>
 class RoleCheck {
 public:
@@ -34,10 +34,10 @@ private:
     typename Platform::template Atomic<bool> taken_{false};
 };
 
-inline constexpr const char* oneConsumer =
-    "a second consumer (or a handler consuming from its own queue): let one thread at a time consume, "
-    "or give each consumer a queue of its own";
-inline constexpr const char* oneProducer =
-    "a second producer on a single-producer queue: use MpscRing or MpscLanes, or one queue per producer";
+inline constexpr const char* oneConsumer = "a second consumer (or a handler consuming from its own "
+                                           "queue): let one thread at a time consume, "
+                                           "or give each consumer a queue of its own";
+inline constexpr const char* oneProducer = "a second producer on a single-producer queue: use "
+                                           "MpscRing or MpscLanes, or one queue per producer";
 
 }  // namespace sluice::detail

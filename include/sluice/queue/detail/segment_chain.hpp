@@ -11,8 +11,8 @@ namespace sluice::detail {
 
 /// A fixed run of slots in a chain of such runs.
 ///
-/// Each reuse is another lap, told apart by one bit: a slot's state is either of this lap (filled or skipped)
-/// or left over from the lap before, so nothing needs to be cleared in between.
+/// Each reuse is another lap, told apart by one bit: a slot's state is either of this lap (filled
+/// or skipped) or left over from the lap before, so nothing needs to be cleared in between.
 template <class T, class Traits>
 struct Segment {
     using Platform = typename Traits::Platform;
@@ -39,9 +39,9 @@ struct Segment {
     unsigned char skipped() const noexcept { return static_cast<unsigned char>(2 * lap + 2); }
 
     Atomic<Segment*> next{nullptr};
-    Segment* nextFree = nullptr;            // while in the free list
-    Atomic<std::size_t> passed{0};          // slots read in this lap, plus one when a reader moved on
-    unsigned char lap = 0;                  // 0 or 1, changed when the segment is reused
+    Segment* nextFree = nullptr;    // while in the free list
+    Atomic<std::size_t> passed{0};  // slots read in this lap, plus one when a reader moved on
+    unsigned char lap = 0;          // 0 or 1, changed when the segment is reused
     alignas(Traits::cacheLineSize) Slot slots[slotCount];
 
     static Segment* create(std::pmr::memory_resource* memory) {
@@ -53,9 +53,10 @@ struct Segment {
     }
 };
 
-/// A reader's place in the chain. Several readers share a chain one behind the other: each begins where the
-/// one before it ends, so exactly one of them steps from a segment to the next. A segment is given to
-/// `recycle` when all its slots have been passed and that step has been made, by whoever comes last.
+/// A reader's place in the chain. Several readers share a chain one behind the other: each begins
+/// where the one before it ends, so exactly one of them steps from a segment to the next. A segment
+/// is given to `recycle` when all its slots have been passed and that step has been made, by
+/// whoever comes last.
 template <class T, class Traits>
 class SegmentCursor {
     using Segment = detail::Segment<T, Traits>;

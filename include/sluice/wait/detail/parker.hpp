@@ -1,8 +1,8 @@
 #pragma once
 
 /// \file
-/// How a thread sleeps until the epoch half of an event count's word changes: with a futex on Linux, with
-/// a mutex and a condition variable elsewhere.
+/// How a thread sleeps until the epoch half of an event count's word changes: with a futex on
+/// Linux, with a mutex and a condition variable elsewhere.
 
 #include <atomic>
 #include <chrono>
@@ -19,9 +19,9 @@
 
 namespace sluice::detail {
 
-/// A parker's members: park(word, stillWaiting) and parkFor(word, stillWaiting, atMost) may return at any
-/// time, with or without a reason, and do return when unparkAll(word) follows a change of the word that
-/// makes stillWaiting() false.
+/// A parker's members: park(word, stillWaiting) and parkFor(word, stillWaiting, atMost) may return
+/// at any time, with or without a reason, and do return when unparkAll(word) follows a change of
+/// the word that makes stillWaiting() false.
 class CondVarParker {
 public:
     template <class Word, class StillWaiting>
@@ -42,8 +42,8 @@ public:
 
     template <class Word>
     void unparkAll(const Word&) {
-        // Passing through the mutex puts the change of the word either before a sleeper's check or after
-        // its wait began.
+        // Passing through the mutex puts the change of the word either before a sleeper's check or
+        // after its wait began.
         { const std::lock_guard<std::mutex> lock(mutex_); }
         changed_.notify_all();
     }
@@ -84,8 +84,8 @@ private:
     template <class StillWaiting>
     static void sleep(const std::atomic<std::uint64_t>& word, StillWaiting& stillWaiting,
                       const timespec* timeout) noexcept {
-        // The value is read before the check: had the epoch changed by the check's end, either the check
-        // notices or the kernel does.
+        // The value is read before the check: had the epoch changed by the check's end, either the
+        // check notices or the kernel does.
         const auto high = static_cast<std::uint32_t>(word.load(std::memory_order_acquire) >> 32U);
         if (stillWaiting()) {
             ::syscall(SYS_futex, highHalf(word), FUTEX_WAIT_PRIVATE, high, timeout, nullptr, 0);

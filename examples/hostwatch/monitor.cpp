@@ -47,7 +47,7 @@ Outcome Monitor::outcome() const {
 void Monitor::watch(Display& display, Clock::time_point begin) {
     const Clock::time_point end = begin + std::chrono::seconds(options_.seconds);
     Clock::time_point nextShow = begin + display.period() + showOffset;
-    while (nextShow < end && !interrupted_) {
+    while (nextShow < end && !isInterrupted()) {
         consumeUntil(nextShow);
         show(display, begin);
         nextShow = std::max(nextShow + display.period(), Clock::now());  // late: do not catch up
@@ -62,7 +62,7 @@ void Monitor::show(Display& display, Clock::time_point begin) {
 }
 
 void Monitor::consumeUntil(Clock::time_point deadline) {
-    for (Clock::time_point now = Clock::now(); now < deadline && !interrupted_;
+    for (Clock::time_point now = Clock::now(); now < deadline && !isInterrupted();
          now = Clock::now()) {
         transport_.consume([this](const Message& message) { handle(message); }, batch,
                            std::min(longestWait, deadline - now));

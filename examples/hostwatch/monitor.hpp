@@ -31,6 +31,9 @@ private:
     void drain();
     void handle(const Message& message);
 
+    /// Relaxed: the flag hands over nothing but itself.
+    bool isInterrupted() const noexcept { return interrupted_.load(std::memory_order_relaxed); }
+
     const Options options_;
     const std::atomic<bool>& interrupted_;
     Transport transport_;

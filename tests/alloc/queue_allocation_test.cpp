@@ -13,14 +13,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <chrono>
+#include <cinttypes>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <memory>
-#include <optional>
 #include <thread>
-#include <type_traits>
 
 namespace sluice::test {
 namespace {
@@ -29,17 +26,16 @@ namespace {
 template <class Shape>
 class QueueAllocationTest : public testing::Test {};
 
-using Shapes =
-    testing::Types<SpscRingShape, DynamicSpscRingShape, MpscRingShape, DynamicMpscRingShape,
-                   MpscLanesShape, SegmentQueueShape, BlockingShape<SpscRingShape>,
-                   BlockingShape<MpscRingShape>, BlockingShape<MpscLanesShape>,
-                   BlockingShape<SegmentQueueShape>>;
+using Shapes = testing::Types<SpscRingShape, DynamicSpscRingShape, MpscRingShape,
+                              DynamicMpscRingShape, MpscLanesShape, SegmentQueueShape,
+                              BlockingShape<SpscRingShape>, BlockingShape<MpscRingShape>,
+                              BlockingShape<MpscLanesShape>, BlockingShape<SegmentQueueShape>>;
 TYPED_TEST_SUITE(QueueAllocationTest, Shapes, ShapeNames);
 
 constexpr std::size_t room = 8;
 
-/// Fills the queue to the brim with its oldest message in every possible place: a SegmentQueue then has
-/// all the segments that it will ever need. Returns how many messages were accepted.
+/// Fills the queue to the brim with its oldest message in every possible place: a SegmentQueue then
+/// has all the segments that it will ever need. Returns how many messages were accepted.
 template <class Queue, class Producer>
 std::size_t passThroughEveryPlace(Queue& queue, Producer& producer) {
     std::size_t accepted = 0;
@@ -71,31 +67,128 @@ TYPED_TEST(QueueAllocationTest, PushAndPopAllocateNothing) {
     EXPECT_TRUE(isDrained);
 }
 
+template <class Shape, class Producer>
+void pushAll(Producer& producer, std::size_t self, std::uint64_t messages) {
+    for (std::uint64_t i = 0; i < messages;) {
+        PushResult result;
+        if constexpr (Shape::isBlocking) {
+            result = producer.push(Stamp::of(self, i));
+        } else {
+            result = producer.tryPush(Stamp::of(self, i));
+        }
+        if (result == PushResult::ok) {
+            ++i;
+        } else {
+            std::this_thread::yield();
+        }
+    }
+}
+
 TYPED_TEST(QueueAllocationTest, TrafficBetweenThreadsAllocatesNothing) {
     constexpr std::size_t producers = TypeParam::manyProducers ? 2 : 1;
-    const std::uint64_t each = scaled(50000);
+    const std::uint64_t each = scaled(20000);
     TestQueue<TypeParam, Stamp, room> queue;
     std::atomic<std::uint64_t> received{0};
     const Watchdog watchdog([&](std::FILE* out) {
-        std::fprintf(out, "size %zu, received %llu\n", queue.sizeApprox(),
-                     static_cast<unsigned long long>(received.load()));
+        std::fprintf(out, "size %zu, received %" PRIu64 "\n", queue.sizeApprox(), received.load());
     });
+    auto first = queue.producer();
+    passThroughEveryPlace(queue, first);
     Crew crew;
     for (std::size_t self = 0; self < producers; ++self) {
         crew.add([&, self, producer = queue.producer()]() mutable {
-            if (self == 0) {
-                passThroughEveryPlace(queue, producer);
-            }
-            for (std::uint64_t i = 0; i < each;) {
-                if (producer.tryPush(Stamp::of(self, i)) == PushResult::ok) {
-                    ++i;
-                } else {
-                    std::this_thread::yield();
-                }
-            }
+            pushAll<TypeParam>(producer, self, each);
         });
     }
+
+    const AllocationCount count;
     crew.start();
+    while (received.load(std::memory_order_relaxed) < producers * each) {
+        std::size_t harvested = 0;
+        if constexpr (TypeParam::isBlocking) {
+            harvested = queue.native().consume([](Stamp&) {});
+        } else {
+            harvested = queue.consume([](Stamp&) {});
+        }
+        received.fetch_add(harvested, std::memory_order_relaxed);
+        if (harvested == 0) {
+            std::this_thread::yield();
+        }
+    }
+    EXPECT_EQ(count.allocations(), 0U);
+}
+
+TEST(QueueSetUpAllocationTest, CapacityInTheTypeNeverAllocates) {
+    const AllocationCount count;
+    SpscRing<Stamp, room> spsc;
+    MpscRing<Stamp, room> mpsc;
+    (void)spsc.tryPush(Stamp{});
+    (void)mpsc.tryPush(Stamp{});
+    auto reservation = spsc.tryReserve();
+    reservation.emplace();
+    reservation.commit();
+    EXPECT_EQ(count.allocations(), 0U);
+    EXPECT_EQ(spsc.sizeApprox(), 2U);
+}
+
+TEST(QueueSetUpAllocationTest, SetUpIsWhatAllocates) {
+    const AllocationCount count;
+    const SpscRing<Stamp, dynamicCapacity> spsc(room);
+    EXPECT_EQ(count.allocations(), 1U);
+    const MpscRing<Stamp, dynamicCapacity> mpsc(room);
+    EXPECT_EQ(count.allocations(), 2U);
+    MpscLanes<Stamp> lanes(room);
+    EXPECT_EQ(count.allocations(), 2U) << "without a producer there is no lane";
+    const auto producer = lanes.producer();
+    EXPECT_LE(count.allocations(), 4U) << "a lane and its slots";
+    const std::size_t before = count.allocations();
+    const SegmentQueue<Stamp> segments;
+    EXPECT_EQ(count.allocations(), before + 1) << "the first segment";
+}
+
+TEST(QueueSetUpAllocationTest, OrderedHarvestAllocatesNothing) {
+    MpscLanes<Stamp> lanes(room);
+    auto first = lanes.producer();
+    auto second = lanes.producer();
+    std::uint64_t latest = 0;
+    bool inOrder = true;
+
+    const AllocationCount count;
+    for (std::uint64_t i = 0; i < room; ++i) {
+        (void)first.tryPush(Stamp::of(0, 2 * i));
+        (void)second.tryPush(Stamp::of(1, 2 * i + 1));
+    }
+    const auto keyOf = [](const Stamp& stamp) { return stamp.sequence; };
+    const std::size_t harvested = lanes.consumeOrdered(keyOf, [&](Stamp& stamp) {
+        inOrder = inOrder && stamp.sequence >= latest;
+        latest = stamp.sequence;
+    });
+    EXPECT_EQ(count.allocations(), 0U);
+    EXPECT_EQ(harvested, 2 * room);
+    EXPECT_TRUE(inOrder);
+}
+
+TEST(QueueSetUpAllocationTest, HandingABatchOverAllocatesNothing) {
+    SegmentQueue<Stamp, TestTraits<>> queue;
+    std::size_t received = 0;
+    const auto round = [&] {
+        for (std::uint64_t i = 0; i < 20; ++i) {
+            (void)queue.tryPush(Stamp::of(0, i));
+        }
+        auto batch = queue.takeAll();
+        received += batch.consume([](Stamp&) {});
+    };
+    for (int warmUp = 0; warmUp < 3; ++warmUp) {
+        round();
+    }
+
+    const AllocationCount count;
+    for (int i = 0; i < 100; ++i) {
+        round();
+    }
+    EXPECT_EQ(count.allocations(), 0U);
+    EXPECT_EQ(count.deallocations(), 0U);
+    EXPECT_EQ(received, 103U * 20U);
 }
 
 }  // namespace

@@ -140,20 +140,19 @@ public:
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
         const typename RoleCheck::Scope consumer(consumerRole_, detail::oneConsumer);
-        // Relaxed: only this thread writes head. Acquire: an upper bound suffices, the states tell
-        // the rest.
+        // Relaxed: only this thread writes head. Acquire: the segments of all places below tail are
+        // linked; whether the places are filled yet, their states tell.
         Index head = head_.load(std::memory_order_relaxed);
         std::size_t places = Positions::distance(head, tail_.load(std::memory_order_acquire));
         std::size_t count = 0;
         for (; places != 0 && count < max; --places, head = Positions::next(head)) {
-            Slot* const slot = reader_.slot(recycler());
-            const unsigned char state =
-                slot == nullptr ? 0 : slot->state.load(std::memory_order_acquire);  // E1 publish
-            if (slot != nullptr && reader_.isFilled(state)) {
+            Slot& slot = reader_.slot(recycler());
+            const unsigned char state = slot.state.load(std::memory_order_acquire);  // E1 publish
+            if (reader_.isFilled(state)) {
                 ++count;
-                const Passed passed{reader_, &slot->cell, &head_, Positions::next(head)};
-                handler(slot->cell.get());
-            } else if (slot != nullptr && reader_.isSkipped(state)) {
+                const Passed passed{reader_, &slot.cell, &head_, Positions::next(head)};
+                handler(slot.cell.get());
+            } else if (reader_.isSkipped(state)) {
                 const Passed passed{reader_, nullptr, &head_, Positions::next(head)};
             } else {
                 break;
@@ -372,11 +371,11 @@ public:
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
         std::size_t count = 0;
         while (places_ != 0 && count < max) {
-            Slot* const slot = reader_.slot(queue_->recycler());
-            if (waitUntilSettled(slot->state)) {
+            Slot& slot = reader_.slot(queue_->recycler());
+            if (waitUntilSettled(slot.state)) {
                 ++count;
-                const Passed passed{*this, &slot->cell};
-                handler(slot->cell.get());
+                const Passed passed{*this, &slot.cell};
+                handler(slot.cell.get());
             } else {
                 const Passed nothing{*this, nullptr};
             }

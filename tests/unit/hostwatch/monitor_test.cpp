@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <functional>
 #include <memory>
 
@@ -24,7 +25,7 @@ public:
     Clock::duration period() const override { return 1ms; }
     void show(const View& view) override {
         if (condition_(view)) {
-            reached = true;
+            reached.store(true, std::memory_order_relaxed);
         }
     }
 

@@ -16,10 +16,10 @@ TEST(StopSignal, EndsASleepThatWouldLast) {
         StopSignal stop;
         std::atomic<bool> aboutToSleep{false};
         std::thread sleeper([&] {
-            aboutToSleep = true;
+            aboutToSleep.store(true, std::memory_order_relaxed);
             stop.waitUntil(Clock::now() + 24h);
         });
-        while (!aboutToSleep) {
+        while (!aboutToSleep.load(std::memory_order_relaxed)) {
             std::this_thread::yield();
         }
         for (int pause = 0; pause < round * 10; ++pause) {

@@ -67,18 +67,15 @@ public:
     explicit SegmentCursor(Segment* segment = nullptr, std::size_t index = 0) noexcept
         : segment_(segment), index_(index), from_(index) {}
 
-    /// The slot at this place; nullptr when the chain ends here for now.
+    /// The slot at this place, which has been claimed: hence its segment is linked.
     template <class Recycle>
-    Slot* slot(Recycle recycle) noexcept {
+    Slot& slot(Recycle recycle) noexcept {
         if (index_ == Segment::slotCount) {
             Segment* const next = segment_->next.load(std::memory_order_acquire);  // E4 link
-            if (next == nullptr) {
-                return nullptr;
-            }
             account(index_ - from_ + 1, recycle);
             *this = SegmentCursor(next);
         }
-        return &segment_->slots[index_];
+        return segment_->slots[index_];
     }
 
     /// What the slot's state says: filled, skipped, or (neither) still under construction.

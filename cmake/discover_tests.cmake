@@ -26,7 +26,8 @@ foreach(line IN LISTS lines)
     elseif(line MATCHES "^([A-Za-z0-9_/]+)\\.$")
         set(suite "${CMAKE_MATCH_1}")
     elseif(line MATCHES "^  ([A-Za-z0-9_/]+)$")
-        set(name "${PREFIX}.${suite}.${CMAKE_MATCH_1}")
+        set(case "${suite}.${CMAKE_MATCH_1}")
+        set(name "${PREFIX}.${case}")
         if(name MATCHES "DISABLED_")
             message(FATAL_ERROR "${name} would never run: mend it or remove it")
         endif()
@@ -36,7 +37,7 @@ foreach(line IN LISTS lines)
         set("seen ${name}" TRUE)
         string(APPEND commands
             "add_test([==[${name}]==] ${LAUNCHER} [==[${EXECUTABLE}]==]"
-            " [==[--gtest_filter=${suite}.${CMAKE_MATCH_1}]==])\n"
+            " [==[--gtest_filter=${case}]==])\n"
             "set_tests_properties([==[${name}]==] PROPERTIES ${PROPERTIES}"
             " SKIP_REGULAR_EXPRESSION [==[\\[  SKIPPED \\]]==])\n")
         math(EXPR count "${count} + 1")

@@ -1,3 +1,4 @@
+import re
 import subprocess
 import unittest
 
@@ -30,6 +31,10 @@ class DiscoverTestsTest(PlantedTree):
             line.split("]==]")[0].split("[==[")[1] for line in lines if line.startswith("add_test")
         ]
 
+    def filters(self):
+        text = self.output.read_text(encoding="utf-8")
+        return re.findall(r"\[==\[--gtest_filter=(.*?)\]==\]", text)
+
     def assert_refuses(self, part, *listing, status=0):
         result = self.discover(*listing, status=status)
         self.assertNotEqual(result.returncode, 0)
@@ -52,6 +57,9 @@ class DiscoverTestsTest(PlantedTree):
                 "queue.Conformance/Spsc.KeepsOrder",
                 "queue.Sizes/SizeTest.Fits/0",
             ],
+        )
+        self.assertEqual(
+            self.filters(), ["RingTest.Wraps", "Conformance/Spsc.KeepsOrder", "Sizes/SizeTest.Fits/0"]
         )
 
     def test_refuses_two_cases_of_one_name(self):

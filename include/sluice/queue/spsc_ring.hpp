@@ -15,9 +15,9 @@
 /// handler may push into its own queue if its thread also is the producer; it may not consume from
 /// it.
 ///
-/// Progress: every operation is wait-free (apart from user code, and from isDrained, which on a
-/// closed queue takes a heavy fence). A stopped producer delays nobody; a stopped consumer lets the
-/// ring become full.
+/// Progress: every operation is wait-free (apart from user code, and from isDrained, which takes
+/// a heavy fence from close() until it has been true). A stopped producer delays nobody; a stopped
+/// consumer lets the ring become full.
 ///
 /// Memory promise: what the producer wrote before a push is visible to the handler of that message;
 /// what the consumer wrote before a slot came back is visible to the producer that reuses it.
@@ -40,7 +40,8 @@
 /// Edges: E1 publish: message written -> tail release .. tail acquire -> message read. E2 reuse:
 /// message destroyed -> head release .. head acquire -> slot written. E3 close: announced written,
 /// light fence, closed read -- against -- closed read as true, heavy fence, announced read: either
-/// the push is refused or isDrained sees it.
+/// the push is refused or isDrained sees it. E4 end: everything read by the first isDrained that is
+/// true -> drained release .. drained acquire -> the end seen by another thread.
 ///
 /// Tests: tests/unit/queue/spsc_ring_test.cpp, tests/conformance, tests/stress, tests/model.
 
@@ -173,16 +174,24 @@ public:
 
     /// True when the queue is closed, nothing is in it and no push is under way: for good.
     [[nodiscard]] bool isDrained() const noexcept {
+        // Acquire: who sees the end of the queue may go on to free what handlers and producers
+        // used.
+        if (drained_.load(std::memory_order_acquire)) {  // E4 end
+            return true;
+        }
         if (!isClosed()) {
             return false;
         }
         Platform::Fence::heavy();  // E3 close
         // Announced first: equal to the tail read after it, no push was under way in between.
-        // Acquire: who sees the end of the queue may go on to free what handlers and producers
-        // used.
         const Index announced = announced_.load(std::memory_order_acquire);
-        return announced == tail_.load(std::memory_order_acquire) &&
-               announced == head_.load(std::memory_order_acquire);
+        const bool drained = announced == tail_.load(std::memory_order_acquire) &&
+                             announced == head_.load(std::memory_order_acquire);
+        if (drained) {
+            // Kept: a later push, refused as it will be, announces itself for a moment.
+            drained_.store(true, std::memory_order_release);  // E4 end
+        }
+        return drained;
     }
 
     /// How many messages were in the queue at some moment during the call, or nearly so: never more
@@ -300,6 +309,7 @@ private:
 
     // Read by both sides, written once.
     alignas(line) Atomic<bool> closed_{false};
+    mutable Atomic<bool> drained_{false};
 
     // Written by the producer, read by the consumer.
     alignas(line) Atomic<Index> tail_{first};
@@ -315,7 +325,7 @@ private:
     Index tailCopy_{first};
     RoleCheck consumerRole_;
 
-    alignas(line) Storage slots_;
+    alignas(line) alignas(Storage) Storage slots_;
 };
 
 /// A slot held by the producer, from tryReserve() to commit(). While one is open the producer

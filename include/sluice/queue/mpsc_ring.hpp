@@ -30,10 +30,10 @@
 ///
 /// Capacity is exact, from 1 to a quarter of the Index range; the storage is rounded up to a power
 /// of two. With the capacity in the type nothing is allocated; with dynamicCapacity the constructor
-/// allocates once. Exceptions: when a constructor of T throws, the slot is skipped; a throwing
-/// handler has consumed exactly its message. Shutdown: after close() pushes are refused; what was
-/// accepted stays until consumed or, at the latest, destroyed with the queue. isDrained() is exact
-/// whoever called close().
+/// allocates once. Exceptions: when a constructor of T throws, its slot is skipped, and is in use
+/// until the consumer comes by; a throwing handler has consumed exactly its message. Shutdown:
+/// after close() pushes are refused; what was accepted stays until consumed or, at the latest,
+/// destroyed with the queue. isDrained() is exact whoever called close().
 ///
 /// Origin: the sequence number per slot is D. Vyukov's bounded queue. Here the consumer never
 /// writes a slot but gives room back through one counter, so that it takes no line away from the
@@ -47,7 +47,8 @@
 /// Edges: E1 publish: message written -> turn release .. turn acquire -> message read. E2 reuse:
 /// message destroyed -> head release .. head acquire -> [headCopy release .. headCopy acquire ->]
 /// slot written. E3 close: the closed mark is part of tail, so every claim is ordered before or
-/// after it by tail itself.
+/// after it by tail itself. E4 order: claim release .. acquire next claim: who sees a claim sees as
+/// much of head as its producer did, and so never counts a new tail against an older head.
 ///
 /// Tests: tests/unit/queue/mpsc_ring_test.cpp, tests/conformance, tests/stress, tests/model.
 
@@ -164,7 +165,7 @@ public:
 
     /// Refuses pushes from now on. A push that runs at the same time is either refused or accepted
     /// and delivered. May be called repeatedly.
-    void close() noexcept { tail_.fetch_or(Positions::mark, std::memory_order_acq_rel); }  // E3
+    void close() noexcept { tail_.fetch_or(Positions::mark, std::memory_order_release); }  // E3
 
     [[nodiscard]] bool isClosed() const noexcept {
         return Positions::isMarked(tail_.load(std::memory_order_acquire));
@@ -236,8 +237,7 @@ private:
     }
 
     PushResult claim(Index& position) noexcept {
-        // Relaxed, here and below: tail hands out positions, no data. Data travels by E1 and E2.
-        Index tail = tail_.load(std::memory_order_relaxed);
+        Index tail = tail_.load(std::memory_order_acquire);  // E4 order
         for (;;) {
             if (Positions::isMarked(tail)) {
                 return PushResult::closed;
@@ -248,10 +248,10 @@ private:
             }
             if (used > capacity()) {
                 // The consumer has passed this tail: it is an old one.
-                tail = tail_.load(std::memory_order_relaxed);
+                tail = tail_.load(std::memory_order_acquire);  // E4 order
             } else if (tail_.compare_exchange_weak(tail, Positions::next(tail),
-                                                   std::memory_order_relaxed,
-                                                   std::memory_order_relaxed)) {
+                                                   std::memory_order_release,
+                                                   std::memory_order_acquire)) {  // E4 order
                 position = tail;
                 return PushResult::ok;
             }
@@ -279,7 +279,7 @@ private:
     alignas(line) Atomic<Index> head_{first};
     RoleCheck consumerRole_;
 
-    alignas(line) Storage slots_;
+    alignas(line) alignas(Storage) Storage slots_;
 };
 
 }  // namespace sluice

@@ -56,9 +56,13 @@ public:
     template <class Q>
     class BasicProducer;
 
-    /// The arguments are those of the queue inside.
+    BlockingQueue() = default;
+
+    /// For queues that are given a capacity or a limit; the arguments are those of the queue
+    /// inside.
     template <class... Args>
-    explicit BlockingQueue(Args&&... args) : queue_(std::forward<Args>(args)...) {}
+    explicit BlockingQueue(std::size_t capacity, Args&&... args)
+        : queue_(capacity, std::forward<Args>(args)...) {}
 
     BlockingQueue(const BlockingQueue&) = delete;
     BlockingQueue& operator=(const BlockingQueue&) = delete;
@@ -72,21 +76,21 @@ public:
     }
 
     /// Never waits.
-    template <class U>
-    PushResult tryPush(U&& value) {
-        return tryPushInto(queue_, std::forward<U>(value));
-    }
+    PushResult tryPush(const value_type& value) { return tryPushInto(queue_, value); }
+    PushResult tryPush(value_type&& value) { return tryPushInto(queue_, std::move(value)); }
 
     /// Waits for room; `ok` or `closed`.
-    template <class U>
-    PushResult push(U&& value) {
-        return pushInto(queue_, std::forward<U>(value));
-    }
+    PushResult push(const value_type& value) { return pushInto(queue_, value); }
+    PushResult push(value_type&& value) { return pushInto(queue_, std::move(value)); }
 
     /// Waits for room no longer than `atMost`.
-    template <class U, class Rep, class Period>
-    PushResult pushFor(U&& value, std::chrono::duration<Rep, Period> atMost) {
-        return pushInto(queue_, std::forward<U>(value), deadlineAfter(atMost));
+    template <class Rep, class Period>
+    PushResult pushFor(const value_type& value, std::chrono::duration<Rep, Period> atMost) {
+        return pushInto(queue_, value, deadlineAfter(atMost));
+    }
+    template <class Rep, class Period>
+    PushResult pushFor(value_type&& value, std::chrono::duration<Rep, Period> atMost) {
+        return pushInto(queue_, std::move(value), deadlineAfter(atMost));
     }
 
     // ---- Consumer
@@ -164,15 +168,23 @@ private:
     /// Wakes the other side, whether the call returns or throws.
     struct NotifyOnExit {
         Wait& side;
-        ~NotifyOnExit() { side.notifyAll(); }
+        bool needed = true;
+        ~NotifyOnExit() {
+            if (needed) {
+                side.notifyAll();
+            }
+        }
     };
 
     template <class Rep, class Period>
     static typename Clock::time_point deadlineAfter(std::chrono::duration<Rep, Period> atMost) {
+        const auto now = Clock::now();
+        if (atMost <= atMost.zero()) {
+            return now;
+        }
         // Longer than the clock can count is for ever. Compared in floating point: as integers the
         // larger of two units may not fit into the smaller one.
         using Seconds = std::chrono::duration<double>;
-        const auto now = Clock::now();
         return Seconds(atMost) < Seconds(Clock::time_point::max() - now)
                    ? now + std::chrono::ceil<typename Clock::duration>(atMost)
                    : Clock::time_point::max();
@@ -180,10 +192,12 @@ private:
 
     template <class Target, class U>
     PushResult tryPushInto(Target& target, U&& value) {
-        // Also after a refusal: the consumer may be waiting for this push to be over before it
-        // ends.
-        const NotifyOnExit message{arrived_};
-        return target.tryPush(std::forward<U>(value));
+        // Also when closed: the consumer may be waiting for this push to be over before it ends.
+        // Not when full, which changes nothing: the two sides could keep waking each other.
+        NotifyOnExit message{arrived_};
+        const PushResult result = target.tryPush(std::forward<U>(value));
+        message.needed = result != PushResult::full;
+        return result;
     }
 
     // A refused push leaves its argument as it was, so the attempt may be repeated with the same
@@ -240,21 +254,23 @@ template <class Q>
 class BlockingQueue<Queue, Wait, Pacing>::BasicProducer {
 public:
     /// Never waits.
-    template <class U>
-    PushResult tryPush(U&& value) {
-        return queue_->tryPushInto(handle_, std::forward<U>(value));
+    PushResult tryPush(const value_type& value) { return queue_->tryPushInto(handle_, value); }
+    PushResult tryPush(value_type&& value) {
+        return queue_->tryPushInto(handle_, std::move(value));
     }
 
     /// Waits for room; `ok` or `closed`.
-    template <class U>
-    PushResult push(U&& value) {
-        return queue_->pushInto(handle_, std::forward<U>(value));
-    }
+    PushResult push(const value_type& value) { return queue_->pushInto(handle_, value); }
+    PushResult push(value_type&& value) { return queue_->pushInto(handle_, std::move(value)); }
 
     /// Waits for room no longer than `atMost`.
-    template <class U, class Rep, class Period>
-    PushResult pushFor(U&& value, std::chrono::duration<Rep, Period> atMost) {
-        return queue_->pushInto(handle_, std::forward<U>(value), deadlineAfter(atMost));
+    template <class Rep, class Period>
+    PushResult pushFor(const value_type& value, std::chrono::duration<Rep, Period> atMost) {
+        return queue_->pushInto(handle_, value, deadlineAfter(atMost));
+    }
+    template <class Rep, class Period>
+    PushResult pushFor(value_type&& value, std::chrono::duration<Rep, Period> atMost) {
+        return queue_->pushInto(handle_, std::move(value), deadlineAfter(atMost));
     }
 
     /// Lets go of the handle; what was pushed is still delivered. May be called repeatedly.

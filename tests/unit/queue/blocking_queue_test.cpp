@@ -87,7 +87,7 @@ TEST_F(BlockingQueueTest, ArgumentsGoToTheQueueInside) {
     const BlockingQueue<MpscRing<int, dynamicCapacity>> ring(5, &memory);
     EXPECT_EQ(ring.capacity(), 5U);
     EXPECT_EQ(memory.allocations, 1);
-    const BlockingQueue<SegmentQueue<int>> segments(std::size_t{7});
+    const BlockingQueue<SegmentQueue<int>> segments(7);
     EXPECT_EQ(segments.capacity(), 7U);
 }
 
@@ -115,6 +115,17 @@ TEST_F(BlockingQueueTest, EveryPushNotifiesTheConsumer) {
     forget();
     EXPECT_EQ(queue.tryPush(3), PushResult::closed);
     EXPECT_GE(consumerSide->notifications, 1) << "it may wait for the end of this very push";
+}
+
+// Or a producer in front of a full queue and a consumer behind a slot that is still being filled
+// would wake each other for ever.
+TEST_F(BlockingQueueTest, PushThatFindsNoRoomNotifiesNobody) {
+    fill();
+    forget();
+    EXPECT_EQ(queue.tryPush(3), PushResult::full);
+    EXPECT_EQ(queue.pushFor(3, 0s), PushResult::full);
+    EXPECT_EQ(consumerSide->notifications, 0);
+    EXPECT_EQ(producerSide->notifications, 0);
 }
 
 TEST_F(BlockingQueueTest, EveryPopNotifiesTheProducers) {

@@ -1,0 +1,123 @@
+#include "support/model/expectations.hpp"
+
+#include <sluice/queue/blocking_queue.hpp>
+#include <sluice/queue/mpsc_ring.hpp>
+#include <sluice/queue/spsc_ring.hpp>
+#include <sluice/wait/harvest_pacing.hpp>
+#include <sluice/wait/park.hpp>
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstddef>
+
+// BlockingQueue as shipped, over rings and Park, under the model checker: every side that sleeps is
+// woken by what it waits for. A lost wake-up shows as a schedule in which nobody can go on.
+
+namespace sluice::model {
+namespace {
+
+struct SleepAtOnce : BasicPark<ModelPlatform, ModelParker> {
+    SleepAtOnce() : BasicPark(Options{0, 0}) {}
+};
+
+using Spsc = BlockingQueue<SpscRing<int, 1, ModelTraits>, SleepAtOnce, NoPacing>;
+using Mpsc = BlockingQueue<MpscRing<int, 1, ModelTraits>, SleepAtOnce, NoPacing>;
+
+template <class Queue>
+void expectNext(Queue& queue, int number) {
+    const auto message = queue.pop();
+    check(message.has_value() && *message == number, "the next message");
+}
+
+/// Each side waits for the other: the second push for room, each pop for a message.
+void bothSidesWait() {
+    Spsc queue;
+    parallel([&] { check(queue.push(0) == PushResult::ok && queue.push(1) == PushResult::ok, ""); },
+             [&] { expectNext(queue, 0), expectNext(queue, 1); });
+}
+
+void twoProducersWait() {
+    Mpsc queue;
+    const auto push = [&] { check(queue.push(7) == PushResult::ok, "it waits for room"); };
+    parallel(push, push, [&] { expectNext(queue, 7), expectNext(queue, 7); });
+}
+
+/// The consumer goes on until the end, which a third thread brings about.
+template <class Queue>
+void closeWhilePushing() {
+    Queue queue;
+    int accepted = 0;
+    int delivered = 0;
+    parallel([&] { accepted += queue.push(0) == PushResult::ok ? 1 : 0; },
+             [&] {
+                 while (queue.pop().has_value()) {
+                     ++delivered;
+                 }
+             },
+             [&] { queue.close(); });
+    check(accepted == delivered, "what was accepted was delivered");
+}
+
+/// A producer that waits for room is told of the end.
+template <class Queue>
+void closeWhileFull() {
+    Queue queue;
+    check(queue.push(0) == PushResult::ok, "there is room for one");
+    parallel([&] { check(queue.push(1) == PushResult::closed, "nobody makes room"); },
+             [&] { queue.close(); });
+    expectNext(queue, 0);
+    check(!queue.pop().has_value(), "and no more");
+}
+
+template <class Queue>
+void drain() {
+    Queue queue;
+    bool isHandled = false;
+    parallel(
+        [&] {
+            (void)queue.push(0);
+            queue.drain();
+            check(isHandled, "drained means handled");
+        },
+        [&] {
+            const std::size_t count = queue.consume([&](int) { isHandled = true; });
+            check(count == 1, "it waits for the message");
+        });
+}
+
+void waitsWithALimitEnd() {
+    using namespace std::chrono_literals;
+    Spsc queue;
+    parallel(
+        [&] {
+            check(queue.push(0) == PushResult::ok, "there is room for one");
+            const PushResult second = queue.pushFor(1, 3ms);
+            check(second != PushResult::closed, "either room or time");
+        },
+        [&] {
+            const auto first = queue.popFor(3ms);
+            check(!first.has_value() || *first == 0, "the first message, or none in time");
+        });
+}
+
+TEST(BlockingQueueModelTest, SidesWakeEachOther) {
+    EXPECT_TRUE(holds(bothSidesWait));
+    EXPECT_TRUE(holds(twoProducersWait));
+    EXPECT_TRUE(holds(waitsWithALimitEnd));
+}
+
+TEST(BlockingQueueModelTest, TheEndReachesEverybody) {
+    EXPECT_TRUE(holds(closeWhilePushing<Spsc>));
+    EXPECT_TRUE(holds(closeWhilePushing<Mpsc>));
+    EXPECT_TRUE(holds(closeWhileFull<Spsc>));
+    EXPECT_TRUE(holds(closeWhileFull<Mpsc>));
+}
+
+TEST(BlockingQueueModelTest, DrainWaitsForTheConsumer) {
+    EXPECT_TRUE(holds(drain<Spsc>));
+    EXPECT_TRUE(holds(drain<Mpsc>));
+}
+
+}  // namespace
+}  // namespace sluice::model

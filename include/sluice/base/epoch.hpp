@@ -87,7 +87,7 @@
 /// - E6 slot: its construction -> release push -> acquire load by the scan.
 /// - E7 collector: the waiting batch, and the heavy() behind it -> unlock -> lock by the next one.
 ///
-/// Tests: tests/unit/base/epoch_test.cpp, tests/stress/epoch_stress_test.cpp,
+/// Tests: tests/unit/base/epoch*_test.cpp, tests/stress/epoch_stress_test.cpp,
 /// tests/alloc/epoch_allocation_test.cpp. The argument: docs/algorithms/epoch.md.
 namespace sluice {
 

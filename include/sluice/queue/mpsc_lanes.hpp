@@ -110,10 +110,11 @@ public:
         return count;
     }
 
-    /// Hands the messages that are there, at most `max`, to handler(T&) in the order of keyOf(const
-    /// T&), the smallest first. If each lane is in key order, so is everything one call delivers; a
-    /// message pushed later with a smaller key comes later all the same. Equal keys keep each
-    /// producer's order. Cost: one look at each lane per run of messages from the same lane.
+    /// Hands the messages that are there, at most `max`, to handler(T&) in the order of
+    /// keyOf(const T&), the smallest first. If each lane is in key order, so are all messages that
+    /// were there at the call. One that is pushed meanwhile comes in its place if that is still
+    /// ahead, else as soon as it is seen. Equal keys keep each producer's order. Cost: one look at
+    /// each lane per run of messages from the same lane.
     template <class KeyOf, class Handler>
     std::size_t consumeOrdered(KeyOf&& keyOf, Handler&& handler, std::size_t max = unlimited) {
         const typename RoleCheck::Scope consumer(consumerRole_, detail::oneConsumer);

@@ -26,11 +26,11 @@
 ///
 /// Capacity: unlimited, or the limit given to the constructor, which is exact and counts messages
 /// that are queued or being pushed, not those handed over. Segments come from a memory resource and
-/// are reused; after the largest backlog has been seen nothing is allocated any more. trim()
-/// returns the unused ones. Exceptions: when a constructor of T throws, its slot is skipped; a
-/// throwing handler has consumed exactly its message; when the memory resource throws, nothing has
-/// happened. Shutdown: after close() pushes are refused; what was accepted stays until consumed or
-/// is destroyed with the queue.
+/// are reused: no more are ever allocated than the largest backlog needs, and one. trim() returns
+/// the unused ones. Exceptions: when a constructor of T throws, its slot is skipped,
+/// and counts until the consumer comes by; a throwing handler has consumed exactly its message;
+/// when the memory resource throws, nothing has happened. Shutdown: after close() pushes are
+/// refused; what was accepted stays until consumed or is destroyed with the queue.
 ///
 /// Origin: a linked list of arrays, as in libstdc++'s deque and folly's UnboundedQueue.
 ///
@@ -191,12 +191,13 @@ public:
     }
 
     /// How many messages were queued, or being pushed, at some moment during the call, or nearly
-    /// so.
+    /// so: never more than capacity().
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
         // Acquire: so that an observer who sees a message gone also sees what its handler did. Head
-        // first, or the difference could become negative.
+        // first: a tail that moves on in between can only make the difference larger.
         const Index head = head_.load(std::memory_order_acquire);
-        return Positions::distance(head, tail_.load(std::memory_order_acquire));
+        const Index tail = tail_.load(std::memory_order_acquire);
+        return std::min(Positions::distance(head, tail), limit_);
     }
 
     /// The limit; without one, the largest number that positions can tell apart.

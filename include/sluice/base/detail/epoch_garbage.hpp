@@ -21,7 +21,9 @@ class EpochNode {
 public:
     EpochNode() noexcept = default;
     EpochNode(const EpochNode&) noexcept {}
-    EpochNode& operator=(const EpochNode&) noexcept { return *this; }
+    EpochNode& operator=(const EpochNode&) noexcept {  // NOLINT(bugprone-unhandled-self-assignment)
+        return *this;
+    }
 
 private:
     friend class detail::EpochList;

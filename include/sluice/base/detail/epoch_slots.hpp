@@ -28,7 +28,7 @@ class EpochSlots {
 public:
     using Epoch = std::size_t;
     static constexpr Epoch idle = 0;
-    static constexpr Epoch firstEpoch = std::numeric_limits<Epoch>::max() - 2 * 32;
+    static constexpr Epoch firstEpoch = std::numeric_limits<Epoch>::max() - 64;
 
     /// One reader's announcement. Between acquire() and release() it belongs to one thread or
     /// Reader, which alone writes `state`.

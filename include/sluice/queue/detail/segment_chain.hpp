@@ -42,7 +42,7 @@ struct Segment {
     Segment* nextFree = nullptr;    // while in the free list
     Atomic<std::size_t> passed{0};  // slots read in this lap, plus one when a reader moved on
     unsigned char lap = 0;          // 0 or 1, changed when the segment is reused
-    alignas(Traits::cacheLineSize) Slot slots[slotCount];
+    alignas(Traits::cacheLineSize) alignas(Slot) Slot slots[slotCount];
 
     static Segment* create(std::pmr::memory_resource* memory) {
         return ::new (memory->allocate(sizeof(Segment), alignof(Segment))) Segment;

@@ -19,6 +19,14 @@
 
 namespace sluice::detail {
 
+/// Kernels and standard libraries overflow on the longest limits. A day is longer than any caller
+/// notices, since a parker may return early.
+template <class Duration>
+std::chrono::nanoseconds atMostADay(Duration limit) noexcept {
+    constexpr std::chrono::hours day{24};
+    return limit < day ? std::chrono::duration_cast<std::chrono::nanoseconds>(limit) : day;
+}
+
 /// A parker's members: park(word, stillWaiting) and parkFor(word, stillWaiting, atMost) may return
 /// at any time, with or without a reason, and do return when unparkAll(word) follows a change of
 /// the word that makes stillWaiting() false.
@@ -36,7 +44,7 @@ public:
     void parkFor(const Word&, StillWaiting stillWaiting, Duration atMost) {
         std::unique_lock<std::mutex> lock(mutex_);
         if (stillWaiting()) {
-            changed_.wait_for(lock, atMost);
+            changed_.wait_for(lock, atMostADay(atMost));
         }
     }
 
@@ -67,8 +75,7 @@ public:
     void parkFor(const std::atomic<std::uint64_t>& word, StillWaiting stillWaiting,
                  Duration atMost) noexcept {
         using namespace std::chrono;
-        // The kernel refuses seconds beyond its own range; a day is longer than any caller notices.
-        const auto limit = atMost < hours{24} ? duration_cast<nanoseconds>(atMost) : hours{24};
+        const nanoseconds limit = atMostADay(atMost);
         const auto whole = duration_cast<seconds>(limit);
         timespec timeout{};
         timeout.tv_sec = static_cast<decltype(timeout.tv_sec)>(whole.count());

@@ -5,7 +5,7 @@
 
 #include "harness/result.hpp"
 
-#include <cstddef>
+#include <cstdint>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -19,7 +19,7 @@ struct QueueSuiteOptions {
     /// Messages of one timed throughput round.
     std::uint64_t messages = 1000000;
 
-    /// Extended regular expressions; an empty one selects everything.
+    /// Regular expressions of ECMAScript, matched anywhere; an empty one selects everything.
     std::string subjectFilter;
     std::string scenarioFilter;
 };

@@ -32,7 +32,7 @@ TEST(FixedAllocationTest, VectorNeverAllocates) {
     FixedVector<FixedString<30>, 100> copy = items;
     copy.eraseOrdered(copy.begin(), copy.begin() + 50);
     copy.eraseUnordered(3);
-    items = std::move(copy);
+    items = copy;
     EXPECT_EQ(items.size(), 49U);
     EXPECT_EQ(count.allocations(), 0U);
 }

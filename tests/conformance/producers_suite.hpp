@@ -113,7 +113,8 @@ TYPED_TEST_P(QueueProducers, AgreeOnAnOrderWhenOnePushFollowsAnother) {
         }
         crew.start();
         std::uint64_t misplaced = 0;
-        for (std::uint64_t count = 0; count < messages;) {
+        std::uint64_t count = 0;
+        while (count < messages) {
             consumePatiently(queue,
                              [&](std::uint64_t& value) { misplaced += value == count++ ? 0 : 1; });
             consumed.store(count, std::memory_order_relaxed);

@@ -53,9 +53,15 @@ const Outcomes all2{{0, 0}, {0, 1}, {1, 0}, {1, 1}};
 const Outcomes notBothOld{{0, 1}, {1, 0}, {1, 1}};
 
 TEST(CheckerMemoryTest, StoresAreBufferedWithoutAFence) {
-    EXPECT_EQ(storeBuffering(relaxed, relaxed, [] {}, [] {}), all2);
-    EXPECT_EQ(storeBuffering(release, acquire, [] {}, [] {}), all2);
-    EXPECT_EQ(storeBuffering(seqCst, seqCst, [] {}, [] {}), notBothOld);
+    EXPECT_EQ(storeBuffering(
+                  relaxed, relaxed, [] {}, [] {}),
+              all2);
+    EXPECT_EQ(storeBuffering(
+                  release, acquire, [] {}, [] {}),
+              all2);
+    EXPECT_EQ(storeBuffering(
+                  seqCst, seqCst, [] {}, [] {}),
+              notBothOld);
 }
 
 TEST(CheckerMemoryTest, FencesPairExceptLightWithLight) {
@@ -151,10 +157,10 @@ TEST(CheckerMemoryTest, ReadModifyWriteContinuesAReleaseSequenceAndAStoreEndsIt)
         (void)flag.compare_exchange_strong(one, 2, relaxed, relaxed);
     })));
     EXPECT_TRUE(failsWith("data race", releaseSequence([](Atomic<int>& flag) {
-        if (flag.load(relaxed) == 1) {
-            flag.store(2, relaxed);
-        }
-    })));
+                              if (flag.load(relaxed) == 1) {
+                                  flag.store(2, relaxed);
+                              }
+                          })));
 }
 
 TEST(CheckerMemoryTest, FencesDoNotMakeADataRaceLegal) {

@@ -29,7 +29,7 @@ Options withBudget(Budget budget) {
 }
 
 /// Which orders of n steps of A and n of B were seen.
-std::set<std::string> interleavings(int steps, Options options) {
+std::set<std::string> interleavings(int steps, const Options& options) {
     std::set<std::string> orders;
     EXPECT_TRUE(holds(
         [&] {
@@ -115,13 +115,12 @@ TEST(CheckerScheduleTest, PollingThreadsLetOthersGoOn) {
                 ModelPlatform::pause();
             }
         };
-        parallel(awaitThree, awaitThree,
-                 [&] {
-                     for (int i = 1; i <= 3; ++i) {
-                         x.store(i, release);
-                         ModelPlatform::pause();
-                     }
-                 });
+        parallel(awaitThree, awaitThree, [&] {
+            for (int i = 1; i <= 3; ++i) {
+                x.store(i, release);
+                ModelPlatform::pause();
+            }
+        });
     }));
 }
 
@@ -190,6 +189,18 @@ TEST(CheckerScheduleTest, AFailedAssertionEndsTheExecution) {
     }));
 }
 #endif
+
+TEST(CheckerScheduleTest, AnInvalidPointerEndsTheExecution) {
+    EXPECT_TRUE(failsWith("invalid pointer", [] {
+        Atomic<int> isNull{0};
+        int value = 0;
+        const auto follow = [&] {
+            int* volatile pointer = isNull.load(relaxed) == 1 ? nullptr : &value;
+            value = *pointer;
+        };
+        parallel([&] { isNull.store(1, relaxed); }, follow);
+    }));
+}
 
 struct GivesBack {
     Atomic<int>* out = nullptr;

@@ -31,7 +31,7 @@ struct Shared {
     Atomic<Object*> current{&first};
 
     Object* replace() { return current.exchange(&second, acqRel); }
-    void read() { check(current.load(acquire)->content.get() == 0, "not reclaimed"); }
+    void read() const { check(current.load(acquire)->content.get() == 0, "not reclaimed"); }
 };
 
 EpochOptions manual() {
@@ -148,11 +148,12 @@ void placesAreUsedAgain() {
         const auto guard = domain.enter();
         shared.read();
     };
-    parallel([] {}, read, [&] {
-        read();
-        domain.retire(shared.replace(), &Object::reclaim);
-        (void)domain.collect();
-    });
+    parallel([] {}, read,
+             [&] {
+                 read();
+                 domain.retire(shared.replace(), &Object::reclaim);
+                 (void)domain.collect();
+             });
 }
 
 /// The slots by themselves run on fibers, which allows a deeper walk: they have no thread-local
@@ -241,9 +242,9 @@ TEST(EpochModelTest, AnyNumberOfReadersAndWriters) {
 }
 
 TEST(EpochModelTest, EveryOrderIsNeeded) {
-    EXPECT_TRUE(survive({}, surveyOrders("epoch_slots.hpp", {},
-                                         {slotOutlivesItsDomain, slotsAreHandedOn,
-                                          slotsAnnounceReaders})));
+    EXPECT_TRUE(
+        survive({}, surveyOrders("epoch_slots.hpp", {},
+                                 {slotOutlivesItsDomain, slotsAreHandedOn, slotsAnnounceReaders})));
     EXPECT_TRUE(survive({}, surveyOrders("epoch_garbage.hpp", options({1, 1}, true),
                                          {readWhileCollecting, twoWriters})));
     EXPECT_TRUE(survive({}, surveyOrders("epoch.hpp", options({1, 1}, true), {twoWriters})));

@@ -139,10 +139,11 @@ TEST(EventCountModelTest, WaitsWithALimitEnd) {
     EXPECT_TRUE(holds(limitedWaitForNothing));
 }
 
-TEST(EventCountModelTest, EveryOrderIsNeeded) {
-    EXPECT_TRUE(survive({}, surveyOrders("event_count.hpp", {},
-                                         {oneWaiterOneNotifier, waitTellsWhatWasNotified,
-                                          twoWaiters, takingTurns})));
+TEST(EventCountModelTest, EveryOrderIsNeededButOne) {
+    // A notifier learns nothing from the notifiers and waiters before it.
+    EXPECT_TRUE(survive(
+        {"notifyAll: update acq_rel -> release"},
+        surveyOrders("event_count.hpp", {}, {waitTellsWhatWasNotified, oneWaiterOneNotifier})));
 }
 
 TEST(ParkModelTest, SleepsOnlyUntilNotified) {

@@ -15,9 +15,8 @@ namespace {
 using Lanes = MpscLanes<Message, ModelTraits>;
 
 void deliver(Ledger& ledger, Lanes& lanes) {
-    ledger.delivered += static_cast<int>(lanes.consume([](Message& message) {
-        check(message.number() == 7, "the content is there");
-    }));
+    ledger.delivered += static_cast<int>(lanes.consume(
+        [](Message& message) { check(message.number() == 7, "the content is there"); }));
 }
 
 /// A producer registers, pushes and lets go while the consumer harvests.

@@ -48,8 +48,7 @@ TEST(SpinLockModelTest, SectionsExcludeEachOther) {
 }
 
 TEST(SpinLockModelTest, EveryOrderIsNeeded) {
-    EXPECT_TRUE(
-        survive({}, surveyOrders("spin_lock.hpp", {}, {threeLockers, lockAgainstTryLock})));
+    EXPECT_TRUE(survive({}, surveyOrders("spin_lock.hpp", {}, {threeLockers, lockAgainstTryLock})));
 }
 
 }  // namespace

@@ -111,9 +111,9 @@ void waitAndClose(std::size_t producers, std::size_t rounds) {
 template <class Inner>
 void waitAndCloseEverywhere(std::size_t producers) {
     using Shape = BlockingShape<Inner>;
-    waitAndClose<Shape, 1, TestTraits<>>(producers, scaled(300));
-    waitAndClose<Shape, 1, TestTraits<JitterPlatform>>(producers, scaled(100));
-    waitAndClose<Shape, 16, TestTraits<JitterPlatform>>(producers, scaled(100));
+    waitAndClose<Shape, 1, TestTraits<>>(producers, scaled(160));
+    waitAndClose<Shape, 1, TestTraits<JitterPlatform>>(producers, scaled(60));
+    waitAndClose<Shape, 16, TestTraits<JitterPlatform>>(producers, scaled(60));
 }
 
 TEST(BlockingQueueStressTest, WaitsAndClosesAroundAnSpscRing) {

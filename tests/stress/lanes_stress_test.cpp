@@ -135,7 +135,7 @@ void outliveTheQueue(std::size_t rounds) {
 }
 
 TEST(MpscLanesStressTest, ProducersOutliveTheQueue) {
-    outliveTheQueue<StdPlatform>(scaled(2000));
+    outliveTheQueue<StdPlatform>(scaled(800));
 }
 
 TEST(MpscLanesStressTest, ProducersOutliveTheQueueWithJitter) {

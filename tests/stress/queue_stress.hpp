@@ -152,9 +152,9 @@ template <class Shape>
 void stressAtAllCapacities(std::size_t producers) {
     using Plain = TestTraits<>;
     using Jitter = TestTraits<JitterPlatform>;
-    stress<Shape, 1, Plain>(producers, scaled(20000));
-    stress<Shape, 5, Plain>(producers, scaled(40000));
-    stress<Shape, 1024, Plain>(producers, scaled(200000));
+    stress<Shape, 1, Plain>(producers, scaled(10000));
+    stress<Shape, 5, Plain>(producers, scaled(20000));
+    stress<Shape, 1024, Plain>(producers, scaled(100000));
     stress<Shape, 1, Jitter>(producers, scaled(5000));
     stress<Shape, 3, Jitter>(producers, scaled(10000));
     stress<Shape, 64, Jitter>(producers, scaled(20000));

@@ -42,7 +42,7 @@ struct UnlimitedShape : SegmentQueueShape {
 };
 
 TEST(SegmentQueueStressTest, DeliversWhatFourProducersPushWithoutALimit) {
-    stress<UnlimitedShape, 0, SegmentQueueTraits>(4, scaled(200000));
+    stress<UnlimitedShape, 0, SegmentQueueTraits>(4, scaled(60000));
 }
 
 /// Batches are taken from the queue by one thread and emptied by another, while producers push and

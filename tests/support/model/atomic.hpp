@@ -88,8 +88,8 @@ private:
     bool compareExchange(T& expected, T desired, bool isWeak, Order success, Order failure,
                          Site site) noexcept {
         Word word = toWord(expected);
-        const bool done = execution().compareExchange(id_, word, toWord(desired), isWeak, success,
-                                                      failure, site);
+        const bool done =
+            execution().compareExchange(id_, word, toWord(desired), isWeak, success, failure, site);
         expected = toValue(word);
         return done;
     }

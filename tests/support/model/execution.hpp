@@ -185,8 +185,7 @@ public:
     // Fences -------------------------------------------------------------------------------------
 
     void fence(Action kind, Site site) {
-        if (weakening_ != nullptr &&
-            weakening_->appliesTo(site, kind, std::memory_order_seq_cst)) {
+        if (weakening_ != nullptr && weakening_->appliesTo(site, kind, std::memory_order_seq_cst)) {
             return;
         }
         noteSite(site, kind, std::memory_order_seq_cst);
@@ -283,8 +282,7 @@ private:
         return choice;
     }
 
-    Word read(Action action, LocationId id, std::size_t index, std::memory_order order,
-              Site site) {
+    Word read(Action action, LocationId id, std::size_t index, std::memory_order order, Site site) {
         ModelThread& self = scheduler_.self();
         Memory::Location& location = memory_[id];
         learnShared(location);
@@ -308,8 +306,7 @@ private:
     void write(Action action, LocationId id, Word value, std::memory_order order, Site site) {
         ModelThread& self = scheduler_.self();
         Memory::Location& location = memory_[id];
-        location.concurrentlyWritten =
-            location.concurrentlyWritten || scheduler_.isConcurrent();
+        location.concurrentlyWritten = location.concurrentlyWritten || scheduler_.isConcurrent();
         learnShared(location);
         if (order == std::memory_order_seq_cst) {
             self.hash = mix(self.hash, memory_.ordered(self.hash));

@@ -21,9 +21,9 @@ namespace sluice::model {
 inline testing::AssertionResult holds(const std::function<void()>& scenario,
                                       const Options& options = {}) {
     const Result result = explore(options, scenario);
-    return result.passed ? testing::AssertionSuccess()
-                               << "holds in " << result.executions << " executions"
-                         : testing::AssertionFailure() << result.report;
+    return result.passed
+               ? testing::AssertionSuccess() << "holds in " << result.executions << " executions"
+               : testing::AssertionFailure() << result.report;
 }
 
 /// EXPECT_TRUE(failsWith("data race", scenario)): some schedule makes it fail for this reason.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "crash_guard.hpp"
 #include "execution.hpp"
 #include "fiber_strands.hpp"
 #include "search.hpp"
@@ -21,7 +22,8 @@
 ///     const model::Result result = model::explore({}, [] {
 ///         SpscRing<int, 1, ModelTraits> ring;
 ///         model::parallel([&] { (void)ring.tryPush(1); },
-///                         [&] { model::check(ring.tryPop() != 2, "nothing but what was pushed"); });
+///                         [&] { model::check(ring.tryPop() != 2, "nothing but what was pushed");
+///                         });
 ///     });
 ///     EXPECT_TRUE(result.passed) << result.report;
 ///
@@ -71,7 +73,8 @@ void parallel(First&& first, Others&&... others) {
 class Explorer {
 public:
     explicit Explorer(const Options& options)
-        : options_(options), strands_(makeStrands(options.ownThreads)),
+        : options_(options),
+          strands_(makeStrands(options.ownThreads)),
           execution_(search_, *strands_, options.weakening) {
         search_.skipsKnownStates = options.skipKnownStates;
         execution_.onSite = options.onSite;
@@ -125,8 +128,8 @@ private:
         const Budget budget = search_.budget();
         result.report = result.failure + "\nin execution " + std::to_string(executions_) +
                         ", with at most " + std::to_string(budget.preemptions) +
-                        " preemptions and " + std::to_string(budget.weakSteps) +
-                        " weak steps:\n" + execution_.trace().text();
+                        " preemptions and " + std::to_string(budget.weakSteps) + " weak steps:\n" +
+                        execution_.trace().text();
         return result;
     }
 
@@ -144,6 +147,7 @@ inline Result explore(const Options& options, const std::function<void()>& scena
     const AssertionHandler previous = setAssertionHandler([](const AssertionFailure& failure) {
         execution().fail(std::string("assertion: ") + failure.message);
     });
+    const CrashGuard crashGuard;
     auto explorer = std::make_unique<Explorer>(options);
     currentExecution = &explorer->execution_;
     Result result = explorer->run(scenario);

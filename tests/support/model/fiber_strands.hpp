@@ -95,7 +95,7 @@ public:
     void abandon() override {}
 
 private:
-    static constexpr std::size_t stackSize = 256 * 1024;
+    static constexpr std::size_t stackSize = std::size_t{256} * 1024;
 
     /// What the C++ runtime keeps per thread about exceptions in flight; a switch may happen in a
     /// destructor that one of them runs.

@@ -15,7 +15,8 @@ namespace sluice::model {
 enum class ThreadState : std::uint8_t {
     unused,
     ready,
-    resting,  // in a pause: it lets others go first, and is not asked again before something changed
+    resting,  // in a pause: it lets others go first, and is not asked again before something
+              // changed
     asleep,   // until a wake-up or, with a limit, until nobody else can go on
     joining,  // until all others have ended
     ended,
@@ -27,10 +28,11 @@ struct ModelThread {
     View now;
     std::uint64_t hash = 0;           // of all it has done and learnt
     std::uint64_t locationCount = 0;  // created by it
+    std::uint64_t passedOver = 0;     // how often others were taken since it became ready
     // Resting:
-    std::uint64_t restedAt = 0;  // the number of changes then
-    int overtakes = 0;           // how often it went on before a thread that was ready
-    bool isIdle = false;         // nothing done since the last rest
+    std::uint64_t restedAt = 0;   // the number of changes then
+    std::uint64_t overtakes = 0;  // how often it went on before a thread that was ready
+    bool isIdle = false;          // nothing done since the last rest
     // Asleep:
     std::uint64_t bed = 0;  // the location it sleeps on
     bool hasLimit = false;
@@ -40,8 +42,9 @@ struct ModelThread {
 /// Who goes on: at each step of the running thread, and whenever it cannot go on itself.
 ///
 /// A switch away from a thread that could go on is a preemption and costs budget; others are free.
-/// Among threads that rest in a polling loop the walk is fair: a thread that has rested goes on
-/// only after some store has changed a value, and at most twice before a thread that is ready.
+/// But they are fair, or two threads that wait for a third could keep each other busy for ever: a
+/// thread that has rested goes on only after some store has changed a value, and at most twice
+/// before a thread that is ready; and a thread that is ready is passed over three times at most.
 class Scheduler {
 public:
     Scheduler(Search& search, Strands& strands) : search_(search), strands_(strands) {}
@@ -180,13 +183,15 @@ public:
     enum class Choice : std::uint8_t { first, preemption, next, weakStep };
 
     std::size_t choose(Choice what, std::size_t options, std::uint64_t memory) {
-        return options < 2 ? 0
-                           : search_.choose(options, mix(stateHash(memory),
-                                                         4 * options + static_cast<unsigned>(what)));
+        return options < 2
+                   ? 0
+                   : search_.choose(options, mix(stateHash(memory),
+                                                 4 * options + static_cast<unsigned>(what)));
     }
 
 private:
-    static constexpr int maxOvertakes = 2;
+    static constexpr std::uint64_t maxOvertakes = 2;
+    static constexpr std::uint64_t maxPassedOver = 3;
     static constexpr int maxIdleRounds = 300;
 
     struct Candidates {
@@ -227,9 +232,8 @@ private:
         }
         for (std::size_t i = 1; i < count_; ++i) {
             const std::size_t t = (running_ + i) % count_;
-            candidates.addIf(isRested(threads_[t]) &&
-                                 (!anyReady || threads_[t].overtakes < maxOvertakes),
-                             t);
+            candidates.addIf(
+                isRested(threads_[t]) && (!anyReady || threads_[t].overtakes < maxOvertakes), t);
         }
     }
 
@@ -243,8 +247,23 @@ private:
         if (candidates.count == 0) {
             return false;
         }
-        transferTo(candidates.ids[choose(Choice::next, candidates.count, memory)]);
+        keepOnlyOverdue(candidates);
+        const std::size_t chosen = candidates.ids[choose(Choice::next, candidates.count, memory)];
+        for (std::size_t i = 0; i < candidates.count; ++i) {
+            ++threads_[candidates.ids[i]].passedOver;
+        }
+        transferTo(chosen);
         return true;
+    }
+
+    void keepOnlyOverdue(Candidates& candidates) const noexcept {
+        for (std::size_t i = 0; i < candidates.count; ++i) {
+            const std::size_t t = candidates.ids[i];
+            if (isReady(t) && threads_[t].passedOver >= maxPassedOver) {
+                candidates.ids[0] = t;
+                candidates.count = 1;
+            }
+        }
     }
 
     /// When all wait: whose limit passes, else who rested longest and may look once more.
@@ -270,6 +289,7 @@ private:
             ++target.overtakes;
         }
         target.state = ThreadState::ready;
+        target.passedOver = 0;
         const std::size_t from = std::exchange(running_, id);
         if (from == id) {
             return;
@@ -308,10 +328,10 @@ private:
         for (std::size_t t = 0; t < count_; ++t) {
             const ModelThread& thread = threads_[t];
             const auto state = static_cast<std::uint64_t>(thread.state);
-            const auto overtakes = static_cast<std::uint64_t>(thread.overtakes);
+            const std::uint64_t fairness = thread.overtakes + 8 * thread.passedOver;
             hash = mix(hash, thread.hash);
             hash = mix(hash, thread.now.clock[t]);
-            hash = mix(hash, state | (isRested(thread) ? 8U : 0U) | (overtakes << 4U));
+            hash = mix(hash, state | (isRested(thread) ? 8U : 0U) | (fairness << 4U));
         }
         return hash;
     }

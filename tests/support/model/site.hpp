@@ -52,20 +52,26 @@ enum class Action : std::uint8_t {
 };
 
 constexpr const char* nameOf(Action action) noexcept {
-    constexpr const char* names[] = {"create",      "destroy",     "load", "store", "update",
-                                     "compare",     "light fence", "heavy fence",   "read cell",
-                                     "write cell",  "rest",        "sleep", "wake", "end"};
+    constexpr const char* names[] = {
+        "create",      "destroy",   "load",       "store", "update", "compare", "light fence",
+        "heavy fence", "read cell", "write cell", "rest",  "sleep",  "wake",    "end"};
     return names[static_cast<int>(action)];
 }
 
 constexpr const char* nameOf(std::memory_order order) noexcept {
     switch (order) {
-    case std::memory_order_relaxed: return "relaxed";
-    case std::memory_order_consume: return "consume";
-    case std::memory_order_acquire: return "acquire";
-    case std::memory_order_release: return "release";
-    case std::memory_order_acq_rel: return "acq_rel";
-    default: return "seq_cst";
+    case std::memory_order_relaxed:
+        return "relaxed";
+    case std::memory_order_consume:
+        return "consume";
+    case std::memory_order_acquire:
+        return "acquire";
+    case std::memory_order_release:
+        return "release";
+    case std::memory_order_acq_rel:
+        return "acq_rel";
+    default:
+        return "seq_cst";
     }
 }
 

@@ -18,14 +18,14 @@ class ThreadStrands final : public Strands {
 public:
     void start(std::size_t strand, std::function<void()> body,
                std::function<void()> ended) override {
-        threads_[strand] = std::thread([this, strand, body = std::move(body),
-                                        ended = std::move(ended)]() mutable {
-            awaitTurn(strand);
-            // The first thread-local object of its thread is the last to be destroyed.
-            thread_local AtThreadEnd atThreadEnd;
-            atThreadEnd.ended = std::move(ended);
-            body();
-        });
+        threads_[strand] =
+            std::thread([this, strand, body = std::move(body), ended = std::move(ended)]() mutable {
+                awaitTurn(strand);
+                // The first thread-local object of its thread is the last to be destroyed.
+                thread_local AtThreadEnd atThreadEnd;
+                atThreadEnd.ended = std::move(ended);
+                body();
+            });
     }
 
     void transfer(std::size_t from, std::size_t to) override {

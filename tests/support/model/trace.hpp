@@ -64,10 +64,13 @@ private:
         case Action::rest:
         case Action::end:
         case Action::lightFence:
-        case Action::heavyFence: return "";
+        case Action::heavyFence:
+            return "";
         case Action::readCell:
-        case Action::writeCell: return "c" + std::to_string(event.object);
-        default: return "a" + std::to_string(event.object);
+        case Action::writeCell:
+            return "c" + std::to_string(event.object);
+        default:
+            return "a" + std::to_string(event.object);
         }
     }
 
@@ -79,10 +82,13 @@ private:
                 event.age == 0 ? "" : ", " + std::to_string(event.age) + " behind";
             return " = " + valueText(event.value) + " " + nameOf(event.order) + age;
         }
-        case Action::create: return " <- " + valueText(event.value);
+        case Action::create:
+            return " <- " + valueText(event.value);
         case Action::store:
-        case Action::update: return " <- " + valueText(event.value) + " " + nameOf(event.order);
-        default: return "";
+        case Action::update:
+            return " <- " + valueText(event.value) + " " + nameOf(event.order);
+        default:
+            return "";
         }
     }
 

@@ -19,9 +19,9 @@ void awaitTrue(const std::atomic<bool>& flag) {
 }
 
 // Tells when the waiting thread has begun to wait, by the pauses of its back-off.
-template <class Fence_>
+template <class F>
 struct WaitObserver : StdPlatform {
-    using Fence = Fence_;
+    using Fence = F;
     static void pause() noexcept {
         pauses.fetch_add(1);
         std::this_thread::yield();

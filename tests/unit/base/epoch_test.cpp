@@ -250,7 +250,7 @@ struct Link : EpochNode {
     Link(Domain& ownDomain, Link* nextLink, int& freedCount)
         : domain(ownDomain), next(nextLink), freed(freedCount) {}
     ~Link() {
-        const auto guard = domain.enter();
+        { const auto guard = domain.enter(); }
         ++freed;
         if (next != nullptr) {
             domain.retire(next);

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <limits>
+#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -23,8 +23,11 @@ TEST(PrefetchTest, LeavesTheMemoryAlone) {
 
 TEST(PrefetchTest, TakesAnyAddress) {
     prefetchForWrite(nullptr);
-    prefetchForWrite(reinterpret_cast<const void*>(std::uintptr_t{1}));
-    prefetchForWrite(reinterpret_cast<const void*>(std::numeric_limits<std::uintptr_t>::max()));
+    for (const std::uintptr_t anywhere : {std::uintptr_t{1}, ~std::uintptr_t{0}}) {
+        const void* address = nullptr;
+        std::memcpy(&address, &anywhere, sizeof address);
+        prefetchForWrite(address);
+    }
     static const int constant = 7;
     prefetchForWrite(&constant);
     EXPECT_EQ(constant, 7);

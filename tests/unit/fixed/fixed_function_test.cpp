@@ -257,10 +257,11 @@ TEST(FixedFunctionTest, PassesReferencesThrough) {
 }
 
 TEST(FixedFunctionTest, ValuesAreNeverCopiedAndMovedOnce) {
-    FixedFunction<void(Parcel)> check = [](Parcel parcel) {
-        EXPECT_EQ(parcel.copies, 0);
-        EXPECT_EQ(parcel.moves, 1);
-    };
+    FixedFunction<void(Parcel)> check =
+        [](Parcel parcel) {  // NOLINT(performance-unnecessary-value-param)
+            EXPECT_EQ(parcel.copies, 0);
+            EXPECT_EQ(parcel.moves, 1);
+        };
     check(Parcel());
     FixedFunction<void(Parcel)> look = [](const Parcel& parcel) {
         EXPECT_EQ(parcel.copies, 1);
@@ -275,8 +276,10 @@ TEST(FixedFunctionTest, ValuesAreNeverCopiedAndMovedOnce) {
 }
 
 TEST(FixedFunctionTest, ConvertsOrDropsTheResult) {
-    FixedFunction<void(int)> dropped = twice;
-    dropped(1);
+    Counter counter;
+    FixedFunction<void(int)> dropped = [&counter](int number) { return counter.add(number); };
+    dropped(3);
+    EXPECT_EQ(counter.total, 3);
     FixedFunction<double(char)> converted = twice;
     EXPECT_EQ(converted('\2'), 4.0);
     FixedFunction<std::unique_ptr<int>()> made = [] { return std::make_unique<int>(3); };

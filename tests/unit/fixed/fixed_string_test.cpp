@@ -217,6 +217,8 @@ TEST(FixedStringTest, ComparesLikeItsText) {
     EXPECT_FALSE(ab == abc || ab > abc || ab >= abc || abc < ab || abc <= ab);
     EXPECT_TRUE(ab == FixedString<9>("ab") && ab <= FixedString<9>("ab") && ab >= "ab");
     EXPECT_FALSE(ab != "ab" || ab < "ab" || ab > "ab");
+    EXPECT_TRUE(ab != "ac" && "aa" != ab);
+    EXPECT_FALSE(ab == "ac" || "aa" == ab);
     EXPECT_TRUE(ab == std::string("ab") && std::string("ab") == ab && "aa"sv < ab && "b" > ab);
     EXPECT_TRUE(FixedString<2>("\x7f") < "\x80") << "chars compare as unsigned";
 }

@@ -56,13 +56,14 @@ struct Tracked {
     int number_;
 };
 
-/// Its copy may throw, its move may not.
+/// Its copy may throw, its move may not, and it must not be moved onto itself.
 struct SafeMove : Tracked {
     using Tracked::Tracked;
     SafeMove(const SafeMove&) = default;
     SafeMove(SafeMove&& other) noexcept : Tracked(std::exchange(other.number_, -1)) {}
     SafeMove& operator=(const SafeMove&) = default;
     SafeMove& operator=(SafeMove&& other) noexcept {
+        EXPECT_NE(this, &other);
         number_ = std::exchange(other.number_, -1);
         return *this;
     }
@@ -334,8 +335,8 @@ TEST_F(FixedVectorTest, BytesCarryTrivialElements) {
     std::memcpy(&arrived, bytes, sizeof points);
     ASSERT_EQ(arrived.size(), 2U);
     EXPECT_EQ(arrived[1].y, 4);
-    Four<Point> moved = std::move(arrived);
-    EXPECT_EQ(moved.size(), 2U);
+    const Four<Point> copy = arrived;
+    EXPECT_EQ(copy.size(), 2U);
 }
 
 TEST_F(FixedVectorTest, ComparesElements) {

@@ -33,7 +33,7 @@ int timeOf(const Stamped& message) {
 
 class MpscLanesOrderTest : public testing::Test {
 protected:
-    void push(char producer, std::vector<int> times) {
+    void push(char producer, const std::vector<int>& times) {
         auto& handle = producer == 'a' ? a : producer == 'b' ? b : c;
         for (const int time : times) {
             ASSERT_EQ(handle.tryEmplace(time, producer), PushResult::ok);

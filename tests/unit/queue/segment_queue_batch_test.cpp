@@ -155,13 +155,19 @@ TEST_F(SegmentQueueBatchTest, HandlerMayUseTheQueue) {
 }
 
 TEST_F(SegmentQueueBatchTest, MayBeConsumedOnAnotherThread) {
-    std::vector<int> seen;
+    SegmentQueue<Building, TinyTraits> subject;
+    const auto pushAll = [&](const std::vector<int>& values) {
+        for (const int value : values) {
+            ASSERT_EQ(subject.tryEmplace(value), PushResult::ok);
+        }
+    };
     for (int round = 0; round < 50; ++round) {
-        push(0, 20);
-        Batch batch = queue.takeAll();
-        std::thread worker([&, mine = std::move(batch)]() mutable { seen = valuesOf(mine); });
-        push(20, 40);
-        EXPECT_EQ(valuesOf(queue), range(20, 40));
+        std::vector<int> seen;
+        pushAll(range(0, 20));
+        std::thread worker(
+            [&seen, batch = subject.takeAll()]() mutable { seen = valuesOf(batch); });
+        pushAll(range(20, 40));
+        EXPECT_EQ(valuesOf(subject), range(20, 40));
         worker.join();
         EXPECT_EQ(seen, range(0, 20));
     }

@@ -17,7 +17,8 @@ using Pacing = BasicHarvestPacing<test::ScriptedPlatform>;
 
 // One object of each can be a constant: no state is shared and nothing is set up at run time.
 constexpr HarvestPacing constantPacing;
-constexpr HarvestPacing constantPacingWithOptions{HarvestPacing::Options{8, 100ns}};
+[[maybe_unused]] constexpr HarvestPacing constantPacingWithOptions{
+    HarvestPacing::Options{8, 100ns}};
 static_assert(std::is_nothrow_default_constructible_v<HarvestPacing>);
 static_assert(noexcept(constantPacing.harvested(1)) && noexcept(constantPacing.full()));
 static_assert(
@@ -31,7 +32,7 @@ class HarvestPacingTest : public testing::Test {
 protected:
     HarvestPacingTest() { script.step = 100ns; }
 
-    bool pausesAfter(const Pacing& subject, std::size_t harvest) {
+    bool pausesAfter(const Pacing& subject, std::size_t harvest) const {
         const int before = script.pauses;
         subject.harvested(harvest);
         return script.pauses != before;

@@ -4,6 +4,8 @@
 #include <sluice/wait/detail/parker.hpp>
 
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <vector>
 
@@ -25,6 +27,7 @@ struct Script {
     int clockReadings = 0;
     int parks = 0;
     int unparks = 0;
+    int sleeps = 0;
     std::vector<Time> timedParks;
 
     Time now{0};
@@ -42,6 +45,15 @@ struct Script {
     ~Script() { current = nullptr; }
     Script(const Script&) = delete;
     Script& operator=(const Script&) = delete;
+
+    /// A thread that falls asleep again and again would do so for ever: the program ends instead.
+    void fallAsleep() {
+        if (++sleeps > 1000) {
+            std::fputs("scripted: nothing wakes the sleeping thread\n", stderr);
+            std::abort();
+        }
+        run(onPark);
+    }
 
     static void run(const Hook& hook) {
         if (hook) {
@@ -96,7 +108,7 @@ struct ScriptedParker {
     void park(const Word&, StillWaiting stillWaiting) {
         if (stillWaiting()) {
             ++Script::current->parks;
-            Script::run(Script::current->onPark);
+            Script::current->fallAsleep();
         }
     }
 
@@ -104,7 +116,7 @@ struct ScriptedParker {
     void parkFor(const Word&, StillWaiting stillWaiting, Duration atMost) {
         if (stillWaiting()) {
             Script::current->timedParks.push_back(atMost);
-            Script::run(Script::current->onPark);
+            Script::current->fallAsleep();
         }
     }
 

@@ -15,7 +15,7 @@ using test::at;
 using test::Script;
 using Strategy = BasicSpinThenYield<test::ScriptedPlatform>;
 
-constexpr SpinThenYield constantStrategy{SpinThenYield::Options{1}};
+[[maybe_unused]] constexpr SpinThenYield constantStrategy{SpinThenYield::Options{1}};
 static_assert(std::is_nothrow_default_constructible_v<SpinThenYield>);
 static_assert(std::is_same_v<SpinThenYield::Clock, StdPlatform::Clock>);
 static_assert(noexcept(SpinThenYield{}.notifyAll()));

@@ -1,0 +1,83 @@
+#include "support/allocation_count.hpp"
+#include "support/crew.hpp"
+#include "support/observed_wait.hpp"
+#include "support/watchdog.hpp"
+
+#include <sluice/wait/busy_spin.hpp>
+#include <sluice/wait/event_count.hpp>
+#include <sluice/wait/harvest_pacing.hpp>
+#include <sluice/wait/park.hpp>
+#include <sluice/wait/spin_then_yield.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+
+namespace sluice::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+template <class Wait>
+class WaitAllocationTest : public testing::Test {};
+
+using CondVarPark = BasicPark<StdPlatform, detail::CondVarParker>;
+using Strategies = testing::Types<BusySpin, SpinThenYield, Park, CondVarPark>;
+TYPED_TEST_SUITE(WaitAllocationTest, Strategies);
+
+TYPED_TEST(WaitAllocationTest, WaitingAndWakingAllocateNothing) {
+    constexpr int rounds = 20;
+    using Wait = ObservedWait<TypeParam>;
+    Wait wait;
+    std::atomic<int> turn{0};
+    const Watchdog watchdog([&](std::FILE* out) { std::fprintf(out, "turn %d\n", turn.load()); });
+    std::atomic<bool> isOver{false};
+    Crew crew;
+    crew.add([&] {
+        for (int i = 1; i <= rounds; ++i) {
+            wait.wait([&] { return turn.load(std::memory_order_acquire) >= i; });
+        }
+        isOver.store(true, std::memory_order_release);
+    });
+
+    const AllocationCount count;
+    auto before = Wait::refusals();
+    crew.start();
+    for (int i = 1; i <= rounds; ++i) {
+        // After so many refusals a Park is asleep, or about to be. Counted from before the wait
+        // began: a sleeper makes no more of them.
+        awaitThat([&] { return Wait::refusals() >= before + 73; });
+        before = Wait::refusals();
+        turn.store(i, std::memory_order_release);
+        wait.notifyAll();
+    }
+    awaitThat([&] { return isOver.load(std::memory_order_acquire); });
+    const bool inTime =
+        wait.waitUntil([] { return false; }, std::chrono::steady_clock::now() + 1ms);
+    EXPECT_EQ(count.allocations(), 0U);
+    EXPECT_FALSE(inTime);
+}
+
+TEST(PacingAllocationTest, PacingAllocatesNothing) {
+    const AllocationCount count;
+    const HarvestPacing pacing;
+    pacing.harvested(0);
+    pacing.harvested(1);
+    pacing.harvested(100000);
+    pacing.full();
+    EXPECT_EQ(count.allocations(), 0U);
+}
+
+TEST(EventCountAllocationTest, AnnouncingAllocatesNothing) {
+    const AllocationCount count;
+    EventCount events;
+    const EventCount::Key key = events.prepareWait();
+    events.cancelWait(key);
+    events.notifyAll();
+    EXPECT_EQ(count.allocations(), 0U);
+}
+
+}  // namespace
+}  // namespace sluice::test

@@ -1,0 +1,248 @@
+#include "support/model/expectations.hpp"
+
+#include <sluice/queue/segment_queue.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstddef>
+#include <memory_resource>
+#include <string>
+#include <vector>
+
+// SegmentQueue as shipped, under the model checker, with segments of one slot: each message links a
+// new segment, and each one passed gives a segment back.
+
+namespace sluice::model {
+namespace {
+
+struct SegmentTraits : ModelTraits {
+    static constexpr std::size_t segmentBytes = 1;
+    static constexpr std::size_t minSegmentSlots = 1;
+};
+
+/// Segments come from memory that is not used again within an execution, so that the checker
+/// notices who uses one that has been given back.
+struct Queue : SegmentQueue<Message, SegmentTraits> {
+    explicit Queue(std::pmr::memory_resource& memory, std::size_t limit = unlimited)
+        : SegmentQueue(limit, &memory) {}
+};
+using Memory = std::pmr::monotonic_buffer_resource;
+
+void push(Queue& queue, Ledger& ledger, int number) {
+    if (queue.tryEmplace(number, ledger) == PushResult::ok) {
+        ++ledger.accepted;
+    }
+}
+
+/// Numbers of a first producer are 0, 1, ..., of a second one 10, 11, ...
+struct InOrder {
+    Ledger& ledger;
+    std::array<int, 2> next{0, 10};
+    void operator()(Message& message) {
+        const int number = message.number();
+        check(number == next[number < 10 ? 0 : 1]++, "each producer's order is kept");
+        ++ledger.delivered;
+    }
+};
+
+void twoProducers() {
+    Ledger ledger;
+    {
+        Memory memory;
+        Queue queue(memory);
+        InOrder handler{ledger};
+        parallel([&] { push(queue, ledger, 0); }, [&] { push(queue, ledger, 10); },
+                 [&] { (void)queue.consume(handler); });
+        (void)queue.consume(handler);
+        check(ledger.accepted == 2 && ledger.delivered == 2, "nothing is refused or lost");
+    }
+    check(ledger.alive == 0, "each message is destroyed once");
+}
+
+/// Segments go from the consumer back to the producer.
+void reuse() {
+    Ledger ledger;
+    {
+        Memory memory;
+        Queue queue(memory);
+        InOrder handler{ledger};
+        push(queue, ledger, 0);
+        push(queue, ledger, 1);
+        parallel([&] { push(queue, ledger, 2), push(queue, ledger, 3); },
+                 [&] { (void)queue.consume(handler), (void)queue.consume(handler); });
+        (void)queue.consume(handler);
+        check(ledger.delivered == 4, "nothing is lost");
+    }
+    check(ledger.alive == 0, "each message is destroyed once");
+}
+
+/// A batch is consumed on another thread while the queue goes on, in segments that the batch has
+/// passed.
+void batchElsewhere() {
+    Ledger ledger;
+    {
+        Memory memory;
+        Queue queue(memory);
+        push(queue, ledger, 0);
+        push(queue, ledger, 1);
+        Queue::Batch batch = queue.takeAll();
+        parallel(
+            [&] {
+                push(queue, ledger, 2);
+                (void)queue.consume([](Message&) {});
+                push(queue, ledger, 3);
+            },
+            [&] {
+                InOrder handler{ledger};
+                check(batch.consume(handler) == 2, "what was there");
+                batch = Queue::Batch();
+            });
+    }
+    check(ledger.alive == 0 && ledger.accepted == 4, "each message is destroyed once");
+}
+
+/// What is taken may still be under construction.
+void takeAllWhilePushing() {
+    Ledger ledger;
+    {
+        Memory memory;
+        Queue queue(memory);
+        InOrder handler{ledger};
+        parallel([&] { push(queue, ledger, 0), push(queue, ledger, 1); },
+                 [&] {
+                     Queue::Batch batch = queue.takeAll();
+                     (void)batch.consume(handler);
+                 });
+        (void)queue.takeAll().consume(handler);
+        check(ledger.delivered == 2, "nothing is lost");
+    }
+    check(ledger.alive == 0, "each message is destroyed once");
+}
+
+/// With a limit, room that is known of is found.
+void limit() {
+    Ledger ledger;
+    Memory memory;
+    Queue queue(memory, 1);
+    Atomic<int> hasRoom{0};
+    parallel(
+        [&] {
+            check(queue.tryEmplace(0, ledger) == PushResult::ok, "there is room");
+            const PushResult second = queue.tryEmplace(1, ledger);
+            if (hasRoom.load(std::memory_order_acquire) == 1) {
+                check(second == PushResult::ok || queue.tryEmplace(1, ledger) == PushResult::ok,
+                      "there is room again");
+            }
+        },
+        [&] {
+            if (queue.consume([](Message&) {}, 1) == 1) {
+                hasRoom.store(1, std::memory_order_release);
+            }
+        });
+}
+
+void closeWhilePushing() {
+    Ledger ledger;
+    Memory memory;
+    Queue queue(memory);
+    Plain<int> handled;
+    Plain<int> reason;
+    bool hasEnded = false;
+    parallel(
+        [&] {
+            push(queue, ledger, 0);
+            reason.set(1);
+            queue.close();
+        },
+        [&] {
+            (void)queue.consume([&](Message&) { handled.set(++ledger.delivered); });
+            hasEnded = queue.isDrained();
+        },
+        [&] {
+            if (queue.isDrained()) {
+                check(handled.get() == 1 && reason.get() == 1, "all that happened is visible");
+            }
+        });
+    check(!hasEnded || ledger.delivered == 1, "nothing follows the end");
+}
+
+void closedTellsWhy() {
+    Memory memory;
+    Queue queue(memory);
+    Plain<int> reason;
+    parallel(
+        [&] {
+            reason.set(1);
+            queue.close();
+        },
+        [&] {
+            if (queue.isClosed()) {
+                check(reason.get() == 1, "written before close()");
+            }
+        });
+}
+
+/// Who sees that its message is gone sees what the handler did.
+void sizeTellsThatAHandlerIsDone() {
+    Ledger ledger;
+    Memory memory;
+    Queue queue(memory);
+    Plain<int> handled;
+    parallel(
+        [&] {
+            push(queue, ledger, 0);
+            if (queue.sizeApprox() == 0) {
+                check(handled.get() == 1, "the handler has been here");
+            }
+        },
+        [&] { (void)queue.consume([&](Message&) { handled.set(1); }); },
+        [&] { check(queue.sizeApprox() <= 1, "at most what was pushed"); });
+}
+
+Options shallow() {
+    Options options;
+    options.budget = {1, 1};
+    return options;
+}
+
+TEST(SegmentQueueModelTest, LosesNothing) {
+    EXPECT_TRUE(holds(twoProducers));
+    EXPECT_TRUE(holds(limit));
+}
+
+TEST(SegmentQueueModelTest, UsesSegmentsAgain) {
+    EXPECT_TRUE(holds(reuse));
+    EXPECT_TRUE(holds(batchElsewhere));
+    EXPECT_TRUE(holds(takeAllWhilePushing));
+}
+
+TEST(SegmentQueueModelTest, DeliversWhatWasAcceptedBeforeTheEnd) {
+    EXPECT_TRUE(holds(closeWhilePushing));
+    EXPECT_TRUE(holds(closedTellsWhy));
+}
+
+TEST(SegmentQueueModelTest, SizesStayWithinBounds) {
+    EXPECT_TRUE(holds(sizeTellsThatAHandlerIsDone));
+}
+
+TEST(SegmentQueueModelTest, EveryOrderIsNeededButAFew) {
+    // Batches are counted for an assertion only, and who destroys the queue knows of their end
+    // anyway. Nothing has been done to messages that are handed over. sizeApprox() learns from head
+    // what tail could tell. The link of a segment (E4) is visible by way of tail, which is stored
+    // after it.
+    std::vector<std::string> expected{
+        "handOver: store release -> relaxed", "linkFreeSegment: store release -> relaxed",
+        "sizeApprox: load acquire -> relaxed", "~Batch: update release -> relaxed"};
+#if !defined(NDEBUG)
+    expected.emplace_back("~SegmentQueue: load acquire -> relaxed");
+#endif
+    const Scenarios scenarios{closedTellsWhy,    sizeTellsThatAHandlerIsDone, batchElsewhere,
+                              closeWhilePushing, takeAllWhilePushing,         reuse};
+    EXPECT_TRUE(survive(expected, surveyOrders("segment_queue.hpp", shallow(), scenarios)));
+    EXPECT_TRUE(survive({"slot: load acquire -> relaxed"},
+                        surveyOrders("segment_chain.hpp", shallow(), scenarios)));
+}
+
+}  // namespace
+}  // namespace sluice::model

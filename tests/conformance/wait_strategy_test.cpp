@@ -23,17 +23,26 @@ struct YieldAtOnce : SpinThenYield {
 
 using Polling = testing::Types<BusySpin, SpinThenYield, YieldAtOnce>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Polling, WaitStrategyTest, Polling);
+#if defined(__cpp_exceptions)
+INSTANTIATE_TYPED_TEST_SUITE_P(Polling, WaitStrategyExceptions, Polling);
+#endif
 
 using CondVar = testing::Types<BasicPark<StdPlatform, detail::CondVarParker>,
                                ParkAtOnce<StdPlatform, detail::CondVarParker>,
                                ParkAtOnce<PortablePlatform, detail::CondVarParker>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(CondVar, WaitStrategyTest, CondVar);
+#if defined(__cpp_exceptions)
+INSTANTIATE_TYPED_TEST_SUITE_P(CondVar, WaitStrategyExceptions, CondVar);
+#endif
 
 #if defined(__linux__)
 using Futex = testing::Types<BasicPark<StdPlatform, detail::FutexParker>,
                              ParkAtOnce<StdPlatform, detail::FutexParker>,
                              ParkAtOnce<PortablePlatform, detail::FutexParker>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Futex, WaitStrategyTest, Futex);
+#if defined(__cpp_exceptions)
+INSTANTIATE_TYPED_TEST_SUITE_P(Futex, WaitStrategyExceptions, Futex);
+#endif
 #endif
 
 }  // namespace

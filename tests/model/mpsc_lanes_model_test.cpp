@@ -123,11 +123,14 @@ TEST(MpscLanesModelTest, DeliversWhatWasAcceptedBeforeTheEnd) {
     EXPECT_TRUE(holds(closedTellsWhy));
 }
 
+// Not under sanitizers: they end the process for the faults that mutants are meant to have.
+#if !defined(__SANITIZE_ADDRESS__)
 TEST(MpscLanesModelTest, EveryOrderIsNeeded) {
     EXPECT_TRUE(survive({}, surveyOrders("lane_list.hpp", weaker(),
                                          {closedTellsWhy, producerOutlivesTheQueue, comeAndGo,
                                           registerWhileRemoving})));
 }
+#endif
 
 }  // namespace
 }  // namespace sluice::model

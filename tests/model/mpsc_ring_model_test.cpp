@@ -298,6 +298,8 @@ TEST(MpscRingModelTest, SkipsTheSlotOfAConstructorThatThrows) {
 }
 #endif
 
+// Not under sanitizers: they end the process for the faults that mutants are meant to have.
+#if !defined(__SANITIZE_ADDRESS__)
 TEST(MpscRingModelTest, EveryOrderIsNeededButOne) {
     // sizeApprox() has learnt of all that tail could tell by way of head.
     EXPECT_TRUE(survive(
@@ -306,6 +308,7 @@ TEST(MpscRingModelTest, EveryOrderIsNeededButOne) {
                      {closedTellsWhy, sizeTellsThatAHandlerIsDone, roomCarriesWhatTheConsumerWrote,
                       roomThatAnotherPushKnewOf, twoProducersOneSlot, closeWhilePushing})));
 }
+#endif
 
 }  // namespace
 }  // namespace sluice::model

@@ -226,6 +226,8 @@ TEST(SegmentQueueModelTest, SizesStayWithinBounds) {
     EXPECT_TRUE(holds(sizeTellsThatAHandlerIsDone));
 }
 
+// Not under sanitizers: they end the process for the faults that mutants are meant to have.
+#if !defined(__SANITIZE_ADDRESS__)
 TEST(SegmentQueueModelTest, EveryOrderIsNeededButAFew) {
     // Batches are counted for an assertion only, and who destroys the queue knows of their end
     // anyway. Nothing has been done to messages that are handed over. sizeApprox() learns from head
@@ -243,6 +245,7 @@ TEST(SegmentQueueModelTest, EveryOrderIsNeededButAFew) {
     EXPECT_TRUE(survive({"slot: load acquire -> relaxed"},
                         surveyOrders("segment_chain.hpp", shallow(), scenarios)));
 }
+#endif
 
 }  // namespace
 }  // namespace sluice::model

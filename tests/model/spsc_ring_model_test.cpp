@@ -237,6 +237,8 @@ TEST(SpscRingModelTest, SizesStayWithinBounds) {
     EXPECT_TRUE(holds(sizeTellsThatAHandlerIsDone));
 }
 
+// Not under sanitizers: they end the process for the faults that mutants are meant to have.
+#if !defined(__SANITIZE_ADDRESS__)
 TEST(SpscRingModelTest, EveryOrderIsNeededButThree) {
     // What the producer did reaches an observer of the end through the consumer, who acquired tail
     // before it released head; so neither isDrained() nor sizeApprox() learns anything from tail.
@@ -247,6 +249,7 @@ TEST(SpscRingModelTest, EveryOrderIsNeededButThree) {
                                      {closedTellsWhy, sizeTellsThatAHandlerIsDone, popAll,
                                       consumeAll, closeWhilePushing, observerOfTheEnd})));
 }
+#endif
 
 }  // namespace
 }  // namespace sluice::model

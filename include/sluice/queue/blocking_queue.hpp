@@ -146,17 +146,17 @@ public:
         arrived_.notifyAll();
     }
 
-    /// Waits until everything accepted before the call has been consumed. With producers that go on
-    /// pushing, it waits for a moment without any message: close() first.
+    /// Waits until everything accepted before the call has been consumed, and if the queue is
+    /// closed, until it is drained. With producers that go on pushing, it waits for a moment
+    /// without any message: close() first.
     void drain() {
-        roomMade_.wait([this] { return queue_.sizeApprox() == 0; });
+        roomMade_.wait([this] { return isAtRest(); });
     }
 
     /// The same, no longer than `atMost`; false when messages were left then.
     template <class Rep, class Period>
     [[nodiscard]] bool drainFor(std::chrono::duration<Rep, Period> atMost) {
-        return roomMade_.waitUntil([this] { return queue_.sizeApprox() == 0; },
-                                   deadlineAfter(atMost));
+        return roomMade_.waitUntil([this] { return isAtRest(); }, deadlineAfter(atMost));
     }
 
     [[nodiscard]] bool isClosed() const noexcept { return queue_.isClosed(); }
@@ -190,13 +190,20 @@ private:
                    : Clock::time_point::max();
     }
 
+    bool isAtRest() const noexcept {
+        return queue_.sizeApprox() == 0 && (!queue_.isClosed() || queue_.isDrained());
+    }
+
     template <class Target, class U>
     PushResult tryPushInto(Target& target, U&& value) {
-        // Also when closed: the consumer may be waiting for this push to be over before it ends.
         // Not when full, which changes nothing: the two sides could keep waking each other.
         NotifyOnExit message{arrived_};
         const PushResult result = target.tryPush(std::forward<U>(value));
         message.needed = result != PushResult::full;
+        if (result == PushResult::closed) {
+            // The consumer and drain() may be waiting for this very push to be over.
+            roomMade_.notifyAll();
+        }
         return result;
     }
 

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -112,6 +113,27 @@ TEST_F(BlockingQueueTimesTest, DrainForTellsWhetherMessagesWereLeft) {
     EXPECT_EQ(ScriptedWait::lastDeadline, start + 5ms);
     ScriptedWait::onSleep = [&] { (void)queue.tryPop(); };
     EXPECT_TRUE(queue.drainFor(5ms));
+}
+
+/// Acts in the middle of a push.
+struct Intruder {
+    explicit Intruder(std::function<void()> act) : onCopy(std::move(act)) {}
+    Intruder(const Intruder& other) { other.onCopy(); }
+    Intruder& operator=(const Intruder&) = delete;
+    ~Intruder() = default;
+    std::function<void()> onCopy;
+};
+
+TEST_F(BlockingQueueTimesTest, DrainAwaitsThePushThatACloseOvertook) {
+    BlockingQueue<SpscRing<Intruder, 2>, ScriptedWait, ScriptedPacing> subject;
+    const Intruder intruder([&] {
+        subject.close();
+        EXPECT_FALSE(subject.drainFor(0s));
+    });
+    EXPECT_EQ(subject.tryPush(intruder), PushResult::ok);
+    EXPECT_FALSE(subject.drainFor(0s));
+    EXPECT_EQ(subject.consume([](const Intruder&) {}), 1U);
+    EXPECT_TRUE(subject.drainFor(0s));
 }
 
 TEST_F(BlockingQueueTimesTest, NoTimeIsOneAttempt) {

@@ -191,7 +191,7 @@ TEST(CheckerScheduleTest, AFailedAssertionEndsTheExecution) {
 #endif
 
 // Not under sanitizers: they end the process first.
-#if !defined(__SANITIZE_ADDRESS__)
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST(CheckerScheduleTest, AnInvalidPointerEndsTheExecution) {
     EXPECT_TRUE(failsWith("invalid pointer", [] {
         Atomic<int> isNull{0};

@@ -242,7 +242,7 @@ TEST(EpochModelTest, AnyNumberOfReadersAndWriters) {
 }
 
 // Not under sanitizers: they end the process for the faults that mutants are meant to have.
-#if !defined(__SANITIZE_ADDRESS__)
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST(EpochModelTest, EveryOrderIsNeeded) {
     EXPECT_TRUE(
         survive({}, surveyOrders("epoch_slots.hpp", {},

@@ -140,7 +140,7 @@ TEST(EventCountModelTest, WaitsWithALimitEnd) {
 }
 
 // Not under sanitizers: they end the process for the faults that mutants are meant to have.
-#if !defined(__SANITIZE_ADDRESS__)
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST(EventCountModelTest, EveryOrderIsNeededButOne) {
     // A notifier learns nothing from the notifiers and waiters before it.
     EXPECT_TRUE(survive(

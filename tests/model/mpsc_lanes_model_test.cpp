@@ -124,7 +124,7 @@ TEST(MpscLanesModelTest, DeliversWhatWasAcceptedBeforeTheEnd) {
 }
 
 // Not under sanitizers: they end the process for the faults that mutants are meant to have.
-#if !defined(__SANITIZE_ADDRESS__)
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST(MpscLanesModelTest, EveryOrderIsNeeded) {
     EXPECT_TRUE(survive({}, surveyOrders("lane_list.hpp", weaker(),
                                          {closedTellsWhy, producerOutlivesTheQueue, comeAndGo,

@@ -299,7 +299,7 @@ TEST(MpscRingModelTest, SkipsTheSlotOfAConstructorThatThrows) {
 #endif
 
 // Not under sanitizers: they end the process for the faults that mutants are meant to have.
-#if !defined(__SANITIZE_ADDRESS__)
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST(MpscRingModelTest, EveryOrderIsNeededButOne) {
     // sizeApprox() has learnt of all that tail could tell by way of head.
     EXPECT_TRUE(survive(

@@ -227,7 +227,7 @@ TEST(SegmentQueueModelTest, SizesStayWithinBounds) {
 }
 
 // Not under sanitizers: they end the process for the faults that mutants are meant to have.
-#if !defined(__SANITIZE_ADDRESS__)
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST(SegmentQueueModelTest, EveryOrderIsNeededButAFew) {
     // Batches are counted for an assertion only, and who destroys the queue knows of their end
     // anyway. Nothing has been done to messages that are handed over. sizeApprox() learns from head

@@ -48,7 +48,7 @@ TEST(SpinLockModelTest, SectionsExcludeEachOther) {
 }
 
 // Not under sanitizers: they end the process for the faults that mutants are meant to have.
-#if !defined(__SANITIZE_ADDRESS__)
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST(SpinLockModelTest, EveryOrderIsNeeded) {
     EXPECT_TRUE(survive({}, surveyOrders("spin_lock.hpp", {}, {threeLockers, lockAgainstTryLock})));
 }

@@ -54,13 +54,12 @@ Round loadedLatencyRound(const RoundPlan& plan) {
     };
     const auto consume = [&](auto& from, Receipt& receipt, RoundControl& control) {
         receiveUntil<Message, PacingPolicy>(from, plan.runIn, receipt, control,
-                                            [&](const Message& message) { receipt.take(message); });
+                                            [](const Message&) {});
         schedule.start = now() + leadTime;
         control.barrier.arriveAndWait();
         std::uint64_t probe = plan.runIn;
         receiveUntil<Message, PacingPolicy>(
             from, plan.runIn + plan.messages, receipt, control, [&](const Message& message) {
-                receipt.take(message);
                 if (message.sequence() == probe) {
                     samples.push_back(double(now() - schedule.intended(probe - plan.runIn)));
                     probe += plan.probeStride;

@@ -31,7 +31,7 @@ public:
         std::size_t enough = 512;
         /// Length of one pause; it is also what pacing adds at most to the delay of a message that
         /// arrives while it lasts.
-        std::chrono::nanoseconds pause{400};
+        std::chrono::nanoseconds pause{600};
     };
 
     constexpr BasicHarvestPacing() noexcept : BasicHarvestPacing(Options{}) {}

@@ -93,11 +93,11 @@ TEST_F(HarvestPacingTest, AnyHarvestMayBeEnough) {
     EXPECT_FALSE(pausesAfter(pacing(0, 400ns), 1));
 }
 
-TEST_F(HarvestPacingTest, DefaultIs512MessagesAnd400Nanoseconds) {
+TEST_F(HarvestPacingTest, DefaultIs512MessagesAnd600Nanoseconds) {
     const Pacing subject;
     EXPECT_FALSE(pausesAfter(subject, 512));
     EXPECT_TRUE(pausesAfter(subject, 511));
-    EXPECT_EQ(script.pauses, 4);
+    EXPECT_EQ(script.pauses, 6);
 }
 
 TEST_F(HarvestPacingTest, NeverYields) {

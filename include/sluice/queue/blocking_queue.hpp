@@ -9,7 +9,8 @@
 /// empty is an answer to act on.
 ///
 /// Who may call what: as for the queue inside. close(), drain() and the sizes by anybody, drain()
-/// not by the consumer, who is the one it waits for.
+/// not by the consumer, who is the one it waits for. A handler may tryPush() into its own queue; a
+/// push() that waits for room there would wait for its own caller.
 ///
 /// Progress: a wait ends when the other side acts or the queue is closed. With Park nobody spins
 /// for long, and no system call is made while the other side is awake.
@@ -33,6 +34,8 @@
 ///
 /// Tests: tests/unit/queue/blocking_queue_test.cpp, tests/conformance, tests/stress.
 
+#include <sluice/base/platform.hpp>
+#include <sluice/queue/detail/role_check.hpp>
 #include <sluice/queue/push_result.hpp>
 #include <sluice/queue/queue_traits.hpp>
 #include <sluice/wait/harvest_pacing.hpp>
@@ -97,12 +100,13 @@ public:
 
     /// Never waits.
     [[nodiscard]] std::optional<value_type> tryPop() {
-        const NotifyOnExit room{roomMade_};
+        const EndOfHarvest end{roomMade_};
         return queue_.tryPop();
     }
 
     /// Waits for a message; empty only when the queue is closed and drained.
     [[nodiscard]] std::optional<value_type> pop() {
+        const RoleCheck::Scope consumer(consumerRole_, detail::oneConsumer);
         std::optional<value_type> value;
         arrived_.wait([&] { return popAttempt(value); });
         return value;
@@ -111,30 +115,31 @@ public:
     /// Waits no longer than `atMost`; empty when no message came by then, or the queue is drained.
     template <class Rep, class Period>
     [[nodiscard]] std::optional<value_type> popFor(std::chrono::duration<Rep, Period> atMost) {
+        const RoleCheck::Scope consumer(consumerRole_, detail::oneConsumer);
         std::optional<value_type> value;
         (void)arrived_.waitUntil([&] { return popAttempt(value); }, deadlineAfter(atMost));
         return value;
     }
 
     /// Waits for messages and hands those that are there, at most `max`, to handler(T&). Returns
-    /// how many: 0 only when the queue is closed and drained.
+    /// how many: 0 only when the queue is closed and drained, or `max` is 0.
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
-        std::size_t count = 0;
-        arrived_.wait([&] { return harvest(count, handler, max); });
-        pacing_.harvested(count);
-        return count;
+        return consumeWaiting(max, [&] { return queue_.consume(handler, max); });
     }
 
     /// The same, waiting no longer than `atMost`; 0 also when no message came by then.
     template <class Rep, class Period, class Handler>
     std::size_t consumeFor(std::chrono::duration<Rep, Period> atMost, Handler&& handler,
                            std::size_t max = unlimited) {
-        std::size_t count = 0;
-        (void)arrived_.waitUntil([&] { return harvest(count, handler, max); },
-                                 deadlineAfter(atMost));
-        pacing_.harvested(count);
-        return count;
+        return consumeWaiting(
+            max, [&] { return queue_.consume(handler, max); }, deadlineAfter(atMost));
+    }
+
+    /// For queues that merge by key: as consume(), in the order of keyOf(const T&).
+    template <class KeyOf, class Handler>
+    std::size_t consumeOrdered(KeyOf&& keyOf, Handler&& handler, std::size_t max = unlimited) {
+        return consumeWaiting(max, [&] { return queue_.consumeOrdered(keyOf, handler, max); });
     }
 
     // ---- Anybody
@@ -165,13 +170,24 @@ public:
     [[nodiscard]] std::size_t capacity() const noexcept { return queue_.capacity(); }
 
 private:
-    /// Wakes the other side, whether the call returns or throws.
-    struct NotifyOnExit {
-        Wait& side;
-        bool needed = true;
-        ~NotifyOnExit() {
-            if (needed) {
-                side.notifyAll();
+    /// Wakes producers, whether the call returns or throws.
+    struct EndOfHarvest {
+        Wait& roomMade;
+        ~EndOfHarvest() { roomMade.notifyAll(); }
+    };
+
+    /// Wakes whoever waits for a message, or for this very push to be over: the consumer and
+    /// drain() do so once the queue is closed. Nobody when it was full, which changes nothing: the
+    /// two sides could keep waking each other.
+    struct EndOfPush {
+        BlockingQueue& queue;
+        PushResult result = PushResult::closed;  // unless it returns: a constructor threw
+        ~EndOfPush() {
+            if (result != PushResult::full) {
+                queue.arrived_.notifyAll();
+            }
+            if (result == PushResult::closed) {
+                queue.roomMade_.notifyAll();
             }
         }
     };
@@ -196,15 +212,9 @@ private:
 
     template <class Target, class U>
     PushResult tryPushInto(Target& target, U&& value) {
-        // Not when full, which changes nothing: the two sides could keep waking each other.
-        NotifyOnExit message{arrived_};
-        const PushResult result = target.tryPush(std::forward<U>(value));
-        message.needed = result != PushResult::full;
-        if (result == PushResult::closed) {
-            // The consumer and drain() may be waiting for this very push to be over.
-            roomMade_.notifyAll();
-        }
-        return result;
+        EndOfPush push{*this};
+        push.result = target.tryPush(std::forward<U>(value));
+        return push.result;
     }
 
     // A refused push leaves its argument as it was, so the attempt may be repeated with the same
@@ -237,22 +247,44 @@ private:
     bool popAttempt(std::optional<value_type>& value) {
         std::size_t count = 0;
         const auto take = [&value](value_type& message) { value.emplace(std::move(message)); };
-        return harvest(count, take, 1);
+        return harvest(count, [&] { return queue_.consume(take, 1); });
     }
 
-    template <class Handler>
-    bool harvest(std::size_t& count, Handler& handler, std::size_t max) {
-        const NotifyOnExit room{roomMade_};
-        count = queue_.consume(handler, max);
+    /// `take` consumes and returns how many. Whether the wait for messages is over.
+    template <class Take>
+    bool harvest(std::size_t& count, Take&& take) {
+        const EndOfHarvest end{roomMade_};
+        count = take();
         return count != 0 || queue_.isDrained();
     }
 
+    template <class Take>
+    std::size_t consumeWaiting(std::size_t max, Take&& take) {
+        const RoleCheck::Scope consumer(consumerRole_, detail::oneConsumer);
+        std::size_t count = 0;
+        arrived_.wait([&] { return max == 0 || harvest(count, take); });
+        pacing_.harvested(count);
+        return count;
+    }
+
+    template <class Take>
+    std::size_t consumeWaiting(std::size_t max, Take&& take, typename Clock::time_point deadline) {
+        const RoleCheck::Scope consumer(consumerRole_, detail::oneConsumer);
+        std::size_t count = 0;
+        (void)arrived_.waitUntil([&] { return max == 0 || harvest(count, take); }, deadline);
+        pacing_.harvested(count);
+        return count;
+    }
+
+    // Atomics of its own: the flag is about threads that wait, not about the queue inside.
+    using RoleCheck = detail::RoleCheck<StdPlatform>;
     static constexpr std::size_t line = cacheLineSize;
 
     Queue queue_;
     Pacing pacing_;
-    alignas(line) Wait arrived_;   // waits of the consumer
-    alignas(line) Wait roomMade_;  // waits of producers and of drain
+    RoleCheck consumerRole_;
+    alignas(line) alignas(Wait) Wait arrived_;   // waits of the consumer
+    alignas(line) alignas(Wait) Wait roomMade_;  // waits of producers and of drain
 };
 
 /// A producer's handle of the queue inside, whose pushes wait.
@@ -280,8 +312,24 @@ public:
         return queue_->pushInto(handle_, std::move(value), deadlineAfter(atMost));
     }
 
+    BasicProducer(BasicProducer&&) noexcept = default;
+    BasicProducer& operator=(BasicProducer&& other) noexcept {
+        close();
+        queue_ = other.queue_;
+        handle_ = std::move(other.handle_);
+        return *this;
+    }
+    ~BasicProducer() { close(); }
+
     /// Lets go of the handle; what was pushed is still delivered. May be called repeatedly.
-    void close() noexcept { handle_.close(); }
+    void close() noexcept {
+        if (handle_.isOpen()) {
+            handle_.close();
+            // A consumer that waits may have nothing else to wake up for, and it is the one who
+            // puts away what a producer leaves.
+            queue_->arrived_.notifyAll();
+        }
+    }
 
     [[nodiscard]] bool isOpen() const noexcept { return handle_.isOpen(); }
 

@@ -102,19 +102,17 @@ public:
             if (turn_ == nullptr) {
                 break;
             }
-            // Asked before the harvest: then an empty lane after it is empty for good.
-            const bool abandoned = turn_->isAbandoned();
+            const Visit visit{*this, turn_->isAbandoned()};
             count += turn_->ring.consume(handler, max - count);
-            moveOn(abandoned);
         }
         return count;
     }
 
     /// Hands the messages that are there, at most `max`, to handler(T&) in the order of
     /// keyOf(const T&), the smallest first. If each lane is in key order, so are all messages that
-    /// were there at the call. One that is pushed meanwhile comes in its place if that is still
-    /// ahead, else as soon as it is seen. Equal keys keep each producer's order. Cost: one look at
-    /// each lane per run of messages from the same lane.
+    /// were there at the call; one that is pushed meanwhile may come later than its key says. Equal
+    /// keys keep each producer's order. Cost: one look at each lane per run of messages from the
+    /// same lane.
     template <class KeyOf, class Handler>
     std::size_t consumeOrdered(KeyOf&& keyOf, Handler&& handler, std::size_t max = unlimited) {
         const typename RoleCheck::Scope consumer(consumerRole_, detail::oneConsumer);
@@ -174,13 +172,18 @@ private:
         ~PopFront() { ring.popFront(); }
     };
 
-    void moveOn(bool abandoned) {
-        Lane* const visited = turn_;
-        turn_ = lanes_.next(visited);
-        if (abandoned && visited->ring.front() == nullptr) {
-            lanes_.remove(visited);
+    /// Moves on to the next lane after a visit, also when a handler throws: a lane whose handler
+    /// always does would keep the others waiting.
+    struct Visit {
+        MpscLanes& lanes;
+        bool abandoned;  // asked before the harvest: then an empty lane after it is empty for good
+        ~Visit() {
+            Lane* const visited = std::exchange(lanes.turn_, lanes.lanes_.next(lanes.turn_));
+            if (abandoned && visited->ring.front() == nullptr) {
+                lanes.lanes_.remove(visited);
+            }
         }
-    }
+    };
 
     std::size_t removeAbandonedAndCount() {
         std::size_t messages = 0;
@@ -223,7 +226,7 @@ private:
     detail::LaneList<T, Traits> lanes_;
 
     // Used by the consumer alone.
-    alignas(Traits::cacheLineSize) Lane* turn_ = nullptr;
+    alignas(Traits::cacheLineSize) alignas(Lane*) Lane* turn_ = nullptr;
     RoleCheck consumerRole_;
 };
 

@@ -272,11 +272,11 @@ private:
     }
 
     // Written by producers.
-    alignas(line) Atomic<Index> tail_{first};
+    alignas(line) alignas(Atomic<Index>) Atomic<Index> tail_{first};
     Atomic<Index> headCopy_{first};
 
     // Written by the consumer.
-    alignas(line) Atomic<Index> head_{first};
+    alignas(line) alignas(Atomic<Index>) Atomic<Index> head_{first};
     RoleCheck consumerRole_;
 
     alignas(line) alignas(Storage) Storage slots_;

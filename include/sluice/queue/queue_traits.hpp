@@ -25,8 +25,9 @@ struct QueueTraits {
 
     /// Unsigned type of the positions. 64 bits never wrap in practice. 32 bits, the choice where a
     /// 64-bit atomic would need a lock, wrap after 2^31 messages: rings stand the wrap itself, but
-    /// a producer of an MpscRing that stays preempted for exactly that many messages would
-    /// mistake the new lap for the old one.
+    /// a producer of an MpscRing that stays preempted in the middle of a push while about that many
+    /// messages pass (give or take the capacity) would mistake the new lap for the old one, and
+    /// overwrite a message.
     using Index = std::conditional_t<std::atomic<std::uint64_t>::is_always_lock_free, std::uint64_t,
                                      std::uint32_t>;
 

@@ -26,11 +26,12 @@
 ///
 /// Capacity: unlimited, or the limit given to the constructor, which is exact and counts messages
 /// that are queued or being pushed, not those handed over. Segments come from a memory resource and
-/// are reused: no more are ever allocated than the largest backlog needs, and one. trim() returns
-/// the unused ones. Exceptions: when a constructor of T throws, its slot is skipped,
-/// and counts until the consumer comes by; a throwing handler has consumed exactly its message;
-/// when the memory resource throws, nothing has happened. Shutdown: after close() pushes are
-/// refused; what was accepted stays until consumed or is destroyed with the queue.
+/// are reused: no more are ever allocated than the largest backlog needs and one, and one more for
+/// each producer that found none at the same moment. trim() returns the unused ones. Exceptions:
+/// when a constructor of T throws, its slot is skipped, and counts until the consumer comes by; a
+/// throwing handler has consumed exactly its message; when the memory resource throws, nothing has
+/// happened. Shutdown: after close() pushes are refused; what was accepted stays until consumed or
+/// is destroyed with the queue.
 ///
 /// Origin: a linked list of arrays, as in libstdc++'s deque and folly's UnboundedQueue.
 ///
@@ -323,7 +324,7 @@ private:
     }
 
     // Written under the lock, but for the free list's segments by producers.
-    alignas(Traits::cacheLineSize) mutable Lock lock_;
+    alignas(Traits::cacheLineSize) alignas(Lock) mutable Lock lock_;
     Atomic<bool> closed_{false};
     Atomic<Index> tail_{first};
     Index headCopy_{first};
@@ -334,7 +335,7 @@ private:
     Segment* free_ = nullptr;
 
     // Written by the consumer.
-    alignas(Traits::cacheLineSize) Atomic<Index> head_{first};
+    alignas(Traits::cacheLineSize) alignas(Cursor) Atomic<Index> head_{first};
     Cursor reader_;
     RoleCheck consumerRole_;
     Atomic<std::size_t> batches_{0};

@@ -117,8 +117,9 @@ public:
 
     /// Takes the oldest message out; empty when there is none.
     [[nodiscard]] std::optional<T> tryPop() {
+        const typename RoleCheck::Scope consumer(consumerRole_, detail::oneConsumer);
         std::optional<T> value;
-        if (front() != nullptr) {
+        if (oldestOrNull() != nullptr) {
             const Consumed oldest(*this, head_.load(std::memory_order_relaxed));
             value.emplace(std::move(oldest.message()));
         }
@@ -146,14 +147,7 @@ public:
     /// The oldest message, to be looked at or moved from; nullptr when there is none.
     [[nodiscard]] T* front() noexcept {
         const typename RoleCheck::Scope consumer(consumerRole_, detail::oneConsumer);
-        const Index head = head_.load(std::memory_order_relaxed);  // relaxed: own variable
-        if (head == tailCopy_) {
-            tailCopy_ = tail_.load(std::memory_order_acquire);  // E1 publish
-            if (head == tailCopy_) {
-                return nullptr;
-            }
-        }
-        return &slotAt(head).get();
+        return oldestOrNull();
     }
 
     /// Destroys the message that front() returned and gives its slot back.
@@ -209,6 +203,7 @@ public:
 
     /// With dynamicCapacity only: returns the capacity if a constructor would take it, else refuses
     /// it as the constructor does.
+    template <std::size_t C = Capacity, std::enable_if_t<C == dynamicCapacity, int> = 0>
     static std::size_t checkedCapacity(std::size_t capacity) {
         return Storage::checkedCapacity(capacity);
     }
@@ -267,6 +262,17 @@ private:
         T& message() const noexcept { return ring.slotAt(head).get(); }
     };
 
+    T* oldestOrNull() noexcept {
+        const Index head = head_.load(std::memory_order_relaxed);  // relaxed: own variable
+        if (head == tailCopy_) {
+            tailCopy_ = tail_.load(std::memory_order_acquire);  // E1 publish
+            if (head == tailCopy_) {
+                return nullptr;
+            }
+        }
+        return &slotAt(head).get();
+    }
+
     Slot& slotAt(Index position) noexcept {
         return slots_[Positions::slot(position, slots_.mask())];
     }
@@ -308,20 +314,20 @@ private:
     using Atomic = typename Platform::template Atomic<U>;
 
     // Read by both sides, written once.
-    alignas(line) Atomic<bool> closed_{false};
+    alignas(line) alignas(Atomic<bool>) Atomic<bool> closed_{false};
     mutable Atomic<bool> drained_{false};
 
     // Written by the producer, read by the consumer.
-    alignas(line) Atomic<Index> tail_{first};
+    alignas(line) alignas(Atomic<Index>) Atomic<Index> tail_{first};
 
     // Written by the producer and hardly ever read by anybody else. It reads its own position from
     // here, not from tail_, whose line the consumer keeps taking away.
-    alignas(line) Atomic<Index> announced_{first};
+    alignas(line) alignas(Atomic<Index>) Atomic<Index> announced_{first};
     Index headCopy_{first};
     RoleCheck producerRole_;
 
     // Written by the consumer.
-    alignas(line) Atomic<Index> head_{first};
+    alignas(line) alignas(Atomic<Index>) Atomic<Index> head_{first};
     Index tailCopy_{first};
     RoleCheck consumerRole_;
 
@@ -341,15 +347,16 @@ public:
         }
     }
 
-    /// Whether a slot was reserved; result() tells why not.
-    explicit operator bool() const noexcept { return push_.result == PushResult::ok; }
+    /// Whether a slot is reserved and not committed yet; result() tells why none was.
+    explicit operator bool() const noexcept { return push_.open; }
     PushResult result() const noexcept { return push_.result; }
 
     /// Constructs the message in the slot; once.
     template <class... Args>
     T& emplace(Args&&... args) {
         SLUICE_ASSERT(*this && message_ == nullptr,
-                      "emplace needs a reservation that succeeded and holds no message yet");
+                      "emplace needs a reservation that succeeded, is not committed and holds no "
+                      "message yet");
         message_ = &push_.slot().construct(std::forward<Args>(args)...);
         return *message_;
     }

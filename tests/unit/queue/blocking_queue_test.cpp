@@ -2,6 +2,7 @@
 #include "unit/queue/scripted_wait.hpp"
 
 #include <sluice/queue/blocking_queue.hpp>
+#include <sluice/queue/mpsc_lanes.hpp>
 #include <sluice/queue/mpsc_ring.hpp>
 #include <sluice/queue/segment_queue.hpp>
 #include <sluice/queue/spsc_ring.hpp>
@@ -256,6 +257,60 @@ TEST_F(BlockingQueueTest, ConsumeWaitsForMessagesAndTakesThoseThatAreThere) {
     EXPECT_EQ(ScriptedPacing::harvests, (std::vector<std::size_t>{2}));
 }
 
+TEST_F(BlockingQueueTest, ConsumeOfNothingDoesNotWait) {
+    fill();
+    EXPECT_EQ(queue.consume([](int) {}, 0), 0U);
+    EXPECT_EQ(queue.consumeFor(
+                  1s, [](int) {}, 0),
+              0U);
+    EXPECT_EQ(queue.sizeApprox(), 2U);
+    EXPECT_EQ(ScriptedWait::sleeps, 0);
+}
+
+TEST_F(BlockingQueueTest, MergesByKeyWhereTheQueueInsideDoes) {
+    BlockingQueue<MpscLanes<int>, ScriptedWait, ScriptedPacing> lanes(4);
+    auto first = lanes.producer();
+    auto second = lanes.producer();
+    ScriptedWait::onSleep = [&] {
+        for (const int number : {2, 4}) {
+            ASSERT_EQ(first.push(number), PushResult::ok);
+            ASSERT_EQ(second.push(number - 1), PushResult::ok);
+        }
+    };
+    std::vector<int> seen;
+    const auto take = [&seen](int number) { seen.push_back(number); };
+    const auto key = [](int number) { return number; };
+    EXPECT_EQ(lanes.consumeOrdered(key, take), 4U);
+    EXPECT_EQ(seen, (std::vector<int>{1, 2, 3, 4}));
+}
+
+TEST_F(BlockingQueueTest, ProducerThatGoesWakesTheConsumerWhoFreesItsLane) {
+    BlockingQueue<MpscLanes<int>, ScriptedWait, ScriptedPacing> lanes(4);
+    (void)lanes.popFor(0s);
+    ScriptedWait& consumer = *ScriptedWait::lastWaiter;
+    auto first = lanes.producer();
+    { auto second = lanes.producer(); }
+    EXPECT_EQ(consumer.notifications, 1);
+    auto moved = std::move(first);
+    moved = lanes.producer();
+    EXPECT_EQ(consumer.notifications, 2);
+    moved.close();
+    EXPECT_EQ(consumer.notifications, 3);
+    (void)lanes.popFor(0s);
+    EXPECT_EQ(lanes.capacity(), 0U) << "every lane has been freed";
+}
+
+#if !defined(NDEBUG)
+TEST(BlockingQueueDeathTest, SecondConsumerThatWaits) {
+    ScriptedWait::reset();
+    Scripted<int> queue;
+    ScriptedWait::onSleep = [&] { (void)queue.pop(); };
+    EXPECT_DEATH((void)queue.pop(), "a second consumer");
+    EXPECT_DEATH(queue.consume([](int) {}), "a second consumer");
+    ScriptedWait::reset();
+}
+#endif
+
 TEST_F(BlockingQueueTest, ConsumeStopsAtMax) {
     fill();
     EXPECT_EQ(queue.consume([](int) {}, 1), 1U);
@@ -283,6 +338,9 @@ TEST_F(BlockingQueueTest, ConstructorThatThrowsPassesThroughAndTheConsumerIsNoti
     Scripted<Fragile> fragile;
     (void)fragile.popFor(0s);
     const ScriptedWait& consumer = *ScriptedWait::lastWaiter;
+    (void)fragile.drainFor(0s);
+    ScriptedWait& draining = *ScriptedWait::lastWaiter;
+    draining.notifications = 0;
     const Fragile broken(true);
     EXPECT_THROW((void)fragile.tryPush(broken), std::runtime_error);
     EXPECT_EQ(consumer.notifications, 1);
@@ -291,6 +349,7 @@ TEST_F(BlockingQueueTest, ConstructorThatThrowsPassesThroughAndTheConsumerIsNoti
     EXPECT_THROW((void)fragile.pushFor(broken, 1s), std::runtime_error);
     EXPECT_EQ(consumer.notifications, 3);
     EXPECT_EQ(fragile.sizeApprox(), 0U);
+    EXPECT_EQ(draining.notifications, 3) << "drain() may wait for it as well";
 }
 
 TEST_F(BlockingQueueTest, HandlerThatThrowsPassesThroughAndTheProducersAreNotified) {

@@ -221,6 +221,25 @@ TEST(MpscLanesTest, IsDrainedOnlyWhenClosedAndEmptyInEveryLane) {
     EXPECT_TRUE(lanes.isDrained());
 }
 
+#if defined(__cpp_exceptions)
+TEST(MpscLanesTest, HandlerThatThrowsDoesNotKeepTheOtherLanesWaiting) {
+    Lanes lanes(4);
+    Producer first = lanes.producer();
+    Producer second = lanes.producer();
+    ASSERT_EQ(first.tryEmplace(1), PushResult::ok);
+    ASSERT_EQ(first.tryEmplace(2), PushResult::ok);
+    ASSERT_EQ(second.tryEmplace(10), PushResult::ok);
+    std::vector<int> seen;
+    const auto throwing = [&seen](Tracked& message) {
+        seen.push_back(message.value);
+        throw std::runtime_error("handler");
+    };
+    EXPECT_THROW(lanes.consume(throwing), std::runtime_error);
+    EXPECT_THROW(lanes.consume(throwing), std::runtime_error);
+    EXPECT_EQ(seen, (std::vector<int>{1, 10}));
+}
+#endif
+
 TEST(MpscLanesTest, WithoutLanesClosedIsDrained) {
     Lanes lanes(4);
     lanes.close();

@@ -1,4 +1,8 @@
+#include <sluice/queue/mpsc_lanes.hpp>
+#include <sluice/queue/mpsc_ring.hpp>
 #include <sluice/queue/queue_traits.hpp>
+#include <sluice/queue/segment_queue.hpp>
+#include <sluice/queue/spsc_ring.hpp>
 
 #include <gtest/gtest.h>
 
@@ -33,5 +37,18 @@ TEST(QueueTraitsTest, ADerivedStructChangesWhatItRedeclaresOnly) {
     EXPECT_TRUE((std::is_same_v<Changed::Platform, QueueTraits::Platform>));
 }
 
+// Where distance does not pay, no member may ask for less alignment than its type has: clang
+// refuses that.
+struct CompactTraits : SegmentQueueTraits {
+    static constexpr std::size_t cacheLineSize = 4;
+};
+
 }  // namespace
+
+template class SpscRing<int, 4, CompactTraits>;
+template class SpscRing<double, dynamicCapacity, CompactTraits>;
+template class MpscRing<double, 4, CompactTraits>;
+template class MpscLanes<double, CompactTraits>;
+template class SegmentQueue<double, CompactTraits>;
+
 }  // namespace sluice

@@ -1,5 +1,6 @@
 #include "unit/queue/queue_doubles.hpp"
 
+#include <sluice/queue/mpsc_lanes.hpp>
 #include <sluice/queue/spsc_ring.hpp>
 
 #include <gtest/gtest.h>
@@ -57,6 +58,8 @@ TEST(SpscReservationTest, CommitEndsTheReservation) {
     auto first = ring.tryReserve();
     first.emplace(1);
     first.commit();
+    EXPECT_FALSE(first);
+    EXPECT_EQ(first.result(), PushResult::ok);
     ASSERT_EQ(ring.tryEmplace(2), PushResult::ok) << "although the object still lives";
     EXPECT_EQ(ring.tryPop()->value, 1);
     EXPECT_EQ(ring.tryPop()->value, 2);
@@ -218,6 +221,31 @@ TEST(SpscRingClosingTest, CloseBetweenAnnouncementAndLookRefusesThePush) {
     EXPECT_TRUE(ring.isDrained());
 }
 
+TEST(SpscRingClosingTest, TheEndOnceSeenStays) {
+    HookedRing ring;
+    hookedRing = &ring;
+    ring.close();
+    EXPECT_TRUE(ring.isDrained());
+    HookedFence::onLight = [] {
+        EXPECT_TRUE(hookedRing->isDrained()) << "although a push is announced";
+    };
+    EXPECT_EQ(ring.tryPush(1), PushResult::closed);
+    EXPECT_EQ(HookedFence::onLight, nullptr);
+}
+
+// The same for a lane that is registered after the end.
+TEST(SpscRingClosingTest, TheEndOfLanesStays) {
+    static MpscLanes<int, HookedTraits>* hookedLanes = nullptr;
+    MpscLanes<int, HookedTraits> lanes(2);
+    hookedLanes = &lanes;
+    lanes.close();
+    EXPECT_TRUE(lanes.isDrained());
+    auto latecomer = lanes.producer();
+    HookedFence::onLight = [] { EXPECT_TRUE(hookedLanes->isDrained()); };
+    EXPECT_EQ(latecomer.tryPush(1), PushResult::closed);
+    EXPECT_EQ(HookedFence::onLight, nullptr);
+}
+
 TEST(SpscRingClosingTest, OnlyAClosedQueueCostsAHeavyFence) {
     HookedRing ring;
     HookedFence::heavyFences = 0;
@@ -246,9 +274,22 @@ TEST(SpscRingDeathTest, MisusedReservation) {
     EXPECT_DEATH(reservation.emplace(2), "holds no message yet");
     reservation.commit();
     EXPECT_DEATH(reservation.commit(), "commit once");
+    EXPECT_DEATH(reservation.emplace(2), "is not committed");
     ring.close();
     auto refused = ring.tryReserve();
     EXPECT_DEATH(refused.emplace(3), "a reservation that succeeded");
+}
+
+// A message that is being moved out is still the consumer's.
+TEST(SpscRingDeathTest, SecondConsumerWhileAMessageIsMovedOut) {
+    struct Curious {
+        explicit Curious(SpscRing<Curious, 2>& of) : ring(of) {}
+        Curious(Curious&& other) noexcept : ring(other.ring) { (void)ring.tryPop(); }
+        SpscRing<Curious, 2>& ring;
+    };
+    SpscRing<Curious, 2> ring;
+    ASSERT_EQ(ring.tryEmplace(ring), PushResult::ok);
+    EXPECT_DEATH((void)ring.tryPop(), "let one thread at a time consume");
 }
 
 TEST(SpscRingDeathTest, PopFrontOfAnEmptyRing) {

@@ -90,6 +90,7 @@ public:
         const std::lock_guard<Lock> guard(lock_);
         if (isClosed()) {
             lane->ring.close();
+            (void)lane->ring.isDrained();  // notes that it is: for good from the start
         }
         end_->store(lane, std::memory_order_release);  // E4 register
         end_ = &lane->next;

@@ -116,7 +116,6 @@ public:
     template <std::size_t M, std::enable_if_t<(M < N), int> = 0>
     constexpr FixedString(const FixedString<M>& other) noexcept {
         assign(other);
-        truncated_ = other.truncated();
     }
 
     /// From any text; what does not fit is cut and truncated() tells.
@@ -131,21 +130,24 @@ public:
     template <class Source, std::enable_if_t<detail::isText<Source>, int> = 0>
     constexpr bool assign(const Source& source) noexcept {
         const std::string_view text = detail::textOf(source);
+        const bool wasCut = isCut(source);
         size_ = 0;
-        truncated_ = false;
+        truncated_ = wasCut;
         return add(text);
     }
 
     /// Adds text at the end. False: it was too long and has been cut.
     template <class Source, std::enable_if_t<detail::isText<Source>, int> = 0>
     constexpr bool append(const Source& source) noexcept {
+        truncated_ = truncated_ || isCut(source);
         return add(detail::textOf(source));
     }
 
     /// Empty, and nothing missing.
     constexpr void clear() noexcept { assign(std::string_view()); }
 
-    /// True when an assign lost text, or any append since the last assign or clear.
+    /// True when an assign lost text, or any append since the last assign or clear; also when the
+    /// text came from a FixedString that had lost some.
     [[nodiscard]] constexpr bool truncated() const noexcept { return truncated_; }
 
     [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
@@ -170,6 +172,15 @@ public:
     }
 
 private:
+    template <std::size_t M>
+    static constexpr bool isCut(const FixedString<M>& source) noexcept {
+        return source.truncated();
+    }
+    template <class Source>
+    static constexpr bool isCut(const Source&) noexcept {
+        return false;
+    }
+
     constexpr bool add(std::string_view text) noexcept {
         const std::size_t room = N - size_;
         const bool fits = text.size() <= room;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -79,7 +80,9 @@ static_assert(accepts<int(Counter&, int), decltype(&Counter::add)>);
 static_assert(!accepts<int(const Counter&, int), decltype(&Counter::add)>);
 static_assert(accepts<int(int), Tracked> && !accepts<int(int), Tracked&>, "it cannot be copied");
 static_assert(!accepts<const std::string&(), std::string (*)()>, "it would dangle");
+static_assert(!accepts<const std::string&(), const char*& (*)()>, "it would dangle too");
 static_assert(accepts<const std::string&(), std::string& (*)()>);
+static_assert(accepts<const std::ios_base&(), std::ostream& (*)()>, "a base is no temporary");
 
 static_assert(accepts<int(int) noexcept, decltype(&twiceQuietly)>);
 static_assert(!accepts<int(int) noexcept, decltype(&twice)>);

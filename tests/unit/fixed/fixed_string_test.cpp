@@ -168,6 +168,25 @@ TEST(FixedStringTest, MarkTravelsWithCopies) {
     EXPECT_EQ(wider, "cd");
 }
 
+TEST(FixedStringTest, MarkTravelsWithTheText) {
+    const FixedString<2> beginning(truncateToFit, "abc");
+    const FixedString<9> converted = beginning;
+    EXPECT_TRUE(converted.truncated());
+    const FixedString<9> tagged(truncateToFit, beginning);
+    EXPECT_TRUE(tagged.truncated());
+    FixedString<9> text;
+    EXPECT_TRUE(text.assign(beginning)) << "nothing more was cut";
+    EXPECT_TRUE(text.truncated());
+    text = "xy";
+    EXPECT_FALSE(text.truncated());
+    EXPECT_TRUE(text.append(beginning));
+    EXPECT_TRUE(text.truncated());
+    EXPECT_TRUE(text.assign(text));
+    EXPECT_TRUE(text.truncated());
+    EXPECT_TRUE(text.assign("ab"));
+    EXPECT_FALSE(text.truncated());
+}
+
 TEST(FixedStringTest, ReadsFromItself) {
     FixedString<8> text = "abcdef";
     EXPECT_TRUE(text.assign(text.view().substr(2)));

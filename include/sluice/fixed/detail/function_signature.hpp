@@ -28,9 +28,14 @@ struct SignatureForm {
             return false;
         } else if constexpr (IsNoexcept && !std::is_nothrow_invocable_r_v<R, Target<F>, Args...>) {
             return false;
+        } else if constexpr (std::is_reference_v<R>) {
+            // To itself, its base or its const self: any other conversion makes a temporary.
+            using Result = std::invoke_result_t<Target<F>, Args...>;
+            return std::is_reference_v<Result> &&
+                   std::is_convertible_v<std::remove_reference_t<Result>*,
+                                         std::remove_reference_t<R>*>;
         } else {
-            return !std::is_reference_v<R> ||
-                   std::is_reference_v<std::invoke_result_t<Target<F>, Args...>>;
+            return true;
         }
     }
 

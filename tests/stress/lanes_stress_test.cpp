@@ -91,11 +91,11 @@ void comeAndGo(std::size_t handlesEach) {
 }
 
 TEST(MpscLanesStressTest, ProducersComeAndGo) {
-    comeAndGo<StdPlatform>(scaled(12000));
+    comeAndGo<StdPlatform>(scaled(4000));
 }
 
 TEST(MpscLanesStressTest, ProducersComeAndGoWithJitter) {
-    comeAndGo<JitterPlatform>(scaled(3000));
+    comeAndGo<JitterPlatform>(scaled(600));
 }
 
 /// The queue dies at any moment while its producers push on through their handles.

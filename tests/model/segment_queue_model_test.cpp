@@ -200,12 +200,6 @@ void sizeTellsThatAHandlerIsDone() {
         [&] { check(queue.sizeApprox() <= 1, "at most what was pushed"); });
 }
 
-Options shallow() {
-    Options options;
-    options.budget = {1, 1};
-    return options;
-}
-
 TEST(SegmentQueueModelTest, LosesNothing) {
     EXPECT_TRUE(holds(twoProducers));
     EXPECT_TRUE(holds(limit));
@@ -228,6 +222,12 @@ TEST(SegmentQueueModelTest, SizesStayWithinBounds) {
 
 // Not under sanitizers: they end the process for the faults that mutants are meant to have.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+Options shallow() {
+    Options options;
+    options.budget = {1, 1};
+    return options;
+}
+
 TEST(SegmentQueueModelTest, EveryOrderIsNeededButAFew) {
     // Batches are counted for an assertion only, and who destroys the queue knows of their end
     // anyway. Nothing has been done to messages that are handed over. sizeApprox() learns from head

@@ -4,5 +4,6 @@
 
 sluice_module(base LEVEL 0)
 sluice_module(fixed LEVEL 1)
+sluice_module(memory LEVEL 1 THREADS)
 sluice_module(wait LEVEL 2 THREADS)
 sluice_module(queue LEVEL 3 THREADS)

@@ -4,5 +4,6 @@
 
 #include <sluice/base.hpp>
 #include <sluice/fixed.hpp>
+#include <sluice/memory.hpp>
 #include <sluice/queue.hpp>
 #include <sluice/wait.hpp>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sluice/base/assert.hpp>
 #include <sluice/base/backoff.hpp>
 #include <sluice/base/cache_line.hpp>
 
@@ -139,6 +140,24 @@ public:
         slot.owner.store(nullptr, std::memory_order_relaxed);  // relaxed: ordered by E5
         slot.isTaken.store(false, std::memory_order_release);  // E5
         dropUser();
+    }
+
+    /// A slot for the reader that the thread with this mark is.
+    Slot& enroll(const void* thread) {
+        Slot& slot = acquire();
+        slot.owner.store(thread, std::memory_order_relaxed);  // relaxed: for its own assertions
+        return slot;
+    }
+
+    /// Takes the slot of an ending thread back. This object may be gone afterwards.
+    void dismiss(Slot& slot) noexcept {
+        const bool isInside = slot.isInside();
+        SLUICE_ASSERT(!isInside, "a thread ends inside a read-side section: destroy its "
+                                 "EpochDomain::Guard first, and never allocate one on the heap");
+        // Without assertions the slot stays taken: reclamation stops, but nothing in use is freed.
+        if (!isInside) {
+            release(slot);
+        }
     }
 
     /// Called by the domain at its end: threads may forget this object, and the domain is no user

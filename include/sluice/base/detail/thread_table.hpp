@@ -1,0 +1,167 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace sluice::detail {
+
+/// What this thread has in each of many shared objects ("homes"): a hash table per thread, found
+/// without a lock or an atomic access.
+///
+/// It is keyed by the address of the home. The thread is a user of each home it holds, so that no
+/// other one can have a remembered address. Entries of homes that have gone are dropped when the
+/// table is rebuilt, which happens when more than a quarter of it is in use; a rebuilt table is at
+/// most an eighth full. So nearly every search ends at the first entry, and a thread holds on to
+/// dead homes only in proportion to the live ones: after a rebuild with n live homes it remembers
+/// at most 4 n + 4.
+///
+/// A home's members: the type Slot; enroll(thread), which returns a slot for a thread that becomes
+/// a user and may throw; dismiss(slot), which takes it back from a thread that ends or forgets;
+/// isAbandoned(), whether the home has gone as far as everybody but its users is concerned.
+///
+/// Two thread-local variables, since the constant-initialised one without a destructor is reached
+/// by one instruction, while the one with a destructor is guarded by the compiler and used on rare
+/// paths only.
+template <class Home>
+class ThreadTable {
+public:
+    using Slot = typename Home::Slot;
+
+    /// Where the search for a home starts; computed once.
+    static std::size_t hash(const Home* home) noexcept {
+        const auto address = std::uint64_t{reinterpret_cast<std::uintptr_t>(home)};
+        return static_cast<std::size_t>((address * 0x9E3779B97F4A7C15u) >>
+                                        32);  // 2^64 / golden ratio
+    }
+
+    /// This thread's slot, or null when it has none.
+    static Slot* find(const Home* home, std::size_t hash) noexcept {
+        return findOr(home, hash, [] { return static_cast<Slot*>(nullptr); });
+    }
+
+    /// This thread's slot, or what `makeSlot` returns.
+    template <class MakeSlot>
+    static Slot* findOr(const Home* home, std::size_t hash, MakeSlot makeSlot) {
+        const View& view = view_;
+        for (std::size_t i = hash;; ++i) {
+            const Entry& entry = view.entries[i & view.mask];
+            if (__builtin_expect(entry.home == home, 1)) {
+                return entry.slot;
+            }
+            if (__builtin_expect(entry.home == nullptr, 0)) {
+                return makeSlot();
+            }
+        }
+    }
+
+    /// Gives this thread a slot that it keeps until it ends. Null when the thread is ending and has
+    /// given its slots back already. May throw std::bad_alloc, then nothing has changed.
+    [[gnu::cold, gnu::noinline]] static Slot* add(Home& home) {
+        if (view_.hasEnded) {
+            return nullptr;
+        }
+        thread_local Keeper keeper;
+        return &keeper.add(home);
+    }
+
+    /// An address that no other living thread has.
+    static const void* mark() noexcept { return &view_; }
+
+private:
+    struct Entry {
+        Home* home = nullptr;
+        Slot* slot = nullptr;
+    };
+
+    /// What the fast path needs. Never more than a quarter of the entries is in use, so each search
+    /// ends.
+    struct View {
+        const Entry* entries = &noEntry;
+        std::size_t mask = 0;
+        bool hasEnded = false;
+    };
+
+    /// Owns the entries; its destructor runs when the thread ends.
+    class Keeper {
+    public:
+        Keeper() = default;
+        Keeper(const Keeper&) = delete;
+        Keeper& operator=(const Keeper&) = delete;
+
+        ~Keeper() {
+            view_.entries = &noEntry;
+            view_.mask = 0;
+            view_.hasEnded = true;
+            for (std::size_t i = 0; i < capacity_; ++i) {
+                giveBack(entries_[i]);
+            }
+        }
+
+        Slot& add(Home& home) {
+            if (4 * (count_ + 1) > capacity_) {
+                rebuild();
+            }
+            Slot& slot = home.enroll(mark());
+            insert(Entry{&home, &slot});
+            return slot;
+        }
+
+    private:
+        static constexpr std::size_t minCapacity = 8;
+
+        void rebuild() {
+            std::size_t live = 0;
+            for (std::size_t i = 0; i < capacity_; ++i) {
+                live += isLive(entries_[i]) ? 1 : 0;
+            }
+            std::size_t capacity = minCapacity;
+            while (capacity < 8 * (live + 1)) {
+                capacity *= 2;
+            }
+            auto old = std::make_unique<Entry[]>(capacity);
+            old.swap(entries_);
+            const std::size_t oldCapacity = capacity_;
+            capacity_ = capacity;
+            count_ = 0;
+            view_.entries = entries_.get();
+            view_.mask = capacity - 1;
+            for (std::size_t i = 0; i < oldCapacity; ++i) {
+                // Asked again: a home may have ended since it was counted.
+                if (isLive(old[i])) {
+                    insert(old[i]);
+                } else {
+                    giveBack(old[i]);
+                }
+            }
+        }
+
+        void insert(const Entry& entry) noexcept {
+            std::size_t i = hash(entry.home) & view_.mask;
+            while (entries_[i].home != nullptr) {
+                i = (i + 1) & view_.mask;
+            }
+            entries_[i] = entry;
+            ++count_;
+        }
+
+        static bool isLive(const Entry& entry) noexcept {
+            return entry.home != nullptr && !entry.home->isAbandoned();
+        }
+
+        static void giveBack(const Entry& entry) noexcept {
+            if (entry.home != nullptr) {
+                entry.home->dismiss(*entry.slot);
+            }
+        }
+
+        std::unique_ptr<Entry[]> entries_;
+        std::size_t capacity_ = 0;
+        std::size_t count_ = 0;
+    };
+
+    inline static constexpr Entry noEntry{};
+    inline static thread_local View view_{};
+};
+
+}  // namespace sluice::detail

@@ -1,0 +1,9 @@
+#pragma once
+
+// Everything public of the module memory.
+
+#include <sluice/memory/block_pool.hpp>
+#include <sluice/memory/object_pool.hpp>
+#include <sluice/memory/pool_allocator.hpp>
+#include <sluice/memory/pool_resource.hpp>
+#include <sluice/memory/pooled.hpp>

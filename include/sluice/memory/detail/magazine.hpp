@@ -1,0 +1,181 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory_resource>
+#include <new>
+
+namespace sluice::detail {
+
+/// A fixed number of places for free blocks, handed from thread to thread as a whole.
+template <class Platform, std::size_t Rounds>
+struct Magazine {
+    template <class U>
+    using Atomic = typename Platform::template Atomic<U>;
+
+    bool isEmpty() const noexcept { return size() == 0; }
+    bool isFull() const noexcept { return size() == Rounds; }
+
+    /// Relaxed, here and below: only the holder of a magazine changes it; others who look at its
+    /// size merely want to know roughly.
+    std::size_t size() const noexcept { return count.load(std::memory_order_relaxed); }
+
+    void push(void* block) noexcept {
+        const std::uint32_t old = count.load(std::memory_order_relaxed);
+        blocks[old] = block;
+        count.store(old + 1, std::memory_order_relaxed);
+    }
+    void* pop() noexcept {
+        const std::uint32_t left = count.load(std::memory_order_relaxed) - 1;
+        count.store(left, std::memory_order_relaxed);
+        return blocks[left];
+    }
+
+    Atomic<std::uint32_t> count{0};
+    std::uint32_t number = 0;  // its name in stacks: never 0, never changed
+    Atomic<std::uint32_t> next{0};
+    std::array<void*, Rounds> blocks;
+};
+
+/// All the magazines of a pool, found by number. They live as long as the pool, so that a thread
+/// that is slow in MagazineStack::pop still reads a magazine.
+template <class Platform, std::size_t Rounds>
+class MagazineStore {
+    template <class U>
+    using Atomic = typename Platform::template Atomic<U>;
+
+public:
+    using Magazine = detail::Magazine<Platform, Rounds>;
+
+    explicit MagazineStore(std::pmr::memory_resource* memory) noexcept : memory_(memory) {}
+    MagazineStore(const MagazineStore&) = delete;
+    MagazineStore& operator=(const MagazineStore&) = delete;
+
+    ~MagazineStore() { clear(); }
+
+    /// Frees them all: nobody uses one any more.
+    void clear() noexcept {
+        for (std::size_t group = 0; group < groupCount; ++group) {
+            // Relaxed: the caller is alone.
+            Magazine* const first = groups_[group].load(std::memory_order_relaxed);
+            if (first != nullptr) {
+                groups_[group].store(nullptr, std::memory_order_relaxed);
+                freeGroup(first, group);
+            }
+        }
+    }
+
+    /// A new, empty one. Throws what the memory resource throws; then nothing has happened.
+    Magazine& create() {
+        std::uint32_t last = count_.load(std::memory_order_relaxed);
+        do {
+            const std::size_t group = groupOf(last + 1);
+            if (groups_[group].load(std::memory_order_acquire) == nullptr) {
+                addGroup(group);
+            }
+            // Relaxed: this hands out numbers, no data.
+        } while (!count_.compare_exchange_weak(last, last + 1, std::memory_order_relaxed,
+                                               std::memory_order_relaxed));
+        return at(last + 1);
+    }
+
+    Magazine& at(std::uint32_t number) const noexcept {
+        const std::size_t group = groupOf(number);
+        Magazine* const first = groups_[group].load(std::memory_order_acquire);
+        return first[number - firstOf(group)];
+    }
+
+private:
+    // Group g holds the magazines number 8 * 2^g - 7 and following, 8 * 2^g of them.
+    static constexpr std::size_t groupCount = 28;
+    static std::size_t sizeOf(std::size_t group) noexcept { return std::size_t{8} << group; }
+    static std::uint32_t firstOf(std::size_t group) noexcept {
+        return static_cast<std::uint32_t>(sizeOf(group) - 7);
+    }
+    static std::size_t groupOf(std::uint32_t number) noexcept {
+        std::size_t group = 0;
+        while (number >= firstOf(group + 1)) {
+            ++group;
+        }
+        return group;
+    }
+
+    void addGroup(std::size_t group) {
+        const std::size_t bytes = sizeOf(group) * sizeof(Magazine);
+        auto* const first = static_cast<Magazine*>(memory_->allocate(bytes, alignof(Magazine)));
+        for (std::size_t i = 0; i < sizeOf(group); ++i) {
+            ::new (first + i) Magazine;
+            first[i].number = static_cast<std::uint32_t>(firstOf(group) + i);
+        }
+        Magazine* expected = nullptr;
+        if (!groups_[group].compare_exchange_strong(expected, first, std::memory_order_release,
+                                                    std::memory_order_relaxed)) {
+            freeGroup(first, group);
+        }
+    }
+
+    void freeGroup(Magazine* first, std::size_t group) noexcept {
+        for (std::size_t i = 0; i < sizeOf(group); ++i) {
+            first[i].~Magazine();
+        }
+        memory_->deallocate(first, sizeOf(group) * sizeof(Magazine), alignof(Magazine));
+    }
+
+    std::pmr::memory_resource* memory_;
+    Atomic<std::uint32_t> count_{0};
+    std::array<Atomic<Magazine*>, groupCount> groups_{};
+};
+
+/// A stack of magazines that any thread pushes to and pops from.
+///
+/// The head holds the number of the top magazine and a tag that counts the changes, so that a head
+/// which looks as it did before is the one from before (no ABA): unless 2^32 changes pass while a
+/// thread is between its two looks.
+///
+/// Origin: R. K. Treiber's stack (1986) with the tag of IBM's System/370 manual.
+template <class Platform, std::size_t Rounds>
+class MagazineStack {
+    template <class U>
+    using Atomic = typename Platform::template Atomic<U>;
+
+public:
+    using Store = MagazineStore<Platform, Rounds>;
+    using Magazine = typename Store::Magazine;
+
+    /// Edge hand-over: what the pusher did with the magazine -> release push .. acquire pop.
+    void push(Magazine& magazine) noexcept {
+        std::uint64_t head = head_.load(std::memory_order_relaxed);  // relaxed: checked below
+        do {
+            // Relaxed: read by pop() behind the head that names this magazine, or not used.
+            magazine.next.store(numberOf(head), std::memory_order_relaxed);
+        } while (!head_.compare_exchange_weak(head, after(head, magazine.number),
+                                              std::memory_order_release,
+                                              std::memory_order_relaxed));
+    }
+
+    Magazine* pop(const Store& store) noexcept {
+        std::uint64_t head = head_.load(std::memory_order_acquire);
+        while (numberOf(head) != 0) {
+            Magazine& top = store.at(numberOf(head));
+            const std::uint32_t next = top.next.load(std::memory_order_relaxed);
+            if (head_.compare_exchange_weak(head, after(head, next), std::memory_order_acquire,
+                                            std::memory_order_acquire)) {
+                return &top;
+            }
+        }
+        return nullptr;
+    }
+
+private:
+    static std::uint32_t numberOf(std::uint64_t head) noexcept {
+        return static_cast<std::uint32_t>(head);
+    }
+    static std::uint64_t after(std::uint64_t head, std::uint32_t number) noexcept {
+        return ((head >> 32U) + 1) << 32U | number;
+    }
+
+    Atomic<std::uint64_t> head_{0};
+};
+
+}  // namespace sluice::detail

@@ -1,0 +1,114 @@
+#pragma once
+
+#include <sluice/memory/detail/memory_tools.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory_resource>
+#include <new>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+namespace sluice::detail {
+
+/// How the blocks of a pool lie in its slabs.
+struct SlabLayout {
+    std::size_t blockSize;
+    std::size_t stride;  // the block size, rounded up to the alignment
+    std::size_t alignment;
+    bool prefault;
+    bool hugePages;
+};
+
+/// A run of blocks with this head behind them, from one allocation.
+class Slab {
+public:
+    /// Throws what the memory resource throws.
+    static Slab& create(const SlabLayout& layout, std::size_t count,
+                        std::pmr::memory_resource* memory) {
+        const std::size_t bytes = bytesOf(layout, count);
+        auto* const begin = static_cast<std::byte*>(memory->allocate(bytes, alignmentOf(layout)));
+        if (layout.hugePages) {
+            askForHugePages(begin, bytes);
+        }
+        if (layout.prefault) {
+            touch(begin, bytes);
+        }
+        auto* const slab = ::new (begin + headOffset(layout, count)) Slab(begin, count);
+        toldOfSlab(begin, count * layout.stride);
+        return *slab;
+    }
+
+    static void destroy(Slab& slab, const SlabLayout& layout, std::pmr::memory_resource* memory) {
+        std::byte* const begin = slab.begin_;
+        const std::size_t count = slab.count_;
+        toldOfSlabsEnd(begin, count * layout.stride);
+        slab.~Slab();
+        memory->deallocate(begin, bytesOf(layout, count), alignmentOf(layout));
+    }
+
+    std::size_t blockCount() const noexcept { return count_; }
+    void* block(std::size_t index, const SlabLayout& layout) const noexcept {
+        return begin_ + index * layout.stride;
+    }
+
+    /// Whether the address is within the blocks.
+    bool covers(const void* address, const SlabLayout& layout) const noexcept {
+        return offsetOf(address) < count_ * layout.stride;
+    }
+
+    /// Whether a block begins at this address, which is covered.
+    bool hasBlockAt(const void* address, const SlabLayout& layout) const noexcept {
+        return offsetOf(address) % layout.stride == 0;
+    }
+
+    static std::size_t bytesOf(const SlabLayout& layout, std::size_t count) noexcept {
+        return headOffset(layout, count) + sizeof(Slab);
+    }
+
+    Slab* next = nullptr;
+    std::size_t freeBlocks = 0;  // during a trim
+
+private:
+    Slab(std::byte* begin, std::size_t count) noexcept : begin_(begin), count_(count) {}
+    ~Slab() = default;
+
+    static std::size_t headOffset(const SlabLayout& layout, std::size_t count) noexcept {
+        const std::size_t end = count * layout.stride;
+        return (end + alignof(Slab) - 1) / alignof(Slab) * alignof(Slab);
+    }
+    static std::size_t alignmentOf(const SlabLayout& layout) noexcept {
+        return layout.alignment < alignof(Slab) ? alignof(Slab) : layout.alignment;
+    }
+    std::size_t offsetOf(const void* address) const noexcept {
+        return reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(begin_);
+    }
+
+    /// A wish: where the kernel has no huge pages, or none left, ordinary ones do.
+    static void askForHugePages([[maybe_unused]] std::byte* begin,
+                                [[maybe_unused]] std::size_t bytes) noexcept {
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+        constexpr std::uintptr_t page = 4096;
+        const auto address = reinterpret_cast<std::uintptr_t>(begin);
+        const std::uintptr_t inset = (page - address % page) % page;
+        if (inset < bytes) {
+            ::madvise(begin + inset, (bytes - inset) / page * page, MADV_HUGEPAGE);
+        }
+#endif
+    }
+
+    static void touch(std::byte* begin, std::size_t bytes) noexcept {
+        constexpr std::size_t page = 4096;
+        for (std::size_t at = 0; at < bytes; at += page) {
+            *static_cast<volatile std::byte*>(begin + at) = std::byte{0};
+        }
+        *static_cast<volatile std::byte*>(begin + bytes - 1) = std::byte{0};
+    }
+
+    std::byte* begin_;
+    std::size_t count_;
+};
+
+}  // namespace sluice::detail

@@ -1,0 +1,192 @@
+#pragma once
+
+/// \file
+/// ObjectPool<T> and PoolPtr<T>: objects from a pool, with one owner each.
+///
+/// Purpose: create a message on one thread, hand it on by pointer, destroy it on another, without
+/// the general-purpose allocator.
+///
+/// Use it for objects that are passed on by pointer. Use PoolAllocator with std::allocate_shared
+/// for shared ownership, Pooled<T> to keep `new` and `delete` in existing code.
+///
+/// Who may call what: any thread, any member. A PoolPtr is a plain value, used by one thread at a
+/// time. The pool must outlive its objects.
+///
+/// Everything else (progress, memory promise, capacity, statistics) is that of the BlockPool
+/// inside. A throwing constructor gives the block back.
+///
+/// Each object has a word in front of it that names its pool: so a PoolPtr is as wide as a pointer.
+///
+/// Tests: tests/unit/memory/object_pool_test.cpp.
+
+#include <sluice/base/assert.hpp>
+#include <sluice/memory/block_pool.hpp>
+
+#include <cstddef>
+#include <memory_resource>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace sluice {
+
+struct ObjectPoolOptions {
+    std::size_t capacity = BlockPoolOptions::unlimited;
+    std::size_t initialObjects = 0;  ///< room from the start
+    std::size_t objectsPerSlab = 0;  ///< growth; 0: about 64 KiB
+    bool prefault = false;
+    bool hugePages = false;
+    const char* name = "ObjectPool";  ///< for the leak report
+    void (*onLeak)(const BlockLeak&) noexcept = nullptr;
+};
+
+template <class T, class Traits = BlockPoolTraits>
+class ObjectPool;
+
+/// Owns one object of an ObjectPool<T>, or nothing.
+template <class T, class Traits = BlockPoolTraits>
+class PoolPtr {
+public:
+    using element_type = T;
+
+    constexpr PoolPtr() noexcept = default;
+    constexpr PoolPtr(std::nullptr_t) noexcept {}
+    PoolPtr(PoolPtr&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+    PoolPtr& operator=(PoolPtr&& other) noexcept {
+        PoolPtr(std::move(other)).swap(*this);
+        return *this;
+    }
+    PoolPtr& operator=(std::nullptr_t) noexcept {
+        reset();
+        return *this;
+    }
+    ~PoolPtr() { reset(); }
+
+    /// Destroys the object, if there is one.
+    void reset() noexcept {
+        if (object_ != nullptr) {
+            ObjectPool<T, Traits>::destroy(std::exchange(object_, nullptr));
+        }
+    }
+
+    /// Gives the ownership up: pass the pointer to ObjectPool::destroy() or adopt() in the end.
+    [[nodiscard]] T* release() noexcept { return std::exchange(object_, nullptr); }
+
+    /// Takes the ownership of what release() gave.
+    [[nodiscard]] static PoolPtr adopt(T* object) noexcept { return PoolPtr(object); }
+
+    [[nodiscard]] T* get() const noexcept { return object_; }
+    T& operator*() const noexcept {
+        SLUICE_ASSERT(object_ != nullptr, "this PoolPtr is empty: test it first");
+        return *object_;
+    }
+    T* operator->() const noexcept { return &**this; }
+    explicit operator bool() const noexcept { return object_ != nullptr; }
+
+    void swap(PoolPtr& other) noexcept { std::swap(object_, other.object_); }
+
+    friend bool operator==(const PoolPtr& a, const PoolPtr& b) noexcept {
+        return a.object_ == b.object_;
+    }
+    friend bool operator!=(const PoolPtr& a, const PoolPtr& b) noexcept { return !(a == b); }
+    friend bool operator==(const PoolPtr& a, std::nullptr_t) noexcept { return !a; }
+    friend bool operator!=(const PoolPtr& a, std::nullptr_t) noexcept { return bool(a); }
+
+private:
+    explicit PoolPtr(T* object) noexcept : object_(object) {}
+
+    T* object_ = nullptr;
+};
+
+template <class T, class Traits>
+class ObjectPool {
+    static_assert(std::is_object_v<T> && !std::is_array_v<T>, "an ObjectPool holds single objects");
+
+public:
+    using value_type = T;
+    using Pointer = PoolPtr<T, Traits>;
+
+    /// Refuses (see setupError) what BlockPool refuses.
+    explicit ObjectPool(const ObjectPoolOptions& options = {},
+                        std::pmr::memory_resource* memory = std::pmr::get_default_resource())
+        : blocks_(blockOptions(options), memory) {}
+
+    /// A new object, or an empty pointer when the pool is exhausted.
+    template <class... Args>
+    [[nodiscard]] Pointer tryMake(Args&&... args) {
+        return construct(blocks_.tryAllocate(), std::forward<Args>(args)...);
+    }
+
+    /// A new object. When the pool is exhausted: throws std::bad_alloc, or without exceptions ends
+    /// the program through the assertion handler.
+    template <class... Args>
+    [[nodiscard]] Pointer make(Args&&... args) {
+        return construct(blocks_.allocate(), std::forward<Args>(args)...);
+    }
+
+    /// Destroys an object of any ObjectPool<T> and gives its place back; null is allowed.
+    static void destroy(T* object) noexcept {
+        if (object != nullptr) {
+            std::byte* const block = blockOf(object);
+            ObjectPool* const home = homeOf(block);
+            object->~T();
+            home->blocks_.deallocate(block);
+        }
+    }
+
+    std::size_t trim() noexcept { return blocks_.trim(); }
+    [[nodiscard]] BlockPoolStatistics statistics() const noexcept { return blocks_.statistics(); }
+    [[nodiscard]] std::size_t capacity() const noexcept { return blocks_.capacity(); }
+
+private:
+    static constexpr std::size_t alignment = alignof(T) > alignof(ObjectPool*)
+                                                 ? alignof(T)
+                                                 : alignof(ObjectPool*);
+    // The object comes behind the word that names the pool, as far as its alignment wants.
+    static constexpr std::size_t offset = alignment > sizeof(void*) ? alignment : sizeof(void*);
+
+    static BlockPoolOptions blockOptions(const ObjectPoolOptions& options) noexcept {
+        BlockPoolOptions result;
+        result.blockSize = offset + sizeof(T);
+        result.alignment = alignment;
+        result.capacity = options.capacity;
+        result.initialBlocks = options.initialObjects;
+        result.blocksPerSlab = options.objectsPerSlab;
+        result.prefault = options.prefault;
+        result.hugePages = options.hugePages;
+        result.name = options.name;
+        result.onLeak = options.onLeak;
+        return result;
+    }
+
+    struct BlockGuard {
+        ObjectPool& pool;
+        void* block;
+        ~BlockGuard() { pool.blocks_.deallocate(block); }
+    };
+
+    template <class... Args>
+    Pointer construct(void* block, Args&&... args) {
+        BlockGuard guard{*this, block};
+        if (block == nullptr) {
+            return nullptr;
+        }
+        auto* const bytes = static_cast<std::byte*>(block);
+        ::new (block) ObjectPool*(this);
+        T* const object = ::new (static_cast<void*>(bytes + offset)) T(std::forward<Args>(args)...);
+        guard.block = nullptr;
+        return Pointer::adopt(object);
+    }
+
+    static std::byte* blockOf(T* object) noexcept {
+        using Mutable = std::remove_cv_t<T>;
+        return reinterpret_cast<std::byte*>(const_cast<Mutable*>(object)) - offset;
+    }
+    static ObjectPool* homeOf(std::byte* block) noexcept {
+        return *std::launder(reinterpret_cast<ObjectPool**>(block));
+    }
+
+    BasicBlockPool<Traits> blocks_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,75 @@
+#pragma once
+
+/// \file
+/// PoolAllocator<T>: a standard allocator whose memory comes from a PoolResource.
+///
+/// Purpose: containers and std::allocate_shared on pools, without a virtual call.
+///
+/// Use it where an allocator is asked for and its type may be part of yours. Use PoolResource with
+/// std::pmr where the type must stay the same for all resources.
+///
+///     auto message = std::allocate_shared<Message>(PoolAllocator<Message>(resource), 1, 2);
+///
+/// All allocators on one resource are equal, whatever their T: containers on it can swap, splice
+/// and be moved in constant time. Threads: as for PoolResource, which must outlive all memory.
+///
+/// Tests: tests/unit/memory/pool_allocator_test.cpp.
+
+#include <sluice/memory/pool_resource.hpp>
+
+#include <cstddef>
+#include <limits>
+#include <new>
+#include <type_traits>
+
+namespace sluice {
+
+template <class T>
+class PoolAllocator {
+public:
+    using value_type = T;
+    using propagate_on_container_copy_assignment = std::false_type;
+    using propagate_on_container_move_assignment = std::true_type;
+    using propagate_on_container_swap = std::true_type;
+    using is_always_equal = std::false_type;
+
+    PoolAllocator(PoolResource& resource) noexcept : resource_(&resource) {}
+    template <class U>
+    PoolAllocator(const PoolAllocator<U>& other) noexcept : resource_(&other.resource()) {}
+
+    [[nodiscard]] T* allocate(std::size_t count) {
+        constexpr std::size_t most = std::numeric_limits<std::size_t>::max() / 2 / sizeof(T);
+        if (count > most) {
+            tooMany(count, most);
+        }
+        return static_cast<T*>(resource_->allocateBytes(count * sizeof(T), alignof(T)));
+    }
+    void deallocate(T* place, std::size_t count) noexcept {
+        resource_->deallocateBytes(place, count * sizeof(T), alignof(T));
+    }
+
+    [[nodiscard]] PoolResource& resource() const noexcept { return *resource_; }
+
+    template <class U>
+    friend bool operator==(const PoolAllocator& a, const PoolAllocator<U>& b) noexcept {
+        return &a.resource() == &b.resource();
+    }
+    template <class U>
+    friend bool operator!=(const PoolAllocator& a, const PoolAllocator<U>& b) noexcept {
+        return !(a == b);
+    }
+
+private:
+    [[noreturn, gnu::cold, gnu::noinline]] static void tooMany([[maybe_unused]] std::size_t count,
+                                                               [[maybe_unused]] std::size_t most) {
+#if defined(__cpp_exceptions)
+        throw std::bad_array_new_length();
+#else
+        setupError("elements asked of a PoolAllocator are too many", count, most);
+#endif
+    }
+
+    PoolResource* resource_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,196 @@
+#pragma once
+
+/// \file
+/// PoolResource: a std::pmr::memory_resource with a BlockPool for each size.
+///
+/// Purpose: blocks of several sizes, such as the nodes of containers, from pools.
+///
+/// Use it with std::pmr containers, or through PoolAllocator. Use BlockPool for blocks of one size.
+///
+/// Who may call what: any thread, any member. The resource must outlive everything that came from
+/// it.
+///
+/// Sizes are rounded up to a power of two from 16 to Options::largestBlock, and each such size has
+/// a pool of its own, which grows without a limit unless Options::capacity sets one. Progress and
+/// memory promise are those of BlockPool. Larger blocks, and those with a larger alignment, come
+/// from the upstream resource if Options::largeFromUpstream says so, and are counted; else, and
+/// when a pool is exhausted, allocate() throws std::bad_alloc, or without exceptions ends the
+/// program through the assertion handler.
+///
+/// Tests: tests/unit/memory/pool_resource_test.cpp.
+
+#include <sluice/base/assert.hpp>
+#include <sluice/base/setup_error.hpp>
+#include <sluice/memory/block_pool.hpp>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory_resource>
+#include <new>
+#include <optional>
+
+namespace sluice {
+
+struct PoolResourceOptions {
+    std::size_t largestBlock = 4096;                     ///< a power of two from 16 to 65536
+    std::size_t capacity = BlockPoolOptions::unlimited;  ///< most blocks of each size
+    bool largeFromUpstream = true;
+    const char* name = "PoolResource";  ///< for the leak reports
+    void (*onLeak)(const BlockLeak&) noexcept = nullptr;
+};
+
+class PoolResource : public std::pmr::memory_resource {
+public:
+    /// Refuses (see setupError) a largestBlock that is no power of two in range, and what BlockPool
+    /// refuses.
+    explicit PoolResource(const PoolResourceOptions& options = {},
+                          std::pmr::memory_resource* upstream = std::pmr::get_default_resource())
+        : options_(checked(options)), upstream_(upstream) {
+        for (std::size_t index = 0; sizeOf(index) <= options.largestBlock; ++index) {
+            BlockPoolOptions blocks;
+            blocks.blockSize = sizeOf(index);
+            blocks.alignment = sizeOf(index);
+            blocks.capacity = options.capacity;
+            blocks.name = options.name;
+            blocks.onLeak = options.onLeak;
+            pools_[index].emplace(blocks, upstream);
+        }
+    }
+    PoolResource(const PoolResource&) = delete;
+    PoolResource& operator=(const PoolResource&) = delete;
+
+    /// As do_allocate, without a virtual call, and null where that would throw.
+    [[nodiscard]] void* tryAllocateBytes(std::size_t bytes, std::size_t alignment) {
+        const std::size_t index = indexOf(bytes, alignment);
+        if (serves(bytes, alignment)) {
+            return pools_[index]->tryAllocate();
+        }
+        if (!options_.largeFromUpstream) {
+            return nullptr;
+        }
+        fromUpstream_.fetch_add(1, std::memory_order_relaxed);  // relaxed: a figure
+        return upstream_->allocate(bytes, alignment);
+    }
+
+    /// As do_allocate, without a virtual call.
+    [[nodiscard]] void* allocateBytes(std::size_t bytes, std::size_t alignment) {
+        void* const block = tryAllocateBytes(bytes, alignment);
+        if (__builtin_expect(block == nullptr, 0)) {
+            failToAllocate(bytes);
+        }
+        return block;
+    }
+
+    /// As do_deallocate, without a virtual call.
+    void deallocateBytes(void* block, std::size_t bytes, std::size_t alignment) noexcept {
+        const std::size_t index = indexOf(bytes, alignment);
+        if (serves(bytes, alignment)) {
+            pools_[index]->deallocate(block);
+        } else {
+            upstream_->deallocate(block, bytes, alignment);
+        }
+    }
+
+    /// Takes a block back whose size is not known, if it came from one of the pools. Slow: it asks
+    /// them all, and each looks at all its slabs.
+    [[nodiscard]] bool tryDeallocateUnsized(void* block) noexcept {
+        for (auto& pool : pools_) {
+            if (pool.has_value() && pool->owns(block)) {
+                pool->deallocate(block);
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// Whether such blocks come from a pool, not from upstream.
+    [[nodiscard]] bool serves(std::size_t bytes, std::size_t alignment) const noexcept {
+        return bytes <= options_.largestBlock && alignment <= options_.largestBlock;
+    }
+
+    /// Gives unused memory of all pools back to the upstream resource; returns how many bytes.
+    std::size_t trim() noexcept {
+        std::size_t bytes = 0;
+        for (auto& pool : pools_) {
+            bytes += pool.has_value() ? pool->trim() : 0;
+        }
+        return bytes;
+    }
+
+    /// Of the pool that serves blocks of `bytes`, at most largestBlock.
+    [[nodiscard]] BlockPoolStatistics statistics(std::size_t bytes) const noexcept {
+        const std::size_t index = indexOf(bytes, 1);
+        SLUICE_ASSERT(sizeOf(index) <= options_.largestBlock,
+                      "no pool serves this size: ask for one up to largestBlock");
+        return pools_[index]->statistics();
+    }
+
+    /// How many blocks were too large for the pools.
+    [[nodiscard]] std::uint64_t fromUpstream() const noexcept {
+        return fromUpstream_.load(std::memory_order_relaxed);
+    }
+
+private:
+    static constexpr std::size_t smallest = 16;
+    static constexpr std::size_t largest = 65536;
+    static constexpr std::size_t poolCount = 13;
+
+    static constexpr std::size_t sizeOf(std::size_t index) noexcept { return smallest << index; }
+    static_assert(smallest << (poolCount - 1) == largest);
+
+    /// The first size that holds so many bytes with that alignment; beyond the pools if none does.
+    static std::size_t indexOf(std::size_t bytes, std::size_t alignment) noexcept {
+        const std::size_t need = bytes < alignment ? alignment : bytes;
+        if (need <= smallest) {
+            return 0;
+        }
+        if (need > largest) {
+            return poolCount;
+        }
+        const auto bits = static_cast<unsigned>(__builtin_clz(static_cast<unsigned>(need - 1)));
+        return 32 - bits - 4;
+    }
+
+    static PoolResourceOptions checked(const PoolResourceOptions& options) {
+        const std::size_t size = options.largestBlock;
+        if (size < smallest) {
+            setupError("largestBlock of a PoolResource is too small", size, smallest);
+        }
+        if (size > largest) {
+            setupError("largestBlock of a PoolResource is too large", size, largest);
+        }
+        if ((size & (size - 1)) != 0) {
+            setupError("largestBlock of a PoolResource is not a power of two", size, largest);
+        }
+        return options;
+    }
+
+    [[noreturn, gnu::cold, gnu::noinline]] void
+    failToAllocate([[maybe_unused]] std::size_t bytes) const {
+#if defined(__cpp_exceptions)
+        throw std::bad_alloc();
+#else
+        setupError("a PoolResource is exhausted or has no pool for this size", bytes,
+                   options_.largestBlock);
+#endif
+    }
+
+    void* do_allocate(std::size_t bytes, std::size_t alignment) override {
+        return allocateBytes(bytes, alignment);
+    }
+    void do_deallocate(void* block, std::size_t bytes, std::size_t alignment) override {
+        deallocateBytes(block, bytes, alignment);
+    }
+    bool do_is_equal(const memory_resource& other) const noexcept override {
+        return this == &other;
+    }
+
+    const PoolResourceOptions options_;
+    std::pmr::memory_resource* const upstream_;
+    std::array<std::optional<BlockPool>, poolCount> pools_;
+    std::atomic<std::uint64_t> fromUpstream_{0};
+};
+
+}  // namespace sluice

@@ -1,0 +1,159 @@
+#pragma once
+
+/// \file
+/// Pooled<Derived>: `new` and `delete` of a class on a pool.
+///
+/// Purpose: existing code keeps its `new Message` and `delete message`, std::make_unique included,
+/// and the memory comes from a pool.
+///
+///     class Message final : public Pooled<Message> { ... };
+///
+/// Use it where objects are created with `new` already. Use ObjectPool in new code: a pool that is
+/// passed in can be bounded, measured and emptied. std::make_shared and containers do not use a
+/// class's operator new: PoolAllocator is for them.
+///
+/// Who may call what: any thread; an object may be deleted on another thread than the one that
+/// created it. One resource serves each Pooled<Derived> and all classes derived from it, each by
+/// its own size. It is created by the first use and never destroyed, so objects may live as long
+/// as they like. Sizes beyond PoolResource's pools, and arrays, come from the heap.
+///
+/// A class that is deleted through a base needs a virtual destructor, or the wrong size goes back.
+/// So Derived must have one, or be final: anything else does not compile.
+///
+/// Exhaustion and exceptions: as `new` promises: std::bad_alloc, or null for the nothrow forms. A
+/// constructor that throws gives the memory back.
+///
+/// Tests: tests/unit/memory/pooled_test.cpp.
+
+#include <sluice/base/setup_error.hpp>
+#include <sluice/memory/pool_resource.hpp>
+
+#include <cstddef>
+#include <cstring>
+#include <new>
+#include <type_traits>
+
+namespace sluice {
+
+template <class Derived>
+class Pooled {
+public:
+    static void* operator new(std::size_t size) { return orFail(tryAllocate(size, usual), size); }
+    static void* operator new(std::size_t size, std::align_val_t alignment) {
+        return orFail(tryAllocateWide(size, alignment), size);
+    }
+    static void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+        return tryAllocate(size, usual);
+    }
+    static void* operator new(std::size_t size, std::align_val_t alignment,
+                              const std::nothrow_t&) noexcept {
+        return tryAllocateWide(size, alignment);
+    }
+    /// At a given place, as everywhere: a class's own operator new would hide this form.
+    static void* operator new(std::size_t, void* place) noexcept { return place; }
+
+    static void operator delete(void* object, std::size_t size) noexcept {
+        deallocate(object, size, usual);
+    }
+    // Without a size: compilers look for this one, and no other, when a constructor throws.
+    static void operator delete(void* object, std::align_val_t alignment) noexcept {
+        deallocateWide(object, alignment);
+    }
+    // For constructors that throw after a nothrow new. These are not told the size either.
+    static void operator delete(void* object, const std::nothrow_t&) noexcept {
+        if (!resource().tryDeallocateUnsized(object)) {
+            ::operator delete(object);
+        }
+    }
+    static void operator delete(void* object, std::align_val_t alignment,
+                                const std::nothrow_t&) noexcept {
+        deallocateWide(object, alignment);
+    }
+    static void operator delete(void*, void*) noexcept {}
+
+    /// Where the objects live, for its statistics.
+    static PoolResource& resource() {
+        // Never destroyed: objects may be deleted while the program's statics are.
+        alignas(PoolResource) static std::byte place[sizeof(PoolResource)];
+        static auto* const instance = ::new (static_cast<void*>(place)) PoolResource(options());
+        return *instance;
+    }
+
+protected:
+    Pooled() = default;
+    Pooled(const Pooled&) = default;
+    Pooled& operator=(const Pooled&) = default;
+    ~Pooled() = default;
+
+private:
+    static constexpr std::size_t usual = __STDCPP_DEFAULT_NEW_ALIGNMENT__;
+
+    static PoolResourceOptions options() noexcept {
+        PoolResourceOptions result;
+        result.name = "Pooled";
+        return result;
+    }
+
+    static void* tryAllocate(std::size_t size, std::size_t alignment) noexcept {
+        static_assert(std::has_virtual_destructor_v<Derived> || std::is_final_v<Derived>,
+                      "Pooled<Derived>: make Derived final, or its destructor virtual");
+        if (resource().serves(size, alignment)) {
+            return resource().tryAllocateBytes(size, alignment);
+        }
+        return alignment <= usual ? ::operator new(size, std::nothrow)
+                                  : ::operator new(size, std::align_val_t{alignment}, std::nothrow);
+    }
+
+    static void* orFail(void* place, std::size_t size) {
+        if (__builtin_expect(place == nullptr, 0)) {
+            failToAllocate(size);
+        }
+        return place;
+    }
+
+    // Over-aligned objects come with their size in front of them, since not everybody who gives
+    // them back knows it. What is in front takes as much room as the alignment.
+
+    static void* tryAllocateWide(std::size_t size, std::align_val_t wide) noexcept {
+        const auto alignment = static_cast<std::size_t>(wide);
+        auto* const block = static_cast<std::byte*>(tryAllocate(size + alignment, alignment));
+        if (block == nullptr) {
+            return nullptr;
+        }
+        std::byte* const object = block + alignment;
+        std::memcpy(object - sizeof size, &size, sizeof size);
+        return object;
+    }
+
+    static void deallocateWide(void* object, std::align_val_t wide) noexcept {
+        if (object == nullptr) {
+            return;
+        }
+        const auto alignment = static_cast<std::size_t>(wide);
+        auto* const bytes = static_cast<std::byte*>(object);
+        std::size_t size = 0;
+        std::memcpy(&size, bytes - sizeof size, sizeof size);
+        deallocate(bytes - alignment, size + alignment, alignment);
+    }
+
+    static void deallocate(void* object, std::size_t size, std::size_t alignment) noexcept {
+        if (resource().serves(size, alignment)) {
+            resource().deallocateBytes(object, size, alignment);
+        } else if (alignment <= usual) {
+            ::operator delete(object);
+        } else {
+            ::operator delete(object, std::align_val_t{alignment});
+        }
+    }
+
+    [[noreturn, gnu::cold, gnu::noinline]] static void
+    failToAllocate([[maybe_unused]] std::size_t size) {
+#if defined(__cpp_exceptions)
+        throw std::bad_alloc();
+#else
+        setupError("no memory for an object of a Pooled class", size, 0);
+#endif
+    }
+};
+
+}  // namespace sluice

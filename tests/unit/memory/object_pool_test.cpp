@@ -1,0 +1,157 @@
+#include "unit/queue/queue_doubles.hpp"
+
+#include <sluice/memory/object_pool.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace sluice {
+namespace {
+
+using test::CountingResource;
+using test::Tracked;
+
+static_assert(sizeof(PoolPtr<int>) == sizeof(int*));
+static_assert(!std::is_copy_constructible_v<PoolPtr<int>>);
+static_assert(std::is_nothrow_move_constructible_v<PoolPtr<int>> &&
+              std::is_nothrow_move_assignable_v<PoolPtr<int>>);
+
+ObjectPoolOptions atMost(std::size_t capacity) {
+    ObjectPoolOptions options;
+    options.capacity = capacity;
+    return options;
+}
+
+TEST(ObjectPoolTest, MakesAndDestroys) {
+    ObjectPool<Tracked> pool;
+    {
+        const auto object = pool.make(7);
+        ASSERT_TRUE(object);
+        EXPECT_EQ(object->value, 7);
+        EXPECT_EQ((*object).value, 7);
+        EXPECT_EQ(Tracked::alive, 1);
+        EXPECT_EQ(pool.statistics().inUse, 1U);
+    }
+    EXPECT_EQ(Tracked::alive, 0);
+    EXPECT_EQ(pool.statistics().inUse, 0U);
+}
+
+TEST(ObjectPoolTest, PointerOwnsOneObject) {
+    ObjectPool<Tracked> pool;
+    PoolPtr<Tracked> first = pool.make(1);
+    PoolPtr<Tracked> second = std::move(first);
+    EXPECT_EQ(first, nullptr);
+    EXPECT_EQ(second->value, 1);
+    first = pool.make(2);
+    EXPECT_NE(first, second);
+    second = std::move(first);
+    EXPECT_EQ(Tracked::alive, 1) << "the one it had is destroyed";
+    EXPECT_EQ(second->value, 2);
+    auto& same = second;
+    second = std::move(same);
+    EXPECT_EQ(second->value, 2) << "moved onto itself";
+    Tracked* const raw = second.release();
+    EXPECT_EQ(second, nullptr);
+    EXPECT_EQ(Tracked::alive, 1);
+    second = PoolPtr<Tracked>::adopt(raw);
+    second = nullptr;
+    EXPECT_EQ(Tracked::alive, 0);
+    second.reset();
+    ObjectPool<Tracked>::destroy(nullptr);
+}
+
+TEST(ObjectPoolTest, ExhaustionIsAnEmptyPointer) {
+    ObjectPool<Tracked> pool(atMost(2));
+    EXPECT_EQ(pool.capacity(), 2U);
+    auto first = pool.tryMake(1);
+    const auto second = pool.tryMake(2);
+    EXPECT_EQ(pool.tryMake(3), nullptr);
+    EXPECT_EQ(pool.statistics().exhausted, 1U);
+    first.reset();
+    EXPECT_TRUE(pool.tryMake(4));
+}
+
+TEST(ObjectPoolTest, AlignsItsObjects) {
+    struct alignas(256) Wide {
+        char content = 1;
+    };
+    ObjectPool<Wide> wide;
+    const auto object = wide.make();
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(object.get()) % 256, 0U);
+    ObjectPool<char> narrow;
+    const auto letter = narrow.make('x');
+    EXPECT_EQ(*letter, 'x');
+}
+
+TEST(ObjectPoolTest, HoldsMoveOnlyAndConstObjects) {
+    ObjectPool<std::unique_ptr<int>> pool;
+    const auto object = pool.make(std::make_unique<int>(3));
+    EXPECT_EQ(**object, 3);
+    ObjectPool<const int> constants;
+    EXPECT_EQ(*constants.make(5), 5);
+}
+
+TEST(ObjectPoolTest, ObjectsMayBeDestroyedOnAnotherThread) {
+    ObjectPool<Tracked> pool(atMost(100));
+    for (int round = 0; round < 20; ++round) {
+        std::vector<PoolPtr<Tracked>> objects;
+        while (auto object = pool.tryMake(round)) {
+            objects.push_back(std::move(object));
+        }
+        ASSERT_EQ(objects.size(), 100U);
+        std::thread([moved = std::move(objects)]() mutable { moved.clear(); }).join();
+        ASSERT_EQ(Tracked::alive, 0);
+    }
+    EXPECT_EQ(pool.statistics().inUse, 0U);
+}
+
+TEST(ObjectPoolTest, GivesItsMemoryBack) {
+    CountingResource memory;
+    {
+        ObjectPool<Tracked> pool({}, &memory);
+        pool.make(1).reset();
+        EXPECT_GT(pool.trim(), 0U);
+        pool.make(2).reset();
+    }
+    EXPECT_EQ(memory.bytesInUse, 0U);
+}
+
+#if defined(__cpp_exceptions)
+TEST(ObjectPoolTest, ThrowingConstructorGivesThePlaceBack) {
+    struct Refusing {
+        explicit Refusing(bool refuses) {
+            if (refuses) {
+                throw std::runtime_error("constructor");
+            }
+        }
+    };
+    ObjectPool<Refusing> pool(atMost(1));
+    EXPECT_THROW((void)pool.make(true), std::runtime_error);
+    EXPECT_THROW((void)pool.tryMake(true), std::runtime_error);
+    EXPECT_EQ(pool.statistics().inUse, 0U);
+    const auto object = pool.make(false);
+    EXPECT_THROW((void)pool.make(false), std::bad_alloc);
+}
+#endif
+
+#if !defined(NDEBUG)
+TEST(ObjectPoolDeathTest, CatchesMisuse) {
+    const PoolPtr<int> empty;
+    EXPECT_DEATH((void)*empty, "this PoolPtr is empty");
+    ObjectPool<int> pool;
+    auto object = pool.make(1);
+    int* const raw = object.get();
+    EXPECT_DEATH((object.reset(), ObjectPool<int>::destroy(raw)), "freed twice|use-after-poison");
+}
+#endif
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,133 @@
+#include "unit/queue/queue_doubles.hpp"
+
+#include <sluice/memory/pool_resource.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <list>
+#include <memory_resource>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace sluice {
+namespace {
+
+using test::CountingResource;
+
+struct Block {
+    void* place;
+    std::size_t bytes;
+    std::size_t alignment;
+};
+
+TEST(PoolResourceTest, ServesEverySizeAndAlignment) {
+    CountingResource upstream;
+    {
+        PoolResource resource({}, &upstream);
+        std::vector<Block> blocks;
+        for (const std::size_t bytes :
+             {1U, 15U, 16U, 17U, 32U, 33U, 1000U, 4096U, 4097U, 100000U}) {
+            for (const std::size_t alignment : {1U, 8U, 64U, 4096U, 8192U}) {
+                void* const place = resource.allocate(bytes, alignment);
+                EXPECT_EQ(reinterpret_cast<std::uintptr_t>(place) % alignment, 0U);
+                std::memset(place, 0x5a, bytes);
+                blocks.push_back({place, bytes, alignment});
+            }
+        }
+        for (const Block& block : blocks) {
+            resource.deallocate(block.place, block.bytes, block.alignment);
+        }
+        EXPECT_EQ(resource.fromUpstream(), 2U * 5 + 8);
+        EXPECT_EQ(resource.statistics(16).inUse, 0U);
+        EXPECT_EQ(resource.statistics(4096).inUse, 0U);
+        EXPECT_GT(resource.trim(), 0U);
+        EXPECT_EQ(resource.statistics(16).blocks, 0U);
+    }
+    EXPECT_EQ(upstream.bytesInUse, 0U);
+}
+
+TEST(PoolResourceTest, EachSizeHasItsPool) {
+    PoolResource resource;
+    for (std::size_t bytes = 16; bytes <= 4096; bytes *= 2) {
+        void* const smallest = resource.allocate(bytes / 2 + 1, 1);
+        void* const largest = resource.allocate(bytes, 1);
+        EXPECT_EQ(resource.statistics(bytes).inUse, 2U) << bytes;
+        resource.deallocate(smallest, bytes / 2 + 1, 1);
+        resource.deallocate(largest, bytes, 1);
+        EXPECT_EQ(resource.statistics(bytes).inUse, 0U) << bytes;
+    }
+}
+
+TEST(PoolResourceTest, CarriesStandardContainers) {
+    PoolResource resource;
+    {
+        std::pmr::list<std::pmr::string> list(&resource);
+        for (int i = 0; i < 1000; ++i) {
+            list.emplace_back("a text that is too long to lie in the string itself");
+        }
+        list.pop_front();
+    }
+    for (std::size_t bytes = 16; bytes <= 4096; bytes *= 2) {
+        EXPECT_EQ(resource.statistics(bytes).inUse, 0U) << bytes;
+    }
+    EXPECT_TRUE(resource.is_equal(resource));
+    const PoolResource other;
+    EXPECT_FALSE(resource.is_equal(other));
+}
+
+TEST(PoolResourceTest, LargeBlocksMayBeRefused) {
+    PoolResourceOptions options;
+    options.largestBlock = 64;
+    options.largeFromUpstream = false;
+    options.capacity = 1;
+    PoolResource resource(options);
+    EXPECT_EQ(resource.tryAllocateBytes(65, 1), nullptr);
+    EXPECT_EQ(resource.tryAllocateBytes(1, 128), nullptr);
+    void* const block = resource.tryAllocateBytes(64, 64);
+    ASSERT_NE(block, nullptr);
+    EXPECT_EQ(resource.tryAllocateBytes(64, 64), nullptr) << "the capacity";
+#if defined(__cpp_exceptions)
+    EXPECT_THROW((void)resource.allocate(64, 64), std::bad_alloc);
+    EXPECT_THROW((void)resource.allocate(65, 1), std::bad_alloc);
+#endif
+    resource.deallocateBytes(block, 64, 64);
+    EXPECT_EQ(resource.fromUpstream(), 0U);
+}
+
+TEST(PoolResourceTest, TakesBlocksBackWhoseSizeIsNotKnown) {
+    PoolResource resource;
+    void* const small = resource.allocateBytes(20, 1);
+    void* const large = resource.allocateBytes(3000, 1);
+    int stranger = 0;
+    EXPECT_FALSE(resource.tryDeallocateUnsized(&stranger));
+    EXPECT_TRUE(resource.tryDeallocateUnsized(small));
+    EXPECT_TRUE(resource.tryDeallocateUnsized(large));
+    EXPECT_EQ(resource.statistics(20).inUse + resource.statistics(3000).inUse, 0U);
+}
+
+#if defined(__cpp_exceptions)
+TEST(PoolResourceTest, RefusesSizesOutOfRange) {
+    const auto refusal = [](std::size_t largestBlock) -> std::string {
+        PoolResourceOptions options;
+        options.largestBlock = largestBlock;
+        try {
+            const PoolResource resource(options);
+        } catch (const std::invalid_argument& error) {
+            return error.what();
+        }
+        return "not refused";
+    };
+    EXPECT_EQ(refusal(8), "largestBlock of a PoolResource is too small: 8, limit 16");
+    EXPECT_EQ(refusal(131072), "largestBlock of a PoolResource is too large: 131072, limit 65536");
+    EXPECT_EQ(refusal(48), "largestBlock of a PoolResource is not a power of two: 48, limit 65536");
+    EXPECT_EQ(refusal(65536), "not refused");
+}
+#endif
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,152 @@
+#include <sluice/memory/pooled.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <variant>
+#include <vector>
+
+namespace sluice {
+namespace {
+
+struct Base : Pooled<Base> {
+    explicit Base(int n = 0) : number(n) {}
+    virtual ~Base() = default;
+    int number;
+};
+
+struct Derived : Base {
+    using Base::Base;
+    char more[200] = {};
+};
+
+struct alignas(128) Wide final : Pooled<Wide> {
+    char content[100] = {};
+};
+
+struct Huge final : Pooled<Huge> {
+    char content[100000] = {};
+};
+
+std::size_t inUse(PoolResource& resource, std::size_t bytes) {
+    return resource.statistics(bytes).inUse;
+}
+
+TEST(PooledTest, NewAndDeleteUseThePool) {
+    auto object = std::make_unique<Base>(7);
+    EXPECT_EQ(object->number, 7);
+    EXPECT_EQ(inUse(Base::resource(), sizeof(Base)), 1U);
+    object.reset();
+    EXPECT_EQ(inUse(Base::resource(), sizeof(Base)), 0U);
+}
+
+TEST(PooledTest, DerivedClassesHaveTheirOwnSize) {
+    std::unique_ptr<Base> object = std::make_unique<Derived>(3);
+    EXPECT_EQ(inUse(Base::resource(), sizeof(Derived)), 1U);
+    EXPECT_EQ(inUse(Base::resource(), sizeof(Base)), 0U);
+    object.reset();
+    EXPECT_EQ(inUse(Base::resource(), sizeof(Derived)), 0U) << "deleted through its base";
+}
+
+TEST(PooledTest, OverAlignedClassesAreAligned) {
+    std::vector<std::unique_ptr<Wide>> objects;
+    for (int i = 0; i < 20; ++i) {
+        objects.push_back(std::make_unique<Wide>());
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(objects.back().get()) % 128, 0U);
+    }
+    EXPECT_EQ(inUse(Wide::resource(), sizeof(Wide) + alignof(Wide)), 20U);
+    objects.clear();
+    EXPECT_EQ(inUse(Wide::resource(), sizeof(Wide) + alignof(Wide)), 0U);
+}
+
+TEST(PooledTest, LargeObjectsAndArraysComeFromTheHeap) {
+    auto huge = std::make_unique<Huge>();
+    huge->content[99999] = 1;
+    auto array = std::make_unique<Derived[]>(10);
+    array[9].number = 1;
+    EXPECT_EQ(inUse(Base::resource(), sizeof(Derived)), 0U);
+    auto wideArray = std::make_unique<Wide[]>(3);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(wideArray.get()) % 128, 0U);
+}
+
+TEST(PooledTest, NothrowFormsUseThePoolToo) {
+    auto* const object = new (std::nothrow) Base(1);
+    ASSERT_NE(object, nullptr);
+    EXPECT_EQ(inUse(Base::resource(), sizeof(Base)), 1U);
+    delete object;
+    auto* const wide = new (std::nothrow) Wide;
+    ASSERT_NE(wide, nullptr);
+    delete wide;
+    EXPECT_EQ(inUse(Wide::resource(), sizeof(Wide) + alignof(Wide)), 0U);
+}
+
+TEST(PooledTest, PlacementFormIsNotHidden) {
+    alignas(Derived) std::byte place[sizeof(Derived)];
+    auto* const object = ::new (static_cast<void*>(place)) Derived(5);
+    object->~Derived();
+    auto* const again = new (static_cast<void*>(place)) Derived(6);
+    EXPECT_EQ(again->number, 6);
+    again->~Derived();
+    std::optional<Base> optional(std::in_place, 8);
+    EXPECT_EQ(optional->number, 8);
+    std::variant<int, Base> variant(std::in_place_type<Base>, 9);
+    EXPECT_EQ(std::get<Base>(variant).number, 9);
+    std::vector<Derived> vector(3);
+    EXPECT_EQ(vector.size(), 3U);
+    EXPECT_EQ(inUse(Base::resource(), sizeof(Base)), 0U);
+    EXPECT_EQ(inUse(Base::resource(), sizeof(Derived)), 0U);
+}
+
+TEST(PooledTest, ObjectsMayBeDeletedOnAnotherThread) {
+    for (int round = 0; round < 10; ++round) {
+        std::vector<std::unique_ptr<Base>> objects;
+        for (int i = 0; i < 300; ++i) {
+            objects.push_back(i % 2 == 0 ? std::make_unique<Base>(i)
+                                         : std::make_unique<Derived>(i));
+        }
+        std::thread([moved = std::move(objects)]() mutable { moved.clear(); }).join();
+    }
+    EXPECT_EQ(inUse(Base::resource(), sizeof(Base)), 0U);
+    EXPECT_EQ(inUse(Base::resource(), sizeof(Derived)), 0U);
+}
+
+#if defined(__cpp_exceptions)
+struct Refusing final : Pooled<Refusing> {
+    Refusing() { throw std::runtime_error("constructor"); }
+    char content[40] = {};
+};
+struct alignas(128) WideRefusing final : Pooled<WideRefusing> {
+    WideRefusing() { throw std::runtime_error("constructor"); }
+};
+struct HugeRefusing final : Pooled<HugeRefusing> {
+    HugeRefusing() { throw std::runtime_error("constructor"); }
+    char content[100000] = {};
+};
+
+template <class T>
+void expectNothingKept() {
+    EXPECT_THROW((void)new T, std::runtime_error);
+    EXPECT_THROW((void)new (std::nothrow) T, std::runtime_error);
+    alignas(T) static std::byte place[sizeof(T)];
+    EXPECT_THROW((void)new (static_cast<void*>(place)) T, std::runtime_error);
+    for (std::size_t bytes = 16; bytes <= 4096; bytes *= 2) {
+        EXPECT_EQ(inUse(T::resource(), bytes), 0U) << bytes;
+    }
+}
+
+TEST(PooledTest, ThrowingConstructorGivesTheMemoryBack) {
+    expectNothingKept<Refusing>();
+    expectNothingKept<WideRefusing>();
+    expectNothingKept<HugeRefusing>();
+}
+#endif
+
+}  // namespace
+}  // namespace sluice

@@ -14,3 +14,4 @@
 #include <sluice/base/prefetch.hpp>
 #include <sluice/base/setup_error.hpp>
 #include <sluice/base/spin_lock.hpp>
+#include <sluice/base/thread_table.hpp>

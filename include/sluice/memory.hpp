@@ -3,7 +3,10 @@
 // Everything public of the module memory.
 
 #include <sluice/memory/block_pool.hpp>
+#include <sluice/memory/buffer_pool.hpp>
+#include <sluice/memory/data_token.hpp>
 #include <sluice/memory/object_pool.hpp>
 #include <sluice/memory/pool_allocator.hpp>
 #include <sluice/memory/pool_resource.hpp>
 #include <sluice/memory/pooled.hpp>
+#include <sluice/memory/static_arena.hpp>

@@ -43,9 +43,9 @@
 #include <sluice/base/assert.hpp>
 #include <sluice/base/backoff.hpp>
 #include <sluice/base/cache_line.hpp>
-#include <sluice/base/detail/thread_table.hpp>
 #include <sluice/base/platform.hpp>
 #include <sluice/base/setup_error.hpp>
+#include <sluice/base/thread_table.hpp>
 #include <sluice/memory/detail/memory_tools.hpp>
 #include <sluice/memory/detail/pool_core.hpp>
 
@@ -103,7 +103,7 @@ template <class Traits = BlockPoolTraits>
 class BasicBlockPool {
     using Core = detail::PoolCore<Traits>;
     using Cache = typename Core::Slot;
-    using Threads = detail::ThreadTable<Core>;
+    using Threads = ThreadTable<Core>;
     using Clock = typename Traits::Platform::Clock;
 
 public:

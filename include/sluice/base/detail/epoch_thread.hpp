@@ -1,7 +1,7 @@
 #pragma once
 
 #include <sluice/base/detail/epoch_slots.hpp>
-#include <sluice/base/detail/thread_table.hpp>
+#include <sluice/base/thread_table.hpp>
 
 namespace sluice::detail {
 

@@ -77,3 +77,6 @@ inline void toldOfDeallocation([[maybe_unused]] const void* block,
 }
 
 }  // namespace sluice::detail
+
+#undef SLUICE_DETAIL_ASAN
+#undef SLUICE_DETAIL_VALGRIND

@@ -27,7 +27,7 @@ namespace sluice::detail {
 /// as many magazines as the blocks would fill and two for each cache, so whoever must get rid of a
 /// full one always finds an empty one.
 ///
-/// Lifetime: counted, as detail::ThreadTable needs it. The pool is one user, each thread with a
+/// Lifetime: counted, as ThreadTable needs it. The pool is one user, each thread with a
 /// cache another. The slabs and magazines go with the pool, the caches with the last user.
 template <class Traits>
 class PoolCore {

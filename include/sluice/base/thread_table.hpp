@@ -1,10 +1,16 @@
 #pragma once
 
+/// \file
+/// ThreadTable: what the calling thread has in each of many shared objects.
+///
+/// Tests: tests/unit/base/thread_table_test.cpp, and those of EpochDomain and BlockPool, which
+/// stand on it.
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 
-namespace sluice::detail {
+namespace sluice {
 
 /// What this thread has in each of many shared objects ("homes"): a hash table per thread, found
 /// without a lock or an atomic access.
@@ -164,4 +170,4 @@ private:
     inline static thread_local View view_{};
 };
 
-}  // namespace sluice::detail
+}  // namespace sluice

@@ -1,0 +1,124 @@
+#pragma once
+
+/// \file
+/// DataToken: read-only access to bytes that somebody else owns, given back exactly once.
+///
+/// Purpose: a message that carries a large payload carries a token instead of a copy. Whoever holds
+/// the token may read; when the last one is gone, the owner has its bytes back.
+///
+/// Use it with BufferPool, which makes tokens on its buffers, or with bytes of your own: a frame of
+/// a driver, a mapped file. Use std::shared_ptr when a heap allocation per message does not matter.
+///
+/// Who may call what: a token belongs to one thread at a time and may be moved to another one, with
+/// a queue for instance; only const members may be called by several at once, share() included.
+/// Tokens on the same bytes are independent of each other.
+///
+/// Progress, memory promise: those of the two functions it was made with. BufferPool's never wait,
+/// and what a reader did before its token went happens before the buffer is written again. What the
+/// writer wrote is visible to a reader if the token was handed over in a synchronised way.
+///
+/// Capacity: none. Nothing is allocated and nothing is virtual: a token is five words wide, two of
+/// them plain functions. Exceptions: none. Shutdown: the owner of the bytes must outlive the token.
+///
+/// Invariants: a token that is not empty is released once: by its destructor, by reset(), or by the
+/// token it was moved to.
+///
+/// Tests: tests/unit/memory/data_token_test.cpp.
+
+#include <sluice/base/assert.hpp>
+
+#include <cstddef>
+#include <utility>
+
+namespace sluice {
+
+class [[nodiscard]] DataToken {
+public:
+    /// Called with what the token was made of, on the thread that gives it up.
+    using Releaser = void (*)(void* context, const std::byte* data, std::size_t size) noexcept;
+
+    /// Called when a second token on the same bytes is about to exist; so `Releaser` will be called
+    /// once more than before.
+    using Sharer = Releaser;
+
+    /// Empty.
+    DataToken() noexcept = default;
+
+    /// A token on `size` bytes from `data`, which stay as they are until releaser(context, data,
+    /// size) has been called. Without a sharer there can be no second token on them.
+    DataToken(const void* data, std::size_t size, Releaser releaser, void* context,
+              Sharer sharer = nullptr) noexcept
+        : data_(static_cast<const std::byte*>(data)),
+          size_(size),
+          releaser_(releaser),
+          sharer_(sharer),
+          context_(context) {
+        SLUICE_ASSERT(releaser != nullptr, "a DataToken needs a releaser: pass one that does "
+                                           "nothing for bytes that live forever");
+        SLUICE_ASSERT(data != nullptr || size == 0, "a DataToken on null must have the size 0");
+    }
+
+    DataToken(DataToken&& other) noexcept { takeOver(other); }
+    DataToken& operator=(DataToken&& other) noexcept {
+        if (this != &other) {
+            reset();
+            takeOver(other);
+        }
+        return *this;
+    }
+    DataToken(const DataToken&) = delete;
+    DataToken& operator=(const DataToken&) = delete;
+    ~DataToken() { reset(); }
+
+    /// Whether it holds something, be it of size 0.
+    [[nodiscard]] explicit operator bool() const noexcept { return releaser_ != nullptr; }
+
+    /// Null when empty.
+    [[nodiscard]] const std::byte* data() const noexcept { return data_; }
+    /// In bytes; 0 when empty.
+    [[nodiscard]] std::size_t size() const noexcept { return size_; }
+
+    // A range of bytes, for loops and for views.
+    [[nodiscard]] const std::byte* begin() const noexcept { return data_; }
+    [[nodiscard]] const std::byte* end() const noexcept { return data_ + size_; }
+
+    /// Another token on the same bytes; an empty one has empty ones. A token that was made without
+    /// a sharer fails an assertion; without assertions the result is empty.
+    DataToken share() const noexcept {
+        if (releaser_ == nullptr) {
+            return {};
+        }
+        SLUICE_ASSERT(sharer_ != nullptr, "this DataToken was made without a sharer: pass one to "
+                                          "its constructor, or move the token");
+        if (sharer_ == nullptr) {
+            return {};
+        }
+        sharer_(context_, data_, size_);
+        return {data_, size_, releaser_, context_, sharer_};
+    }
+
+    /// Gives the bytes up now. Does nothing when empty.
+    void reset() noexcept {
+        // Emptied first, so that a releaser that comes back to this token finds nothing to release.
+        if (const Releaser releaser = std::exchange(releaser_, nullptr)) {
+            releaser(context_, std::exchange(data_, nullptr), std::exchange(size_, 0));
+        }
+    }
+
+private:
+    void takeOver(DataToken& other) noexcept {
+        data_ = std::exchange(other.data_, nullptr);
+        size_ = std::exchange(other.size_, 0);
+        releaser_ = std::exchange(other.releaser_, nullptr);
+        sharer_ = other.sharer_;
+        context_ = other.context_;
+    }
+
+    const std::byte* data_ = nullptr;
+    std::size_t size_ = 0;
+    Releaser releaser_ = nullptr;
+    Sharer sharer_ = nullptr;
+    void* context_ = nullptr;
+};
+
+}  // namespace sluice

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdio>
+
+namespace sluice::detail {
+
+/// The message of a failed assertion that names a number. It is made only when the assertion fails:
+/// `SLUICE_ASSERT(condition, CountedText("had ", count, " too many").text)`.
+struct CountedText {
+    CountedText(const char* before, std::size_t count, const char* after) noexcept {
+        std::snprintf(text, sizeof text, "%s%llu%s", before, static_cast<unsigned long long>(count),
+                      after);
+    }
+
+    char text[160];
+};
+
+}  // namespace sluice::detail

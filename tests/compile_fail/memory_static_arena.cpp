@@ -1,0 +1,56 @@
+#include <sluice/memory/static_arena.hpp>
+
+#include <array>
+#include <utility>
+
+using sluice::Placed;
+using sluice::StaticArena;
+
+using Arena = StaticArena<64, 16>;
+struct alignas(32) Strict {
+    int value;
+};
+struct Large {
+    std::array<char, 65> bytes;
+};
+
+std::size_t use(Arena& arena) {
+#if CASE == 0
+    Placed<int> handle = arena.emplaceAt<int, 48>(1);
+    const Placed<int> moved = std::move(handle);
+    return moved ? arena.objects() : 0;
+#elif CASE == 1
+    // EXPECT: the T ends beyond the arena
+    const auto handle = arena.emplaceAt<std::array<char, 17>, 48>();
+    return arena.objects();
+#elif CASE == 2
+    // EXPECT: Offset must be a multiple of the arena's Align
+    const auto handle = arena.emplaceAt<int, 8>(1);
+    return arena.objects();
+#elif CASE == 3
+    // EXPECT: T needs a stricter alignment than the arena's Align
+    const auto handle = arena.tryEmplace<Strict>();
+    return arena.objects();
+#elif CASE == 4
+    // EXPECT: the arena is too small for any T
+    const auto handle = arena.tryEmplace<Large>();
+    return arena.objects();
+#elif CASE == 5
+    // EXPECT: Align must be a power of two
+    const StaticArena<48, 24> other;
+    return other.objects() + arena.objects();
+#elif CASE == 6
+    // EXPECT: Bytes must be a multiple of Align
+    const StaticArena<60, 16> other;
+    return other.objects() + arena.objects();
+#elif CASE == 7
+    // EXPECT: use of deleted function.*Placed
+    const Placed<int> handle = arena.tryEmplace<int>(1);
+    const Placed<int> copied = handle;
+    return arena.objects();
+#elif CASE == 8
+    // EXPECT: T must be a single object
+    const auto handle = arena.tryEmplace<int[2]>();
+    return arena.objects();
+#endif
+}

@@ -1,0 +1,185 @@
+#include <sluice/memory/data_token.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+namespace sluice {
+namespace {
+
+static_assert(!std::is_copy_constructible_v<DataToken> && !std::is_copy_assignable_v<DataToken>);
+static_assert(std::is_nothrow_move_constructible_v<DataToken>);
+static_assert(std::is_nothrow_move_assignable_v<DataToken>);
+static_assert(std::is_nothrow_default_constructible_v<DataToken>);
+static_assert(!std::is_convertible_v<DataToken, bool>, "only where a condition is asked for");
+static_assert(sizeof(DataToken) == 5 * sizeof(void*));
+
+/// An owner of bytes who keeps books.
+struct Owner {
+    std::array<std::byte, 10> bytes{};
+    int holders = 1;
+    int releases = 0;
+    const std::byte* releasedData = nullptr;
+    std::size_t releasedSize = 0;
+
+    static void release(void* context, const std::byte* data, std::size_t size) noexcept {
+        auto& self = *static_cast<Owner*>(context);
+        --self.holders;
+        ++self.releases;
+        self.releasedData = data;
+        self.releasedSize = size;
+    }
+    static void share(void* context, const std::byte*, std::size_t) noexcept {
+        ++static_cast<Owner*>(context)->holders;
+    }
+
+    DataToken token() { return {bytes.data(), bytes.size(), &release, this}; }
+    DataToken shareableToken() { return {bytes.data(), bytes.size(), &release, this, &share}; }
+};
+
+TEST(DataTokenTest, ShowsTheBytes) {
+    Owner owner;
+    owner.bytes[9] = std::byte{7};
+    const DataToken token = owner.token();
+    EXPECT_TRUE(token);
+    EXPECT_EQ(token.data(), owner.bytes.data());
+    EXPECT_EQ(token.size(), 10U);
+    int sum = 0;
+    for (const std::byte byte : token) {
+        sum += std::to_integer<int>(byte);
+    }
+    EXPECT_EQ(sum, 7);
+}
+
+TEST(DataTokenTest, EmptyTokenHasNothing) {
+    DataToken token;
+    EXPECT_FALSE(token);
+    EXPECT_EQ(token.data(), nullptr);
+    EXPECT_EQ(token.size(), 0U);
+    EXPECT_EQ(token.begin(), token.end());
+    EXPECT_FALSE(token.share());
+    token.reset();
+}
+
+TEST(DataTokenTest, ReleasesOnceWithWhatItWasMadeOf) {
+    Owner owner;
+    {
+        DataToken token = owner.token();
+        DataToken other = std::move(token);
+        EXPECT_FALSE(token);
+        EXPECT_EQ(token.data(), nullptr);
+        EXPECT_EQ(token.size(), 0U);
+        const DataToken last = std::move(other);
+        EXPECT_EQ(last.data(), owner.bytes.data());
+        EXPECT_EQ(owner.releases, 0);
+    }
+    EXPECT_EQ(owner.releases, 1);
+    EXPECT_EQ(owner.releasedData, owner.bytes.data());
+    EXPECT_EQ(owner.releasedSize, 10U);
+}
+
+TEST(DataTokenTest, ResetReleasesAtOnce) {
+    Owner owner;
+    DataToken token = owner.token();
+    token.reset();
+    EXPECT_FALSE(token);
+    EXPECT_EQ(token.data(), nullptr);
+    EXPECT_EQ(owner.releases, 1);
+    token.reset();
+    EXPECT_EQ(owner.releases, 1);
+}
+
+TEST(DataTokenTest, AssignmentReleasesWhatTheTokenHad) {
+    Owner first;
+    Owner second;
+    DataToken token = first.token();
+    token = second.token();
+    EXPECT_EQ(first.releases, 1);
+    EXPECT_EQ(token.data(), second.bytes.data());
+    auto& same = token;
+    token = std::move(same);
+    EXPECT_EQ(second.releases, 0);
+    token = {};
+    EXPECT_EQ(second.releases, 1);
+}
+
+TEST(DataTokenTest, HoldsEvenNoBytes) {
+    Owner owner;
+    {
+        const DataToken token(nullptr, 0, &Owner::release, &owner);
+        EXPECT_TRUE(token);
+        EXPECT_EQ(token.begin(), token.end());
+    }
+    EXPECT_EQ(owner.releases, 1);
+}
+
+TEST(DataTokenTest, SharedTokensAreReleasedOneByOne) {
+    Owner owner;
+    {
+        DataToken first = owner.shareableToken();
+        const DataToken second = std::as_const(first).share();
+        const DataToken third = second.share();
+        EXPECT_EQ(owner.holders, 3);
+        EXPECT_EQ(third.data(), owner.bytes.data());
+        EXPECT_EQ(third.size(), 10U);
+        first.reset();
+        EXPECT_EQ(owner.holders, 2);
+        EXPECT_TRUE(second);
+    }
+    EXPECT_EQ(owner.holders, 0);
+    EXPECT_EQ(owner.releases, 3);
+}
+
+TEST(DataTokenTest, FunctionsMayBeLambdas) {
+    int released = 0;
+    {
+        const DataToken token(
+            "text", 4,
+            [](void* context, const std::byte*, std::size_t size) noexcept {
+                *static_cast<int*>(context) += static_cast<int>(size);
+            },
+            &released);
+    }
+    EXPECT_EQ(released, 4);
+}
+
+TEST(DataTokenTest, ReleaserMayComeBackToItsToken) {
+    struct Returning {
+        DataToken token;
+        int releases = 0;
+    } returning;
+    returning.token = DataToken(
+        "x", 1,
+        [](void* context, const std::byte*, std::size_t) noexcept {
+            auto& self = *static_cast<Returning*>(context);
+            ++self.releases;
+            EXPECT_FALSE(self.token);
+            self.token.reset();
+        },
+        &returning);
+    returning.token.reset();
+    EXPECT_EQ(returning.releases, 1);
+}
+
+#if defined(NDEBUG)
+TEST(DataTokenTest, WithoutASharerTheSecondTokenIsEmpty) {
+    Owner owner;
+    const DataToken token = owner.token();
+    EXPECT_FALSE(token.share());
+    EXPECT_TRUE(token);
+}
+#else
+TEST(DataTokenDeathTest, CatchesMisuse) {
+    Owner owner;
+    const DataToken token = owner.token();
+    EXPECT_DEATH((void)token.share(), "made without a sharer");
+    EXPECT_DEATH((void)DataToken("x", 1, nullptr, nullptr), "needs a releaser");
+    EXPECT_DEATH((void)DataToken(nullptr, 1, &Owner::release, &owner), "must have the size 0");
+}
+#endif
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,316 @@
+#include "support/dice.hpp"
+#include "support/payloads.hpp"
+
+#include <sluice/memory/static_arena.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <set>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace sluice {
+namespace {
+
+using namespace test;
+
+/// As large as a unit of the arenas below, whatever the platform.
+struct Unit {
+    explicit Unit(int v) noexcept : value(v) {}
+    int value;
+    std::array<char, 12> filling{};
+};
+template <std::size_t Units>
+using Arena = StaticArena<Units * 16, 16>;
+
+template <std::size_t Size>
+struct Block {
+    std::array<unsigned char, Size> bytes;
+};
+
+struct Point {
+    int x;
+    int y;
+};
+
+static_assert(!std::is_copy_constructible_v<Arena<4>> && !std::is_copy_assignable_v<Arena<4>>);
+static_assert(!std::is_move_constructible_v<Arena<4>>, "its objects have addresses");
+static_assert(!std::is_copy_constructible_v<Placed<int>> &&
+              !std::is_copy_assignable_v<Placed<int>>);
+static_assert(std::is_nothrow_move_constructible_v<Placed<int>>);
+static_assert(std::is_nothrow_move_assignable_v<Placed<int>>);
+static_assert(std::is_nothrow_default_constructible_v<Placed<int>>);
+static_assert(!std::is_convertible_v<Placed<int>, bool>, "only where a condition is asked for");
+static_assert(noexcept(std::declval<Arena<4>&>().tryEmplace<Unit>(1)));
+static_assert(noexcept(std::declval<Arena<4>&>().emplaceAt<Unit, 0>(1)));
+static_assert(!noexcept(std::declval<Arena<4>&>().tryEmplace<std::vector<int>>(std::size_t{1})));
+static_assert(Arena<4>::capacity() == 64);
+static_assert(sizeof(Placed<Unit>) == 3 * sizeof(void*));
+// The buffer, one bit per unit in whole words, and the number of objects.
+static_assert(sizeof(StaticArena<520, 8>) == 520 + 16 + 8);
+
+template <class T, std::size_t Bytes, std::size_t Align>
+std::size_t offsetOf(const Placed<T>& handle, const StaticArena<Bytes, Align>& arena) {
+    return static_cast<std::size_t>(reinterpret_cast<const char*>(handle.get()) -
+                                    static_cast<const char*>(arena.data()));
+}
+
+// ---- chosen places
+
+TEST(StaticArenaTest, BuildsAtTheChosenPlace) {
+    Arena<8> arena;
+    const auto first = arena.emplaceAt<Unit, 0>(1);
+    const auto last = arena.emplaceAt<Unit, 7 * 16>(2);
+    const auto point = arena.emplaceAt<Point, 48>(3, 4);
+    EXPECT_EQ(offsetOf(first, arena), 0U);
+    EXPECT_EQ(offsetOf(last, arena), 112U);
+    EXPECT_EQ(offsetOf(point, arena), 48U);
+    EXPECT_EQ(first->value, 1);
+    EXPECT_EQ((*last).value, 2);
+    EXPECT_EQ(point->x, 3);
+    EXPECT_EQ(point->y, 4);
+    EXPECT_EQ(arena.objects(), 3U);
+}
+
+TEST(StaticArenaTest, HoldsAnObjectOfItsWholeSize) {
+    Arena<200> arena;
+    auto whole = arena.emplaceAt<Block<3200>, 0>();
+    std::memset(whole->bytes.data(), 0xab, whole->bytes.size());
+    EXPECT_FALSE(arena.tryEmplace<Unit>(1));
+    whole.destroy();
+    EXPECT_TRUE(arena.tryEmplace<Block<3200>>());
+}
+
+TEST(StaticArenaTest, AlignsTheBuffer) {
+    StaticArena<8192, 4096> arena;
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(arena.data()) % 4096, 0U);
+    const auto strict = arena.emplaceAt<OverAligned<4096>, 4096>(7);
+    ASSERT_TRUE(strict);
+    EXPECT_TRUE(strict->isAligned());
+    StaticArena<4, 1> bytes;
+    const auto odd = bytes.emplaceAt<char, 3>('x');
+    EXPECT_EQ(*odd, 'x');
+}
+
+// ---- places the arena chooses
+
+TEST(StaticArenaTest, FillsUpFromTheBeginning) {
+    Arena<4> arena;
+    std::vector<Placed<Unit>> handles;
+    while (Placed<Unit> handle = arena.tryEmplace<Unit>(static_cast<int>(handles.size()))) {
+        ASSERT_LT(handles.size(), 4U);
+        EXPECT_EQ(offsetOf(handle, arena), handles.size() * 16);
+        handles.push_back(std::move(handle));
+    }
+    EXPECT_EQ(handles.size(), 4U);
+    for (std::size_t i = 0; i < handles.size(); ++i) {
+        EXPECT_EQ(handles[i]->value, static_cast<int>(i));
+    }
+}
+
+TEST(StaticArenaTest, GoesAroundWhatIsThere) {
+    Arena<8> arena;
+    const auto middle = arena.emplaceAt<Unit, 2 * 16>(1);
+    const auto large = arena.tryEmplace<Block<33>>();
+    EXPECT_EQ(offsetOf(large, arena), 3U * 16) << "three units do not fit before the first object";
+    const auto small = arena.tryEmplace<Block<32>>();
+    EXPECT_EQ(offsetOf(small, arena), 0U);
+    EXPECT_FALSE(arena.tryEmplace<Block<33>>()) << "two units are left";
+    EXPECT_TRUE(arena.tryEmplace<Block<32>>());
+}
+
+TEST(StaticArenaTest, UnitsThatWereFreedAreUsedAgain) {
+    Arena<3> arena;
+    auto first = arena.tryEmplace<Unit>(1);
+    auto second = arena.tryEmplace<Unit>(2);
+    auto third = arena.tryEmplace<Unit>(3);
+    first.destroy();
+    third.destroy();
+    EXPECT_FALSE(arena.tryEmplace<Block<32>>()) << "the free units are not neighbours";
+    EXPECT_EQ(offsetOf(arena.tryEmplace<Unit>(4), arena), 0U);
+    second.destroy();
+    EXPECT_TRUE(arena.tryEmplace<Block<48>>());
+}
+
+TEST(StaticArenaTest, LeavesTheArgumentsAloneWhenFull) {
+    Arena<1> arena;
+    MoveOnly message(7);
+    const auto first = arena.tryEmplace<Unit>(1);
+    EXPECT_FALSE(arena.tryEmplace<MoveOnly>(std::move(message)));
+    EXPECT_EQ(message.value(), 7);
+}
+
+/// Against a plain array of flags, over places that cross the words of the bitmap.
+TEST(StaticArenaTest, NeverPlacesOneObjectOverAnother) {
+    constexpr std::size_t units = 200;
+    Arena<units> arena;
+    struct Entry {
+        Placed<Block<16>> small;
+        Placed<Block<1120>> large;
+        std::size_t first;
+        std::size_t count;
+    };
+    std::vector<Entry> entries;
+    std::array<bool, units> isTaken{};
+    const auto lowest = [&](std::size_t count) {
+        return std::search_n(isTaken.begin(), isTaken.end(), static_cast<std::ptrdiff_t>(count),
+                             false);
+    };
+    Dice dice(42);
+    for (int round = 0; round < 5000; ++round) {
+        Entry entry{{}, {}, 0, dice() % 8 == 0 ? std::size_t{70} : std::size_t{1}};
+        entry.small = entry.count == 1 ? arena.tryEmplace<Block<16>>() : Placed<Block<16>>();
+        entry.large = entry.count != 1 ? arena.tryEmplace<Block<1120>>() : Placed<Block<1120>>();
+        const auto expected = lowest(entry.count);
+        ASSERT_EQ(entry.small || entry.large, expected != isTaken.end()) << "in round " << round;
+        if (expected != isTaken.end()) {
+            entry.first = static_cast<std::size_t>(expected - isTaken.begin());
+            ASSERT_EQ(entry.small ? offsetOf(entry.small, arena) : offsetOf(entry.large, arena),
+                      entry.first * 16);
+            std::fill_n(expected, entry.count, true);
+            entries.push_back(std::move(entry));
+        }
+        const unsigned eighths = round / 250 % 2 == 0 ? 3 : 5;  // it fills up, then empties
+        while (!entries.empty() && dice() % 8 < eighths) {
+            std::swap(entries[dice() % entries.size()], entries.back());
+            std::fill_n(isTaken.begin() + static_cast<std::ptrdiff_t>(entries.back().first),
+                        entries.back().count, false);
+            entries.pop_back();
+        }
+        ASSERT_EQ(arena.objects(), entries.size());
+    }
+}
+
+// ---- lifetime
+
+TEST(StaticArenaTest, DestroysEachObjectOnce) {
+    Census census;
+    Arena<8> arena;
+    {
+        auto a = arena.tryEmplace<Counted>(census, 1);
+        auto b = arena.tryEmplace<Counted>(census, 2);
+        EXPECT_EQ(census.alive(), 2U);
+        a.destroy();
+        EXPECT_FALSE(a);
+        EXPECT_EQ(a.get(), nullptr);
+        EXPECT_EQ(census.alive(), 1U);
+        a.destroy();
+        const Placed<Counted> moved = std::move(b);
+        EXPECT_FALSE(b);
+        EXPECT_EQ(moved->value(), 2);
+        EXPECT_EQ(census.births(), 2U) << "the handle moves, not the object";
+    }
+    EXPECT_EQ(census.alive(), 0U);
+    EXPECT_EQ(arena.objects(), 0U);
+}
+
+TEST(StaticArenaTest, AssignmentDestroysWhatTheHandleHad) {
+    Census census;
+    Arena<8> arena;
+    StaticArena<64, 32> other;
+    auto handle = arena.tryEmplace<Counted>(census, 1);
+    handle = other.tryEmplace<Counted>(census, 2);
+    EXPECT_EQ(handle->value(), 2);
+    EXPECT_EQ(arena.objects(), 0U);
+    EXPECT_EQ(other.objects(), 1U);
+    auto& same = handle;
+    handle = std::move(same);
+    EXPECT_EQ(handle->value(), 2);
+    handle = {};
+    EXPECT_EQ(other.objects(), 0U);
+}
+
+struct Parent {
+    Parent(Arena<4>& arena, int value) : child(arena.tryEmplace<Unit>(value)) {}
+    Placed<Unit> child;
+};
+
+TEST(StaticArenaTest, ObjectsMayOwnObjectsOfTheSameArena) {
+    Arena<4> arena;
+    {
+        const auto parent = arena.emplaceAt<Parent, 0>(arena, 5);
+        ASSERT_TRUE(parent->child);
+        EXPECT_EQ(parent->child->value, 5);
+        EXPECT_EQ(arena.objects(), 2U);
+    }
+    EXPECT_EQ(arena.objects(), 0U);
+}
+
+#if defined(__cpp_exceptions)
+TEST(StaticArenaTest, ThrowingConstructorLeavesThePlaceFree) {
+    Census census;
+    StaticArena<sizeof(Fragile), alignof(Fragile)> arena;
+    EXPECT_THROW((void)arena.tryEmplace<Fragile>(census, 1, Fault::inConstructor), Breakage);
+    EXPECT_THROW((void)(arena.emplaceAt<Fragile, 0>(census, 1, Fault::inConstructor)), Breakage);
+    EXPECT_EQ(arena.objects(), 0U);
+    const auto handle = arena.emplaceAt<Fragile, 0>(census, 2);
+    ASSERT_TRUE(handle);
+    EXPECT_EQ(handle->value(), 2);
+}
+#endif
+
+// ---- static storage
+
+extern Arena<4> lateArena;
+extern Placed<Unit> early;
+/// Built before the arena's definition is reached: nothing would be left of it if the arena were
+/// not ready from the start.
+Placed<Unit> early = lateArena.tryEmplace<Unit>(9);
+Arena<4> lateArena;
+
+TEST(StaticArenaTest, StaticArenaIsReadyBeforeTheProgramRuns) {
+    EXPECT_EQ(lateArena.objects(), 1U);
+    ASSERT_TRUE(early);
+    EXPECT_EQ(early->value, 9);
+    early.destroy();
+    EXPECT_EQ(lateArena.objects(), 0U);
+}
+
+// ---- misuse
+
+#if defined(NDEBUG)
+TEST(StaticArenaTest, OccupiedPlaceYieldsAnEmptyHandle) {
+    Arena<4> arena;
+    const auto first = arena.emplaceAt<Block<32>, 16>();
+    EXPECT_FALSE((arena.emplaceAt<Unit, 32>(1)));
+    EXPECT_EQ(arena.objects(), 1U);
+}
+#else
+TEST(StaticArenaDeathTest, CatchesMisuse) {
+    Arena<4> arena;
+    auto first = arena.emplaceAt<Block<32>, 16>();
+    EXPECT_DEATH((void)(arena.emplaceAt<Unit, 16>(1)), "destroy it first");
+    EXPECT_DEATH((void)(arena.emplaceAt<Unit, 32>(1)), "destroy it first");
+    EXPECT_DEATH((void)(arena.emplaceAt<Block<32>, 0>()), "destroy it first");
+    first.destroy();
+    EXPECT_DEATH((void)*first, "this handle has no object");
+    EXPECT_DEATH((void)Placed<Point>()->x, "this handle has no object");
+    EXPECT_TRUE((arena.emplaceAt<Unit, 32>(1)));
+    const auto outlive = [] {
+        std::array<Placed<Unit>, 2> handles;
+        Arena<4> ending;
+        handles = {ending.tryEmplace<Unit>(1), ending.tryEmplace<Unit>(2)};
+    };
+    EXPECT_DEATH(outlive(), "outlive their StaticArena: 2; destroy their handles");
+}
+#endif
+
+#if defined(__SANITIZE_ADDRESS__)
+TEST(StaticArenaDeathTest, DestroyedObjectsArePoisoned) {
+    Arena<4> arena;
+    auto handle = arena.tryEmplace<Unit>(1);
+    auto* const value = const_cast<volatile int*>(&handle->value);
+    handle.destroy();
+    EXPECT_DEATH(*value = 2, "use-after-poison");
+    EXPECT_TRUE(arena.tryEmplace<Unit>(1));
+}
+#endif
+
+}  // namespace
+}  // namespace sluice

@@ -67,13 +67,13 @@ inline void fullFence() noexcept {
 #elif defined(__x86_64__) || defined(__i386__)
     // A locked instruction drains the store buffer whatever its address. A variable of its own per
     // call creates no happens-before edge, so no data race is hidden from the sanitizer.
-    std::atomic<int> dummy{0};
-    dummy.fetch_add(1, std::memory_order_seq_cst);
+    std::atomic<int> own{0};
+    own.fetch_add(1, std::memory_order_seq_cst);
 #else
     // Elsewhere a read-modify-write orders other addresses only between threads that meet in the
     // same variable: the later one acquires what the earlier one released.
-    static std::atomic<int> dummy{0};
-    dummy.fetch_add(1, std::memory_order_seq_cst);
+    static std::atomic<int> meetingPoint{0};
+    meetingPoint.fetch_add(1, std::memory_order_seq_cst);
 #endif
 }
 

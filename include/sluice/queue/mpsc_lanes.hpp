@@ -65,6 +65,8 @@ class MpscLanes {
     using Platform = typename Traits::Platform;
     using RoleCheck = detail::RoleCheck<Platform>;
     using Lane = detail::Lane<T, Traits>;
+    using List = detail::LaneList<T, Traits>;
+    using Link = typename List::Link;
 
 public:
     using value_type = T;
@@ -98,12 +100,13 @@ public:
         const typename RoleCheck::Scope consumer(consumerRole_, detail::oneConsumer);
         std::size_t count = 0;
         for (std::size_t visits = lanes_.size(); visits != 0 && count < max; --visits) {
-            turn_ = turn_ == nullptr ? lanes_.first() : turn_;
-            if (turn_ == nullptr) {
+            turn_ = List::at(*turn_) == nullptr ? &lanes_.head() : turn_;
+            Lane* const lane = List::at(*turn_);
+            if (lane == nullptr) {
                 break;
             }
-            const Visit visit{*this, turn_->isAbandoned()};
-            count += turn_->ring.consume(handler, max - count);
+            const Visit visit{*this, *lane, lane->isAbandoned()};
+            count += lane->ring.consume(handler, max - count);
         }
         return count;
     }
@@ -176,27 +179,30 @@ private:
     /// always does would keep the others waiting.
     struct Visit {
         MpscLanes& lanes;
+        Lane& lane;
         bool abandoned;  // asked before the harvest: then an empty lane after it is empty for good
         ~Visit() {
-            Lane* const visited = std::exchange(lanes.turn_, lanes.lanes_.next(lanes.turn_));
-            if (abandoned && visited->ring.front() == nullptr) {
-                lanes.lanes_.remove(visited);
+            if (abandoned && lane.ring.front() == nullptr) {
+                lanes.lanes_.remove(*lanes.turn_);
+            } else {
+                lanes.turn_ = &lane.next;
             }
         }
     };
 
     std::size_t removeAbandonedAndCount() {
         std::size_t messages = 0;
-        for (Lane* lane = lanes_.first(); lane != nullptr;) {
-            Lane* const next = lanes_.next(lane);
+        Link* link = &lanes_.head();
+        while (Lane* const lane = List::at(*link)) {
             const bool abandoned = lane->isAbandoned();
             const std::size_t size = lane->ring.sizeApprox();
             messages += size;
             if (abandoned && size == 0) {
-                turn_ = turn_ == lane ? next : turn_;
-                lanes_.remove(lane);
+                turn_ = turn_ == &lane->next ? link : turn_;
+                lanes_.remove(*link);
+            } else {
+                link = &lane->next;
             }
-            lane = next;
         }
         return messages;
     }
@@ -223,10 +229,10 @@ private:
 
     std::size_t laneCapacity_;
     std::pmr::memory_resource* memory_;
-    detail::LaneList<T, Traits> lanes_;
+    List lanes_;
 
     // Used by the consumer alone.
-    alignas(Traits::cacheLineSize) alignas(Lane*) Lane* turn_ = nullptr;
+    alignas(Traits::cacheLineSize) alignas(Link*) Link* turn_ = &lanes_.head();  // whose turn it is
     RoleCheck consumerRole_;
 };
 

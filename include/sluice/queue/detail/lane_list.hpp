@@ -72,6 +72,8 @@ class LaneList {
     using Atomic = typename Traits::Platform::template Atomic<U>;
 
 public:
+    using Link = Atomic<Lane*>;
+
     LaneList() = default;
     LaneList(const LaneList&) = delete;
     LaneList& operator=(const LaneList&) = delete;
@@ -100,26 +102,26 @@ public:
         return lane;
     }
 
-    /// By the consumer: takes a lane out, which its producer has left and which is empty.
-    void remove(Lane* lane) noexcept {
+    /// By the consumer: takes the lane out that hangs on this link, which its producer has left and
+    /// which is empty. The next one hangs there then.
+    void remove(Link& link) noexcept {
+        Lane* const lane = at(link);
         {
             const std::lock_guard<Lock> guard(lock_);
-            Atomic<Lane*>* link = &first_;
-            while (link->load(std::memory_order_relaxed) != lane) {
-                link = &link->load(std::memory_order_relaxed)->next;
-            }
-            link->store(lane->next.load(std::memory_order_relaxed), std::memory_order_relaxed);
-            end_ = end_ == &lane->next ? link : end_;
+            link.store(lane->next.load(std::memory_order_relaxed), std::memory_order_relaxed);
+            end_ = end_ == &lane->next ? &link : end_;
             size_.store(size_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
         }
         Lane::letGo(lane, Lane::queueGone);
     }
 
-    /// By the consumer.
-    Lane* first() const noexcept { return first_.load(std::memory_order_acquire); }  // E4 register
-    Lane* next(const Lane* lane) const noexcept {
-        return lane->next.load(std::memory_order_acquire);  // E4 register
+    /// By the consumer: where the first lane hangs; the following hangs on that lane's `next`.
+    Link& head() noexcept { return first_; }
+    static Lane* at(const Link& link) noexcept {
+        return link.load(std::memory_order_acquire);  // E4 register
     }
+    Lane* first() const noexcept { return at(first_); }
+    Lane* next(const Lane* lane) const noexcept { return at(lane->next); }
 
     void close() noexcept {
         const std::lock_guard<Lock> guard(lock_);
@@ -145,11 +147,11 @@ public:
     }
 
 private:
-    Atomic<Lane*> first_{nullptr};
+    Link first_{nullptr};
     Atomic<bool> closed_{false};
     Atomic<std::size_t> size_{0};
     mutable Lock lock_;
-    Atomic<Lane*>* end_ = &first_;  // the link that a new lane is hung on
+    Link* end_ = &first_;  // the link that a new lane is hung on
 };
 
 }  // namespace sluice::detail

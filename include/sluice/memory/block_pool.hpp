@@ -200,7 +200,7 @@ public:
 
     [[nodiscard]] BlockPoolStatistics statistics() const noexcept {
         const auto figures = core_->figures();
-        return {figures.blocks, figures.blocks - figures.free, figures.highWater, figures.exhausted,
+        return {figures.blocks, figures.used, figures.highWater, figures.exhausted,
                 figures.returned};
     }
 

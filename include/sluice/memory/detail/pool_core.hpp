@@ -1,60 +1,48 @@
 #pragma once
 
-#include <sluice/base/assert.hpp>
 #include <sluice/base/spin_lock.hpp>
-#include <sluice/memory/detail/magazine.hpp>
+#include <sluice/memory/detail/pool_depot.hpp>
 #include <sluice/memory/detail/slab.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <memory_resource>
 #include <mutex>
 #include <utility>
 
 namespace sluice::detail {
 
-/// The free blocks of one pool: in threads' caches, and in the depot they all share.
-///
-/// A cache holds two magazines. A block comes from the loaded one and goes back to it; when that
-/// will not do, the two change places; when that will not do either, one is exchanged with the
-/// depot, a full one for an empty one. So at least as many calls as a magazine has rounds lie
-/// between two exchanges of the same kind. (J. Bonwick and J. Adams, "Magazines and Vmem", 2001;
-/// here the depot is two lock-free stacks instead of two lists under a lock.)
+/// One pool: its slabs, its depot, and the caches of the threads that use it.
 ///
 /// The common cache, under the lock, belongs to nobody: it takes the blocks of threads that end,
-/// and serves calls without a cache. Only full magazines are in the stack of full ones. There are
-/// as many magazines as the blocks would fill and two for each cache, so whoever must get rid of a
-/// full one always finds an empty one.
+/// and serves calls without a cache. The memory resource is never called under the lock.
 ///
-/// Lifetime: counted, as ThreadTable needs it. The pool is one user, each thread with a
-/// cache another. The slabs and magazines go with the pool, the caches with the last user.
+/// Lifetime: counted, as ThreadTable needs it. The pool is one user, each thread with a cache
+/// another. The slabs and magazines go with the pool, the caches with the last user.
 template <class Traits>
 class PoolCore {
     using Platform = typename Traits::Platform;
-    static constexpr std::size_t rounds = Traits::magazineRounds;
     static constexpr std::size_t line = Traits::cacheLineSize;
-    static_assert(rounds > 0, "magazineRounds of the traits must not be 0");
 
     template <class U>
     using Atomic = typename Platform::template Atomic<U>;
-    using Magazine = detail::Magazine<Platform, rounds>;
-    using Store = MagazineStore<Platform, rounds>;
-    using Stack = MagazineStack<Platform, rounds>;
+    using Depot = PoolDepot<Traits>;
+    using Cache = typename Depot::Cache;
     using Lock = BasicSpinLock<Platform>;
 
 public:
-    /// A thread's cache. Only its thread uses it, but for the sizes of the magazines.
-    struct alignas(line) Slot {
-        Atomic<Magazine*> loaded{nullptr};
-        Atomic<Magazine*> previous{nullptr};
+    /// What a thread has of a pool.
+    struct alignas(line) alignas(Cache) Slot {
+        Cache cache;
         bool isTaken = true;  // under the lock
         Slot* next = nullptr;
     };
 
     struct Figures {
         std::size_t blocks;
-        std::size_t free;
+        std::size_t used;
         std::size_t highWater;
         std::uint64_t exhausted;
         std::uint64_t returned;
@@ -66,9 +54,8 @@ public:
           capacity_(capacity),
           blocksPerSlab_(blocksPerSlab),
           memory_(memory),
-          store_(memory) {
-        common_.loaded.store(&store_.create(), std::memory_order_relaxed);
-        common_.previous.store(&store_.create(), std::memory_order_relaxed);
+          depot_(memory) {
+        depot_.equip(common_);
     }
     PoolCore(const PoolCore&) = delete;
     PoolCore& operator=(const PoolCore&) = delete;
@@ -77,24 +64,21 @@ public:
 
     /// May throw std::bad_alloc, then nothing has happened.
     Slot& enroll(const void*) {
-        const std::lock_guard<Lock> guard(lock_);
-        users_.fetch_add(1, std::memory_order_relaxed);  // relaxed: the caller holds a use already
-        for (Slot* slot = caches_; slot != nullptr; slot = slot->next) {
-            if (!slot->isTaken) {
-                slot->isTaken = true;
-                return *slot;
-            }
+        Slot* slot = unusedSlot();
+        if (slot == nullptr) {
+            slot = &addSlot();
         }
-        return addCache();
+        users_.fetch_add(1, std::memory_order_relaxed);  // relaxed: the caller holds a use already
+        return *slot;
     }
 
-    void dismiss(Slot& cache) noexcept {
+    void dismiss(Slot& slot) noexcept {
         {
             const std::lock_guard<Lock> guard(lock_);
             if (!isAbandoned()) {
-                emptyInto(common_, cache);
+                depot_.emptyInto(common_, slot.cache);
             }
-            cache.isTaken = false;
+            slot.isTaken = false;
         }
         dropUser();
     }
@@ -107,48 +91,30 @@ public:
     void abandon() noexcept {
         {
             const std::lock_guard<Lock> guard(lock_);
-            while (slabs_ != nullptr) {
-                Slab::destroy(*std::exchange(slabs_, slabs_->next), layout_, memory_);
-            }
-            store_.clear();
             isAbandoned_.store(true, std::memory_order_relaxed);  // relaxed: see isAbandoned()
         }
+        (void)destroyAll(std::exchange(slabs_, nullptr));
+        depot_.clear();
         dropUser();
     }
 
     // ---- Blocks
 
     /// A block, or null when there is none in the cache, in the depot or in the common cache.
-    void* take(Slot& cache) noexcept {
-        Magazine* const loaded = loadedOf(cache);
-        if (__builtin_expect(!loaded->isEmpty(), 1)) {
-            return loaded->pop();
-        }
-        if (!refill(cache)) {
-            return takeCommon();
-        }
-        return loadedOf(cache)->pop();
+    void* take(Slot& slot) noexcept {
+        void* const block = depot_.take(slot.cache);
+        return __builtin_expect(block != nullptr, 1) ? block : takeCommon();
     }
-
-    void give(Slot& cache, void* block) noexcept {
-        if (__builtin_expect(loadedOf(cache)->isFull(), 0)) {
-            makeRoom(cache);
-        }
-        loadedOf(cache)->push(block);
-    }
+    void give(Slot& slot, void* block) noexcept { depot_.give(slot.cache, block); }
 
     /// The same without a cache.
     void* takeCommon() noexcept {
         const std::lock_guard<Lock> guard(lock_);
-        if (loadedOf(common_)->isEmpty() && !refill(common_)) {
-            return nullptr;
-        }
-        return loadedOf(common_)->pop();
+        return depot_.take(common_);
     }
-
     void giveCommon(void* block) noexcept {
         const std::lock_guard<Lock> guard(lock_);
-        give(common_, block);
+        depot_.give(common_, block);
     }
 
     /// Adds a slab. False when the capacity is reached; throws what the memory resource throws,
@@ -159,19 +125,12 @@ public:
             return false;
         }
         Reservation reservation{*this, count};
+        depot_.provideFor(count);
         Slab& slab = Slab::create(layout_, count, memory_);
-        SlabGuard slabGuard{*this, &slab};
-        const std::lock_guard<Lock> guard(lock_);
-        for (std::size_t full = 0; full < count / rounds + 1; ++full) {
-            empties_.push(store_.create());
-        }
         reservation.count = 0;
-        slabGuard.slab = nullptr;
+        const std::lock_guard<Lock> guard(lock_);
         slab.next = std::exchange(slabs_, &slab);
-        outside_.fetch_add(count, std::memory_order_relaxed);  // until give() has put them away
-        for (std::size_t i = count; i != 0; --i) {
-            give(common_, slab.block(i - 1, layout_));
-        }
+        depot_.add(common_, count, [&](std::size_t i) { return slab.block(i, layout_); });
         return true;
     }
 
@@ -179,25 +138,24 @@ public:
         exhausted_.fetch_add(1, std::memory_order_relaxed);  // relaxed: a figure
     }
 
-    /// Gives slabs without a used block back; returns their size in bytes.
-    std::size_t trim(Slot* cache) noexcept {
-        const std::lock_guard<Lock> guard(lock_);
-        if (cache != nullptr) {
-            emptyInto(common_, *cache);
+    /// Gives slabs without a used block back, and first the blocks in this slot, if it is one;
+    /// returns how many bytes.
+    std::size_t trim(Slot* slot) noexcept {
+        Slab* unused = nullptr;
+        {
+            const std::lock_guard<Lock> guard(lock_);
+            if (slot != nullptr) {
+                depot_.emptyInto(common_, slot->cache);
+            }
+            for (Slab* slab = slabs_; slab != nullptr; slab = slab->next) {
+                slab->freeBlocks = 0;
+            }
+            depot_.sweep(
+                common_, [this](void* block) { ++slabOf(block)->freeBlocks; },
+                [this](void* block) { return slabOf(block)->isUsed(); });
+            unused = takeUnusedSlabs();
         }
-        for (Slab* slab = slabs_; slab != nullptr; slab = slab->next) {
-            slab->freeBlocks = 0;
-        }
-        Magazine* const held = withdrawAll();
-        for (Magazine* m = held; m != nullptr; m = nextHeld(*m)) {
-            countBySlab(*m);
-        }
-        // The common cache's own come first: the others are poured into them.
-        for (Magazine* m = held; m != nullptr;) {
-            Magazine& magazine = *std::exchange(m, nextHeld(*m));
-            putBackUsed(magazine);
-        }
-        return releaseFreeSlabs();
+        return destroyAll(unused);
     }
 
     /// Whether the pool has a block at this address. Walks the slabs.
@@ -207,153 +165,58 @@ public:
         return slab != nullptr && slab->hasBlockAt(address, layout_);
     }
 
-    /// Whether the block lies free in this cache.
-    static bool isFreeIn(const Slot& cache, const void* block) noexcept {
-        for (const Magazine* magazine : {loadedOf(cache), previousOf(cache)}) {
-            const auto begin = magazine->blocks.begin();
-            const auto end = begin + static_cast<std::ptrdiff_t>(magazine->size());
-            if (std::find(begin, end, block) != end) {
-                return true;
-            }
-        }
-        return false;
+    static bool isFreeIn(const Slot& slot, const void* block) noexcept {
+        return Depot::isFreeIn(slot.cache, block);
     }
 
     /// Exact when nobody is at work.
     Figures figures() const noexcept {
         const std::lock_guard<Lock> guard(lock_);
-        // Relaxed, all: figures, no data.
-        const std::size_t blocks = blocks_.load(std::memory_order_relaxed);
-        const std::size_t outside = outside_.load(std::memory_order_relaxed);
-        std::size_t cached = roundsIn(common_);
-        for (const Slot* cache = caches_; cache != nullptr; cache = cache->next) {
-            cached += roundsIn(*cache);
+        std::size_t cached = Depot::blocksIn(common_);
+        std::uint64_t returned = 0;
+        for (const Slot* slot = slots_; slot != nullptr; slot = slot->next) {
+            cached += Depot::blocksIn(slot->cache);
+            returned += Depot::returnedBy(slot->cache);
         }
-        const std::size_t used = outside > cached ? outside - cached : 0;
-        return {
-            blocks, blocks > used ? blocks - used : 0, highWater_.load(std::memory_order_relaxed),
-            exhausted_.load(std::memory_order_relaxed), returned_.load(std::memory_order_relaxed)};
+        const std::size_t outside = depot_.outside();
+        return {blocks_.load(std::memory_order_relaxed), outside > cached ? outside - cached : 0,
+                depot_.highWater(), exhausted_.load(std::memory_order_relaxed), returned};
     }
 
-    const SlabLayout& layout() const noexcept { return layout_; }
-    std::size_t capacity() const noexcept { return capacity_; }
-
 private:
+    /// Takes back what reserve() has counted.
     struct Reservation {
         PoolCore& core;
         std::size_t count;
         // Relaxed: a number that is checked against the capacity, no data.
         ~Reservation() { core.blocks_.fetch_sub(count, std::memory_order_relaxed); }
     };
-    struct SlabGuard {
-        PoolCore& core;
-        Slab* slab;
-        ~SlabGuard() {
-            if (slab != nullptr) {
-                Slab::destroy(*slab, core.layout_, core.memory_);
-            }
-        }
-    };
 
     ~PoolCore() {
-        while (caches_ != nullptr) {
-            delete std::exchange(caches_, caches_->next);
+        while (slots_ != nullptr) {
+            delete std::exchange(slots_, slots_->next);
         }
     }
 
-    // Relaxed: who holds a cache has written these itself, or got the cache under the lock; the
-    // others only want sizes, and magazines live as long as the core.
-    static Magazine* loadedOf(const Slot& cache) noexcept {
-        return cache.loaded.load(std::memory_order_relaxed);
-    }
-    static Magazine* previousOf(const Slot& cache) noexcept {
-        return cache.previous.load(std::memory_order_relaxed);
-    }
-    static void set(Slot& cache, Magazine* loaded, Magazine* previous) noexcept {
-        cache.loaded.store(loaded, std::memory_order_relaxed);
-        cache.previous.store(previous, std::memory_order_relaxed);
-    }
-    static std::size_t roundsIn(const Slot& cache) noexcept {
-        return loadedOf(cache)->size() + previousOf(cache)->size();
+    Slot* unusedSlot() noexcept {
+        const std::lock_guard<Lock> guard(lock_);
+        Slot* slot = slots_;
+        while (slot != nullptr && slot->isTaken) {
+            slot = slot->next;
+        }
+        if (slot != nullptr) {
+            slot->isTaken = true;
+        }
+        return slot;
     }
 
-    /// Under the lock.
-    Slot& addCache() {
-        UseGuard use{*this};
-        Magazine& loaded = store_.create();
-        Magazine& previous = store_.create();
-        auto* const slot = new Slot;
-        use.isOpen = false;
-        set(*slot, &loaded, &previous);
-        slot->next = std::exchange(caches_, slot);
-        return *slot;
-    }
-
-    struct UseGuard {
-        PoolCore& core;
-        bool isOpen = true;
-        ~UseGuard() {
-            if (isOpen) {
-                core.users_.fetch_sub(1, std::memory_order_relaxed);  // never the last: the pool's
-            }
-        }
-    };
-
-    /// The loaded magazine is empty: makes it another one. False when none is to be had.
-    [[gnu::noinline]] bool refill(Slot& cache) noexcept {
-        Magazine* const empty = loadedOf(cache);
-        Magazine* const previous = previousOf(cache);
-        if (!previous->isEmpty()) {
-            set(cache, previous, empty);
-            return true;
-        }
-        Magazine* const full = full_.pop(store_);
-        if (full == nullptr) {
-            return false;
-        }
-        noteOutside();
-        set(cache, full, empty);
-        empties_.push(*previous);
-        return true;
-    }
-
-    /// The loaded magazine is full: makes it one with room.
-    [[gnu::noinline]] void makeRoom(Slot& cache) noexcept {
-        Magazine* const loaded = loadedOf(cache);
-        Magazine* const previous = previousOf(cache);
-        if (!previous->isFull()) {
-            set(cache, previous, loaded);
-            return;
-        }
-        Magazine* const empty = empties_.pop(store_);
-        SLUICE_ASSERT(empty != nullptr, "a pool holds more free blocks than it has: a block was "
-                                        "freed twice");
-        set(cache, empty, loaded);
-        // Relaxed: figures.
-        outside_.fetch_sub(rounds, std::memory_order_relaxed);
-        if (&cache != &common_) {
-            returned_.fetch_add(rounds, std::memory_order_relaxed);
-        }
-        full_.push(*previous);
-    }
-
-    void noteOutside() noexcept {
-        // Relaxed: figures.
-        const std::size_t outside = outside_.fetch_add(rounds, std::memory_order_relaxed) + rounds;
-        std::size_t most = highWater_.load(std::memory_order_relaxed);
-        while (outside > most &&
-               !highWater_.compare_exchange_weak(most, outside, std::memory_order_relaxed,
-                                                 std::memory_order_relaxed)) {
-        }
-    }
-
-    /// Under the lock.
-    void emptyInto(Slot& to, Slot& from) noexcept {
-        for (Magazine* magazine : {loadedOf(from), previousOf(from)}) {
-            while (!magazine->isEmpty()) {
-                give(to, magazine->pop());
-            }
-        }
+    Slot& addSlot() {
+        auto slot = std::make_unique<Slot>();
+        depot_.equip(slot->cache);
+        const std::lock_guard<Lock> guard(lock_);
+        slot->next = slots_;
+        slots_ = slot.release();
+        return *slots_;
     }
 
     /// How many blocks the next slab may have; they are counted already.
@@ -368,72 +231,32 @@ private:
         return count;
     }
 
-    // ---- Trimming, under the lock. Magazines that were taken out are linked by `next`.
-
-    Magazine* nextHeld(const Magazine& magazine) const noexcept {
-        const std::uint32_t number = magazine.next.load(std::memory_order_relaxed);
-        return number == 0 ? nullptr : &store_.at(number);
-    }
-
-    Magazine* withdrawAll() noexcept {
-        Magazine* held = nullptr;
-        const auto hold = [&held](Magazine& magazine) {
-            magazine.next.store(held == nullptr ? 0 : held->number, std::memory_order_relaxed);
-            held = &magazine;
-        };
-        while (Magazine* const full = full_.pop(store_)) {
-            outside_.fetch_add(rounds, std::memory_order_relaxed);
-            hold(*full);
-        }
-        for (Magazine* magazine : {loadedOf(common_), previousOf(common_)}) {
-            if (!magazine->isEmpty()) {
-                hold(*magazine);
-            }
-        }
-        return held;
-    }
-
-    void countBySlab(const Magazine& magazine) noexcept {
-        for (std::size_t i = 0; i < magazine.size(); ++i) {
-            ++slabOf(magazine.blocks[i])->freeBlocks;
-        }
-    }
-
-    void putBackUsed(Magazine& magazine) noexcept {
-        std::size_t kept = 0;
-        for (std::size_t i = 0; i < magazine.size(); ++i) {
-            const Slab& slab = *slabOf(magazine.blocks[i]);
-            if (slab.freeBlocks != slab.blockCount()) {
-                magazine.blocks[kept++] = magazine.blocks[i];
-            }
-        }
-        magazine.count.store(static_cast<std::uint32_t>(kept), std::memory_order_relaxed);
-        if (&magazine == loadedOf(common_) || &magazine == previousOf(common_)) {
-            return;
-        }
-        while (!magazine.isEmpty()) {
-            give(common_, magazine.pop());
-        }
-        empties_.push(magazine);
-    }
-
-    std::size_t releaseFreeSlabs() noexcept {
-        std::size_t bytes = 0;
+    /// Under the lock.
+    Slab* takeUnusedSlabs() noexcept {
+        Slab* unused = nullptr;
         for (Slab** link = &slabs_; *link != nullptr;) {
             Slab& slab = **link;
-            if (slab.freeBlocks != slab.blockCount()) {
+            if (slab.isUsed()) {
                 link = &slab.next;
-                continue;
+            } else {
+                *link = std::exchange(slab.next, unused);
+                unused = &slab;
+                blocks_.fetch_sub(slab.blockCount(), std::memory_order_relaxed);
             }
-            *link = slab.next;
-            bytes += Slab::bytesOf(layout_, slab.blockCount());
-            outside_.fetch_sub(slab.blockCount(), std::memory_order_relaxed);
-            blocks_.fetch_sub(slab.blockCount(), std::memory_order_relaxed);
-            Slab::destroy(slab, layout_, memory_);
+        }
+        return unused;
+    }
+
+    std::size_t destroyAll(Slab* slabs) noexcept {
+        std::size_t bytes = 0;
+        while (slabs != nullptr) {
+            bytes += Slab::bytesOf(layout_, slabs->blockCount());
+            Slab::destroy(*std::exchange(slabs, slabs->next), layout_, memory_);
         }
         return bytes;
     }
 
+    /// Under the lock.
     Slab* slabOf(const void* address) const noexcept {
         Slab* slab = slabs_;
         while (slab != nullptr && !slab->covers(address, layout_)) {
@@ -453,19 +276,12 @@ private:
     const std::size_t capacity_;
     const std::size_t blocksPerSlab_;
     std::pmr::memory_resource* const memory_;
-    Store store_;
+    Depot depot_;
 
-    // What every exchange with the depot writes.
-    alignas(line) Stack full_;
-    Stack empties_;
-    Atomic<std::size_t> outside_{0};  // blocks not in full_: used, or in a cache
-    Atomic<std::size_t> highWater_{0};
-    Atomic<std::uint64_t> returned_{0};
-
-    alignas(line) mutable Lock lock_;
+    alignas(line) alignas(Lock) mutable Lock lock_;
     Slab* slabs_ = nullptr;
-    Slot* caches_ = nullptr;
-    Slot common_;
+    Slot* slots_ = nullptr;
+    Cache common_;
     Atomic<std::size_t> blocks_{0};
     Atomic<std::uint64_t> exhausted_{0};
     Atomic<std::size_t> users_{1};

@@ -50,6 +50,8 @@ public:
     }
 
     std::size_t blockCount() const noexcept { return count_; }
+    /// Whether some block is not free, by the count of a trim.
+    bool isUsed() const noexcept { return freeBlocks != count_; }
     void* block(std::size_t index, const SlabLayout& layout) const noexcept {
         return begin_ + index * layout.stride;
     }

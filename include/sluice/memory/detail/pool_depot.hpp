@@ -1,0 +1,253 @@
+#pragma once
+
+#include <sluice/base/assert.hpp>
+#include <sluice/memory/detail/magazine.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory_resource>
+#include <utility>
+
+namespace sluice::detail {
+
+/// The free blocks that the caches of a pool share, a magazine at a time.
+///
+/// A cache holds two magazines. A block comes from the loaded one and goes back to it; when that
+/// will not do, the two change places; when that will not do either, one is exchanged with the
+/// depot, a full one for an empty one. So at least as many calls as a magazine has rounds lie
+/// between two exchanges of the same kind. (J. Bonwick and J. Adams, "Magazines and Vmem", 2001;
+/// here the depot is two lock-free stacks instead of two lists under a lock.)
+///
+/// Only full magazines are in the stack of full ones. There are as many magazines as the blocks
+/// would fill and two for each cache, so whoever must get rid of a full one always finds an empty
+/// one.
+template <class Traits>
+class PoolDepot {
+    using Platform = typename Traits::Platform;
+    static constexpr std::size_t rounds = Traits::magazineRounds;
+    static_assert(rounds > 0, "magazineRounds of the traits must not be 0");
+
+    template <class U>
+    using Atomic = typename Platform::template Atomic<U>;
+    using Magazine = detail::Magazine<Platform, rounds>;
+    using Store = MagazineStore<Platform, rounds>;
+    using Stack = MagazineStack<Platform, rounds>;
+
+public:
+    /// Used by one thread at a time, but for the figures.
+    struct Cache {
+        Atomic<Magazine*> loaded{nullptr};
+        Atomic<Magazine*> previous{nullptr};
+        Atomic<std::uint64_t> returned{0};
+    };
+
+    explicit PoolDepot(std::pmr::memory_resource* memory) noexcept : store_(memory) {}
+
+    /// Gives a cache its magazines. Throws what the memory resource throws.
+    void equip(Cache& cache) {
+        Magazine& loaded = store_.create();
+        set(cache, &loaded, &store_.create());
+    }
+
+    /// To be called before so many more blocks are added. Throws what the memory resource throws;
+    /// what was added until then does no harm.
+    void provideFor(std::size_t blocks) {
+        for (std::size_t i = 0; i < blocks / rounds + 1; ++i) {
+            empties_.push(store_.create());
+        }
+    }
+
+    /// Adds new blocks by way of a cache, which may be given `block(i)` for each i below `count`.
+    template <class Block>
+    void add(Cache& cache, std::size_t count, Block block) noexcept {
+        outside_.fetch_add(count, std::memory_order_relaxed);  // until give() has put them away
+        for (std::size_t i = count; i != 0; --i) {
+            give(cache, block(i - 1));
+        }
+    }
+
+    /// Frees the memory of all magazines: no cache is used any more.
+    void clear() noexcept { store_.clear(); }
+
+    // ---- By the user of the cache
+
+    /// A block; null when there is none in the cache or in the depot.
+    void* take(Cache& cache) noexcept {
+        Magazine* const loaded = loadedOf(cache);
+        if (__builtin_expect(!loaded->isEmpty(), 1)) {
+            return loaded->pop();
+        }
+        return refill(cache) ? loadedOf(cache)->pop() : nullptr;
+    }
+
+    void give(Cache& cache, void* block) noexcept {
+        if (__builtin_expect(loadedOf(cache)->isFull(), 0)) {
+            makeRoom(cache);
+        }
+        loadedOf(cache)->push(block);
+    }
+
+    void emptyInto(Cache& to, Cache& from) noexcept {
+        for (Magazine* magazine : {loadedOf(from), previousOf(from)}) {
+            while (!magazine->isEmpty()) {
+                give(to, magazine->pop());
+            }
+        }
+    }
+
+    /// Whether the block lies free in the cache.
+    static bool isFreeIn(const Cache& cache, const void* block) noexcept {
+        for (const Magazine* magazine : {loadedOf(cache), previousOf(cache)}) {
+            const auto begin = magazine->blocks.begin();
+            const auto end = begin + static_cast<std::ptrdiff_t>(magazine->size());
+            if (std::find(begin, end, block) != end) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// Looks at all blocks that lie free in the depot and in this cache: calls visit(block) for
+    /// each, then takes those out for good for which keep(block) is false. Meanwhile they cannot be
+    /// allocated.
+    template <class Visit, class Keep>
+    void sweep(Cache& cache, Visit visit, Keep keep) noexcept {
+        Magazine* const held = withdrawAll(cache);
+        for (Magazine* m = held; m != nullptr; m = nextHeld(*m)) {
+            for (std::size_t i = 0; i < m->size(); ++i) {
+                visit(m->blocks[i]);
+            }
+        }
+        // The cache's own come first: the blocks of the others are poured into these.
+        for (Magazine* m = held; m != nullptr;) {
+            Magazine& magazine = *std::exchange(m, nextHeld(*m));
+            filter(magazine, keep);
+            if (&magazine != loadedOf(cache) && &magazine != previousOf(cache)) {
+                while (!magazine.isEmpty()) {
+                    give(cache, magazine.pop());
+                }
+                empties_.push(magazine);
+            }
+        }
+    }
+
+    // ---- Figures. Relaxed, all: no data follows them.
+
+    static std::size_t blocksIn(const Cache& cache) noexcept {
+        return loadedOf(cache)->size() + previousOf(cache)->size();
+    }
+    /// Blocks that are used or in a cache.
+    std::size_t outside() const noexcept { return outside_.load(std::memory_order_relaxed); }
+    std::size_t highWater() const noexcept { return highWater_.load(std::memory_order_relaxed); }
+    /// Blocks that came back to the depot because the cache overflowed.
+    static std::uint64_t returnedBy(const Cache& cache) noexcept {
+        return cache.returned.load(std::memory_order_relaxed);
+    }
+
+private:
+    // Relaxed: who uses a cache has written these itself, or got it in a synchronised way; others
+    // only want sizes, and magazines live as long as the caches.
+    static Magazine* loadedOf(const Cache& cache) noexcept {
+        return cache.loaded.load(std::memory_order_relaxed);
+    }
+    static Magazine* previousOf(const Cache& cache) noexcept {
+        return cache.previous.load(std::memory_order_relaxed);
+    }
+    static void set(Cache& cache, Magazine* loaded, Magazine* previous) noexcept {
+        cache.loaded.store(loaded, std::memory_order_relaxed);
+        cache.previous.store(previous, std::memory_order_relaxed);
+    }
+
+    /// The loaded magazine is empty: makes it another one. False when none is to be had.
+    [[gnu::noinline]] bool refill(Cache& cache) noexcept {
+        Magazine* const empty = loadedOf(cache);
+        Magazine* const previous = previousOf(cache);
+        if (!previous->isEmpty()) {
+            set(cache, previous, empty);
+            return true;
+        }
+        Magazine* const full = full_.pop(store_);
+        if (full == nullptr) {
+            return false;
+        }
+        noteOutside();
+        set(cache, full, empty);
+        empties_.push(*previous);
+        return true;
+    }
+
+    /// The loaded magazine is full: makes it one with room.
+    [[gnu::noinline]] void makeRoom(Cache& cache) noexcept {
+        Magazine* const loaded = loadedOf(cache);
+        Magazine* const previous = previousOf(cache);
+        if (!previous->isFull()) {
+            set(cache, previous, loaded);
+            return;
+        }
+        Magazine* const empty = empties_.pop(store_);
+        SLUICE_ASSERT(empty != nullptr, "a pool has more free blocks than it has blocks: one was "
+                                        "freed twice");
+        set(cache, empty, loaded);
+        outside_.fetch_sub(rounds, std::memory_order_relaxed);
+        cache.returned.store(cache.returned.load(std::memory_order_relaxed) + rounds,
+                             std::memory_order_relaxed);  // relaxed, both: only its user writes it
+        full_.push(*previous);
+    }
+
+    void noteOutside() noexcept {
+        const std::size_t outside = outside_.fetch_add(rounds, std::memory_order_relaxed) + rounds;
+        std::size_t most = highWater_.load(std::memory_order_relaxed);
+        while (outside > most &&
+               !highWater_.compare_exchange_weak(most, outside, std::memory_order_relaxed,
+                                                 std::memory_order_relaxed)) {
+        }
+    }
+
+    // Magazines that were withdrawn are linked by `next`.
+
+    Magazine* nextHeld(const Magazine& magazine) const noexcept {
+        const std::uint32_t number = magazine.next.load(std::memory_order_relaxed);
+        return number == 0 ? nullptr : &store_.at(number);
+    }
+
+    Magazine* withdrawAll(Cache& cache) noexcept {
+        Magazine* held = nullptr;
+        const auto hold = [&held](Magazine& magazine) {
+            magazine.next.store(held == nullptr ? 0 : held->number, std::memory_order_relaxed);
+            held = &magazine;
+        };
+        while (Magazine* const full = full_.pop(store_)) {
+            outside_.fetch_add(rounds, std::memory_order_relaxed);
+            hold(*full);
+        }
+        for (Magazine* magazine : {loadedOf(cache), previousOf(cache)}) {
+            if (!magazine->isEmpty()) {
+                hold(*magazine);
+            }
+        }
+        return held;
+    }
+
+    template <class Keep>
+    void filter(Magazine& magazine, Keep& keep) noexcept {
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < magazine.size(); ++i) {
+            if (keep(magazine.blocks[i])) {
+                magazine.blocks[kept++] = magazine.blocks[i];
+            }
+        }
+        outside_.fetch_sub(magazine.size() - kept, std::memory_order_relaxed);
+        magazine.count.store(static_cast<std::uint32_t>(kept), std::memory_order_relaxed);
+    }
+
+    Store store_;
+
+    // What every exchange writes.
+    alignas(Traits::cacheLineSize) alignas(Stack) Stack full_;
+    Stack empties_;
+    Atomic<std::size_t> outside_{0};
+    Atomic<std::size_t> highWater_{0};
+};
+
+}  // namespace sluice::detail

@@ -5,6 +5,7 @@
 #include <sluice/memory/detail/slab.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>

@@ -4,6 +4,7 @@
 #include <sluice/memory/detail/magazine.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory_resource>

@@ -38,6 +38,8 @@ namespace sluice {
 template <class Derived>
 class Pooled {
 public:
+    // Its delete is the one with a size.
+    // NOLINTNEXTLINE(misc-new-delete-overloads)
     static void* operator new(std::size_t size) { return orFail(tryAllocate(size, usual), size); }
     static void* operator new(std::size_t size, std::align_val_t alignment) {
         return orFail(tryAllocateWide(size, alignment), size);

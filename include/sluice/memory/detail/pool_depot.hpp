@@ -155,9 +155,9 @@ private:
     static Magazine* previousOf(const Cache& cache) noexcept {
         return cache.previous.load(std::memory_order_relaxed);
     }
-    static void set(Cache& cache, Magazine* loaded, Magazine* previous) noexcept {
-        cache.loaded.store(loaded, std::memory_order_relaxed);
-        cache.previous.store(previous, std::memory_order_relaxed);
+    static void set(Cache& cache, Magazine* front, Magazine* back) noexcept {
+        cache.loaded.store(front, std::memory_order_relaxed);
+        cache.previous.store(back, std::memory_order_relaxed);
     }
 
     /// The loaded magazine is empty: makes it another one. False when none is to be had.

@@ -1,0 +1,7 @@
+#pragma once
+
+// Everything public of the module event.
+
+#include <sluice/event/callback_list.hpp>
+#include <sluice/event/event_dispatcher.hpp>
+#include <sluice/event/event_policies.hpp>

@@ -5,3 +5,5 @@
 #include <sluice/event/callback_list.hpp>
 #include <sluice/event/event_dispatcher.hpp>
 #include <sluice/event/event_policies.hpp>
+#include <sluice/event/event_queue.hpp>
+#include <sluice/event/event_queue_options.hpp>

@@ -67,7 +67,7 @@ public:
     }
 
     /// Removes all listeners of an event.
-    void removeAllListeners(const Event& event) noexcept {
+    void removeAllListeners(const Event& event) {
         if (List* const list = find(event)) {
             list->clear();
         }

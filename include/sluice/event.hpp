@@ -1,0 +1,12 @@
+#pragma once
+
+// Everything public of the module event.
+
+#include <sluice/event/any_data.hpp>
+#include <sluice/event/any_id.hpp>
+#include <sluice/event/any_value_storage.hpp>
+#include <sluice/event/argument_adapter.hpp>
+#include <sluice/event/conditional_functor.hpp>
+#include <sluice/event/event_maker.hpp>
+#include <sluice/event/event_util.hpp>
+#include <sluice/event/ordered_queue_list.hpp>

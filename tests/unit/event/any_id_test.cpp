@@ -81,6 +81,11 @@ TEST(AnyIdTest, TheDigestDecidesBeforeTheStorage) {
     EXPECT_TRUE(Id(1) < Id(2));
     EXPECT_FALSE(Id(2) < Id(1));
     EXPECT_NE(Id(1), Id(2));
+    using Measured = AnyId<std::hash, LengthStorage>;
+    const Measured shorter(std::string("a"));
+    const Measured longer(std::string("aaa"));
+    EXPECT_EQ(shorter < longer, shorter.getDigest() < longer.getDigest());
+    EXPECT_EQ(longer < shorter, longer.getDigest() < shorter.getDigest());
     EXPECT_EQ(Id(1), Id(1)) << "std::any has no ==: it counts as equal";
 }
 

@@ -74,6 +74,8 @@ TEST(AnyValueStorageTest, CopiesShareTheValue) {
     const AnyValueStorage copy = first;
     EXPECT_EQ(first.get<std::string>(), copy.get<std::string>());
     EXPECT_EQ(first, copy);
+    EXPECT_FALSE(first != copy);
+    EXPECT_NE(first, AnyValueStorage());
 }
 
 TEST(AnyValueStorageTest, TypesWithoutOrderServeInHashMaps) {

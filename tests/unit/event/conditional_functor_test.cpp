@@ -60,6 +60,9 @@ TEST(ConditionalFunctorTest, TakesOnlyArgumentsThatBothAccept) {
     static_assert(!std::is_invocable_v<decltype(functor)&>);
     static_assert(!std::is_invocable_v<decltype(functor)&, int, int>);
     functor(1);
+    auto picky = conditionalFunctor([](int) {}, [](const auto&) { return true; });
+    static_assert(!std::is_invocable_v<decltype(picky)&, std::string>);
+    picky(1);
 }
 
 struct Answer {

@@ -134,10 +134,15 @@ TEST(OrderedQueueListTest, AListPutBetweenEqualsStaysBetweenThem) {
 TEST(OrderedQueueListTest, AListThatFitsIsTakenWithoutTouchingTheRest) {
     using List = OrderedQueueList<Item, Counting>;
     auto list = listOf<List>({{1, 'a'}, {2, 'b'}, {3, 'c'}, {4, 'd'}, {5, 'e'}});
-    auto more = listOf<List>({{5, 'f'}, {6, 'g'}});
+    auto more = listOf<List>({{5, 'f'}, {6, 'g'}, {7, 'h'}, {8, 'i'}});
     comparisons = 0;
     list.splice(list.end(), more);
-    EXPECT_EQ(show(list), "1a 2b 3c 4d 5e 5f 6g");
+    EXPECT_EQ(show(list), "1a 2b 3c 4d 5e 5f 6g 7h 8i");
+    EXPECT_LE(comparisons, 4);
+    auto front = listOf<List>({{0, 'x'}, {1, 'y'}});
+    comparisons = 0;
+    list.splice(list.begin(), front);
+    EXPECT_EQ(show(list).substr(0, 11), "0x 1y 1a 2b");
     EXPECT_LE(comparisons, 2);
 }
 
@@ -168,6 +173,13 @@ TEST(OrderedQueueListTest, EmptyItemsComeFirstAndAreNeverCompared) {
     EXPECT_EQ(show(list), "- - - 3d");
     enqueue(list, {2, 'e'});
     EXPECT_EQ(show(list), "- - - 2e 3d");
+}
+
+TEST(OrderedQueueListTest, AnItemPutTooFarInFrontFindsItsPlace) {
+    auto list = listOf<Ascending>({{1, 'a'}, {2, 'b'}, {3, 'c'}});
+    auto one = listOf<Ascending>({{3, 'x'}});
+    list.splice(list.begin(), one, one.begin());
+    EXPECT_EQ(show(list), "1a 2b 3x 3c");
 }
 
 TEST(OrderedQueueListTest, AnEmptyListChangesNothing) {

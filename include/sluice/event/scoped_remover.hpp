@@ -14,8 +14,8 @@
 /// Errors: what adding throws, nothing is added then. Adding without a target is misuse: debug
 /// builds end, others return an empty handle. Progress: a lock of the target's kind for a few
 /// instructions; no listener is called or destroyed under it. Cost: one entry for each listener;
-/// removing a single one is linear in their number. Entries of listeners that were removed in other
-/// ways are dropped before the memory grows.
+/// removing a single one is linear in their number. Entries of listeners that are gone are
+/// dropped before the memory grows.
 ///
 /// Tests: tests/unit/event/scoped_remover_test.cpp.
 
@@ -112,17 +112,18 @@ private:
         if (target_ == nullptr) {
             return Handle();
         }
-        Undo undo{*target_, key, put(*target_, std::forward<Listener>(listener))};
-        listeners_.keep(key, undo.handle);
+        Handle handle = put(*target_, std::forward<Listener>(listener));
+        Undo undo{*target_, key, handle};
+        listeners_.keep(key, handle);
         undo.isNeeded = false;
-        return undo.handle;
+        return handle;
     }
 
     /// Removes a listener that could not be noted.
     struct Undo {
         Target& target;
         const Key& key;
-        Handle handle;
+        const Handle& handle;
         bool isNeeded = true;
 
         ~Undo() {

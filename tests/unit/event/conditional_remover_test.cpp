@@ -1,7 +1,7 @@
 #include <sluice/event/conditional_remover.hpp>
 
 #include <support/crew.hpp>
-#include <support/scale.hpp>
+#include <support/rendezvous.hpp>
 
 #include "listener_hubs.hpp"
 
@@ -21,7 +21,7 @@ using List = CallbackList<void(int)>;
 
 template <class Hub>
 class ConditionalRemoverTest : public ::testing::Test {};
-TYPED_TEST_SUITE(ConditionalRemoverTest, test::Hubs);
+TYPED_TEST_SUITE(ConditionalRemoverTest, test::Hubs, );
 
 TYPED_TEST(ConditionalRemoverTest, TheCallOnWhichTheConditionHoldsIsTheLast) {
     using Counts = std::array<int, 4>;
@@ -111,26 +111,50 @@ TEST(ConditionalRemoverListTest, TheConditionIsAskedWithLvaluesAndMovesNothing) 
     EXPECT_EQ(seen, "a text that is too long for the object itself");
 }
 
-TEST(ConditionalRemoverListTest, ThreadsThatCallAtOnceEndTheListenerOnce) {
-    for (int round = 0; round < static_cast<int>(test::scaled(400)); ++round) {
+TEST(ConditionalRemoverListTest, AConditionThatTakesBothGetsTheArguments) {
+    List list;
+    int calls = 0;
+    conditionalRemover(list).append([&calls](int) { ++calls; },
+                                    [](const auto&... args) { return sizeof...(args) == 1; });
+    list(0);
+    list(0);
+    EXPECT_EQ(calls, 1);
+}
+
+TEST(ConditionalRemoverListTest, ACopyOfTheTargetSharesTheEnd) {
+    int calls = 0;
+    int asked = 0;
+    List copy;
+    {
         List list;
-        std::atomic<int> lastCalls{0};
-        std::atomic<int> holds{0};
-        conditionalRemover(list).append([&](int) { lastCalls += holds.load() > 0 ? 1 : 0; },
-                                        [&holds](int n) {
-                                            const bool isLast = n == 20;
-                                            holds += isLast ? 1 : 0;
-                                            return isLast;
-                                        });
-        {
-            test::Crew crew;
-            for (int thread = 0; thread < 2; ++thread) {
-                crew.add([&list] { list(20); });
-            }
-        }
-        ASSERT_EQ(lastCalls, 1);
-        ASSERT_TRUE(list.empty());
+        conditionalRemover(list).append([&calls](int) { ++calls; },
+                                        [&asked] { return ++asked > 1; });
+        copy = list;
+        list(0);
+        copy(0);
     }
+    copy(0);
+    copy(0);
+    EXPECT_EQ(calls, 2);
+    EXPECT_EQ(asked, 2);
+}
+
+TEST(ConditionalRemoverListTest, ThreadsThatCallAtOnceEndTheListenerOnce) {
+    List list;
+    std::atomic<int> calls{0};
+    test::Rendezvous bothAsked;
+    conditionalRemover(list).append([&calls](int) { ++calls; },
+                                    [&bothAsked] {
+                                        bothAsked.arrive();
+                                        return true;
+                                    });
+    {
+        test::Crew crew;
+        crew.add([&list] { list(0); });
+        crew.add([&list] { list(0); });
+    }
+    EXPECT_EQ(calls, 1);
+    EXPECT_TRUE(list.empty());
 }
 
 #if defined(__cpp_exceptions)

@@ -35,7 +35,7 @@ protected:
 };
 
 TEST_F(EventUtilTest, RemovesTheFirstEqualCallbackOfAList) {
-    for (const std::size_t index : {0, 1, 2, 1}) {
+    for (const std::size_t index : {0U, 1U, 2U, 1U}) {
         list_.append(counter(index));
     }
     EXPECT_TRUE(removeListener(list_, counter(1)));

@@ -10,7 +10,6 @@
 #include <array>
 #include <atomic>
 #include <memory>
-#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -38,7 +37,7 @@ protected:
 private:
     int calls_ = 0;
 };
-TYPED_TEST_SUITE(ScopedRemoverTest, test::Hubs);
+TYPED_TEST_SUITE(ScopedRemoverTest, test::Hubs, );
 
 TYPED_TEST(ScopedRemoverTest, NestedScopesUnwind) {
     using Counts = std::array<int, 5>;
@@ -227,7 +226,7 @@ TYPED_TEST(ScopedRemoverTest, AListenerMayRemoveItselfAndAll) {
 }
 
 TYPED_TEST(ScopedRemoverTest, TheTargetMayGoFirst) {
-    std::optional<typename TestFixture::Target> target(std::in_place);
+    auto target = std::make_unique<typename TestFixture::Target>();
     typename TestFixture::Remover remover(*target);
     const auto handle = TypeParam::append(remover, this->counting());
     target.reset();
@@ -255,6 +254,8 @@ TEST(ScopedRemoverListTest, ForgottenListenersTakeNoMemory) {
         list.remove(handle);
     }
     EXPECT_LE(listeners.capacity(), 4U);
+    listeners.removeAll(list);
+    EXPECT_EQ(listeners.capacity(), 0U);
 }
 
 TEST(ScopedRemoverDispatcherTest, AWrongEventRemovesNothingAndForgetsNothing) {

@@ -26,7 +26,7 @@ public:
     /// Nothing is kept when it throws.
     void keep(const Key& key, const Handle& handle) {
         const std::lock_guard<Mutex> guard(mutex_);
-        // Listeners that went by another way are forgotten before the memory grows.
+        // Listeners that are gone are forgotten before the memory grows.
         if (listeners_.size() == listeners_.capacity()) {
             listeners_.erase(
                 std::remove_if(listeners_.begin(), listeners_.end(),
@@ -38,11 +38,7 @@ public:
 
     /// False when the handle is none of these listeners', or the key another one.
     bool remove(Target& target, const Key& key, const Handle& handle) {
-        if (!static_cast<bool>(handle) || !holds(handle) || !removeFrom(target, key, handle)) {
-            return false;
-        }
-        forget(handle);
-        return true;
+        return static_cast<bool>(handle) && holds(handle) && removeFrom(target, key, handle);
     }
 
     /// A target that is gone took its listeners with it; then it is not touched.
@@ -72,23 +68,11 @@ private:
         return static_cast<bool>(listener.handle);
     }
 
-    typename Listeners::iterator find(const Handle& handle) {
-        return std::find_if(
-            listeners_.begin(), listeners_.end(),
-            [&handle](const Listener& listener) { return listener.handle == handle; });
-    }
-
     bool holds(const Handle& handle) {
         const std::lock_guard<Mutex> guard(mutex_);
-        return find(handle) != listeners_.end();
-    }
-
-    void forget(const Handle& handle) {
-        const std::lock_guard<Mutex> guard(mutex_);
-        const auto found = find(handle);
-        if (found != listeners_.end()) {  // unless removeAll() was faster
-            listeners_.erase(found);
-        }
+        return std::any_of(
+            listeners_.begin(), listeners_.end(),
+            [&handle](const Listener& listener) { return listener.handle == handle; });
     }
 
     Listeners takeAll() {

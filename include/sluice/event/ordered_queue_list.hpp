@@ -57,6 +57,10 @@ public:
         if (other.empty()) {
             return;
         }
+        if (std::next(other.begin()) == other.end()) {
+            splice(position, other, other.begin());
+            return;
+        }
         if (!std::is_sorted(other.begin(), other.end(), Before())) {
             other.sort(Before());
         }

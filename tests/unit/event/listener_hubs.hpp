@@ -2,6 +2,7 @@
 
 #include <sluice/event/callback_list.hpp>
 #include <sluice/event/event_dispatcher.hpp>
+#include <sluice/event/event_queue.hpp>
 
 #include <gtest/gtest.h>
 
@@ -70,6 +71,14 @@ struct DispatcherHub {
     static void fire(Target& target, int value = 0) { target.dispatch(event, value); }
 };
 
+template <class Queue>
+struct QueueHub : DispatcherHub<Queue> {
+    static void fire(Queue& target, int value = 0) {
+        target.enqueue(DispatcherHub<Queue>::event, value);
+        target.process();
+    }
+};
+
 struct OneThread {
     using Threading = SingleThreading;
 };
@@ -77,6 +86,8 @@ struct OneThread {
 using Hubs =
     ::testing::Types<ListHub<CallbackList<void(int)>>, ListHub<CallbackList<void(int), OneThread>>,
                      DispatcherHub<EventDispatcher<int, void(int)>>,
-                     DispatcherHub<EventDispatcher<int, void(int), OneThread>>>;
+                     DispatcherHub<EventDispatcher<int, void(int), OneThread>>,
+                     QueueHub<EventQueue<int, void(int)>>,
+                     QueueHub<EventQueue<int, void(int), OneThread>>>;
 
 }  // namespace sluice::test

@@ -1,0 +1,266 @@
+#pragma once
+
+/// \file
+/// CallbackChain: callbacks in an order, called by many threads while others add and remove.
+///
+/// The part of a CallbackList that does not depend on the arguments.
+///
+/// Who may call what: any thread anything at any time, also from inside a callback; but moving,
+/// swapping, assigning and destroying need the list for themselves as far as other threads go. The
+/// thread that runs a callback may do these, too.
+///
+/// Progress: traversal is wait-free for each node and nobody can delay it; adding and removing take
+/// the lock for a few instructions. A thread that is stopped in a traversal delays only the freeing
+/// of what is removed.
+///
+/// Memory promise: what a thread wrote before it added a callback is visible to the callback.
+/// Everything a call did happens before the destructor of a callback that was removed meanwhile.
+///
+/// Origin: the doubly linked list of the read-copy-update literature (P. McKenney), with eventpp's
+/// serial numbers to keep newcomers out of running traversals.
+///
+/// Invariants, under the lock: `next` from first_ to last_ links exactly the nodes whose serial is
+/// not `removed` and whose owner is this chain; `previous` is its inverse; all serials are at most
+/// currentCounter. A removed node keeps its `next`: a traversal that stands on it goes on through
+/// nodes that were removed after it, back to the list, and past none that was there before.
+///
+/// Edges: E1 link: node written -> `next` or first_ release .. acquire -> node read. E2 newest:
+/// serials rewritten at the wrap -> currentCounter release .. acquire -> serial read. E3 free: see
+/// EpochDomain.
+///
+/// Tests: tests/unit/event/callback_list*_test.cpp, tests/stress/callback_list_stress_test.cpp.
+
+#include <sluice/event/detail/callback_handle.hpp>
+#include <sluice/event/detail/read_side.hpp>
+
+#include <mutex>
+#include <type_traits>
+#include <utility>
+
+namespace sluice::detail {
+
+template <class T>
+using NullComparison = decltype(std::declval<const T&>() == nullptr);
+
+/// Whether there is nothing to call.
+template <class Callback>
+bool isNull(const Callback& callback) noexcept {
+    if constexpr (isDetected<NullComparison, Callback>) {
+        return callback == nullptr;
+    } else {
+        return false;
+    }
+}
+
+template <class Callback, class Threading>
+class CallbackChain {
+    using ReadSide = ReadSideOf<Threading>;
+    using Lock = LockOf<Threading>;
+    template <class T>
+    using Atomic = typename ReadSide::Platform::template Atomic<T>;
+
+public:
+    using Node = CallbackNode<Callback, ReadSide>;
+    using Handle = CallbackHandle<Node>;
+
+    CallbackChain() noexcept = default;
+
+    CallbackChain(const CallbackChain& other) : CallbackChain() {
+        other.visitWhile([this](Node& node) {
+            (void)add(node.callback.get(), Place::back);
+            return true;
+        });
+    }
+
+    CallbackChain(CallbackChain&& other) noexcept { swap(other); }
+
+    CallbackChain& operator=(const CallbackChain& other) {
+        if (this != &other) {
+            CallbackChain copy(other);
+            swap(copy);
+        }
+        return *this;
+    }
+
+    CallbackChain& operator=(CallbackChain&& other) noexcept {
+        if (this != &other) {
+            clear();
+            swap(other);
+        }
+        return *this;
+    }
+
+    ~CallbackChain() { clear(); }
+
+    void swap(CallbackChain& other) noexcept {
+        if (this == &other) {
+            return;
+        }
+        Node* const mine = first_.load(std::memory_order_relaxed);  // relaxed, all: nobody else
+        first_.store(other.first_.load(std::memory_order_relaxed), std::memory_order_release);
+        other.first_.store(mine, std::memory_order_release);
+        std::swap(last_, other.last_);
+        const auto counter = currentCounter.load(std::memory_order_relaxed);
+        currentCounter.store(other.currentCounter.load(std::memory_order_relaxed),
+                             std::memory_order_release);
+        other.currentCounter.store(counter, std::memory_order_release);
+        takeOwnership();
+        other.takeOwnership();
+    }
+
+    [[nodiscard]] bool empty() const noexcept {
+        return first_.load(std::memory_order_acquire) == nullptr;
+    }
+
+    enum class Place { front, back };
+
+    /// The new callback's handle; an empty one, with nothing added, for a null callable.
+    template <class C>
+    Handle add(C&& callback, Place place) {
+        if (isNull(callback)) {
+            return Handle();
+        }
+        Node* const node = new Node(std::forward<C>(callback));
+        node->addReference();
+        const std::lock_guard<Lock> guard(lock_);
+        link(*node, place == Place::front ? first_.load(std::memory_order_relaxed) : nullptr);
+        return Handle(node);
+    }
+
+    /// In front of `before`, or at the end when that is not in this list.
+    template <class C>
+    Handle insert(C&& callback, const Handle& before) {
+        if (isNull(callback)) {
+            return Handle();
+        }
+        Node* const node = new Node(std::forward<C>(callback));
+        node->addReference();
+        const std::lock_guard<Lock> guard(lock_);
+        link(*node, holds(before.node_) ? before.node_ : nullptr);
+        return Handle(node);
+    }
+
+    /// False when the handle names nothing in this list.
+    bool remove(const Handle& handle) {
+        Node* const node = handle.node_;
+        {
+            const std::lock_guard<Lock> guard(lock_);
+            if (!holds(node)) {
+                return false;
+            }
+            unlink(*node);
+        }
+        discard(*node);
+        return true;
+    }
+
+    /// Waits for the calls that are running, of this list or another one.
+    static void synchronize() noexcept { ReadSide::synchronize(); }
+
+    [[nodiscard]] bool ownsHandle(const Handle& handle) const noexcept {
+        const std::lock_guard<Lock> guard(lock_);
+        return holds(handle.node_);
+    }
+
+    void clear() noexcept {
+        for (Node* node = detachAll(); node != nullptr;) {
+            Node* const next = node->next.load(std::memory_order_relaxed);  // relaxed: the last
+            discard(*node);                                                 // writer was this one
+            node = next;
+        }
+    }
+
+    /// Calls visit(Node&) for the callbacks that are in the list now and not removed before their
+    /// turn, in order, until it returns false. Returns whether it always returned true.
+    template <class Visit>
+    bool visitWhile(Visit&& visit) const {
+        [[maybe_unused]] const auto guard = ReadSide::enter();
+        // From here on this object is not used: a callback may destroy it.
+        const Serial newest = currentCounter.load(std::memory_order_acquire);       // E2
+        for (Node* node = first_.load(std::memory_order_acquire); node != nullptr;  // E1
+             node = node->next.load(std::memory_order_acquire)) {
+            if (node->isPartOf(newest) && !visit(*node)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    static Handle handleOf(Node& node) noexcept {
+        node.addReference();
+        return Handle(&node);
+    }
+
+private:
+    using Serial = typename Node::Serial;
+
+    /// Under the lock. Relaxed: a node of this chain is changed under the same lock, and any other
+    /// node's owner is not this one.
+    bool holds(const Node* node) const noexcept {
+        return node != nullptr && !node->isRemoved() &&
+               node->owner.load(std::memory_order_relaxed) == this;
+    }
+
+    /// Under the lock: in front of `after`, or at the end.
+    void link(Node& node, Node* after) noexcept {
+        Node* const before = after != nullptr ? after->previous : last_;
+        node.previous = before;
+        node.next.store(after, std::memory_order_relaxed);  // relaxed, all: E1 publishes them
+        node.owner.store(this, std::memory_order_relaxed);
+        node.serial.store(nextSerial(), std::memory_order_relaxed);
+        (after != nullptr ? after->previous : last_) = &node;
+        (before != nullptr ? before->next : first_).store(&node, std::memory_order_release);  // E1
+    }
+
+    /// Under the lock. The node keeps its `next` for the traversals that stand on it.
+    void unlink(Node& node) noexcept {
+        node.serial.store(Node::removed, std::memory_order_relaxed);  // relaxed: calls that run at
+        Node* const after = node.next.load(std::memory_order_relaxed);  // the same time may miss it
+        Node* const before = node.previous;
+        (after != nullptr ? after->previous : last_) = before;
+        (before != nullptr ? before->next : first_).store(after, std::memory_order_release);  // E1
+    }
+
+    Node* detachAll() noexcept {
+        const std::lock_guard<Lock> guard(lock_);
+        Node* const all = first_.load(std::memory_order_relaxed);
+        for (Node* node = all; node != nullptr; node = node->next.load(std::memory_order_relaxed)) {
+            node->serial.store(Node::removed, std::memory_order_relaxed);  // relaxed: as in unlink
+        }
+        first_.store(nullptr, std::memory_order_release);
+        last_ = nullptr;
+        return all;
+    }
+
+    static void discard(Node& node) noexcept { ReadSide::retire(node, &Node::reclaim); }
+
+    /// Under the lock. After the largest number all callbacks count as old, and so does the one
+    /// that is being added: the running calls will call it.
+    Serial nextSerial() noexcept {
+        Serial serial = currentCounter.load(std::memory_order_relaxed) + 1;  // relaxed: see below
+        if (serial == Node::removed) {
+            serial = 1;
+            for (Node* node = first_.load(std::memory_order_relaxed); node != nullptr;
+                 node = node->next.load(std::memory_order_relaxed)) {
+                node->serial.store(serial, std::memory_order_relaxed);  // relaxed: E2
+            }
+        }
+        currentCounter.store(serial, std::memory_order_release);  // E2; written under the lock
+        return serial;
+    }
+
+    void takeOwnership() noexcept {
+        for (Node* node = first_.load(std::memory_order_relaxed); node != nullptr;
+             node = node->next.load(std::memory_order_relaxed)) {
+            node->owner.store(this, std::memory_order_relaxed);  // relaxed: nobody else
+        }
+    }
+
+    Atomic<Node*> first_{nullptr};
+    // The newest serial. eventpp's name, which programs that derive from a list know.
+    typename Threading::template Atomic<Serial> currentCounter{0};
+    mutable Lock lock_;
+    Node* last_ = nullptr;
+};
+
+}  // namespace sluice::detail

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <sluice/event/detail/callback_node.hpp>
+
+#include <utility>
+
+namespace sluice::detail {
+
+/// Names one callback of one list. True while the callback is in the list; safe to keep, copy and
+/// use after the callback or the list has gone. As a std::weak_ptr, it keeps a few bytes alive but
+/// not the callback.
+///
+/// A handle is used by one thread at a time; copies of it by any thread. Copying costs one atomic
+/// increment.
+template <class Node>
+class CallbackHandle {
+public:
+    CallbackHandle() noexcept = default;
+    CallbackHandle(const CallbackHandle& other) noexcept : node_(other.node_) {
+        if (node_ != nullptr) {
+            node_->addReference();
+        }
+    }
+    CallbackHandle(CallbackHandle&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
+    CallbackHandle& operator=(CallbackHandle other) noexcept {
+        std::swap(node_, other.node_);
+        return *this;
+    }
+    ~CallbackHandle() { reset(); }
+
+    void reset() noexcept {
+        if (node_ != nullptr) {
+            std::exchange(node_, nullptr)->dropReference();
+        }
+    }
+
+    [[nodiscard]] bool expired() const noexcept { return node_ == nullptr || node_->isRemoved(); }
+    operator bool() const noexcept { return !expired(); }
+
+    /// This handle, or an empty one when the callback has been removed.
+    [[nodiscard]] CallbackHandle lock() const noexcept {
+        return expired() ? CallbackHandle() : *this;
+    }
+
+    friend bool operator==(const CallbackHandle& a, const CallbackHandle& b) noexcept {
+        return a.node_ == b.node_;
+    }
+    friend bool operator!=(const CallbackHandle& a, const CallbackHandle& b) noexcept {
+        return a.node_ != b.node_;
+    }
+
+private:
+    template <class Callback, class Threading>
+    friend class CallbackChain;
+
+    /// Takes over one reference.
+    explicit CallbackHandle(Node* node) noexcept : node_(node) {}
+
+    Node* node_ = nullptr;
+};
+
+}  // namespace sluice::detail

@@ -1,0 +1,454 @@
+#pragma once
+
+/// \file
+/// EventStore: the events of a queue, between any number of producers and consumers.
+///
+/// A line of events under one lock. Producers append one at a time; a consumer takes the first one
+/// or all of them out in constant time, deals with them without the lock, and puts back in front
+/// what it has kept.
+///
+/// Progress: blocking, for a few instructions. No foreign code runs under the lock, except a list
+/// type that the user's policy names. Events made of plain values are written under it; others take
+/// their place when they have been built.
+///
+/// Memory promise: what a producer wrote before it added an event is visible to who handles it.
+///
+/// Order: first in, first out. What a consumer puts back comes before what has been added since.
+///
+/// Exact counts: accepted = taken and not put back + discarded + still there.
+///
+/// Invariants, under the lock: size_ is the number of events in line_; limit: size_ + building_ <=
+/// limit, where building_ events have been admitted but have no place yet. harvests_ links what
+/// consumers have taken out, newest first.
+///
+/// Edges: E1 hand-over: event written -> unlock .. lock -> event read. E2 ready: size_ release ..
+/// acquire by who waits; and the event count's own edge between the two.
+///
+/// Tests: tests/unit/event/event_queue*_test.cpp, tests/stress/event_queue_stress_test.cpp.
+
+#include <sluice/base/cache_line.hpp>
+#include <sluice/base/setup_error.hpp>
+#include <sluice/event/detail/event_lines.hpp>
+#include <sluice/event/detail/event_waiters.hpp>
+#include <sluice/event/detail/read_side.hpp>
+#include <sluice/event/event_queue_options.hpp>
+#include <sluice/queue/push_result.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <utility>
+
+namespace sluice::detail {
+
+template <class Event, class Line, class Threading>
+class EventStore {
+    using ReadSide = ReadSideOf<Threading>;
+    using Lock = LockOf<Threading>;
+    template <class T>
+    using Atomic = typename ReadSide::Platform::template Atomic<T>;
+
+public:
+    class Harvest;
+
+    explicit EventStore(const EventQueueOptions& options = {}) : options_(options) {
+        if (options.limit == 0) {
+            setupError("limit of an EventQueue is too small", options.limit, 1);
+        }
+    }
+
+    EventStore(const EventStore&) = delete;
+    EventStore& operator=(const EventStore&) = delete;
+
+    /// Also inside the handler of a harvest, whose events go with it.
+    ~EventStore() {
+        for (Harvest* harvest = harvests_; harvest != nullptr; harvest = harvest->older_) {
+            harvest->store_ = nullptr;
+            if (harvest->older_ == nullptr) {
+                harvest->orphans_.swap(spares_);
+            }
+        }
+        while (!line_.isEmpty()) {
+            line_.destroyFront();
+            Line gone;
+            line_.moveFrontTo(gone);
+        }
+    }
+
+    const EventQueueOptions& options() const noexcept { return options_; }
+
+    /// How an event comes into being.
+    enum class Content {
+        plain,   ///< by copying numbers and bytes: no foreign code, nothing throws
+        foreign  ///< by calling constructors
+    };
+
+    /// Adds the event that make() returns. When make() throws, nothing has been added.
+    template <Content content, class Make>
+    PushResult add(Make make) {
+        const PushResult result = tryAdd<content>(make);
+        return result == PushResult::full && options_.overflow == Overflow::block
+                   ? addWaiting<content>(make)
+                   : result;
+    }
+
+    [[nodiscard]] bool isEmpty() const noexcept {
+        return size_.load(std::memory_order_acquire) == 0;  // E2
+    }
+    [[nodiscard]] std::size_t size() const noexcept {
+        return size_.load(std::memory_order_acquire);
+    }
+
+    /// Whether an event is there, being added, or being dealt with.
+    [[nodiscard]] bool isBusy() const noexcept {
+        const std::lock_guard<Lock> guard(lock_);
+        return building_ != 0 || harvests_ != nullptr || size_.load(std::memory_order_relaxed) != 0;
+    }
+
+    void close() noexcept {
+        {
+            const std::lock_guard<Lock> guard(lock_);
+            isClosed_.store(true, std::memory_order_release);
+        }
+        waiters_.notify();
+    }
+    [[nodiscard]] bool isClosed() const noexcept {
+        return isClosed_.load(std::memory_order_acquire);
+    }
+
+    [[nodiscard]] std::uint64_t discardedCount() const noexcept {
+        const std::lock_guard<Lock> guard(lock_);
+        return discarded_;
+    }
+
+    /// Whether an event is there, and consumers are to hear of it.
+    [[nodiscard]] bool isReady() const noexcept { return !isEmpty() && isNotifying(); }
+    [[nodiscard]] bool isNotifying() const noexcept {
+        return silencers_.load(std::memory_order_acquire) == 0;
+    }
+
+    /// Until the last unsilence(), added events wake nobody.
+    void silence() noexcept {
+        const std::lock_guard<Lock> guard(lock_);
+        // Relaxed, all: written under the lock, and so is what they are compared with.
+        silencers_.store(silencers_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    }
+    void unsilence() noexcept {
+        {
+            const std::lock_guard<Lock> guard(lock_);
+            silencers_.store(silencers_.load(std::memory_order_relaxed) - 1,
+                             std::memory_order_release);
+        }
+        if (isReady()) {
+            waiters_.notify();
+        }
+    }
+
+    /// Waits until ready(). It is looked at again after each change for the better: an event was
+    /// added, events were taken out, dealt with or put back, the store was closed.
+    template <class Ready>
+    void wait(Ready ready) const {
+        waiters_.wait(ready);
+    }
+    template <class Ready, class Deadline>
+    bool waitUntil(Ready ready, Deadline deadline) const {
+        return waiters_.waitUntil(ready, deadline);
+    }
+
+private:
+    template <Content content, class Make>
+    [[gnu::cold, gnu::noinline]] PushResult addWaiting(Make& make) {
+        PushResult result = PushResult::full;
+        while (result == PushResult::full) {
+            waiters_.wait([this] { return hasRoom(); });
+            result = tryAdd<content>(make);
+        }
+        return result;
+    }
+
+    template <Content content, class Make>
+    PushResult tryAdd(Make& make) {
+        if constexpr (Line::hasSpares && content == Content::plain) {
+            return addPlain(make);
+        } else {
+            return build(make);
+        }
+    }
+
+    /// Or is closed: whether there is an answer.
+    bool hasRoom() const noexcept {
+        const std::lock_guard<Lock> guard(lock_);
+        return admit() != PushResult::full;
+    }
+
+    /// After the unlock, with what isNotifying() was under the lock: either this event's producer
+    /// sees that consumers are to hear of it, or the last unsilence() sees the event.
+    void announce(bool isToBeHeard) noexcept {
+        if (isToBeHeard) {
+            waiters_.notify();
+        }
+    }
+
+    /// Under the lock. Relaxed, all: size_ and isClosed_ are written under it.
+    PushResult admit() const noexcept {
+        if (isClosed_.load(std::memory_order_relaxed)) {
+            return PushResult::closed;
+        }
+        return size_.load(std::memory_order_relaxed) + building_ < options_.limit
+                   ? PushResult::ok
+                   : PushResult::full;
+    }
+
+    /// Under the lock: the same, after making room if the policy says so. The line takes what has
+    /// to be destroyed after the unlock.
+    PushResult admitOrDiscard(Line& discarded) noexcept {
+        const PushResult result = admit();
+        return result == PushResult::full && options_.overflow == Overflow::dropOldest
+                   ? discardOldest(discarded)
+                   : result;
+    }
+
+    [[gnu::cold, gnu::noinline]] PushResult discardOldest(Line& discarded) noexcept {
+        if (line_.isEmpty()) {
+            return PushResult::full;  // all the room belongs to events that are being built
+        }
+        line_.moveFrontTo(discarded);
+        resize(-1);
+        ++discarded_;
+        return PushResult::ok;
+    }
+
+    /// Under the lock.
+    void resize(std::ptrdiff_t change) noexcept {
+        const auto size = static_cast<std::ptrdiff_t>(size_.load(std::memory_order_relaxed));
+        size_.store(static_cast<std::size_t>(size + change), std::memory_order_release);  // E2
+    }
+
+    /// Without the lock.
+    void destroyAll(Line& events) {
+        if (events.isEmpty()) {
+            return;
+        }
+        Line empty;
+        while (!events.isEmpty()) {
+            events.destroyFront();
+            events.moveFrontTo(empty);
+        }
+        const std::lock_guard<Lock> guard(lock_);
+        spares_.giveBack(empty);
+    }
+
+    template <class Make>
+    PushResult addPlain(Make& make) {
+        PushResult result = PushResult::ok;
+        while (!addedPlain(make, result)) {
+            addSpares();
+        }
+        return result;
+    }
+
+    /// False when there was no node.
+    template <class Make>
+    bool addedPlain(Make& make, PushResult& result) noexcept {
+        bool isToBeHeard = false;
+        {
+            const std::lock_guard<Lock> guard(lock_);
+            Line discarded;
+            result = admitOrDiscard(discarded);
+            if (result != PushResult::ok) {
+                return true;
+            }
+            spares_.giveBack(discarded);  // plain values: nothing to destroy
+            if (!spares_.take(line_)) {
+                return false;
+            }
+            line_.fillBack(make);
+            resize(1);
+            isToBeHeard = isNotifying();
+        }
+        announce(isToBeHeard);
+        return true;
+    }
+
+    [[gnu::cold, gnu::noinline]] void addSpares() {
+        auto* const more = Line::Spares::makeMore();
+        const std::lock_guard<Lock> guard(lock_);
+        spares_.add(more);
+    }
+
+    /// An admitted event until it has its place, or, if it cannot be built, has not.
+    struct Building {
+        EventStore& store;
+        Line& node;
+        bool isBuilt = false;
+        ~Building() {
+            bool isToBeHeard = true;  // also of the room that there is again
+            {
+                const std::lock_guard<Lock> guard(store.lock_);
+                --store.building_;
+                if (isBuilt) {
+                    store.line_.append(node);
+                    store.resize(1);
+                    isToBeHeard = store.isNotifying();
+                } else {
+                    store.spares_.giveBack(node);
+                }
+            }
+            store.announce(isToBeHeard);
+        }
+    };
+
+    template <class Make>
+    PushResult build(Make& make) {
+        Line discarded;
+        Line node;
+        {
+            const std::lock_guard<Lock> guard(lock_);
+            const PushResult result = admitOrDiscard(discarded);
+            if (result != PushResult::ok) {
+                return result;
+            }
+            ++building_;
+            (void)spares_.take(node);
+        }
+        Building building{*this, node};
+        destroyAll(discarded);
+        provideNode(node);
+        node.fillBack(make);
+        building.isBuilt = true;
+        return PushResult::ok;
+    }
+
+    void provideNode(Line& node) {
+        if constexpr (!Line::hasSpares) {
+            node.addNode();
+        } else {
+            while (node.isEmpty()) {
+                addSpares();
+                const std::lock_guard<Lock> guard(lock_);
+                (void)spares_.take(node);
+            }
+        }
+    }
+
+    const EventQueueOptions options_;
+    mutable EventWaiters<Threading> waiters_;
+
+    // Written under the lock, one line for an event that is added.
+    alignas(cacheLineSize) mutable Lock lock_;
+    Atomic<bool> isClosed_{false};
+    Atomic<unsigned> silencers_{0};
+    Atomic<std::size_t> size_{0};
+    std::size_t building_ = 0;
+    Line line_;
+    typename Line::Spares spares_;
+    Harvest* harvests_ = nullptr;
+    std::uint64_t discarded_ = 0;
+};
+
+/// What a consumer has taken out. Each event is dropped or kept; what is left at the end counts as
+/// kept, and what is kept goes back to the front. When the store is destroyed meanwhile, on the
+/// same thread, nothing is left.
+template <class Event, class Line, class Threading>
+class EventStore<Event, Line, Threading>::Harvest {
+public:
+    enum class Amount { one, all };
+
+    Harvest(EventStore& store, Amount amount) {
+        if (store.isEmpty()) {
+            return;
+        }
+        const std::lock_guard<Lock> guard(store.lock_);
+        if (store.line_.isEmpty()) {
+            return;
+        }
+        if (amount == Amount::one) {
+            store.line_.moveFrontTo(rest_);
+            left_ = 1;
+        } else {
+            rest_.swap(store.line_);
+            left_ = store.size_.load(std::memory_order_relaxed);  // relaxed: under the lock
+        }
+        store.resize(-static_cast<std::ptrdiff_t>(left_));
+        join(store);
+        if (store.options_.limit != unlimited) {
+            store.waiters_.notify();  // there is room
+        }
+    }
+
+    Harvest(const Harvest&) = delete;
+    Harvest& operator=(const Harvest&) = delete;
+
+    ~Harvest() {
+        if (store_ == nullptr) {
+            destroyEvents(kept_);
+            destroyEvents(rest_);
+            return;
+        }
+        const std::lock_guard<Lock> guard(store_->lock_);
+        store_->resize(static_cast<std::ptrdiff_t>(left_ + keptCount_));
+        store_->line_.prepend(rest_);
+        store_->line_.prepend(kept_);
+        store_->spares_.giveBack(done_);
+        leave();
+        // Under the lock: who waits for the end of the work may destroy the store after it.
+        store_->waiters_.notify();
+    }
+
+    /// Whether front() is an event.
+    [[nodiscard]] bool hasNext() const noexcept { return store_ != nullptr && left_ != 0; }
+    Event& front() noexcept { return rest_.front(); }
+
+    /// Destroys the event at the front.
+    void drop() {
+        rest_.destroyFront();
+        rest_.moveFrontTo(done_);
+        --left_;
+    }
+
+    void keep() {
+        rest_.moveFrontTo(kept_);
+        --left_;
+        ++keptCount_;
+    }
+
+private:
+    friend class EventStore;
+
+    /// Under the lock, both.
+    void join(EventStore& store) noexcept {
+        store_ = &store;
+        older_ = store.harvests_;
+        if (older_ != nullptr) {
+            older_->newer_ = this;
+        }
+        store.harvests_ = this;
+    }
+    void leave() noexcept {
+        (newer_ != nullptr ? newer_->older_ : store_->harvests_) = older_;
+        if (older_ != nullptr) {
+            older_->newer_ = newer_;
+        }
+    }
+
+    static void destroyEvents(Line& events) {
+        Line empty;
+        while (!events.isEmpty()) {
+            events.destroyFront();
+            events.moveFrontTo(empty);
+        }
+    }
+
+    // First, so that it goes last: the nodes of a store that has gone.
+    typename Line::Spares orphans_;
+    EventStore* store_ = nullptr;
+    Harvest* older_ = nullptr;
+    Harvest* newer_ = nullptr;
+    Line rest_;
+    Line kept_;
+    Line done_;
+    std::size_t left_ = 0;
+    std::size_t keptCount_ = 0;
+};
+
+}  // namespace sluice::detail

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <sluice/event/detail/policy_traits.hpp>
+
+#include <type_traits>
+
+// Calls mixinBeforeDispatch() of each mixin that has one, the first of the list first.
+
+namespace sluice::detail {
+
+template <class Member>
+struct DeclaringClass;
+template <class Member, class Class>
+struct DeclaringClass<Member Class::*> {
+    using Type = Class;
+};
+
+template <class Mixin, class... Args>
+using HookResult =
+    decltype(std::declval<const Mixin&>().mixinBeforeDispatch(std::declval<Args&>()...));
+template <class Mixin>
+using PlainHook = typename DeclaringClass<decltype(&Mixin::mixinBeforeDispatch)>::Type;
+template <class Mixin, class... Args>
+using TemplateHook =
+    typename DeclaringClass<decltype(&Mixin::template mixinBeforeDispatch<Args&...>)>::Type;
+
+/// Whether the mixin has a hook that is its own, and not that of a mixin below it, which would be
+/// called twice.
+template <class Mixin, class... Args>
+constexpr bool hasOwnHook() noexcept {
+    if constexpr (!isDetected<HookResult, Mixin, Args...>) {
+        return false;
+    } else if constexpr (isDetected<PlainHook, Mixin>) {
+        return std::is_same_v<PlainHook<Mixin>, Mixin>;
+    } else if constexpr (isDetected<TemplateHook, Mixin, Args...>) {
+        return std::is_same_v<TemplateHook<Mixin, Args...>, Mixin>;
+    } else {
+        return true;
+    }
+}
+
+template <class Root, class List>
+struct MixinHooks;
+
+template <class Root>
+struct MixinHooks<Root, MixinList<>> {
+    template <class... Args>
+    static bool allow(const Root&, Args&...) {
+        return true;
+    }
+};
+
+template <class Root, template <class> class First, template <class> class... Rest>
+struct MixinHooks<Root, MixinList<First, Rest...>> {
+    using Mixin = typename WithMixins<Root, MixinList<First, Rest...>>::Type;
+
+    /// Whether no hook has objected.
+    template <class... Args>
+    static bool allow(const Root& root, Args&... args) {
+        if constexpr (hasOwnHook<Mixin, Args...>()) {
+            if (!static_cast<const Mixin&>(root).mixinBeforeDispatch(args...)) {
+                return false;
+            }
+        }
+        return MixinHooks<Root, MixinList<Rest...>>::allow(root, args...);
+    }
+};
+
+}  // namespace sluice::detail

@@ -20,10 +20,17 @@ struct List {
     bool remove(Handle) { return true; }
 };
 
-void listen() {}
+void listen() {
+}
 
 #if CASE == 0
 EVENTPP_MAKE_EVENT(Move, Event, 1, (int, getX, setX), (int, getY));
+void use() {
+    List<void (*)()> list;
+    sluice::removeListener(list, &listen);
+    sluice::argumentAdapter<void(long)>([](long) {})(1);
+    Move().setX(2);
+}
 #elif CASE == 1
 // EXPECT: EVENTPP_MAKE_EVENT: an event has 15 fields at most
 EVENTPP_MAKE_EVENT(Move, Event, 1, (int, a), (int, b), (int, c), (int, d), (int, e), (int, f),
@@ -32,28 +39,25 @@ EVENTPP_MAKE_EVENT(Move, Event, 1, (int, a), (int, b), (int, c), (int, d), (int,
 #elif CASE == 2
 // EXPECT: EVENTPP_MAKE_EVENT: a field is \(type, getter\) or \(type, getter, setter\)
 EVENTPP_MAKE_EVENT(Move, Event, 1, (int, getX, setX, resetX));
-#endif
-
-void use() {
-#if CASE == 0
-    List<void (*)()> list;
-    sluice::removeListener(list, &listen);
-    sluice::argumentAdapter<void(long)>([](long) {})(1);
-    Move().setX(2);
 #elif CASE == 3
-    // EXPECT: the Callback has no operator ==, as std::function has none: choose a comparable
-    List<std::function<void()>> list;
+// EXPECT: the Callback has no operator ==, as std::function has none: choose a comparable
+void use(List<std::function<void()>>& list) {
     sluice::removeListener(list, &listen);
-#elif CASE == 4
-    // EXPECT: the Callback has no operator ==
-    List<std::function<void()>> list;
-    (void)sluice::hasListener(list, &listen);
-#elif CASE == 5
-    // EXPECT: argumentAdapter: Prototype must be a function type, R\(Args...\)
-    sluice::argumentAdapter<int>([](int) {})(1);
-#elif CASE == 6
-    // EXPECT: no match for call to
-    sluice::argumentAdapter<void(std::shared_ptr<Event>)>(
-        [](const std::shared_ptr<Event>&) {})(std::make_shared<int>(1));
-#endif
 }
+#elif CASE == 4
+// EXPECT: the Callback has no operator ==
+bool use(List<std::function<void()>>& list) {
+    return sluice::hasListener(list, &listen);
+}
+#elif CASE == 5
+// EXPECT: argumentAdapter: Prototype must be a function type, R\(Args...\)
+void use() {
+    sluice::argumentAdapter<int>([](int) {})(1);
+}
+#elif CASE == 6
+// EXPECT: no match for call to
+void use() {
+    const auto take = [](const std::shared_ptr<Event>&) {};
+    sluice::argumentAdapter<void(std::shared_ptr<Event>)>(take)(std::make_shared<int>(1));
+}
+#endif

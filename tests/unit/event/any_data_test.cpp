@@ -1,4 +1,5 @@
 #include <sluice/event/any_data.hpp>
+#include <sluice/event/event_queue.hpp>
 
 #include <support/payloads.hpp>
 
@@ -11,6 +12,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace sluice {
 namespace {
@@ -219,6 +221,37 @@ TEST(AnyDataTest, MaxSizeOfIsTheSizeOfTheLargest) {
     static_assert(maxSizeOf<Block<3>>() == 3);
     static_assert(maxSizeOf<Block<3>, Block<9>, Block<5>>() == 9);
     EXPECT_TRUE(holdsInside(AnyData<maxSizeOf<Block<3>, Block<90>>()>(Block<90>())));
+}
+
+TEST(AnyDataTest, CarriesAnyEventToListenersThatTakeTheirOwn) {
+    enum class Kind { key, large };
+    using Data = AnyData<maxSizeOf<Event, KeyEvent>()>;
+    EventQueue<Kind, void(const Data&)> queue;
+    std::vector<int> seen;
+    queue.appendListener(Kind::key, [&seen](const KeyEvent& event) { seen.push_back(event.key); });
+    queue.appendListener(Kind::key, [&seen](const Event& event) { seen.push_back(event.kind); });
+    queue.appendListener(Kind::key, [&seen](const KeyEvent* event) { seen.push_back(event->key); });
+    queue.appendListener(Kind::large, [&seen](const Data& data) {
+        seen.push_back(data.isType<LargeEvent>() ? data.get<LargeEvent>().kind : -1);
+    });
+    queue.enqueue(Kind::key, KeyEvent(3, 4));
+    queue.enqueue(Kind::large, LargeEvent());
+    EXPECT_TRUE(queue.process());
+    queue.dispatch(Kind::key, KeyEvent(5, 6));
+    EXPECT_EQ(seen, (std::vector<int>{4, 3, 4, 7, 6, 5, 6}));
+}
+
+TEST(AnyDataTest, IncludesTheEventInItself) {
+    struct Policies {
+        static int getEvent(const AnyData<32>& data) { return data.get<Event>().kind; }
+    };
+    EventQueue<int, void(const AnyData<32>&), Policies> queue;
+    std::vector<int> seen;
+    queue.appendListener(3, [&seen](const KeyEvent& event) { seen.push_back(event.key); });
+    queue.enqueue(KeyEvent(3, 4));
+    queue.enqueue(KeyEvent(2, 5));
+    queue.process();
+    EXPECT_EQ(seen, (std::vector<int>{4}));
 }
 
 #if defined(__cpp_exceptions)

@@ -1,4 +1,5 @@
 #include <sluice/event/any_id.hpp>
+#include <sluice/event/event_queue.hpp>
 
 #include <gtest/gtest.h>
 
@@ -118,6 +119,18 @@ TEST(AnyIdTest, HashesToItsDigest) {
     EXPECT_EQ(std::hash<AnyHashableId>()(AnyHashableId(38)), std::hash<int>()(38));
     using Text = AnyId<TextDigester>;
     EXPECT_EQ(std::hash<Text>()(Text(5)), std::hash<std::string>()("5"));
+}
+
+TEST(AnyIdTest, MixesTypesAsEventsOfOneQueue) {
+    EventQueue<AnyHashableId, void(int)> queue;
+    std::vector<int> seen;
+    queue.appendListener(3, [&seen](int n) { seen.push_back(n); });
+    queue.appendListener(std::string("hello"), [&seen](int n) { seen.push_back(10 * n); });
+    queue.dispatch(3, 1);
+    queue.enqueue(std::string("hello"), 2);
+    queue.enqueue(std::string("bye"), 3);
+    queue.process();
+    EXPECT_EQ(seen, (std::vector<int>{1, 20}));
 }
 
 TEST(AnyIdTest, ConvertsFromAnyValue) {

@@ -1,4 +1,5 @@
 #include <sluice/event/argument_adapter.hpp>
+#include <sluice/event/event_queue.hpp>
 
 #include <gtest/gtest.h>
 
@@ -125,6 +126,17 @@ TEST(ArgumentAdapterTest, MovesWhatTheCallerGaveAway) {
     adapter(std::make_unique<int>(3));
     ASSERT_NE(got, nullptr);
     EXPECT_EQ(*got, 3);
+}
+
+TEST(ArgumentAdapterTest, AdaptsListenersOfAQueue) {
+    EventQueue<int, void(const std::shared_ptr<Event>&)> queue;
+    int key = 0;
+    queue.appendListener(3,
+                         argumentAdapter<void(const std::shared_ptr<KeyEvent>&)>(
+                             [&key](const std::shared_ptr<KeyEvent>& event) { key = event->key; }));
+    queue.enqueue(3, std::make_shared<KeyEvent>(5));
+    queue.process();
+    EXPECT_EQ(key, 5);
 }
 
 TEST(ArgumentAdapterTest, TakesOnlyArgumentsThatCanBeCast) {

@@ -1,4 +1,5 @@
 #include <sluice/event/event_dispatcher.hpp>
+#include <sluice/event/event_queue.hpp>
 #include <sluice/event/mixin_filter.hpp>
 
 #include <gtest/gtest.h>
@@ -142,6 +143,25 @@ TEST_F(MixinFilterTest, SwapExchangesTheFiltersWithTheListeners) {
     dispatcher_.dispatch(1, 7);
     EXPECT_EQ(hits_, (Numbers{2, 0}));
     EXPECT_EQ(data_, (Numbers{0, 7, 0, 0, 0}));
+}
+
+TEST(MixinFilterQueueTest, FiltersRunWhenTheQueueProcesses) {
+    EventQueue<int, void(int, int), Filtered> queue;
+    std::vector<int> seen;
+    int filtered = 0;
+    queue.appendListener(3, [&seen](int, int n) { seen.push_back(n); });
+    queue.appendFilter([&filtered](int&, int& n) {
+        ++filtered;
+        n += 100;
+        return n != 102;
+    });
+    for (int n = 1; n < 4; ++n) {
+        queue.enqueue(3, n);
+    }
+    EXPECT_EQ(filtered, 0);
+    EXPECT_TRUE(queue.process());
+    EXPECT_EQ(filtered, 3);
+    EXPECT_EQ(seen, (std::vector<int>{101, 103}));
 }
 
 template <class Base>

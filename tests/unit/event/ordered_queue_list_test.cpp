@@ -1,3 +1,4 @@
+#include <sluice/event/event_queue.hpp>
 #include <sluice/event/ordered_queue_list.hpp>
 
 #include <gtest/gtest.h>
@@ -5,6 +6,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -206,6 +208,83 @@ TEST(OrderedQueueListTest, SwapsAndMoves) {
     EXPECT_EQ(show(a), "2b 3c");
     const Ascending moved = std::move(a);
     EXPECT_EQ(show(moved), "2b 3c");
+}
+
+template <class Compare>
+struct Ordered {
+    template <class QueueItem>
+    using QueueList = OrderedQueueList<QueueItem, Compare>;
+};
+
+template <class Compare = OrderedQueueListCompare>
+class OrderedQueue {
+public:
+    OrderedQueue() {
+        for (int event = 0; event < 10; ++event) {
+            queue.appendListener(event, [this](int e, int tag) { seen.push_back(10 * e + tag); });
+        }
+        for (const int event : {5, 1, 9, 5, 3}) {
+            queue.enqueue(event, ++tag_);
+        }
+    }
+
+    EventQueue<int, void(int, int), Ordered<Compare>> queue;
+    std::vector<int> seen;
+
+private:
+    int tag_ = 0;
+};
+
+TEST(OrderedQueueListTest, AQueueDispatchesTheSmallestEventFirst) {
+    OrderedQueue<> ordered;
+    EXPECT_TRUE(ordered.queue.process());
+    EXPECT_EQ(ordered.seen, (std::vector<int>{12, 35, 51, 54, 93}));
+    ordered.seen.clear();
+    ordered.queue.enqueue(2, 8);
+    ordered.queue.enqueue(1, 9);
+    EXPECT_TRUE(ordered.queue.process());
+    EXPECT_EQ(ordered.seen, (std::vector<int>{19, 28})) << "used items come again";
+}
+
+TEST(OrderedQueueListTest, AQueueDispatchesTheLargestEventFirstIfCompareSaysSo) {
+    OrderedQueue<Descending> ordered;
+    EXPECT_TRUE(ordered.queue.process());
+    EXPECT_EQ(ordered.seen, (std::vector<int>{93, 51, 54, 35, 12}));
+}
+
+TEST(OrderedQueueListTest, AQueueOrdersEventsThatComeBetweenTwoSingleOnes) {
+    OrderedQueue<> ordered;
+    EXPECT_TRUE(ordered.queue.processOne());
+    ordered.queue.enqueue(2, 6);
+    EXPECT_TRUE(ordered.queue.processOne());
+    EXPECT_TRUE(ordered.queue.processOne());
+    EXPECT_EQ(ordered.seen, (std::vector<int>{12, 26, 35}));
+}
+
+TEST(OrderedQueueListTest, WhatProcessIfLeavesPrecedesItsEquals) {
+    OrderedQueue<> ordered;
+    EXPECT_TRUE(ordered.queue.processIf([&ordered](int event, int) {
+        if (event == 1) {
+            ordered.queue.enqueue(5, 9);
+        }
+        return event < 4;
+    }));
+    EXPECT_EQ(ordered.seen, (std::vector<int>{12, 35}));
+    ordered.queue.process();
+    EXPECT_EQ(ordered.seen, (std::vector<int>{12, 35, 51, 54, 59, 93}));
+}
+
+struct ByArgument {
+    template <class T>
+    bool operator()(const T& a, const T& b) const {
+        return std::get<1>(a.arguments) > std::get<1>(b.arguments);
+    }
+};
+
+TEST(OrderedQueueListTest, CompareMayLookAtTheArguments) {
+    OrderedQueue<ByArgument> ordered;
+    ordered.queue.process();
+    EXPECT_EQ(ordered.seen, (std::vector<int>{35, 54, 93, 12, 51}));
 }
 
 #if defined(__cpp_exceptions)

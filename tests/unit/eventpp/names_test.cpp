@@ -16,6 +16,7 @@
 #include <eventpp/callbacklist.h>
 #include <eventpp/eventdispatcher.h>
 #include <eventpp/eventpolicies.h>
+#include <eventpp/eventqueue.h>
 
 #include <gtest/gtest.h>
 
@@ -37,6 +38,7 @@ TEST(EventppNamesTest, NameTheTypesOfSluice) {
     static_assert(same<sluice::CallbackList<void(int)>, List>);
     static_assert(
         same<sluice::EventDispatcher<int, void()>, eventpp::EventDispatcher<int, void()>>);
+    static_assert(same<sluice::EventQueue<int, void()>, eventpp::EventQueue<int, void()>>);
     static_assert(same<sluice::AnyData<16>, eventpp::AnyData<16>>);
     static_assert(same<sluice::AnyHashableId, eventpp::AnyHashableId>);
     static_assert(same<sluice::AnyId<>, eventpp::AnyId<std::hash, eventpp::EmptyAnyStorage>>);

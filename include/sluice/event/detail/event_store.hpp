@@ -9,7 +9,8 @@
 ///
 /// Progress: blocking, for a few instructions. No foreign code runs under the lock, except a list
 /// type that the user's policy names. Events made of plain values are written under it; others take
-/// their place when they have been built.
+/// their place when they have been built. A list that throws when an event is added refuses it; one
+/// that throws when events are put back ends the program.
 ///
 /// Memory promise: what a producer wrote before it added an event is visible to who handles it.
 ///
@@ -276,25 +277,36 @@ private:
         spares_.add(more);
     }
 
-    /// An admitted event until it has its place, or, if it cannot be built, has not.
+    /// An admitted event that has no place yet. When it cannot be built, or a list of the policy
+    /// throws when it is to find its place, there is room again.
     struct Building {
         EventStore& store;
         Line& node;
-        bool isBuilt = false;
+        bool isPlaced = false;
+
+        void place() {
+            bool isToBeHeard = false;
+            {
+                const std::lock_guard<Lock> guard(store.lock_);
+                node.moveFrontTo(store.line_);
+                isPlaced = true;
+                --store.building_;
+                store.resize(1);
+                isToBeHeard = store.isNotifying();
+            }
+            store.announce(isToBeHeard);
+        }
+
         ~Building() {
-            bool isToBeHeard = true;  // also of the room that there is again
+            if (isPlaced) {
+                return;
+            }
             {
                 const std::lock_guard<Lock> guard(store.lock_);
                 --store.building_;
-                if (isBuilt) {
-                    store.line_.append(node);
-                    store.resize(1);
-                    isToBeHeard = store.isNotifying();
-                } else {
-                    store.spares_.giveBack(node);
-                }
+                store.spares_.giveBack(node);
             }
-            store.announce(isToBeHeard);
+            store.waiters_.notify();
         }
     };
 
@@ -315,7 +327,7 @@ private:
         destroyAll(discarded);
         provideNode(node);
         node.fillBack(make);
-        building.isBuilt = true;
+        building.place();
         return PushResult::ok;
     }
 

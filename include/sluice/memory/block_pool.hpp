@@ -136,10 +136,9 @@ public:
 
     /// A block, or null when the pool is exhausted. Its content is undefined.
     [[nodiscard]] void* tryAllocate() noexcept {
-        Cache* const cache = this->cache();
-        void* block = cache != nullptr ? core_->take(*cache) : core_->takeCommon();
+        void* block = Core::tryTake(Threads::findFirst(core_, hash_));
         if (__builtin_expect(block == nullptr, 0)) {
-            block = growAndTake(cache);
+            block = takeOrGrow();
         }
         if (block != nullptr) {
             detail::toldOfAllocation(block, options_.blockSize);
@@ -180,14 +179,10 @@ public:
             return;
         }
         SLUICE_ASSERT(core_->owns(block), "this address is no block of this pool");
-        Cache* const cache = this->cache();
-        SLUICE_ASSERT(cache == nullptr || !Core::isFreeIn(*cache, block),
-                      "this block is free already: it was freed twice");
+        SLUICE_ASSERT(!isFreeHere(block), "this block is free already: it was freed twice");
         detail::toldOfDeallocation(block, options_.blockSize);
-        if (__builtin_expect(cache != nullptr, 1)) {
-            core_->give(*cache, block);
-        } else {
-            core_->giveCommon(block);
+        if (__builtin_expect(!Core::tryGive(Threads::findFirst(core_, hash_), block), 0)) {
+            giveElsewhere(block);
         }
     }
 
@@ -291,15 +286,25 @@ private:
 #endif
     }
 
-    [[gnu::cold, gnu::noinline]] void* growAndTake(Cache* cache) noexcept {
-        while (grow()) {
-            void* const block = cache != nullptr ? core_->take(*cache) : core_->takeCommon();
+    [[gnu::cold, gnu::noinline]] void* takeOrGrow() noexcept {
+        Cache* const cache = this->cache();
+        do {
+            void* const block = core_->take(cache);
             if (block != nullptr) {
                 return block;
             }
-        }
+        } while (grow());
         core_->countExhausted();
         return nullptr;
+    }
+
+    [[gnu::cold, gnu::noinline]] void giveElsewhere(void* block) noexcept {
+        core_->give(cache(), block);
+    }
+
+    bool isFreeHere(const void* block) const noexcept {
+        const Cache* const cache = Threads::find(core_, hash_);
+        return cache != nullptr && Core::isFreeIn(*cache, block);
     }
 
     bool grow() noexcept {

@@ -22,15 +22,28 @@ struct Magazine {
     /// size merely want to know roughly.
     std::size_t size() const noexcept { return count.load(std::memory_order_relaxed); }
 
-    void push(void* block) noexcept {
+    /// False when it is full. The count is read once: compilers repeat the load of an atomic.
+    bool tryPush(void* block) noexcept {
         const std::uint32_t old = count.load(std::memory_order_relaxed);
+        if (__builtin_expect(old == Rounds, 0)) {
+            return false;
+        }
         blocks[old] = block;
         count.store(old + 1, std::memory_order_relaxed);
+        return true;
     }
-    void* pop() noexcept {
-        const std::uint32_t left = count.load(std::memory_order_relaxed) - 1;
-        count.store(left, std::memory_order_relaxed);
-        return blocks[left];
+    /// Null when it is empty.
+    void* tryPop() noexcept {
+        const std::uint32_t old = count.load(std::memory_order_relaxed);
+        if (__builtin_expect(old == 0, 0)) {
+            return nullptr;
+        }
+        count.store(old - 1, std::memory_order_relaxed);
+        void* const block = blocks[old - 1];
+        if (block == nullptr) {
+            __builtin_unreachable();  // no block is null: the caller tests once
+        }
+        return block;
     }
 
     Atomic<std::uint32_t> count{0};

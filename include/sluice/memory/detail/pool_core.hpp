@@ -101,19 +101,32 @@ public:
 
     // ---- Blocks
 
-    /// A block, or null when there is none in the cache, in the depot or in the common cache.
-    void* take(Slot& slot) noexcept {
-        void* const block = depot_.take(slot.cache);
-        return __builtin_expect(block != nullptr, 1) ? block : takeCommon();
-    }
-    void give(Slot& slot, void* block) noexcept { depot_.give(slot.cache, block); }
+    // A slot is null for a thread without a cache: then the common one serves.
 
-    /// The same without a cache.
-    void* takeCommon() noexcept {
+    /// What the slot's cache can do by itself, without the depot: a block, or null.
+    static void* tryTake(Slot* slot) noexcept {
+        return __builtin_expect(slot != nullptr, 1) ? Depot::tryTake(slot->cache) : nullptr;
+    }
+    /// The same for giving one back; false when it cannot.
+    static bool tryGive(Slot* slot, void* block) noexcept {
+        return __builtin_expect(slot != nullptr, 1) && Depot::tryGive(slot->cache, block);
+    }
+
+    /// A block, or null when there is none in the cache, in the depot or in the common cache.
+    void* take(Slot* slot) noexcept {
+        void* const block = slot != nullptr ? depot_.take(slot->cache) : nullptr;
+        if (block != nullptr) {
+            return block;
+        }
         const std::lock_guard<Lock> guard(lock_);
         return depot_.take(common_);
     }
-    void giveCommon(void* block) noexcept {
+
+    void give(Slot* slot, void* block) noexcept {
+        if (slot != nullptr) {
+            depot_.give(slot->cache, block);
+            return;
+        }
         const std::lock_guard<Lock> guard(lock_);
         depot_.give(common_, block);
     }

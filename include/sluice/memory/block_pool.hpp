@@ -22,17 +22,17 @@
 /// Memory promise: what a thread wrote before it freed a block is visible to the one that gets it.
 ///
 /// Capacity: at most Options::capacity blocks are ever in use at once; unlimited by default. Blocks
-/// that lie free in the caches of other threads cannot be had, at most 2 * magazineRounds in each:
-/// a pool may be exhausted with so many fewer blocks in use. Allocation: from the memory resource,
-/// a slab at a time. Exhausted means that there is no free block, the capacity is reached or the
+/// that lie free with other threads cannot be had, at most 2 * magazineRounds + 1 with each: a pool
+/// may be exhausted with so many fewer blocks in use. Allocation: from the memory resource, a slab
+/// at a time. Exhausted means that there is no free block, the capacity is reached or the
 /// memory resource has refused: tryAllocate() returns null and counts it, and nothing falls back to
 /// the heap. Shutdown: all blocks must have been freed, see ~BasicBlockPool.
 ///
 /// Origin: magazines and depot follow J. Bonwick and J. Adams, "Magazines and Vmem: Extending the
 /// Slab Allocator to Many CPUs and Arbitrary Resources" (2001).
 ///
-/// Invariants: a block is used, or in one magazine. A magazine is in one cache, in the stack of
-/// full ones (full), or in that of empty ones (empty).
+/// Invariants: a block is used, the spare of one thread, or in one magazine. A magazine is in one
+/// cache, in the stack of full ones (full), or in that of empty ones (empty).
 ///
 /// Edges: E1 hand-over: block freed -> magazine pushed with release .. popped with acquire -> block
 /// allocated. E2 lock: the common cache and the slabs are used under the lock.
@@ -63,7 +63,7 @@ struct BlockPoolTraits {
     static constexpr std::size_t cacheLineSize = sluice::cacheLineSize;
 
     /// Blocks that a thread takes from the depot or gives back to it at once. It keeps at most
-    /// twice as many free ones for itself.
+    /// twice as many free ones for itself, and one more.
     static constexpr std::size_t magazineRounds = 64;
 };
 

@@ -141,6 +141,8 @@ public:
             block = takeOrGrow();
         }
         if (block != nullptr) {
+            SLUICE_ASSERT(core_->noteTaken(block), "what this pool keeps is no block of it: "
+                                                   "something has written over its books");
             detail::toldOfAllocation(block, options_.blockSize);
         }
         return block;
@@ -173,13 +175,13 @@ public:
     }
 
     /// Takes a block back; null is allowed. In debug builds an address that is not a block's, and a
-    /// block that this thread has freed lately, fail an assertion.
+    /// block that is free already, on whatever thread that was done, fail an assertion.
     void deallocate(void* block) noexcept {
         if (block == nullptr) {
             return;
         }
         SLUICE_ASSERT(core_->owns(block), "this address is no block of this pool");
-        SLUICE_ASSERT(!isFreeHere(block), "this block is free already: it was freed twice");
+        SLUICE_ASSERT(core_->noteFreed(block), "this block is free already: it was freed twice");
         detail::toldOfDeallocation(block, options_.blockSize);
         if (__builtin_expect(!Core::tryGive(Threads::findFirst(core_, hash_), block), 0)) {
             giveElsewhere(block);
@@ -300,11 +302,6 @@ private:
 
     [[gnu::cold, gnu::noinline]] void giveElsewhere(void* block) noexcept {
         core_->give(cache(), block);
-    }
-
-    bool isFreeHere(const void* block) const noexcept {
-        const Cache* const cache = Threads::find(core_, hash_);
-        return cache != nullptr && Core::isFreeIn(*cache, block);
     }
 
     bool grow() noexcept {

@@ -197,9 +197,20 @@ public:
         return slab != nullptr && slab->hasBlockAt(address, layout_);
     }
 
-    static bool isFreeIn(const Slot& slot, const void* block) noexcept {
-        return slot.spare.load(std::memory_order_relaxed) == block ||
-               Depot::isFreeIn(slot.cache, block);
+    // ---- For debug builds
+
+    /// Notes that a block, which was free, is used from now on. False when it is no block at all.
+    bool noteTaken(const void* block) const noexcept {
+        const std::lock_guard<Lock> guard(lock_);
+        Slab* const slab = slabOf(block);
+        return slab != nullptr && (slab->exchangeMark(block, layout_, false), true);
+    }
+
+    /// Notes that a block is free from now on. False when it is free already, wherever it lies. The
+    /// mark alone would not tell, when it was allocated by code built without assertions.
+    bool noteFreed(const void* block) const noexcept {
+        const std::lock_guard<Lock> guard(lock_);
+        return !slabOf(block)->exchangeMark(block, layout_, true) || !isFree(block);
     }
 
     /// Exact when nobody is at work.
@@ -263,6 +274,15 @@ private:
                  !blocks_.compare_exchange_weak(blocks, blocks + count, std::memory_order_relaxed,
                                                 std::memory_order_relaxed));
         return count;
+    }
+
+    /// Under the lock. Looks into every magazine.
+    bool isFree(const void* block) const noexcept {
+        const Slot* slot = slots_;
+        while (slot != nullptr && slot->spare.load(std::memory_order_relaxed) != block) {
+            slot = slot->next;
+        }
+        return slot != nullptr || depot_.holds(block);
     }
 
     /// Under the lock.

@@ -108,11 +108,13 @@ public:
         }
     }
 
-    /// Whether the block lies free in the cache.
-    static bool isFreeIn(const Cache& cache, const void* block) noexcept {
-        for (const Magazine* magazine : {loadedOf(cache), previousOf(cache)}) {
-            const auto begin = magazine->blocks.begin();
-            const auto end = begin + static_cast<std::ptrdiff_t>(magazine->size());
+    /// Whether the block lies in some magazine. The caller, who has the block, has synchronised
+    /// with whoever put it there: that entry is seen; others may change meanwhile.
+    bool holds(const void* block) const noexcept {
+        for (std::uint32_t number = store_.count(); number != 0; --number) {
+            const Magazine& magazine = store_.at(number);
+            const auto begin = magazine.blocks.begin();
+            const auto end = begin + static_cast<std::ptrdiff_t>(magazine.size());
             if (std::find(begin, end, block) != end) {
                 return true;
             }

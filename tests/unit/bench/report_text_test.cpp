@@ -11,7 +11,7 @@ namespace {
 
 std::string tableOf(const Report& report) {
     std::ostringstream out;
-    printScenario(out, report.results, report.comparisons, report.machine.front());
+    printScenario(out, report.results, report.comparisons, report.machine.front(), peerColumns());
     return out.str();
 }
 

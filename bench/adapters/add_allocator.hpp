@@ -22,6 +22,9 @@ struct MemorySubject {
     Subject info;
     /// By the name of the scenario.
     std::map<std::string, Round (*)(const RoundPlan&)> rounds;
+    /// Sends so many times fewer messages across threads. For those that take microseconds for
+    /// each: fewer tell as much, and a round still ends.
+    std::uint64_t fewerAcross = 1;
 };
 
 using MemorySubjects = std::vector<MemorySubject>;
@@ -71,7 +74,7 @@ void addBatches(MemorySubject& subject, std::index_sequence<Bytes...>) {
 template <template <std::size_t> class Allocator>
 MemorySubject& addAllocator(MemorySubjects& subjects, Subject info) {
     info.features.topology = "one thread";
-    MemorySubject subject{std::move(info), {}};
+    MemorySubject subject{std::move(info), {}, 1};
     addPairs<Allocator>(subject, Sizes{});
     addBatches<Allocator>(subject, BatchSizes{});
     for (const char* const name : {"call-allocate-64B", "call-free-64B"}) {

@@ -199,7 +199,7 @@ void addKinds(MemorySubjects& subjects, const std::string& id, const std::string
     info.ours = ours;
     info.use = use;
     info.features.topology = "any thread";
-    subjects.push_back({info, {{"kinds-128B", roundOf<Small>}, {"kinds-2KiB", roundOf<Large>}}});
+    subjects.push_back({info, {{"kinds-128B", roundOf<Small>}, {"kinds-2KiB", roundOf<Large>}}, 1});
 }
 
 }  // namespace

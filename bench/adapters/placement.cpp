@@ -49,7 +49,7 @@ void addPlacement(MemorySubjects& subjects) {
     info.id = "sluice/StaticArena";
     info.use = "emplaceAt() the beginning of an arena for one object, destroy()";
     info.features.topology = "one thread";
-    MemorySubject arena{info, {}};
+    MemorySubject arena{info, {}, 1};
     addPairs<ArenaPlace>(arena, Sizes{});
     subjects.push_back(std::move(arena));
 
@@ -57,7 +57,7 @@ void addPlacement(MemorySubjects& subjects) {
     info.ours = false;
     info.id = floorPrefix + "placement new";
     info.use = "no allocator: placement new at one address, the floor under the others";
-    MemorySubject floor{info, {}};
+    MemorySubject floor{info, {}, 1};
     addPairs<OnePlace>(floor, Sizes{});
     subjects.push_back(std::move(floor));
 }

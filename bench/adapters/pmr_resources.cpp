@@ -52,11 +52,11 @@ void addPmrResources(MemorySubjects& subjects) {
     addAllocator<Unsynchronized>(subjects, info);
     info.id = "pmr/synchronized_pool";
     info.use = "allocate(), deallocate() through memory_resource";
-    addSharedAllocator<Synchronized>(subjects, info);
+    addSharedAllocator<Synchronized>(subjects, info).fewerAcross = 20;
     info.id = "pmr/monotonic (frees all at once)";
     info.use = "no general allocator: on a buffer of its own, release() after each batch";
     info.features.topology = "one thread";
-    MemorySubject monotonic{info, {}};
+    MemorySubject monotonic{info, {}, 1};
     addBatches<Monotonic>(monotonic, BatchSizes{});
     subjects.push_back(std::move(monotonic));
 }

@@ -249,8 +249,9 @@ void printScenario(std::ostream& out, const std::vector<Result>& results,
 
 void printVerdicts(std::ostream& out, const std::vector<Verdict>& verdicts) {
     for (const Verdict& verdict : verdicts) {
-        out << format("  target: %s at most %.2f x %s: %.3f, %s\n", verdict.target.subject.c_str(),
-                      verdict.target.atMost, verdict.target.baseline.c_str(), verdict.ratio,
+        const Target& target = verdict.target;
+        out << format("  target: %s: %s at most %.2f x %s: %.3f, %s\n", target.scenario.c_str(),
+                      target.subject.c_str(), target.atMost, target.baseline.c_str(), verdict.ratio,
                       verdict.isMet ? "met" : "MISSED");
     }
 }

@@ -134,7 +134,10 @@ Suite memorySuite(const SuiteOptions& options, const std::vector<int>& cpus) {
         if (found == rounds.end()) {
             return {};
         }
-        const RoundPlan plan = planFor(scenario, options, cpus);
+        RoundPlan plan = planFor(scenario, options, cpus);
+        if (scenario.kind == Kind::throughput) {
+            plan.messages /= (*subjects)[index].fewerAcross;
+        }
         return {plan, [plan, round = found->second] { return round(plan); }};
     };
     suite.machineAlone = [=](const Scenario& scenario) -> std::function<Round()> {

@@ -64,7 +64,7 @@ public:
     // For constructors that throw after a nothrow new. These are not told the size either.
     static void operator delete(void* object, const std::nothrow_t&) noexcept {
         if (!resource().tryDeallocateUnsized(object)) {
-            ::operator delete(object);
+            toHeap(object, usual);
         }
     }
     static void operator delete(void* object, std::align_val_t alignment,
@@ -144,7 +144,15 @@ private:
         PoolResource& pools = resource();
         if (pools.serves(size, alignment)) {
             pools.deallocateBytes(object, size, alignment);
-        } else if (alignment <= usual) {
+        } else {
+            toHeap(object, alignment);
+        }
+    }
+
+    /// Out of line: g++ warns where it sees both the class's `new` and this `delete`, though what
+    /// comes here came from the heap.
+    [[gnu::noinline]] static void toHeap(void* object, std::size_t alignment) noexcept {
+        if (alignment <= usual) {
             ::operator delete(object);
         } else {
             ::operator delete(object, std::align_val_t{alignment});

@@ -35,7 +35,8 @@
 /// full ones (full), or in that of empty ones (empty).
 ///
 /// Edges: E1 hand-over: block freed -> magazine pushed with release .. popped with acquire -> block
-/// allocated. E2 lock: the common cache and the slabs are used under the lock.
+/// allocated. E2 lock: the common cache and the slabs are used under the lock. E3 provided: empty
+/// magazine pushed -> counted with release .. acquire -> blocks added that may need it.
 ///
 /// Tests: tests/unit/memory/block_pool_test.cpp, tests/stress/pool_stress_test.cpp,
 /// tests/alloc/pool_allocation_test.cpp.

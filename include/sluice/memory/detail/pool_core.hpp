@@ -126,7 +126,8 @@ public:
             return false;
         }
         Reservation reservation{*this, count};
-        depot_.provideFor(count);
+        // Relaxed: our own are among them; those who reserve more later provide for these, too.
+        depot_.provideFor(blocks_.load(std::memory_order_relaxed));
         Slab& slab = Slab::create(layout_, count, memory_);
         reservation.count = 0;
         const std::lock_guard<Lock> guard(lock_);

@@ -22,7 +22,7 @@ namespace sluice::detail {
 ///
 /// Only full magazines are in the stack of full ones. There are as many magazines as the blocks
 /// would fill and two for each cache, so whoever must get rid of a full one always finds an empty
-/// one.
+/// one. None is given back before the pool ends.
 template <class Traits>
 class PoolDepot {
     using Platform = typename Traits::Platform;
@@ -51,11 +51,14 @@ public:
         set(cache, &loaded, &store_.create());
     }
 
-    /// To be called before so many more blocks are added. Throws what the memory resource throws;
-    /// what was added until then does no harm.
+    /// To be called before blocks are added, with how many there will be then. Throws what the
+    /// memory resource throws; what was provided until then is there for the next time.
     void provideFor(std::size_t blocks) {
-        for (std::size_t i = 0; i < blocks / rounds + 1; ++i) {
+        // Edge E3 provided: magazine pushed -> provided_ release .. acquire -> blocks added by
+        // whoever relies on it.
+        while (provided_.load(std::memory_order_acquire) < blocks / rounds + 1) {
             empties_.push(store_.create());
+            provided_.fetch_add(1, std::memory_order_release);
         }
     }
 
@@ -247,6 +250,7 @@ private:
     // What every exchange writes.
     alignas(Traits::cacheLineSize) alignas(Stack) Stack full_;
     Stack empties_;
+    Atomic<std::size_t> provided_{0};  // magazines that belong to no cache
     Atomic<std::size_t> outside_{0};
     Atomic<std::size_t> highWater_{0};
 };

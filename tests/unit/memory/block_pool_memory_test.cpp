@@ -1,0 +1,95 @@
+#include "support/counted_memory.hpp"
+
+#include <sluice/memory/block_pool.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <new>
+#include <vector>
+
+// How a BlockPool gets its memory, and how it counts.
+
+namespace sluice {
+namespace {
+
+using test::CountedMemory;
+
+struct SmallTraits : BlockPoolTraits {
+    static constexpr std::size_t magazineRounds = 4;
+};
+using SmallPool = BasicBlockPool<SmallTraits>;
+
+BlockPoolOptions optionsFor(std::size_t blockSize, std::size_t capacity,
+                            std::size_t blocksPerSlab = 0) {
+    BlockPoolOptions options;
+    options.blockSize = blockSize;
+    options.capacity = capacity;
+    options.blocksPerSlab = blocksPerSlab;
+    return options;
+}
+
+template <class Pool>
+std::vector<void*> allocate(Pool& pool, std::size_t count) {
+    std::vector<void*> blocks;
+    while (blocks.size() < count) {
+        blocks.push_back(pool.tryAllocate());
+        EXPECT_NE(blocks.back(), nullptr);
+    }
+    return blocks;
+}
+
+template <class Pool>
+void freeAll(Pool& pool, const std::vector<void*>& blocks) {
+    for (void* const block : blocks) {
+        pool.deallocate(block);
+    }
+}
+
+// ---- memory
+
+TEST(BlockPoolMemoryTest, TrimmingAndGrowingAgainNeedsNoMoreMemory) {
+    CountedMemory memory;
+    SmallPool pool(optionsFor(64, 100, 10), &memory);
+    const auto growAndTrim = [&] {
+        freeAll(pool, allocate(pool, 100));
+        EXPECT_GT(pool.trim(), 0U);
+    };
+    growAndTrim();
+    const std::size_t before = memory.bytesInUse();
+    for (int i = 0; i < 1000; ++i) {
+        growAndTrim();
+    }
+    EXPECT_EQ(memory.bytesInUse(), before);
+}
+
+#if defined(__cpp_exceptions)
+/// Refuses what is large.
+class ScarceMemory : public CountedMemory {
+public:
+    static constexpr std::size_t mostBytes = std::size_t{1} << 30U;
+
+private:
+    void* do_allocate(std::size_t bytes, std::size_t alignment) override {
+        if (bytes > mostBytes) {
+            throw std::bad_alloc();
+        }
+        return CountedMemory::do_allocate(bytes, alignment);
+    }
+};
+
+TEST(BlockPoolMemoryTest, RefusedGrowthLeavesNothingBehind) {
+    ScarceMemory memory;
+    SmallPool pool(optionsFor(ScarceMemory::mostBytes / 100, 1000, 101), &memory);
+    EXPECT_EQ(pool.tryAllocate(), nullptr);
+    const std::size_t before = memory.bytesInUse();
+    for (int i = 0; i < 1000; ++i) {
+        EXPECT_EQ(pool.tryAllocate(), nullptr);
+    }
+    EXPECT_EQ(memory.bytesInUse(), before);
+    EXPECT_EQ(pool.statistics().blocks, 0U);
+}
+#endif
+
+}  // namespace
+}  // namespace sluice

@@ -50,6 +50,7 @@
 #include <sluice/memory/detail/memory_tools.hpp>
 #include <sluice/memory/detail/pool_core.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -82,7 +83,7 @@ struct BlockPoolOptions {
     std::size_t alignment = alignof(std::max_align_t);  ///< a power of two
     std::size_t capacity = unlimited;                   ///< most blocks there will ever be
     std::size_t initialBlocks = 0;                      ///< there from the start
-    std::size_t blocksPerSlab = 0;                      ///< growth; 0: about 64 KiB
+    std::size_t blocksPerSlab = 0;  ///< growth; 0: about 64 KiB, at least 8 blocks
     bool prefault = false;   ///< slabs are touched at once, so that no call meets a page fault
     bool hugePages = false;  ///< asks the kernel for huge pages, where it has some
     const char* name = "BlockPool";  ///< for the leak report
@@ -113,10 +114,13 @@ public:
     explicit BasicBlockPool(const BlockPoolOptions& options,
                             std::pmr::memory_resource* memory = std::pmr::get_default_resource())
         : options_(checked(options)),
-          core_(new Core(layoutOf(options), options.capacity, blocksPerSlab(options), memory)),
-          hash_(Threads::hash(core_)) {
+          core_(new Core(layoutOf(options), options.capacity, memory)),
+          hash_(Threads::hash(core_)),
+          blocksPerSlab_(blocksPerSlab(options)) {
         Abandonment onThrow{core_};
-        while (core_->figures().blocks < options.initialBlocks && core_->grow()) {
+        const std::size_t slab =
+            options.blocksPerSlab != 0 ? options.blocksPerSlab : options.initialBlocks;
+        while (core_->figures().blocks < options.initialBlocks && core_->grow(slab)) {
         }
         onThrow.core = nullptr;
     }
@@ -239,7 +243,7 @@ private:
         if (options.capacity == 0) {
             setupError("capacity of a BlockPool is too small", options.capacity, 1);
         }
-        const std::size_t mostBlocks = mostBytes / strideOf(options);
+        const std::size_t mostBlocks = mostBlocksOf(options);
         if (options.capacity != BlockPoolOptions::unlimited && options.capacity > mostBlocks) {
             setupError("capacity of a BlockPool is too large", options.capacity, mostBlocks);
         }
@@ -251,11 +255,20 @@ private:
             setupError("initialBlocks of a BlockPool exceed its capacity", options.initialBlocks,
                        options.capacity);
         }
+        if (options.initialBlocks > mostBlocks) {
+            setupError("initialBlocks of a BlockPool are too many", options.initialBlocks,
+                       mostBlocks);
+        }
         return options;
     }
 
     static std::size_t strideOf(const BlockPoolOptions& options) noexcept {
         return (options.blockSize + options.alignment - 1) / options.alignment * options.alignment;
+    }
+
+    /// As many as have bytes that can be counted.
+    static std::size_t mostBlocksOf(const BlockPoolOptions& options) noexcept {
+        return mostBytes / strideOf(options);
     }
 
     static detail::SlabLayout layoutOf(const BlockPoolOptions& options) noexcept {
@@ -265,14 +278,12 @@ private:
 
     static std::size_t blocksPerSlab(const BlockPoolOptions& options) noexcept {
         constexpr std::size_t usualBytes = 65536;
+        constexpr std::size_t fewest = 8;
         if (options.blocksPerSlab != 0) {
             return options.blocksPerSlab;
         }
-        if (options.initialBlocks != 0) {
-            return options.initialBlocks;
-        }
-        const std::size_t usual = usualBytes / strideOf(options);
-        return usual < 8 ? 8 : usual;
+        const std::size_t usual = std::max(fewest, usualBytes / strideOf(options));
+        return std::min(usual, mostBlocksOf(options));
     }
 
     Cache* cache() noexcept {
@@ -306,12 +317,12 @@ private:
     bool grow() noexcept {
 #if defined(__cpp_exceptions)
         try {
-            return core_->grow();
+            return core_->grow(blocksPerSlab_);
         } catch (...) {
             return false;
         }
 #else
-        return core_->grow();
+        return core_->grow(blocksPerSlab_);
 #endif
     }
 
@@ -327,6 +338,7 @@ private:
     const BlockPoolOptions options_;
     Core* const core_;
     const std::size_t hash_;
+    const std::size_t blocksPerSlab_;
 };
 
 using BlockPool = BasicBlockPool<>;

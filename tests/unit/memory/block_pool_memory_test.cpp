@@ -5,7 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <limits>
 #include <new>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 // How a BlockPool gets its memory, and how it counts.
@@ -63,6 +66,18 @@ TEST(BlockPoolMemoryTest, TrimmingAndGrowingAgainNeedsNoMoreMemory) {
     EXPECT_EQ(memory.bytesInUse(), before);
 }
 
+TEST(BlockPoolMemoryTest, FirstSlabDoesNotDecideHowThePoolGrows) {
+    CountedMemory memory;
+    BlockPoolOptions options = optionsFor(64, BlockPoolOptions::unlimited);
+    options.initialBlocks = 1;
+    BlockPool pool(options, &memory);
+    EXPECT_EQ(pool.statistics().blocks, 1U);
+    const std::vector<void*> blocks = allocate(pool, 1000);
+    EXPECT_GE(pool.statistics().blocks, 1000U);
+    EXPECT_LE(memory.allocations(), 10U);
+    freeAll(pool, blocks);
+}
+
 #if defined(__cpp_exceptions)
 /// Refuses what is large.
 class ScarceMemory : public CountedMemory {
@@ -88,6 +103,29 @@ TEST(BlockPoolMemoryTest, RefusedGrowthLeavesNothingBehind) {
     }
     EXPECT_EQ(memory.bytesInUse(), before);
     EXPECT_EQ(pool.statistics().blocks, 0U);
+}
+
+TEST(BlockPoolMemoryTest, BlocksTooLargeForAnyMemoryAreRefused) {
+    ScarceMemory memory;
+    constexpr auto huge = std::numeric_limits<std::size_t>::max();
+    for (const std::size_t blockSize : {huge / 4, huge / 8, huge / 16, huge / 32 + 1}) {
+        BlockPool pool(optionsFor(blockSize, BlockPoolOptions::unlimited), &memory);
+        EXPECT_EQ(pool.tryAllocate(), nullptr) << blockSize;
+    }
+}
+
+TEST(BlockPoolMemoryTest, RefusesMoreInitialBlocksThanCanBe) {
+    BlockPoolOptions options = optionsFor(8, BlockPoolOptions::unlimited);
+    options.initialBlocks = std::numeric_limits<std::size_t>::max() / 8;
+    ScarceMemory memory;
+    try {
+        const BlockPool pool(options, &memory);
+        FAIL() << "not refused";
+    } catch (const std::invalid_argument& error) {
+        EXPECT_NE(std::string(error.what()).find("initialBlocks of a BlockPool are too many"),
+                  std::string::npos)
+            << error.what();
+    }
 }
 #endif
 

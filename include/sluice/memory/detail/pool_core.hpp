@@ -49,13 +49,8 @@ public:
         std::uint64_t returned;
     };
 
-    PoolCore(const SlabLayout& layout, std::size_t capacity, std::size_t blocksPerSlab,
-             std::pmr::memory_resource* memory)
-        : layout_(layout),
-          capacity_(capacity),
-          blocksPerSlab_(blocksPerSlab),
-          memory_(memory),
-          depot_(memory) {
+    PoolCore(const SlabLayout& layout, std::size_t capacity, std::pmr::memory_resource* memory)
+        : layout_(layout), capacity_(capacity), memory_(memory), depot_(memory) {
         depot_.equip(common_);
     }
     PoolCore(const PoolCore&) = delete;
@@ -118,10 +113,10 @@ public:
         depot_.give(common_, block);
     }
 
-    /// Adds a slab. False when the capacity is reached; throws what the memory resource throws,
-    /// then nothing has happened.
-    bool grow() {
-        const std::size_t count = reserve();
+    /// Adds a slab of so many blocks, or as many as the capacity allows. False when that is none;
+    /// throws what the memory resource throws, then nothing has happened.
+    bool grow(std::size_t most) {
+        const std::size_t count = reserve(most);
         if (count == 0) {
             return false;
         }
@@ -222,11 +217,11 @@ private:
     }
 
     /// How many blocks the next slab may have; they are counted already.
-    std::size_t reserve() noexcept {
+    std::size_t reserve(std::size_t most) noexcept {
         std::size_t blocks = blocks_.load(std::memory_order_relaxed);
         std::size_t count = 0;
         do {
-            count = std::min(blocksPerSlab_, capacity_ - blocks);
+            count = std::min(most, capacity_ - blocks);
         } while (count != 0 &&
                  !blocks_.compare_exchange_weak(blocks, blocks + count, std::memory_order_relaxed,
                                                 std::memory_order_relaxed));
@@ -276,7 +271,6 @@ private:
 
     const SlabLayout layout_;
     const std::size_t capacity_;
-    const std::size_t blocksPerSlab_;
     std::pmr::memory_resource* const memory_;
     Depot depot_;
 

@@ -17,7 +17,8 @@
 /// thread without a cache of its own (one that is ending), growth, trim() and an allocation that
 /// finds the depot empty take a spin lock for a few instructions; growth holds it while it hands
 /// out the new slab's blocks, and trim() all the time. A thread stopped there stops only those
-/// others.
+/// others. An allocation that finds the capacity reached waits for slabs that other threads are
+/// just adding.
 ///
 /// Memory promise: what a thread wrote before it freed a block is visible to the one that gets it.
 ///
@@ -95,7 +96,7 @@ struct BlockPoolStatistics {
     std::size_t blocks;       ///< there now, used or free
     std::size_t inUse;        ///< exact when nobody is at work
     std::size_t highWater;    ///< most blocks that were in use or in threads' caches at once
-    std::uint64_t exhausted;  ///< allocations that found no block
+    std::uint64_t exhausted;  ///< allocations that found no block, timed ones until their end
     /// Blocks that threads gave back to the depot, having freed more than they allocated: in whole
     /// magazines.
     std::uint64_t remoteFrees;
@@ -141,13 +142,9 @@ public:
 
     /// A block, or null when the pool is exhausted. Its content is undefined.
     [[nodiscard]] void* tryAllocate() noexcept {
-        Cache* const cache = this->cache();
-        void* block = cache != nullptr ? core_->take(*cache) : core_->takeCommon();
+        void* const block = takeOrGrow();
         if (__builtin_expect(block == nullptr, 0)) {
-            block = growAndTake(cache);
-        }
-        if (block != nullptr) {
-            detail::toldOfAllocation(block, options_.blockSize);
+            core_->countExhausted();
         }
         return block;
     }
@@ -170,9 +167,13 @@ public:
         const auto start = Clock::now();
         BasicBackoff<typename Traits::Platform> backoff;
         for (;;) {
-            void* const block = tryAllocate();
-            if (block != nullptr || Seconds(Clock::now() - start) >= Seconds(atMost)) {
+            void* const block = takeOrGrow();
+            if (block != nullptr) {
                 return block;
+            }
+            if (Seconds(Clock::now() - start) >= Seconds(atMost)) {
+                core_->countExhausted();
+                return nullptr;
             }
             backoff.wait();
         }
@@ -290,6 +291,18 @@ private:
         return Threads::findOr(core_, hash_, [this] { return enrol(); });
     }
 
+    void* takeOrGrow() noexcept {
+        Cache* const cache = this->cache();
+        void* block = cache != nullptr ? core_->take(*cache) : nullptr;
+        if (__builtin_expect(block == nullptr, 0)) {
+            block = takeElsewhere(cache);
+        }
+        if (block != nullptr) {
+            detail::toldOfAllocation(block, options_.blockSize);
+        }
+        return block;
+    }
+
     /// Null when the thread is ending, or when there is no memory for a cache.
     [[gnu::cold, gnu::noinline]] Cache* enrol() noexcept {
 #if defined(__cpp_exceptions)
@@ -303,17 +316,20 @@ private:
 #endif
     }
 
-    [[gnu::cold, gnu::noinline]] void* growAndTake(Cache* cache) noexcept {
-        while (grow()) {
-            void* const block = cache != nullptr ? core_->take(*cache) : core_->takeCommon();
-            if (block != nullptr) {
-                return block;
+    [[gnu::noinline]] void* takeElsewhere(Cache* cache) noexcept {
+        void* block = core_->takeCommon();
+        BasicBackoff<typename Traits::Platform> backoff;
+        for (bool mayFind = true; block == nullptr && mayFind; backoff.wait()) {
+            mayFind = grow();
+            block = cache != nullptr ? core_->take(*cache) : nullptr;
+            if (block == nullptr) {
+                block = core_->takeCommon();
             }
         }
-        core_->countExhausted();
-        return nullptr;
+        return block;
     }
 
+    /// False when no blocks have come or will come, from this thread or another one.
     bool grow() noexcept {
 #if defined(__cpp_exceptions)
         try {

@@ -4,11 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <limits>
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 // How a BlockPool gets its memory, and how it counts.
@@ -16,6 +19,7 @@
 namespace sluice {
 namespace {
 
+using namespace std::chrono_literals;
 using test::CountedMemory;
 
 struct SmallTraits : BlockPoolTraits {
@@ -78,6 +82,55 @@ TEST(BlockPoolMemoryTest, FirstSlabDoesNotDecideHowThePoolGrows) {
     freeAll(pool, blocks);
 }
 
+/// Lets the test do something while a slab is on its way.
+class SlowMemory : public CountedMemory {
+public:
+    std::atomic<bool> isAsked{false};
+    std::atomic<bool> mayGoOn{false};
+
+private:
+    void* do_allocate(std::size_t bytes, std::size_t alignment) override {
+        if (bytes >= slabBytes) {
+            isAsked.store(true);
+            while (!mayGoOn.load()) {
+                std::this_thread::yield();
+            }
+        }
+        return CountedMemory::do_allocate(bytes, alignment);
+    }
+
+public:
+    static constexpr std::size_t slabBytes = 100000;
+};
+
+TEST(BlockPoolMemoryTest, NobodyIsTurnedAwayWhileTheLastSlabIsOnItsWay) {
+    SlowMemory memory;
+    SmallPool pool(optionsFor(SlowMemory::slabBytes / 10, 10, 10), &memory);
+    void* first = nullptr;
+    void* second = nullptr;
+    std::thread growing([&] { first = pool.tryAllocate(); });
+    while (!memory.isAsked.load()) {
+        std::this_thread::yield();
+    }
+    std::atomic<bool> isAsking{false};
+    std::thread asking([&] {
+        isAsking.store(true);
+        second = pool.tryAllocate();
+    });
+    while (!isAsking.load()) {
+        std::this_thread::yield();
+    }
+    std::this_thread::sleep_for(10ms);  // it should be waiting now
+    memory.mayGoOn.store(true);
+    growing.join();
+    asking.join();
+    EXPECT_NE(first, nullptr);
+    EXPECT_NE(second, nullptr) << "nothing was in use, but it was called exhausted";
+    EXPECT_EQ(pool.statistics().exhausted, 0U);
+    pool.deallocate(first);
+    pool.deallocate(second);
+}
+
 #if defined(__cpp_exceptions)
 /// Refuses what is large.
 class ScarceMemory : public CountedMemory {
@@ -128,6 +181,24 @@ TEST(BlockPoolMemoryTest, RefusesMoreInitialBlocksThanCanBe) {
     }
 }
 #endif
+
+// ---- figures
+
+TEST(BlockPoolFiguresTest, TimedAllocationCountsOnce) {
+    BlockPool pool(optionsFor(16, 1));
+    void* const block = pool.allocate();
+    EXPECT_EQ(pool.tryAllocateFor(2ms), nullptr);
+    EXPECT_EQ(pool.statistics().exhausted, 1U);
+    std::thread other([&] {
+        std::this_thread::sleep_for(2ms);
+        pool.deallocate(block);
+    });
+    void* const again = pool.tryAllocateFor(std::chrono::hours::max());
+    other.join();
+    EXPECT_NE(again, nullptr);
+    EXPECT_EQ(pool.statistics().exhausted, 1U) << "it got one in the end";
+    pool.deallocate(again);
+}
 
 }  // namespace
 }  // namespace sluice

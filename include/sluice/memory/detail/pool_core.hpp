@@ -96,11 +96,9 @@ public:
 
     // ---- Blocks
 
-    /// A block, or null when there is none in the cache, in the depot or in the common cache.
-    void* take(Slot& slot) noexcept {
-        void* const block = depot_.take(slot.cache);
-        return __builtin_expect(block != nullptr, 1) ? block : takeCommon();
-    }
+    /// A block, or null when there is none in the cache or in the depot: then there may be one in
+    /// the common cache.
+    void* take(Slot& slot) noexcept { return depot_.take(slot.cache); }
     void give(Slot& slot, void* block) noexcept { depot_.give(slot.cache, block); }
 
     /// The same without a cache.
@@ -113,12 +111,13 @@ public:
         depot_.give(common_, block);
     }
 
-    /// Adds a slab of so many blocks, or as many as the capacity allows. False when that is none;
-    /// throws what the memory resource throws, then nothing has happened.
+    /// Adds a slab of so many blocks, or as many as the capacity allows. When that is none: whether
+    /// another thread is about to add one. Throws what the memory resource throws, then nothing has
+    /// happened.
     bool grow(std::size_t most) {
         const std::size_t count = reserve(most);
         if (count == 0) {
-            return false;
+            return isGrowing();
         }
         Reservation reservation{*this, count};
         // Relaxed: our own are among them; those who reserve more later provide for these, too.
@@ -127,6 +126,7 @@ public:
         reservation.count = 0;
         const std::lock_guard<Lock> guard(lock_);
         slab.next = std::exchange(slabs_, &slab);
+        present_ += count;
         depot_.add(common_, count, [&](std::size_t i) { return slab.block(i, layout_); });
         return true;
     }
@@ -176,7 +176,7 @@ public:
             returned += Depot::returnedBy(slot->cache);
         }
         const std::size_t outside = depot_.outside();
-        return {blocks_.load(std::memory_order_relaxed), outside > cached ? outside - cached : 0,
+        return {present_, outside > cached ? outside - cached : 0,
                 depot_.highWater(), exhausted_.load(std::memory_order_relaxed), returned};
     }
 
@@ -228,6 +228,13 @@ private:
         return count;
     }
 
+    /// Whether blocks are reserved that are not there yet. Under the lock, so that whoever is told
+    /// that there are none sees all that were.
+    bool isGrowing() const noexcept {
+        const std::lock_guard<Lock> guard(lock_);
+        return blocks_.load(std::memory_order_relaxed) != present_;
+    }
+
     /// Under the lock.
     Slab* takeUnusedSlabs() noexcept {
         Slab* unused = nullptr;
@@ -238,6 +245,7 @@ private:
             } else {
                 *link = std::exchange(slab.next, unused);
                 unused = &slab;
+                present_ -= slab.blockCount();
                 blocks_.fetch_sub(slab.blockCount(), std::memory_order_relaxed);
             }
         }
@@ -278,7 +286,8 @@ private:
     Slab* slabs_ = nullptr;
     Slot* slots_ = nullptr;
     Cache common_;
-    Atomic<std::size_t> blocks_{0};
+    std::size_t present_ = 0;        // blocks in slabs
+    Atomic<std::size_t> blocks_{0};  // these, and those reserved for slabs on their way
     Atomic<std::uint64_t> exhausted_{0};
     Atomic<std::size_t> users_{1};
     Atomic<bool> isAbandoned_{false};

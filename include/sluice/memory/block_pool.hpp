@@ -95,7 +95,7 @@ struct BlockPoolOptions {
 struct BlockPoolStatistics {
     std::size_t blocks;       ///< there now, used or free
     std::size_t inUse;        ///< exact when nobody is at work
-    std::size_t highWater;    ///< most blocks that were in use or in threads' caches at once
+    std::size_t highWater;    ///< most blocks that were in use, or kept in a cache, at once
     std::uint64_t exhausted;  ///< allocations that found no block, timed ones until their end
     /// Blocks that threads gave back to the depot, having freed more than they allocated: in whole
     /// magazines.

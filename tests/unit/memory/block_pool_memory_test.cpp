@@ -184,6 +184,19 @@ TEST(BlockPoolMemoryTest, RefusesMoreInitialBlocksThanCanBe) {
 
 // ---- figures
 
+TEST(BlockPoolFiguresTest, HighWaterCoversWhatIsInUse) {
+    for (const std::size_t count : {1U, 10U, 100U, 200U, 1000U}) {
+        BlockPool pool(optionsFor(16, count));
+        const std::vector<void*> blocks = allocate(pool, count);
+        EXPECT_GE(pool.statistics().highWater, count);
+        EXPECT_LE(pool.statistics().highWater, count + 4 * BlockPoolTraits::magazineRounds);
+        freeAll(pool, blocks);
+        EXPECT_GE(pool.statistics().highWater, count);
+        pool.trim();
+        EXPECT_LE(pool.statistics().highWater, count + 4 * BlockPoolTraits::magazineRounds);
+    }
+}
+
 TEST(BlockPoolFiguresTest, TimedAllocationCountsOnce) {
     BlockPool pool(optionsFor(16, 1));
     void* const block = pool.allocate();

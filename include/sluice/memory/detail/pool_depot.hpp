@@ -65,8 +65,8 @@ public:
     /// Adds new blocks by way of a cache, which may be given `block(i)` for each i below `count`.
     template <class Block>
     void add(Cache& cache, std::size_t count, Block block) noexcept {
-        outside_.fetch_add(count, std::memory_order_relaxed);  // until give() has put them away
         for (std::size_t i = count; i != 0; --i) {
+            countOutside(1);  // unless give() puts them away
             give(cache, block(i - 1));
         }
     }
@@ -126,8 +126,13 @@ public:
         // The cache's own come first: the blocks of the others are poured into these.
         for (Magazine* m = held; m != nullptr;) {
             Magazine& magazine = *std::exchange(m, nextHeld(*m));
-            filter(magazine, keep);
-            if (&magazine != loadedOf(cache) && &magazine != previousOf(cache)) {
+            const std::size_t removed = filter(magazine, keep);
+            if (&magazine == loadedOf(cache) || &magazine == previousOf(cache)) {
+                outside_.fetch_sub(removed, std::memory_order_relaxed);
+            } else if (removed == 0) {
+                full_.push(magazine);
+            } else {
+                countOutside(magazine.size());
                 while (!magazine.isEmpty()) {
                     give(cache, magazine.pop());
                 }
@@ -175,7 +180,7 @@ private:
         if (full == nullptr) {
             return false;
         }
-        noteOutside();
+        countOutside(rounds);
         set(cache, full, empty);
         empties_.push(*previous);
         return true;
@@ -199,8 +204,8 @@ private:
         full_.push(*previous);
     }
 
-    void noteOutside() noexcept {
-        const std::size_t outside = outside_.fetch_add(rounds, std::memory_order_relaxed) + rounds;
+    void countOutside(std::size_t blocks) noexcept {
+        const std::size_t outside = outside_.fetch_add(blocks, std::memory_order_relaxed) + blocks;
         std::size_t most = highWater_.load(std::memory_order_relaxed);
         while (outside > most &&
                !highWater_.compare_exchange_weak(most, outside, std::memory_order_relaxed,
@@ -222,7 +227,6 @@ private:
             held = &magazine;
         };
         while (Magazine* const full = full_.pop(store_)) {
-            outside_.fetch_add(rounds, std::memory_order_relaxed);
             hold(*full);
         }
         for (Magazine* magazine : {loadedOf(cache), previousOf(cache)}) {
@@ -233,16 +237,18 @@ private:
         return held;
     }
 
+    /// Returns how many it has taken out.
     template <class Keep>
-    void filter(Magazine& magazine, Keep& keep) noexcept {
+    static std::size_t filter(Magazine& magazine, Keep& keep) noexcept {
+        const std::size_t size = magazine.size();
         std::size_t kept = 0;
-        for (std::size_t i = 0; i < magazine.size(); ++i) {
+        for (std::size_t i = 0; i < size; ++i) {
             if (keep(magazine.blocks[i])) {
                 magazine.blocks[kept++] = magazine.blocks[i];
             }
         }
-        outside_.fetch_sub(magazine.size() - kept, std::memory_order_relaxed);
         magazine.count.store(static_cast<std::uint32_t>(kept), std::memory_order_relaxed);
+        return size - kept;
     }
 
     Store store_;

@@ -97,8 +97,8 @@ struct BlockPoolStatistics {
     std::size_t inUse;        ///< exact when nobody is at work
     std::size_t highWater;    ///< most blocks that were in use, or kept in a cache, at once
     std::uint64_t exhausted;  ///< allocations that found no block, timed ones until their end
-    /// Blocks that threads gave back to the depot, having freed more than they allocated: in whole
-    /// magazines.
+    /// Blocks that threads have freed beyond those they allocated themselves: exact when nobody is
+    /// at work. Threads that are ending are not counted.
     std::uint64_t remoteFrees;
 };
 
@@ -207,7 +207,7 @@ public:
     [[nodiscard]] BlockPoolStatistics statistics() const noexcept {
         const auto figures = core_->figures();
         return {figures.blocks, figures.used, figures.highWater, figures.exhausted,
-                figures.returned};
+                figures.remoteFrees};
     }
 
     [[nodiscard]] std::size_t blockSize() const noexcept { return options_.blockSize; }
@@ -317,13 +317,13 @@ private:
     }
 
     [[gnu::noinline]] void* takeElsewhere(Cache* cache) noexcept {
-        void* block = core_->takeCommon();
+        void* block = core_->takeCommon(cache);
         BasicBackoff<typename Traits::Platform> backoff;
         for (bool mayFind = true; block == nullptr && mayFind; backoff.wait()) {
             mayFind = grow();
             block = cache != nullptr ? core_->take(*cache) : nullptr;
             if (block == nullptr) {
-                block = core_->takeCommon();
+                block = core_->takeCommon(cache);
             }
         }
         return block;

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstddef>
 #include <limits>
+#include <memory_resource>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -211,6 +212,24 @@ TEST(BlockPoolFiguresTest, TimedAllocationCountsOnce) {
     EXPECT_NE(again, nullptr);
     EXPECT_EQ(pool.statistics().exhausted, 1U) << "it got one in the end";
     pool.deallocate(again);
+}
+
+TEST(BlockPoolFiguresTest, RemoteFreesAreThoseOfOthers) {
+    SmallPool pool(optionsFor(16, 1000));
+    for (int round = 1; round <= 3; ++round) {
+        freeAll(pool, allocate(pool, 1000));
+        EXPECT_EQ(pool.statistics().remoteFrees, 0U) << "it frees what it has allocated";
+    }
+    const std::vector<void*> blocks = allocate(pool, 500);
+    std::thread([&] {
+        freeAll(pool, allocate(pool, 100));
+        freeAll(pool, blocks);
+        EXPECT_EQ(pool.statistics().remoteFrees, 500U);
+    }).join();
+    EXPECT_EQ(pool.statistics().remoteFrees, 500U);
+    pool.trim();
+    freeAll(pool, allocate(pool, 10));
+    EXPECT_EQ(pool.statistics().remoteFrees, 500U);
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ public:
         std::size_t used;
         std::size_t highWater;
         std::uint64_t exhausted;
-        std::uint64_t returned;
+        std::uint64_t remoteFrees;
     };
 
     PoolCore(const SlabLayout& layout, std::size_t capacity, std::pmr::memory_resource* memory)
@@ -72,7 +72,9 @@ public:
         {
             const std::lock_guard<Lock> guard(lock_);
             if (!isAbandoned()) {
+                remoteFrees_ += Depot::surplusOf(slot.cache);
                 depot_.emptyInto(common_, slot.cache);
+                slot.cache.given.store(0, std::memory_order_relaxed);  // for its next user
             }
             slot.isTaken = false;
         }
@@ -101,10 +103,14 @@ public:
     void* take(Slot& slot) noexcept { return depot_.take(slot.cache); }
     void give(Slot& slot, void* block) noexcept { depot_.give(slot.cache, block); }
 
-    /// The same without a cache.
-    void* takeCommon() noexcept {
+    /// The same without a cache, or past it.
+    void* takeCommon(Slot* slot) noexcept {
         const std::lock_guard<Lock> guard(lock_);
-        return depot_.take(common_);
+        void* const block = depot_.take(common_);
+        if (block != nullptr && slot != nullptr) {
+            Depot::countGiven(slot->cache, -1);
+        }
+        return block;
     }
     void giveCommon(void* block) noexcept {
         const std::lock_guard<Lock> guard(lock_);
@@ -170,14 +176,14 @@ public:
     Figures figures() const noexcept {
         const std::lock_guard<Lock> guard(lock_);
         std::size_t cached = Depot::blocksIn(common_);
-        std::uint64_t returned = 0;
+        std::uint64_t remoteFrees = remoteFrees_;
         for (const Slot* slot = slots_; slot != nullptr; slot = slot->next) {
             cached += Depot::blocksIn(slot->cache);
-            returned += Depot::returnedBy(slot->cache);
+            remoteFrees += Depot::surplusOf(slot->cache);
         }
         const std::size_t outside = depot_.outside();
         return {present_, outside > cached ? outside - cached : 0,
-                depot_.highWater(), exhausted_.load(std::memory_order_relaxed), returned};
+                depot_.highWater(), exhausted_.load(std::memory_order_relaxed), remoteFrees};
     }
 
 private:
@@ -286,6 +292,7 @@ private:
     Slab* slabs_ = nullptr;
     Slot* slots_ = nullptr;
     Cache common_;
+    std::uint64_t remoteFrees_ = 0;  // of threads that have ended
     std::size_t present_ = 0;        // blocks in slabs
     Atomic<std::size_t> blocks_{0};  // these, and those reserved for slabs on their way
     Atomic<std::uint64_t> exhausted_{0};

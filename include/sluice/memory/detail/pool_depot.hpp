@@ -40,7 +40,8 @@ public:
     struct Cache {
         Atomic<Magazine*> loaded{nullptr};
         Atomic<Magazine*> previous{nullptr};
-        Atomic<std::uint64_t> returned{0};
+        /// Blocks that went from here to others, less those that came from them.
+        Atomic<std::int64_t> given{0};
     };
 
     explicit PoolDepot(std::pmr::memory_resource* memory) noexcept : store_(memory) {}
@@ -96,6 +97,7 @@ public:
         for (Magazine* magazine : {loadedOf(from), previousOf(from)}) {
             while (!magazine->isEmpty()) {
                 give(to, magazine->pop());
+                countGiven(from, 1);
             }
         }
     }
@@ -149,9 +151,16 @@ public:
     /// Blocks that are used or in a cache.
     std::size_t outside() const noexcept { return outside_.load(std::memory_order_relaxed); }
     std::size_t highWater() const noexcept { return highWater_.load(std::memory_order_relaxed); }
-    /// Blocks that came back to the depot because the cache overflowed.
-    static std::uint64_t returnedBy(const Cache& cache) noexcept {
-        return cache.returned.load(std::memory_order_relaxed);
+    /// Blocks that were freed into the cache beyond those allocated from it.
+    static std::uint64_t surplusOf(const Cache& cache) noexcept {
+        const auto surplus = cache.given.load(std::memory_order_relaxed) +
+                             static_cast<std::int64_t>(blocksIn(cache));
+        return surplus > 0 ? static_cast<std::uint64_t>(surplus) : 0;
+    }
+    /// By the user of the cache; may be negative.
+    static void countGiven(Cache& cache, std::int64_t blocks) noexcept {
+        cache.given.store(cache.given.load(std::memory_order_relaxed) + blocks,
+                          std::memory_order_relaxed);
     }
 
 private:
@@ -181,6 +190,7 @@ private:
             return false;
         }
         countOutside(rounds);
+        countGiven(cache, -std::int64_t{rounds});
         set(cache, full, empty);
         empties_.push(*previous);
         return true;
@@ -199,8 +209,7 @@ private:
                                         "freed twice");
         set(cache, empty, loaded);
         outside_.fetch_sub(rounds, std::memory_order_relaxed);
-        cache.returned.store(cache.returned.load(std::memory_order_relaxed) + rounds,
-                             std::memory_order_relaxed);  // relaxed, both: only its user writes it
+        countGiven(cache, std::int64_t{rounds});
         full_.push(*previous);
     }
 

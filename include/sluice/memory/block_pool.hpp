@@ -37,7 +37,8 @@
 ///
 /// Edges: E1 hand-over: block freed -> magazine pushed with release .. popped with acquire -> block
 /// allocated. E2 lock: the common cache and the slabs are used under the lock. E3 provided: empty
-/// magazine pushed -> counted with release .. acquire -> blocks added that may need it.
+/// magazine pushed -> counted with release .. acquire -> blocks added that may need it. E4 figures:
+/// magazine created -> put into a cache with release .. acquire -> its size read for statistics().
 ///
 /// Tests: tests/unit/memory/block_pool_test.cpp, tests/stress/pool_stress_test.cpp,
 /// tests/alloc/pool_allocation_test.cpp.

@@ -146,7 +146,10 @@ public:
     // ---- Figures. Relaxed, all: no data follows them.
 
     static std::size_t blocksIn(const Cache& cache) noexcept {
-        return loadedOf(cache)->size() + previousOf(cache)->size();
+        // Edge E4 figures: magazine created -> set() release .. acquire -> its size read by a
+        // thread that does not use the cache.
+        return cache.loaded.load(std::memory_order_acquire)->size() +
+               cache.previous.load(std::memory_order_acquire)->size();
     }
     /// Blocks that are used or in a cache.
     std::size_t outside() const noexcept { return outside_.load(std::memory_order_relaxed); }
@@ -164,8 +167,8 @@ public:
     }
 
 private:
-    // Relaxed: who uses a cache has written these itself, or got it in a synchronised way; others
-    // only want sizes, and magazines live as long as the caches.
+    // Relaxed: who uses a cache has written these itself, or got it in a synchronised way. Others
+    // only want sizes, see blocksIn(), and magazines live as long as the caches.
     static Magazine* loadedOf(const Cache& cache) noexcept {
         return cache.loaded.load(std::memory_order_relaxed);
     }
@@ -173,8 +176,8 @@ private:
         return cache.previous.load(std::memory_order_relaxed);
     }
     static void set(Cache& cache, Magazine* front, Magazine* back) noexcept {
-        cache.loaded.store(front, std::memory_order_relaxed);
-        cache.previous.store(back, std::memory_order_relaxed);
+        cache.loaded.store(front, std::memory_order_release);
+        cache.previous.store(back, std::memory_order_release);
     }
 
     /// The loaded magazine is empty: makes it another one. False when none is to be had.

@@ -265,7 +265,8 @@ private:
     }
 
     static std::size_t strideOf(const BlockPoolOptions& options) noexcept {
-        return (options.blockSize + options.alignment - 1) / options.alignment * options.alignment;
+        const std::size_t unit = std::max(options.alignment, detail::toolGranule);
+        return (options.blockSize + unit - 1) / unit * unit;
     }
 
     /// As many as have bytes that can be counted.

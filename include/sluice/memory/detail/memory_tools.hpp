@@ -25,11 +25,12 @@
 
 namespace sluice::detail {
 
-/// Whether freed blocks are poisoned, so that using one ends the program.
+/// Blocks that different threads use must begin at multiples of this: AddressSanitizer notes 8 bytes
+/// at a time what may be used, and not atomically.
 #if defined(SLUICE_DETAIL_ASAN)
-inline constexpr bool poisonsFreedBlocks = true;
+inline constexpr std::size_t toolGranule = 8;
 #else
-inline constexpr bool poisonsFreedBlocks = false;
+inline constexpr std::size_t toolGranule = 1;
 #endif
 
 /// The slab belongs to the pool from now on; none of it may be used.

@@ -23,17 +23,17 @@
 /// Memory promise: what a thread wrote before it freed a block is visible to the one that gets it.
 ///
 /// Capacity: at most Options::capacity blocks are ever in use at once; unlimited by default. Blocks
-/// that lie free in the caches of other threads cannot be had, at most 2 * magazineRounds in each:
-/// a pool may be exhausted with so many fewer blocks in use. Allocation: from the memory resource,
-/// a slab at a time. Exhausted means that there is no free block, the capacity is reached or the
+/// that lie free with other threads cannot be had, at most 2 * magazineRounds + 1 with each: a pool
+/// may be exhausted with so many fewer blocks in use. Allocation: from the memory resource, a slab
+/// at a time. Exhausted means that there is no free block, the capacity is reached or the
 /// memory resource has refused: tryAllocate() returns null and counts it, and nothing falls back to
 /// the heap. Shutdown: all blocks must have been freed, see ~BasicBlockPool.
 ///
 /// Origin: magazines and depot follow J. Bonwick and J. Adams, "Magazines and Vmem: Extending the
 /// Slab Allocator to Many CPUs and Arbitrary Resources" (2001).
 ///
-/// Invariants: a block is used, or in one magazine. A magazine is in one cache, in the stack of
-/// full ones (full), or in that of empty ones (empty).
+/// Invariants: a block is used, the spare of one thread, or in one magazine. A magazine is in one
+/// cache, in the stack of full ones (full), or in that of empty ones (empty).
 ///
 /// Edges: E1 hand-over: block freed -> magazine pushed with release .. popped with acquire -> block
 /// allocated. E2 lock: the common cache and the slabs are used under the lock. E3 provided: empty
@@ -67,7 +67,7 @@ struct BlockPoolTraits {
     static constexpr std::size_t cacheLineSize = sluice::cacheLineSize;
 
     /// Blocks that a thread takes from the depot or gives back to it at once. It keeps at most
-    /// twice as many free ones for itself.
+    /// twice as many free ones for itself, and one more.
     static constexpr std::size_t magazineRounds = 64;
 };
 
@@ -143,7 +143,7 @@ public:
 
     /// A block, or null when the pool is exhausted. Its content is undefined.
     [[nodiscard]] void* tryAllocate() noexcept {
-        void* const block = takeOrGrow();
+        void* const block = find();
         if (__builtin_expect(block == nullptr, 0)) {
             core_->countExhausted();
         }
@@ -168,7 +168,7 @@ public:
         const auto start = Clock::now();
         BasicBackoff<typename Traits::Platform> backoff;
         for (;;) {
-            void* const block = takeOrGrow();
+            void* const block = find();
             if (block != nullptr) {
                 return block;
             }
@@ -181,20 +181,16 @@ public:
     }
 
     /// Takes a block back; null is allowed. In debug builds an address that is not a block's, and a
-    /// block that this thread has freed lately, fail an assertion.
+    /// block that is free already, on whatever thread that was done, fail an assertion.
     void deallocate(void* block) noexcept {
         if (block == nullptr) {
             return;
         }
         SLUICE_ASSERT(core_->owns(block), "this address is no block of this pool");
-        Cache* const cache = this->cache();
-        SLUICE_ASSERT(cache == nullptr || !Core::isFreeIn(*cache, block),
-                      "this block is free already: it was freed twice");
+        SLUICE_ASSERT(core_->noteFreed(block), "this block is free already: it was freed twice");
         detail::toldOfDeallocation(block, options_.blockSize);
-        if (__builtin_expect(cache != nullptr, 1)) {
-            core_->give(*cache, block);
-        } else {
-            core_->giveCommon(block);
+        if (__builtin_expect(!Core::tryGive(Threads::findFirst(core_, hash_), block), 0)) {
+            giveElsewhere(block);
         }
     }
 
@@ -293,13 +289,15 @@ private:
         return Threads::findOr(core_, hash_, [this] { return enrol(); });
     }
 
-    void* takeOrGrow() noexcept {
-        Cache* const cache = this->cache();
-        void* block = cache != nullptr ? core_->take(*cache) : nullptr;
+    /// A block, or null, which the caller counts.
+    void* find() noexcept {
+        void* block = Core::tryTake(Threads::findFirst(core_, hash_));
         if (__builtin_expect(block == nullptr, 0)) {
-            block = takeElsewhere(cache);
+            block = takeOrGrow();
         }
         if (block != nullptr) {
+            SLUICE_ASSERT(core_->noteTaken(block), "what this pool keeps is no block of it: "
+                                                   "something has written over its books");
             detail::toldOfAllocation(block, options_.blockSize);
         }
         return block;
@@ -318,17 +316,19 @@ private:
 #endif
     }
 
-    [[gnu::noinline]] void* takeElsewhere(Cache* cache) noexcept {
-        void* block = core_->takeCommon(cache);
+    [[gnu::cold, gnu::noinline]] void* takeOrGrow() noexcept {
+        Cache* const cache = this->cache();
+        void* block = core_->take(cache);
         BasicBackoff<typename Traits::Platform> backoff;
         for (bool mayFind = true; block == nullptr && mayFind; backoff.wait()) {
             mayFind = grow();
-            block = cache != nullptr ? core_->take(*cache) : nullptr;
-            if (block == nullptr) {
-                block = core_->takeCommon(cache);
-            }
+            block = core_->take(cache);
         }
         return block;
+    }
+
+    [[gnu::cold, gnu::noinline]] void giveElsewhere(void* block) noexcept {
+        core_->give(cache(), block);
     }
 
     /// False when no blocks have come or will come, from this thread or another one.

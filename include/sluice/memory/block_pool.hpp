@@ -49,6 +49,7 @@
 #include <sluice/base/platform.hpp>
 #include <sluice/base/setup_error.hpp>
 #include <sluice/base/thread_table.hpp>
+#include <sluice/memory/detail/counted_text.hpp>
 #include <sluice/memory/detail/memory_tools.hpp>
 #include <sluice/memory/detail/pool_core.hpp>
 
@@ -136,7 +137,9 @@ public:
         if (used != 0 && options_.onLeak != nullptr) {
             options_.onLeak(BlockLeak{options_.name, used, options_.blockSize});
         } else {
-            SLUICE_ASSERT(used == 0, "blocks outlive their pool: free them first, or set onLeak");
+            SLUICE_ASSERT(used == 0, detail::CountedText("blocks that outlive their pool: ", used,
+                                                         "; free them first, or set onLeak")
+                                         .text);
         }
         core_->abandon();
     }
@@ -186,8 +189,14 @@ public:
         if (block == nullptr) {
             return;
         }
-        SLUICE_ASSERT(core_->owns(block), "this address is no block of this pool");
-        SLUICE_ASSERT(core_->noteFreed(block), "this block is free already: it was freed twice");
+        SLUICE_ASSERT(core_->owns(block),
+                      detail::CountedText("no block of this pool begins at ", block,
+                                          "; give it back to where it came from")
+                          .text);
+        SLUICE_ASSERT(core_->noteFreed(block),
+                      detail::CountedText("the block at ", block,
+                                          " is free already: it was freed twice")
+                          .text);
         detail::toldOfDeallocation(block, options_.blockSize);
         if (__builtin_expect(!Core::tryGive(Threads::findFirst(core_, hash_), block), 0)) {
             giveElsewhere(block);

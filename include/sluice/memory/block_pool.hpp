@@ -197,7 +197,7 @@ public:
                       detail::CountedText("the block at ", block,
                                           " is free already: it was freed twice")
                           .text);
-        detail::toldOfDeallocation(block, options_.blockSize);
+        detail::toldOfDeallocation(core_, block, options_.blockSize);
         if (__builtin_expect(!Core::tryGive(Threads::findFirst(core_, hash_), block), 0)) {
             giveElsewhere(block);
         }
@@ -307,7 +307,7 @@ private:
         if (block != nullptr) {
             SLUICE_ASSERT(core_->noteTaken(block), "what this pool keeps is no block of it: "
                                                    "something has written over its books");
-            detail::toldOfAllocation(block, options_.blockSize);
+            detail::toldOfAllocation(core_, block, options_.blockSize);
         }
         return block;
     }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sluice/base/spin_lock.hpp>
+#include <sluice/memory/detail/memory_tools.hpp>
 #include <sluice/memory/detail/pool_depot.hpp>
 #include <sluice/memory/detail/slab.hpp>
 
@@ -55,6 +56,7 @@ public:
     PoolCore(const SlabLayout& layout, std::size_t capacity, std::pmr::memory_resource* memory)
         : layout_(layout), capacity_(capacity), memory_(memory), depot_(memory) {
         depot_.equip(common_);
+        toldOfPool(this);
     }
     PoolCore(const PoolCore&) = delete;
     PoolCore& operator=(const PoolCore&) = delete;
@@ -94,6 +96,7 @@ public:
             const std::lock_guard<Lock> guard(lock_);
             isAbandoned_.store(true, std::memory_order_relaxed);  // relaxed: see isAbandoned()
         }
+        toldOfPoolsEnd(this);
         (void)destroyAll(std::exchange(slabs_, nullptr));
         depot_.clear();
         dropUser();

@@ -25,9 +25,12 @@
 /// Capacity: at most Options::capacity blocks are ever in use at once; unlimited by default. Blocks
 /// that lie free with other threads cannot be had, at most 2 * magazineRounds + 1 with each: a pool
 /// may be exhausted with so many fewer blocks in use. Allocation: from the memory resource, a slab
-/// at a time. Exhausted means that there is no free block, the capacity is reached or the
-/// memory resource has refused: tryAllocate() returns null and counts it, and nothing falls back to
-/// the heap. Shutdown: all blocks must have been freed, see ~BasicBlockPool.
+/// at a time, and what the pool needs to find its free blocks; several threads may call the
+/// resource at once, and it must not use the pool. The first call of a thread takes its cache from
+/// the heap. Exhausted means that there is no free block, the capacity is reached or the memory
+/// resource has refused: tryAllocate() returns null and counts it, and nothing falls back to the
+/// heap. Shutdown: all blocks must have been freed, see ~BasicBlockPool. fork(): the child may use
+/// the pool unless another thread was in a call on it; what lay free with others is lost to it.
 ///
 /// Origin: magazines and depot follow J. Bonwick and J. Adams, "Magazines and Vmem: Extending the
 /// Slab Allocator to Many CPUs and Arbitrary Resources" (2001).
@@ -40,8 +43,8 @@
 /// magazine pushed -> counted with release .. acquire -> blocks added that may need it. E4 figures:
 /// magazine created -> put into a cache with release .. acquire -> its size read for statistics().
 ///
-/// Tests: tests/unit/memory/block_pool_test.cpp, tests/stress/pool_stress_test.cpp,
-/// tests/alloc/pool_allocation_test.cpp.
+/// Tests: tests/unit/memory/block_pool_test.cpp, tests/unit/memory/block_pool_memory_test.cpp,
+/// tests/stress/pool_stress_test.cpp, tests/alloc/pool_allocation_test.cpp.
 
 #include <sluice/base/assert.hpp>
 #include <sluice/base/backoff.hpp>
@@ -193,10 +196,10 @@ public:
                       detail::CountedText("no block of this pool begins at ", block,
                                           "; give it back to where it came from")
                           .text);
-        SLUICE_ASSERT(core_->noteFreed(block),
-                      detail::CountedText("the block at ", block,
-                                          " is free already: it was freed twice")
-                          .text);
+        SLUICE_ASSERT(
+            core_->noteFreed(block),
+            detail::CountedText("the block at ", block, " is free already: it was freed twice")
+                .text);
         detail::toldOfDeallocation(core_, block, options_.blockSize);
         if (__builtin_expect(!Core::tryGive(Threads::findFirst(core_, hash_), block), 0)) {
             giveElsewhere(block);
@@ -206,8 +209,9 @@ public:
     /// Whether a block of this pool begins at this address, used or free. Walks the slabs.
     [[nodiscard]] bool owns(const void* address) const noexcept { return core_->owns(address); }
 
-    /// Gives slabs without a block in use, or in the cache of another thread, back to the memory
-    /// resource. Returns how many bytes. Cost: proportional to the free blocks times the slabs.
+    /// Gives slabs without a block in use, or free with another thread, back to the memory
+    /// resource; what the pool needs to find its free blocks stays. Returns how many bytes. Cost:
+    /// proportional to the free blocks times the slabs.
     std::size_t trim() noexcept { return core_->trim(Threads::find(core_, hash_)); }
 
     [[nodiscard]] BlockPoolStatistics statistics() const noexcept {

@@ -149,7 +149,7 @@ TEST(PooledTest, ObjectsMayBeDeletedOnAnotherThread) {
     EXPECT_EQ(inUse(Base::resource(), sizeof(Derived)), 0U);
 }
 
-#if defined(__linux__) && defined(__cpp_exceptions) && !defined(__SANITIZE_ADDRESS__) &&            \
+#if defined(__linux__) && defined(__cpp_exceptions) && !defined(__SANITIZE_ADDRESS__) &&           \
     !defined(__SANITIZE_THREAD__)
 /// From now on this process gets no more memory.
 void useUpMemory() {

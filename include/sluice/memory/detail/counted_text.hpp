@@ -5,8 +5,8 @@
 
 namespace sluice::detail {
 
-/// The message of a failed assertion that names a number or an address. It is made only when the assertion fails:
-/// `SLUICE_ASSERT(condition, CountedText("had ", count, " too many").text)`.
+/// The message of a failed assertion that names a number or an address. It is made only when the
+/// assertion fails: `SLUICE_ASSERT(condition, CountedText("had ", count, " too many").text)`.
 struct CountedText {
     CountedText(const char* before, std::size_t count, const char* after) noexcept {
         std::snprintf(text, sizeof text, "%s%llu%s", before, static_cast<unsigned long long>(count),

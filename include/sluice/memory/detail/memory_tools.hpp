@@ -25,8 +25,8 @@
 
 namespace sluice::detail {
 
-/// Blocks that different threads use must begin at multiples of this: AddressSanitizer notes 8 bytes
-/// at a time what may be used, and not atomically.
+/// Blocks that different threads use must begin at multiples of this: AddressSanitizer notes 8
+/// bytes at a time what may be used, and not atomically.
 #if defined(SLUICE_DETAIL_ASAN)
 inline constexpr std::size_t toolGranule = 8;
 #else

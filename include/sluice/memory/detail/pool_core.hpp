@@ -234,8 +234,8 @@ public:
             remoteFrees += surplusOf(*slot);
         }
         const std::size_t outside = depot_.outside();
-        return {present_, outside > cached ? outside - cached : 0,
-                depot_.highWater(), exhausted_.load(std::memory_order_relaxed), remoteFrees};
+        return {present_, outside > cached ? outside - cached : 0, depot_.highWater(),
+                exhausted_.load(std::memory_order_relaxed), remoteFrees};
     }
 
 private:

@@ -183,6 +183,37 @@ TEST(BlockPoolMemoryTest, RefusesMoreInitialBlocksThanCanBe) {
 }
 #endif
 
+// ---- threads that end
+
+struct FreesAtTheEnd {
+    ~FreesAtTheEnd() {
+        if (pool != nullptr) {
+            pool->deallocate(block);
+            void* const other = pool->tryAllocate();
+            hasAllocated = other != nullptr;
+            pool->deallocate(other);
+        }
+    }
+    SmallPool* pool = nullptr;
+    void* block = nullptr;
+    inline static bool hasAllocated = false;
+};
+thread_local FreesAtTheEnd freesAtTheEnd;
+
+TEST(BlockPoolThreadTest, BlocksMayBeFreedWhenTheCacheOfTheThreadIsGone) {
+    SmallPool pool(optionsFor(16, 3));
+    for (int round = 0; round < 10; ++round) {
+        FreesAtTheEnd::hasAllocated = false;
+        std::thread([&] {
+            freesAtTheEnd.pool = &pool;  // constructed before the cache, so destroyed after it
+            freesAtTheEnd.block = pool.allocate();
+        }).join();
+        EXPECT_TRUE(FreesAtTheEnd::hasAllocated);
+        EXPECT_EQ(pool.statistics().inUse, 0U);
+    }
+    freeAll(pool, allocate(pool, 3));
+}
+
 // ---- figures
 
 TEST(BlockPoolFiguresTest, HighWaterCoversWhatIsInUse) {

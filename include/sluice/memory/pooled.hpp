@@ -14,8 +14,8 @@
 ///
 /// Who may call what: any thread; an object may be deleted on another thread than the one that
 /// created it. One resource serves each Pooled<Derived> and all classes derived from it, each by
-/// its own size. It is created by the first use and never destroyed, so objects may live as long
-/// as they like. Sizes beyond PoolResource's pools, and arrays, come from the heap.
+/// its own size. It is created by the first use, on the heap, and never destroyed, so objects may
+/// live as long as they like. Sizes beyond PoolResource's pools, and arrays, come from the heap.
 ///
 /// A class that is deleted through a base needs a virtual destructor, or the wrong size goes back.
 /// So Derived must have one, or be final: anything else does not compile.
@@ -30,6 +30,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <memory_resource>
 #include <new>
 #include <type_traits>
 
@@ -94,15 +95,31 @@ private:
         options.name = "Pooled";
         // Never destroyed: objects may be deleted while the program's statics are.
         alignas(PoolResource) static std::byte place[sizeof(PoolResource)];
-        return *::new (static_cast<void*>(place)) PoolResource(options);
+        return *::new (static_cast<void*>(place)) PoolResource(options, std::pmr::new_delete_resource());
+    }
+
+    /// Null when there is no memory for the pools themselves, which the first use creates.
+    static PoolResource* tryResource() noexcept {
+#if defined(__cpp_exceptions)
+        try {
+            return &resource();
+        } catch (...) {
+            return nullptr;
+        }
+#else
+        return &resource();
+#endif
     }
 
     static void* tryAllocate(std::size_t size, std::size_t alignment) noexcept {
         static_assert(std::has_virtual_destructor_v<Derived> || std::is_final_v<Derived>,
                       "Pooled<Derived>: make Derived final, or its destructor virtual");
-        PoolResource& pools = resource();
-        if (pools.serves(size, alignment)) {
-            return pools.tryAllocateBytes(size, alignment);
+        PoolResource* const pools = tryResource();
+        if (pools == nullptr) {
+            return nullptr;
+        }
+        if (pools->serves(size, alignment)) {
+            return pools->tryAllocateBytes(size, alignment);
         }
         return alignment <= usual ? ::operator new(size, std::nothrow)
                                   : ::operator new(size, std::align_val_t{alignment}, std::nothrow);

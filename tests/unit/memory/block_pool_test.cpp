@@ -11,6 +11,7 @@
 #include <limits>
 #include <new>
 #include <set>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -338,14 +339,20 @@ TEST(BlockPoolDeathTest, CatchesMisuse) {
     SmallPool pool(optionsFor(64, 10));
     SmallPool other(optionsFor(64, 10));
     void* const block = pool.allocate();
-    EXPECT_DEATH(other.deallocate(block), "no block of this pool");
+    const auto withAddress = [](const char* before, const void* address) {
+        std::ostringstream text;
+        text << before << address;
+        return text.str();
+    };
+    EXPECT_DEATH(other.deallocate(block), withAddress("no block of this pool begins at ", block));
     EXPECT_DEATH(pool.deallocate(static_cast<char*>(block) + 1), "no block of this pool");
-    EXPECT_DEATH((pool.deallocate(block), pool.deallocate(block)), "freed twice");
+    EXPECT_DEATH((pool.deallocate(block), pool.deallocate(block)),
+                 withAddress("the block at ", block));
     const auto leak = [] {
         SmallPool leaking(optionsFor(8, 1));
         (void)leaking.allocate();
     };
-    EXPECT_DEATH(leak(), "blocks outlive their pool");
+    EXPECT_DEATH(leak(), "blocks that outlive their pool: 1; ");
     pool.deallocate(block);
 }
 #endif

@@ -88,15 +88,15 @@ public:
             if (groups_[group].load(std::memory_order_acquire) == nullptr) {
                 addGroup(group);
             }
-            // Release: with its number goes the group that was there before it, see count().
+            // Release, for count(); the numbers themselves carry no data.
         } while (!count_.compare_exchange_weak(last, last + 1, std::memory_order_release,
                                                std::memory_order_relaxed));
         return at(last + 1);
     }
 
-    /// Relaxed: the group of a magazine is there before its number is counted, and acquired by
-    /// at().
-    std::uint32_t count() const noexcept { return count_.load(std::memory_order_relaxed); }
+    /// Acquire: the group of a magazine is there before its number is counted, so that at() finds
+    /// all of them.
+    std::uint32_t count() const noexcept { return count_.load(std::memory_order_acquire); }
 
     Magazine& at(std::uint32_t number) const noexcept {
         const std::size_t group = groupOf(number);

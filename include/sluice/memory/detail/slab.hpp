@@ -43,14 +43,14 @@ public:
         for (std::size_t i = 0; i < marksFor(count); ++i) {
             ::new (slab->marks() + i) Marks(~Marks{0});
         }
-        toldOfSlab(begin, count * layout.stride);
+        closeMemory(begin, count * layout.stride);
         return *slab;
     }
 
     static void destroy(Slab& slab, const SlabLayout& layout, std::pmr::memory_resource* memory) {
         std::byte* const begin = slab.begin_;
         const std::size_t count = slab.count_;
-        toldOfSlabsEnd(begin, count * layout.stride);
+        openMemory(begin, count * layout.stride);
         slab.~Slab();
         memory->deallocate(begin, bytesOf(layout, count), alignmentOf(layout));
     }

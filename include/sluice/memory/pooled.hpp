@@ -95,7 +95,8 @@ private:
         options.name = "Pooled";
         // Never destroyed: objects may be deleted while the program's statics are.
         alignas(PoolResource) static std::byte place[sizeof(PoolResource)];
-        return *::new (static_cast<void*>(place)) PoolResource(options, std::pmr::new_delete_resource());
+        return *::new (static_cast<void*>(place))
+            PoolResource(options, std::pmr::new_delete_resource());
     }
 
     /// Null when there is no memory for the pools themselves, which the first use creates.

@@ -76,8 +76,17 @@ public:
 
     EventMap(EventMap&& other) noexcept : EventMap() { swap(other); }
 
-    EventMap& operator=(EventMap other) noexcept {
-        swap(other);
+    EventMap& operator=(const EventMap& other) {
+        if (this != &other) {
+            EventMap copy(other);
+            swap(copy);
+        }
+        return *this;
+    }
+
+    EventMap& operator=(EventMap&& other) noexcept {
+        EventMap taken(std::move(other));
+        swap(taken);
         return *this;
     }
 

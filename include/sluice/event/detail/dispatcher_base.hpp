@@ -12,7 +12,10 @@ namespace sluice::detail {
 /// What EventDispatcher and EventQueue have in common. `MixinRoot` is the class that the mixins are
 /// put upon; void for this one.
 template <class Event_, class Prototype, class Policies, class MixinRoot = void>
-class DispatcherBase;
+class DispatcherBase {
+    static_assert(never<Prototype>, "the prototype of an EventDispatcher or EventQueue must be a "
+                                    "function type such as void(int)");
+};
 
 template <class Event_, class Result, class... Args, class Policies, class MixinRoot_>
 class DispatcherBase<Event_, Result(Args...), Policies, MixinRoot_> {

@@ -20,6 +20,8 @@ class DispatcherBase {
 template <class Event_, class Result, class... Args, class Policies, class MixinRoot_>
 class DispatcherBase<Event_, Result(Args...), Policies, MixinRoot_> {
 protected:
+    // What mixins may want to know.
+    using Prototype = Result(Args...);
     using Threading = ThreadingOf<Policies>;
     using ReadSide = ReadSideOf<Threading>;
     using List = CallbackList<Result(Args...), Policies>;

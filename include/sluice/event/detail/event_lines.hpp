@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <new>
+#include <type_traits>
 #include <utility>
 
 // Events in a row, which can be cut and joined in constant time. A line does not lock and does not
@@ -177,8 +178,12 @@ public:
     void destroyFront() noexcept { list_.front().clear(); }
 
     void swap(ListLine& other) noexcept {
-        using std::swap;
-        swap(list_, other.list_);
+        if constexpr (std::is_swappable_v<List>) {
+            using std::swap;
+            swap(list_, other.list_);
+        } else {
+            list_.swap(other.list_);
+        }
     }
     void append(ListLine& other) { list_.splice(list_.end(), other.list_); }
     void prepend(ListLine& other) { list_.splice(list_.begin(), other.list_); }
@@ -186,12 +191,13 @@ public:
         other.list_.splice(other.list_.end(), list_, list_.begin());
     }
 
-    /// The list's allocator decides what becomes of nodes, so none are kept.
+    /// The list's allocator decides what becomes of nodes, so none are kept: they go with the line
+    /// that they were used in, when no lock is held.
     class Spares {
     public:
         void swap(Spares&) noexcept {}
         bool take(ListLine&) noexcept { return false; }
-        void giveBack(ListLine& nodes) noexcept { ListLine().swap(nodes); }
+        void giveBack(ListLine&) noexcept {}
     };
 
     void addNode() { list_.emplace_back(); }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <sluice/event/detail/dispatcher_base.hpp>
-#include <sluice/event/detail/event_store.hpp>
+#include <sluice/event/detail/event_harvest.hpp>
 #include <sluice/wait/deadline.hpp>
 
 #include <chrono>

@@ -25,6 +25,10 @@ inline constexpr bool isDetected = IsDetected<Query, void, Args...>::value;
 template <class...>
 inline constexpr bool never = false;
 
+/// A prototype as a value.
+template <class Prototype>
+struct PrototypeTag {};
+
 /// Query<Policies> if that is a type, else Default.
 template <class Default, template <class...> class Query, class Policies, class = void>
 struct PolicyOr {

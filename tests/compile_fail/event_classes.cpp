@@ -62,7 +62,8 @@ void dispatchesTooManyArguments(const sluice::EventDispatcher<int, void(int)>& d
     dispatcher.dispatch(1, 2, 3);
 }
 #elif CASE == 9
-// EXPECT: the prototype of an EventDispatcher must be a function type such as void\(int\)
+// EXPECT: the prototype of an EventDispatcher or EventQueue must be a function type such as
+// void\(int\)
 sluice::EventDispatcher<int, int> dispatcher;
 #elif CASE == 10
 // EXPECT: an event needs std::hash and ==, or <, or a Map in the policies

@@ -208,14 +208,14 @@ TEST(CounterRemoverListTest, AListenerThatRunsOutBeforeItsHandleIsKnownIsRemoved
 }
 
 TEST(CounterRemoverListTest, ThreadsThatCallAtOnceShareTheCountExactly) {
-    const int count = static_cast<int>(test::scaled(400'000));
+    constexpr int count = static_cast<int>(test::scaled(400'000));
     List list;
     std::atomic<int> calls{0};
     counterRemover(list).append([&calls](int) { ++calls; }, count);
     {
         test::Crew crew;
         for (int thread = 0; thread < 2; ++thread) {
-            crew.add([&list, count] {
+            crew.add([&list] {
                 for (int i = 0; i < count; ++i) {
                     list(i);
                 }

@@ -33,7 +33,7 @@ public:
         store.resize(-static_cast<std::ptrdiff_t>(left_));
         join(store);
         if (store.options_.limit != unlimited) {
-            store.waiters_.notify();  // there is room
+            store.waiters_.notifyAll();  // there is room
         }
     }
 
@@ -53,7 +53,7 @@ public:
         store_->spares_.giveBack(done_);
         leave();
         // Under the lock: who waits for the end of the work may destroy the store after it.
-        store_->waiters_.notify();
+        store_->waiters_.notifyAll();
     }
 
     /// Whether front() is an event.

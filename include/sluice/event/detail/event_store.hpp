@@ -111,7 +111,7 @@ public:
             const std::lock_guard<Lock> guard(lock_);
             isClosed_.store(true, std::memory_order_release);
         }
-        waiters_.notify();
+        waiters_.notifyAll();
     }
     [[nodiscard]] bool isClosed() const noexcept {
         return isClosed_.load(std::memory_order_acquire);
@@ -141,7 +141,7 @@ public:
                              std::memory_order_release);
         }
         if (isReady()) {
-            waiters_.notify();
+            waiters_.notifyAll();
         }
     }
 
@@ -186,7 +186,7 @@ private:
     /// sees that consumers are to hear of it, or the last unsilence() sees the event.
     void announce(bool isToBeHeard) noexcept {
         if (isToBeHeard) {
-            waiters_.notify();
+            waiters_.notifyAll();
         }
     }
 
@@ -306,7 +306,7 @@ private:
                 --store.building_;
                 store.spares_.giveBack(node);
             }
-            store.waiters_.notify();
+            store.waiters_.notifyAll();
         }
     };
 

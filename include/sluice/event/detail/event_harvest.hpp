@@ -19,20 +19,8 @@ public:
         if (store.isEmpty()) {
             return;
         }
-        const std::lock_guard<Lock> guard(store.lock_);
-        if (store.line_.isEmpty()) {
-            return;
-        }
-        if (amount == Amount::one) {
-            store.line_.moveFrontTo(rest_);
-            left_ = 1;
-        } else {
-            rest_.swap(store.line_);
-            left_ = store.size_.load(std::memory_order_relaxed);  // relaxed: under the lock
-        }
-        store.resize(-static_cast<std::ptrdiff_t>(left_));
-        join(store);
-        if (store.options_.limit != unlimited) {
+        takeFrom(store, amount);
+        if (left_ != 0 && store.options_.overflow == Overflow::block) {
             store.waiters_.notifyAll();  // there is room
         }
     }
@@ -52,8 +40,10 @@ public:
         store_->line_.prepend(kept_);
         store_->spares_.giveBack(done_);
         leave();
-        // Under the lock: who waits for the end of the work may destroy the store after it.
-        store_->waiters_.notifyAll();
+        if (left_ + keptCount_ != 0 || !store_->isBusyLocked()) {
+            // Under the lock: who waits for the end of the work may destroy the store after it.
+            store_->waiters_.notifyAll();
+        }
     }
 
     /// Whether front() is an event.
@@ -75,6 +65,22 @@ public:
 
 private:
     friend class EventStore;
+
+    void takeFrom(EventStore& store, Amount amount) {
+        const std::lock_guard<Lock> guard(store.lock_);
+        if (store.line_.isEmpty()) {
+            return;
+        }
+        if (amount == Amount::one) {
+            store.line_.moveFrontTo(rest_);
+            left_ = 1;
+        } else {
+            rest_.swap(store.line_);
+            left_ = store.size_.load(std::memory_order_relaxed);  // relaxed: under the lock
+        }
+        store.resize(-static_cast<std::ptrdiff_t>(left_));
+        join(store);
+    }
 
     /// Under the lock, both.
     void join(EventStore& store) noexcept {

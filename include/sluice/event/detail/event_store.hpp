@@ -103,7 +103,7 @@ public:
     /// Whether an event is there, being added, or being dealt with.
     [[nodiscard]] bool isBusy() const noexcept {
         const std::lock_guard<Lock> guard(lock_);
-        return building_ != 0 || harvests_ != nullptr || size_.load(std::memory_order_relaxed) != 0;
+        return isBusyLocked();
     }
 
     void close() noexcept {
@@ -174,6 +174,11 @@ private:
         } else {
             return build(make);
         }
+    }
+
+    /// Under the lock, which size_ is written under, hence relaxed.
+    bool isBusyLocked() const noexcept {
+        return building_ != 0 || harvests_ != nullptr || size_.load(std::memory_order_relaxed) != 0;
     }
 
     /// Or is closed: whether there is an answer.

@@ -39,9 +39,9 @@ using WaitMember = typename T::Wait;
 
 /// How threads wait for something to happen to a queue.
 template <class Threading>
-using EventWaiters = std::conditional_t<
-    isSingleThreading<Threading>, SingleThreadWait,
-    typename PolicyOr<BasicPark<typename ReadSideOf<Threading>::Platform>, WaitMember,
-                      Threading>::Type>;
+using EventWaiters =
+    std::conditional_t<isSingleThreading<Threading>, SingleThreadWait,
+                       typename PolicyOr<BasicPark<typename ReadSideOf<Threading>::Platform>,
+                                         WaitMember, Threading>::Type>;
 
 }  // namespace sluice::detail

@@ -88,7 +88,7 @@ public:
                       "enqueue(): the number of arguments is the prototype's, but the policy wants "
                       "the event in front of them");
         constexpr Content content =
-            contentOf<std::tuple_element_t<0, std::tuple<A..., Event_>>, A...>(
+            contentOf<std::tuple_element_t<0, std::tuple<A&..., Event_>>, A...>(
                 isDetected<EventResult, Policies, A&...>);
         return store_.template add<content>([&] {
             return QueuedEvent{getEvent<Policies, Event>(args...),
@@ -246,19 +246,24 @@ private:
     using Amount = typename Harvest::Amount;
     using Content = typename Store::Content;
     using Clock = typename EventWaiters<typename Base::Threading>::Clock;
-    /// Whether a value is made of another one without foreign code.
+
+    /// Whether std::forward<From>(value) makes a To without foreign code. Not every constructor of
+    /// a trivially copyable type is trivial, so this one is asked for.
     template <class To, class From>
     static constexpr bool isPlain() noexcept {
         using Source = std::decay_t<From>;
-        return (std::is_same_v<To, Source> && std::is_trivially_copy_constructible_v<To> &&
+        return (std::is_same_v<To, Source> && std::is_trivially_constructible_v<To, From&&> &&
                 std::is_trivially_destructible_v<To>) ||
                (std::is_arithmetic_v<To> && std::is_arithmetic_v<Source>);
     }
 
-    /// Of an event that is made of a value of type First, and arguments that are made of A.
+    /// Of an event that is made of First&&, and arguments that are made of A&&. What is long is
+    /// better copied without the lock.
     template <class First, class... A>
     static constexpr Content contentOf(bool hasGetEvent) noexcept {
-        return !hasGetEvent && isPlain<std::decay_t<Event_>, First>() &&
+        constexpr std::size_t maxPlainBytes = 256;
+        return !hasGetEvent && sizeof(QueuedEvent) <= maxPlainBytes &&
+                       isPlain<std::decay_t<Event_>, First>() &&
                        (isPlain<std::decay_t<Args>, A>() && ...)
                    ? Content::plain
                    : Content::foreign;

@@ -19,7 +19,9 @@ public:
         if (store.isEmpty()) {
             return;
         }
-        takeFrom(store, amount);
+        while (!hasTakenFrom(store, amount)) {
+            store.awaitEndOfPeek();
+        }
         if (left_ != 0 && store.options_.overflow == Overflow::block) {
             store.waiters_.notifyAll();  // there is room
         }
@@ -66,10 +68,11 @@ public:
 private:
     friend class EventStore;
 
-    void takeFrom(EventStore& store, Amount amount) {
+    /// False while somebody looks at the first event.
+    bool hasTakenFrom(EventStore& store, Amount amount) {
         const std::lock_guard<Lock> guard(store.lock_);
-        if (store.line_.isEmpty()) {
-            return;
+        if (store.line_.isEmpty() || store.isPeeked_) {
+            return !store.isPeeked_;
         }
         if (amount == Amount::one) {
             store.line_.moveFrontTo(rest_);
@@ -80,6 +83,7 @@ private:
         }
         store.resize(-static_cast<std::ptrdiff_t>(left_));
         join(store);
+        return true;
     }
 
     /// Under the lock, both.

@@ -18,9 +18,10 @@
 ///
 /// Exact counts: accepted = taken and not put back + discarded + still there.
 ///
-/// Invariants, under the lock: size_ is the number of events in line_; limit: size_ + building_ <=
-/// limit, where building_ events have been admitted but have no place yet. harvests_ links what
-/// consumers have taken out, newest first.
+/// Invariants, under the lock: size_ is the number of events in line_. When an event is admitted,
+/// size_ + building_ <= limit, where building_ events have been admitted but have no place yet;
+/// what is put back may exceed the limit, and keeps others out until it does not. harvests_ links
+/// what consumers have taken out, newest first. While isPeeked_, the first event stays the first.
 ///
 /// Edges: E1 hand-over: event written -> unlock .. lock -> event read. E2 ready: size_ release ..
 /// acquire by who waits; and the event count's own edge between the two.
@@ -88,9 +89,21 @@ public:
     template <Content content, class Make>
     PushResult add(Make make) {
         const PushResult result = tryAdd<content>(make);
-        return result == PushResult::full && options_.overflow == Overflow::block
+        return result == PushResult::full && options_.overflow != Overflow::reject
                    ? addWaiting<content>(make)
                    : result;
+    }
+
+    /// Calls look(event) for the first event, which stays; consumers wait meanwhile. False when
+    /// there is none.
+    template <class Look>
+    bool peek(Look look) {
+        const Peek first(*this);
+        if (first.event == nullptr) {
+            return false;
+        }
+        look(*first.event);
+        return true;
     }
 
     [[nodiscard]] bool isEmpty() const noexcept {
@@ -160,11 +173,19 @@ private:
     template <Content content, class Make>
     [[gnu::cold, gnu::noinline]] PushResult addWaiting(Make& make) {
         PushResult result = PushResult::full;
-        while (result == PushResult::full) {
+        while (result == PushResult::full && canHaveRoom()) {
             waiters_.wait([this] { return hasRoom(); });
             result = tryAdd<content>(make);
         }
         return result;
+    }
+
+    /// When the oldest event is to make room, there may be none: all belongs to events that are
+    /// being built.
+    bool canHaveRoom() const noexcept {
+        const std::lock_guard<Lock> guard(lock_);
+        return options_.overflow == Overflow::block || !line_.isEmpty() ||
+               admit() != PushResult::full;
     }
 
     template <Content content, class Make>
@@ -184,7 +205,51 @@ private:
     /// Or is closed: whether there is an answer.
     bool hasRoom() const noexcept {
         const std::lock_guard<Lock> guard(lock_);
-        return admit() != PushResult::full;
+        return admit() != PushResult::full ||
+               (options_.overflow == Overflow::dropOldest && !isPeeked_);
+    }
+
+    /// The first event, which nobody takes out while this lives.
+    struct Peek {
+        EventStore& store;
+        Event* event = nullptr;
+
+        explicit Peek(EventStore& ownStore) : store(ownStore) {
+            while (!begins()) {
+                store.awaitEndOfPeek();
+            }
+        }
+        Peek(const Peek&) = delete;
+        Peek& operator=(const Peek&) = delete;
+        ~Peek() {
+            if (event == nullptr) {
+                return;
+            }
+            {
+                const std::lock_guard<Lock> guard(store.lock_);
+                store.isPeeked_ = false;
+            }
+            store.waiters_.notifyAll();
+        }
+
+        bool begins() noexcept {
+            const std::lock_guard<Lock> guard(store.lock_);
+            if (store.isPeeked_) {
+                return false;
+            }
+            if (!store.line_.isEmpty()) {
+                event = &store.line_.front();
+                store.isPeeked_ = true;
+            }
+            return true;
+        }
+    };
+
+    [[gnu::cold, gnu::noinline]] void awaitEndOfPeek() const {
+        waiters_.wait([this] {
+            const std::lock_guard<Lock> guard(lock_);
+            return !isPeeked_;
+        });
     }
 
     /// After the unlock, with what isNotifying() was under the lock: either this event's producer
@@ -215,13 +280,13 @@ private:
     }
 
     [[gnu::cold, gnu::noinline]] PushResult discardOldest(Line& discarded) noexcept {
-        if (line_.isEmpty()) {
-            return PushResult::full;  // all the room belongs to events that are being built
+        // More than one when events have been put back.
+        while (admit() == PushResult::full && !line_.isEmpty() && !isPeeked_) {
+            line_.moveFrontTo(discarded);
+            resize(-1);
+            ++discarded_;
         }
-        line_.moveFrontTo(discarded);
-        resize(-1);
-        ++discarded_;
-        return PushResult::ok;
+        return admit();
     }
 
     /// Under the lock.
@@ -357,6 +422,7 @@ private:
     Atomic<unsigned> silencers_{0};
     Atomic<std::size_t> size_{0};
     std::size_t building_ = 0;
+    bool isPeeked_ = false;
     Line line_;
     typename Line::Spares spares_;
     Harvest* harvests_ = nullptr;

@@ -169,14 +169,13 @@ public:
         return harvest(Amount::one, [&](auto& events) { visitFront(events, visitor, Indexes()); });
     }
 
-    /// Copies the first event; it stays. False when there is none.
+    /// Copies the first event; it stays. False when there is none. Who wants to take events out
+    /// waits until it has been copied.
     bool peekEvent(QueuedEvent* event) {
-        Harvest events(store_, Amount::one);
-        if (!events.hasNext()) {
-            return false;
-        }
-        *event = std::as_const(events.front());
-        return true;
+        static_assert(std::is_copy_assignable_v<QueuedEvent>,
+                      "peekEvent() copies the event, but one of its arguments cannot be copied: "
+                      "use takeEvent()");
+        return store_.peek([event](const QueuedEvent& first) { *event = first; });
     }
 
     /// Moves the first event out. False when there is none.

@@ -10,8 +10,8 @@ namespace sluice::detail {
 /// What a consumer has taken out. Each event is dropped or kept; what is left at the end counts as
 /// kept, and what is kept goes back to the front. When the store is destroyed meanwhile, on the
 /// same thread, nothing is left.
-template <class Event, class Line, class Threading>
-class EventStore<Event, Line, Threading>::Harvest {
+template <class Event, class Line, class Threading, class Counts>
+class EventStore<Event, Line, Threading, Counts>::Harvest {
 public:
     enum class Amount { one, all };
 
@@ -37,7 +37,7 @@ public:
             return;
         }
         const std::lock_guard<Lock> guard(store_->lock_);
-        store_->resize(static_cast<std::ptrdiff_t>(left_ + keptCount_));
+        count();
         store_->line_.prepend(rest_);
         store_->line_.prepend(kept_);
         store_->spares_.giveBack(done_);
@@ -48,6 +48,12 @@ public:
         }
     }
 
+    /// How many events it began with.
+    [[nodiscard]] std::size_t size() const noexcept { return taken_; }
+
+    /// Whether the store was destroyed meanwhile.
+    [[nodiscard]] bool isOrphaned() const noexcept { return taken_ != 0 && store_ == nullptr; }
+
     /// Whether front() is an event.
     [[nodiscard]] bool hasNext() const noexcept { return store_ != nullptr && left_ != 0; }
     Event& front() noexcept { return rest_.front(); }
@@ -57,6 +63,14 @@ public:
         rest_.destroyFront();
         rest_.moveFrontTo(done_);
         --left_;
+    }
+
+    /// Destroys all that are left, unprocessed.
+    void discard() {
+        isDiscarding_ = true;
+        while (hasNext()) {
+            drop();
+        }
     }
 
     void keep() {
@@ -82,8 +96,22 @@ private:
             left_ = store.size_.load(std::memory_order_relaxed);  // relaxed: under the lock
         }
         store.resize(-static_cast<std::ptrdiff_t>(left_));
+        taken_ = left_;
         join(store);
         return true;
+    }
+
+    /// Under the lock: what has become of the events.
+    void count() noexcept {
+        const std::size_t putBack = left_ + keptCount_;
+        const std::size_t dropped = taken_ - putBack;
+        store_->resize(static_cast<std::ptrdiff_t>(putBack));
+        store_->addQueued(store_->size_.load(std::memory_order_relaxed));  // relaxed: the lock
+        if (isDiscarding_) {
+            store_->discarded_ += dropped;
+        } else {
+            store_->addProcessed(dropped);
+        }
     }
 
     /// Under the lock, both.
@@ -118,8 +146,10 @@ private:
     Line rest_;
     Line kept_;
     Line done_;
+    std::size_t taken_ = 0;
     std::size_t left_ = 0;
     std::size_t keptCount_ = 0;
+    bool isDiscarding_ = false;
 };
 
 }  // namespace sluice::detail

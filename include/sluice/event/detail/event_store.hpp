@@ -30,6 +30,7 @@
 
 #include <sluice/base/cache_line.hpp>
 #include <sluice/base/setup_error.hpp>
+#include <sluice/event/detail/event_counts.hpp>
 #include <sluice/event/detail/event_lines.hpp>
 #include <sluice/event/detail/event_waiters.hpp>
 #include <sluice/event/detail/read_side.hpp>
@@ -43,8 +44,9 @@
 
 namespace sluice::detail {
 
-template <class Event, class Line, class Threading>
-class EventStore {
+/// `Counts`: EventCounts, of which a store is made so that none takes no room.
+template <class Event, class Line, class Threading, class Counts = EventCounts<false>>
+class EventStore : private Counts {
     using ReadSide = ReadSideOf<Threading>;
     using Lock = LockOf<Threading>;
     template <class T>
@@ -89,9 +91,7 @@ public:
     template <Content content, class Make>
     PushResult add(Make make) {
         const PushResult result = tryAdd<content>(make);
-        return result == PushResult::full && options_.overflow != Overflow::reject
-                   ? addWaiting<content>(make)
-                   : result;
+        return result == PushResult::ok ? result : refused<content>(result, make);
     }
 
     /// Calls look(event) for the first event, which stays; consumers wait meanwhile. False when
@@ -134,6 +134,11 @@ public:
         const std::lock_guard<Lock> guard(lock_);
         return discarded_;
     }
+    [[nodiscard]] auto statistics() const noexcept {
+        const std::lock_guard<Lock> guard(lock_);
+        return Counts::with(discarded_,
+                            size_.load(std::memory_order_relaxed));  // relaxed: the lock
+    }
 
     /// Whether an event is there, and consumers are to hear of it.
     [[nodiscard]] bool isReady() const noexcept { return !isEmpty() && isNotifying(); }
@@ -170,12 +175,16 @@ public:
     }
 
 private:
+    /// The result in the end: after waiting for room, if the policy says so.
     template <Content content, class Make>
-    [[gnu::cold, gnu::noinline]] PushResult addWaiting(Make& make) {
-        PushResult result = PushResult::full;
+    [[gnu::cold, gnu::noinline]] PushResult refused(PushResult result, Make& make) {
         while (result == PushResult::full && canHaveRoom()) {
             waiters_.wait([this] { return hasRoom(); });
             result = tryAdd<content>(make);
+        }
+        if (Counts::areKept && result != PushResult::ok) {
+            const std::lock_guard<Lock> guard(lock_);
+            Counts::addRejected();
         }
         return result;
     }
@@ -183,6 +192,9 @@ private:
     /// When the oldest event is to make room, there may be none: all belongs to events that are
     /// being built.
     bool canHaveRoom() const noexcept {
+        if (options_.overflow == Overflow::reject) {
+            return false;
+        }
         const std::lock_guard<Lock> guard(lock_);
         return options_.overflow == Overflow::block || !line_.isEmpty() ||
                admit() != PushResult::full;
@@ -270,15 +282,12 @@ private:
                    : PushResult::full;
     }
 
-    /// Under the lock: the same, after making room if the policy says so. The line takes what has
-    /// to be destroyed after the unlock.
-    PushResult admitOrDiscard(Line& discarded) noexcept {
-        const PushResult result = admit();
-        return result == PushResult::full && options_.overflow == Overflow::dropOldest
-                   ? discardOldest(discarded)
-                   : result;
+    bool isToDiscard(PushResult admitted) const noexcept {
+        return admitted == PushResult::full && options_.overflow == Overflow::dropOldest;
     }
 
+    /// Under the lock: admit() after making room. The line takes what has to be destroyed after the
+    /// unlock.
     [[gnu::cold, gnu::noinline]] PushResult discardOldest(Line& discarded) noexcept {
         // More than one when events have been put back.
         while (admit() == PushResult::full && !line_.isEmpty() && !isPeeked_) {
@@ -295,6 +304,12 @@ private:
         size_.store(static_cast<std::size_t>(size + change), std::memory_order_release);  // E2
     }
 
+    /// Under the lock: one more in the line.
+    void countNew() noexcept {
+        resize(1);
+        Counts::addEnqueued(size_.load(std::memory_order_relaxed));  // relaxed: under the lock
+    }
+
     /// Without the lock.
     void destroyAll(Line& events) {
         if (events.isEmpty()) {
@@ -307,6 +322,14 @@ private:
         }
         const std::lock_guard<Lock> guard(lock_);
         spares_.giveBack(empty);
+    }
+
+    /// Under the lock. Plain values need not be destroyed.
+    [[gnu::cold, gnu::noinline]] PushResult discardPlain() noexcept {
+        Line discarded;
+        const PushResult result = discardOldest(discarded);
+        spares_.giveBack(discarded);
+        return result;
     }
 
     template <class Make>
@@ -324,17 +347,18 @@ private:
         bool isToBeHeard = false;
         {
             const std::lock_guard<Lock> guard(lock_);
-            Line discarded;
-            result = admitOrDiscard(discarded);
+            result = admit();
+            if (isToDiscard(result)) {
+                result = discardPlain();
+            }
             if (result != PushResult::ok) {
                 return true;
             }
-            spares_.giveBack(discarded);  // plain values: nothing to destroy
             if (!spares_.take(line_)) {
                 return false;
             }
             line_.fillBack(make);
-            resize(1);
+            countNew();
             isToBeHeard = isNotifying();
         }
         announce(isToBeHeard);
@@ -361,7 +385,7 @@ private:
                 node.moveFrontTo(store.line_);
                 isPlaced = true;
                 --store.building_;
-                store.resize(1);
+                store.countNew();
                 isToBeHeard = store.isNotifying();
             }
             store.announce(isToBeHeard);
@@ -386,7 +410,10 @@ private:
         Line node;
         {
             const std::lock_guard<Lock> guard(lock_);
-            const PushResult result = admitOrDiscard(discarded);
+            PushResult result = admit();
+            if (isToDiscard(result)) {
+                result = discardOldest(discarded);
+            }
             if (result != PushResult::ok) {
                 return result;
             }

@@ -199,7 +199,8 @@ public:
 
     /// Destroys all queued events.
     void clearEvents() {
-        harvest(Amount::all, [](auto& events) { events.drop(); });
+        Harvest events(store_, Amount::all);
+        events.discard();
     }
 
     /// Whether nothing is queued, being queued or being processed.
@@ -208,8 +209,15 @@ public:
     /// How many events are queued, or were a moment ago.
     [[nodiscard]] std::size_t sizeApprox() const noexcept { return store_.size(); }
 
-    /// How many events made room for others.
+    /// How many events made room for others, or were cleared.
     [[nodiscard]] std::uint64_t discardedCount() const noexcept { return store_.discardedCount(); }
+
+    /// Counts of everything, for policies that ask for it. They cost nothing otherwise.
+    [[nodiscard]] EventQueueStatistics statistics() const noexcept {
+        static_assert(hasStatistics, "statistics() needs `static constexpr bool statistics = true` "
+                                     "in the policies of the EventQueue");
+        return store_.statistics();
+    }
 
     /// Waits until there is an event, or until the queue is closed.
     void wait() const {
@@ -240,7 +248,9 @@ public:
 
 private:
     using Line = std::remove_pointer_t<decltype(selectLine<QueuedEvent, Policies>())>;
-    using Store = EventStore<QueuedEvent, Line, typename Base::Threading>;
+    static constexpr bool hasStatistics = isDetected<StatisticsMember, Policies>;
+    using Store =
+        EventStore<QueuedEvent, Line, typename Base::Threading, EventCounts<hasStatistics>>;
     using Harvest = typename Store::Harvest;
     using Amount = typename Harvest::Amount;
     using Content = typename Store::Content;

@@ -133,11 +133,11 @@ public:
     bool processIf(Predicate&& predicate) {
         bool any = false;
         harvest(Amount::all, [&](auto& events) {
-            if (ask(predicate, events.front().arguments, Indexes())) {
+            if (!ask(predicate, events.front().arguments, Indexes())) {
+                events.keep();
+            } else if (events.hasNext()) {  // unless the predicate has destroyed the queue
                 any = true;
                 dispatchFront(events);
-            } else {
-                events.keep();
             }
         });
         return any;
@@ -149,7 +149,8 @@ public:
     bool processUntil(Predicate&& predicate) {
         bool any = false;
         Harvest events(store_, Amount::all);
-        while (events.hasNext() && !ask(predicate, events.front().arguments, Indexes())) {
+        while (events.hasNext() && !ask(predicate, events.front().arguments, Indexes()) &&
+               events.hasNext()) {  // again: the predicate may have destroyed the queue
             any = true;
             dispatchFront(events);
         }

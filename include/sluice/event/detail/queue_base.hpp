@@ -179,8 +179,11 @@ public:
         return store_.peek([event](const QueuedEvent& first) { *event = first; });
     }
 
-    /// Moves the first event out. False when there is none.
+    /// Moves the first event out. False when there is none. Stays when moving it throws.
     bool takeEvent(QueuedEvent* event) {
+        static_assert(std::is_move_assignable_v<QueuedEvent>,
+                      "takeEvent() assigns the event, but one of its arguments cannot be assigned: "
+                      "use processOneWith()");
         Harvest events(store_, Amount::one);
         if (!events.hasNext()) {
             return false;
@@ -192,9 +195,15 @@ public:
 
     using Base::dispatch;
 
-    /// Calls the listeners of an event that was peeked at or taken.
+    /// Calls the listeners of an event that was peeked at or taken, any number of times. They may
+    /// change arguments that are non-const references in the prototype.
     template <class U>
-    auto dispatch(const U& event) -> std::enable_if_t<std::is_same_v<U, QueuedEvent>> {
+    auto dispatch(U& event) const
+        -> std::enable_if_t<std::is_same_v<std::remove_const_t<U>, QueuedEvent>> {
+        dispatchQueued(event, Indexes());
+    }
+    template <class U>
+    auto dispatch(const U& event) const -> std::enable_if_t<std::is_same_v<U, QueuedEvent>> {
         dispatchQueued(event, Indexes());
     }
 

@@ -119,6 +119,13 @@ public:
         return isBusyLocked();
     }
 
+    /// Waits until there is an event, or the end: the store is closed and not busy. False in the
+    /// end.
+    bool awaitWork() const {
+        waiters_.wait([this] { return isReady() || (isClosed() && (!isEmpty() || !isBusy())); });
+        return !isClosed() || isBusy();
+    }
+
     void close() noexcept {
         {
             const std::lock_guard<Lock> guard(lock_);

@@ -3,6 +3,7 @@
 #include <sluice/event/detail/dispatcher_base.hpp>
 #include <sluice/event/detail/event_harvest.hpp>
 #include <sluice/wait/deadline.hpp>
+#include <sluice/wait/harvest_pacing.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -118,14 +119,10 @@ public:
     // ---- Consumers: any number of threads, each event goes to one of them
 
     /// Dispatches the events that are queued now. False when there were none.
-    bool process() {
-        return harvest(Amount::all, [this](auto& events) { dispatchFront(events); });
-    }
+    bool process() { return harvest(Amount::all, dispatching()).count != 0; }
 
     /// Dispatches the first event.
-    bool processOne() {
-        return harvest(Amount::one, [this](auto& events) { dispatchFront(events); });
-    }
+    bool processOne() { return harvest(Amount::one, dispatching()).count != 0; }
 
     /// Dispatches the events for which predicate(args...), or predicate(), is true; the others
     /// stay, in front of later ones.
@@ -161,13 +158,31 @@ public:
     /// without a search, mixins, or canContinueInvoking, and inlined.
     template <class Visitor>
     bool processQueueWith(Visitor&& visitor) {
-        return harvest(Amount::all, [&](auto& events) { visitFront(events, visitor, Indexes()); });
+        return harvest(Amount::all, visiting(visitor)).count != 0;
     }
 
     /// The same for the first event.
     template <class Visitor>
     bool processOneWith(Visitor&& visitor) {
-        return harvest(Amount::one, [&](auto& events) { visitFront(events, visitor, Indexes()); });
+        return harvest(Amount::one, visiting(visitor)).count != 0;
+    }
+
+    /// The loop of a consumer: dispatches events as they come and sleeps while there are none.
+    /// Returns when the queue is closed and everything that was accepted has been processed, or
+    /// when a listener has destroyed the queue. Any number of threads may run it; not from inside a
+    /// listener.
+    ///
+    /// A listener's exception ends the loop, which may be run again. The pacing lets small batches
+    /// grow while events flow; see HarvestPacing, and NoPacing.
+    template <class Pacing = HarvestPacing>
+    void run(const Pacing& pacing = Pacing()) {
+        runLoop(dispatching(), pacing);
+    }
+
+    /// The same with a visitor in place of the listeners, as processQueueWith().
+    template <class Visitor, class Pacing = HarvestPacing>
+    void runWith(Visitor&& visitor, const Pacing& pacing = Pacing()) {
+        runLoop(visiting(visitor), pacing);
     }
 
     /// Copies the first event; it stays. False when there is none. Who wants to take events out
@@ -288,14 +303,37 @@ private:
                    : Content::foreign;
     }
 
+    struct Outcome {
+        std::size_t count;  ///< the events of the batch
+        bool isQueueGone;
+    };
+
     template <class Handle>
-    bool harvest(Amount amount, Handle handle) {
+    Outcome harvest(Amount amount, Handle handle) {
         Harvest events(store_, amount);
-        const bool any = events.hasNext();
         while (events.hasNext()) {
             handle(events);
         }
-        return any;
+        return {events.size(), events.isOrphaned()};
+    }
+
+    template <class Handle, class Pacing>
+    void runLoop(Handle handle, const Pacing& pacing) {
+        while (store_.awaitWork()) {
+            const Outcome outcome = harvest(Amount::all, handle);
+            if (outcome.isQueueGone) {
+                return;
+            }
+            pacing.harvested(outcome.count);
+        }
+    }
+
+    auto dispatching() {
+        return [this](Harvest& events) { dispatchFront(events); };
+    }
+    template <class Visitor>
+    auto visiting(Visitor& visitor) {
+        return [&visitor](Harvest& events) { visitFront(events, visitor, Indexes()); };
     }
 
     /// The event is used up, also when a listener throws.
@@ -315,7 +353,7 @@ private:
     }
 
     template <class Visitor, std::size_t... I>
-    void visitFront(Harvest& events, Visitor& visitor, std::index_sequence<I...>) {
+    static void visitFront(Harvest& events, Visitor& visitor, std::index_sequence<I...>) {
         const Dropped dropped{events};
         auto& queued = events.front();
         visitor(queued.event, std::get<I>(queued.arguments)...);

@@ -17,6 +17,11 @@
 #include <sluice/event/event_queue_options.hpp>
 #include <sluice/event/event_queue_statistics.hpp>
 #include <sluice/event/event_util.hpp>
+#include <sluice/event/high_perf_policy.hpp>
+#include <sluice/event/member_listener.hpp>
 #include <sluice/event/mixin_filter.hpp>
 #include <sluice/event/ordered_queue_list.hpp>
+#include <sluice/event/pool_queue_list.hpp>
+#include <sluice/event/scoped_connection.hpp>
 #include <sluice/event/scoped_remover.hpp>
+#include <sluice/event/type_dispatcher.hpp>

@@ -54,7 +54,6 @@ class CallbackList<Result(Args...), Policies>
     using Threading = detail::ThreadingOf<Policies>;
     using Chain = detail::CallbackChain<detail::CallbackOf<Policies, Result(Args...)>, Threading>;
     using Node = typename Chain::Node;
-    using Place = typename Chain::Place;
 
 public:
     using Callback = detail::CallbackOf<Policies, Result(Args...)>;
@@ -69,10 +68,10 @@ public:
 
     /// Adds a callback at the end, or at the beginning. A null callable is not added; the handle is
     /// then empty.
-    Handle append(const Callback& callback) { return this->add(callback, Place::back); }
-    Handle append(Callback&& callback) { return this->add(std::move(callback), Place::back); }
-    Handle prepend(const Callback& callback) { return this->add(callback, Place::front); }
-    Handle prepend(Callback&& callback) { return this->add(std::move(callback), Place::front); }
+    Handle append(const Callback& callback) { return Chain::append(callback); }
+    Handle append(Callback&& callback) { return Chain::append(std::move(callback)); }
+    Handle prepend(const Callback& callback) { return Chain::prepend(callback); }
+    Handle prepend(Callback&& callback) { return Chain::prepend(std::move(callback)); }
 
     /// Adds a callback in front of `before`; at the end when that handle is empty, expired or of
     /// another list.
@@ -81,6 +80,26 @@ public:
     }
     Handle insert(Callback&& callback, const Handle& before) {
         return Chain::insert(std::move(callback), before);
+    }
+
+    /// Adds a callback behind those of the same or a higher priority. Callbacks that were added
+    /// otherwise have priority 0. Looks for the place from the end.
+    Handle insertByPriority(const Callback& callback, int priority) {
+        return Chain::insertByPriority(callback, priority);
+    }
+    Handle insertByPriority(Callback&& callback, int priority) {
+        return Chain::insertByPriority(std::move(callback), priority);
+    }
+
+    /// Adds a callback that is told its own handle: f(handle, args...). A copy of the list calls it
+    /// with the handle of the original.
+    template <class F>
+    Handle appendWithHandle(F f) {
+        return Chain::appendMade([&f](const Handle& handle) {
+            return [handle, function = std::move(f)](Args... args) mutable {
+                return static_cast<Result>(function(handle, std::forward<Args>(args)...));
+            };
+        });
     }
 
     /// Removes a callback. False when the handle names none of this list (any more).

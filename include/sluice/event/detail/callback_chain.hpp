@@ -60,14 +60,14 @@ class CallbackChain {
     using Atomic = typename ReadSide::Platform::template Atomic<T>;
 
 public:
-    using Node = CallbackNode<Callback, ReadSide>;
+    using Node = CallbackNode<Callback, Threading>;
     using Handle = CallbackHandle<Node>;
 
     CallbackChain() noexcept = default;
 
     CallbackChain(const CallbackChain& other) : CallbackChain() {
         other.visitWhile([this](Node& node) {
-            (void)add(node.callback.get(), Place::back);
+            (void)append(std::as_const(node.callback.get()));
             return true;
         });
     }
@@ -112,32 +112,43 @@ public:
         return first_.load(std::memory_order_acquire) == nullptr;
     }
 
-    enum class Place { front, back };
+    // All that add a callback return its handle; an empty one, with nothing added, for a null
+    // callable.
 
-    /// The new callback's handle; an empty one, with nothing added, for a null callable.
     template <class C>
-    Handle add(C&& callback, Place place) {
-        if (isNull(callback)) {
-            return Handle();
-        }
-        Node* const node = new Node(std::forward<C>(callback));
-        node->addReference();
-        const std::lock_guard<Lock> guard(lock_);
-        link(*node, place == Place::front ? first_.load(std::memory_order_relaxed) : nullptr);
-        return Handle(node);
+    Handle append(C&& callback) {
+        return add(std::forward<C>(callback), [](CallbackChain&) -> Node* { return nullptr; });
+    }
+
+    template <class C>
+    Handle prepend(C&& callback) {
+        return add(std::forward<C>(callback), [](CallbackChain& self) {
+            return self.first_.load(std::memory_order_relaxed);  // relaxed: written under the lock
+        });
     }
 
     /// In front of `before`, or at the end when that is not in this list.
     template <class C>
     Handle insert(C&& callback, const Handle& before) {
-        if (isNull(callback)) {
-            return Handle();
-        }
-        Node* const node = new Node(std::forward<C>(callback));
-        node->addReference();
-        const std::lock_guard<Lock> guard(lock_);
-        link(*node, holds(before.node_) ? before.node_ : nullptr);
-        return Handle(node);
+        return add(std::forward<C>(callback), [&before](CallbackChain& self) {
+            return self.holds(before.node_) ? before.node_ : nullptr;
+        });
+    }
+
+    /// In front of the callbacks at the end whose priority is lower.
+    template <class C>
+    Handle insertByPriority(C&& callback, int priority) {
+        const auto place = [priority](CallbackChain& self) { return self.firstBelow(priority); };
+        return add(std::forward<C>(callback), place, priority);
+    }
+
+    /// At the end: the callback that make(handle) returns.
+    template <class Make>
+    Handle appendMade(Make make) {
+        Handle handle(new Node);
+        handle.node_->callback.construct(make(std::as_const(handle)));
+        publish(*handle.node_, [](CallbackChain&) -> Node* { return nullptr; });
+        return handle;
     }
 
     /// False when the handle names nothing in this list.
@@ -199,6 +210,36 @@ private:
     bool holds(const Node* node) const noexcept {
         return node != nullptr && !node->isRemoved() &&
                node->owner.load(std::memory_order_relaxed) == this;
+    }
+
+    /// findAfter(chain), under the lock, is the callback in front of which the new one goes.
+    template <class C, class FindAfter>
+    Handle add(C&& callback, FindAfter findAfter, int priority = 0) {
+        if (isNull(callback)) {
+            return Handle();
+        }
+        Handle handle(new Node);
+        handle.node_->callback.construct(std::forward<C>(callback));
+        handle.node_->priority = priority;
+        publish(*handle.node_, findAfter);
+        return handle;
+    }
+
+    template <class FindAfter>
+    void publish(Node& node, FindAfter findAfter) {
+        node.addReference();  // the list's
+        const std::lock_guard<Lock> guard(lock_);
+        link(node, findAfter(*this));
+    }
+
+    /// Under the lock.
+    Node* firstBelow(int priority) noexcept {
+        Node* after = nullptr;
+        for (Node* node = last_; node != nullptr && node->priority < priority;
+             node = node->previous) {
+            after = node;
+        }
+        return after;
     }
 
     /// Under the lock: in front of `after`, or at the end.

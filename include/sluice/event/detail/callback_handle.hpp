@@ -42,6 +42,13 @@ public:
         return expired() ? CallbackHandle() : *this;
     }
 
+    /// Removes the callback from its list, wherever that is. False when it has been removed
+    /// already. Any thread may call it, but not while another one destroys, moves or swaps the
+    /// list.
+    bool remove() const {
+        return !expired() && node_->owner.load(std::memory_order_relaxed)->remove(*this);
+    }
+
     friend bool operator==(const CallbackHandle& a, const CallbackHandle& b) noexcept {
         return a.node_ == b.node_;
     }

@@ -2,6 +2,7 @@
 
 #include <sluice/base/cell.hpp>
 #include <sluice/base/epoch.hpp>
+#include <sluice/event/detail/read_side.hpp>
 
 #include <atomic>
 #include <utility>
@@ -13,9 +14,9 @@ class CallbackChain;
 
 /// One callback in a list. It belongs to the list until it is removed, and then to the calls that
 /// may still use it; its memory lives on as long as a handle names it, as with std::weak_ptr.
-template <class Callback, class ReadSide>
+template <class Callback, class Threading>
 struct CallbackNode : EpochNode {
-    using Platform = typename ReadSide::Platform;
+    using Platform = typename ReadSideOf<Threading>::Platform;
     template <class T>
     using Atomic = typename Platform::template Atomic<T>;
     using Serial = unsigned;
@@ -23,11 +24,7 @@ struct CallbackNode : EpochNode {
     /// Of a node that is in no list.
     static constexpr Serial removed = 0;
 
-    /// With one reference, the list's.
-    template <class... Args>
-    explicit CallbackNode(Args&&... args) {
-        callback.construct(std::forward<Args>(args)...);
-    }
+    // With one reference, that of the first handle, and no callback yet.
 
     // What a call reads comes first.
     Atomic<CallbackNode*> next{nullptr};
@@ -35,8 +32,10 @@ struct CallbackNode : EpochNode {
     Atomic<unsigned> references{1};
     typename Platform::template Cell<Callback> callback;
 
-    CallbackNode* previous = nullptr;    // of the lock
-    Atomic<const void*> owner{nullptr};  // written under the lock; the list
+    // Of the lock of the list, which is the owner.
+    CallbackNode* previous = nullptr;
+    Atomic<CallbackChain<Callback, Threading>*> owner{nullptr};
+    int priority = 0;
 
     /// Relaxed, all: what is read under the answer is ordered by the link to the node.
     bool isRemoved() const noexcept { return serial.load(std::memory_order_relaxed) == removed; }

@@ -55,6 +55,22 @@ public:
         return lists_.findOrAdd(event).insert(std::move(callback), before);
     }
 
+    /// Adds a listener behind those of the same or a higher priority. Listeners that were added
+    /// otherwise have priority 0. Looks for the place from the end.
+    Handle insertListenerByPriority(const Event& event, const Callback& callback, int priority) {
+        return lists_.findOrAdd(event).insertByPriority(callback, priority);
+    }
+    Handle insertListenerByPriority(const Event& event, Callback&& callback, int priority) {
+        return lists_.findOrAdd(event).insertByPriority(std::move(callback), priority);
+    }
+
+    /// Adds a listener that is told its own handle: f(handle, args...). See
+    /// CallbackList::appendWithHandle().
+    template <class F>
+    Handle appendListenerWithHandle(const Event& event, F f) {
+        return lists_.findOrAdd(event).appendWithHandle(std::move(f));
+    }
+
     /// False when the handle names no listener of this event.
     bool removeListener(const Event& event, const Handle& handle) {
         List* const list = find(event);

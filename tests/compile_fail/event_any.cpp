@@ -25,8 +25,10 @@ struct LengthDigester {
 void use() {
 #if CASE == 0
     const AnyData<16> data = std::make_unique<int>(1);
-    const AnyHashableId id = std::string("open");
+    AnyHashableId id = std::string("open");
+    id = 3;
     const sluice::AnyId<LengthDigester, sluice::AnyValueStorage> exact = std::string("open");
+    (void)id.getDigest();
 #elif CASE == 1
     // EXPECT: AnyData: the object must be copyable, or movable and passed as an rvalue
     const auto owner = std::make_unique<int>(1);

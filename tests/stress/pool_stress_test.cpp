@@ -31,6 +31,10 @@ struct SmallTraits : BlockPoolTraits {
     static constexpr std::size_t magazineRounds = 3;
 };
 
+struct SingleTraits : BlockPoolTraits {
+    static constexpr std::size_t magazineRounds = 1;
+};
+
 constexpr std::size_t words = 4;
 
 void sign(void* block, std::uint64_t user) {
@@ -66,6 +70,9 @@ void churn(std::size_t threads, std::size_t steps) {
                     const std::uint32_t eyes = dice() % 64;
                     if (eyes == 0) {
                         pool.trim();
+                    } else if (eyes == 2) {
+                        const BlockPoolStatistics figures = pool.statistics();
+                        spoiled += figures.blocks <= 100 && figures.highWater <= 100 ? 0 : 1;
                     } else if (eyes % 2 == 0 || mine.empty()) {
                         if (void* const block = pool.tryAllocate()) {
                             sign(block, self);
@@ -97,6 +104,83 @@ TEST(BlockPoolStressTest, ThreadsAllocateAndFreeInAnyOrder) {
 
 TEST(BlockPoolStressTest, ThreadsAllocateAndFreeInAnyOrderWithJitter) {
     churn<SmallJitterTraits>(4, scaled(20000));
+}
+
+/// Magazines are created by one thread, used by another one, and looked into by a third.
+TEST(BlockPoolStressTest, FiguresMayBeAskedForWhileThePoolGrows) {
+    const Watchdog watchdog([](std::FILE*) {});
+    for (std::size_t round = scaled(100); round != 0; --round) {
+        BlockPoolOptions options = optionsFor(2000);
+        options.blocksPerSlab = 4;
+        BasicBlockPool<SingleTraits> pool(options);
+        std::atomic<bool> isDone{false};
+        std::atomic<int> wrong{0};
+        {
+            Crew crew;
+            crew.add([&] {
+                std::vector<void*> blocks;
+                while (void* const block = pool.tryAllocate()) {
+                    blocks.push_back(block);
+                }
+                isDone.store(true);
+                for (void* const block : blocks) {
+                    pool.deallocate(block);
+                }
+            });
+            crew.add([&] {
+                while (!isDone.load()) {
+                    void* blocks[10];
+                    for (void*& block : blocks) {
+                        block = pool.tryAllocate();
+                    }
+                    for (void* const block : blocks) {
+                        pool.deallocate(block);
+                    }
+                }
+            });
+            crew.add([&] {
+                while (!isDone.load()) {
+                    const BlockPoolStatistics figures = pool.statistics();
+                    wrong += figures.blocks <= 2000 && figures.highWater <= 2000 ? 0 : 1;
+                }
+            });
+        }
+        EXPECT_EQ(wrong.load(), 0);
+        EXPECT_EQ(pool.statistics().inUse, 0U);
+    }
+}
+
+/// Blocks so small that several of different threads lie in one word.
+TEST(BlockPoolStressTest, TinyBlocksDoNotDisturbEachOther) {
+    BlockPoolOptions options = optionsFor(32);
+    options.blockSize = 3;
+    options.alignment = 1;
+    BasicBlockPool<SmallTraits> pool(options);
+    std::atomic<int> spoiled{0};
+    const Watchdog watchdog([](std::FILE*) {});
+    {
+        Crew crew;
+        for (int self = 1; self <= 3; ++self) {
+            crew.add([&, self] {
+                for (std::size_t step = scaled(100000); step != 0; --step) {
+                    unsigned char* blocks[5];
+                    for (auto*& block : blocks) {
+                        block = static_cast<unsigned char*>(pool.tryAllocate());
+                        if (block != nullptr) {
+                            std::fill_n(block, 3, static_cast<unsigned char>(self));
+                        }
+                    }
+                    for (auto* const block : blocks) {
+                        if (block != nullptr) {
+                            spoiled += std::count(block, block + 3, self) == 3 ? 0 : 1;
+                            pool.deallocate(block);
+                        }
+                    }
+                }
+            });
+        }
+    }
+    EXPECT_EQ(spoiled.load(), 0);
 }
 
 /// Several threads allocate, another one frees all of it.

@@ -17,28 +17,34 @@
 /// thread without a cache of its own (one that is ending), growth, trim() and an allocation that
 /// finds the depot empty take a spin lock for a few instructions; growth holds it while it hands
 /// out the new slab's blocks, and trim() all the time. A thread stopped there stops only those
-/// others.
+/// others. An allocation that finds the capacity reached waits for slabs that other threads are
+/// just adding.
 ///
 /// Memory promise: what a thread wrote before it freed a block is visible to the one that gets it.
 ///
 /// Capacity: at most Options::capacity blocks are ever in use at once; unlimited by default. Blocks
-/// that lie free in the caches of other threads cannot be had, at most 2 * magazineRounds in each:
-/// a pool may be exhausted with so many fewer blocks in use. Allocation: from the memory resource,
-/// a slab at a time. Exhausted means that there is no free block, the capacity is reached or the
-/// memory resource has refused: tryAllocate() returns null and counts it, and nothing falls back to
-/// the heap. Shutdown: all blocks must have been freed, see ~BasicBlockPool.
+/// that lie free with other threads cannot be had, at most 2 * magazineRounds + 1 with each: a pool
+/// may be exhausted with so many fewer blocks in use. Allocation: from the memory resource, a slab
+/// at a time, and what the pool needs to find its free blocks; several threads may call the
+/// resource at once, and it must not use the pool. The first call of a thread takes its cache from
+/// the heap. Exhausted means that there is no free block, the capacity is reached or the memory
+/// resource has refused: tryAllocate() returns null and counts it, and nothing falls back to the
+/// heap. Shutdown: all blocks must have been freed, see ~BasicBlockPool. fork(): the child may use
+/// the pool unless another thread was in a call on it; what lay free with others is lost to it.
 ///
 /// Origin: magazines and depot follow J. Bonwick and J. Adams, "Magazines and Vmem: Extending the
 /// Slab Allocator to Many CPUs and Arbitrary Resources" (2001).
 ///
-/// Invariants: a block is used, or in one magazine. A magazine is in one cache, in the stack of
-/// full ones (full), or in that of empty ones (empty).
+/// Invariants: a block is used, the spare of one thread, or in one magazine. A magazine is in one
+/// cache, in the stack of full ones (full), or in that of empty ones (empty).
 ///
 /// Edges: E1 hand-over: block freed -> magazine pushed with release .. popped with acquire -> block
-/// allocated. E2 lock: the common cache and the slabs are used under the lock.
+/// allocated. E2 lock: the common cache and the slabs are used under the lock. E3 provided: empty
+/// magazine pushed -> counted with release .. acquire -> blocks added that may need it. E4 figures:
+/// magazine created -> put into a cache with release .. acquire -> its size read for statistics().
 ///
-/// Tests: tests/unit/memory/block_pool_test.cpp, tests/stress/pool_stress_test.cpp,
-/// tests/alloc/pool_allocation_test.cpp.
+/// Tests: tests/unit/memory/block_pool_test.cpp, tests/unit/memory/block_pool_memory_test.cpp,
+/// tests/stress/pool_stress_test.cpp, tests/alloc/pool_allocation_test.cpp.
 
 #include <sluice/base/assert.hpp>
 #include <sluice/base/backoff.hpp>
@@ -46,9 +52,11 @@
 #include <sluice/base/platform.hpp>
 #include <sluice/base/setup_error.hpp>
 #include <sluice/base/thread_table.hpp>
+#include <sluice/memory/detail/counted_text.hpp>
 #include <sluice/memory/detail/memory_tools.hpp>
 #include <sluice/memory/detail/pool_core.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -63,7 +71,7 @@ struct BlockPoolTraits {
     static constexpr std::size_t cacheLineSize = sluice::cacheLineSize;
 
     /// Blocks that a thread takes from the depot or gives back to it at once. It keeps at most
-    /// twice as many free ones for itself.
+    /// twice as many free ones for itself, and one more.
     static constexpr std::size_t magazineRounds = 64;
 };
 
@@ -81,7 +89,7 @@ struct BlockPoolOptions {
     std::size_t alignment = alignof(std::max_align_t);  ///< a power of two
     std::size_t capacity = unlimited;                   ///< most blocks there will ever be
     std::size_t initialBlocks = 0;                      ///< there from the start
-    std::size_t blocksPerSlab = 0;                      ///< growth; 0: about 64 KiB
+    std::size_t blocksPerSlab = 0;  ///< growth; 0: about 64 KiB, at least 8 blocks
     bool prefault = false;   ///< slabs are touched at once, so that no call meets a page fault
     bool hugePages = false;  ///< asks the kernel for huge pages, where it has some
     const char* name = "BlockPool";  ///< for the leak report
@@ -92,10 +100,10 @@ struct BlockPoolOptions {
 struct BlockPoolStatistics {
     std::size_t blocks;       ///< there now, used or free
     std::size_t inUse;        ///< exact when nobody is at work
-    std::size_t highWater;    ///< most blocks that were in use or in threads' caches at once
-    std::uint64_t exhausted;  ///< allocations that found no block
-    /// Blocks that threads gave back to the depot, having freed more than they allocated: in whole
-    /// magazines.
+    std::size_t highWater;    ///< most blocks that were in use, or kept in a cache, at once
+    std::uint64_t exhausted;  ///< allocations that found no block, timed ones until their end
+    /// Blocks that threads have freed beyond those they allocated themselves: exact when nobody is
+    /// at work. Threads that are ending are not counted.
     std::uint64_t remoteFrees;
 };
 
@@ -112,10 +120,13 @@ public:
     explicit BasicBlockPool(const BlockPoolOptions& options,
                             std::pmr::memory_resource* memory = std::pmr::get_default_resource())
         : options_(checked(options)),
-          core_(new Core(layoutOf(options), options.capacity, blocksPerSlab(options), memory)),
-          hash_(Threads::hash(core_)) {
+          core_(new Core(layoutOf(options), options.capacity, memory)),
+          hash_(Threads::hash(core_)),
+          blocksPerSlab_(blocksPerSlab(options)) {
         Abandonment onThrow{core_};
-        while (core_->figures().blocks < options.initialBlocks && core_->grow()) {
+        const std::size_t slab =
+            options.blocksPerSlab != 0 ? options.blocksPerSlab : options.initialBlocks;
+        while (core_->figures().blocks < options.initialBlocks && core_->grow(slab)) {
         }
         onThrow.core = nullptr;
     }
@@ -129,20 +140,18 @@ public:
         if (used != 0 && options_.onLeak != nullptr) {
             options_.onLeak(BlockLeak{options_.name, used, options_.blockSize});
         } else {
-            SLUICE_ASSERT(used == 0, "blocks outlive their pool: free them first, or set onLeak");
+            SLUICE_ASSERT(used == 0, detail::CountedText("blocks that outlive their pool: ", used,
+                                                         "; free them first, or set onLeak")
+                                         .text);
         }
         core_->abandon();
     }
 
     /// A block, or null when the pool is exhausted. Its content is undefined.
     [[nodiscard]] void* tryAllocate() noexcept {
-        Cache* const cache = this->cache();
-        void* block = cache != nullptr ? core_->take(*cache) : core_->takeCommon();
+        void* const block = find();
         if (__builtin_expect(block == nullptr, 0)) {
-            block = growAndTake(cache);
-        }
-        if (block != nullptr) {
-            detail::toldOfAllocation(block, options_.blockSize);
+            core_->countExhausted();
         }
         return block;
     }
@@ -165,43 +174,50 @@ public:
         const auto start = Clock::now();
         BasicBackoff<typename Traits::Platform> backoff;
         for (;;) {
-            void* const block = tryAllocate();
-            if (block != nullptr || Seconds(Clock::now() - start) >= Seconds(atMost)) {
+            void* const block = find();
+            if (block != nullptr) {
                 return block;
+            }
+            if (Seconds(Clock::now() - start) >= Seconds(atMost)) {
+                core_->countExhausted();
+                return nullptr;
             }
             backoff.wait();
         }
     }
 
     /// Takes a block back; null is allowed. In debug builds an address that is not a block's, and a
-    /// block that this thread has freed lately, fail an assertion.
+    /// block that is free already, on whatever thread that was done, fail an assertion.
     void deallocate(void* block) noexcept {
         if (block == nullptr) {
             return;
         }
-        SLUICE_ASSERT(core_->owns(block), "this address is no block of this pool");
-        Cache* const cache = this->cache();
-        SLUICE_ASSERT(cache == nullptr || !Core::isFreeIn(*cache, block),
-                      "this block is free already: it was freed twice");
-        detail::toldOfDeallocation(block, options_.blockSize);
-        if (__builtin_expect(cache != nullptr, 1)) {
-            core_->give(*cache, block);
-        } else {
-            core_->giveCommon(block);
+        SLUICE_ASSERT(core_->owns(block),
+                      detail::CountedText("no block of this pool begins at ", block,
+                                          "; give it back to where it came from")
+                          .text);
+        SLUICE_ASSERT(
+            core_->noteFreed(block),
+            detail::CountedText("the block at ", block, " is free already: it was freed twice")
+                .text);
+        detail::toldOfDeallocation(core_, block, options_.blockSize);
+        if (__builtin_expect(!Core::tryGive(Threads::findFirst(core_, hash_), block), 0)) {
+            giveElsewhere(block);
         }
     }
 
     /// Whether a block of this pool begins at this address, used or free. Walks the slabs.
     [[nodiscard]] bool owns(const void* address) const noexcept { return core_->owns(address); }
 
-    /// Gives slabs without a block in use, or in the cache of another thread, back to the memory
-    /// resource. Returns how many bytes. Cost: proportional to the free blocks times the slabs.
+    /// Gives slabs without a block in use, or free with another thread, back to the memory
+    /// resource; what the pool needs to find its free blocks stays. Returns how many bytes. Cost:
+    /// proportional to the free blocks times the slabs.
     std::size_t trim() noexcept { return core_->trim(Threads::find(core_, hash_)); }
 
     [[nodiscard]] BlockPoolStatistics statistics() const noexcept {
         const auto figures = core_->figures();
         return {figures.blocks, figures.used, figures.highWater, figures.exhausted,
-                figures.returned};
+                figures.remoteFrees};
     }
 
     [[nodiscard]] std::size_t blockSize() const noexcept { return options_.blockSize; }
@@ -238,7 +254,7 @@ private:
         if (options.capacity == 0) {
             setupError("capacity of a BlockPool is too small", options.capacity, 1);
         }
-        const std::size_t mostBlocks = mostBytes / strideOf(options);
+        const std::size_t mostBlocks = mostBlocksOf(options);
         if (options.capacity != BlockPoolOptions::unlimited && options.capacity > mostBlocks) {
             setupError("capacity of a BlockPool is too large", options.capacity, mostBlocks);
         }
@@ -250,11 +266,21 @@ private:
             setupError("initialBlocks of a BlockPool exceed its capacity", options.initialBlocks,
                        options.capacity);
         }
+        if (options.initialBlocks > mostBlocks) {
+            setupError("initialBlocks of a BlockPool are too many", options.initialBlocks,
+                       mostBlocks);
+        }
         return options;
     }
 
     static std::size_t strideOf(const BlockPoolOptions& options) noexcept {
-        return (options.blockSize + options.alignment - 1) / options.alignment * options.alignment;
+        const std::size_t unit = std::max(options.alignment, detail::toolGranule);
+        return (options.blockSize + unit - 1) / unit * unit;
+    }
+
+    /// As many as have bytes that can be counted.
+    static std::size_t mostBlocksOf(const BlockPoolOptions& options) noexcept {
+        return mostBytes / strideOf(options);
     }
 
     static detail::SlabLayout layoutOf(const BlockPoolOptions& options) noexcept {
@@ -264,18 +290,30 @@ private:
 
     static std::size_t blocksPerSlab(const BlockPoolOptions& options) noexcept {
         constexpr std::size_t usualBytes = 65536;
+        constexpr std::size_t fewest = 8;
         if (options.blocksPerSlab != 0) {
             return options.blocksPerSlab;
         }
-        if (options.initialBlocks != 0) {
-            return options.initialBlocks;
-        }
-        const std::size_t usual = usualBytes / strideOf(options);
-        return usual < 8 ? 8 : usual;
+        const std::size_t usual = std::max(fewest, usualBytes / strideOf(options));
+        return std::min(usual, mostBlocksOf(options));
     }
 
     Cache* cache() noexcept {
         return Threads::findOr(core_, hash_, [this] { return enrol(); });
+    }
+
+    /// A block, or null, which the caller counts.
+    void* find() noexcept {
+        void* block = Core::tryTake(Threads::findFirst(core_, hash_));
+        if (__builtin_expect(block == nullptr, 0)) {
+            block = takeOrGrow();
+        }
+        if (block != nullptr) {
+            SLUICE_ASSERT(core_->noteTaken(block), "what this pool keeps is no block of it: "
+                                                   "something has written over its books");
+            detail::toldOfAllocation(core_, block, options_.blockSize);
+        }
+        return block;
     }
 
     /// Null when the thread is ending, or when there is no memory for a cache.
@@ -291,26 +329,31 @@ private:
 #endif
     }
 
-    [[gnu::cold, gnu::noinline]] void* growAndTake(Cache* cache) noexcept {
-        while (grow()) {
-            void* const block = cache != nullptr ? core_->take(*cache) : core_->takeCommon();
-            if (block != nullptr) {
-                return block;
-            }
+    [[gnu::cold, gnu::noinline]] void* takeOrGrow() noexcept {
+        Cache* const cache = this->cache();
+        void* block = core_->take(cache);
+        BasicBackoff<typename Traits::Platform> backoff;
+        for (bool mayFind = true; block == nullptr && mayFind; backoff.wait()) {
+            mayFind = grow();
+            block = core_->take(cache);
         }
-        core_->countExhausted();
-        return nullptr;
+        return block;
     }
 
+    [[gnu::cold, gnu::noinline]] void giveElsewhere(void* block) noexcept {
+        core_->give(cache(), block);
+    }
+
+    /// False when no blocks have come or will come, from this thread or another one.
     bool grow() noexcept {
 #if defined(__cpp_exceptions)
         try {
-            return core_->grow();
+            return core_->grow(blocksPerSlab_);
         } catch (...) {
             return false;
         }
 #else
-        return core_->grow();
+        return core_->grow(blocksPerSlab_);
 #endif
     }
 
@@ -326,6 +369,7 @@ private:
     const BlockPoolOptions options_;
     Core* const core_;
     const std::size_t hash_;
+    const std::size_t blocksPerSlab_;
 };
 
 using BlockPool = BasicBlockPool<>;

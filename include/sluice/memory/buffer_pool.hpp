@@ -139,7 +139,7 @@ public:
             }
             std::byte* const begin = data();
             const std::size_t shown = std::min(length, capacity());
-            detail::toldOfDeallocation(begin + shown, capacity() - shown);
+            detail::closeMemory(begin + shown, capacity() - shown);
             return {begin, shown, &releaseSlot, std::exchange(slot_, nullptr), &shareSlot};
         }
 

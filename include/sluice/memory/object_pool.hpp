@@ -36,7 +36,7 @@ struct ObjectPoolOptions {
     std::size_t objectsPerSlab = 0;  ///< growth; 0: about 64 KiB
     bool prefault = false;
     bool hugePages = false;
-    const char* name = "ObjectPool";  ///< for the leak report
+    const char* name = nullptr;  ///< for the leak report; null: a text that has the type in it
     void (*onLeak)(const BlockLeak&) noexcept = nullptr;
 };
 
@@ -154,10 +154,12 @@ private:
         result.blocksPerSlab = options.objectsPerSlab;
         result.prefault = options.prefault;
         result.hugePages = options.hugePages;
-        result.name = options.name;
+        result.name = options.name != nullptr ? options.name : typeText();
         result.onLeak = options.onLeak;
         return result;
     }
+
+    static const char* typeText() noexcept { return __PRETTY_FUNCTION__; }
 
     struct BlockGuard {
         ObjectPool& pool;

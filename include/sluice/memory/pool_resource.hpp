@@ -8,14 +8,14 @@
 /// Use it with std::pmr containers, or through PoolAllocator. Use BlockPool for blocks of one size.
 ///
 /// Who may call what: any thread, any member. The resource must outlive everything that came from
-/// it.
+/// it. Several threads may call the upstream resource at once.
 ///
 /// Sizes are rounded up to a power of two from 16 to Options::largestBlock, and each such size has
 /// a pool of its own, which grows without a limit unless Options::capacity sets one. Progress and
 /// memory promise are those of BlockPool. Larger blocks, and those with a larger alignment, come
 /// from the upstream resource if Options::largeFromUpstream says so, and are counted; else, and
-/// when a pool is exhausted, allocate() throws std::bad_alloc, or without exceptions ends the
-/// program through the assertion handler.
+/// when a pool is exhausted or the upstream resource refuses, allocate() throws std::bad_alloc, or
+/// without exceptions ends the program through the assertion handler.
 ///
 /// Tests: tests/unit/memory/pool_resource_test.cpp.
 
@@ -62,16 +62,12 @@ public:
     PoolResource& operator=(const PoolResource&) = delete;
 
     /// As do_allocate, without a virtual call, and null where that would throw.
-    [[nodiscard]] void* tryAllocateBytes(std::size_t bytes, std::size_t alignment) {
+    [[nodiscard]] void* tryAllocateBytes(std::size_t bytes, std::size_t alignment) noexcept {
         const std::size_t index = indexOf(bytes, alignment);
         if (serves(bytes, alignment)) {
             return pools_[index]->tryAllocate();
         }
-        if (!options_.largeFromUpstream) {
-            return nullptr;
-        }
-        fromUpstream_.fetch_add(1, std::memory_order_relaxed);  // relaxed: a figure
-        return upstream_->allocate(bytes, alignment);
+        return options_.largeFromUpstream ? tryUpstream(bytes, alignment) : nullptr;
     }
 
     /// As do_allocate, without a virtual call.
@@ -127,7 +123,7 @@ public:
         return pools_[index]->statistics();
     }
 
-    /// How many blocks were too large for the pools.
+    /// How many blocks were too large for the pools and came from upstream.
     [[nodiscard]] std::uint64_t fromUpstream() const noexcept {
         return fromUpstream_.load(std::memory_order_relaxed);
     }
@@ -165,6 +161,21 @@ private:
             setupError("largestBlock of a PoolResource is not a power of two", size, largest);
         }
         return options;
+    }
+
+    [[gnu::noinline]] void* tryUpstream(std::size_t bytes, std::size_t alignment) noexcept {
+        void* block = nullptr;
+#if defined(__cpp_exceptions)
+        try {
+            block = upstream_->allocate(bytes, alignment);
+        } catch (...) {
+            return nullptr;
+        }
+#else
+        block = upstream_->allocate(bytes, alignment);
+#endif
+        fromUpstream_.fetch_add(1, std::memory_order_relaxed);  // relaxed: a figure
+        return block;
     }
 
     [[noreturn, gnu::cold, gnu::noinline]] void

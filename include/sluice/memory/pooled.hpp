@@ -14,8 +14,8 @@
 ///
 /// Who may call what: any thread; an object may be deleted on another thread than the one that
 /// created it. One resource serves each Pooled<Derived> and all classes derived from it, each by
-/// its own size. It is created by the first use and never destroyed, so objects may live as long
-/// as they like. Sizes beyond PoolResource's pools, and arrays, come from the heap.
+/// its own size. It is created by the first use, on the heap, and never destroyed, so objects may
+/// live as long as they like. Sizes beyond PoolResource's pools, and arrays, come from the heap.
 ///
 /// A class that is deleted through a base needs a virtual destructor, or the wrong size goes back.
 /// So Derived must have one, or be final: anything else does not compile.
@@ -30,6 +30,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <memory_resource>
 #include <new>
 #include <type_traits>
 
@@ -64,7 +65,7 @@ public:
     // For constructors that throw after a nothrow new. These are not told the size either.
     static void operator delete(void* object, const std::nothrow_t&) noexcept {
         if (!resource().tryDeallocateUnsized(object)) {
-            ::operator delete(object);
+            toHeap(object, usual);
         }
     }
     static void operator delete(void* object, std::align_val_t alignment,
@@ -75,10 +76,8 @@ public:
 
     /// Where the objects live, for its statistics.
     static PoolResource& resource() {
-        // Never destroyed: objects may be deleted while the program's statics are.
-        alignas(PoolResource) static std::byte place[sizeof(PoolResource)];
-        static auto* const instance = ::new (static_cast<void*>(place)) PoolResource(options());
-        return *instance;
+        static PoolResource& instance = makeResource();
+        return instance;
     }
 
 protected:
@@ -90,17 +89,38 @@ protected:
 private:
     static constexpr std::size_t usual = __STDCPP_DEFAULT_NEW_ALIGNMENT__;
 
-    static PoolResourceOptions options() noexcept {
-        PoolResourceOptions result;
-        result.name = "Pooled";
-        return result;
+    /// Called once, and out of the way of all the other calls.
+    [[gnu::cold, gnu::noinline]] static PoolResource& makeResource() {
+        PoolResourceOptions options;
+        options.name = "Pooled";
+        // Never destroyed: objects may be deleted while the program's statics are.
+        alignas(PoolResource) static std::byte place[sizeof(PoolResource)];
+        return *::new (static_cast<void*>(place))
+            PoolResource(options, std::pmr::new_delete_resource());
+    }
+
+    /// Null when there is no memory for the pools themselves, which the first use creates.
+    static PoolResource* tryResource() noexcept {
+#if defined(__cpp_exceptions)
+        try {
+            return &resource();
+        } catch (...) {
+            return nullptr;
+        }
+#else
+        return &resource();
+#endif
     }
 
     static void* tryAllocate(std::size_t size, std::size_t alignment) noexcept {
         static_assert(std::has_virtual_destructor_v<Derived> || std::is_final_v<Derived>,
                       "Pooled<Derived>: make Derived final, or its destructor virtual");
-        if (resource().serves(size, alignment)) {
-            return resource().tryAllocateBytes(size, alignment);
+        PoolResource* const pools = tryResource();
+        if (pools == nullptr) {
+            return nullptr;
+        }
+        if (pools->serves(size, alignment)) {
+            return pools->tryAllocateBytes(size, alignment);
         }
         return alignment <= usual ? ::operator new(size, std::nothrow)
                                   : ::operator new(size, std::align_val_t{alignment}, std::nothrow);
@@ -139,9 +159,18 @@ private:
     }
 
     static void deallocate(void* object, std::size_t size, std::size_t alignment) noexcept {
-        if (resource().serves(size, alignment)) {
-            resource().deallocateBytes(object, size, alignment);
-        } else if (alignment <= usual) {
+        PoolResource& pools = resource();
+        if (pools.serves(size, alignment)) {
+            pools.deallocateBytes(object, size, alignment);
+        } else {
+            toHeap(object, alignment);
+        }
+    }
+
+    /// Out of line: g++ warns where it sees both the class's `new` and this `delete`, though what
+    /// comes here came from the heap.
+    [[gnu::noinline]] static void toHeap(void* object, std::size_t alignment) noexcept {
+        if (alignment <= usual) {
             ::operator delete(object);
         } else {
             ::operator delete(object, std::align_val_t{alignment});

@@ -124,7 +124,7 @@ public:
                                           "; destroy their handles before the arena")
                           .text);
         // The memory goes back to the stack, or to whatever holds the arena.
-        detail::toldOfAllocation(storage_.bytes, Bytes);
+        detail::openMemory(storage_.bytes, Bytes);
     }
 
     /// Builds a T(args...), or T{args...} for an aggregate, `Offset` bytes from the beginning.
@@ -204,7 +204,7 @@ private:
         units_.take(first, first + unitsIn(sizeof(T)));
         ++objects_;
         std::byte* const place = storage_.bytes + first * Align;
-        detail::toldOfAllocation(place, sizeof(T));
+        detail::openMemory(place, sizeof(T));
         Reservation reservation{*this, first, sizeof(T)};
         T& object = detail::buildAt<T>(place, std::forward<Args>(args)...);
         reservation.isKept = true;
@@ -219,7 +219,7 @@ private:
     }
 
     void release(std::size_t first, std::size_t size) noexcept {
-        detail::toldOfDeallocation(storage_.bytes + first * Align, size);
+        detail::closeMemory(storage_.bytes + first * Align, size);
         units_.release(first, first + unitsIn(size));
         --objects_;
     }

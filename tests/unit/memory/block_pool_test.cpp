@@ -11,6 +11,7 @@
 #include <limits>
 #include <new>
 #include <set>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -302,18 +303,56 @@ TEST(BlockPoolTest, ReportsWhatWasNotFreed) {
 }
 
 #if !defined(NDEBUG)
+TEST(BlockPoolDeathTest, CatchesABlockThatWasFreedOnAnotherThread) {
+    BlockPool pool(optionsFor(64, 1000));
+    std::vector<void*> blocks = allocateAll(pool);
+    void* const inTheDepot = blocks.front();
+    void* const lastOne = blocks.back();
+    const auto freeTwice = [&pool](void* block) { pool.deallocate(block); };
+    // The thread ends, so its blocks go to the cache of nobody.
+    std::thread([&] { freeAll(pool, blocks); }).join();
+    EXPECT_DEATH(freeTwice(inTheDepot), "freed twice");
+    EXPECT_DEATH(freeTwice(lastOne), "freed twice");
+}
+
+TEST(BlockPoolDeathTest, CatchesABlockThatLiesWithAnotherThread) {
+    BlockPool pool(optionsFor(64, 10));
+    void* const spare = pool.allocate();
+    void* const cached = pool.allocate();
+    pool.deallocate(spare);
+    pool.deallocate(cached);
+    const auto freeElsewhere = [&pool](void* block) {
+        std::thread([&] { pool.deallocate(block); }).join();
+    };
+    EXPECT_DEATH(freeElsewhere(spare), "freed twice");
+    EXPECT_DEATH(freeElsewhere(cached), "freed twice");
+}
+
+TEST(BlockPoolDeathTest, CatchesABlockThatWasNeverAllocated) {
+    BlockPool pool(optionsFor(64, 10));
+    void* const block = pool.allocate();
+    EXPECT_DEATH(pool.deallocate(static_cast<char*>(block) + 64), "freed twice");
+    pool.deallocate(block);
+}
+
 TEST(BlockPoolDeathTest, CatchesMisuse) {
     SmallPool pool(optionsFor(64, 10));
     SmallPool other(optionsFor(64, 10));
     void* const block = pool.allocate();
-    EXPECT_DEATH(other.deallocate(block), "no block of this pool");
+    const auto withAddress = [](const char* before, const void* address) {
+        std::ostringstream text;
+        text << before << address;
+        return text.str();
+    };
+    EXPECT_DEATH(other.deallocate(block), withAddress("no block of this pool begins at ", block));
     EXPECT_DEATH(pool.deallocate(static_cast<char*>(block) + 1), "no block of this pool");
-    EXPECT_DEATH((pool.deallocate(block), pool.deallocate(block)), "freed twice");
+    EXPECT_DEATH((pool.deallocate(block), pool.deallocate(block)),
+                 withAddress("the block at ", block));
     const auto leak = [] {
         SmallPool leaking(optionsFor(8, 1));
         (void)leaking.allocate();
     };
-    EXPECT_DEATH(leak(), "blocks outlive their pool");
+    EXPECT_DEATH(leak(), "blocks that outlive their pool: 1; ");
     pool.deallocate(block);
 }
 #endif

@@ -4,10 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <new>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -122,6 +124,29 @@ TEST(ObjectPoolTest, GivesItsMemoryBack) {
         pool.make(2).reset();
     }
     EXPECT_EQ(memory.bytesInUse, 0U);
+}
+
+std::string leakedName;
+std::size_t leakedBlocks = 0;
+
+TEST(ObjectPoolTest, ReportsWhatWasNotDestroyedWithItsType) {
+    ObjectPoolOptions options;
+    options.onLeak = [](const BlockLeak& leak) noexcept {
+        leakedName = leak.name;
+        leakedBlocks = leak.blocks;
+    };
+    {
+        ObjectPool<Tracked> pool(options);
+        pool.make(1).release()->~Tracked();
+    }
+    EXPECT_NE(leakedName.find("Tracked"), std::string::npos) << leakedName;
+    EXPECT_EQ(leakedBlocks, 1U);
+    options.name = "orders";
+    {
+        ObjectPool<Tracked> pool(options);
+        pool.make(1).release()->~Tracked();
+    }
+    EXPECT_EQ(leakedName, "orders");
 }
 
 #if defined(__cpp_exceptions)

@@ -99,6 +99,18 @@ TEST(PoolResourceTest, LargeBlocksMayBeRefused) {
     EXPECT_EQ(resource.fromUpstream(), 0U);
 }
 
+#if defined(__cpp_exceptions)
+TEST(PoolResourceTest, TryAllocateBytesNeverThrows) {
+    CountingResource upstream;
+    PoolResource resource({}, &upstream);
+    upstream.allocationsLeft = 0;
+    EXPECT_EQ(resource.tryAllocateBytes(100, 1), nullptr);
+    EXPECT_EQ(resource.tryAllocateBytes(100000, 1), nullptr);
+    EXPECT_THROW((void)resource.allocate(100000, 1), std::bad_alloc);
+    EXPECT_EQ(resource.fromUpstream(), 0U) << "nothing came from there";
+}
+#endif
+
 TEST(PoolResourceTest, TakesBlocksBackWhoseSizeIsNotKnown) {
     PoolResource resource;
     void* const small = resource.allocateBytes(20, 1);

@@ -1,10 +1,14 @@
+#include "support/counted_memory.hpp"
+
 #include <sluice/memory/pooled.hpp>
 
 #include <gtest/gtest.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
+#include <memory_resource>
 #include <new>
 #include <optional>
 #include <stdexcept>
@@ -12,6 +16,10 @@
 #include <thread>
 #include <variant>
 #include <vector>
+
+#if defined(__linux__)
+#include <sys/resource.h>
+#endif
 
 namespace sluice {
 namespace {
@@ -104,6 +112,30 @@ TEST(PooledTest, PlacementFormIsNotHidden) {
     EXPECT_EQ(inUse(Base::resource(), sizeof(Derived)), 0U);
 }
 
+struct DerivedWide : Base {
+    alignas(256) char wide[256] = {};
+};
+
+TEST(PooledTest, OverAlignedClassesMayBeDeletedThroughTheirBase) {
+    std::unique_ptr<Base> object = std::make_unique<DerivedWide>();
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(static_cast<DerivedWide&>(*object).wide) % 256, 0U);
+    EXPECT_EQ(inUse(Base::resource(), sizeof(DerivedWide) + alignof(DerivedWide)), 1U);
+    object.reset();
+    EXPECT_EQ(inUse(Base::resource(), sizeof(DerivedWide) + alignof(DerivedWide)), 0U);
+}
+
+struct Fresh final : Pooled<Fresh> {
+    int content = 0;
+};
+
+TEST(PooledTest, DoesNotDependOnTheDefaultResource) {
+    test::CountedMemory memory;
+    std::pmr::memory_resource* const before = std::pmr::set_default_resource(&memory);
+    std::make_unique<Fresh>().reset();
+    std::pmr::set_default_resource(before);
+    EXPECT_EQ(memory.allocations(), 0U) << "the pools would have outlived this resource";
+}
+
 TEST(PooledTest, ObjectsMayBeDeletedOnAnotherThread) {
     for (int round = 0; round < 10; ++round) {
         std::vector<std::unique_ptr<Base>> objects;
@@ -116,6 +148,37 @@ TEST(PooledTest, ObjectsMayBeDeletedOnAnotherThread) {
     EXPECT_EQ(inUse(Base::resource(), sizeof(Base)), 0U);
     EXPECT_EQ(inUse(Base::resource(), sizeof(Derived)), 0U);
 }
+
+#if defined(__linux__) && defined(__cpp_exceptions) && !defined(__SANITIZE_ADDRESS__) &&           \
+    !defined(__SANITIZE_THREAD__)
+/// From now on this process gets no more memory.
+void useUpMemory() {
+    const rlimit none{0, 0};
+    ::setrlimit(RLIMIT_AS, &none);
+    for (std::size_t bytes = std::size_t{1} << 24U; bytes >= 16; bytes /= 2) {
+        while (std::malloc(bytes) != nullptr) {
+        }
+    }
+}
+
+struct NeverBefore final : Pooled<NeverBefore> {
+    int content = 0;
+};
+
+TEST(PooledDeathTest, FirstObjectMayFindNoMemory) {
+    const auto allocate = [] {
+        useUpMemory();
+        bool hasThrown = false;
+        try {
+            (void)new NeverBefore;
+        } catch (const std::bad_alloc&) {
+            hasThrown = true;
+        }
+        std::_Exit(hasThrown && new (std::nothrow) NeverBefore == nullptr ? 0 : 1);
+    };
+    EXPECT_EXIT(allocate(), ::testing::ExitedWithCode(0), "");
+}
+#endif
 
 #if defined(__cpp_exceptions)
 struct Refusing final : Pooled<Refusing> {

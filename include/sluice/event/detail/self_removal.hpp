@@ -35,8 +35,8 @@ public:
     /// Called at most once, from the listener.
     void request() {
         State expected = State::adding;
-        // E1 handle, target. Relaxed on success: the request carries no data.
-        if (!state_.compare_exchange_strong(expected, State::requested, std::memory_order_relaxed,
+        // E1 handle, target.
+        if (!state_.compare_exchange_strong(expected, State::requested,
                                             std::memory_order_acquire)) {
             remove();
         }

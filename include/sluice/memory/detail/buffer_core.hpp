@@ -56,7 +56,8 @@ public:
         const BufferLayout layout = core.layout_;
         std::byte* const begin = core.begin_;
         std::pmr::memory_resource* const memory = core.memory_;
-        toldOfSlabsEnd(begin, layout.count * layout.stride);
+        toldOfPoolsEnd(&core);
+        openMemory(begin, layout.count * layout.stride);
         for (std::size_t i = 0; i < layout.count; ++i) {
             core.slots_[i].~Slot();
         }
@@ -83,7 +84,7 @@ public:
         }
         // Relaxed: the slot is the caller's alone until it hands the buffer on.
         slot->holders.store(1, std::memory_order_relaxed);
-        toldOfAllocation(dataOf(*slot), layout_.size);
+        toldOfAllocation(this, dataOf(*slot), layout_.size);
         return slot;
     }
 
@@ -99,7 +100,7 @@ public:
     /// One holder less. The last one gives the buffer back.
     void release(Slot& slot) noexcept {
         if (isLast(slot)) {
-            toldOfDeallocation(dataOf(slot), layout_.size);
+            toldOfDeallocation(this, dataOf(slot), layout_.size);
             free_.give(slot);
         }
     }
@@ -129,7 +130,8 @@ private:
           slots_(buildSlots(layout, begin, *this)),
           memory_(memory),
           free_(slots_, layout.count) {
-        toldOfSlab(begin, layout.count * layout.stride);
+        toldOfPool(this);
+        closeMemory(begin, layout.count * layout.stride);
     }
     ~BufferCore() = default;
 

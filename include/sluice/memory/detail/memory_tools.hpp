@@ -25,54 +25,70 @@
 
 namespace sluice::detail {
 
-/// Whether freed blocks are poisoned, so that using one ends the program.
+/// Blocks that different threads use must begin at multiples of this: AddressSanitizer notes 8
+/// bytes at a time what may be used, and not atomically.
 #if defined(SLUICE_DETAIL_ASAN)
-inline constexpr bool poisonsFreedBlocks = true;
+inline constexpr std::size_t toolGranule = 8;
 #else
-inline constexpr bool poisonsFreedBlocks = false;
+inline constexpr std::size_t toolGranule = 1;
 #endif
 
-/// The slab belongs to the pool from now on; none of it may be used.
-inline void toldOfSlab([[maybe_unused]] const void* slab, [[maybe_unused]] std::size_t bytes) {
-#if defined(SLUICE_DETAIL_ASAN)
-    __asan_poison_memory_region(slab, bytes);
-#endif
+/// A pool begins, whose blocks can be told from one another by the address of the pool.
+inline void toldOfPool([[maybe_unused]] const void* pool) noexcept {
 #if defined(SLUICE_DETAIL_VALGRIND)
-    VALGRIND_CREATE_MEMPOOL(slab, 0, 0);
-    VALGRIND_MAKE_MEM_NOACCESS(slab, bytes);
+    VALGRIND_CREATE_MEMPOOL(pool, 0, 0);
 #endif
 }
 
-/// The slab goes back to where it came from.
-inline void toldOfSlabsEnd([[maybe_unused]] const void* slab, [[maybe_unused]] std::size_t bytes) {
-#if defined(SLUICE_DETAIL_ASAN)
-    __asan_unpoison_memory_region(slab, bytes);
-#endif
+/// The pool ends, before its slabs do.
+inline void toldOfPoolsEnd([[maybe_unused]] const void* pool) noexcept {
 #if defined(SLUICE_DETAIL_VALGRIND)
-    VALGRIND_DESTROY_MEMPOOL(slab);
-    VALGRIND_MAKE_MEM_UNDEFINED(slab, bytes);
+    VALGRIND_DESTROY_MEMPOOL(pool);
 #endif
 }
 
-/// The block may be used: `bytes` of it and no more.
-inline void toldOfAllocation([[maybe_unused]] const void* block,
-                             [[maybe_unused]] std::size_t bytes) {
+/// None of this memory may be used from now on.
+inline void closeMemory([[maybe_unused]] const void* begin,
+                        [[maybe_unused]] std::size_t bytes) noexcept {
+#if defined(SLUICE_DETAIL_ASAN)
+    __asan_poison_memory_region(begin, bytes);
+#endif
+#if defined(SLUICE_DETAIL_VALGRIND)
+    VALGRIND_MAKE_MEM_NOACCESS(begin, bytes);
+#endif
+}
+
+/// This memory may be used again: its content is undefined.
+inline void openMemory([[maybe_unused]] const void* begin,
+                       [[maybe_unused]] std::size_t bytes) noexcept {
+#if defined(SLUICE_DETAIL_ASAN)
+    __asan_unpoison_memory_region(begin, bytes);
+#endif
+#if defined(SLUICE_DETAIL_VALGRIND)
+    VALGRIND_MAKE_MEM_UNDEFINED(begin, bytes);
+#endif
+}
+
+/// A block of the pool may be used: `bytes` of it and no more.
+inline void toldOfAllocation([[maybe_unused]] const void* pool, [[maybe_unused]] const void* block,
+                             [[maybe_unused]] std::size_t bytes) noexcept {
 #if defined(SLUICE_DETAIL_ASAN)
     __asan_unpoison_memory_region(block, bytes);
 #endif
 #if defined(SLUICE_DETAIL_VALGRIND)
-    VALGRIND_MAKE_MEM_UNDEFINED(block, bytes);
+    VALGRIND_MEMPOOL_ALLOC(pool, block, bytes);
 #endif
 }
 
 /// The block may not be used any more.
-inline void toldOfDeallocation([[maybe_unused]] const void* block,
-                               [[maybe_unused]] std::size_t bytes) {
+inline void toldOfDeallocation([[maybe_unused]] const void* pool,
+                               [[maybe_unused]] const void* block,
+                               [[maybe_unused]] std::size_t bytes) noexcept {
 #if defined(SLUICE_DETAIL_ASAN)
     __asan_poison_memory_region(block, bytes);
 #endif
 #if defined(SLUICE_DETAIL_VALGRIND)
-    VALGRIND_MAKE_MEM_NOACCESS(block, bytes);
+    VALGRIND_MEMPOOL_FREE(pool, block);
 #endif
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sluice/base/spin_lock.hpp>
+#include <sluice/memory/detail/memory_tools.hpp>
 #include <sluice/memory/detail/pool_depot.hpp>
 #include <sluice/memory/detail/slab.hpp>
 
@@ -34,8 +35,11 @@ class PoolCore {
     using Lock = BasicSpinLock<Platform>;
 
 public:
-    /// What a thread has of a pool.
+    /// What a thread has of a pool. In front of the cache stands one spare block, the last one
+    /// freed: a call that frees and the next one that allocates pass it on without counting, which
+    /// takes a third off their time.
     struct alignas(line) alignas(Cache) Slot {
+        Atomic<void*> spare{nullptr};  // relaxed, always: others merely look whether there is one
         Cache cache;
         bool isTaken = true;  // under the lock
         Slot* next = nullptr;
@@ -46,17 +50,13 @@ public:
         std::size_t used;
         std::size_t highWater;
         std::uint64_t exhausted;
-        std::uint64_t returned;
+        std::uint64_t remoteFrees;
     };
 
-    PoolCore(const SlabLayout& layout, std::size_t capacity, std::size_t blocksPerSlab,
-             std::pmr::memory_resource* memory)
-        : layout_(layout),
-          capacity_(capacity),
-          blocksPerSlab_(blocksPerSlab),
-          memory_(memory),
-          depot_(memory) {
+    PoolCore(const SlabLayout& layout, std::size_t capacity, std::pmr::memory_resource* memory)
+        : layout_(layout), capacity_(capacity), memory_(memory), depot_(memory) {
         depot_.equip(common_);
+        toldOfPool(this);
     }
     PoolCore(const PoolCore&) = delete;
     PoolCore& operator=(const PoolCore&) = delete;
@@ -77,7 +77,9 @@ public:
         {
             const std::lock_guard<Lock> guard(lock_);
             if (!isAbandoned()) {
-                depot_.emptyInto(common_, slot.cache);
+                remoteFrees_ += surplusOf(slot);
+                emptyIntoCommon(slot);
+                slot.cache.given.store(0, std::memory_order_relaxed);  // for its next user
             }
             slot.isTaken = false;
         }
@@ -94,6 +96,7 @@ public:
             const std::lock_guard<Lock> guard(lock_);
             isAbandoned_.store(true, std::memory_order_relaxed);  // relaxed: see isAbandoned()
         }
+        toldOfPoolsEnd(this);
         (void)destroyAll(std::exchange(slabs_, nullptr));
         depot_.clear();
         dropUser();
@@ -101,36 +104,75 @@ public:
 
     // ---- Blocks
 
-    /// A block, or null when there is none in the cache, in the depot or in the common cache.
-    void* take(Slot& slot) noexcept {
-        void* const block = depot_.take(slot.cache);
-        return __builtin_expect(block != nullptr, 1) ? block : takeCommon();
-    }
-    void give(Slot& slot, void* block) noexcept { depot_.give(slot.cache, block); }
+    // A slot is null for a thread without a cache: then the common one serves.
 
-    /// The same without a cache.
-    void* takeCommon() noexcept {
-        const std::lock_guard<Lock> guard(lock_);
-        return depot_.take(common_);
+    /// What the slot's cache can do by itself, without the depot: a block, or null.
+    static void* tryTake(Slot* slot) noexcept {
+        if (__builtin_expect(slot == nullptr, 0)) {
+            return nullptr;
+        }
+        void* const spare = slot->spare.load(std::memory_order_relaxed);
+        if (spare == nullptr) {
+            return Depot::tryTake(slot->cache);
+        }
+        slot->spare.store(nullptr, std::memory_order_relaxed);
+        return spare;
     }
-    void giveCommon(void* block) noexcept {
+    /// The same for giving one back; false when it cannot.
+    static bool tryGive(Slot* slot, void* block) noexcept {
+        if (__builtin_expect(slot == nullptr, 0)) {
+            return false;
+        }
+        if (slot->spare.load(std::memory_order_relaxed) != nullptr) {
+            return Depot::tryGive(slot->cache, block);
+        }
+        slot->spare.store(block, std::memory_order_relaxed);
+        return true;
+    }
+
+    /// A block, or null when there is none in the cache, in the depot or in the common cache.
+    void* take(Slot* slot) noexcept {
+        // The spare first: who has not found the slot at once has not looked there.
+        void* own = tryTake(slot);
+        if (own == nullptr && slot != nullptr) {
+            own = depot_.take(slot->cache);
+        }
+        if (own != nullptr) {
+            return own;
+        }
+        const std::lock_guard<Lock> guard(lock_);
+        void* const block = depot_.take(common_);
+        if (block != nullptr && slot != nullptr) {
+            Depot::countGiven(slot->cache, -1);
+        }
+        return block;
+    }
+
+    void give(Slot* slot, void* block) noexcept {
+        if (slot != nullptr) {
+            depot_.give(slot->cache, block);
+            return;
+        }
         const std::lock_guard<Lock> guard(lock_);
         depot_.give(common_, block);
     }
 
-    /// Adds a slab. False when the capacity is reached; throws what the memory resource throws,
-    /// then nothing has happened.
-    bool grow() {
-        const std::size_t count = reserve();
+    /// Adds a slab of so many blocks, or as many as the capacity allows. When that is none: whether
+    /// another thread is about to add one. Throws what the memory resource throws, then nothing has
+    /// happened.
+    bool grow(std::size_t most) {
+        const std::size_t count = reserve(most);
         if (count == 0) {
-            return false;
+            return isGrowing();
         }
         Reservation reservation{*this, count};
-        depot_.provideFor(count);
+        // Relaxed: our own are among them; those who reserve more later provide for these, too.
+        depot_.provideFor(blocks_.load(std::memory_order_relaxed));
         Slab& slab = Slab::create(layout_, count, memory_);
         reservation.count = 0;
         const std::lock_guard<Lock> guard(lock_);
         slab.next = std::exchange(slabs_, &slab);
+        present_ += count;
         depot_.add(common_, count, [&](std::size_t i) { return slab.block(i, layout_); });
         return true;
     }
@@ -146,7 +188,7 @@ public:
         {
             const std::lock_guard<Lock> guard(lock_);
             if (slot != nullptr) {
-                depot_.emptyInto(common_, slot->cache);
+                emptyIntoCommon(*slot);
             }
             for (Slab* slab = slabs_; slab != nullptr; slab = slab->next) {
                 slab->freeBlocks = 0;
@@ -166,22 +208,34 @@ public:
         return slab != nullptr && slab->hasBlockAt(address, layout_);
     }
 
-    static bool isFreeIn(const Slot& slot, const void* block) noexcept {
-        return Depot::isFreeIn(slot.cache, block);
+    // ---- For debug builds
+
+    /// Notes that a block, which was free, is used from now on. False when it is no block at all.
+    bool noteTaken(const void* block) const noexcept {
+        const std::lock_guard<Lock> guard(lock_);
+        Slab* const slab = slabOf(block);
+        return slab != nullptr && (slab->exchangeMark(block, layout_, false), true);
+    }
+
+    /// Notes that a block is free from now on. False when it is free already, wherever it lies. The
+    /// mark alone would not tell, when it was allocated by code built without assertions.
+    bool noteFreed(const void* block) const noexcept {
+        const std::lock_guard<Lock> guard(lock_);
+        return !slabOf(block)->exchangeMark(block, layout_, true) || !isFree(block);
     }
 
     /// Exact when nobody is at work.
     Figures figures() const noexcept {
         const std::lock_guard<Lock> guard(lock_);
         std::size_t cached = Depot::blocksIn(common_);
-        std::uint64_t returned = 0;
+        std::uint64_t remoteFrees = remoteFrees_;
         for (const Slot* slot = slots_; slot != nullptr; slot = slot->next) {
-            cached += Depot::blocksIn(slot->cache);
-            returned += Depot::returnedBy(slot->cache);
+            cached += blocksIn(*slot);
+            remoteFrees += surplusOf(*slot);
         }
         const std::size_t outside = depot_.outside();
-        return {blocks_.load(std::memory_order_relaxed), outside > cached ? outside - cached : 0,
-                depot_.highWater(), exhausted_.load(std::memory_order_relaxed), returned};
+        return {present_, outside > cached ? outside - cached : 0, depot_.highWater(),
+                exhausted_.load(std::memory_order_relaxed), remoteFrees};
     }
 
 private:
@@ -221,15 +275,53 @@ private:
     }
 
     /// How many blocks the next slab may have; they are counted already.
-    std::size_t reserve() noexcept {
+    std::size_t reserve(std::size_t most) noexcept {
         std::size_t blocks = blocks_.load(std::memory_order_relaxed);
         std::size_t count = 0;
         do {
-            count = std::min(blocksPerSlab_, capacity_ - blocks);
+            count = std::min(most, capacity_ - blocks);
         } while (count != 0 &&
                  !blocks_.compare_exchange_weak(blocks, blocks + count, std::memory_order_relaxed,
                                                 std::memory_order_relaxed));
         return count;
+    }
+
+    /// Whether blocks are reserved that are not there yet. Under the lock, so that whoever is told
+    /// that there are none sees all that were.
+    bool isGrowing() const noexcept {
+        const std::lock_guard<Lock> guard(lock_);
+        return blocks_.load(std::memory_order_relaxed) != present_;
+    }
+
+    static std::size_t blocksIn(const Slot& slot) noexcept {
+        return Depot::blocksIn(slot.cache) +
+               (slot.spare.load(std::memory_order_relaxed) != nullptr ? 1 : 0);
+    }
+    /// Blocks that were freed into the slot beyond those allocated from it.
+    static std::uint64_t surplusOf(const Slot& slot) noexcept {
+        const std::int64_t surplus = slot.cache.given.load(std::memory_order_relaxed) +
+                                     static_cast<std::int64_t>(blocksIn(slot));
+        return surplus > 0 ? static_cast<std::uint64_t>(surplus) : 0;
+    }
+
+    /// Under the lock. Looks into every magazine.
+    bool isFree(const void* block) const noexcept {
+        const Slot* slot = slots_;
+        while (slot != nullptr && slot->spare.load(std::memory_order_relaxed) != block) {
+            slot = slot->next;
+        }
+        return slot != nullptr || depot_.holds(block);
+    }
+
+    /// Under the lock.
+    void emptyIntoCommon(Slot& slot) noexcept {
+        void* const spare = slot.spare.load(std::memory_order_relaxed);
+        if (spare != nullptr) {
+            slot.spare.store(nullptr, std::memory_order_relaxed);
+            depot_.give(common_, spare);
+            Depot::countGiven(slot.cache, 1);
+        }
+        depot_.emptyInto(common_, slot.cache);
     }
 
     /// Under the lock.
@@ -242,6 +334,7 @@ private:
             } else {
                 *link = std::exchange(slab.next, unused);
                 unused = &slab;
+                present_ -= slab.blockCount();
                 blocks_.fetch_sub(slab.blockCount(), std::memory_order_relaxed);
             }
         }
@@ -275,7 +368,6 @@ private:
 
     const SlabLayout layout_;
     const std::size_t capacity_;
-    const std::size_t blocksPerSlab_;
     std::pmr::memory_resource* const memory_;
     Depot depot_;
 
@@ -283,7 +375,9 @@ private:
     Slab* slabs_ = nullptr;
     Slot* slots_ = nullptr;
     Cache common_;
-    Atomic<std::size_t> blocks_{0};
+    std::uint64_t remoteFrees_ = 0;  // of threads that have ended
+    std::size_t present_ = 0;        // blocks in slabs
+    Atomic<std::size_t> blocks_{0};  // these, and those reserved for slabs on their way
     Atomic<std::uint64_t> exhausted_{0};
     Atomic<std::size_t> users_{1};
     Atomic<bool> isAbandoned_{false};

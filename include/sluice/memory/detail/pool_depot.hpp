@@ -22,7 +22,7 @@ namespace sluice::detail {
 ///
 /// Only full magazines are in the stack of full ones. There are as many magazines as the blocks
 /// would fill and two for each cache, so whoever must get rid of a full one always finds an empty
-/// one.
+/// one. None is given back before the pool ends.
 template <class Traits>
 class PoolDepot {
     using Platform = typename Traits::Platform;
@@ -40,7 +40,8 @@ public:
     struct Cache {
         Atomic<Magazine*> loaded{nullptr};
         Atomic<Magazine*> previous{nullptr};
-        Atomic<std::uint64_t> returned{0};
+        /// Blocks that went from here to others, less those that came from them.
+        Atomic<std::int64_t> given{0};
     };
 
     explicit PoolDepot(std::pmr::memory_resource* memory) noexcept : store_(memory) {}
@@ -51,19 +52,22 @@ public:
         set(cache, &loaded, &store_.create());
     }
 
-    /// To be called before so many more blocks are added. Throws what the memory resource throws;
-    /// what was added until then does no harm.
+    /// To be called before blocks are added, with how many there will be then. Throws what the
+    /// memory resource throws; what was provided until then is there for the next time.
     void provideFor(std::size_t blocks) {
-        for (std::size_t i = 0; i < blocks / rounds + 1; ++i) {
+        // Edge E3 provided: magazine pushed -> provided_ release .. acquire -> blocks added by
+        // whoever relies on it.
+        while (provided_.load(std::memory_order_acquire) < blocks / rounds + 1) {
             empties_.push(store_.create());
+            provided_.fetch_add(1, std::memory_order_release);
         }
     }
 
     /// Adds new blocks by way of a cache, which may be given `block(i)` for each i below `count`.
     template <class Block>
     void add(Cache& cache, std::size_t count, Block block) noexcept {
-        outside_.fetch_add(count, std::memory_order_relaxed);  // until give() has put them away
         for (std::size_t i = count; i != 0; --i) {
+            countOutside(1);  // unless give() puts them away
             give(cache, block(i - 1));
         }
     }
@@ -73,35 +77,49 @@ public:
 
     // ---- By the user of the cache
 
+    // What a cache can do by itself is a few instructions; the rest is kept out of line, so that a
+    // caller saves no registers for it.
+
+    /// A block of the loaded magazine; null when it has none.
+    static void* tryTake(Cache& cache) noexcept { return loadedOf(cache)->tryPop(); }
+
     /// A block; null when there is none in the cache or in the depot.
     void* take(Cache& cache) noexcept {
-        Magazine* const loaded = loadedOf(cache);
-        if (__builtin_expect(!loaded->isEmpty(), 1)) {
-            return loaded->pop();
+        void* const block = tryTake(cache);
+        if (__builtin_expect(block != nullptr, 1)) {
+            return block;
         }
-        return refill(cache) ? loadedOf(cache)->pop() : nullptr;
+        return refill(cache) ? tryTake(cache) : nullptr;
+    }
+
+    /// False when the loaded magazine is full.
+    static bool tryGive(Cache& cache, void* block) noexcept {
+        return loadedOf(cache)->tryPush(block);
     }
 
     void give(Cache& cache, void* block) noexcept {
-        if (__builtin_expect(loadedOf(cache)->isFull(), 0)) {
+        if (__builtin_expect(!tryGive(cache, block), 0)) {
             makeRoom(cache);
+            (void)tryGive(cache, block);
         }
-        loadedOf(cache)->push(block);
     }
 
     void emptyInto(Cache& to, Cache& from) noexcept {
         for (Magazine* magazine : {loadedOf(from), previousOf(from)}) {
-            while (!magazine->isEmpty()) {
-                give(to, magazine->pop());
+            while (void* const block = magazine->tryPop()) {
+                give(to, block);
+                countGiven(from, 1);
             }
         }
     }
 
-    /// Whether the block lies free in the cache.
-    static bool isFreeIn(const Cache& cache, const void* block) noexcept {
-        for (const Magazine* magazine : {loadedOf(cache), previousOf(cache)}) {
-            const auto begin = magazine->blocks.begin();
-            const auto end = begin + static_cast<std::ptrdiff_t>(magazine->size());
+    /// Whether the block lies in some magazine. The caller, who has the block, has synchronised
+    /// with whoever put it there: that entry is seen; others may change meanwhile.
+    bool holds(const void* block) const noexcept {
+        for (std::uint32_t number = store_.count(); number != 0; --number) {
+            const Magazine& magazine = store_.at(number);
+            const auto begin = magazine.blocks.begin();
+            const auto end = begin + static_cast<std::ptrdiff_t>(magazine.size());
             if (std::find(begin, end, block) != end) {
                 return true;
             }
@@ -123,10 +141,15 @@ public:
         // The cache's own come first: the blocks of the others are poured into these.
         for (Magazine* m = held; m != nullptr;) {
             Magazine& magazine = *std::exchange(m, nextHeld(*m));
-            filter(magazine, keep);
-            if (&magazine != loadedOf(cache) && &magazine != previousOf(cache)) {
-                while (!magazine.isEmpty()) {
-                    give(cache, magazine.pop());
+            const std::size_t removed = filter(magazine, keep);
+            if (&magazine == loadedOf(cache) || &magazine == previousOf(cache)) {
+                outside_.fetch_sub(removed, std::memory_order_relaxed);
+            } else if (removed == 0) {
+                full_.push(magazine);
+            } else {
+                countOutside(magazine.size());
+                while (void* const block = magazine.tryPop()) {
+                    give(cache, block);
                 }
                 empties_.push(magazine);
             }
@@ -136,19 +159,23 @@ public:
     // ---- Figures. Relaxed, all: no data follows them.
 
     static std::size_t blocksIn(const Cache& cache) noexcept {
-        return loadedOf(cache)->size() + previousOf(cache)->size();
+        // Edge E4 figures: magazine created -> set() release .. acquire -> its size read by a
+        // thread that does not use the cache.
+        return cache.loaded.load(std::memory_order_acquire)->size() +
+               cache.previous.load(std::memory_order_acquire)->size();
     }
     /// Blocks that are used or in a cache.
     std::size_t outside() const noexcept { return outside_.load(std::memory_order_relaxed); }
     std::size_t highWater() const noexcept { return highWater_.load(std::memory_order_relaxed); }
-    /// Blocks that came back to the depot because the cache overflowed.
-    static std::uint64_t returnedBy(const Cache& cache) noexcept {
-        return cache.returned.load(std::memory_order_relaxed);
+    /// By the user of the cache; may be negative.
+    static void countGiven(Cache& cache, std::int64_t blocks) noexcept {
+        cache.given.store(cache.given.load(std::memory_order_relaxed) + blocks,
+                          std::memory_order_relaxed);
     }
 
 private:
-    // Relaxed: who uses a cache has written these itself, or got it in a synchronised way; others
-    // only want sizes, and magazines live as long as the caches.
+    // Relaxed: who uses a cache has written these itself, or got it in a synchronised way. Others
+    // only want sizes, see blocksIn(), and magazines live as long as the caches.
     static Magazine* loadedOf(const Cache& cache) noexcept {
         return cache.loaded.load(std::memory_order_relaxed);
     }
@@ -156,8 +183,8 @@ private:
         return cache.previous.load(std::memory_order_relaxed);
     }
     static void set(Cache& cache, Magazine* front, Magazine* back) noexcept {
-        cache.loaded.store(front, std::memory_order_relaxed);
-        cache.previous.store(back, std::memory_order_relaxed);
+        cache.loaded.store(front, std::memory_order_release);
+        cache.previous.store(back, std::memory_order_release);
     }
 
     /// The loaded magazine is empty: makes it another one. False when none is to be had.
@@ -172,7 +199,8 @@ private:
         if (full == nullptr) {
             return false;
         }
-        noteOutside();
+        countOutside(rounds);
+        countGiven(cache, -std::int64_t{rounds});
         set(cache, full, empty);
         empties_.push(*previous);
         return true;
@@ -191,13 +219,12 @@ private:
                                         "freed twice");
         set(cache, empty, loaded);
         outside_.fetch_sub(rounds, std::memory_order_relaxed);
-        cache.returned.store(cache.returned.load(std::memory_order_relaxed) + rounds,
-                             std::memory_order_relaxed);  // relaxed, both: only its user writes it
+        countGiven(cache, std::int64_t{rounds});
         full_.push(*previous);
     }
 
-    void noteOutside() noexcept {
-        const std::size_t outside = outside_.fetch_add(rounds, std::memory_order_relaxed) + rounds;
+    void countOutside(std::size_t blocks) noexcept {
+        const std::size_t outside = outside_.fetch_add(blocks, std::memory_order_relaxed) + blocks;
         std::size_t most = highWater_.load(std::memory_order_relaxed);
         while (outside > most &&
                !highWater_.compare_exchange_weak(most, outside, std::memory_order_relaxed,
@@ -219,7 +246,6 @@ private:
             held = &magazine;
         };
         while (Magazine* const full = full_.pop(store_)) {
-            outside_.fetch_add(rounds, std::memory_order_relaxed);
             hold(*full);
         }
         for (Magazine* magazine : {loadedOf(cache), previousOf(cache)}) {
@@ -230,16 +256,18 @@ private:
         return held;
     }
 
+    /// Returns how many it has taken out.
     template <class Keep>
-    void filter(Magazine& magazine, Keep& keep) noexcept {
+    static std::size_t filter(Magazine& magazine, Keep& keep) noexcept {
+        const std::size_t size = magazine.size();
         std::size_t kept = 0;
-        for (std::size_t i = 0; i < magazine.size(); ++i) {
+        for (std::size_t i = 0; i < size; ++i) {
             if (keep(magazine.blocks[i])) {
                 magazine.blocks[kept++] = magazine.blocks[i];
             }
         }
-        outside_.fetch_sub(magazine.size() - kept, std::memory_order_relaxed);
         magazine.count.store(static_cast<std::uint32_t>(kept), std::memory_order_relaxed);
+        return size - kept;
     }
 
     Store store_;
@@ -247,6 +275,7 @@ private:
     // What every exchange writes.
     alignas(Traits::cacheLineSize) alignas(Stack) Stack full_;
     Stack empties_;
+    Atomic<std::size_t> provided_{0};  // magazines that belong to no cache
     Atomic<std::size_t> outside_{0};
     Atomic<std::size_t> highWater_{0};
 };

@@ -32,7 +32,7 @@ sluice::CallbackList<int> list;
 // EXPECT: a prototype cannot have rvalue references, as several callbacks get the same arguments
 sluice::CallbackList<void(std::string&&)> list;
 #elif CASE == 3
-// EXPECT: no matching function for call|no known conversion|no viable conversion
+// EXPECT: no matching (member )?function for call
 void addsWhatTakesOtherArguments(sluice::CallbackList<void(int)>& list) {
     list.append([](std::string) {});
 }

@@ -46,15 +46,15 @@ struct MultipleThreading {
 /// The same with a lock of the user's choice: any type with lock() and unlock(). The other
 /// parameters are accepted because programs written for eventpp pass them; waiting and counting
 /// work alike with every choice.
-template <class Mutex_, template <class> class Atomic_ = std::atomic,
-          class ConditionVariable_ = std::condition_variable,
-          class SharedMutex_ = std::shared_timed_mutex>
+template <class LockType, template <class> class AtomicType = std::atomic,
+          class ConditionType = std::condition_variable,
+          class SharedLockType = std::shared_timed_mutex>
 struct GeneralThreading {
-    using Mutex = Mutex_;
-    using SharedMutex = SharedMutex_;
+    using Mutex = LockType;
+    using SharedMutex = SharedLockType;
     template <class T>
-    using Atomic = Atomic_<T>;
-    using ConditionVariable = ConditionVariable_;
+    using Atomic = AtomicType<T>;
+    using ConditionVariable = ConditionType;
 };
 
 /// For objects that are used by one thread at a time: no locks, no atomic operations, no fences.
@@ -102,8 +102,9 @@ struct SingleThreading {
     };
 
     struct ConditionVariable {
-        void notify_one() noexcept {}
-        void notify_all() noexcept {}
+        // std::condition_variable's names.
+        void notify_one() noexcept {}  // NOLINT(readability-identifier-naming)
+        void notify_all() noexcept {}  // NOLINT(readability-identifier-naming)
     };
 };
 

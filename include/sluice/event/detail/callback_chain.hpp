@@ -300,6 +300,7 @@ private:
 
     Atomic<Node*> first_{nullptr};
     // The newest serial. eventpp's name, which programs that derive from a list know.
+    // NOLINTNEXTLINE(readability-identifier-naming)
     typename Threading::template Atomic<Serial> currentCounter{0};
     mutable Lock lock_;
     Node* last_ = nullptr;

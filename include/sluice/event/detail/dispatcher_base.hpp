@@ -11,23 +11,23 @@ namespace sluice::detail {
 
 /// What EventDispatcher and EventQueue have in common. `MixinRoot` is the class that the mixins are
 /// put upon; void for this one.
-template <class Event_, class Prototype, class Policies, class MixinRoot = void>
+template <class EventType, class Prototype, class Policies, class MixinRoot = void>
 class DispatcherBase {
     static_assert(never<Prototype>, "the prototype of an EventDispatcher or EventQueue must be a "
                                     "function type such as void(int)");
 };
 
-template <class Event_, class Result, class... Args, class Policies, class MixinRoot_>
-class DispatcherBase<Event_, Result(Args...), Policies, MixinRoot_>
-    : public ListenerMap<Event_, CallbackList<Result(Args...), Policies>, Policies> {
-    using Base = ListenerMap<Event_, CallbackList<Result(Args...), Policies>, Policies>;
+template <class EventType, class Result, class... Args, class Policies, class Root>
+class DispatcherBase<EventType, Result(Args...), Policies, Root>
+    : public ListenerMap<EventType, CallbackList<Result(Args...), Policies>, Policies> {
+    using Base = ListenerMap<EventType, CallbackList<Result(Args...), Policies>, Policies>;
 
 protected:
     using Prototype = Result(Args...);  // also for mixins
     using typename Base::Key;
     using typename Base::List;
     using ArgumentPassingMode = ArgumentPassingOf<Policies, ArgumentPassingAutoDetect>;
-    using MixinRoot = std::conditional_t<std::is_void_v<MixinRoot_>, DispatcherBase, MixinRoot_>;
+    using MixinRoot = std::conditional_t<std::is_void_v<Root>, DispatcherBase, Root>;
 
 public:
     using typename Base::Event;

@@ -14,7 +14,7 @@ template <class P>
 using StatisticsMember = std::enable_if_t<P::statistics>;
 
 /// What a queue counts for its statistics, under its lock.
-template <bool isOn>
+template <bool IsOn>
 class EventCounts {
 public:
     static constexpr bool areKept = true;

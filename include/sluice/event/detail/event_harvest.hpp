@@ -115,7 +115,9 @@ private:
     }
 
     /// Under the lock, both.
-    void join(EventStore& store) noexcept {
+    // Out of line: g++ warns where it sees the address of a local harvest in a store that it
+    // outlives, though leave() takes it out again.
+    [[gnu::noinline]] void join(EventStore& store) noexcept {
         store_ = &store;
         older_ = store.harvests_;
         if (older_ != nullptr) {

@@ -88,10 +88,10 @@ public:
     };
 
     /// Adds the event that make() returns. When make() throws, nothing has been added.
-    template <Content content, class Make>
+    template <Content How, class Make>
     PushResult add(Make make) {
-        const PushResult result = tryAdd<content>(make);
-        return result == PushResult::ok ? result : refused<content>(result, make);
+        const PushResult result = tryAdd<How>(make);
+        return result == PushResult::ok ? result : refused<How>(result, make);
     }
 
     /// Calls look(event) for the first event, which stays; consumers wait meanwhile. False when
@@ -183,11 +183,11 @@ public:
 
 private:
     /// The result in the end: after waiting for room, if the policy says so.
-    template <Content content, class Make>
+    template <Content How, class Make>
     [[gnu::cold, gnu::noinline]] PushResult refused(PushResult result, Make& make) {
         while (result == PushResult::full && canHaveRoom()) {
             waiters_.wait([this] { return hasRoom(); });
-            result = tryAdd<content>(make);
+            result = tryAdd<How>(make);
         }
         if (Counts::areKept && result != PushResult::ok) {
             const std::lock_guard<Lock> guard(lock_);
@@ -207,9 +207,9 @@ private:
                admit() != PushResult::full;
     }
 
-    template <Content content, class Make>
+    template <Content How, class Make>
     PushResult tryAdd(Make& make) {
-        if constexpr (Line::hasSpares && content == Content::plain) {
+        if constexpr (Line::hasSpares && How == Content::plain) {
             return addPlain(make);
         } else {
             return build(make);

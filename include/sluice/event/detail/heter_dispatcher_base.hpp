@@ -13,18 +13,17 @@ namespace sluice::detail {
 
 /// What HeterEventDispatcher and HeterEventQueue have in common. `MixinRoot` is the class that the
 /// mixins are put upon; void for this one.
-template <class Event_, class PrototypeList_, class Policies, class MixinRoot_ = void>
+template <class EventType, class ListOfPrototypes, class Policies, class Root = void>
 class HeterDispatcherBase
-    : public ListenerMap<Event_, HeterCallbackList<PrototypeList_, Policies>, Policies> {
-    using Base = ListenerMap<Event_, HeterCallbackList<PrototypeList_, Policies>, Policies>;
+    : public ListenerMap<EventType, HeterCallbackList<ListOfPrototypes, Policies>, Policies> {
+    using Base = ListenerMap<EventType, HeterCallbackList<ListOfPrototypes, Policies>, Policies>;
 
 protected:
-    using Match = Prototypes<PrototypeList_>;
+    using Match = Prototypes<ListOfPrototypes>;
     using typename Base::Key;
     using typename Base::List;
     using ArgumentPassingMode = ArgumentPassingOf<Policies, ArgumentPassingExcludeEvent>;
-    using MixinRoot =
-        std::conditional_t<std::is_void_v<MixinRoot_>, HeterDispatcherBase, MixinRoot_>;
+    using MixinRoot = std::conditional_t<std::is_void_v<Root>, HeterDispatcherBase, Root>;
 
     static_assert(!(ArgumentPassingMode::canIncludeEventType &&
                     ArgumentPassingMode::canExcludeEventType),
@@ -33,7 +32,7 @@ protected:
     static constexpr bool includesEvent = ArgumentPassingMode::canIncludeEventType != 0;
 
 public:
-    using PrototypeList = PrototypeList_;
+    using PrototypeList = ListOfPrototypes;
     using typename Base::Event;
     using typename Base::Handle;
 

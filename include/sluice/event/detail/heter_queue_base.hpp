@@ -39,13 +39,13 @@ void visitQueued(HeterQueuedEvent<Event, HeterTuple<P...>>& queued, F f) {
 }
 
 /// HeterEventQueue without the mixins.
-template <class Event_, class PrototypeList, class Policies>
+template <class EventType, class PrototypeList, class Policies>
 class HeterQueueBase
-    : public QueueCore<HeterDispatcherBase<Event_, PrototypeList, Policies,
-                                           HeterQueueBase<Event_, PrototypeList, Policies>>,
-                       HeterQueuedEvent<Event_, PrototypeList>, Policies> {
-    using Queued = HeterQueuedEvent<Event_, PrototypeList>;
-    using Base = QueueCore<HeterDispatcherBase<Event_, PrototypeList, Policies, HeterQueueBase>,
+    : public QueueCore<HeterDispatcherBase<EventType, PrototypeList, Policies,
+                                           HeterQueueBase<EventType, PrototypeList, Policies>>,
+                       HeterQueuedEvent<EventType, PrototypeList>, Policies> {
+    using Queued = HeterQueuedEvent<EventType, PrototypeList>;
+    using Base = QueueCore<HeterDispatcherBase<EventType, PrototypeList, Policies, HeterQueueBase>,
                            Queued, Policies>;
     using typename Base::Content;
     using typename Base::Match;
@@ -54,7 +54,7 @@ class HeterQueueBase
     using Traits = PrototypeTraits<typename Match::template At<I>>;
 
 public:
-    using Event = Event_;
+    using Event = EventType;
 
     using Base::Base;
 
@@ -95,10 +95,10 @@ private:
         return Base::template contentOf<typename Traits<I>::Arguments, First, A...>(hasGetEvent);
     }
 
-    template <std::size_t I, Content content, class FindEvent, class... A>
+    template <std::size_t I, Content How, class FindEvent, class... A>
     bool queue(FindEvent findEvent, A&&... args) {
         using Arguments = decltype(Queued::arguments);
-        return this->template add<content>([&] {
+        return this->template add<How>([&] {
             return Queued{findEvent(), Arguments(std::in_place_index<I>, std::forward<A>(args)...)};
         });
     }

@@ -10,16 +10,16 @@ namespace sluice::detail {
 
 /// Lists of listeners, found by events: what all dispatchers and queues have in common. `List` is a
 /// CallbackList or a HeterCallbackList.
-template <class Event_, class List_, class Policies>
+template <class EventType, class ListType, class Policies>
 class ListenerMap {
 protected:
     // What mixins may want to know.
     using Threading = ThreadingOf<Policies>;
-    using List = List_;
-    using Key = std::decay_t<Event_>;
+    using List = ListType;
+    using Key = std::decay_t<EventType>;
 
 public:
-    using Event = Event_;
+    using Event = EventType;
     using Handle = typename List::Handle;
     using Mutex = typename Threading::Mutex;
 

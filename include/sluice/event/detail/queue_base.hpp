@@ -44,16 +44,16 @@ void visitQueued(const QueuedEvent<Event, Result(Args...)>& queued, F f) {
 }
 
 /// EventQueue without the mixins.
-template <class Event_, class Prototype, class Policies>
+template <class EventType, class Prototype, class Policies>
 class QueueBase;
 
-template <class Event_, class Result, class... Args, class Policies>
-class QueueBase<Event_, Result(Args...), Policies>
-    : public QueueCore<DispatcherBase<Event_, Result(Args...), Policies,
-                                      QueueBase<Event_, Result(Args...), Policies>>,
-                       QueuedEvent<Event_, Result(Args...)>, Policies> {
-    using Base = QueueCore<DispatcherBase<Event_, Result(Args...), Policies, QueueBase>,
-                           detail::QueuedEvent<Event_, Result(Args...)>, Policies>;
+template <class EventType, class Result, class... Args, class Policies>
+class QueueBase<EventType, Result(Args...), Policies>
+    : public QueueCore<DispatcherBase<EventType, Result(Args...), Policies,
+                                      QueueBase<EventType, Result(Args...), Policies>>,
+                       QueuedEvent<EventType, Result(Args...)>, Policies> {
+    using Base = QueueCore<DispatcherBase<EventType, Result(Args...), Policies, QueueBase>,
+                           detail::QueuedEvent<EventType, Result(Args...)>, Policies>;
     using Arguments = std::tuple<std::decay_t<Args>...>;
     using Indexes = std::index_sequence_for<Args...>;
     using typename Base::Amount;
@@ -61,8 +61,8 @@ class QueueBase<Event_, Result(Args...), Policies>
     using typename Base::Harvest;
 
 public:
-    using Event = Event_;
-    using QueuedEvent = detail::QueuedEvent<Event_, Result(Args...)>;
+    using Event = EventType;
+    using QueuedEvent = detail::QueuedEvent<EventType, Result(Args...)>;
 
     using Base::Base;
 
@@ -76,8 +76,9 @@ public:
                       "enqueue(): the number of arguments is the prototype's, but the policy wants "
                       "the event in front of them");
         constexpr Content content =
-            Base::template contentOf<Arguments, std::tuple_element_t<0, std::tuple<A&..., Event_>>,
-                                     A...>(isDetected<EventResult, Policies, A&...>);
+            Base::template contentOf<Arguments,
+                                     std::tuple_element_t<0, std::tuple<A&..., EventType>>, A...>(
+                isDetected<EventResult, Policies, A&...>);
         return this->template add<content>([&] {
             return QueuedEvent{getEvent<Policies, Event>(args...),
                                Arguments(std::forward<A>(args)...)};

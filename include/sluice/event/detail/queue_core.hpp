@@ -171,9 +171,9 @@ protected:
     }
 
     /// Queues what make() returns.
-    template <Content content, class Make>
+    template <Content How, class Make>
     bool add(Make make) {
-        return store_.template add<content>(make) == PushResult::ok;
+        return store_.template add<How>(make) == PushResult::ok;
     }
 
     struct Outcome {

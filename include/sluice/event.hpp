@@ -15,6 +15,7 @@
 #include <sluice/event/event_policies.hpp>
 #include <sluice/event/event_queue.hpp>
 #include <sluice/event/event_queue_options.hpp>
+#include <sluice/event/event_queue_statistics.hpp>
 #include <sluice/event/event_util.hpp>
 #include <sluice/event/heter_callback_list.hpp>
 #include <sluice/event/heter_event_dispatcher.hpp>

@@ -38,7 +38,7 @@ void use() {
     const Pinned pinned;
     const AnyData<16> data = pinned;
 #elif CASE == 3
-    // EXPECT: AnyData: maxSize must be at least 1
+    // EXPECT: AnyData: MaxSize must be at least 1
     const AnyData<0> data = 1;
 #elif CASE == 4
     // EXPECT: use of deleted function.*AnyData

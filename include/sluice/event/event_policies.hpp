@@ -29,6 +29,9 @@ struct TagHeterEventQueue : TagHeter {};
 
 /// For objects that several threads use. The default.
 ///
+/// A Threading may also name `Wait`, the strategy by which threads wait for a queue: Park, unless
+/// it says otherwise.
+///
 /// The critical sections of this module are a few instructions long and contain no foreign code, so
 /// its locks poll (see SpinLock). Use GeneralThreading<std::mutex> where threads of different
 /// real-time priorities share an object.

@@ -18,9 +18,10 @@
 ///
 /// Exact counts: accepted = taken and not put back + discarded + still there.
 ///
-/// Invariants, under the lock: size_ is the number of events in line_; limit: size_ + building_ <=
-/// limit, where building_ events have been admitted but have no place yet. harvests_ links what
-/// consumers have taken out, newest first.
+/// Invariants, under the lock: size_ is the number of events in line_. When an event is admitted,
+/// size_ + building_ <= limit, where building_ events have been admitted but have no place yet;
+/// what is put back may exceed the limit, and keeps others out until it does not. harvests_ links
+/// what consumers have taken out, newest first. While isPeeked_, the first event stays the first.
 ///
 /// Edges: E1 hand-over: event written -> unlock .. lock -> event read. E2 ready: size_ release ..
 /// acquire by who waits; and the event count's own edge between the two.
@@ -29,6 +30,7 @@
 
 #include <sluice/base/cache_line.hpp>
 #include <sluice/base/setup_error.hpp>
+#include <sluice/event/detail/event_counts.hpp>
 #include <sluice/event/detail/event_lines.hpp>
 #include <sluice/event/detail/event_waiters.hpp>
 #include <sluice/event/detail/read_side.hpp>
@@ -42,8 +44,9 @@
 
 namespace sluice::detail {
 
-template <class Event, class Line, class Threading>
-class EventStore {
+/// `Counts`: EventCounts, of which a store is made so that none takes no room.
+template <class Event, class Line, class Threading, class Counts = EventCounts<false>>
+class EventStore : private Counts {
     using ReadSide = ReadSideOf<Threading>;
     using Lock = LockOf<Threading>;
     template <class T>
@@ -88,9 +91,19 @@ public:
     template <Content content, class Make>
     PushResult add(Make make) {
         const PushResult result = tryAdd<content>(make);
-        return result == PushResult::full && options_.overflow == Overflow::block
-                   ? addWaiting<content>(make)
-                   : result;
+        return result == PushResult::ok ? result : refused<content>(result, make);
+    }
+
+    /// Calls look(event) for the first event, which stays; consumers wait meanwhile. False when
+    /// there is none.
+    template <class Look>
+    bool peek(Look look) {
+        const Peek first(*this);
+        if (first.event == nullptr) {
+            return false;
+        }
+        look(*first.event);
+        return true;
     }
 
     [[nodiscard]] bool isEmpty() const noexcept {
@@ -103,7 +116,14 @@ public:
     /// Whether an event is there, being added, or being dealt with.
     [[nodiscard]] bool isBusy() const noexcept {
         const std::lock_guard<Lock> guard(lock_);
-        return building_ != 0 || harvests_ != nullptr || size_.load(std::memory_order_relaxed) != 0;
+        return isBusyLocked();
+    }
+
+    /// Waits until there is an event, or the end: the store is closed and not busy. False in the
+    /// end.
+    bool awaitWork() const {
+        waiters_.wait([this] { return isReady() || (isClosed() && (!isEmpty() || !isBusy())); });
+        return !isClosed() || isBusy();
     }
 
     void close() noexcept {
@@ -111,7 +131,7 @@ public:
             const std::lock_guard<Lock> guard(lock_);
             isClosed_.store(true, std::memory_order_release);
         }
-        waiters_.notify();
+        waiters_.notifyAll();
     }
     [[nodiscard]] bool isClosed() const noexcept {
         return isClosed_.load(std::memory_order_acquire);
@@ -120,6 +140,11 @@ public:
     [[nodiscard]] std::uint64_t discardedCount() const noexcept {
         const std::lock_guard<Lock> guard(lock_);
         return discarded_;
+    }
+    [[nodiscard]] auto statistics() const noexcept {
+        const std::lock_guard<Lock> guard(lock_);
+        return Counts::with(discarded_,
+                            size_.load(std::memory_order_relaxed));  // relaxed: the lock
     }
 
     /// Whether an event is there, and consumers are to hear of it.
@@ -141,7 +166,7 @@ public:
                              std::memory_order_release);
         }
         if (isReady()) {
-            waiters_.notify();
+            waiters_.notifyAll();
         }
     }
 
@@ -157,14 +182,29 @@ public:
     }
 
 private:
+    /// The result in the end: after waiting for room, if the policy says so.
     template <Content content, class Make>
-    [[gnu::cold, gnu::noinline]] PushResult addWaiting(Make& make) {
-        PushResult result = PushResult::full;
-        while (result == PushResult::full) {
+    [[gnu::cold, gnu::noinline]] PushResult refused(PushResult result, Make& make) {
+        while (result == PushResult::full && canHaveRoom()) {
             waiters_.wait([this] { return hasRoom(); });
             result = tryAdd<content>(make);
         }
+        if (Counts::areKept && result != PushResult::ok) {
+            const std::lock_guard<Lock> guard(lock_);
+            Counts::addRejected();
+        }
         return result;
+    }
+
+    /// When the oldest event is to make room, there may be none: all belongs to events that are
+    /// being built.
+    bool canHaveRoom() const noexcept {
+        if (options_.overflow == Overflow::reject) {
+            return false;
+        }
+        const std::lock_guard<Lock> guard(lock_);
+        return options_.overflow == Overflow::block || !line_.isEmpty() ||
+               admit() != PushResult::full;
     }
 
     template <Content content, class Make>
@@ -176,17 +216,66 @@ private:
         }
     }
 
+    /// Under the lock, which size_ is written under, hence relaxed.
+    bool isBusyLocked() const noexcept {
+        return building_ != 0 || harvests_ != nullptr || size_.load(std::memory_order_relaxed) != 0;
+    }
+
     /// Or is closed: whether there is an answer.
     bool hasRoom() const noexcept {
         const std::lock_guard<Lock> guard(lock_);
-        return admit() != PushResult::full;
+        return admit() != PushResult::full ||
+               (options_.overflow == Overflow::dropOldest && !isPeeked_);
+    }
+
+    /// The first event, which nobody takes out while this lives.
+    struct Peek {
+        EventStore& store;
+        Event* event = nullptr;
+
+        explicit Peek(EventStore& ownStore) : store(ownStore) {
+            while (!begins()) {
+                store.awaitEndOfPeek();
+            }
+        }
+        Peek(const Peek&) = delete;
+        Peek& operator=(const Peek&) = delete;
+        ~Peek() {
+            if (event == nullptr) {
+                return;
+            }
+            {
+                const std::lock_guard<Lock> guard(store.lock_);
+                store.isPeeked_ = false;
+            }
+            store.waiters_.notifyAll();
+        }
+
+        bool begins() noexcept {
+            const std::lock_guard<Lock> guard(store.lock_);
+            if (store.isPeeked_) {
+                return false;
+            }
+            if (!store.line_.isEmpty()) {
+                event = &store.line_.front();
+                store.isPeeked_ = true;
+            }
+            return true;
+        }
+    };
+
+    [[gnu::cold, gnu::noinline]] void awaitEndOfPeek() const {
+        waiters_.wait([this] {
+            const std::lock_guard<Lock> guard(lock_);
+            return !isPeeked_;
+        });
     }
 
     /// After the unlock, with what isNotifying() was under the lock: either this event's producer
     /// sees that consumers are to hear of it, or the last unsilence() sees the event.
     void announce(bool isToBeHeard) noexcept {
         if (isToBeHeard) {
-            waiters_.notify();
+            waiters_.notifyAll();
         }
     }
 
@@ -200,29 +289,32 @@ private:
                    : PushResult::full;
     }
 
-    /// Under the lock: the same, after making room if the policy says so. The line takes what has
-    /// to be destroyed after the unlock.
-    PushResult admitOrDiscard(Line& discarded) noexcept {
-        const PushResult result = admit();
-        return result == PushResult::full && options_.overflow == Overflow::dropOldest
-                   ? discardOldest(discarded)
-                   : result;
+    bool isToDiscard(PushResult admitted) const noexcept {
+        return admitted == PushResult::full && options_.overflow == Overflow::dropOldest;
     }
 
+    /// Under the lock: admit() after making room. The line takes what has to be destroyed after the
+    /// unlock.
     [[gnu::cold, gnu::noinline]] PushResult discardOldest(Line& discarded) noexcept {
-        if (line_.isEmpty()) {
-            return PushResult::full;  // all the room belongs to events that are being built
+        // More than one when events have been put back.
+        while (admit() == PushResult::full && !line_.isEmpty() && !isPeeked_) {
+            line_.moveFrontTo(discarded);
+            resize(-1);
+            ++discarded_;
         }
-        line_.moveFrontTo(discarded);
-        resize(-1);
-        ++discarded_;
-        return PushResult::ok;
+        return admit();
     }
 
     /// Under the lock.
     void resize(std::ptrdiff_t change) noexcept {
         const auto size = static_cast<std::ptrdiff_t>(size_.load(std::memory_order_relaxed));
         size_.store(static_cast<std::size_t>(size + change), std::memory_order_release);  // E2
+    }
+
+    /// Under the lock: one more in the line.
+    void countNew() noexcept {
+        resize(1);
+        Counts::addEnqueued(size_.load(std::memory_order_relaxed));  // relaxed: under the lock
     }
 
     /// Without the lock.
@@ -237,6 +329,14 @@ private:
         }
         const std::lock_guard<Lock> guard(lock_);
         spares_.giveBack(empty);
+    }
+
+    /// Under the lock. Plain values need not be destroyed.
+    [[gnu::cold, gnu::noinline]] PushResult discardPlain() noexcept {
+        Line discarded;
+        const PushResult result = discardOldest(discarded);
+        spares_.giveBack(discarded);
+        return result;
     }
 
     template <class Make>
@@ -254,17 +354,18 @@ private:
         bool isToBeHeard = false;
         {
             const std::lock_guard<Lock> guard(lock_);
-            Line discarded;
-            result = admitOrDiscard(discarded);
+            result = admit();
+            if (isToDiscard(result)) {
+                result = discardPlain();
+            }
             if (result != PushResult::ok) {
                 return true;
             }
-            spares_.giveBack(discarded);  // plain values: nothing to destroy
             if (!spares_.take(line_)) {
                 return false;
             }
             line_.fillBack(make);
-            resize(1);
+            countNew();
             isToBeHeard = isNotifying();
         }
         announce(isToBeHeard);
@@ -291,7 +392,7 @@ private:
                 node.moveFrontTo(store.line_);
                 isPlaced = true;
                 --store.building_;
-                store.resize(1);
+                store.countNew();
                 isToBeHeard = store.isNotifying();
             }
             store.announce(isToBeHeard);
@@ -306,7 +407,7 @@ private:
                 --store.building_;
                 store.spares_.giveBack(node);
             }
-            store.waiters_.notify();
+            store.waiters_.notifyAll();
         }
     };
 
@@ -316,7 +417,10 @@ private:
         Line node;
         {
             const std::lock_guard<Lock> guard(lock_);
-            const PushResult result = admitOrDiscard(discarded);
+            PushResult result = admit();
+            if (isToDiscard(result)) {
+                result = discardOldest(discarded);
+            }
             if (result != PushResult::ok) {
                 return result;
             }
@@ -352,6 +456,7 @@ private:
     Atomic<unsigned> silencers_{0};
     Atomic<std::size_t> size_{0};
     std::size_t building_ = 0;
+    bool isPeeked_ = false;
     Line line_;
     typename Line::Spares spares_;
     Harvest* harvests_ = nullptr;

@@ -9,28 +9,9 @@
 
 namespace sluice::detail {
 
-/// Who waits for something to happen to a queue.
-template <class Platform>
-class SharedEventWaiters {
-public:
-    using Clock = typename Platform::Clock;
-
-    template <class Ready>
-    void wait(Ready ready) {
-        park_.wait(ready);
-    }
-    template <class Ready>
-    bool waitUntil(Ready ready, typename Clock::time_point deadline) {
-        return park_.waitUntil(ready, deadline);
-    }
-    void notify() noexcept { park_.notifyAll(); }
-
-private:
-    BasicPark<Platform> park_;
-};
-
-/// With one thread there is nobody to wait for: time may pass, but nothing else will happen.
-class SingleEventWaiters {
+/// The wait strategy of one thread: there is nobody to wait for. Time may pass, but nothing else
+/// will happen.
+class SingleThreadWait {
 public:
     using Clock = StdPlatform::Clock;
 
@@ -38,8 +19,8 @@ public:
     void wait(Ready ready) {
         if (!ready()) {
             failAssertion({"",
-                           "waiting for an event with SingleThreading never ends: nobody else "
-                           "can add one. Use MultipleThreading, or waitFor()",
+                           "this wait on an EventQueue with SingleThreading never ends: nobody "
+                           "else can add or process events. Use MultipleThreading, or waitFor()",
                            __FILE__, __LINE__});
         }
     }
@@ -50,19 +31,17 @@ public:
         }
         return ready();
     }
-    void notify() noexcept {}
+    void notifyAll() noexcept {}
 };
 
-template <class Threading>
-auto selectEventWaiters() {
-    if constexpr (isSingleThreading<Threading>) {
-        return static_cast<SingleEventWaiters*>(nullptr);
-    } else {
-        return static_cast<SharedEventWaiters<typename ReadSide<Threading>::Platform>*>(nullptr);
-    }
-}
+template <class T>
+using WaitMember = typename T::Wait;
 
+/// How threads wait for something to happen to a queue.
 template <class Threading>
-using EventWaiters = std::remove_pointer_t<decltype(selectEventWaiters<Threading>())>;
+using EventWaiters =
+    std::conditional_t<isSingleThreading<Threading>, SingleThreadWait,
+                       typename PolicyOr<BasicPark<typename ReadSideOf<Threading>::Platform>,
+                                         WaitMember, Threading>::Type>;
 
 }  // namespace sluice::detail

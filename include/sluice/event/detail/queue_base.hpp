@@ -76,7 +76,7 @@ public:
                       "enqueue(): the number of arguments is the prototype's, but the policy wants "
                       "the event in front of them");
         constexpr Content content =
-            Base::template contentOf<Arguments, std::tuple_element_t<0, std::tuple<A..., Event_>>,
+            Base::template contentOf<Arguments, std::tuple_element_t<0, std::tuple<A&..., Event_>>,
                                      A...>(isDetected<EventResult, Policies, A&...>);
         return this->template add<content>([&] {
             return QueuedEvent{getEvent<Policies, Event>(args...),
@@ -116,25 +116,28 @@ public:
     bool processUntil(Predicate&& predicate) {
         bool any = false;
         Harvest events(this->store_, Amount::all);
-        while (events.hasNext() && !ask(predicate, events.front().arguments, Indexes())) {
+        while (events.hasNext() && !ask(predicate, events.front().arguments, Indexes()) &&
+               events.hasNext()) {  // again: the predicate may have destroyed the queue
             any = true;
             this->dispatchFront(events);
         }
         return any;
     }
 
-    /// Copies the first event; it stays. False when there is none.
+    /// Copies the first event; it stays. False when there is none. Who wants to take events out
+    /// waits until it has been copied.
     bool peekEvent(QueuedEvent* event) {
-        Harvest events(this->store_, Amount::one);
-        if (!events.hasNext()) {
-            return false;
-        }
-        *event = std::as_const(events.front());
-        return true;
+        static_assert(std::is_copy_assignable_v<QueuedEvent>,
+                      "peekEvent() copies the event, but one of its arguments cannot be copied: "
+                      "use takeEvent()");
+        return this->store_.peek([event](const QueuedEvent& first) { *event = first; });
     }
 
-    /// Moves the first event out. False when there is none.
+    /// Moves the first event out. False when there is none. Stays when moving it throws.
     bool takeEvent(QueuedEvent* event) {
+        static_assert(std::is_move_assignable_v<QueuedEvent>,
+                      "takeEvent() assigns the event, but one of its arguments cannot be assigned: "
+                      "use processOneWith()");
         Harvest events(this->store_, Amount::one);
         if (!events.hasNext()) {
             return false;
@@ -146,9 +149,15 @@ public:
 
     using Base::dispatch;
 
-    /// Calls the listeners of an event that was peeked at or taken.
+    /// Calls the listeners of an event that was peeked at or taken, any number of times. They may
+    /// change arguments that are non-const references in the prototype.
     template <class U>
-    auto dispatch(const U& event) -> std::enable_if_t<std::is_same_v<U, QueuedEvent>> {
+    auto dispatch(U& event) const
+        -> std::enable_if_t<std::is_same_v<std::remove_const_t<U>, QueuedEvent>> {
+        this->dispatchQueued(event);
+    }
+    template <class U>
+    auto dispatch(const U& event) const -> std::enable_if_t<std::is_same_v<U, QueuedEvent>> {
         this->dispatchQueued(event);
     }
 

@@ -3,6 +3,7 @@
 #include <sluice/event/detail/event_harvest.hpp>
 #include <sluice/event/detail/policy_traits.hpp>
 #include <sluice/wait/deadline.hpp>
+#include <sluice/wait/harvest_pacing.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -64,31 +65,46 @@ public:
     // ---- Consumers: any number of threads, each event goes to one of them
 
     /// Dispatches the events that are queued now. False when there were none.
-    bool process() {
-        return harvest(Amount::all, [this](auto& events) { dispatchFront(events); });
-    }
+    bool process() { return harvest(Amount::all, dispatching()).count != 0; }
 
     /// Dispatches the first event.
-    bool processOne() {
-        return harvest(Amount::one, [this](auto& events) { dispatchFront(events); });
-    }
+    bool processOne() { return harvest(Amount::one, dispatching()).count != 0; }
 
     /// Calls visitor(event, args...) for the events that are queued now, instead of listeners:
     /// without a search, mixins, or canContinueInvoking, and inlined.
     template <class Visitor>
     bool processQueueWith(Visitor&& visitor) {
-        return harvest(Amount::all, [&](auto& events) { visitFront(events, visitor); });
+        return harvest(Amount::all, visiting(visitor)).count != 0;
     }
 
     /// The same for the first event.
     template <class Visitor>
     bool processOneWith(Visitor&& visitor) {
-        return harvest(Amount::one, [&](auto& events) { visitFront(events, visitor); });
+        return harvest(Amount::one, visiting(visitor)).count != 0;
+    }
+
+    /// The loop of a consumer: dispatches events as they come and sleeps while there are none.
+    /// Returns when the queue is closed and everything that was accepted has been processed, or
+    /// when a listener has destroyed the queue. Any number of threads may run it; not from inside a
+    /// listener.
+    ///
+    /// A listener's exception ends the loop, which may be run again. The pacing lets small batches
+    /// grow while events flow; see HarvestPacing, and NoPacing.
+    template <class Pacing = HarvestPacing>
+    void run(const Pacing& pacing = Pacing()) {
+        runLoop(dispatching(), pacing);
+    }
+
+    /// The same with a visitor in place of the listeners, as processQueueWith().
+    template <class Visitor, class Pacing = HarvestPacing>
+    void runWith(Visitor&& visitor, const Pacing& pacing = Pacing()) {
+        runLoop(visiting(visitor), pacing);
     }
 
     /// Destroys all queued events.
     void clearEvents() {
-        harvest(Amount::all, [](auto& events) { events.drop(); });
+        Harvest events(store_, Amount::all);
+        events.discard();
     }
 
     /// Whether nothing is queued, being queued or being processed.
@@ -97,8 +113,15 @@ public:
     /// How many events are queued, or were a moment ago.
     [[nodiscard]] std::size_t sizeApprox() const noexcept { return store_.size(); }
 
-    /// How many events made room for others.
+    /// How many events made room for others, or were cleared.
     [[nodiscard]] std::uint64_t discardedCount() const noexcept { return store_.discardedCount(); }
+
+    /// Counts of everything, for policies that ask for it. They cost nothing otherwise.
+    [[nodiscard]] EventQueueStatistics statistics() const noexcept {
+        static_assert(hasStatistics, "statistics() needs `static constexpr bool statistics = true` "
+                                     "in the policies of the queue");
+        return store_.statistics();
+    }
 
     /// Waits until there is an event, or until the queue is closed.
     void wait() const {
@@ -129,15 +152,19 @@ public:
 
 protected:
     using Line = std::remove_pointer_t<decltype(selectLine<Queued, Policies>())>;
-    using Store = EventStore<Queued, Line, ThreadingOf<Policies>>;
+    static constexpr bool hasStatistics = isDetected<StatisticsMember, Policies>;
+    using Store = EventStore<Queued, Line, ThreadingOf<Policies>, EventCounts<hasStatistics>>;
     using Harvest = typename Store::Harvest;
     using Amount = typename Harvest::Amount;
     using Content = typename Store::Content;
 
-    /// Of an event that is made of a First, and arguments that are made of A.
+    /// Of an event that is made of First&&, and arguments that are made of A&&. What is long is
+    /// better copied without the lock.
     template <class Arguments, class First, class... A>
     static constexpr Content contentOf(bool hasGetEvent) noexcept {
-        return !hasGetEvent && isPlain<typename Dispatcher::Key, First>() &&
+        constexpr std::size_t maxPlainBytes = 256;
+        return !hasGetEvent && sizeof(Queued) <= maxPlainBytes &&
+                       isPlain<typename Dispatcher::Key, First>() &&
                        arePlain<A...>(static_cast<Arguments*>(nullptr))
                    ? Content::plain
                    : Content::foreign;
@@ -149,14 +176,18 @@ protected:
         return store_.template add<content>(make) == PushResult::ok;
     }
 
+    struct Outcome {
+        std::size_t count;  ///< the events of the batch
+        bool isQueueGone;
+    };
+
     template <class Handle>
-    bool harvest(Amount amount, Handle handle) {
+    Outcome harvest(Amount amount, Handle handle) {
         Harvest events(store_, amount);
-        const bool any = events.hasNext();
         while (events.hasNext()) {
             handle(events);
         }
-        return any;
+        return {events.size(), events.isOrphaned()};
     }
 
     /// Dispatches the events that pass the test and keeps the others. Whether any passed.
@@ -164,11 +195,11 @@ protected:
     bool processWhere(Test test) {
         bool any = false;
         harvest(Amount::all, [&](auto& events) {
-            if (test(events.front())) {
+            if (!test(events.front())) {
+                events.keep();
+            } else if (events.hasNext()) {  // unless the test has destroyed the queue
                 any = true;
                 dispatchFront(events);
-            } else {
-                events.keep();
             }
         });
         return any;
@@ -191,11 +222,12 @@ protected:
 private:
     using Clock = typename EventWaiters<ThreadingOf<Policies>>::Clock;
 
-    /// Whether a value is made of another one without foreign code.
+    /// Whether std::forward<From>(value) makes a To without foreign code. Not every constructor of
+    /// a trivially copyable type is trivial, so this one is asked for.
     template <class To, class From>
     static constexpr bool isPlain() noexcept {
         using Source = std::decay_t<From>;
-        return (std::is_same_v<To, Source> && std::is_trivially_copy_constructible_v<To> &&
+        return (std::is_same_v<To, Source> && std::is_trivially_constructible_v<To, From&&> &&
                 std::is_trivially_destructible_v<To>) ||
                (std::is_arithmetic_v<To> && std::is_arithmetic_v<Source>);
     }
@@ -210,8 +242,27 @@ private:
         ~Dropped() { events.drop(); }
     };
 
+    template <class Handle, class Pacing>
+    void runLoop(Handle handle, const Pacing& pacing) {
+        while (store_.awaitWork()) {
+            const Outcome outcome = harvest(Amount::all, handle);
+            if (outcome.isQueueGone) {
+                return;
+            }
+            pacing.harvested(outcome.count);
+        }
+    }
+
+    auto dispatching() {
+        return [this](Harvest& events) { dispatchFront(events); };
+    }
     template <class Visitor>
-    void visitFront(Harvest& events, Visitor& visitor) {
+    auto visiting(Visitor& visitor) {
+        return [&visitor](Harvest& events) { visitFront(events, visitor); };
+    }
+
+    template <class Visitor>
+    static void visitFront(Harvest& events, Visitor& visitor) {
         const Dropped dropped{events};
         visitQueued(events.front(),
                     [&visitor](auto, auto& event, auto&... args) { visitor(event, args...); });

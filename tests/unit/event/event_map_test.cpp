@@ -22,6 +22,12 @@
 namespace sluice {
 namespace {
 
+struct CountedKey {
+    std::size_t value;
+    friend bool operator==(const CountedKey& a, const CountedKey& b) { return a.value == b.value; }
+    inline static std::size_t hashes = 0;
+};
+
 struct CollidingKey {
     std::size_t value;
     friend bool operator==(const CollidingKey& a, const CollidingKey& b) {
@@ -35,6 +41,14 @@ struct CollidingKey {
 template <>
 struct std::hash<sluice::CollidingKey> {
     std::size_t operator()(const sluice::CollidingKey&) const { return 7; }
+};
+
+template <>
+struct std::hash<sluice::CountedKey> {
+    std::size_t operator()(const sluice::CountedKey& key) const {
+        ++sluice::CountedKey::hashes;
+        return key.value;
+    }
 };
 
 namespace sluice {
@@ -98,6 +112,17 @@ TYPED_TEST(EventMapTest, KeysOfTheSameHashAreToldApart) {
         EXPECT_EQ(*this->find(map, CollidingKey{i}), i);
     }
     EXPECT_EQ(this->find(map, CollidingKey{100}), nullptr);
+}
+
+TYPED_TEST(EventMapTest, AddingAndSearchingManyTakesConstantTimeOnAverage) {
+    constexpr std::size_t count = 2000;
+    EventMap<CountedKey, int, TypeParam> map;
+    CountedKey::hashes = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        map.findOrAdd(CountedKey{i});
+        EXPECT_NE(this->find(map, CountedKey{i}), nullptr);
+    }
+    EXPECT_LT(CountedKey::hashes, 20 * count);
 }
 
 /// Counts the locks that are taken.

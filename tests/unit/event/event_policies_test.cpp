@@ -340,7 +340,7 @@ TYPED_TEST(EventPoliciesTest, MixinWithoutHookDoesNotRepeatTheNextOnes) {
 }
 
 TYPED_TEST(EventPoliciesTest, HookMayBeATemplate) {
-    using Policies = Mixing<TypeParam, Any, Named>;
+    using Policies = Mixing<TypeParam, Named, Any, Named>;
     EventDispatcher<int, void(int), Policies> dispatcher;
     dispatcher.dispatch(1, 2);
     dispatcher.dispatch(1, 2);

@@ -2,6 +2,7 @@
 
 // eventpp's policies: see sluice/event/event_policies.hpp.
 
+#include <sluice/base/cache_line.hpp>
 #include <sluice/base/spin_lock.hpp>
 #include <sluice/event/event_policies.hpp>
 
@@ -18,6 +19,11 @@
 #include <type_traits>
 #include <unordered_map>
 #include <utility>
+
+#ifndef EVENTPP_CACHELINE_SIZE
+#define EVENTPP_CACHELINE_SIZE sluice::cacheLineSize
+#endif
+#define EVENTPP_ALIGN_CACHELINE alignas(EVENTPP_CACHELINE_SIZE)
 
 namespace eventpp {
 

@@ -17,9 +17,14 @@
 #include <sluice/event/event_queue_options.hpp>
 #include <sluice/event/event_queue_statistics.hpp>
 #include <sluice/event/event_util.hpp>
+#include <sluice/event/heter_callback_list.hpp>
+#include <sluice/event/heter_event_dispatcher.hpp>
+#include <sluice/event/heter_event_queue.hpp>
+#include <sluice/event/heter_tuple.hpp>
 #include <sluice/event/high_perf_policy.hpp>
 #include <sluice/event/member_listener.hpp>
 #include <sluice/event/mixin_filter.hpp>
+#include <sluice/event/mixin_heter_filter.hpp>
 #include <sluice/event/ordered_queue_list.hpp>
 #include <sluice/event/pool_queue_list.hpp>
 #include <sluice/event/scoped_connection.hpp>

@@ -25,8 +25,10 @@ struct LengthDigester {
 void use() {
 #if CASE == 0
     const AnyData<16> data = std::make_unique<int>(1);
-    const AnyHashableId id = std::string("open");
+    AnyHashableId id = std::string("open");
+    id = 3;
     const sluice::AnyId<LengthDigester, sluice::AnyValueStorage> exact = std::string("open");
+    (void)id.getDigest();
 #elif CASE == 1
     // EXPECT: AnyData: the object must be copyable, or movable and passed as an rvalue
     const auto owner = std::make_unique<int>(1);
@@ -36,7 +38,7 @@ void use() {
     const Pinned pinned;
     const AnyData<16> data = pinned;
 #elif CASE == 3
-    // EXPECT: AnyData: maxSize must be at least 1
+    // EXPECT: AnyData: MaxSize must be at least 1
     const AnyData<0> data = 1;
 #elif CASE == 4
     // EXPECT: use of deleted function.*AnyData

@@ -13,7 +13,8 @@ MODULE_LIST = Path("cmake/modules.cmake")
 MODULE = re.compile(r"^\s*sluice_module\((\w+)\s+LEVEL\s+(\d+)\b")
 FORWARDING = re.compile(r"^\s*sluice_forwarding\((\w+)\s+(\w+)\)")
 FORWARDING_LINE = re.compile(
-    r"#pragma once$|#include <|//|namespace \w+ \{$|using sluice::\w+;$|\}|$"
+    r"#pragma once$|#include <|//|namespace \w+ \{$|\}|$"
+    r"|using (\w+ = )?sluice::[\w<>, ]+;$|template <.*>$|#(ifndef|define|endif)\b"
 )
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 FENCE = re.compile(r"\batomic_(thread|signal)_fence\b")
@@ -76,7 +77,7 @@ def check_forwardings(root, levels):
 def judge_forwarding(line, module, levels):
     """What is wrong with one line of a header that forwards to `module`, or None."""
     if not FORWARDING_LINE.match(line):
-        return "a forwarding header includes and has using-declarations, and nothing else"
+        return "a forwarding header includes, and gives names to what there is, and nothing else"
     if f"<sluice/{module}/detail/" in line:
         return f"details of '{module}' are its own"
     # What the module itself may include, and the module.

@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// AnyData<maxSize> and maxSizeOf<Ts...>(): one value of any type, as the argument of an event.
+/// AnyData<MaxSize> and maxSizeOf<Ts...>(): one value of any type, as the argument of an event.
 ///
 /// Purpose: one prototype, `void(const AnyData<N>&)`, for events of unrelated types; a listener
 /// takes its own type, `const MyEvent&`, and gets it by implicit conversion.
@@ -12,7 +12,7 @@
 /// Who may call what: a plain value, not synchronised. Const is that of a pointer: a const AnyData
 /// gives its object out as mutable, so listeners on several threads must not write to it.
 ///
-/// Memory: an object of at most maxSize bytes (at least two pointers' worth) lies inside the
+/// Memory: an object of at most MaxSize bytes (at least two pointers' worth) lies inside the
 /// AnyData; a larger one, or one whose alignment exceeds std::max_align_t, lies on the heap,
 /// correctly aligned. So `AnyData<maxSizeOf<A, B, C>()>` allocates nothing for A, B and C.
 ///
@@ -36,15 +36,15 @@
 
 namespace sluice {
 
-template <std::size_t maxSize>
+template <std::size_t MaxSize>
 class AnyData {
-    static_assert(maxSize > 0, "AnyData: maxSize must be at least 1");
+    static_assert(MaxSize > 0, "AnyData: MaxSize must be at least 1");
 
     template <class T>
     using Bare = std::remove_cv_t<std::remove_reference_t<T>>;
 
     static constexpr std::size_t minCapacity = 2 * sizeof(void*);
-    static constexpr std::size_t capacity = maxSize < minCapacity ? minCapacity : maxSize;
+    static constexpr std::size_t capacity = MaxSize < minCapacity ? minCapacity : MaxSize;
 
     template <class T>
     static constexpr bool onHeap = sizeof(T) > capacity || alignof(T) > alignof(std::max_align_t);

@@ -44,7 +44,10 @@ namespace sluice {
 ///
 /// `Policies`: Callback, Threading, canContinueInvoking. See event_policies.hpp.
 template <class Prototype, class Policies = DefaultPolicies>
-class CallbackList;
+class CallbackList {
+    static_assert(detail::never<Prototype>,
+                  "the prototype of a CallbackList must be a function type such as void(int)");
+};
 
 template <class Result, class... Args, class Policies>
 class CallbackList<Result(Args...), Policies>
@@ -54,6 +57,10 @@ class CallbackList<Result(Args...), Policies>
     using Threading = detail::ThreadingOf<Policies>;
     using Chain = detail::CallbackChain<detail::CallbackOf<Policies, Result(Args...)>, Threading>;
     using Node = typename Chain::Node;
+
+    static_assert((!std::is_rvalue_reference_v<Args> && ...),
+                  "a prototype cannot have rvalue references, as several callbacks get the same "
+                  "arguments");
 
 public:
     using Callback = detail::CallbackOf<Policies, Result(Args...)>;
@@ -137,6 +144,9 @@ public:
     /// Calls all callbacks. Each gets the same arguments as lvalues, so that none can take a value
     /// away from the next.
     void operator()(Args... args) const {
+        static_assert(std::is_invocable_v<Callback&, Args&...>,
+                      "the arguments cannot be passed to more than one callback: take them by "
+                      "reference");
         this->visitWhile([&](Node& node) {
             node.callback.get()(args...);
             return detail::canContinueInvoking<Policies, Args...>(args...);

@@ -13,9 +13,9 @@
 /// again, also when several threads call at once.
 ///
 /// Who may call what: any thread, wherever the target allows it, also from a listener. Threads that
-/// call at once also ask the condition at once. The target outlives the listeners added here, or
-/// they are gone with it; a copy of the target shares their end, and keeps an ended listener,
-/// without calling it.
+/// call at once also ask the condition at once. What is added here stays valid when the target is
+/// moved. A copy of the target shares its end; it keeps a listener that has ended, without calling
+/// it.
 ///
 /// Errors: what adding throws; what the condition throws, which leaves the listener where it is and
 /// uncalled; what the listener throws. Progress: nobody waits for anybody. Cost: one allocation for
@@ -75,24 +75,21 @@ private:
             }
         }
 
-        detail::SelfRemoval<Target> removal;
         std::atomic<bool> ended;
         Listener listener;
         Condition condition;
+        detail::SelfRemoval<Handle> removal{};
     };
 
     template <class Put, class Listener, class Condition>
-    Handle add(const detail::ListenerKey<Target>& key, const Put& put, Listener&& listener,
-               Condition&& condition) {
+    Handle add(const Put& put, Listener&& listener, Condition&& condition) {
         if (detail::isNull<std::decay_t<Listener>>(listener)) {
             return Handle();
         }
         using State = Conditional<std::decay_t<Listener>, std::decay_t<Condition>>;
         return detail::addShared(
             *target_, put,
-            std::shared_ptr<State>(new State{{*target_, key},
-                                             false,
-                                             std::forward<Listener>(listener),
+            std::shared_ptr<State>(new State{false, std::forward<Listener>(listener),
                                              std::forward<Condition>(condition)}));
     }
 

@@ -12,9 +12,9 @@
 /// The listener is removed before its last call. It runs exactly as often as it may, also when
 /// several threads call at once, and also if they do so before it was completely added.
 ///
-/// Who may call what: any thread, wherever the target allows it, also from a listener. The target
-/// outlives the listeners added here, or they are gone with it; a copy of the target shares their
-/// counts, and keeps a listener that has run out, without calling it.
+/// Who may call what: any thread, wherever the target allows it, also from a listener. What
+/// is added here stays valid when the target is moved. A copy of the target shares the counts; it
+/// keeps a listener that has run out, without calling it.
 ///
 /// Errors: what adding throws; what the listener throws, which counts as a call. Progress: nobody
 /// waits for anybody. Cost: one allocation for a listener and one atomic subtraction
@@ -68,23 +68,21 @@ private:
             return left;
         }
 
-        detail::SelfRemoval<Target> removal;
         std::atomic<int> callsLeft;
         Listener listener;
+        detail::SelfRemoval<Handle> removal{};
     };
 
     template <class Put, class Listener>
-    Handle add(const detail::ListenerKey<Target>& key, const Put& put, Listener&& listener,
-               int triggerCount = 1) {
+    Handle add(const Put& put, Listener&& listener, int triggerCount = 1) {
         if (detail::isNull<std::decay_t<Listener>>(listener)) {
             return Handle();
         }
         using State = Counted<std::decay_t<Listener>>;
+        const int calls = triggerCount < 1 ? 1 : triggerCount;
         return detail::addShared(
             *target_, put,
-            std::shared_ptr<State>(new State{{*target_, key},
-                                             triggerCount < 1 ? 1 : triggerCount,
-                                             std::forward<Listener>(listener)}));
+            std::shared_ptr<State>(new State{calls, std::forward<Listener>(listener)}));
     }
 
     Target* target_;

@@ -29,9 +29,7 @@
     public:                                                                                        \
         static_assert(SLUICE_EVENT_COUNT(__VA_ARGS__) <= 15,                                       \
                       "EVENTPP_MAKE_EVENT: an event has 15 fields at most");                       \
-        Class()                                                                                    \
-            : SLUICE_EVENT_BARE(Base) SLUICE_EVENT_ENCLOSED(baseArgs),                             \
-              SLUICE_EVENT_EACH(SLUICE_EVENT_EMPTY_FIELD, SLUICE_EVENT_COMMA, __VA_ARGS__) {       \
+        Class() : SLUICE_EVENT_BARE(Base) SLUICE_EVENT_ENCLOSED(baseArgs) {                        \
         }                                                                                          \
         Class(SLUICE_EVENT_EACH(SLUICE_EVENT_PARAMETER, SLUICE_EVENT_COMMA, __VA_ARGS__))          \
             : SLUICE_EVENT_BARE(Base) SLUICE_EVENT_ENCLOSED(baseArgs),                             \
@@ -54,9 +52,8 @@
 #define SLUICE_EVENT_TYPE(field) SLUICE_EVENT_BARE(SLUICE_EVENT_FIRST field)
 #define SLUICE_EVENT_NAME(field) SLUICE_EVENT_CONCAT(field_, SLUICE_EVENT_SECOND field)
 #define SLUICE_EVENT_VALUE(field) SLUICE_EVENT_CONCAT(value_, SLUICE_EVENT_SECOND field)
-#define SLUICE_EVENT_FIELD(field) SLUICE_EVENT_TYPE(field) SLUICE_EVENT_NAME(field);
+#define SLUICE_EVENT_FIELD(field) SLUICE_EVENT_TYPE(field) SLUICE_EVENT_NAME(field){};
 #define SLUICE_EVENT_PARAMETER(field) SLUICE_EVENT_TYPE(field) SLUICE_EVENT_VALUE(field)
-#define SLUICE_EVENT_EMPTY_FIELD(field) SLUICE_EVENT_NAME(field)()
 #define SLUICE_EVENT_FILLED_FIELD(field)                                                           \
     SLUICE_EVENT_NAME(field)(std::move(SLUICE_EVENT_VALUE(field)))
 #define SLUICE_EVENT_ACCESS(field)                                                                 \

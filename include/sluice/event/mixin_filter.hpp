@@ -41,9 +41,9 @@ struct FilterPrototypeOf<R(Args...)> {
 };
 
 /// Filters are listeners with the threading of the dispatcher and none of its other policies.
-template <class Threading_>
+template <class T>
 struct FilterPolicies {
-    using Threading = Threading_;
+    using Threading = T;
 };
 
 }  // namespace detail

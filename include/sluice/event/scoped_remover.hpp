@@ -9,7 +9,8 @@
 ///
 /// Who may call what: adding, removing and reset(), any thread, also from a listener; the rest, one
 /// thread while nobody else uses the remover. A target may go first: its listeners go with it, and
-/// the remover does not touch it any more.
+/// the remover does not touch it any more. Listeners that moved to another target with the rest of
+/// it are removed from there. Not while another thread destroys, moves or swaps the target.
 ///
 /// Errors: what adding throws, nothing is added then. Adding without a target is misuse: debug
 /// builds end, others return an empty handle. Progress: a lock of the target's kind for a few
@@ -32,7 +33,6 @@ template <class Target>
 class ScopedRemover : public detail::Adders<ScopedRemover<Target>, Target> {
     using Base = detail::Adders<ScopedRemover, Target>;
     friend Base;
-    using Key = detail::ListenerKey<Target>;
 
     template <class T>
     using IfDispatcher = std::enable_if_t<detail::isDispatcher<T>, int>;
@@ -68,11 +68,7 @@ public:
     friend void swap(ScopedRemover& a, ScopedRemover& b) noexcept { a.swap(b); }
 
     /// Removes all listeners that were added here. The target stays.
-    void reset() {
-        if (target_ != nullptr) {
-            listeners_.removeAll(*target_);
-        }
-    }
+    void reset() { listeners_.removeAll(); }
 
     /// Another target; if it is a different one, what was added to the old one is removed.
     template <class T = Target, IfDispatcher<T> = 0>
@@ -86,12 +82,12 @@ public:
 
     /// Removes a listener that was added here. False for any other one, and for a wrong event.
     template <class T = Target, IfDispatcher<T> = 0>
-    bool removeListener(const Key& event, const Handle& handle) {
-        return removeOne(event, handle);
+    bool removeListener(const typename T::Event& event, const Handle& handle) {
+        return isOwn(handle) && target_->removeListener(event, handle);
     }
     template <class T = Target, IfCallbackList<T> = 0>
     bool remove(const Handle& handle) {
-        return removeOne(Key(), handle);
+        return isOwn(handle) && target_->remove(handle);
     }
 
 private:
@@ -102,39 +98,36 @@ private:
         }
     }
 
-    bool removeOne(const Key& key, const Handle& handle) {
-        return target_ != nullptr && listeners_.remove(*target_, key, handle);
-    }
+    /// A listener that is alive has a target that is, too.
+    bool isOwn(const Handle& handle) { return !handle.expired() && listeners_.holds(handle); }
 
     template <class Put, class Listener>
-    Handle add(const Key& key, const Put& put, Listener&& listener) {
+    Handle add(const Put& put, Listener&& listener) {
         SLUICE_ASSERT(target_ != nullptr, "this ScopedRemover has no target: set one first");
         if (target_ == nullptr) {
             return Handle();
         }
         Handle handle = put(*target_, std::forward<Listener>(listener));
-        Undo undo{*target_, key, handle};
-        listeners_.keep(key, handle);
+        Undo undo{handle};
+        listeners_.keep(handle);
         undo.isNeeded = false;
         return handle;
     }
 
     /// Removes a listener that could not be noted.
     struct Undo {
-        Target& target;
-        const Key& key;
         const Handle& handle;
         bool isNeeded = true;
 
         ~Undo() {
             if (isNeeded) {
-                detail::removeFrom(target, key, handle);
+                handle.remove();
             }
         }
     };
 
     Target* target_ = nullptr;
-    detail::ScopedListeners<Target> listeners_;
+    detail::ScopedListeners<Handle, typename Target::Mutex> listeners_;
 };
 
 }  // namespace sluice

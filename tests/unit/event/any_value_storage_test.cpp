@@ -71,7 +71,8 @@ TEST(AnyValueStorageTest, GivesTheValueBackByItsExactType) {
 
 TEST(AnyValueStorageTest, CopiesShareTheValue) {
     const AnyValueStorage first = std::string("text");
-    const AnyValueStorage copy = first;
+    AnyValueStorage copy;
+    copy = first;
     EXPECT_EQ(first.get<std::string>(), copy.get<std::string>());
     EXPECT_EQ(first, copy);
     EXPECT_FALSE(first != copy);

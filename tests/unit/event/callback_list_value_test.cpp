@@ -59,6 +59,16 @@ TYPED_TEST(CallbackListValueTest, CopyIsDeepAndIndependent) {
     EXPECT_FALSE(copy.remove(this->handlesOf(original).front()));
 }
 
+TYPED_TEST(CallbackListValueTest, CopyKeepsThePriorities) {
+    typename TestFixture::List original;
+    original.insertByPriority(this->note(1), 1);
+    original.insertByPriority(this->note(5), 5);
+    original.insertByPriority(this->note(-1), -1);
+    auto copy = original;
+    copy.insertByPriority(this->note(3), 3);
+    EXPECT_EQ(this->call(copy), (Numbers{5, 3, 1, -1}));
+}
+
 TYPED_TEST(CallbackListValueTest, CopyAssignReplacesWhatWasThere) {
     const auto source = this->make(1, 2);
     auto target = this->make(7, 9);

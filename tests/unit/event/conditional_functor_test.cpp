@@ -25,8 +25,9 @@ TEST(ConditionalFunctorTest, CallsTheFunctionOnlyWhenTheConditionHolds) {
 TEST(ConditionalFunctorTest, TheConditionSeesLvaluesAndMovesNothing) {
     std::string got;
     // By value: had the argument been forwarded to it, the function would get what is left.
-    auto functor = conditionalFunctor([&got](std::string text) { got = std::move(text); },
-                                      [](std::string text) { return !text.empty(); });
+    auto functor =
+        conditionalFunctor([&got](std::string text) { got = std::move(text); },
+                           [](std::string text) { return !std::string(std::move(text)).empty(); });
     functor(std::string("a text that is too long for the object itself"));
     EXPECT_EQ(got, "a text that is too long for the object itself");
     auto greedy = conditionalFunctor([](int&&) {}, [](int&&) { return true; });

@@ -12,6 +12,7 @@
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace sluice {
@@ -105,8 +106,9 @@ TYPED_TEST(ConditionalRemoverTest, ANullListenerIsNotAdded) {
 TEST(ConditionalRemoverListTest, TheConditionIsAskedWithLvaluesAndMovesNothing) {
     CallbackList<void(std::string)> list;
     std::string seen;
-    conditionalRemover(list).append([&seen](std::string text) { seen = std::move(text); },
-                                    [](std::string text) { return text.empty(); });
+    conditionalRemover(list).append(
+        [&seen](std::string text) { seen = std::move(text); },
+        [](std::string text) { return std::string(std::move(text)).empty(); });
     list("a text that is too long for the object itself");
     EXPECT_EQ(seen, "a text that is too long for the object itself");
 }

@@ -116,6 +116,19 @@ TYPED_TEST(CounterRemoverTest, TheHandleRemovesTheListenerEarly) {
     EXPECT_EQ(calls, 1);
 }
 
+TYPED_TEST(CounterRemoverTest, AMovedTargetRemovesListenersThatRunOut) {
+    typename TypeParam::Target source;
+    int calls = 0;
+    TypeParam::append(
+        counterRemover(source), [&calls](int) { ++calls; }, 2);
+    TypeParam::fire(source);
+    typename TypeParam::Target target(std::move(source));
+    TypeParam::fire(target);
+    TypeParam::fire(target);
+    EXPECT_EQ(calls, 2);
+    EXPECT_TRUE(TypeParam::isEmpty(target));
+}
+
 TYPED_TEST(CounterRemoverTest, ANullListenerIsNotAdded) {
     typename TypeParam::Target target;
     EXPECT_FALSE(TypeParam::append(counterRemover(target), std::function<void(int)>()));
@@ -178,7 +191,6 @@ struct EagerList : TagCallbackList {
     Handle insert(const Callback& callback, const Handle&) {
         return append(callback);
     }
-    bool remove(const Handle& handle) { return inner.remove(handle); }
 
     List inner;
 };
@@ -196,14 +208,14 @@ TEST(CounterRemoverListTest, AListenerThatRunsOutBeforeItsHandleIsKnownIsRemoved
 }
 
 TEST(CounterRemoverListTest, ThreadsThatCallAtOnceShareTheCountExactly) {
-    const int count = static_cast<int>(test::scaled(400'000));
+    constexpr int count = static_cast<int>(test::scaled(400'000));
     List list;
     std::atomic<int> calls{0};
     counterRemover(list).append([&calls](int) { ++calls; }, count);
     {
         test::Crew crew;
         for (int thread = 0; thread < 2; ++thread) {
-            crew.add([&list, count] {
+            crew.add([&list] {
                 for (int i = 0; i < count; ++i) {
                     list(i);
                 }

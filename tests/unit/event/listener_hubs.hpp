@@ -3,9 +3,14 @@
 #include <sluice/event/callback_list.hpp>
 #include <sluice/event/event_dispatcher.hpp>
 #include <sluice/event/event_queue.hpp>
+#include <sluice/event/heter_callback_list.hpp>
+#include <sluice/event/heter_event_dispatcher.hpp>
+#include <sluice/event/heter_event_queue.hpp>
+#include <sluice/event/heter_tuple.hpp>
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <utility>
 
 namespace sluice::test {
@@ -83,11 +88,15 @@ struct OneThread {
     using Threading = SingleThreading;
 };
 
-using Hubs =
-    ::testing::Types<ListHub<CallbackList<void(int)>>, ListHub<CallbackList<void(int), OneThread>>,
-                     DispatcherHub<EventDispatcher<int, void(int)>>,
-                     DispatcherHub<EventDispatcher<int, void(int), OneThread>>,
-                     QueueHub<EventQueue<int, void(int)>>,
-                     QueueHub<EventQueue<int, void(int), OneThread>>>;
+/// Listeners of `void(int)` are those of the second one.
+using Prototypes = HeterTuple<void(const std::string&), void(int)>;
+
+using Hubs = ::testing::Types<
+    ListHub<CallbackList<void(int)>>, ListHub<CallbackList<void(int), OneThread>>,
+    DispatcherHub<EventDispatcher<int, void(int)>>,
+    DispatcherHub<EventDispatcher<int, void(int), OneThread>>, QueueHub<EventQueue<int, void(int)>>,
+    QueueHub<EventQueue<int, void(int), OneThread>>, ListHub<HeterCallbackList<Prototypes>>,
+    DispatcherHub<HeterEventDispatcher<int, Prototypes>>,
+    QueueHub<HeterEventQueue<int, Prototypes, OneThread>>>;
 
 }  // namespace sluice::test

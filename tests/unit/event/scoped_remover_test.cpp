@@ -234,6 +234,16 @@ TYPED_TEST(ScopedRemoverTest, TheTargetMayGoFirst) {
     remover.reset();
 }
 
+TYPED_TEST(ScopedRemoverTest, ListenersAreRemovedFromATargetThatMoved) {
+    typename TestFixture::Target source;
+    typename TestFixture::Remover remover(source);
+    TypeParam::append(remover, this->counting());
+    typename TestFixture::Target target(std::move(source));
+    EXPECT_EQ(this->callsOf(target), 1);
+    remover.reset();
+    EXPECT_TRUE(TypeParam::isEmpty(target));
+}
+
 TYPED_TEST(ScopedRemoverTest, ListenersRemovedElsewhereAreForgotten) {
     typename TestFixture::Target target;
     typename TestFixture::Remover remover(target);
@@ -247,14 +257,14 @@ TYPED_TEST(ScopedRemoverTest, ListenersRemovedElsewhereAreForgotten) {
 
 TEST(ScopedRemoverListTest, ForgottenListenersTakeNoMemory) {
     List list;
-    detail::ScopedListeners<List> listeners;
+    detail::ScopedListeners<List::Handle, List::Mutex> listeners;
     for (int i = 0; i < 1000; ++i) {
         const auto handle = list.append([](int) {});
-        listeners.keep({}, handle);
+        listeners.keep(handle);
         list.remove(handle);
     }
     EXPECT_LE(listeners.capacity(), 4U);
-    listeners.removeAll(list);
+    listeners.removeAll();
     EXPECT_EQ(listeners.capacity(), 0U);
 }
 

@@ -52,6 +52,21 @@ TEST(EventppNamesTest, NameTheTypesOfSluice) {
     static_assert(eventpp::maxSizeOf<char, long>() == sizeof(long));
 }
 
+TEST(EventppNamesTest, NameWhatTheForkAdds) {
+    static_assert(same<sluice::HighPerfPolicy, eventpp::HighPerfPolicy>);
+    static_assert(same<sluice::PoolQueueList<int, 8>, eventpp::PoolQueueList<int, 8>>);
+    static_assert(same<std::list<int, eventpp::PoolAllocator<int>>, eventpp::PoolQueueList<int>>);
+    struct EVENTPP_ALIGN_CACHELINE Line {
+        char content;
+    };
+    static_assert(sizeof(Line) == EVENTPP_CACHELINE_SIZE);
+    eventpp::EventQueue<int, void(int), eventpp::HighPerfPolicy> queue;
+    int seen = 0;
+    queue.enqueue(3, 4);
+    EXPECT_TRUE(queue.processQueueWith([&seen](int event, int n) { seen = 10 * event + n; }));
+    EXPECT_EQ(seen, 34);
+}
+
 TEST(EventppNamesTest, NameThePoliciesOfSluice) {
     static_assert(same<sluice::MultipleThreading, eventpp::MultipleThreading>);
     static_assert(same<sluice::SingleThreading, eventpp::SingleThreading>);

@@ -67,7 +67,8 @@ public:
 
     CallbackChain(const CallbackChain& other) : CallbackChain() {
         other.visitWhile([this](Node& node) {
-            (void)append(std::as_const(node.callback.get()));
+            const auto atEnd = [](CallbackChain&) -> Node* { return nullptr; };
+            (void)add(std::as_const(node.callback.get()), atEnd, node.priority);
             return true;
         });
     }

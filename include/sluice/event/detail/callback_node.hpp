@@ -51,9 +51,13 @@ struct CallbackNode : EpochNode {
     /// Release and acquire: all use of the node comes before its end.
     void dropReference() noexcept {
         if (references.fetch_sub(1U, std::memory_order_acq_rel) == 1) {
-            delete this;
+            destroy(*this);
         }
     }
+
+    /// Not inlined: where the count is no atomic, g++ takes the next handle that drops its
+    /// reference for a use of the freed node.
+    [[gnu::noinline]] static void destroy(CallbackNode& node) noexcept { delete &node; }
 
     /// No call uses the callback any more.
     static void reclaim(EpochNode& base) noexcept {

@@ -36,6 +36,8 @@ template <class Key>
 using HashOf = decltype(std::hash<Key>()(std::declval<const Key&>()));
 template <class Key>
 using EqualityOf = decltype(std::declval<const Key&>() == std::declval<const Key&>());
+template <class Key>
+using OrderOf = decltype(std::declval<const Key&>() < std::declval<const Key&>());
 
 /// How events are found: by the policy's Map; else by hash; else by order.
 template <class Entry, class Key, class Policies>
@@ -45,6 +47,8 @@ auto selectIndex() {
     } else if constexpr (isDetected<HashOf, Key> && isDetected<EqualityOf, Key>) {
         return static_cast<FlatIndex<Entry, Key>*>(nullptr);
     } else {
+        static_assert(isDetected<OrderOf, Key>,
+                      "an event needs std::hash and ==, or <, or a Map in the policies");
         return static_cast<MapIndex<Entry, std::map<Key, Entry*>>*>(nullptr);
     }
 }

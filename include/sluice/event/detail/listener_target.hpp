@@ -12,34 +12,8 @@ inline constexpr bool isDispatcher = std::is_base_of_v<TagEventDispatcher, Targe
 template <class Target>
 inline constexpr bool isCallbackList = std::is_base_of_v<TagCallbackList, Target>;
 
-/// A list needs no event to find a listener.
-struct NoEvent {};
-
-template <class Target, bool IsDispatcher>
-struct ListenerKeyOf {
-    using Type = NoEvent;
-};
-template <class Target>
-struct ListenerKeyOf<Target, true> {
-    using Type = typename Target::Event;
-};
-
-/// What a listener of Target is removed by, besides its handle.
-template <class Target>
-using ListenerKey = typename ListenerKeyOf<Target, isDispatcher<Target>>::Type;
-
-template <class Target>
-bool removeFrom(Target& target, const ListenerKey<Target>& key,
-                const typename Target::Handle& handle) {
-    if constexpr (isDispatcher<Target>) {
-        return target.removeListener(key, handle);
-    } else {
-        return target.remove(handle);
-    }
-}
-
-/// The functions of a utility that add listeners to a list. Self::add(key, put, listener,
-/// options...) makes of the listener what is wanted, and lets put(target, made) add that.
+/// The functions of a utility that add listeners to a list. Self::add(put, listener, options...)
+/// makes of the listener what is wanted, and lets put(target, made) add that.
 template <class Self, class Target>
 class ListAdders {
 public:
@@ -50,8 +24,7 @@ public:
         const auto put = [](Target& list, auto&& made) {
             return list.append(std::forward<decltype(made)>(made));
         };
-        return self().add(NoEvent(), put, std::forward<Listener>(listener),
-                          std::forward<Options>(options)...);
+        return self().add(put, std::forward<Listener>(listener), std::forward<Options>(options)...);
     }
 
     template <class Listener, class... Options>
@@ -59,8 +32,7 @@ public:
         const auto put = [](Target& list, auto&& made) {
             return list.prepend(std::forward<decltype(made)>(made));
         };
-        return self().add(NoEvent(), put, std::forward<Listener>(listener),
-                          std::forward<Options>(options)...);
+        return self().add(put, std::forward<Listener>(listener), std::forward<Options>(options)...);
     }
 
     template <class Listener, class... Options>
@@ -68,8 +40,7 @@ public:
         const auto put = [&before](Target& list, auto&& made) {
             return list.insert(std::forward<decltype(made)>(made), before);
         };
-        return self().add(NoEvent(), put, std::forward<Listener>(listener),
-                          std::forward<Options>(options)...);
+        return self().add(put, std::forward<Listener>(listener), std::forward<Options>(options)...);
     }
 
 private:
@@ -88,8 +59,7 @@ public:
         const auto put = [&event](Target& dispatcher, auto&& made) {
             return dispatcher.appendListener(event, std::forward<decltype(made)>(made));
         };
-        return self().add(event, put, std::forward<Listener>(listener),
-                          std::forward<Options>(options)...);
+        return self().add(put, std::forward<Listener>(listener), std::forward<Options>(options)...);
     }
 
     template <class Listener, class... Options>
@@ -97,8 +67,7 @@ public:
         const auto put = [&event](Target& dispatcher, auto&& made) {
             return dispatcher.prependListener(event, std::forward<decltype(made)>(made));
         };
-        return self().add(event, put, std::forward<Listener>(listener),
-                          std::forward<Options>(options)...);
+        return self().add(put, std::forward<Listener>(listener), std::forward<Options>(options)...);
     }
 
     template <class Listener, class... Options>
@@ -107,8 +76,7 @@ public:
         const auto put = [&event, &before](Target& dispatcher, auto&& made) {
             return dispatcher.insertListener(event, std::forward<decltype(made)>(made), before);
         };
-        return self().add(event, put, std::forward<Listener>(listener),
-                          std::forward<Options>(options)...);
+        return self().add(put, std::forward<Listener>(listener), std::forward<Options>(options)...);
     }
 
 private:

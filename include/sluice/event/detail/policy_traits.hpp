@@ -21,6 +21,14 @@ struct IsDetected<Query, std::void_t<Query<Args...>>, Args...> : std::true_type 
 template <template <class...> class Query, class... Args>
 inline constexpr bool isDetected = IsDetected<Query, void, Args...>::value;
 
+/// False, but only once it is known of what.
+template <class...>
+inline constexpr bool never = false;
+
+/// A prototype as a value.
+template <class Prototype>
+struct PrototypeTag {};
+
 /// Query<Policies> if that is a type, else Default.
 template <class Default, template <class...> class Query, class Policies, class = void>
 struct PolicyOr {
@@ -78,6 +86,9 @@ Event getEvent(First&& first, Rest&&... rest) {
     if constexpr (isDetected<EventResult, Policies, First, Rest...>) {
         return Policies::getEvent(std::forward<First>(first), std::forward<Rest>(rest)...);
     } else {
+        static_assert(std::is_convertible_v<First&&, Event>,
+                      "the first argument is no event, and the policies have no getEvent() that "
+                      "takes just these arguments");
         return std::forward<First>(first);
     }
 }

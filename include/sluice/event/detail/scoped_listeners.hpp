@@ -1,7 +1,5 @@
 #pragma once
 
-#include <sluice/event/detail/listener_target.hpp>
-
 #include <algorithm>
 #include <cstddef>
 #include <mutex>
@@ -10,78 +8,53 @@
 
 namespace sluice::detail {
 
-/// The listeners that a ScopedRemover has added to one target. Listeners are removed outside of the
-/// lock, as their destructors are foreign code.
-template <class Target>
+/// The handles of the listeners that a ScopedRemover has added.
+template <class Handle, class Mutex>
 class ScopedListeners {
 public:
-    using Handle = typename Target::Handle;
-    using Key = ListenerKey<Target>;
-
     ScopedListeners() = default;
     ScopedListeners(const ScopedListeners&) = delete;
     ScopedListeners& operator=(const ScopedListeners&) = delete;
     ~ScopedListeners() = default;
 
     /// Nothing is kept when it throws.
-    void keep(const Key& key, const Handle& handle) {
+    void keep(const Handle& handle) {
         const std::lock_guard<Mutex> guard(mutex_);
         // Listeners that are gone are forgotten before the memory grows.
-        if (listeners_.size() == listeners_.capacity()) {
-            listeners_.erase(
-                std::remove_if(listeners_.begin(), listeners_.end(),
-                               [](const Listener& listener) { return !isAlive(listener); }),
-                listeners_.end());
+        if (handles_.size() == handles_.capacity()) {
+            handles_.erase(std::remove_if(handles_.begin(), handles_.end(),
+                                          [](const Handle& kept) { return kept.expired(); }),
+                           handles_.end());
         }
-        listeners_.push_back({key, handle});
+        handles_.push_back(handle);
     }
 
-    /// False when the handle is none of these listeners', or the key another one.
-    bool remove(Target& target, const Key& key, const Handle& handle) {
-        return static_cast<bool>(handle) && holds(handle) && removeFrom(target, key, handle);
+    [[nodiscard]] bool holds(const Handle& handle) {
+        const std::lock_guard<Mutex> guard(mutex_);
+        return std::find(handles_.begin(), handles_.end(), handle) != handles_.end();
     }
 
-    /// A target that is gone took its listeners with it; then it is not touched.
-    void removeAll(Target& target) {
-        for (const Listener& listener : takeAll()) {
-            if (isAlive(listener)) {
-                removeFrom(target, listener.key, listener.handle);
-            }
+    /// Wherever the listeners are by now. Not under the lock, as their destructors are foreign
+    /// code.
+    void removeAll() {
+        for (const Handle& handle : takeAll()) {
+            handle.remove();
         }
     }
 
-    [[nodiscard]] std::size_t capacity() const noexcept { return listeners_.capacity(); }
+    [[nodiscard]] std::size_t capacity() const noexcept { return handles_.capacity(); }
 
     /// Not while others use either.
-    void swap(ScopedListeners& other) noexcept { listeners_.swap(other.listeners_); }
+    void swap(ScopedListeners& other) noexcept { handles_.swap(other.handles_); }
 
 private:
-    using Mutex = typename Target::Mutex;
-
-    struct Listener {
-        Key key;
-        Handle handle;
-    };
-    using Listeners = std::vector<Listener>;
-
-    static bool isAlive(const Listener& listener) noexcept {
-        return static_cast<bool>(listener.handle);
-    }
-
-    bool holds(const Handle& handle) {
+    std::vector<Handle> takeAll() {
         const std::lock_guard<Mutex> guard(mutex_);
-        return std::any_of(
-            listeners_.begin(), listeners_.end(),
-            [&handle](const Listener& listener) { return listener.handle == handle; });
-    }
-
-    Listeners takeAll() {
-        const std::lock_guard<Mutex> guard(mutex_);
-        return std::exchange(listeners_, {});
+        return std::exchange(handles_, {});
     }
 
     Mutex mutex_;
-    Listeners listeners_;
+    std::vector<Handle> handles_;
 };
 
 }  // namespace sluice::detail

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <sluice/event/detail/listener_target.hpp>
-
 #include <atomic>
 #include <memory>
 #include <type_traits>
@@ -14,13 +12,9 @@ namespace sluice::detail {
 /// asking thread comes second removes the listener.
 ///
 /// Edge E1 handle: handle_ is written -> handle_ is read by a thread that calls the listener.
-template <class Target>
+template <class Handle>
 class SelfRemoval {
 public:
-    using Handle = typename Target::Handle;
-
-    SelfRemoval(Target& target, const ListenerKey<Target>& key) : target_(&target), key_(key) {}
-
     /// Called once by the thread that added the listener.
     void added(const Handle& handle) {
         handle_ = handle;
@@ -28,32 +22,23 @@ public:
         // E1 handle, source. Relaxed on failure: this thread alone has the handle then.
         if (!state_.compare_exchange_strong(expected, State::added, std::memory_order_release,
                                             std::memory_order_relaxed)) {
-            remove();
+            handle_.remove();
         }
     }
 
     /// Called at most once, from the listener.
     void request() {
         State expected = State::adding;
-        // E1 handle, target. Relaxed on success: the request carries no data.
-        if (!state_.compare_exchange_strong(expected, State::requested, std::memory_order_relaxed,
+        // E1 handle, target.
+        if (!state_.compare_exchange_strong(expected, State::requested,
                                             std::memory_order_acquire)) {
-            remove();
+            handle_.remove();
         }
     }
 
 private:
     enum class State : unsigned char { adding, added, requested };
 
-    /// An expired handle may mean that the target is gone, while a copy of it lives on.
-    void remove() {
-        if (static_cast<bool>(handle_)) {
-            removeFrom(*target_, key_, handle_);
-        }
-    }
-
-    Target* target_;
-    ListenerKey<Target> key_;
     Handle handle_{};
     std::atomic<State> state_{State::adding};
 };
@@ -79,7 +64,7 @@ private:
 
 /// Adds a SharedListener with put(target, listener).
 template <class Target, class State, class Put>
-typename Target::Handle addShared(Target& target, const Put& put, std::shared_ptr<State> state) {
+auto addShared(Target& target, const Put& put, std::shared_ptr<State> state) {
     auto handle = put(target, SharedListener<State>(state));
     state->removal.added(handle);
     return handle;

@@ -1,129 +1,83 @@
 #include "support/allocation_count.hpp"
+#include "unit/event/event_queue_suites.hpp"
 
-#include <sluice/event/callback_list.hpp>
-#include <sluice/event/event_dispatcher.hpp>
+#include <sluice/event/event_queue.hpp>
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstddef>
 #include <string>
-#include <type_traits>
-#include <vector>
 
-namespace sluice {
+namespace sluice::test {
 namespace {
 
-struct SingleThreadPolicies {
-    using Threading = SingleThreading;
-};
-
+/// Queues in which as many events have been as ever will be.
 template <class Policies>
-class EventAllocationTest : public testing::Test {
-protected:
-    /// The first call of a thread takes a place in the domain that all lists share.
-    EventAllocationTest() { CallbackList<void(), Policies>()(); }
-};
+class EventAllocationTest : public testing::Test {};
+using SlabPolicies = testing::Types<DefaultPolicies, SingleThreadPolicies, StdMutexPolicies>;
+TYPED_TEST_SUITE(EventAllocationTest, SlabPolicies, QueuePolicyNames);
 
-struct PolicyNames {
-    template <class Policies>
-    static std::string GetName(int) {
-        return std::is_same_v<Policies, DefaultPolicies> ? "MultipleThreading" : "SingleThreading";
-    }
-};
-using AllPolicies = testing::Types<DefaultPolicies, SingleThreadPolicies>;
-TYPED_TEST_SUITE(EventAllocationTest, AllPolicies, PolicyNames);
+constexpr std::size_t most = 1000;
 
-TYPED_TEST(EventAllocationTest, CallsDoNotAllocate) {
-    CallbackList<void(int&), TypeParam> list;
-    for (int i = 0; i < 10; ++i) {
-        list.append([](int& n) { ++n; });
+/// Adds and takes out in different ways, so that nodes change their order.
+template <class Queue, class Argument>
+void passThrough(Queue& queue, const Argument& argument) {
+    for (std::size_t i = 0; i < most; ++i) {
+        (void)queue.enqueue(1, argument);
     }
-    int calls = 0;
-    const test::AllocationCount count;
-    for (int i = 0; i < 100; ++i) {
-        list(calls);
+    for (std::size_t i = 0; i < most / 2; ++i) {
+        (void)queue.processOne();
+        (void)queue.enqueue(1, Argument(argument));
     }
+    std::size_t asked = 0;
+    (void)queue.processIf([&asked] { return ++asked % 3 == 0; });
+    (void)queue.processQueueWith([](int, const Argument&) {});
+    (void)queue.waitFor(std::chrono::nanoseconds(0));
+}
+
+template <class Queue, class Argument>
+void expectNoAllocation(Queue& queue, const Argument& argument) {
+    std::size_t calls = 0;
+    queue.appendListener(1, [&calls](const Argument&) { ++calls; });
+    passThrough(queue, argument);
+    const std::size_t callsBefore = calls;
+
+    const AllocationCount count;
+    passThrough(queue, argument);
     EXPECT_EQ(count.allocations(), 0U);
-    EXPECT_EQ(calls, 1000);
+    EXPECT_EQ(count.deallocations(), 0U);
+    EXPECT_EQ(calls, 2 * callsBefore);
 }
 
-TYPED_TEST(EventAllocationTest, EachAdditionAllocatesOnceAndEachRemovalFreesThat) {
-    CallbackList<void(int&), TypeParam> list;
-    using Handle = typename CallbackList<void(int&), TypeParam>::Handle;
-    constexpr std::size_t size = 100;
-    std::vector<Handle> handles(size);
-    const test::AllocationCount count;
-    for (Handle& handle : handles) {
-        handle = list.append([](int& n) { ++n; });
-    }
-    EXPECT_EQ(count.allocations(), size);
-    for (Handle& handle : handles) {
-        list.remove(handle);
-        handle.reset();
-    }
-    EXPECT_EQ(count.allocations(), size);
-    EXPECT_EQ(count.deallocations(), size);
+TYPED_TEST(EventAllocationTest, QueueAllocatesNothingForPlainArguments) {
+    EventQueue<int, void(const int&), TypeParam> queue;
+    expectNoAllocation(queue, 5);
 }
 
-TYPED_TEST(EventAllocationTest, EmptyListsAndDispatchersAllocateNothing) {
-    const test::AllocationCount count;
-    {
-        CallbackList<void(), TypeParam> list;
-        EventDispatcher<int, void(), TypeParam> dispatcher;
-        list();
-        dispatcher.dispatch(3);
-        EXPECT_FALSE(dispatcher.hasAnyListener(3));
-    }
-    EXPECT_EQ(count.allocations(), 0U);
+TYPED_TEST(EventAllocationTest, QueueAllocatesNothingForArgumentsThatDoNot) {
+    EventQueue<int, void(const std::string&), TypeParam> queue;
+    expectNoAllocation(queue, std::string("short"));
 }
 
-TYPED_TEST(EventAllocationTest, DispatchesDoNotAllocateOnceTheEventsHaveSettled) {
-    constexpr int events = 50;
-    EventDispatcher<int, void(int&), TypeParam> dispatcher;
-    for (int event = 0; event < events; ++event) {
-        dispatcher.appendListener(event, [](int& n) { ++n; });
-    }
-    int calls = 0;
-    const auto dispatchAll = [&] {
-        for (int event = 0; event < 2 * events; ++event) {
-            dispatcher.dispatch(event, calls);
-        }
-    };
-    dispatchAll();
-    const test::AllocationCount count;
-    for (int i = 0; i < 20; ++i) {
-        dispatchAll();
-    }
-    EXPECT_EQ(count.allocations(), 0U);
-    EXPECT_EQ(calls, 21 * events);
+TYPED_TEST(EventAllocationTest, BoundedQueueAllocatesNothingWhenEventsMakeRoom) {
+    EventQueue<int, void(const std::string&), TypeParam> queue(
+        EventQueueOptions{100, Overflow::dropOldest});
+    expectNoAllocation(queue, std::string("short"));
+    EXPECT_GT(queue.discardedCount(), 0U);
 }
 
-TYPED_TEST(EventAllocationTest, AdditionForAKnownEventAllocatesOnce) {
-    EventDispatcher<int, void(), TypeParam> dispatcher;
-    dispatcher.appendListener(3, [] {});
-    dispatcher.dispatch(3);
-    const test::AllocationCount count;
-    for (int i = 0; i < 10; ++i) {
-        dispatcher.appendListener(3, [] {});
+TYPED_TEST(EventAllocationTest, EventsGrowTheQueueByBlocks) {
+    EventQueue<int, void(int), TypeParam> queue;
+    const AllocationCount count;
+    EXPECT_TRUE(queue.enqueue(1));
+    EXPECT_EQ(count.allocations(), 1U);
+    for (std::size_t i = 1; i < most; ++i) {
+        EXPECT_TRUE(queue.enqueue(1));
     }
-    EXPECT_EQ(count.allocations(), 10U);
-}
-
-TYPED_TEST(EventAllocationTest, EverythingIsGivenBack) {
-    const auto use = [] {
-        EventDispatcher<int, void(), TypeParam> dispatcher;
-        for (int event = 0; event < 100; ++event) {
-            dispatcher.appendListener(event, [] {});
-            dispatcher.dispatch(event / 2);
-        }
-        auto copy = dispatcher;
-        copy.dispatch(3);
-    };
-    use();
-    const test::AllocationCount count;
-    use();
-    EXPECT_EQ(count.allocations(), count.deallocations());
+    EXPECT_LE(count.allocations(), most / 100);
+    EXPECT_EQ(count.deallocations(), 0U);
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::test

@@ -4,6 +4,7 @@
 
 #include "harness/affinity.hpp"
 #include "harness/report_json.hpp"
+#include "scenarios/memory.hpp"
 #include "scenarios/queues.hpp"
 
 #include <CLI/CLI.hpp>
@@ -11,9 +12,11 @@
 #include <algorithm>
 #include <fstream>
 #include <iostream>
+#include <iterator>
 #include <regex>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace {
 
@@ -24,39 +27,40 @@ constexpr int exitUsage = 2;
 constexpr std::size_t fewestRounds = 10;
 
 struct Arguments {
-    QueueSuiteOptions queues;
+    SuiteOptions suite;
     std::string jsonPath;
     bool list = false;
 };
 
-void addOptions(CLI::App& suite, Arguments& arguments) {
-    QueueSuiteOptions& queues = arguments.queues;
-    suite.add_flag("--quick", queues.quick, "A short run, marked as such; not for publication");
-    suite.add_option("--json", arguments.jsonPath, "Write the report to this file as JSON");
-    suite
-        .add_option("--rounds", queues.repetition.rounds,
-                    "Measured rounds, at least 10; 3 with --quick")
+using MakeSuite = Suite (*)(const SuiteOptions& options, const std::vector<int>& cpus);
+
+void addOptions(CLI::App& app, Arguments& arguments) {
+    SuiteOptions& suite = arguments.suite;
+    app.add_flag("--quick", suite.quick, "A short run, marked as such; not for publication");
+    app.add_option("--json", arguments.jsonPath, "Write the report to this file as JSON");
+    app.add_option("--rounds", suite.repetition.rounds,
+                   "Measured rounds, at least 10; 3 with --quick")
         ->check(CLI::Range(1, 10000));
-    suite.add_option("--messages", queues.messages, "Messages in one throughput round")
+    app.add_option("--messages", suite.messages, "Messages, or calls, in one round")
         ->check(CLI::Range(10000, 1000000000));
-    suite.add_option("--filter", queues.subjectFilter, "Only subjects whose id matches this regex");
-    suite.add_option("--scenario", queues.scenarioFilter,
-                     "Only scenarios whose name matches this regex");
-    suite.add_flag("--list", arguments.list, "List scenarios and subjects, run nothing");
+    app.add_option("--filter", suite.subjectFilter, "Only subjects whose id matches this regex");
+    app.add_option("--scenario", suite.scenarioFilter,
+                   "Only scenarios whose name matches this regex");
+    app.add_flag("--list", arguments.list, "List scenarios and subjects, run nothing");
 }
 
 // What the options mean together. Throws std::invalid_argument with one line for the user.
 void completeArguments(Arguments& arguments, bool roundsGiven, bool messagesGiven) {
-    QueueSuiteOptions& queues = arguments.queues;
-    if (queues.quick) {
-        queues.repetition.warmups = 1;
-        queues.repetition.rounds = roundsGiven ? queues.repetition.rounds : 3;
-        queues.messages = messagesGiven ? queues.messages : 200000;
-    } else if (queues.repetition.rounds < fewestRounds) {
-        throw std::invalid_argument("--rounds " + std::to_string(queues.repetition.rounds) +
+    SuiteOptions& suite = arguments.suite;
+    if (suite.quick) {
+        suite.repetition.warmups = 1;
+        suite.repetition.rounds = roundsGiven ? suite.repetition.rounds : 3;
+        suite.messages = messagesGiven ? suite.messages : 200000;
+    } else if (suite.repetition.rounds < fewestRounds) {
+        throw std::invalid_argument("--rounds " + std::to_string(suite.repetition.rounds) +
                                     ": fewer than 10 rounds need --quick");
     }
-    for (const std::string& filter : {queues.subjectFilter, queues.scenarioFilter}) {
+    for (const std::string& filter : {suite.subjectFilter, suite.scenarioFilter}) {
         try {
             std::regex{filter};
         } catch (const std::regex_error&) {
@@ -65,18 +69,21 @@ void completeArguments(Arguments& arguments, bool roundsGiven, bool messagesGive
     }
 }
 
-int listAll() {
-    for (const std::string& name : queueScenarioNames()) {
-        std::cout << "scenario " << name << '\n';
+int listAll(const Suite& suite) {
+    for (const Scenario& scenario : suite.scenarios) {
+        std::cout << "scenario " << scenario.name << '\n';
     }
-    for (const std::string& id : queueSubjectIds()) {
-        std::cout << "subject " << id << '\n';
+    for (const Subject& subject : suite.subjects) {
+        std::cout << "subject " << subject.id << '\n';
     }
     return 0;
 }
 
-int runQueues(const Arguments& arguments) {
+int run(MakeSuite makeSuite, const Arguments& arguments) {
     const std::vector<int> cpus = allowedCpus();
+    if (arguments.list) {
+        return listAll(makeSuite(arguments.suite, cpus));
+    }
     if (cpus.size() < 2) {
         throw std::invalid_argument("two CPUs are needed, this process may use " +
                                     std::to_string(cpus.size()));
@@ -86,7 +93,8 @@ int runQueues(const Arguments& arguments) {
     if (!path.empty() && !std::ofstream(path, std::ios::app)) {
         throw std::invalid_argument("cannot write " + path);
     }
-    const Report report = runQueueSuite(arguments.queues, cpus, std::cout);
+    const Report report =
+        runSuite(makeSuite(arguments.suite, cpus), arguments.suite, cpus, std::cout);
     if (report.results.empty()) {
         throw std::invalid_argument("no subject and scenario match the filters");
     }
@@ -106,20 +114,28 @@ int runQueues(const Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    CLI::App app("Measures Sluice's queues beside those of other libraries.", "sluice_bench");
+    CLI::App app("Measures Sluice beside other libraries.", "sluice_bench");
     app.require_subcommand(1);
     Arguments arguments;
-    CLI::App* queues = app.add_subcommand("queues", "Queues between threads");
-    addOptions(*queues, arguments);
+    const std::pair<CLI::App*, MakeSuite> suites[] = {
+        {app.add_subcommand("queues", "Queues between threads"), &queueSuite},
+        {app.add_subcommand("memory", "Pools and allocators"), &memorySuite},
+    };
+    for (const auto& [command, make] : suites) {
+        addOptions(*command, arguments);
+    }
     try {
         app.parse(argc, argv);
-        completeArguments(arguments, queues->count("--rounds") != 0,
-                          queues->count("--messages") != 0);
-        return arguments.list ? listAll() : runQueues(arguments);
+        const auto* const chosen =
+            std::find_if(std::begin(suites), std::end(suites),
+                         [](const auto& suite) { return suite.first->parsed(); });
+        completeArguments(arguments, chosen->first->count("--rounds") != 0,
+                          chosen->first->count("--messages") != 0);
+        return run(chosen->second, arguments);
     } catch (const CLI::CallForHelp& help) {
         return app.exit(help);
     } catch (const CLI::RequiredError&) {
-        std::cerr << "sluice_bench: name a suite: queues\n";
+        std::cerr << "sluice_bench: name a suite: queues or memory\n";
         return exitUsage;
     } catch (const std::exception& error) {
         std::cerr << "sluice_bench: " << error.what() << '\n';

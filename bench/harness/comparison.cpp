@@ -67,4 +67,28 @@ std::vector<Comparison> compareWithPeers(const std::vector<Result>& results,
     return comparisons;
 }
 
+std::vector<Comparison> compareWith(const std::vector<Result>& results, const std::string& baseline,
+                                    const std::string& role) {
+    const auto found = std::find_if(results.begin(), results.end(), [&](const Result& result) {
+        return result.subject == baseline && !isInvalid(result);
+    });
+    std::vector<Comparison> comparisons;
+    compareAll(results, found != results.end() ? &*found : nullptr, role, comparisons);
+    return comparisons;
+}
+
+std::vector<Verdict> judge(const std::vector<Target>& targets,
+                           const std::vector<Comparison>& comparisons) {
+    std::vector<Verdict> verdicts;
+    for (const Target& target : targets) {
+        for (const Comparison& comparison : comparisons) {
+            if (comparison.scenario == target.scenario && comparison.subject == target.subject &&
+                comparison.baseline == target.baseline) {
+                verdicts.push_back({target, comparison.ratio, comparison.ratio <= target.atMost});
+            }
+        }
+    }
+    return verdicts;
+}
+
 }  // namespace sluice::bench

@@ -21,4 +21,12 @@ Comparison compareRounds(const Result& subject, const Result& baseline, const st
 std::vector<Comparison> compareWithPeers(const std::vector<Result>& results,
                                          const std::vector<Subject>& subjects);
 
+/// Compares every valid result of one scenario with the one of `baseline`, if that is there.
+std::vector<Comparison> compareWith(const std::vector<Result>& results, const std::string& baseline,
+                                    const std::string& role);
+
+/// What the comparisons say of the targets that they can judge.
+std::vector<Verdict> judge(const std::vector<Target>& targets,
+                           const std::vector<Comparison>& comparisons);
+
 }  // namespace sluice::bench

@@ -28,8 +28,11 @@ CpuShare::CpuShare() : start_(read()) {
 
 CpuShare::Times CpuShare::read() {
     Times times;
-    const rusage usage = ownUsage();
-    times.own = seconds(usage.ru_utime) + seconds(usage.ru_stime);
+    rusage children{};
+    getrusage(RUSAGE_CHILDREN, &children);
+    for (const rusage& usage : {ownUsage(), children}) {
+        times.own += seconds(usage.ru_utime) + seconds(usage.ru_stime);
+    }
     std::ifstream file("/proc/stat");
     std::string name;
     double user = 0, nice = 0, system = 0, idle = 0, wait = 0, irq = 0, softIrq = 0, steal = 0;

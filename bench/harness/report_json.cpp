@@ -45,13 +45,26 @@ Json subjectJson(const Subject& subject) {
             {"pacing", pacingName(subject.pacing)},
             {"features",
              {{"topology", subject.features.topology},
-              {"bound", subject.features.bound},
-              {"order", subject.features.order},
+              {"bound", known(subject.features.bound)},
+              {"order", known(subject.features.order)},
               {"allocates", subject.features.allocates},
               {"in_place", subject.features.inPlace}}}};
 }
 
+Json callParamsJson(const Result& result) {
+    const RoundPlan& plan = result.plan;
+    return {{"block_bytes", result.scenario.messageBytes},
+            {"cpu", plan.placement.consumerCpu},
+            {"live_blocks", plan.capacity},
+            {"freed_in_random_order", plan.shuffled},
+            {"run_in_calls", plan.runIn},
+            {"calls", plan.messages}};
+}
+
 Json paramsJson(const Result& result) {
+    if (!hasConsumer(result.scenario.kind)) {
+        return callParamsJson(result);
+    }
     const RoundPlan& plan = result.plan;
     Json params = {{"message_bytes", result.scenario.messageBytes},
                    {"capacity", plan.capacity},
@@ -68,7 +81,7 @@ Json paramsJson(const Result& result) {
     if (result.scenario.kind == Kind::idleLatency) {
         params["rest_ns"] = plan.restNs;
     }
-    if (result.scenario.kind != Kind::throughput) {
+    if (hasConsumer(result.scenario.kind) && hasSamples(result.scenario.kind)) {
         params["timeout_ns"] = plan.timeoutNs;
     }
     return params;
@@ -79,24 +92,31 @@ Json countsJson(const Result& result) {
     Json json = {{"planned", counts.planned},     {"attempted", counts.attempted},
                  {"accepted", counts.accepted},   {"rejected", counts.rejected},
                  {"delivered", counts.delivered}, {"disorder", counts.disorder}};
-    if (result.scenario.kind != Kind::throughput) {
+    if (hasConsumer(result.scenario.kind) && hasSamples(result.scenario.kind)) {
         json["timed_out"] = result.series.timedOut;
     }
     return json;
 }
 
-Json statsJson(const Stats& stats) {
+Json statsJson(const Stats& stats, const std::string& unit) {
     if (stats.samples == 0) {
         return nullptr;
     }
-    return {{"samples", stats.samples}, {"median_ns", stats.median},
-            {"mean_ns", stats.mean},    {"stddev_ns", stats.stddev},
-            {"cv", stats.cv},           {"p50_ns", stats.p50},
-            {"p95_ns", stats.p95},      {"p99_ns", stats.p99},
-            {"min_ns", stats.min},      {"max_ns", stats.max}};
+    return {{"samples", stats.samples},
+            {"median_" + unit, stats.median},
+            {"mean_" + unit, stats.mean},
+            {"stddev_" + unit, stats.stddev},
+            {"cv", stats.cv},
+            {"p50_" + unit, stats.p50},
+            {"p95_" + unit, stats.p95},
+            {"p99_" + unit, stats.p99},
+            {"p999_" + unit, stats.p999},
+            {"min_" + unit, stats.min},
+            {"max_" + unit, stats.max}};
 }
 
 Json resultJson(const Result& result) {
+    const std::string unit = result.scenario.kind == Kind::residentMemory ? "mib" : "ns";
     Json json = {{"suite", result.scenario.suite},
                  {"scenario", result.scenario.name},
                  {"kind", kindName(result.scenario.kind)},
@@ -104,11 +124,11 @@ Json resultJson(const Result& result) {
                  {"params", paramsJson(result)},
                  {"counts", countsJson(result)},
                  {"involuntary_switches", result.series.involuntarySwitches},
-                 {"rounds_ns", result.series.roundNs},
-                 {"stats", statsJson(result.stats)},
+                 {"rounds_" + unit, result.series.roundNs},
+                 {"stats", statsJson(result.stats, unit)},
                  {"error", known(result.series.error)},
                  {"flags", result.flags}};
-    if (result.scenario.kind != Kind::throughput) {
+    if (hasSamples(result.scenario.kind)) {
         json["rounds_p99_ns"] = result.series.roundP99;
     }
     if (result.scenario.kind == Kind::loadedLatency) {
@@ -128,7 +148,7 @@ Json machineJson(const MachineRecord& record) {
     return {{"scenario", record.scenario},
             {"line_one_way_ns", spreadJson(record.lineOneWay)},
             {"line_streamed_ns", spreadJson(record.lineStreamed)},
-            {"no_queue_latency", statsJson(record.noQueue)},
+            {"no_queue_latency", statsJson(record.noQueue, "ns")},
             {"no_queue_round_p99_ns", known(record.noQueueRoundP99)},
             {"others_share", known(record.others)},
             {"stolen_share", known(record.stolen)},
@@ -142,6 +162,15 @@ Json comparisonJson(const Comparison& comparison) {
             {"ratio_max", comparison.ratioMax}};
 }
 
+Json verdictJson(const Verdict& verdict) {
+    return {{"scenario", verdict.target.scenario},
+            {"subject", verdict.target.subject},
+            {"baseline", verdict.target.baseline},
+            {"at_most", verdict.target.atMost},
+            {"ratio", verdict.ratio},
+            {"met", verdict.isMet}};
+}
+
 }  // namespace
 
 std::string kindName(Kind kind) {
@@ -152,6 +181,12 @@ std::string kindName(Kind kind) {
         return "loaded-latency";
     case Kind::idleLatency:
         return "idle-latency";
+    case Kind::callCost:
+        return "call-cost";
+    case Kind::callLatency:
+        return "call-latency";
+    case Kind::residentMemory:
+        return "resident-memory";
     }
     return {};
 }
@@ -179,6 +214,10 @@ nlohmann::ordered_json toJson(const Report& report) {
     json["comparisons"] = Json::array();
     for (const Comparison& comparison : report.comparisons) {
         json["comparisons"].push_back(comparisonJson(comparison));
+    }
+    json["targets"] = Json::array();
+    for (const Verdict& verdict : report.verdicts) {
+        json["targets"].push_back(verdictJson(verdict));
     }
     return json;
 }

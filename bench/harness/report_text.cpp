@@ -39,17 +39,29 @@ bool isQuick(const Result& result) {
     return std::find(result.flags.begin(), result.flags.end(), "QUICK") != result.flags.end();
 }
 
+std::string crewText(const RoundPlan& plan) {
+    return std::to_string(plan.producers()) +
+           (plan.producers() == 1 ? " producer on CPU " : " producers on CPUs ") +
+           listOf(plan.placement.producerCpus) + ", consumer on CPU " +
+           std::to_string(plan.placement.consumerCpu) + ", capacity " +
+           std::to_string(plan.capacity) + ", " +
+           (plan.placement.oversubscribed ? "yields" : "spins") + " when full and when empty";
+}
+
+std::string threadText(const RoundPlan& plan) {
+    return "one thread on CPU " + std::to_string(plan.placement.consumerCpu) + ", up to " +
+           std::to_string(plan.capacity) + " live, " + std::to_string(plan.messages) +
+           " in a round";
+}
+
 void printTitle(std::ostream& out, const Result& result) {
-    const RoundPlan& plan = result.plan;
+    const bool crew = hasConsumer(result.scenario.kind);
     out << '\n'
         << result.scenario.name << ": " << kindName(result.scenario.kind) << ", "
-        << result.scenario.messageBytes << "-byte messages, " << plan.producers()
-        << (plan.producers() == 1 ? " producer on CPU " : " producers on CPUs ")
-        << listOf(plan.placement.producerCpus) << ", consumer on CPU " << plan.placement.consumerCpu
-        << ", capacity " << plan.capacity << ", "
-        << (plan.placement.oversubscribed ? "yields" : "spins") << " when full and when empty, "
+        << result.scenario.messageBytes << (crew ? "-byte messages, " : "-byte blocks, ")
         << result.series.roundNs.size() << " rounds"
-        << (isQuick(result) ? " (quick: not for publication)" : "") << '\n';
+        << (isQuick(result) ? " (quick: not for publication)" : "") << "\n  "
+        << (crew ? crewText(result.plan) : threadText(result.plan)) << '\n';
 }
 
 void printMachine(std::ostream& out, const MachineRecord& machine) {
@@ -90,43 +102,82 @@ std::string baselineText(const std::vector<Comparison>& comparisons, const std::
     return "none in this run";
 }
 
+// The best first, by a figure of the statistics; invalid results last.
+template <class Figure>
+std::vector<Result> sorted(std::vector<Result> results, Figure figure) {
+    std::stable_sort(results.begin(), results.end(), [&](const Result& a, const Result& b) {
+        return isInvalid(a) != isInvalid(b) ? isInvalid(b) : figure(a.stats) < figure(b.stats);
+    });
+    return results;
+}
+
 void printInvalid(std::ostream& out, const Result& result) {
     out << format("  %-38s INVALID: ", result.subject.c_str()) << result.series.error << '\n';
 }
 
 void printRankedRow(std::ostream& out, const Result& result,
-                    const std::vector<Comparison>& comparisons) {
+                    const std::vector<Comparison>& comparisons, const RatioColumns& columns) {
     const Stats& stats = result.stats;
-    const std::string documented =
-        ratioText(comparisons, result.subject, "best peer as documented");
-    const std::string paced = ratioText(comparisons, result.subject, "best paced peer");
-    out << format("  %-38s %9.2f  [%8.2f .. %9.2f]  %5.2f  %9.2f  %8s  %8s", result.subject.c_str(),
-                  stats.median, stats.min, stats.max, stats.cv, stats.p99, documented.c_str(),
-                  paced.c_str())
-        << rowFlags(result) << '\n';
+    out << format("  %-38s %9.2f  [%8.2f .. %9.2f]  %5.2f  %9.2f", result.subject.c_str(),
+                  stats.median, stats.min, stats.max, stats.cv, stats.p99);
+    for (const RatioColumn& column : columns) {
+        out << format("  %10s", ratioText(comparisons, result.subject, column.role).c_str());
+    }
+    out << rowFlags(result) << '\n';
 }
 
-void printRanked(std::ostream& out, std::vector<Result> results,
-                 const std::vector<Comparison>& comparisons) {
-    std::stable_sort(results.begin(), results.end(), [](const Result& a, const Result& b) {
-        return isInvalid(a) != isInvalid(b) ? isInvalid(b) : a.stats.median < b.stats.median;
-    });
-    out << format("  %-38s %9s  [%8s .. %9s]  %5s  %9s  %8s  %8s\n", "subject", "ns median", "min",
-                  "max", "cv", "p99", "/ peer", "/ paced");
+void printBaselines(std::ostream& out, const std::vector<Comparison>& comparisons,
+                    const RatioColumns& columns) {
+    for (const RatioColumn& column : columns) {
+        out << "  " << column.heading << ": to the " << column.role << ", "
+            << baselineText(comparisons, column.role) << '\n';
+    }
+}
+
+void printRanked(std::ostream& out, const std::vector<Result>& results,
+                 const std::vector<Comparison>& comparisons, const RatioColumns& columns) {
+    const bool memory = results.front().scenario.kind == Kind::residentMemory;
+    out << format("  %-38s %9s  [%8s .. %9s]  %5s  %9s", "subject",
+                  memory ? "MiB median" : "ns median", "min", "max", "cv", "p99");
+    for (const RatioColumn& column : columns) {
+        out << format("  %10s", column.heading.c_str());
+    }
+    out << '\n';
     for (const Result& result : results) {
         if (isInvalid(result)) {
             printInvalid(out, result);
         } else {
-            printRankedRow(out, result, comparisons);
+            printRankedRow(out, result, comparisons, columns);
         }
     }
-    if (!isInvalid(results.front())) {
-        out << "  fastest: " << results.front().subject << '\n';
+    const auto best = std::find_if(results.begin(), results.end(), [](const Result& result) {
+        return !isInvalid(result) && result.subject.rfind(floorPrefix, 0) != 0;
+    });
+    if (best != results.end()) {
+        out << (memory ? "  least: " : "  fastest: ") << best->subject << '\n';
     }
-    out << "  / peer: to the best peer as documented, "
-        << baselineText(comparisons, "best peer as documented") << '\n'
-        << "  / paced: to the best paced peer, " << baselineText(comparisons, "best paced peer")
-        << '\n';
+    printBaselines(out, comparisons, columns);
+}
+
+void printCalls(std::ostream& out, const std::vector<Result>& results,
+                const MachineRecord& machine) {
+    const auto row = [&out](const char* name, const Stats& stats) {
+        out << format("  %-38s %8.0f  %8.0f  %8.0f  %8.0f  %9.0f", name, stats.p50, stats.p95,
+                      stats.p99, stats.p999, stats.max);
+    };
+    out << format("  %-38s %8s  %8s  %8s  %8s  %9s\n", "subject", "p50", "p95", "p99", "p99.9",
+                  "max");
+    row("(no call: the clock alone)", machine.noQueue);
+    out << '\n';
+    for (const Result& result : results) {
+        if (isInvalid(result)) {
+            printInvalid(out, result);
+            continue;
+        }
+        row(result.subject.c_str(), result.stats);
+        out << rowFlags(result) << '\n';
+    }
+    out << "  all in ns, the clock's own time included; sorted by p99.9\n";
 }
 
 void printNoQueue(std::ostream& out, const MachineRecord& machine) {
@@ -160,6 +211,10 @@ void printLoaded(std::ostream& out, const std::vector<Result>& results,
 
 }  // namespace
 
+RatioColumns peerColumns() {
+    return {{"best peer as documented", "/ peer"}, {"best paced peer", "/ paced"}};
+}
+
 void printEnvironment(std::ostream& out, const Environment& environment) {
     out << environment.cpu << ", CPUs " << listOf(environment.cpus)
         << (environment.virtualMachine ? " of a virtual machine, " : ", ") << environment.kernel
@@ -172,16 +227,32 @@ void printEnvironment(std::ostream& out, const Environment& environment) {
 }
 
 void printScenario(std::ostream& out, const std::vector<Result>& results,
-                   const std::vector<Comparison>& comparisons, const MachineRecord& machine) {
+                   const std::vector<Comparison>& comparisons, const MachineRecord& machine,
+                   const RatioColumns& columns) {
     if (results.empty()) {
         return;
     }
     printTitle(out, results.front());
     printMachine(out, machine);
-    if (results.front().scenario.kind == Kind::loadedLatency) {
+    switch (results.front().scenario.kind) {
+    case Kind::loadedLatency:
         printLoaded(out, results, machine);
-    } else {
-        printRanked(out, results, comparisons);
+        break;
+    case Kind::callLatency:
+        printCalls(out, sorted(results, [](const Stats& stats) { return stats.p999; }), machine);
+        break;
+    default:
+        printRanked(out, sorted(results, [](const Stats& stats) { return stats.median; }),
+                    comparisons, columns);
+    }
+}
+
+void printVerdicts(std::ostream& out, const std::vector<Verdict>& verdicts) {
+    for (const Verdict& verdict : verdicts) {
+        const Target& target = verdict.target;
+        out << format("  target: %s: %s at most %.2f x %s: %.3f, %s\n", target.scenario.c_str(),
+                      target.subject.c_str(), target.atMost, target.baseline.c_str(), verdict.ratio,
+                      verdict.isMet ? "met" : "MISSED");
     }
 }
 

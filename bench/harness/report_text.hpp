@@ -14,11 +14,24 @@ namespace sluice::bench {
 /// What machine and build the figures come from.
 void printEnvironment(std::ostream& out, const Environment& environment);
 
-/// One scenario. `results` and `comparisons` belong to it. Throughput and idle latency are sorted,
-/// fastest first, whoever that is; under load every subject has its own rate, so those rows keep
-/// their order.
+/// A column of ratios: those with this role.
+struct RatioColumn {
+    std::string role;
+    std::string heading;  ///< short
+};
+using RatioColumns = std::vector<RatioColumn>;
+
+/// "/ peer" and "/ paced", for compareWithPeers().
+RatioColumns peerColumns();
+
+/// One scenario. `results` and `comparisons` belong to it. Rows are sorted, the best first, whoever
+/// that is; but under load every subject has its own rate, so those rows keep their order.
 void printScenario(std::ostream& out, const std::vector<Result>& results,
-                   const std::vector<Comparison>& comparisons, const MachineRecord& machine);
+                   const std::vector<Comparison>& comparisons, const MachineRecord& machine,
+                   const RatioColumns& columns);
+
+/// A line for each target and whether it was met.
+void printVerdicts(std::ostream& out, const std::vector<Verdict>& verdicts);
 
 /// The subjects that were not compiled in.
 void printAbsent(std::ostream& out, const std::vector<Subject>& subjects);

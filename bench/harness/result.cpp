@@ -52,6 +52,14 @@ std::vector<std::string> flagsOf(const Result& result, const MachineRecord& mach
 
 }  // namespace
 
+bool hasSamples(Kind kind) noexcept {
+    return kind == Kind::loadedLatency || kind == Kind::idleLatency || kind == Kind::callLatency;
+}
+
+bool hasConsumer(Kind kind) noexcept {
+    return kind == Kind::throughput || kind == Kind::loadedLatency || kind == Kind::idleLatency;
+}
+
 bool isSteady(const MachineRecord& record) noexcept {
     return record.lineOneWay.max <= steadyFactor * record.lineOneWay.min &&
            record.others <= disturbance && record.stolen <= disturbance;
@@ -64,8 +72,8 @@ bool isInvalid(const Result& result) noexcept {
 Result makeResult(const Scenario& scenario, const std::string& subject, const RoundPlan& plan,
                   Series series, const MachineRecord& machine, bool quick) {
     Result result{scenario, subject, plan, std::move(series), {}, {}};
-    const bool rounds = scenario.kind == Kind::throughput;
-    result.stats = summarize(rounds ? result.series.roundNs : result.series.samples);
+    const bool samples = hasSamples(scenario.kind);
+    result.stats = summarize(samples ? result.series.samples : result.series.roundNs);
     result.flags = flagsOf(result, machine, quick);
     return result;
 }

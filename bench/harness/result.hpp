@@ -16,13 +16,26 @@
 namespace sluice::bench {
 
 /// What is measured. Results of different kinds are never ranked against each other.
-enum class Kind { throughput, loadedLatency, idleLatency };
+enum class Kind {
+    throughput,
+    loadedLatency,
+    idleLatency,
+    callCost,        ///< time of one call among many, on one thread
+    callLatency,     ///< time of single calls, on one thread
+    residentMemory,  ///< MiB that a process of its own takes
+};
+
+/// Whether the figure of a result is one value for each round, or a sample of single times.
+bool hasSamples(Kind kind) noexcept;
+
+/// Whether its rounds have a producer and a consumer; else it is one thread's work.
+bool hasConsumer(Kind kind) noexcept;
 
 struct Scenario {
     std::string suite;
     std::string name;
     Kind kind = Kind::throughput;
-    std::size_t messageBytes = 0;
+    std::size_t messageBytes = 0;  ///< or bytes of a block
     std::size_t producers = 1;
     Spread spread = Spread::apart;
 };
@@ -33,7 +46,7 @@ struct Result {
     RoundPlan plan;
     Series series;
 
-    /// Throughput: over the rounds. Latency: over all samples.
+    /// Over the rounds, or over all samples: see hasSamples().
     Stats stats;
     std::vector<std::string> flags;
 };
@@ -45,11 +58,25 @@ struct Comparison {
     std::string subject;
     std::string baseline;
 
-    /// Why this baseline: "best peer as documented" or "best paced peer".
+    /// Why this baseline, for instance "best peer as documented".
     std::string role;
     double ratio = 0;
     double ratioMin = 0;
     double ratioMax = 0;
+};
+
+/// A ratio that a subject is meant to reach. A comparison with the same names tells whether it did.
+struct Target {
+    std::string scenario;
+    std::string subject;
+    std::string baseline;
+    double atMost = 0;
+};
+
+struct Verdict {
+    Target target;
+    double ratio = 0;
+    bool isMet = false;
 };
 
 /// What the machine was like while a scenario ran.
@@ -60,8 +87,8 @@ struct MachineRecord {
     Stats lineOneWay;
     Stats lineStreamed;
 
-    /// Latency scenarios only: what the same percentiles would be without any queue, over all
-    /// samples, and the median of the rounds' P99.
+    /// Scenarios with samples only: what the same percentiles would be without any queue or call,
+    /// over all samples, and the median of the rounds' P99.
     Stats noQueue;
     double noQueueRoundP99 = -1;
 
@@ -84,6 +111,7 @@ struct Report {
     std::vector<Subject> subjects;
     std::vector<Result> results;
     std::vector<Comparison> comparisons;
+    std::vector<Verdict> verdicts;
 };
 
 /// True when a round of the result broke an identity or could not be run; its figures mean nothing.

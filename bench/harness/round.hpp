@@ -13,6 +13,10 @@
 
 namespace sluice::bench {
 
+/// When the memory of a process is looked at: when most blocks are in use, when all were freed, or
+/// when the allocator was asked afterwards to give memory back.
+enum class Moment { peak, freed, trimmed };
+
 /// One round of one subject. The untimed run-in sends `runIn` messages through the fresh queue with
 /// the threads of the round, so that memory and code are warm when the clock starts; its messages
 /// are counted and verified like all others.
@@ -25,6 +29,14 @@ struct RoundPlan {
     /// Whether the subject promises to keep each producer's order. One that does and fails is
     /// INVALID.
     bool ordered = true;
+
+    /// Calls: which of the two is timed, and the order in which the blocks of a batch, `capacity`
+    /// of them, are freed.
+    bool timesFree = false;
+    bool shuffled = false;
+
+    /// Resident memory: when it is looked at.
+    Moment moment = Moment::peak;
 
     /// Loaded latency: the distance of two sends, and how many messages lie between two probes.
     double intervalNs = 0;
@@ -45,10 +57,11 @@ struct RoundPlan {
 struct Round {
     Counts counts;
 
-    /// Throughput: nanoseconds per delivered message. Latency: the round's median.
+    /// Throughput: nanoseconds per delivered message; calls: per call, or pair of calls. Latency:
+    /// the round's median. Resident memory: MiB.
     double ns = 0;
 
-    /// Latency only: one value for each probe.
+    /// Latency only: one value for each probe or call.
     std::vector<double> samples;
     std::uint64_t timedOut = 0;
 

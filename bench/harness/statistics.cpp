@@ -39,6 +39,7 @@ Stats summarize(std::vector<double> values) {
     stats.p50 = quantile(values, 0.50);
     stats.p95 = quantile(values, 0.95);
     stats.p99 = quantile(values, 0.99);
+    stats.p999 = quantile(values, 0.999);
     const double n = double(values.size());
     stats.mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
     double squares = 0;

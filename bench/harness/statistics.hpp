@@ -8,7 +8,7 @@
 
 namespace sluice::bench {
 
-/// All values in nanoseconds, except the coefficient of variation (stddev / mean).
+/// All values in the unit of the sample, except the coefficient of variation (stddev / mean).
 struct Stats {
     std::size_t samples = 0;
     double median = 0;
@@ -18,6 +18,7 @@ struct Stats {
     double p50 = 0;
     double p95 = 0;
     double p99 = 0;
+    double p999 = 0;
     double min = 0;
     double max = 0;
 };

@@ -7,10 +7,15 @@
 
 namespace sluice::bench {
 
+/// What the id begins with when the subject is a floor under the others: it does less than they
+/// do, and is never called the fastest.
+inline const std::string floorPrefix = "floor/";
+
 /// What a queue promises. A reader compares these before the nanoseconds: a queue that promises
-/// less may well be faster.
+/// less may well be faster. What does not apply is empty.
 struct Features {
-    /// "spsc", "mpsc" or "mpmc": how many threads may push and pop.
+    /// "spsc", "mpsc" or "mpmc": how many threads may push and pop. Of an allocator "one thread" or
+    /// "any thread": who may free a block.
     std::string topology;
 
     /// "exact": full at precisely the capacity asked for. "approximate": bounded, but the limit

@@ -19,6 +19,29 @@ struct Order {
     double price;
 };
 
+class Tick final : public sluice::Pooled<Tick> {
+public:
+    explicit Tick(double price) : price_(price) {}
+    double price() const { return price_; }
+
+private:
+    double price_;
+};
+
+bool choice() {
+    sluice::ObjectPool<Order> orders;  // new code; may be bounded
+    sluice::PoolPtr<Order> order = orders.make(Order{1, 9.5});
+
+    auto tick = std::make_unique<Tick>(9.5);  // code that says `new`: class Tick : Pooled<Tick>
+
+    sluice::PoolResource resource;  // containers, shared ownership, several sizes
+    auto shared = std::allocate_shared<Order>(sluice::PoolAllocator<Order>(resource));
+
+    static sluice::StaticArena<sizeof(Order)> place;  // one thread, no heap, a place you name
+    auto fixed = place.emplaceAt<Order, 0>(Order{2, 9.5});
+    return order && tick && shared && fixed;
+}
+
 bool objects() {
     sluice::ObjectPool<Order> orders;
 
@@ -43,15 +66,6 @@ bool bounded() {
     const auto third = orders.tryMake(Order{3, 3.0});
     return first && second && !third;  // exhausted is an answer
 }
-
-class Tick final : public sluice::Pooled<Tick> {
-public:
-    explicit Tick(double price) : price_(price) {}
-    double price() const { return price_; }
-
-private:
-    double price_;
-};
 
 bool classes() {
     auto tick = std::make_unique<Tick>(101.25);  // `new` and `delete` as before
@@ -114,7 +128,7 @@ bool places() {
 }  // namespace
 
 int main() {
-    const bool good =
-        objects() && bounded() && classes() && containers() && blocks() && buffers() && places();
+    const bool good = choice() && objects() && bounded() && classes() && containers() && blocks() &&
+                      buffers() && places();
     return good ? 0 : 1;
 }

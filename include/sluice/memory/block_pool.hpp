@@ -22,17 +22,17 @@
 /// Memory promise: what a thread wrote before it freed a block is visible to the one that gets it.
 ///
 /// Capacity: at most Options::capacity blocks are ever in use at once; unlimited by default. Blocks
-/// that lie free in the caches of other threads cannot be had, at most 2 * magazineRounds in each:
-/// a pool may be exhausted with so many fewer blocks in use. Allocation: from the memory resource,
-/// a slab at a time. Exhausted means that there is no free block, the capacity is reached or the
+/// that lie free with other threads cannot be had, at most 2 * magazineRounds + 1 with each: a pool
+/// may be exhausted with so many fewer blocks in use. Allocation: from the memory resource, a slab
+/// at a time. Exhausted means that there is no free block, the capacity is reached or the
 /// memory resource has refused: tryAllocate() returns null and counts it, and nothing falls back to
 /// the heap. Shutdown: all blocks must have been freed, see ~BasicBlockPool.
 ///
 /// Origin: magazines and depot follow J. Bonwick and J. Adams, "Magazines and Vmem: Extending the
 /// Slab Allocator to Many CPUs and Arbitrary Resources" (2001).
 ///
-/// Invariants: a block is used, or in one magazine. A magazine is in one cache, in the stack of
-/// full ones (full), or in that of empty ones (empty).
+/// Invariants: a block is used, the spare of one thread, or in one magazine. A magazine is in one
+/// cache, in the stack of full ones (full), or in that of empty ones (empty).
 ///
 /// Edges: E1 hand-over: block freed -> magazine pushed with release .. popped with acquire -> block
 /// allocated. E2 lock: the common cache and the slabs are used under the lock.
@@ -63,7 +63,7 @@ struct BlockPoolTraits {
     static constexpr std::size_t cacheLineSize = sluice::cacheLineSize;
 
     /// Blocks that a thread takes from the depot or gives back to it at once. It keeps at most
-    /// twice as many free ones for itself.
+    /// twice as many free ones for itself, and one more.
     static constexpr std::size_t magazineRounds = 64;
 };
 
@@ -136,12 +136,13 @@ public:
 
     /// A block, or null when the pool is exhausted. Its content is undefined.
     [[nodiscard]] void* tryAllocate() noexcept {
-        Cache* const cache = this->cache();
-        void* block = cache != nullptr ? core_->take(*cache) : core_->takeCommon();
+        void* block = Core::tryTake(Threads::findFirst(core_, hash_));
         if (__builtin_expect(block == nullptr, 0)) {
-            block = growAndTake(cache);
+            block = takeOrGrow();
         }
         if (block != nullptr) {
+            SLUICE_ASSERT(core_->noteTaken(block), "what this pool keeps is no block of it: "
+                                                   "something has written over its books");
             detail::toldOfAllocation(block, options_.blockSize);
         }
         return block;
@@ -174,20 +175,16 @@ public:
     }
 
     /// Takes a block back; null is allowed. In debug builds an address that is not a block's, and a
-    /// block that this thread has freed lately, fail an assertion.
+    /// block that is free already, on whatever thread that was done, fail an assertion.
     void deallocate(void* block) noexcept {
         if (block == nullptr) {
             return;
         }
         SLUICE_ASSERT(core_->owns(block), "this address is no block of this pool");
-        Cache* const cache = this->cache();
-        SLUICE_ASSERT(cache == nullptr || !Core::isFreeIn(*cache, block),
-                      "this block is free already: it was freed twice");
+        SLUICE_ASSERT(core_->noteFreed(block), "this block is free already: it was freed twice");
         detail::toldOfDeallocation(block, options_.blockSize);
-        if (__builtin_expect(cache != nullptr, 1)) {
-            core_->give(*cache, block);
-        } else {
-            core_->giveCommon(block);
+        if (__builtin_expect(!Core::tryGive(Threads::findFirst(core_, hash_), block), 0)) {
+            giveElsewhere(block);
         }
     }
 
@@ -291,15 +288,20 @@ private:
 #endif
     }
 
-    [[gnu::cold, gnu::noinline]] void* growAndTake(Cache* cache) noexcept {
-        while (grow()) {
-            void* const block = cache != nullptr ? core_->take(*cache) : core_->takeCommon();
+    [[gnu::cold, gnu::noinline]] void* takeOrGrow() noexcept {
+        Cache* const cache = this->cache();
+        do {
+            void* const block = core_->take(cache);
             if (block != nullptr) {
                 return block;
             }
-        }
+        } while (grow());
         core_->countExhausted();
         return nullptr;
+    }
+
+    [[gnu::cold, gnu::noinline]] void giveElsewhere(void* block) noexcept {
+        core_->give(cache(), block);
     }
 
     bool grow() noexcept {

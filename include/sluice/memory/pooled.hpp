@@ -64,7 +64,7 @@ public:
     // For constructors that throw after a nothrow new. These are not told the size either.
     static void operator delete(void* object, const std::nothrow_t&) noexcept {
         if (!resource().tryDeallocateUnsized(object)) {
-            ::operator delete(object);
+            toHeap(object, usual);
         }
     }
     static void operator delete(void* object, std::align_val_t alignment,
@@ -75,10 +75,8 @@ public:
 
     /// Where the objects live, for its statistics.
     static PoolResource& resource() {
-        // Never destroyed: objects may be deleted while the program's statics are.
-        alignas(PoolResource) static std::byte place[sizeof(PoolResource)];
-        static auto* const instance = ::new (static_cast<void*>(place)) PoolResource(options());
-        return *instance;
+        static PoolResource& instance = makeResource();
+        return instance;
     }
 
 protected:
@@ -90,17 +88,21 @@ protected:
 private:
     static constexpr std::size_t usual = __STDCPP_DEFAULT_NEW_ALIGNMENT__;
 
-    static PoolResourceOptions options() noexcept {
-        PoolResourceOptions result;
-        result.name = "Pooled";
-        return result;
+    /// Called once, and out of the way of all the other calls.
+    [[gnu::cold, gnu::noinline]] static PoolResource& makeResource() {
+        PoolResourceOptions options;
+        options.name = "Pooled";
+        // Never destroyed: objects may be deleted while the program's statics are.
+        alignas(PoolResource) static std::byte place[sizeof(PoolResource)];
+        return *::new (static_cast<void*>(place)) PoolResource(options);
     }
 
     static void* tryAllocate(std::size_t size, std::size_t alignment) noexcept {
         static_assert(std::has_virtual_destructor_v<Derived> || std::is_final_v<Derived>,
                       "Pooled<Derived>: make Derived final, or its destructor virtual");
-        if (resource().serves(size, alignment)) {
-            return resource().tryAllocateBytes(size, alignment);
+        PoolResource& pools = resource();
+        if (pools.serves(size, alignment)) {
+            return pools.tryAllocateBytes(size, alignment);
         }
         return alignment <= usual ? ::operator new(size, std::nothrow)
                                   : ::operator new(size, std::align_val_t{alignment}, std::nothrow);
@@ -139,9 +141,18 @@ private:
     }
 
     static void deallocate(void* object, std::size_t size, std::size_t alignment) noexcept {
-        if (resource().serves(size, alignment)) {
-            resource().deallocateBytes(object, size, alignment);
-        } else if (alignment <= usual) {
+        PoolResource& pools = resource();
+        if (pools.serves(size, alignment)) {
+            pools.deallocateBytes(object, size, alignment);
+        } else {
+            toHeap(object, alignment);
+        }
+    }
+
+    /// Out of line: g++ warns where it sees both the class's `new` and this `delete`, though what
+    /// comes here came from the heap.
+    [[gnu::noinline]] static void toHeap(void* object, std::size_t alignment) noexcept {
+        if (alignment <= usual) {
             ::operator delete(object);
         } else {
             ::operator delete(object, std::align_val_t{alignment});

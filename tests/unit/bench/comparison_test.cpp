@@ -59,5 +59,27 @@ TEST(ComparisonTest, SaysNothingWithoutAPeer) {
     EXPECT_TRUE(compareWithPeers({resultOf("sluice/SpscRing", {1, 2})}, subjects).empty());
 }
 
+TEST(ComparisonTest, ComparesWithANamedBaseline) {
+    const Report report = sampleReport();
+    const auto comparisons = compareWith(report.results, "other/queue", "slow one");
+    ASSERT_EQ(comparisons.size(), report.results.size() - 1);
+    EXPECT_DOUBLE_EQ(find(comparisons, "sluice/SpscRing", "slow one")->ratio, 0.1);
+    EXPECT_TRUE(compareWith(report.results, "no/such", "slow one").empty());
+    EXPECT_TRUE(compareWith({invalidResult("a"), resultOf("b", {1})}, "a", "slow one").empty());
+}
+
+TEST(ComparisonTest, JudgesTheTargetsItCan) {
+    const std::vector<Comparison> comparisons = {{"s", "ours", "theirs", "role", 0.3, 0.2, 0.4}};
+    const std::vector<Target> targets = {{"s", "ours", "theirs", 0.3},
+                                         {"s", "ours", "theirs", 0.29},
+                                         {"s", "ours", "others", 1},
+                                         {"t", "ours", "theirs", 1}};
+    const std::vector<Verdict> verdicts = judge(targets, comparisons);
+    ASSERT_EQ(verdicts.size(), 2U);
+    EXPECT_TRUE(verdicts[0].isMet);
+    EXPECT_FALSE(verdicts[1].isMet);
+    EXPECT_DOUBLE_EQ(verdicts[1].ratio, 0.3);
+}
+
 }  // namespace
 }  // namespace sluice::bench

@@ -68,5 +68,30 @@ TEST(ReportJsonTest, SurvivesAReportWithoutResults) {
     EXPECT_TRUE(toJson(Report{})["results"].empty());
 }
 
+TEST(ReportJsonTest, WritesTargetsAndWhetherTheyWereMet) {
+    Report report = sampleReport();
+    report.verdicts = {{{"pair-64B", "ours", "theirs", 0.35}, 0.3, true}};
+    const auto target = toJson(report)["targets"][0];
+    EXPECT_EQ(target["scenario"], "pair-64B");
+    EXPECT_EQ(target["at_most"], 0.35);
+    EXPECT_EQ(target["ratio"], 0.3);
+    EXPECT_EQ(target["met"], true);
+}
+
+TEST(ReportJsonTest, WritesMemoryInMebibytesAndNoClock) {
+    Report report = sampleReport();
+    Scenario scenario = throughputScenario();
+    scenario.kind = Kind::residentMemory;
+    Series series;
+    series.roundNs = {3};
+    report.results = {makeResult(scenario, "a", RoundPlan{}, series, quietMachine(), false)};
+    const auto result = toJson(report)["results"][0];
+    EXPECT_EQ(result["kind"], "resident-memory");
+    EXPECT_EQ(result["stats"]["median_mib"], 3);
+    EXPECT_EQ(result["rounds_mib"][0], 3);
+    EXPECT_FALSE(result.contains("rounds_ns"));
+    EXPECT_TRUE(result["params"].contains("live_blocks"));
+}
+
 }  // namespace
 }  // namespace sluice::bench

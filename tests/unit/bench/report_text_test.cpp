@@ -11,7 +11,7 @@ namespace {
 
 std::string tableOf(const Report& report) {
     std::ostringstream out;
-    printScenario(out, report.results, report.comparisons, report.machine.front());
+    printScenario(out, report.results, report.comparisons, report.machine.front(), peerColumns());
     return out.str();
 }
 
@@ -76,6 +76,52 @@ TEST(ReportTextTest, PrintsLatencyUnderLoadWithTheMachineBesideIt) {
     EXPECT_NE(table.find("(no queue: the machine alone)"), std::string::npos);
     EXPECT_NE(table.find("a/queue"), std::string::npos);
     EXPECT_EQ(table.find("fastest"), std::string::npos);
+}
+
+Result resultOfKind(Kind kind, const std::string& subject, double value) {
+    Scenario scenario = throughputScenario();
+    scenario.kind = kind;
+    Series series;
+    series.roundNs = {value};
+    series.samples = {value, value + 1};
+    RoundPlan plan;
+    plan.placement.consumerCpu = 1;
+    return makeResult(scenario, subject, plan, series, quietMachine(), false);
+}
+
+TEST(ReportTextTest, PrintsSingleCallsByTheirTails) {
+    Report report = sampleReport();
+    report.results = {resultOfKind(Kind::callLatency, "slow", 50),
+                      resultOfKind(Kind::callLatency, "quick", 10)};
+    report.machine.front().noQueue = summarize({7});
+    const std::string table = tableOf(report);
+    EXPECT_NE(table.find("(no call: the clock alone)"), std::string::npos);
+    EXPECT_NE(table.find("p99.9"), std::string::npos);
+    EXPECT_NE(table.find("one thread on CPU 1"), std::string::npos);
+    EXPECT_LT(table.find("quick"), table.find("slow"));
+}
+
+TEST(ReportTextTest, PrintsMemoryInMiB) {
+    Report report = sampleReport();
+    report.results = {resultOfKind(Kind::residentMemory, "thrifty", 3)};
+    const std::string table = tableOf(report);
+    EXPECT_NE(table.find("MiB median"), std::string::npos);
+    EXPECT_NE(table.find("least: thrifty"), std::string::npos);
+}
+
+TEST(ReportTextTest, NeverCallsAFloorTheFastest) {
+    Report report = sampleReport();
+    report.results = {resultOfKind(Kind::callCost, floorPrefix + "nothing", 1),
+                      resultOfKind(Kind::callCost, "something", 2)};
+    EXPECT_NE(tableOf(report).find("fastest: something\n"), std::string::npos);
+}
+
+TEST(ReportTextTest, SaysOfEachTargetWhetherItWasMet) {
+    std::ostringstream out;
+    printVerdicts(out, {{{"pair", "ours", "theirs", 0.35}, 0.3, true},
+                        {{"pair", "ours", "theirs", 0.25}, 0.3, false}});
+    EXPECT_EQ(out.str(), "  target: pair: ours at most 0.35 x theirs: 0.300, met\n"
+                         "  target: pair: ours at most 0.25 x theirs: 0.300, MISSED\n");
 }
 
 }  // namespace

@@ -302,6 +302,38 @@ TEST(BlockPoolTest, ReportsWhatWasNotFreed) {
 }
 
 #if !defined(NDEBUG)
+TEST(BlockPoolDeathTest, CatchesABlockThatWasFreedOnAnotherThread) {
+    BlockPool pool(optionsFor(64, 1000));
+    std::vector<void*> blocks = allocateAll(pool);
+    void* const inTheDepot = blocks.front();
+    void* const lastOne = blocks.back();
+    const auto freeTwice = [&pool](void* block) { pool.deallocate(block); };
+    // The thread ends, so its blocks go to the cache of nobody.
+    std::thread([&] { freeAll(pool, blocks); }).join();
+    EXPECT_DEATH(freeTwice(inTheDepot), "freed twice");
+    EXPECT_DEATH(freeTwice(lastOne), "freed twice");
+}
+
+TEST(BlockPoolDeathTest, CatchesABlockThatLiesWithAnotherThread) {
+    BlockPool pool(optionsFor(64, 10));
+    void* const spare = pool.allocate();
+    void* const cached = pool.allocate();
+    pool.deallocate(spare);
+    pool.deallocate(cached);
+    const auto freeElsewhere = [&pool](void* block) {
+        std::thread([&] { pool.deallocate(block); }).join();
+    };
+    EXPECT_DEATH(freeElsewhere(spare), "freed twice");
+    EXPECT_DEATH(freeElsewhere(cached), "freed twice");
+}
+
+TEST(BlockPoolDeathTest, CatchesABlockThatWasNeverAllocated) {
+    BlockPool pool(optionsFor(64, 10));
+    void* const block = pool.allocate();
+    EXPECT_DEATH(pool.deallocate(static_cast<char*>(block) + 64), "freed twice");
+    pool.deallocate(block);
+}
+
 TEST(BlockPoolDeathTest, CatchesMisuse) {
     SmallPool pool(optionsFor(64, 10));
     SmallPool other(optionsFor(64, 10));

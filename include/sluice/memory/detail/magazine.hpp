@@ -22,15 +22,28 @@ struct Magazine {
     /// size merely want to know roughly.
     std::size_t size() const noexcept { return count.load(std::memory_order_relaxed); }
 
-    void push(void* block) noexcept {
+    /// False when it is full. The count is read once: compilers repeat the load of an atomic.
+    bool tryPush(void* block) noexcept {
         const std::uint32_t old = count.load(std::memory_order_relaxed);
+        if (__builtin_expect(old == Rounds, 0)) {
+            return false;
+        }
         blocks[old] = block;
         count.store(old + 1, std::memory_order_relaxed);
+        return true;
     }
-    void* pop() noexcept {
-        const std::uint32_t left = count.load(std::memory_order_relaxed) - 1;
-        count.store(left, std::memory_order_relaxed);
-        return blocks[left];
+    /// Null when it is empty.
+    void* tryPop() noexcept {
+        const std::uint32_t old = count.load(std::memory_order_relaxed);
+        if (__builtin_expect(old == 0, 0)) {
+            return nullptr;
+        }
+        count.store(old - 1, std::memory_order_relaxed);
+        void* const block = blocks[old - 1];
+        if (block == nullptr) {
+            __builtin_unreachable();  // no block is null: the caller tests once
+        }
+        return block;
     }
 
     Atomic<std::uint32_t> count{0};
@@ -75,11 +88,15 @@ public:
             if (groups_[group].load(std::memory_order_acquire) == nullptr) {
                 addGroup(group);
             }
-            // Relaxed: this hands out numbers, no data.
-        } while (!count_.compare_exchange_weak(last, last + 1, std::memory_order_relaxed,
+            // Release: with its number goes the group that was there before it, see count().
+        } while (!count_.compare_exchange_weak(last, last + 1, std::memory_order_release,
                                                std::memory_order_relaxed));
         return at(last + 1);
     }
+
+    /// Relaxed: the group of a magazine is there before its number is counted, and acquired by
+    /// at().
+    std::uint32_t count() const noexcept { return count_.load(std::memory_order_relaxed); }
 
     Magazine& at(std::uint32_t number) const noexcept {
         const std::size_t group = groupOf(number);

@@ -73,35 +73,48 @@ public:
 
     // ---- By the user of the cache
 
+    // What a cache can do by itself is a few instructions; the rest is kept out of line, so that a
+    // caller saves no registers for it.
+
+    /// A block of the loaded magazine; null when it has none.
+    static void* tryTake(Cache& cache) noexcept { return loadedOf(cache)->tryPop(); }
+
     /// A block; null when there is none in the cache or in the depot.
     void* take(Cache& cache) noexcept {
-        Magazine* const loaded = loadedOf(cache);
-        if (__builtin_expect(!loaded->isEmpty(), 1)) {
-            return loaded->pop();
+        void* const block = tryTake(cache);
+        if (__builtin_expect(block != nullptr, 1)) {
+            return block;
         }
-        return refill(cache) ? loadedOf(cache)->pop() : nullptr;
+        return refill(cache) ? tryTake(cache) : nullptr;
+    }
+
+    /// False when the loaded magazine is full.
+    static bool tryGive(Cache& cache, void* block) noexcept {
+        return loadedOf(cache)->tryPush(block);
     }
 
     void give(Cache& cache, void* block) noexcept {
-        if (__builtin_expect(loadedOf(cache)->isFull(), 0)) {
+        if (__builtin_expect(!tryGive(cache, block), 0)) {
             makeRoom(cache);
+            (void)tryGive(cache, block);
         }
-        loadedOf(cache)->push(block);
     }
 
     void emptyInto(Cache& to, Cache& from) noexcept {
         for (Magazine* magazine : {loadedOf(from), previousOf(from)}) {
-            while (!magazine->isEmpty()) {
-                give(to, magazine->pop());
+            while (void* const block = magazine->tryPop()) {
+                give(to, block);
             }
         }
     }
 
-    /// Whether the block lies free in the cache.
-    static bool isFreeIn(const Cache& cache, const void* block) noexcept {
-        for (const Magazine* magazine : {loadedOf(cache), previousOf(cache)}) {
-            const auto begin = magazine->blocks.begin();
-            const auto end = begin + static_cast<std::ptrdiff_t>(magazine->size());
+    /// Whether the block lies in some magazine. The caller, who has the block, has synchronised
+    /// with whoever put it there: that entry is seen; others may change meanwhile.
+    bool holds(const void* block) const noexcept {
+        for (std::uint32_t number = store_.count(); number != 0; --number) {
+            const Magazine& magazine = store_.at(number);
+            const auto begin = magazine.blocks.begin();
+            const auto end = begin + static_cast<std::ptrdiff_t>(magazine.size());
             if (std::find(begin, end, block) != end) {
                 return true;
             }
@@ -125,8 +138,8 @@ public:
             Magazine& magazine = *std::exchange(m, nextHeld(*m));
             filter(magazine, keep);
             if (&magazine != loadedOf(cache) && &magazine != previousOf(cache)) {
-                while (!magazine.isEmpty()) {
-                    give(cache, magazine.pop());
+                while (void* const block = magazine.tryPop()) {
+                    give(cache, block);
                 }
                 empties_.push(magazine);
             }

@@ -22,7 +22,10 @@ struct SlabLayout {
     bool hugePages;
 };
 
-/// A run of blocks with this head behind them, from one allocation.
+/// A run of blocks with this head behind them, and a mark for each block behind that, from one
+/// allocation.
+///
+/// Only debug builds use the marks; they are there in all builds, which may share a pool.
 class Slab {
 public:
     /// Throws what the memory resource throws.
@@ -37,6 +40,9 @@ public:
             touch(begin, bytes);
         }
         auto* const slab = ::new (begin + headOffset(layout, count)) Slab(begin, count);
+        for (std::size_t i = 0; i < marksFor(count); ++i) {
+            ::new (slab->marks() + i) Marks(~Marks{0});
+        }
         toldOfSlab(begin, count * layout.stride);
         return *slab;
     }
@@ -66,14 +72,33 @@ public:
         return offsetOf(address) % layout.stride == 0;
     }
 
+    /// Marks the block at this address as free or as used; returns how it was marked before. A new
+    /// slab's are all marked as free.
+    bool exchangeMark(const void* block, const SlabLayout& layout, bool isFree) noexcept {
+        const std::size_t index = offsetOf(block) / layout.stride;
+        Marks& marks = this->marks()[index / marksInOne];
+        const Marks mask = Marks{1} << index % marksInOne;
+        const bool before = (marks & mask) != 0;
+        marks = isFree ? marks | mask : marks & ~mask;
+        return before;
+    }
+
     static std::size_t bytesOf(const SlabLayout& layout, std::size_t count) noexcept {
-        return headOffset(layout, count) + sizeof(Slab);
+        return headOffset(layout, count) + sizeof(Slab) + marksFor(count) * sizeof(Marks);
     }
 
     Slab* next = nullptr;
     std::size_t freeBlocks = 0;  // during a trim
 
 private:
+    using Marks = std::uint64_t;
+    static constexpr std::size_t marksInOne = 64;
+
+    static std::size_t marksFor(std::size_t count) noexcept {
+        return (count + marksInOne - 1) / marksInOne;
+    }
+    Marks* marks() noexcept { return reinterpret_cast<Marks*>(this + 1); }
+
     Slab(std::byte* begin, std::size_t count) noexcept : begin_(begin), count_(count) {}
     ~Slab() = default;
 

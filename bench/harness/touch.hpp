@@ -1,0 +1,87 @@
+#pragma once
+
+/// \file
+/// Uses a block as its owner would: memory that nobody touches costs nothing.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+namespace sluice::bench {
+
+/// A block of `Bytes` bytes is touched at the first and the last word of each line, or, above 4
+/// KiB, of each page.
+template <std::size_t Bytes>
+class Touch {
+    using Word = std::conditional_t<(Bytes >= 8), std::uint64_t, std::uint8_t>;
+    static constexpr std::size_t stretch = Bytes > 4096 ? 4096 : 64;
+    static constexpr std::size_t step = Bytes < stretch ? Bytes : stretch;
+    static_assert(Bytes % step == 0 && step % sizeof(Word) == 0);
+    static constexpr std::size_t perStep = step > sizeof(Word) ? 2 : 1;
+
+public:
+    // Of large blocks in one function for all subjects: how the compiler unrolls a loop where it is
+    // inlined would make a difference between them.
+
+    static void write(std::byte* block, std::uint64_t value) noexcept {
+        if constexpr (Bytes <= stretch) {
+            writeAll(block, value);
+        } else {
+            writeApart(block, value);
+        }
+    }
+
+    /// The sum of all words that write() has written.
+    static std::uint64_t read(const std::byte* block) noexcept {
+        if constexpr (Bytes <= stretch) {
+            return readAll(block);
+        } else {
+            return readApart(block);
+        }
+    }
+
+    /// What read() returns if nobody else has written.
+    static std::uint64_t expected(std::uint64_t value) noexcept {
+        return static_cast<Word>(value) * std::uint64_t{Bytes / step * perStep};
+    }
+
+private:
+    [[gnu::noinline]] static void writeApart(std::byte* block, std::uint64_t value) noexcept {
+        writeAll(block, value);
+    }
+    [[gnu::noinline]] static std::uint64_t readApart(const std::byte* block) noexcept {
+        return readAll(block);
+    }
+
+    static void writeAll(std::byte* block, std::uint64_t value) noexcept {
+        const auto word = static_cast<Word>(value);
+        for (std::size_t at = 0; at < Bytes; at += step) {
+            std::memcpy(block + at, &word, sizeof word);
+            std::memcpy(block + at + step - sizeof word, &word, sizeof word);
+        }
+    }
+
+    static std::uint64_t readAll(const std::byte* block) noexcept {
+        std::uint64_t sum = 0;
+        for (std::size_t at = 0; at < Bytes; at += step) {
+            sum +=
+                wordAt(block + at) + (perStep > 1 ? wordAt(block + at + step - sizeof(Word)) : 0);
+        }
+        return sum;
+    }
+
+    static std::uint64_t wordAt(const std::byte* place) noexcept {
+        Word word;
+        std::memcpy(&word, place, sizeof word);
+        return word;
+    }
+};
+
+/// Lets the compiler believe that the block is seen and changed by somebody else. So it can neither
+/// leave an allocation out nor read what it has just written.
+inline void hide(std::byte* block) noexcept {
+    asm volatile("" : : "r"(block) : "memory");
+}
+
+}  // namespace sluice::bench

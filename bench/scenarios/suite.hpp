@@ -1,0 +1,61 @@
+#pragma once
+
+/// \file
+/// What all suites have in common: subjects that take turns in scenarios, filters, tables, and a
+/// report.
+
+#include "harness/report_text.hpp"
+#include "harness/result.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace sluice::bench {
+
+struct SuiteOptions {
+    Repetition repetition;
+    bool quick = false;
+
+    /// Messages of one timed throughput round, or calls of one round of small blocks.
+    std::uint64_t messages = 1000000;
+
+    /// Regular expressions of ECMAScript, matched anywhere; an empty one selects everything.
+    std::string subjectFilter;
+    std::string scenarioFilter;
+};
+
+/// One subject's part in one scenario.
+struct Entrant {
+    RoundPlan plan;
+    std::function<Round()> run;  ///< null when the subject takes no part
+};
+
+/// What makes a suite. runSuite() does the rest.
+struct Suite {
+    std::vector<Scenario> scenarios;
+
+    /// Those whose library is absent are listed and never entered.
+    std::vector<Subject> subjects;
+
+    /// What the subject of that index does in a scenario.
+    std::function<Entrant(const Scenario&, std::size_t subject)> enter;
+
+    /// The latencies of a scenario without anything to measure, or null.
+    std::function<std::function<Round()>(const Scenario&)> machineAlone;
+
+    /// The ratios within one scenario, and the columns that show them.
+    std::function<std::vector<Comparison>(const std::vector<Result>&)> compare;
+    RatioColumns columns;
+    std::vector<Target> targets;
+};
+
+/// Runs a suite, printing each table as soon as its scenario is done. `cpus` holds at least two
+/// CPUs; the calling thread is pinned by the rounds and stays pinned. Throws std::regex_error for a
+/// filter that is not a regular expression.
+Report runSuite(const Suite& suite, const SuiteOptions& options, const std::vector<int>& cpus,
+                std::ostream& out);
+
+}  // namespace sluice::bench

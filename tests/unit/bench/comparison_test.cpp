@@ -74,11 +74,11 @@ TEST(ComparisonTest, JudgesTheTargetsItCan) {
                                          {"s", "ours", "theirs", 0.29},
                                          {"s", "ours", "others", 1},
                                          {"t", "ours", "theirs", 1}};
-    const std::vector<Verdict> verdicts = judge(targets, comparisons);
+    const std::vector<Verdict> verdicts = judge(targets, {}, comparisons);
     ASSERT_EQ(verdicts.size(), 2U);
     EXPECT_TRUE(verdicts[0].isMet);
     EXPECT_FALSE(verdicts[1].isMet);
-    EXPECT_DOUBLE_EQ(verdicts[1].ratio, 0.3);
+    EXPECT_DOUBLE_EQ(verdicts[1].reached, 0.3);
 }
 
 }  // namespace

@@ -49,6 +49,7 @@ void addChanges(EventRounds& rounds, Threads threads) {
     rounds["add-remove-100"] = &addRemoveRound<List>;
     rounds["add-10000"] = &growRound<List>;
     if (threads == Threads::any) {
+        rounds["add-remove-100-2t"] = &addRemoveRound<List>;
         rounds["change-while-called"] = &contendedRound<List, false>;
         rounds["call-while-changed"] = &contendedRound<List, true>;
     }

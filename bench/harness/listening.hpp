@@ -25,10 +25,13 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <thread>
 #include <utility>
 #include <vector>
 
 namespace sluice::bench {
+
+inline const char* const notPinned = "a thread could not be pinned to its CPU";
 
 inline std::vector<int> cpusOf(const RoundPlan& plan) {
     std::vector<int> cpus = {plan.placement.consumerCpu};
@@ -104,7 +107,7 @@ Round callRound(const RoundPlan& plan) {
         const double runIn = wallTime(cpus, [&](std::size_t i) { call(i, plan.runIn); });
         const double ns = wallTime(cpus, [&](std::size_t i) { call(i, plan.messages); });
         if (runIn < 0 || ns < 0) {
-            round.error = "a thread could not be pinned to its CPU";
+            round.error = notPinned;
         }
         round.ns = ns / double(plan.messages * cpus.size() * plan.capacity);
         Counts counts;
@@ -115,14 +118,24 @@ Round callRound(const RoundPlan& plan) {
     });
 }
 
-/// Adds a listener to a list of `capacity` and removes it again. The time is that of the pair.
+/// Adds a listener to a list of `capacity` and removes it again. The time is that of the pair. With
+/// a producer in the plan, another thread has called the list before; it has gone by then.
 template <class List>
 Round addRemoveRound(const RoundPlan& plan) {
     return bookedRound(plan, [&plan](Round& round) {
         List list;
         fill(list, plan.capacity);
         Tally tally;
-        Handed handed = callMany(list, tally, 1);
+        Handed handed;
+        for (const int cpu : plan.placement.producerCpus) {
+            std::thread([&] {
+                if (!pinThisThread(cpu)) {
+                    round.error = notPinned;
+                }
+                handed += callMany(list, tally, 1);
+            }).join();
+        }
+        handed += callMany(list, tally, 1);
         addAndRemoveMany(list, plan.runIn);
         const Nanoseconds start = now();
         addAndRemoveMany(list, plan.messages);
@@ -201,7 +214,7 @@ Round contendedRound(const RoundPlan& plan) {
         };
         const auto work = [&](std::size_t index) { index == 0 ? measured() : meanwhile(); };
         if (wallTime(cpusOf(plan), work) < 0) {
-            round.error = "a thread could not be pinned to its CPU";
+            round.error = notPinned;
         }
         round.ns /= timesCalls ? double(plan.capacity) : 1;
         return listBooks(handed, plan.capacity, tally);
@@ -254,7 +267,7 @@ Round dispatchRound(const RoundPlan& plan) {
         const double runIn = wallTime(cpus, [&](std::size_t i) { dispatch(i, plan.runIn); });
         const double ns = wallTime(cpus, [&](std::size_t i) { dispatch(i, plan.messages); });
         if (runIn < 0 || ns < 0) {
-            round.error = "a thread could not be pinned to its CPU";
+            round.error = notPinned;
         }
         round.ns = ns / double(plan.messages * cpus.size());
         Counts counts;

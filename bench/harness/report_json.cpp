@@ -180,7 +180,7 @@ Json verdictJson(const Verdict& verdict) {
             {"subject", verdict.target.subject},
             {"baseline", known(verdict.target.baseline)},
             {"at_most", verdict.target.atMost},
-            {"reached", verdict.reached},
+            {verdict.target.baseline.empty() ? "median" : "ratio", verdict.reached},
             {"met", verdict.isMet}};
 }
 

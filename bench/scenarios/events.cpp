@@ -33,7 +33,7 @@ Work across(const char* name, std::size_t producers) {
             1};
 }
 
-// What has one thread comes first: the program has had no other one by then.
+// What has one thread comes first: no other one has called a list by then.
 std::vector<Work> works() {
     return {
         alone("call-1", "one call of a list with one callback", 1, 1),
@@ -50,10 +50,12 @@ std::vector<Work> works() {
         alone("string-10K", "enqueue and process() of a string of 40, 10 000 are queued", 10000, 4),
         together("call-1-2t", "one call of a list with one callback, wall time", 1, 2),
         together("dispatch-100-2t", "one dispatch, 100 event ids, wall time", 100, 2),
+        together("add-remove-100-2t", "append and remove, after another thread has called the list",
+                 100, 5),
         together("change-while-called", "append and remove, in a list of 100 that is being called",
-                 100, 50),
+                 100, 10),
         together("call-while-changed", "one callback's call, in a list of 100 that is changing",
-                 100, 200),
+                 100, 100),
         across("across-32B-1p", 1),
         across("across-32B-4p", 4),
     };

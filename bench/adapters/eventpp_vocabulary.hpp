@@ -39,10 +39,10 @@ private:
     EventDispatcher dispatcher_;
 };
 
-template <class EventQueue, class Argument_>
+template <class EventQueue, class Type>
 class VocabularyQueue {
 public:
-    using Argument = Argument_;
+    using Argument = Type;
 
     template <class Callback>
     void add(int event, Callback callback) {
@@ -74,7 +74,7 @@ struct IsVisitable<EventQueue, std::void_t<decltype(std::declval<EventQueue&>().
 /// Adds what a library with these classes can do under one of its policies. `Library` has
 /// `CallbackList<Prototype, Policies>`, `EventDispatcher<Event, Prototype, Policies>` and
 /// `EventQueue<Event, Prototype, Policies>`.
-template <class Library, class Policies, Threads threads>
+template <class Library, class Policies, Threads Use>
 struct Vocabulary {
     using Shared = void(std::uint64_t, Tally&);
     template <class Argument>
@@ -87,16 +87,16 @@ struct Vocabulary {
     using Queue = VocabularyQueue<EventQueue<Argument>, Argument>;
 
     static void add(EventSubjects& subjects, Subject info) {
-        info.features.topology = topologyOf(threads);
+        info.features.topology = topologyOf(Use);
         EventSubject subject{std::move(info), {}};
-        addCalls<List>(subject.rounds, threads);
-        addChanges<List>(subject.rounds, threads);
-        addDispatches<Dispatcher>(subject.rounds, threads);
+        addCalls<List>(subject.rounds, Use);
+        addChanges<List>(subject.rounds, Use);
+        addDispatches<Dispatcher>(subject.rounds, Use);
         addBatches<Queue>(subject.rounds);
         if constexpr (IsVisitable<EventQueue<ShortArgument>>::value) {
             addVisits<Queue>(subject.rounds);
         }
-        if constexpr (threads == Threads::any) {
+        if constexpr (Use == Threads::any) {
             addCrossings<Queue>(subjects, std::move(subject));
         } else {
             subjects.push_back(std::move(subject));

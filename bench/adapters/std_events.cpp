@@ -51,10 +51,10 @@ private:
 };
 
 /// Two vectors that are exchanged under a mutex.
-template <class Argument_>
+template <class Type>
 class VectorQueue {
 public:
-    using Argument = Argument_;
+    using Argument = Type;
 
     template <class Function>
     void add(int event, Function function) {

@@ -64,7 +64,7 @@ struct CallVisitor {
 enum class Phase { enqueue, drain, both };
 
 /// Batches of `capacity` events. The time is that of one event in the phase.
-template <class Queue, class Drain, Phase phase>
+template <class Queue, class Drain, Phase Measured>
 Round eventBatchRound(const RoundPlan& plan) {
     return bookedRound(plan, [&plan](Round& round) {
         const std::uint64_t batches = std::max<std::uint64_t>(1, plan.messages / plan.capacity);
@@ -88,8 +88,8 @@ Round eventBatchRound(const RoundPlan& plan) {
                 draining += end - queued;
             }
         }
-        const Nanoseconds time =
-            (phase != Phase::drain ? enqueueing : 0) + (phase != Phase::enqueue ? draining : 0);
+        const Nanoseconds time = (Measured != Phase::drain ? enqueueing : 0) +
+                                 (Measured != Phase::enqueue ? draining : 0);
         round.ns = double(time) / double(batches * plan.capacity);
         counts.planned = counts.attempted = counts.accepted = (batches + 1) * plan.capacity;
         counts.delivered = arrivals.count();

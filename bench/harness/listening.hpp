@@ -183,8 +183,8 @@ template <class List>
 }
 
 /// The time of a pair of add and remove while the list is being called without a pause or, if
-/// `timesCalls`, that of one listener's call while listeners are added and removed.
-template <class List, bool timesCalls>
+/// `TimesCalls`, that of one listener's call while listeners are added and removed.
+template <class List, bool TimesCalls>
 Round contendedRound(const RoundPlan& plan) {
     return bookedRound(plan, [&plan](Round& round) {
         constexpr std::uint64_t endless = ~std::uint64_t{0};
@@ -195,7 +195,7 @@ Round contendedRound(const RoundPlan& plan) {
         std::atomic<bool> isDone{false};
         const auto measured = [&] {
             const Nanoseconds start = now();
-            if constexpr (timesCalls) {
+            if constexpr (TimesCalls) {
                 handed = callUntil(list, tally, isDone, plan.messages);
             } else {
                 addAndRemoveMany(list, plan.messages);
@@ -204,7 +204,7 @@ Round contendedRound(const RoundPlan& plan) {
             isDone = true;
         };
         const auto meanwhile = [&] {
-            if constexpr (timesCalls) {
+            if constexpr (TimesCalls) {
                 while (!isDone.load(std::memory_order_relaxed)) {
                     addAndRemoveMany(list, 16);
                 }
@@ -216,7 +216,7 @@ Round contendedRound(const RoundPlan& plan) {
         if (wallTime(cpusOf(plan), work) < 0) {
             round.error = notPinned;
         }
-        round.ns /= timesCalls ? double(plan.capacity) : 1;
+        round.ns /= TimesCalls ? double(plan.capacity) : 1;
         return listBooks(handed, plan.capacity, tally);
     });
 }

@@ -11,10 +11,10 @@
 namespace sluice::bench {
 namespace {
 
-template <class Argument_>
+template <class Type>
 class PlainQueue {
 public:
-    using Argument = Argument_;
+    using Argument = Type;
     template <class Callback>
     void add(int event, Callback callback) {
         listeners_[event] = callback;

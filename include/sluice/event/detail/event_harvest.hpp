@@ -123,7 +123,15 @@ private:
         if (older_ != nullptr) {
             older_->newer_ = this;
         }
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
+#pragma GCC diagnostic push
+// g++ does not see that leave() takes it away again, in the destructor.
+#pragma GCC diagnostic ignored "-Wdangling-pointer"
+#endif
         store.harvests_ = this;
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
+#pragma GCC diagnostic pop
+#endif
     }
     void leave() noexcept {
         (newer_ != nullptr ? newer_->older_ : store_->harvests_) = older_;

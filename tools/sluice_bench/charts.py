@@ -1,0 +1,396 @@
+"""The charts of the page, as Vega-Lite specifications that Altair has checked.
+
+Bars start at zero; other axes are logarithmic and say so. No chart holds results of two kinds. The
+names stand above the marks, because a phone has no room beside them; colours of text and lines come
+from the page's style sheet, so that dark mode and print need no second chart.
+"""
+
+import altair as alt
+import numpy as np
+
+from . import estimates
+from .record import has_samples, is_invalid, is_rate, rounds, stat, unit
+
+ROW = 38
+PALETTE = [
+    "#4c78a8", "#f58518", "#54a24b", "#b279a2", "#e45756",
+    "#72b7b2", "#eeca3b", "#9d755d", "#ff9da6", "#bab0ac",
+]  # fmt: skip
+TIMES = [(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (0, "ns")]
+PERCENTILES = ["p50", "p95", "p99", "p999"]
+
+
+def significant(value):
+    """Three digits, without an exponent where people expect none."""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def time_unit(ns):
+    return next((factor or 1, name) for factor, name in TIMES if ns >= factor)
+
+
+def time_text(ns):
+    factor, name = time_unit(ns)
+    return f"{significant(ns / factor)} {name}"
+
+
+class Measure:
+    """How the figures of one scenario are shown: which unit, and which way is better."""
+
+    def __init__(self, results):
+        first = results[0]
+        self.is_rate = is_rate(first)
+        middles = [stat(result, "median") for result in results if not is_invalid(result)]
+        if self.is_rate:
+            noun = first.get("per_second", {}).get("unit", "msg/s")
+            self.factor, self.unit = 1e3, f"million {noun}"
+        elif unit(first) == "mib":
+            self.factor, self.unit = 1, "MiB"
+        else:
+            self.factor, self.unit = time_unit(max(middles, default=1))
+        self.better = "more is better" if self.is_rate else "less is better"
+
+    @property
+    def title(self):
+        return f"{self.unit}, {self.better}"
+
+    def show(self, figure):
+        """A figure of the file in the unit of the chart."""
+        if self.is_rate:
+            return self.factor / figure if figure else 0.0
+        return figure / self.factor
+
+    def interval(self, values):
+        """The median and its interval, the lower end first."""
+        found = estimates.median_interval(values)
+        ends = sorted([self.show(found.low), self.show(found.high)])
+        return self.show(found.value), *ends
+
+    def text(self, figure):
+        return f"{significant(figure)} {self.unit.replace('million ', 'M ')}"
+
+
+def colours(record):
+    """A colour for each library; those that are ours first, so that they keep theirs."""
+    subjects = sorted(record.subjects, key=lambda subject: not subject["ours"])
+    libraries = dict.fromkeys(subject["library"] for subject in subjects)
+    return {library: PALETTE[index % len(PALETTE)] for index, library in enumerate(libraries)}
+
+
+class Charts:
+    def __init__(self, record):
+        self.record = record
+        self.colours = colours(record)
+        self.library = {subject["id"]: subject["library"] for subject in record.subjects}
+
+    def bars(self, scenario):
+        """Medians over the rounds as bars from zero, with 95 % intervals and, on demand, rounds."""
+        measure = Measure(scenario.results)
+        lines, dots = [], []
+        for result in scenario.results:
+            if is_invalid(result):
+                lines.append(self.failed(result))
+                continue
+            value, low, high = measure.interval(rounds(result))
+            lines.append(
+                {
+                    "subject": result["subject"],
+                    "library": self.library[result["subject"]],
+                    "value": value,
+                    "low": low,
+                    "high": high,
+                    "label": label(result, measure.text(value)),
+                    "faded": "UNRELIABLE" in result["flags"],
+                }
+            )
+            dots += [
+                {"subject": result["subject"], "value": measure.show(each), "round": index}
+                for index, each in enumerate(rounds(result))
+            ]
+        order = [
+            line["subject"]
+            for line in sorted(
+                lines,
+                key=lambda line: (
+                    line["value"] is None,
+                    (line["value"] or 0) * (-1 if measure.is_rate else 1),
+                ),
+            )
+        ]
+        highest = max([line["high"] or 0 for line in lines] + [1e-9])
+        show = alt.param(name="rounds", value=False)
+        reach = max([dot["value"] for dot in dots] + [highest])
+        lowest = min([dot["value"] for dot in dots] + [0])
+        axis = alt.X(
+            "value:Q",
+            title=measure.title,
+            scale=alt.Scale(
+                domainMin=lowest,  # zero, but for memory that was given back
+                domainMax=alt.ExprRef(f"rounds ? {reach * 1.04} : {highest * 1.04}"),
+                nice=False,
+            ),
+        )
+        rows = alt.Y("subject:N", sort=order, axis=None)
+        base = alt.Chart(alt.Data(values=lines))
+        bar = base.mark_bar(height=12, yOffset=8).encode(
+            x=axis,
+            y=rows,
+            color=self.colour(),
+            opacity=alt.condition("datum.faded", alt.value(0.45), alt.value(1)),
+            tooltip=["subject:N", alt.Tooltip("label:N", title=" ")],
+        )
+        error = base.mark_rule(yOffset=8, strokeWidth=2).encode(x="low:Q", x2="high:Q", y=rows)
+        ends = [
+            base.mark_tick(yOffset=8, thickness=2, size=10).encode(x=f"{end}:Q", y=rows)
+            for end in ("low", "high")
+        ]
+        points = (
+            alt.Chart(alt.Data(values=dots))
+            .mark_point(yOffset=8, size=22, filled=True, stroke="white", strokeWidth=0.5)
+            .encode(
+                x="value:Q",
+                y=rows,
+                opacity=alt.condition("rounds", alt.value(0.9), alt.value(0)),
+                tooltip=["subject:N", "round:Q", "value:Q"],
+            )
+        )
+        layers = alt.layer(bar, error, *ends, points, names(base, rows)).add_params(show)
+        return finish(layers, ROW * len(lines))
+
+    def tails(self, scenario):
+        """Of each subject P50 and P99: the median over the rounds and its 95 % interval."""
+        lines, labels = [], []
+        for result in scenario.results:
+            subject = result["subject"]
+            if is_invalid(result):
+                labels.append({**self.failed(result), "rank": float("inf")})
+                continue
+            for name, values in (("P50", rounds(result)), ("P99", result["rounds_p99_ns"])):
+                found = estimates.median_interval(values)
+                lines.append(
+                    {
+                        "subject": subject,
+                        "percentile": name,
+                        "value": positive(found.value),
+                        "low": positive(found.low),
+                        "high": positive(found.high),
+                    }
+                )
+            text = " / ".join(time_text(line["value"]) for line in lines[-2:])
+            labels.append(
+                {"subject": subject, "label": label(result, text), "rank": lines[-2]["value"]}
+            )
+        order = [line["subject"] for line in sorted(labels, key=lambda line: line["rank"])]
+        for line in labels:
+            del line["rank"]
+        rows = alt.Y("subject:N", sort=order, axis=None)
+        base = alt.Chart(alt.Data(values=lines))
+        title = "P50 and P99 of a round, logarithmic, less is better"
+        shades = alt.Color(
+            "percentile:N",
+            scale=alt.Scale(domain=["P50", "P99"], range=[PALETTE[0], PALETTE[1]]),
+            legend=alt.Legend(orient="top", title=None),
+        )
+        error = base.mark_rule(yOffset=8, strokeWidth=2, opacity=0.6).encode(
+            x=log_time("low:Q", title), x2="high:Q", y=rows, color=shades
+        )
+        dot = base.mark_point(yOffset=8, filled=True, size=70, opacity=1).encode(
+            x=log_time("value:Q", title), y=rows, color=shades, shape=alt.Shape("percentile:N", legend=None),
+            tooltip=["subject:N", "percentile:N", alt.Tooltip("value:Q", title="ns", format=".4s")],
+        )  # fmt: skip
+        text = names(alt.Chart(alt.Data(values=labels)), rows)
+        return finish(alt.layer(error, dot, text), ROW * len(labels))
+
+    def curves(self, scenario):
+        """Latency at every percentile that the number of samples supports."""
+        lines = []
+        for result in scenario.results:
+            if not is_invalid(result):
+                lines += [
+                    {
+                        "subject": result["subject"],
+                        "nines": float(-np.log10(1 - share)),
+                        "share": f"P{100 * share:.5g}",
+                        "ns": positive(ns),
+                    }
+                    for share, ns in percentiles(result)
+                ]
+        if not lines:
+            return None
+        x = alt.X(
+            "nines:Q",
+            title="percentile (every step is ten times rarer)",
+            axis=alt.Axis(
+                values=[0, 0.30103, 1, 2, 3, 4, 5],
+                labelExpr="datum.value < 0.2 ? 'P0' : datum.value < 0.5 ? 'P50' : "
+                "'P' + format(100 * (1 - pow(10, -datum.value)), '.6~g')",
+            ),
+        )
+        picked = alt.selection_point(fields=["subject"], bind="legend")
+        chart = (
+            alt.Chart(alt.Data(values=lines))
+            .mark_line(interpolate="step-after", strokeWidth=1.8)
+            .encode(
+                x=x,
+                y=log_time("ns:Q", "latency, logarithmic", alt.Y),
+                color=alt.Color("subject:N", scale=alt.Scale(scheme="tableau20"), legend=legend()),
+                strokeDash=alt.StrokeDash("subject:N", legend=None),
+                opacity=alt.condition(picked, alt.value(1), alt.value(0.12)),
+                tooltip=["subject:N", "share:N", alt.Tooltip("ns:Q", format=".4s")],
+            )
+            .add_params(picked)
+        )
+        return finish(chart, 320)
+
+    def sweep(self, scenarios, parameter, title, logarithmic):
+        """One measure of several scenarios against the parameter in which they differ."""
+        every = [result for scenario in scenarios for result in scenario.results]
+        valid = [result for result in every if not is_invalid(result)]
+        if has_samples(every[0]):
+            charts = [("P50", rounds), ("P99", lambda result: result["rounds_p99_ns"])]
+        else:
+            charts = [("", rounds)]
+        measure = Measure(every)
+        return [
+            self.sweep_chart(valid, parameter, title, logarithmic, name, read, measure)
+            for name, read in charts
+        ]
+
+    def sweep_chart(self, results, parameter, title, logarithmic, name, read, measure):
+        samples, lines = has_samples(results[0]), []
+        for result in results:
+            if samples:
+                found = estimates.median_interval(read(result))
+                value, low, high = map(positive, (found.value, found.low, found.high))
+            else:
+                value, low, high = measure.interval(read(result))
+            lines.append(
+                {
+                    "subject": result["subject"],
+                    "at": result["params"][parameter],
+                    "value": value,
+                    "low": low,
+                    "high": high,
+                }
+            )
+        scale = alt.Scale(type="log", base=2) if logarithmic else alt.Scale(zero=True)
+        x = alt.X("at:Q", title=title, scale=scale)
+        if samples:
+            y = log_time("value:Q", f"{name} of a round, logarithmic", alt.Y)
+        else:
+            y = alt.Y("value:Q", title=measure.title, scale=alt.Scale(zero=True))
+        base = alt.Chart(alt.Data(values=lines))
+        colour = alt.Color("subject:N", scale=alt.Scale(scheme="tableau20"), legend=legend())
+        picked = alt.selection_point(fields=["subject"], bind="legend")
+        opacity = alt.condition(picked, alt.value(1), alt.value(0.12))
+        line = base.mark_line(point=alt.OverlayMarkDef(size=36)).encode(
+            x=x, y=y, color=colour, opacity=opacity, strokeDash=alt.StrokeDash("subject:N", legend=None),
+            tooltip=["subject:N", "at:Q", alt.Tooltip("value:Q", format=".4s")],
+        )  # fmt: skip
+        error = base.mark_rule(strokeWidth=1.5).encode(
+            x=x, y="low:Q", y2="high:Q", color=colour, opacity=opacity
+        )
+        return finish(alt.layer(line, error).add_params(picked), 320)
+
+    def ratios(self, lines):
+        """Ratios with their intervals about 1; `lines` have label, value, low and high."""
+        lines = [
+            {**line, "low": line["low"] if line["low"] > 0 else line["value"],
+             "high": line["high"] if np.isfinite(line["high"]) else line["value"]}
+            for line in lines
+        ]  # fmt: skip
+        base = alt.Chart(alt.Data(values=lines))
+        rows = alt.Y("key:N", sort=[line["key"] for line in lines], axis=None)
+        scale = alt.Scale(type="log", nice=False, padding=12)
+        error = base.mark_rule(yOffset=8, strokeWidth=2).encode(
+            x=alt.X("low:Q", scale=scale, title="time with / time without, logarithmic"),
+            x2="high:Q",
+            y=rows,
+        )
+        dot = base.mark_point(yOffset=8, filled=True, size=70, opacity=1).encode(
+            x=alt.X("value:Q", scale=scale), y=rows, tooltip=["label:N"]
+        )
+        one = (
+            alt.Chart(alt.Data(values=[{"value": 1}]))
+            .mark_rule(strokeDash=[4, 3], opacity=0.6)
+            .encode(x="value:Q")
+        )
+        return finish(alt.layer(one, error, dot, names(base, rows)), ROW * len(lines))
+
+    def failed(self, result):
+        return {
+            "subject": result["subject"],
+            "library": self.library[result["subject"]],
+            "value": None,
+            "low": None,
+            "high": None,
+            "label": label(result, result.get("error") or "no valid round"),
+            "faded": False,
+        }
+
+    def colour(self):
+        scale = alt.Scale(domain=list(self.colours), range=list(self.colours.values()))
+        return alt.Color("library:N", scale=scale, legend=None)
+
+
+def label(result, text):
+    """The name, the figure, and what the reader must not overlook."""
+    marks = [flag for flag in ("INVALID", "UNRELIABLE") if flag in result["flags"]]
+    return "  ".join([result["subject"], text, *marks])
+
+
+def names(base, rows):
+    return base.mark_text(align="left", baseline="middle", yOffset=-7, fontSize=12, limit=2000).encode(
+        x=alt.value(2), y=rows, text="label:N"
+    )
+
+
+def percentiles(result):
+    if result.get("histogram"):
+        return estimates.percentile_curve(result["histogram"])
+    samples = result["stats"]["samples"]
+    known = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "p999": 0.999}
+    return [
+        (share, stat(result, name))
+        for name, share in known.items()
+        if stat(result, name) is not None and samples * (1 - share) >= 10
+    ]
+
+
+def positive(ns):
+    """A logarithmic axis has no zero, and the clock no half nanoseconds."""
+    return max(ns, 1.0)
+
+
+def log_time(field, title, channel=alt.X):
+    expression = (
+        "datum.value >= 1e9 ? format(datum.value / 1e9, '~g') + ' s' : "
+        "datum.value >= 1e6 ? format(datum.value / 1e6, '~g') + ' ms' : "
+        "datum.value >= 1e3 ? format(datum.value / 1e3, '~g') + ' µs' : "
+        "format(datum.value, '~g') + ' ns'"
+    )
+    return channel(
+        field,
+        title=title,
+        scale=alt.Scale(type="log", nice=False, padding=10),
+        axis=alt.Axis(labelExpr=expression, tickCount=6, labelOverlap=True),
+    )
+
+
+def legend():
+    return alt.Legend(
+        orient="bottom",
+        title="click to single out",
+        columns=alt.ExprRef("max(1, floor(width / 250))"),
+        labelLimit=240,
+        symbolType="stroke",
+    )
+
+
+def finish(chart, height):
+    chart = chart.properties(
+        width="container", height=height, autosize=alt.AutoSizeParams(type="fit-x", contains="padding")
+    )
+    chart = chart.configure_view(stroke=None).configure(font="system-ui, sans-serif", background="transparent")
+    chart = chart.configure_axis(grid=True, titleFontWeight="normal", labelFontSize=11)
+    return {name: value for name, value in chart.to_dict().items() if name != "$schema"}

@@ -1,0 +1,167 @@
+"""The command line: `sluice-bench <command> --help` tells each.
+
+Exit status: 0 all well, 1 a regression or something that spoils measurements, 2 wrong arguments or
+files, told in one line.
+"""
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+from . import doctor, facts
+from .record import BadInput, load
+
+FAILED = 1
+USAGE = 2
+
+
+class Parser(argparse.ArgumentParser):
+    """Tells what is wrong in one line, without the usage in front."""
+
+    def error(self, message):
+        raise BadInput(f"{message}; see {self.prog} --help")
+
+
+def share(text):
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)(%?)", text)
+    value = float(found[1]) / (100 if found[2] else 1) if found else -1
+    if not 0 <= value < 10 or (found and not found[2] and value >= 1):
+        raise argparse.ArgumentTypeError(f"'{text}' is no threshold such as 5% or 0.05")
+    return value
+
+
+def report(options):
+    from . import page
+
+    write(options.html, page.render(load(options.file)))
+
+
+def export(options):
+    from . import export as formats
+    from . import markdown
+
+    writers = {**formats.FORMATS, "markdown": markdown.of_record}
+    write(options.output, writers[options.format](load(options.file)))
+
+
+def compare(options):
+    from . import compare as comparing
+    from . import markdown
+
+    base, new = load(options.base), load(options.new)
+    lines = comparing.changes(base, new, options.metric)
+    text = markdown.of_comparison(base, new, lines, comparing.notes(base, new))
+    write(options.markdown, text)
+
+
+def gate(options):
+    from . import compare as comparing
+    from . import gate as gating
+    from . import markdown
+
+    base, new = load(options.baseline), load(options.file)
+    judgements = gating.gate(base, new, options.threshold, options.metric)
+    notes = [
+        f"metric {options.metric}, threshold {options.threshold:.1%}",
+        *comparing.notes(base, new),
+    ]
+    write(options.markdown, markdown.of_comparison(base, new, judgements, notes))
+    counts = {
+        outcome: sum(each.outcome == outcome for each in judgements)
+        for outcome in ("regression", "undecided")
+    }
+    if counts["undecided"]:
+        warn(f"{counts['undecided']} undecided: measure more rounds or processes to be sure")
+    if counts["regression"]:
+        warn(f"{counts['regression']} slower than {options.threshold:.1%} allows")
+        return FAILED
+    return 0
+
+
+def see_doctor(options):
+    found = facts.of_record(load(options.file)) if options.file else facts.of_machine(facts.Machine())
+    findings = doctor.examine(found)
+    sys.stdout.write(doctor.describe(findings))
+    return FAILED if any(finding.spoils for finding in findings) else 0
+
+
+def reproduce(options):
+    from . import reproduce as reproducing
+
+    sys.stdout.write(reproducing.recipe(load(options.file)))
+
+
+def check(options):
+    for file in options.files:
+        load(file)
+
+
+def warn(text):
+    print(f"sluice-bench: {text}", file=sys.stderr)
+
+
+def write(path, text):
+    """To a file, or to the terminal when none is named."""
+    if path is None or path == "-":
+        sys.stdout.write(text)
+        return
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise BadInput(f"cannot write {path}: {error.strerror}") from None
+
+
+def parser():
+    top = Parser(prog="sluice-bench", description=__doc__.splitlines()[0])
+    commands = top.add_subparsers(dest="command", required=True, metavar="command")
+
+    def add(name, function, text):
+        command = commands.add_parser(name, help=text, description=text)
+        command.set_defaults(function=function)
+        return command
+
+    metrics = ["time", "p99", "instructions", "cycles", "cache_misses", "allocations"]
+
+    command = add("report", report, "one self-contained HTML page")
+    command.add_argument("file", metavar="FILE.json")
+    command.add_argument("--html", required=True, metavar="PAGE.html")
+
+    command = add("export", export, "the results in the format of another tool")
+    command.add_argument("file", metavar="FILE.json")
+    command.add_argument("--format", required=True, choices=["google", "go", "csv", "markdown"])
+    command.add_argument("--output", metavar="FILE")
+
+    command = add("compare", compare, "two files, result by result")
+    command.add_argument("base", metavar="BASE.json")
+    command.add_argument("new", metavar="NEW.json")
+    command.add_argument("--metric", choices=metrics, default="time")
+    command.add_argument("--markdown", metavar="FILE", help="write there, not to the terminal")
+
+    command = add("gate", gate, "fails when something became slower than allowed")
+    command.add_argument("file", metavar="NEW.json")
+    command.add_argument("--baseline", required=True, metavar="BASE.json")
+    command.add_argument("--threshold", type=share, default=0.05, metavar="PERCENT")
+    command.add_argument("--metric", choices=metrics, default="time")
+    command.add_argument("--markdown", metavar="FILE", help="write there, not to the terminal")
+
+    command = add("doctor", see_doctor, "what spoils measurements on this machine, or in a file")
+    command.add_argument("file", nargs="?", metavar="FILE.json")
+
+    command = add("reproduce", reproduce, "the commands that measure the same again")
+    command.add_argument("file", metavar="FILE.json")
+
+    command = add("check", check, "whether files keep to the schema")
+    command.add_argument("files", nargs="+", metavar="FILE.json")
+    return top
+
+
+def main(arguments=None):
+    try:
+        options = parser().parse_args(arguments)
+        return options.function(options) or 0
+    except BadInput as problem:
+        warn(problem)
+        return USAGE
+    except BrokenPipeError:
+        return 0

@@ -1,0 +1,199 @@
+"""Two files of measurements, result by result."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import estimates
+from .record import OVERFLOW, BadInput, has_samples, is_invalid, rounds
+
+
+@dataclass(frozen=True)
+class Change:
+    scenario: str
+    kind: str
+    subject: str
+    ratio: estimates.Ratio | None
+    floor: float
+    level: float
+    flags: tuple
+    problem: str = ""
+
+    @property
+    def verdict(self):
+        return self.ratio.verdict(self.floor, self.level) if self.ratio else self.problem
+
+
+def time_of(result):
+    return rounds(result)
+
+
+def tail_of(result):
+    return result["rounds_p99_ns"] if has_samples(result) else None
+
+
+def per_message(read):
+    """A figure of every round, divided by what the round delivered; None when one lacks it."""
+
+    def of(result):
+        values = []
+        for each in result.get("rounds", []):
+            figure, delivered = read(each), each.get("counts", {}).get("delivered")
+            if figure is None or not delivered:
+                return None
+            values.append(figure / delivered)
+        return values or None
+
+    return of
+
+
+def counter(name):
+    return per_message(lambda each: (each.get("perf") or {}).get(name))
+
+
+METRICS = {
+    "time": time_of,
+    "p99": tail_of,
+    "instructions": counter("instructions"),
+    "cycles": counter("cycles"),
+    "cache_misses": counter("cache_misses"),
+    "allocations": per_message(lambda each: each.get("allocations")),
+}
+
+
+def observations(result, metric, enough):
+    """The values to compare: every round, or the median of every process when they are `enough`.
+
+    Rounds of one process share its layout in memory, so they are no independent observations; but
+    a few processes cannot decide anything.
+    """
+    values = METRICS[metric](result)
+    if not values:
+        return None
+    processes = [each.get("process", 0) for each in result.get("rounds", [])]
+    if len(processes) != len(values) or len(set(processes)) < enough:
+        return values
+    return [
+        float(np.median([value for value, owner in zip(values, processes) if owner == process]))
+        for process in sorted(set(processes))
+    ]
+
+
+def check_alike(base, new):
+    """Refuses files whose figures must not be put side by side."""
+    kinds = {scenario.name: scenario.kind for scenario in base.scenarios}
+    for scenario in new.scenarios:
+        kind = kinds.get(scenario.name, scenario.kind)
+        if kind != scenario.kind:
+            raise BadInput(
+                f"scenario {scenario.name} is of kind {kind} in {base.source} and "
+                f"{scenario.kind} in {new.source}: kinds are never compared"
+            )
+    if base.environment["cpu"] != new.environment["cpu"]:
+        raise BadInput(
+            f"measured on different CPUs: {base.environment['cpu']} in {base.source}, "
+            f"{new.environment['cpu']} in {new.source}"
+        )
+
+
+def notes(base, new):
+    """What else was not the same, or stands in the way of a sure answer, in words."""
+    lines = [
+        f"{name}: {base.environment.get(name)} / {new.environment.get(name)}"
+        for name in ("kernel", "compiler", "flags", "governor", "cpus")
+        if base.environment.get(name) != new.environment.get(name)
+    ]
+    fewest = min(map(process_count, (base, new)))
+    enough = estimates.observations_needed(family_level(comparable(base, new)))
+    if fewest < enough:
+        lines.append(
+            f"{fewest} process(es) a side, {enough} would tell the layout of a process apart "
+            "from the speed of the code; here both are in the ratios"
+        )
+    return lines
+
+
+def process_count(record):
+    return len(
+        {
+            each.get("process", 0)
+            for result in record.results
+            for each in result.get("rounds", [{}])
+        }
+    )
+
+
+def comparable(base, new):
+    """The (scenario, subject) that both files hold in a form that can be compared."""
+    before, after = by_name(base), by_name(new)
+    return [key for key in before if not why_not(before[key], after.get(key))]
+
+
+def by_name(record):
+    return {(each["scenario"], each["subject"]): each for each in record.results}
+
+
+def family_level(keys):
+    """Bonferroni: the whole table is wrong somewhere as rarely as one line of it would be."""
+    return 1 - (1 - estimates.LEVEL) / max(len(keys), 1)
+
+
+def changes(base, new, metric="time"):
+    """Every result of either file. Raises BadInput when nothing can be compared."""
+    check_alike(base, new)
+    keys = comparable(base, new)
+    if not keys:
+        raise BadInput(f"{base.source} and {new.source} have no valid result in common")
+    level = family_level(keys)
+    before, after = by_name(base), by_name(new)
+    table = []
+    for key in {**before, **after}:
+        either = after.get(key) or before[key]
+        floor = max(base.floors.get(key[0], 1.0), new.floors.get(key[0], 1.0))
+        ratio, problem = None, why_not(before.get(key), after.get(key))
+        if not problem:
+            ratio, problem = ratio_of(before[key], after[key], metric, level)
+        table.append(
+            Change(
+                key[0], either["kind"], key[1], ratio, floor, level, tuple(either["flags"]), problem
+            )
+        )
+    if not any(change.ratio for change in table):
+        raise BadInput(f"no result has the metric '{metric}' in both files")
+    return table
+
+
+def why_not(before, after):
+    """Why two results cannot be compared; empty when they can."""
+    if before is None:
+        return "new"
+    if after is None:
+        return "missing"
+    if OVERFLOW in (before["kind"], after["kind"]):
+        return "demonstration"
+    if is_invalid(after):
+        return "invalid"
+    if is_invalid(before):
+        return "was invalid"
+    if comparable_params(before) != comparable_params(after):
+        return "parameters differ"
+    return ""
+
+
+def comparable_params(result):
+    """All but what says how long was measured."""
+    ignored = {"messages", "calls", "times", "run_in", "run_in_messages", "run_in_calls"}
+    return {name: value for name, value in result["params"].items() if name not in ignored}
+
+
+def ratio_of(before, after, metric, level):
+    enough = estimates.observations_needed(level)
+    old, fresh = (observations(result, metric, enough) for result in (before, after))
+    if old is None or fresh is None:
+        return None, f"no {metric}"
+    if min(old) > 0 and min(fresh) > 0:
+        return estimates.unpaired_ratio(fresh, old, level), ""
+    # Allocations are none at all, as a rule: a ratio says nothing then.
+    if np.median(fresh) == np.median(old):
+        return estimates.Ratio(1.0, 1.0, 1.0), ""
+    return None, "from none" if np.median(old) == 0 else "to none"

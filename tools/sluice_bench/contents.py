@@ -1,0 +1,286 @@
+"""What the page says beside its charts: the tables, as plain rows."""
+
+from . import estimates
+from .charts import Measure, label, significant, time_text
+from .record import KINDS, OVERFLOW, has_samples, is_invalid, rejected_share, rounds, stat, unit
+
+MEANINGS = {
+    "e2e-throughput": "Messages that a consumer received and read, from the common start to the "
+    "last delivery.",
+    "raw-enqueue": "Pushing into a queue with room for everything, while nobody takes anything out.",
+    OVERFLOW: "Pushing far more than the queue holds while nobody takes anything out: what is "
+    "refused costs almost nothing, and would look like speed.",
+    "loaded-latency": "From the planned time of a message to its delivery, while a steady stream "
+    "flows. A stall is charged to every message that was due meanwhile.",
+    "idle-latency": "From a push into an empty queue to its delivery, with rests between.",
+    "call-cost": "One call among many on one thread: the time of a batch, divided.",
+    "call-latency": "Single calls on one thread, each timed by itself.",
+    "event-cost": "One event, listener or change among many: the time of a batch, divided.",
+    "resident-memory": "Memory that a process of its own takes.",
+}
+
+SECTIONS = {
+    "": "",
+    "control group": "control group",
+    "load": "against load",
+    "size": "message sizes",
+    "depth": "capacities",
+    "oversubscribed": "more threads than cores",
+}
+
+# The parameter in which the scenarios of a section differ: name, axis title, logarithmic or not.
+SWEEPS = {
+    "load": ("load", "load, as a part of the subject's own capacity", False),
+    "size": ("message_bytes", "bytes of a message, logarithmic", True),
+    "depth": ("capacity", "capacity, logarithmic", True),
+}
+
+STATISTICS = ["median", "mean", "stddev", "cv", "p50", "p95", "p99", "p999", "min", "max"]
+ALARMING = {"INVALID", "UNRELIABLE", "OVERFLOW", "INTERRUPTED"}
+
+
+def groups(record):
+    """[(section, kind, scenarios)]: only results of one kind ever stand together."""
+    found = {}
+    for scenario in record.scenarios:
+        params = scenario.results[0]["params"]
+        section = scenario.section or ("oversubscribed" if params.get("oversubscribed") else "")
+        found.setdefault((section, scenario.kind), []).append(scenario)
+    return [(section, kind, scenarios) for (section, kind), scenarios in found.items()]
+
+
+def title_of(section, kind):
+    name = KINDS.get(kind, kind)
+    return f"{name}: {SECTIONS.get(section, section)}" if section else name
+
+
+def statistics(scenario):
+    """(header, rows) of one scenario. A cell is (text, sort key, class)."""
+    samples = has_samples(scenario.results[0])
+    header = ["subject", *([] if samples or unit(scenario.results[0]) == "mib" else ["per second"])]
+    names = [name for name in STATISTICS if any(stat(r, name) is not None for r in scenario.results)]
+    counts = ["attempted", "accepted", "rejected", "dropped", "delivered"]
+    counts = [name for name in counts if any(name in r["counts"] for r in scenario.results)]
+    rows = []
+    for result in scenario.results:
+        cells = [(result["subject"], result["subject"], "name")]
+        if "per second" in header:
+            cells.append(rate(result))
+        cells += [figure(result, name) for name in names]
+        cells += [(f"{result['counts'].get(n, 0):,}", result["counts"].get(n, 0), "") for n in counts]
+        if samples:
+            timeouts = result["counts"].get("timed_out", 0)
+            cells.append((f"{timeouts:,}", timeouts, "bad" if timeouts else ""))
+        flags = " ".join(result["flags"])
+        cells.append((flags, flags, "bad" if ALARMING & set(result["flags"]) else "flags"))
+        rows.append(cells)
+    heads = [name.upper().replace("P999", "P99.9") if name.startswith("p") else name for name in names]
+    return [*header, *heads, *counts, *(["timed out"] if samples else []), "flags"], rows
+
+
+def rate(result):
+    if is_invalid(result):
+        return ("", -1, "")
+    value = result.get("per_second", {}).get("value", 1e9 / stat(result, "median"))
+    return (f"{significant(value / 1e6)} M" if value >= 1e6 else significant(value), value, "")
+
+
+def figure(result, name):
+    value = stat(result, name)
+    if value is None:
+        return ("-", -1, "")
+    if name == "cv":
+        return (f"{value:.2f}", value, "bad" if value > 0.3 and not has_samples(result) else "")
+    text = f"{significant(value)} MiB" if unit(result) == "mib" else time_text(value)
+    return (text, value, "")
+
+
+def parameters(scenario):
+    """One line of what all subjects of a scenario were given."""
+    shown = scenario.results[0]["params"]
+    return ", ".join(
+        f"{name.replace('_', ' ')} {value}" for name, value in shown.items() if value not in ("", [])
+    )
+
+
+def quickest(record):
+    """Per scenario the subjects that no paired test can tell from the quickest one.
+
+    [(scenario, kind, figure of the quickest, names)]; demonstrations, floors, invalid and
+    unreliable results are not called quick.
+    """
+    lines = []
+    for scenario in record.scenarios:
+        fit = [
+            result
+            for result in scenario.results
+            if scenario.ranked
+            and not is_invalid(result)
+            and "UNRELIABLE" not in result["flags"]
+            and not result["subject"].startswith("floor/")
+        ]
+        if not fit:
+            lines.append((scenario.name, scenario.kind, "-", ["no reliable result"]))
+            continue
+        best = min(fit, key=lambda result: stat(result, "median"))
+        floor = record.floors.get(scenario.name, 1.0)
+        equals = [
+            each["subject"]
+            for each in sorted(fit, key=lambda result: stat(result, "median"))
+            if each is best or not is_slower(each, best, floor)
+        ]
+        measure = Measure(scenario.results)
+        text = (
+            time_text(stat(best, "median"))
+            if has_samples(best)
+            else measure.text(measure.show(stat(best, "median")))
+        )
+        lines.append((scenario.name, scenario.kind, text, equals))
+    return lines
+
+
+def is_slower(result, best, floor):
+    ratio = ratio_of_rounds(result, best)
+    return ratio is not None and ratio.verdict(floor) == "slower"
+
+
+def ratio_of_rounds(new, base):
+    """The paired ratio, where both have figures above zero."""
+    if min(rounds(new)) <= 0 or min(rounds(base)) <= 0:
+        return None
+    return estimates.paired_ratio(rounds(new), rounds(base))
+
+
+def variants(record):
+    """What a feature costs: {scenario: [line]}, a line for each variant of a subject.
+
+    A variant has the name of its subject and more behind a slash or colon, such as "x/paced".
+    """
+    found = {}
+    for scenario in record.scenarios:
+        if not scenario.ranked:
+            continue
+        valid = {each["subject"]: each for each in scenario.results if not is_invalid(each)}
+        for name, result in valid.items():
+            plain = next((cut for cut in prefixes(name) if cut in valid), None)
+            ratio = ratio_of_rounds(result, valid[plain]) if plain else None
+            if ratio is None:
+                continue
+            verdict = ratio.verdict(record.floors.get(scenario.name, 1.0))
+            found.setdefault(scenario.name, []).append(
+                {
+                    "key": name,
+                    "label": f"{plain} with {name[len(plain) :].lstrip('/:')}  "
+                    f"{ratio.value:.2f}  {verdict}",
+                    "value": ratio.value,
+                    "low": ratio.low,
+                    "high": ratio.high,
+                }
+            )
+    return found
+
+
+def prefixes(name):
+    return [name[:at] for at in range(len(name) - 1, 0, -1) if name[at] in "/:"]
+
+
+def comparisons(record):
+    """Rows of every ratio of the file, with the interval it holds or one computed from rounds."""
+    results = {(each["scenario"], each["subject"]): each for each in record.results}
+    rows = []
+    for line in record.comparisons:
+        low, high, verdict = line.get("ci_low"), line.get("ci_high"), line.get("verdict")
+        if verdict is None:
+            pair = [results.get((line["scenario"], line[side])) for side in ("subject", "baseline")]
+            ratio = ratio_of_rounds(*pair) if all(pair) else None
+            if ratio is None:
+                low, high, verdict = line["ratio"], line["ratio"], "undecided"
+            else:
+                verdict = ratio.verdict(record.floors.get(line["scenario"], 1.0))
+                low, high = ratio.low, ratio.high
+        rows.append(
+            [
+                (line["scenario"], line["scenario"], ""),
+                (line["subject"], line["subject"], "name"),
+                (line["baseline"], line["baseline"], "name"),
+                (f"{line['ratio']:.3f}", line["ratio"], ""),
+                (f"{low:.3f} .. {high:.3f}", low, ""),
+                (verdict, verdict, f"verdict {verdict}"),
+                ("; ".join(line.get("feature_differences", [])), "", "wide"),
+            ]
+        )
+    return rows
+
+
+def features(record):
+    """(names, rows): what every subject promises; a cell is marked where subjects differ."""
+    names = list(dict.fromkeys(name for each in record.subjects for name in each["features"]))
+    names = ["pacing", *names] if any("pacing" in each for each in record.subjects) else names
+    values = {
+        name: {str(feature(each, name)) for each in record.subjects} for name in names
+    }
+    rows = [
+        [(each["id"], each["id"], "name")]
+        + [
+            (feature(each, name), feature(each, name), "differs" if len(values[name]) > 1 else "")
+            for name in names
+        ]
+        + [(each.get("use", ""), "", "wide")]
+        for each in record.subjects
+    ]
+    return [name.replace("_", " ") for name in names], rows
+
+
+def feature(subject, name):
+    value = subject.get("pacing") if name == "pacing" else subject["features"].get(name)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "-" if value is None else str(value)
+
+
+def subjects(record):
+    """Every subject of the file and what became of it: [(id, library, version, state, detail)]."""
+    rows = []
+    for each in record.subjects:
+        mine = [result for result in record.results if result["subject"] == each["id"]]
+        failed = [result for result in mine if is_invalid(result)]
+        if not each["present"]:
+            state, detail = "absent", each["absent_because"]
+        elif failed:
+            state = "failed"
+            detail = "; ".join(f"{r['scenario']}: {r.get('error') or 'INVALID'}" for r in failed)
+        elif mine:
+            state, detail = "measured", f"{len(mine)} scenarios"
+        else:
+            state, detail = "not measured", "takes part in none of these scenarios"
+        rows.append((each["id"], each["library"], each.get("version") or "-", state, detail))
+    return rows
+
+
+def control_group(record):
+    """(scenarios, rows): raw, overflow and end-to-end of each subject side by side, unranked."""
+    chosen = [s for s in record.scenarios if s.section == "control group"]
+    if not chosen:
+        chosen = [s for s in record.scenarios if not s.ranked]
+    names = list(dict.fromkeys(r["subject"] for s in chosen for r in s.results))
+    rows = []
+    for name in names:
+        cells = [(name, name, "name")]
+        for scenario in chosen:
+            result = next((r for r in scenario.results if r["subject"] == name), None)
+            cells.append(control_cell(scenario, result))
+        rows.append(cells)
+    return chosen, rows
+
+
+def control_cell(scenario, result):
+    if result is None:
+        return ("-", -1, "")
+    if is_invalid(result):
+        return (label(result, result.get("error") or ""), -1, "bad")
+    measure = Measure([result])
+    value = measure.show(stat(result, "median"))
+    text = measure.text(value)
+    if scenario.kind == OVERFLOW:
+        text += f", {rejected_share(result):.1%} rejected"
+    return (text, value, "demonstration" if scenario.kind == OVERFLOW else "")

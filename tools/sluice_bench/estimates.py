@@ -1,0 +1,122 @@
+"""Intervals, ratios and verdicts. SciPy computes them; what is decided here is which one and when.
+
+A verdict needs two things to agree: a bootstrap interval that lies wholly on one side, and an exact
+rank test. The bootstrap alone is too sure of itself with ten rounds.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special, stats
+
+LEVEL = 0.95
+RESAMPLES = 9999
+
+# What a reader would call the same, where no noise floor is known.
+SAME = 1.02
+
+
+@dataclass(frozen=True)
+class Interval:
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Ratio(Interval):
+    """new / base: above 1 the new one takes longer."""
+
+    p: float = 1.0
+
+    def verdict(self, floor=1.0, level=LEVEL):
+        """`floor`: what two equal subjects can differ by, as a factor of at least 1."""
+        sure = self.p <= 1 - level
+        if sure and self.low > floor:
+            return "slower"
+        if sure and self.high < 1 / floor:
+            return "faster"
+        margin = max(floor, SAME)
+        if 1 / margin <= self.low and self.high <= margin:
+            return "same"
+        return "undecided"
+
+
+def bootstrap(samples, statistic, level, paired=False):
+    """The ends of the percentile interval, always from the same random numbers."""
+    interval = stats.bootstrap(
+        samples,
+        statistic,
+        paired=paired,
+        vectorized=True,
+        n_resamples=RESAMPLES,
+        confidence_level=level,
+        method="percentile",
+        rng=np.random.default_rng(1),
+    ).confidence_interval
+    return float(interval.low), float(interval.high)
+
+
+def median_interval(values, level=LEVEL):
+    """The median of the rounds; without ends when there are too few for any."""
+    values = np.asarray(values, dtype=float)
+    middle = float(np.median(values))
+    if len(values) < 2:
+        return Interval(middle, middle, middle)
+    return Interval(middle, *bootstrap((values,), np.median, level))
+
+
+def paired_ratio(new, base, level=LEVEL):
+    """Of rounds that were measured in turns: round i of one belongs to round i of the other."""
+    length = min(len(new), len(base))
+    logs = np.log(np.asarray(new[:length], dtype=float)) - np.log(
+        np.asarray(base[:length], dtype=float)
+    )
+    middle = float(np.exp(np.median(logs)))
+    if length < 2:
+        return Ratio(middle, 0.0, np.inf)
+    low, high = np.exp(bootstrap((logs,), np.median, level))
+    p = stats.wilcoxon(logs).pvalue if np.any(logs) else 1.0
+    return Ratio(middle, float(low), float(high), float(p))
+
+
+def unpaired_ratio(new, base, level=LEVEL):
+    """Of rounds from two runs."""
+    new, base = np.asarray(new, dtype=float), np.asarray(base, dtype=float)
+    middle = float(np.median(new) / np.median(base))
+    if min(len(new), len(base)) < 2:
+        return Ratio(middle, 0.0, np.inf)
+    low, high = bootstrap((new, base), ratio_of_medians, level)
+    return Ratio(middle, low, high, rank_test(new, base))
+
+
+def ratio_of_medians(new, base, axis):
+    return np.median(new, axis=axis) / np.median(base, axis=axis)
+
+
+def rank_test(new, base):
+    """The p-value of Mann and Whitney's test: exact where that can be had."""
+    both = np.concatenate([new, base])
+    exact = len(np.unique(both)) == len(both) and len(both) <= 60
+    return float(stats.mannwhitneyu(new, base, method="exact" if exact else "asymptotic").pvalue)
+
+
+def observations_needed(level):
+    """How many a side the exact rank test needs before it can reach `level` at all."""
+    count = 2
+    while 2 / special.comb(2 * count, count) > 1 - level:
+        count += 1
+    return count
+
+
+def percentile_curve(histogram, points=80):
+    """[(share of the samples at or below, ns)] of buckets [from, to, count].
+
+    It ends where fewer than ten samples lie above: beyond that a percentile is a single event.
+    """
+    buckets = np.asarray(histogram, dtype=float)
+    reached = np.cumsum(buckets[:, 2]) / buckets[:, 2].sum()
+    nines = np.linspace(0, max(np.log10(buckets[:, 2].sum() / 10), 0.3), points)
+    shares = 1 - 10**-nines
+    values = buckets[np.searchsorted(reached, shares).clip(max=len(buckets) - 1), 1]
+    return list(zip(shares.tolist(), values.tolist()))

@@ -1,0 +1,42 @@
+"""Whether a change made something slower than allowed."""
+
+from dataclasses import dataclass
+
+from .compare import changes
+from .record import BadInput
+
+
+# What no ratio can say: from none to some is growth without bound, what is invalid has failed, and
+# what is gone cannot be shown to have held.
+WITHOUT_RATIO = {
+    "from none": "regression",
+    "invalid": "regression",
+    "to none": "improvement",
+    "missing": "undecided",
+}
+
+
+@dataclass(frozen=True)
+class Judgement:
+    change: object
+    outcome: str  # "regression", "improvement", "pass", "undecided" or why there is none
+
+
+def gate(base, new, threshold, metric="time"):
+    """Judges every result. `threshold` is a share: 0.05 allows five per cent."""
+    for record in (base, new):
+        if record.doubts:
+            raise BadInput(f"{record.source} is not credible: {'; '.join(record.doubts)}")
+    return [Judgement(change, outcome(change, threshold)) for change in changes(base, new, metric)]
+
+
+def outcome(change, threshold):
+    if change.ratio is None:
+        return WITHOUT_RATIO.get(change.problem, change.problem)
+    limit = max(1 + threshold, change.floor)
+    sure = change.ratio.p <= 1 - change.level
+    if sure and change.ratio.low > limit:
+        return "regression"
+    if sure and change.ratio.high < 1 / limit:
+        return "improvement"
+    return "pass" if change.ratio.high <= limit else "undecided"

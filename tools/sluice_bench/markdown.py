@@ -1,0 +1,91 @@
+"""Tables for pull requests."""
+
+from .gate import Judgement
+from .record import KINDS, is_invalid, rejected_share, stat, unit
+
+# The worst first.
+ORDER = ["regression", "slower", "undecided", "improvement", "faster", "pass", "same"]
+
+
+def credibility(record):
+    if not record.doubts:
+        return "**Credible: yes.**"
+    return f"**Credible: no** - {'; '.join(record.doubts)}."
+
+
+def table(header, lines):
+    rows = [header, ["---", *["---:"] * (len(header) - 1)], *lines]
+    return [f"| {' | '.join(cell.replace('|', '/') for cell in row)} |" for row in rows]
+
+
+def of_record(record):
+    """Every result, one table for each scenario."""
+    text = [credibility(record), ""]
+    for scenario in record.scenarios:
+        text += [f"### {scenario.name}: {KINDS.get(scenario.kind, scenario.kind)}", ""]
+        header = ["subject", "median", "mean", "stddev", "cv", "P50", "P95", "P99", "min", "max"]
+        lines = [
+            [result["subject"], *figures(result), " ".join(result["flags"])]
+            for result in scenario.results
+        ]
+        suffix = unit(scenario.results[0]).replace("mib", "MiB")
+        text += [*table([f"{header[0]} ({suffix})", *header[1:], "flags"], lines), ""]
+        if not scenario.ranked:
+            shares = [
+                f"{each['subject']} {rejected_share(each):.1%}" for each in scenario.results
+            ]
+            text += [f"A demonstration, not a result. Rejected: {', '.join(shares)}.", ""]
+    absent = [
+        f"{each['id']} ({each['absent_because']})"
+        for each in record.subjects
+        if not each["present"]
+    ]
+    if absent:
+        text += [f"Absent: {'; '.join(absent)}.", ""]
+    return "\n".join(text)
+
+
+def figures(result):
+    names = ["median", "mean", "stddev", "cv", "p50", "p95", "p99", "min", "max"]
+    if is_invalid(result):
+        return ["INVALID" if name == "median" else "" for name in names]
+    return [f"{stat(result, name):.4g}" for name in names]
+
+
+def of_comparison(base, new, lines, notes):
+    """`lines` are changes, or judgements of changes."""
+    text = [f"`{base.source}` -> `{new.source}`, new / base: above 1 it takes longer.", ""]
+    text += [f"- {record.source}: {credibility(record)}" for record in (base, new)]
+    text += [f"- {note}" for note in notes]
+    text.append("")
+    ordered = sorted(lines, key=lambda line: rank(word_of(line)))
+    header = ["scenario, subject", "ratio", "interval", "noise floor", "verdict"]
+    text += table(header, [row(change_of(line), word_of(line)) for line in ordered])
+    return "\n".join(text) + "\n"
+
+
+def change_of(line):
+    return line.change if isinstance(line, Judgement) else line
+
+
+def word_of(line):
+    return line.outcome if isinstance(line, Judgement) else line.verdict
+
+
+def rank(word):
+    return ORDER.index(word) if word in ORDER else len(ORDER)
+
+
+def row(change, word):
+    name = f"{change.scenario}, {change.subject}"
+    if change.ratio is None:
+        return [name, "", "", "", word if word == change.problem else f"{word} ({change.problem})"]
+    ratio = change.ratio
+    strong = f"**{word}**" if word in ("regression", "slower") else word
+    return [
+        name,
+        f"{ratio.value:.3f}",
+        f"{ratio.low:.3f} .. {ratio.high:.3f}",
+        f"{change.floor:.3f}" if change.floor > 1 else "not measured",
+        strong,
+    ]

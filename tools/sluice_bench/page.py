@@ -1,0 +1,118 @@
+"""One HTML file that holds everything: no request leaves it."""
+
+from pathlib import Path
+
+import jinja2
+import vl_convert
+
+from . import contents, doctor, facts, reproduce
+from .charts import Charts
+from .record import KINDS, OVERFLOW, has_samples, is_invalid
+
+VEGA_LITE = "6.1"
+TEMPLATES = Path(__file__).with_name("templates")
+
+
+def render(record):
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    read = {path.name: path.read_text(encoding="utf-8") for path in TEMPLATES.glob("page.*s")}
+    return environment.get_template("page.html").render(
+        **content(record),
+        style=read["page.css"],
+        script=read["page.js"],
+        charting=vl_convert.javascript_bundle(vl_version=VEGA_LITE).replace("</script", "<\\/script"),
+    )
+
+
+def content(record):
+    charts = Charts(record)
+    chosen, rows = contents.control_group(record)
+    names, differing = contents.features(record)
+    variants = contents.variants(record)
+    return {
+        "record": record,
+        "title": " and ".join(record.suites) or "nothing",
+        "states": contents.subjects(record),
+        "invalid": [result for result in record.results if is_invalid(result)],
+        "quickest": contents.quickest(record),
+        "kinds": KINDS,
+        "colours": charts.colours,
+        "groups": [group(record, charts, *each) for each in contents.groups(record)],
+        "control": {"scenarios": chosen, "rows": rows},
+        "variants": [
+            {"scenario": name, "chart": charts.ratios(lines)} for name, lines in variants.items()
+        ],
+        "comparisons": contents.comparisons(record),
+        "computed": not all("verdict" in line for line in record.comparisons),
+        "features": {"names": names, "rows": differing},
+        "environment": readable(record.environment),
+        "findings": doctor.examine(facts.of_record(record)),
+        "recipe": reproduce.recipe(record),
+    }
+
+
+def group(record, charts, section, kind, scenarios):
+    """A heading of the page with the scenarios below it, all of one kind."""
+    sweep = []
+    parameter = contents.SWEEPS.get(section)
+    if parameter and len({s.results[0]["params"].get(parameter[0]) for s in scenarios}) > 1:
+        sweep = charts.sweep(scenarios, *parameter)
+    return {
+        "title": contents.title_of(section, kind),
+        "meaning": contents.MEANINGS.get(kind, ""),
+        "layers": sorted({r["layer"] for s in scenarios for r in s.results if r.get("layer")}),
+        "demonstration": kind == OVERFLOW,
+        "sweep": sweep,
+        "scenarios": [scenario_of(record, charts, each, bool(sweep)) for each in scenarios],
+    }
+
+
+def scenario_of(record, charts, scenario, in_sweep):
+    header, rows = contents.statistics(scenario)
+    machine = next((each for each in record.machine if each["scenario"] == scenario.name), None)
+    samples = has_samples(scenario.results[0])
+    drawn = []
+    if scenario.ranked:
+        drawn = [charts.tails(scenario), charts.curves(scenario)] if samples else [charts.bars(scenario)]
+    return {
+        "name": scenario.name,
+        "what": scenario.results[0]["params"].get("what", ""),
+        "parameters": contents.parameters(scenario),
+        "unsteady": machine is not None and not machine["steady"],
+        "machine": readable(machine or {}),
+        "charts": [chart for chart in drawn if chart],
+        "folded": in_sweep,
+        "has_libraries": not samples and scenario.ranked,
+        "header": header,
+        "rows": rows,
+    }
+
+
+def readable(facts_of_something):
+    """[(name, text)] of a flat or nested record."""
+    lines = []
+    for name, value in facts_of_something.items():
+        name = name.replace("_", " ")
+        if value is None:
+            lines.append((name, "unknown"))
+        elif isinstance(value, bool):
+            lines.append((name, "yes" if value else "no"))
+        elif isinstance(value, dict):
+            lines.append((name, ", ".join(f"{key} {text}" for key, text in readable(value))))
+        elif isinstance(value, list):
+            parts = [
+                ", ".join(f"{key} {text}" for key, text in readable(each))
+                if isinstance(each, dict)
+                else str(each)
+                for each in value
+            ]
+            lines.append((name, ("; " if any(isinstance(e, dict) for e in value) else ", ").join(parts)))
+        else:
+            lines.append((name, f"{value:.4g}" if isinstance(value, float) else str(value)))
+    return lines

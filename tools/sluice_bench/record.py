@@ -1,0 +1,194 @@
+"""A file of measurements: read, held to the schema, and grouped by scenario."""
+
+import functools
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import jsonschema
+
+SCHEMA = Path(__file__).with_name("schema.json")
+
+# A demonstration of what a wrong measurement looks like: never ranked, never compared.
+OVERFLOW = "overflow"
+
+# The kinds that the program writes today. Any other is a group of its own.
+KINDS = {
+    "e2e-throughput": "End-to-end throughput",
+    "raw-enqueue": "Raw enqueue, without a consumer",
+    OVERFLOW: "Overflow demonstration",
+    "loaded-latency": "Latency under load",
+    "idle-latency": "Latency of an idle queue",
+    "call-cost": "Cost of a call among many",
+    "call-latency": "Latency of single calls",
+    "event-cost": "Cost of an event",
+    "resident-memory": "Resident memory",
+}
+
+
+class BadInput(Exception):
+    """Something wrong in arguments, files or schema, told in one line."""
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """The results of one scenario: all of one kind."""
+
+    name: str
+    kind: str
+    section: str
+    results: tuple
+
+    @property
+    def ranked(self):
+        return self.kind != OVERFLOW
+
+
+class Record:
+    """The content of one file."""
+
+    def __init__(self, content, source):
+        self.source = source
+        self.run = content["run"]
+        self.environment = content["environment"]
+        self.machine = content.get("machine", [])
+        self.subjects = content["subjects"]
+        self.results = content["results"]
+        self.comparisons = content["comparisons"]
+        self.targets = content.get("targets", [])
+        self.checklist = content.get("checklist", [])
+        self.credible = content.get("credible")
+        self.floors = {
+            entry["scenario"]: entry["floor"]
+            for entry in content.get("noise_floor", [])
+            if entry["floor"] is not None
+        }
+        self._reasons = content.get("not_credible_because", [])
+
+    @property
+    def suites(self):
+        return list(dict.fromkeys(result["suite"] for result in self.results))
+
+    @property
+    def doubts(self):
+        """Why these figures are not to be relied on; empty when they are credible."""
+        if self.credible is None:
+            return ["the file answers no check-list"]
+        failed = [answer["question"] for answer in self.checklist if not answer["pass"]]
+        return [] if self.credible else self._reasons or failed
+
+    @functools.cached_property
+    def scenarios(self):
+        """In the order in which they were measured."""
+        groups = {}
+        for result in self.results:
+            groups.setdefault(result["scenario"], []).append(result)
+        return [
+            Scenario(name, group[0]["kind"], group[0].get("section", ""), tuple(group))
+            for name, group in groups.items()
+        ]
+
+    def subject(self, identity):
+        return next(subject for subject in self.subjects if subject["id"] == identity)
+
+
+def load(path):
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"{path}: {getattr(error, 'strerror', None) or 'not a text file'}") from None
+    try:
+        content = json.loads(text, parse_constant=refuse_constant)
+    except ValueError as error:
+        raise BadInput(f"{path}: not JSON: {error}") from None
+    check_schema(content, path)
+    check_meaning(content, path)
+    return Record(content, Path(path).name)
+
+
+def refuse_constant(name):
+    raise ValueError(f"{name} is not a number")
+
+
+def check_schema(content, path):
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    error = jsonschema.exceptions.best_match(
+        jsonschema.Draft202012Validator(schema).iter_errors(content)
+    )
+    if error is not None:
+        message = error.message if len(error.message) < 200 else error.message[:200] + " ..."
+        place = error.json_path.removeprefix("$").removeprefix(".")
+        raise BadInput(f"{path}: {place + ': ' if place else ''}{one_line(message)}")
+
+
+def check_meaning(content, path):
+    """What a schema cannot say."""
+    known = [subject["id"] for subject in content["subjects"]]
+    if len(set(known)) != len(known):
+        raise BadInput(f"{path}: subjects: two have the same id")
+    kinds, seen = {}, set()
+    for number, result in enumerate(content["results"]):
+        place = f"{path}: results[{number}]"
+        key = (result["scenario"], result["subject"])
+        if result["subject"] not in known:
+            raise BadInput(f"{place}: subject '{result['subject']}' is not in subjects")
+        if key in seen:
+            raise BadInput(f"{place}: {key[1]} is in {key[0]} twice")
+        if kinds.setdefault(result["scenario"], result["kind"]) != result["kind"]:
+            raise BadInput(
+                f"{place}: scenario {result['scenario']} is of the kinds "
+                f"{kinds[result['scenario']]} and {result['kind']}"
+            )
+        seen.add(key)
+        if not is_invalid(result):
+            check_counts(result["counts"], place)
+
+
+def check_counts(counts, place):
+    attempted, accepted = counts["attempted"], counts["accepted"]
+    turned_away = counts["rejected"] + counts.get("dropped", 0)
+    if attempted != accepted + turned_away:
+        raise BadInput(
+            f"{place}: counts: {attempted} attempted are not "
+            f"{accepted} accepted and {turned_away} rejected or dropped, and it is not INVALID"
+        )
+
+
+def one_line(text):
+    return re.sub(r"\s+", " ", text)
+
+
+def is_invalid(result):
+    return "INVALID" in result["flags"] or result["stats"] is None
+
+
+def unit(result):
+    return "mib" if "rounds_mib" in result else "ns"
+
+
+def has_samples(result):
+    """Whether its statistics are over single times, and not over rounds."""
+    return "rounds_p99_ns" in result
+
+
+def rounds(result):
+    """One figure for each measured round: less is better."""
+    return result[f"rounds_{unit(result)}"]
+
+
+def stat(result, name):
+    """The statistic `name`, for instance "p99"; None when there is none."""
+    stats = result["stats"] or {}
+    return stats.get(f"{name}_{unit(result)}", stats.get(name))
+
+
+def is_rate(result):
+    """Whether readers expect messages per second, and not the time of one."""
+    return "per_second" in result or result["kind"] in ("e2e-throughput", "raw-enqueue", OVERFLOW)
+
+
+def rejected_share(result):
+    counts = result["counts"]
+    turned_away = counts["rejected"] + counts.get("dropped", 0)
+    return turned_away / counts["attempted"] if counts["attempted"] else 0.0

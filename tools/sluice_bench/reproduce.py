@@ -1,0 +1,46 @@
+"""How to measure again what a file holds."""
+
+import shlex
+
+
+def recipe(record):
+    """Shell lines that measure the same again, after comments on what they cannot bring back."""
+    environment, lines = record.environment, []
+    measured_on = [environment.get("cpu"), environment.get("kernel"), environment.get("compiler")]
+    lines.append(f"# {record.source}: " + ", ".join(str(part) for part in measured_on))
+    lines.append(f"# flags: {environment.get('flags')}")
+    if environment.get("program_hash"):
+        lines.append(f"# the program that measured had the FNV-1a hash {environment['program_hash']}")
+    commit = environment.get("git_commit")
+    if commit:
+        if environment.get("git_dirty"):
+            lines.append("# sources had changes that were not committed: they are not in this commit")
+        lines.append(f"git checkout {shlex.quote(commit)}")
+    else:
+        lines.append("# the file names no commit: the sources are those you have")
+    lines.append(f"./dev bench {command(record)}")
+    return "\n".join(lines) + "\n"
+
+
+def command(record):
+    run = record.run
+    if "arguments" in run:
+        return shlex.join(without_outputs(run["arguments"]))
+    # Older files: the suite and how often, which is what they tell.
+    arguments = [run.get("suite") or " ".join(record.suites)]
+    if run["quick"]:
+        arguments.append("--quick")
+    return shlex.join([*arguments, "--rounds", str(run["rounds"])])
+
+
+def without_outputs(arguments):
+    """Files of that time are not to be overwritten."""
+    kept, skip = [], False
+    for argument in arguments:
+        if skip:
+            skip = False
+        elif argument in ("--json", "--html"):
+            skip = True
+        elif not argument.startswith(("--json=", "--html=")):
+            kept.append(argument)
+    return kept

@@ -88,7 +88,9 @@ def counts(attempted, rejected=0):
     }
 
 
-def result(scenario, identity, ns, kind="e2e-throughput", *, rejected=0, section="", processes=1, **params):
+def result(
+    scenario, identity, ns, kind="e2e-throughput", *, rejected=0, section="", processes=1, **params
+):
     """A valid result with the rounds `ns`."""
     each = {
         "suite": "queues",
@@ -139,7 +141,9 @@ def latency(scenario, identity, samples, kind="loaded-latency", section="", **pa
 
 def failed(scenario, identity):
     each = result(scenario, identity, [1.0, 1.0])
-    each.update(stats=None, rounds_ns=[], rounds=[], flags=["INVALID"], error="2 messages were lost")
+    each.update(
+        stats=None, rounds_ns=[], rounds=[], flags=["INVALID"], error="2 messages were lost"
+    )
     return each
 
 
@@ -202,13 +206,28 @@ def whole():
     results = []
     for place, name in enumerate(MEMBERS[:3]):
         results.append(result("spsc-64B", name, noise(place, 10 + 15 * place)))
-        results.append(result("raw-64B", name, noise(place, 5 + place), "raw-enqueue", section="control group"))
         results.append(
-            result("over-64B", name, noise(place, 2), "overflow", rejected=8720, section="control group")
+            result("raw-64B", name, noise(place, 5 + place), "raw-enqueue", section="control group")
+        )
+        results.append(
+            result(
+                "over-64B",
+                name,
+                noise(place, 2),
+                "overflow",
+                rejected=8720,
+                section="control group",
+            )
         )
         for size in (8, 64, 4096):
             results.append(
-                result(f"size-{size}", name, noise(place, 5 + size / 9), section="size", message_bytes=size)
+                result(
+                    f"size-{size}",
+                    name,
+                    noise(place, 5 + size / 9),
+                    section="size",
+                    message_bytes=size,
+                )
             )
         for load in (0.1, 0.5, 0.9, 1.2):
             results.append(

@@ -5,8 +5,9 @@ names stand above the marks, because a phone has no room beside them; colours of
 from the page's style sheet, so that dark mode and print need no second chart.
 """
 
+import math
+
 import altair as alt
-import numpy as np
 
 from . import estimates
 from .record import has_samples, is_invalid, is_rate, rounds, stat, unit
@@ -17,7 +18,6 @@ PALETTE = [
     "#72b7b2", "#eeca3b", "#9d755d", "#ff9da6", "#bab0ac",
 ]  # fmt: skip
 TIMES = [(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (0, "ns")]
-PERCENTILES = ["p50", "p95", "p99", "p999"]
 
 
 def significant(value):
@@ -99,7 +99,7 @@ class Charts:
                     "value": value,
                     "low": low,
                     "high": high,
-                    "label": label(result, measure.text(value)),
+                    "label": label(result, significant(value)),
                     "faded": "UNRELIABLE" in result["flags"],
                 }
             )
@@ -124,6 +124,7 @@ class Charts:
         axis = alt.X(
             "value:Q",
             title=measure.title,
+            axis=alt.Axis(tickCount=8),
             scale=alt.Scale(
                 domainMin=lowest,  # zero, but for memory that was given back
                 domainMax=alt.ExprRef(f"rounds ? {reach * 1.04} : {highest * 1.04}"),
@@ -141,7 +142,9 @@ class Charts:
         )
         error = base.mark_rule(yOffset=8, strokeWidth=2).encode(x="low:Q", x2="high:Q", y=rows)
         ends = [
-            base.mark_tick(yOffset=8, thickness=2, size=10).encode(x=f"{end}:Q", y=rows)
+            base.mark_tick(yOffset=8, thickness=2, size=10, color="black").encode(
+                x=f"{end}:Q", y=rows
+            )
             for end in ("low", "high")
         ]
         points = (
@@ -192,28 +195,28 @@ class Charts:
             legend=alt.Legend(orient="top", title=None),
         )
         error = base.mark_rule(yOffset=8, strokeWidth=2, opacity=0.6).encode(
-            x=log_time("low:Q", title), x2="high:Q", y=rows, color=shades
+            x=log_time("low:Q", title, lines), x2="high:Q", y=rows, color=shades
         )
         dot = base.mark_point(yOffset=8, filled=True, size=70, opacity=1).encode(
-            x=log_time("value:Q", title), y=rows, color=shades, shape=alt.Shape("percentile:N", legend=None),
+            x=log_time("value:Q", title, lines), y=rows, color=shades, shape=alt.Shape("percentile:N", scale=alt.Scale(domain=["P50", "P99"], range=["circle", "square"]), legend=alt.Legend(orient="top", title=None)),
             tooltip=["subject:N", "percentile:N", alt.Tooltip("value:Q", title="ns", format=".4s")],
         )  # fmt: skip
         text = names(alt.Chart(alt.Data(values=labels)), rows)
         return finish(alt.layer(error, dot, text), ROW * len(labels))
 
     def curves(self, scenario):
-        """Latency at every percentile that the number of samples supports."""
+        """Latency at every percentile that the number of samples supports; None without histograms."""
         lines = []
         for result in scenario.results:
-            if not is_invalid(result):
+            if not is_invalid(result) and result.get("histogram"):
                 lines += [
                     {
                         "subject": result["subject"],
-                        "nines": float(-np.log10(1 - share)),
+                        "nines": -math.log10(1 - share),
                         "share": f"P{100 * share:.5g}",
-                        "ns": positive(ns),
+                        "value": positive(ns),
                     }
-                    for share, ns in percentiles(result)
+                    for share, ns in estimates.percentile_curve(result["histogram"])
                 ]
         if not lines:
             return None
@@ -221,9 +224,8 @@ class Charts:
             "nines:Q",
             title="percentile (every step is ten times rarer)",
             axis=alt.Axis(
-                values=[0, 0.30103, 1, 2, 3, 4, 5],
-                labelExpr="datum.value < 0.2 ? 'P0' : datum.value < 0.5 ? 'P50' : "
-                "'P' + format(100 * (1 - pow(10, -datum.value)), '.6~g')",
+                values=[0.30103, 1, 2, 3, 4, 5],
+                labelExpr="datum.value < 0.5 ? 'P50' : 'P' + format(100 * (1 - pow(10, -datum.value)), '.6~g')",
             ),
         )
         picked = alt.selection_point(fields=["subject"], bind="legend")
@@ -232,11 +234,10 @@ class Charts:
             .mark_line(interpolate="step-after", strokeWidth=1.8)
             .encode(
                 x=x,
-                y=log_time("ns:Q", "latency, logarithmic", alt.Y),
+                y=log_time("value:Q", "latency, logarithmic", lines, alt.Y),
                 color=alt.Color("subject:N", scale=alt.Scale(scheme="tableau20"), legend=legend()),
-                strokeDash=alt.StrokeDash("subject:N", legend=None),
                 opacity=alt.condition(picked, alt.value(1), alt.value(0.12)),
-                tooltip=["subject:N", "share:N", alt.Tooltip("ns:Q", format=".4s")],
+                tooltip=["subject:N", "share:N", alt.Tooltip("value:Q", title="ns", format=".4s")],
             )
             .add_params(picked)
         )
@@ -274,9 +275,15 @@ class Charts:
                 }
             )
         scale = alt.Scale(type="log", base=2) if logarithmic else alt.Scale(zero=True)
-        x = alt.X("at:Q", title=title, scale=scale)
+        marks = sorted({line["at"] for line in lines})
+        x = alt.X(
+            "at:Q",
+            title=title,
+            scale=scale,
+            axis=alt.Axis(values=marks, labelOverlap=True, format=",~g"),
+        )
         if samples:
-            y = log_time("value:Q", f"{name} of a round, logarithmic", alt.Y)
+            y = log_time("value:Q", f"{name} of a round, logarithmic", lines, alt.Y)
         else:
             y = alt.Y("value:Q", title=measure.title, scale=alt.Scale(zero=True))
         base = alt.Chart(alt.Data(values=lines))
@@ -284,7 +291,7 @@ class Charts:
         picked = alt.selection_point(fields=["subject"], bind="legend")
         opacity = alt.condition(picked, alt.value(1), alt.value(0.12))
         line = base.mark_line(point=alt.OverlayMarkDef(size=36)).encode(
-            x=x, y=y, color=colour, opacity=opacity, strokeDash=alt.StrokeDash("subject:N", legend=None),
+            x=x, y=y, color=colour, opacity=opacity, 
             tooltip=["subject:N", "at:Q", alt.Tooltip("value:Q", format=".4s")],
         )  # fmt: skip
         error = base.mark_rule(strokeWidth=1.5).encode(
@@ -295,25 +302,36 @@ class Charts:
     def ratios(self, lines):
         """Ratios with their intervals about 1; `lines` have label, value, low and high."""
         lines = [
-            {**line, "low": line["low"] if line["low"] > 0 else line["value"],
-             "high": line["high"] if np.isfinite(line["high"]) else line["value"]}
+            {
+                **line,
+                "low": line["low"] if line["low"] > 0 else line["value"],
+                "high": line["high"] if math.isfinite(line["high"]) else line["value"],
+            }
             for line in lines
-        ]  # fmt: skip
+        ]
         base = alt.Chart(alt.Data(values=lines))
-        rows = alt.Y("key:N", sort=[line["key"] for line in lines], axis=None)
-        scale = alt.Scale(type="log", nice=False, padding=12)
+        rows = alt.Y("label:N", sort=[line["label"] for line in lines], axis=None)
+        # Never narrower than this, or a difference of one per cent would look like a large one.
+        reach = [
+            min(0.8, *(line["low"] for line in lines)),
+            max(1.25, *(line["high"] for line in lines)),
+        ]
+        values = sorted({*steps([{"low": reach[0], "high": reach[1]}]), 1.0})
+        x = {
+            "scale": alt.Scale(type="log", nice=False, domain=reach, padding=12),
+            "axis": alt.Axis(values=values, labelOverlap=True, format="~g"),
+            "title": "time with / time without, logarithmic",
+        }
         error = base.mark_rule(yOffset=8, strokeWidth=2).encode(
-            x=alt.X("low:Q", scale=scale, title="time with / time without, logarithmic"),
-            x2="high:Q",
-            y=rows,
+            x=alt.X("low:Q", **x), x2="high:Q", y=rows
         )
         dot = base.mark_point(yOffset=8, filled=True, size=70, opacity=1).encode(
-            x=alt.X("value:Q", scale=scale), y=rows, tooltip=["label:N"]
+            x=alt.X("value:Q", **x), y=rows, tooltip=["label:N"]
         )
         one = (
             alt.Chart(alt.Data(values=[{"value": 1}]))
             .mark_rule(strokeDash=[4, 3], opacity=0.6)
-            .encode(x="value:Q")
+            .encode(x=alt.X("value:Q", **x))
         )
         return finish(alt.layer(one, error, dot, names(base, rows)), ROW * len(lines))
 
@@ -328,6 +346,11 @@ class Charts:
             "faded": False,
         }
 
+    def legend(self, scenario):
+        """The colours of the libraries in one scenario."""
+        here = {self.library[result["subject"]] for result in scenario.results}
+        return {library: colour for library, colour in self.colours.items() if library in here}
+
     def colour(self):
         scale = alt.Scale(domain=list(self.colours), range=list(self.colours.values()))
         return alt.Color("library:N", scale=scale, legend=None)
@@ -336,25 +359,13 @@ class Charts:
 def label(result, text):
     """The name, the figure, and what the reader must not overlook."""
     marks = [flag for flag in ("INVALID", "UNRELIABLE") if flag in result["flags"]]
-    return "  ".join([result["subject"], text, *marks])
+    return " · ".join([result["subject"], text, *marks])
 
 
 def names(base, rows):
-    return base.mark_text(align="left", baseline="middle", yOffset=-7, fontSize=12, limit=2000).encode(
-        x=alt.value(2), y=rows, text="label:N"
-    )
-
-
-def percentiles(result):
-    if result.get("histogram"):
-        return estimates.percentile_curve(result["histogram"])
-    samples = result["stats"]["samples"]
-    known = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "p999": 0.999}
-    return [
-        (share, stat(result, name))
-        for name, share in known.items()
-        if stat(result, name) is not None and samples * (1 - share) >= 10
-    ]
+    return base.mark_text(
+        align="left", baseline="middle", yOffset=-7, fontSize=12, limit=alt.ExprRef("width - 4")
+    ).encode(x=alt.value(2), y=rows, text="label:N")
 
 
 def positive(ns):
@@ -362,7 +373,18 @@ def positive(ns):
     return max(ns, 1.0)
 
 
-def log_time(field, title, channel=alt.X):
+def steps(lines):
+    """Round values between the extremes of the lines: 1, 2, 5, 10, or 1, 10, 100 when they are far apart."""
+    figures = [line[name] for line in lines for name in ("value", "low", "high") if name in line]
+    low, high = min(figures, default=1.0), max(figures, default=1.0)
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    digits = (1, 2, 5) if high / low < 1000 else (1,)
+    values = [digit * 10.0**decade for decade in decades for digit in digits]
+    return [value for value in values if low <= value <= high] or [low]
+
+
+def log_time(field, title, lines, channel=alt.X):
+    """A logarithmic axis for the times of `lines`."""
     expression = (
         "datum.value >= 1e9 ? format(datum.value / 1e9, '~g') + ' s' : "
         "datum.value >= 1e6 ? format(datum.value / 1e6, '~g') + ' ms' : "
@@ -373,7 +395,7 @@ def log_time(field, title, channel=alt.X):
         field,
         title=title,
         scale=alt.Scale(type="log", nice=False, padding=10),
-        axis=alt.Axis(labelExpr=expression, tickCount=6, labelOverlap=True),
+        axis=alt.Axis(labelExpr=expression, values=steps(lines), labelOverlap=True),
     )
 
 
@@ -389,8 +411,12 @@ def legend():
 
 def finish(chart, height):
     chart = chart.properties(
-        width="container", height=height, autosize=alt.AutoSizeParams(type="fit-x", contains="padding")
+        width="container",
+        height=height,
+        autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
     )
-    chart = chart.configure_view(stroke=None).configure(font="system-ui, sans-serif", background="transparent")
+    chart = chart.configure_view(stroke="transparent").configure(
+        font="system-ui, sans-serif", background="transparent"
+    )
     chart = chart.configure_axis(grid=True, titleFontWeight="normal", labelFontSize=11)
     return {name: value for name, value in chart.to_dict().items() if name != "$schema"}

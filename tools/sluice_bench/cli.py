@@ -80,7 +80,9 @@ def gate(options):
 
 
 def see_doctor(options):
-    found = facts.of_record(load(options.file)) if options.file else facts.of_machine(facts.Machine())
+    found = (
+        facts.of_record(load(options.file)) if options.file else facts.of_machine(facts.Machine())
+    )
     findings = doctor.examine(found)
     sys.stdout.write(doctor.describe(findings))
     return FAILED if any(finding.spoils for finding in findings) else 0

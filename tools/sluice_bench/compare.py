@@ -115,11 +115,7 @@ def notes(base, new):
 
 def process_count(record):
     return len(
-        {
-            each.get("process", 0)
-            for result in record.results
-            for each in result.get("rounds", [{}])
-        }
+        {each.get("process", 0) for result in record.results for each in result.get("rounds", [{}])}
     )
 
 

@@ -35,6 +35,9 @@ SWEEPS = {
     "depth": ("capacity", "capacity, logarithmic", True),
 }
 
+# With fewer pairs the signed-rank test cannot reach 5 %, whatever they are.
+FEWEST_PAIRS = 6
+
 STATISTICS = ["median", "mean", "stddev", "cv", "p50", "p95", "p99", "p999", "min", "max"]
 ALARMING = {"INVALID", "UNRELIABLE", "OVERFLOW", "INTERRUPTED"}
 
@@ -58,7 +61,9 @@ def statistics(scenario):
     """(header, rows) of one scenario. A cell is (text, sort key, class)."""
     samples = has_samples(scenario.results[0])
     header = ["subject", *([] if samples or unit(scenario.results[0]) == "mib" else ["per second"])]
-    names = [name for name in STATISTICS if any(stat(r, name) is not None for r in scenario.results)]
+    names = [
+        name for name in STATISTICS if any(stat(r, name) is not None for r in scenario.results)
+    ]
     counts = ["attempted", "accepted", "rejected", "dropped", "delivered"]
     counts = [name for name in counts if any(name in r["counts"] for r in scenario.results)]
     rows = []
@@ -67,14 +72,18 @@ def statistics(scenario):
         if "per second" in header:
             cells.append(rate(result))
         cells += [figure(result, name) for name in names]
-        cells += [(f"{result['counts'].get(n, 0):,}", result["counts"].get(n, 0), "") for n in counts]
+        cells += [
+            (f"{result['counts'].get(n, 0):,}", result["counts"].get(n, 0), "") for n in counts
+        ]
         if samples:
             timeouts = result["counts"].get("timed_out", 0)
             cells.append((f"{timeouts:,}", timeouts, "bad" if timeouts else ""))
         flags = " ".join(result["flags"])
         cells.append((flags, flags, "bad" if ALARMING & set(result["flags"]) else "flags"))
         rows.append(cells)
-    heads = [name.upper().replace("P999", "P99.9") if name.startswith("p") else name for name in names]
+    heads = [
+        name.upper().replace("P999", "P99.9") if name.startswith("p") else name for name in names
+    ]
     return [*header, *heads, *counts, *(["timed out"] if samples else []), "flags"], rows
 
 
@@ -99,44 +108,55 @@ def parameters(scenario):
     """One line of what all subjects of a scenario were given."""
     shown = scenario.results[0]["params"]
     return ", ".join(
-        f"{name.replace('_', ' ')} {value}" for name, value in shown.items() if value not in ("", [])
+        f"{name.replace('_', ' ')} {value}"
+        for name, value in shown.items()
+        if value not in ("", [])
     )
 
 
 def quickest(record):
-    """Per scenario the subjects that no paired test can tell from the quickest one.
+    """Per scenario the lowest median, and the subjects that no paired test can tell from it.
 
-    [(scenario, kind, figure of the quickest, names)]; demonstrations, floors, invalid and
-    unreliable results are not called quick.
+    [(scenario, kind, figure, names, remark)]; demonstrations, floors and invalid results are left
+    out, unreliable ones are marked.
     """
     lines = []
     for scenario in record.scenarios:
         fit = [
             result
             for result in scenario.results
-            if scenario.ranked
-            and not is_invalid(result)
-            and "UNRELIABLE" not in result["flags"]
-            and not result["subject"].startswith("floor/")
+            if not is_invalid(result) and not result["subject"].startswith("floor/")
         ]
-        if not fit:
-            lines.append((scenario.name, scenario.kind, "-", ["no reliable result"]))
+        if not scenario.ranked:
             continue
-        best = min(fit, key=lambda result: stat(result, "median"))
-        floor = record.floors.get(scenario.name, 1.0)
-        equals = [
-            each["subject"]
-            for each in sorted(fit, key=lambda result: stat(result, "median"))
-            if each is best or not is_slower(each, best, floor)
-        ]
-        measure = Measure(scenario.results)
-        text = (
-            time_text(stat(best, "median"))
-            if has_samples(best)
-            else measure.text(measure.show(stat(best, "median")))
+        if not fit:
+            lines.append((scenario.name, scenario.kind, "-", ["no valid result"], ""))
+            continue
+        fit.sort(key=lambda result: stat(result, "median"))
+        best, floor = fit[0], record.floors.get(scenario.name, 1.0)
+        decidable = len(rounds(best)) >= FEWEST_PAIRS
+        equals = [each for each in fit if each is best or not is_slower(each, best, floor)]
+        lines.append(
+            (
+                scenario.name,
+                scenario.kind,
+                median_text(best),
+                [marked(each) for each in (equals if decidable else [best])],
+                "" if decidable else f"{len(rounds(best))} rounds tell no two subjects apart",
+            )
         )
-        lines.append((scenario.name, scenario.kind, text, equals))
     return lines
+
+
+def median_text(result):
+    if has_samples(result):
+        return time_text(stat(result, "median"))
+    measure = Measure([result])
+    return measure.text(measure.show(stat(result, "median")))
+
+
+def marked(result):
+    return result["subject"] + (" (unreliable)" if "UNRELIABLE" in result["flags"] else "")
 
 
 def is_slower(result, best, floor):
@@ -156,28 +176,22 @@ def variants(record):
 
     A variant has the name of its subject and more behind a slash or colon, such as "x/paced".
     """
-    found = {}
-    for scenario in record.scenarios:
-        if not scenario.ranked:
-            continue
-        valid = {each["subject"]: each for each in scenario.results if not is_invalid(each)}
-        for name, result in valid.items():
-            plain = next((cut for cut in prefixes(name) if cut in valid), None)
-            ratio = ratio_of_rounds(result, valid[plain]) if plain else None
-            if ratio is None:
-                continue
+    lines = {each.name: variants_of(each, record) for each in record.scenarios if each.ranked}
+    return {name: found for name, found in lines.items() if found}
+
+
+def variants_of(scenario, record):
+    valid = {each["subject"]: each for each in scenario.results if not is_invalid(each)}
+    lines = []
+    for name, result in valid.items():
+        plain = next((cut for cut in prefixes(name) if cut in valid), None)
+        ratio = ratio_of_rounds(result, valid[plain]) if plain else None
+        if ratio is not None:
             verdict = ratio.verdict(record.floors.get(scenario.name, 1.0))
-            found.setdefault(scenario.name, []).append(
-                {
-                    "key": name,
-                    "label": f"{plain} with {name[len(plain) :].lstrip('/:')}  "
-                    f"{ratio.value:.2f}  {verdict}",
-                    "value": ratio.value,
-                    "low": ratio.low,
-                    "high": ratio.high,
-                }
-            )
-    return found
+            line = {"value": ratio.value, "low": ratio.low, "high": ratio.high}
+            text = f"{plain}, {name[len(plain) :].lstrip('/:')} · {ratio.value:.2f} · {verdict}"
+            lines.append({"label": text, **line})
+    return lines
 
 
 def prefixes(name):
@@ -216,9 +230,7 @@ def features(record):
     """(names, rows): what every subject promises; a cell is marked where subjects differ."""
     names = list(dict.fromkeys(name for each in record.subjects for name in each["features"]))
     names = ["pacing", *names] if any("pacing" in each for each in record.subjects) else names
-    values = {
-        name: {str(feature(each, name)) for each in record.subjects} for name in names
-    }
+    values = {name: {str(feature(each, name)) for each in record.subjects} for name in names}
     rows = [
         [(each["id"], each["id"], "name")]
         + [

@@ -57,8 +57,9 @@ RULES = [
     ),
     (
         "spoils",
-        lambda facts: facts.get("cpu_limit") is not None
-        and facts["cpu_limit"] < len(facts.get("cpus") or []),
+        lambda facts: (
+            facts.get("cpu_limit") is not None and facts["cpu_limit"] < len(facts.get("cpus") or [])
+        ),
         "the control group allows {cpu_limit:g} CPUs",
         "threads are stopped for the rest of every period",
         "systemd-run --scope -p CPUQuota= ./dev bench queues",

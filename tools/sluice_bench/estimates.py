@@ -112,11 +112,11 @@ def observations_needed(level):
 def percentile_curve(histogram, points=80):
     """[(share of the samples at or below, ns)] of buckets [from, to, count].
 
-    It ends where fewer than ten samples lie above: beyond that a percentile is a single event.
+    It begins at P10 and ends where fewer than ten samples lie above: beyond that a percentile is a single event.
     """
     buckets = np.asarray(histogram, dtype=float)
     reached = np.cumsum(buckets[:, 2]) / buckets[:, 2].sum()
-    nines = np.linspace(0, max(np.log10(buckets[:, 2].sum() / 10), 0.3), points)
+    nines = np.linspace(-np.log10(0.9), max(np.log10(buckets[:, 2].sum() / 10), 0.3), points)
     shares = 1 - 10**-nines
     values = buckets[np.searchsorted(reached, shares).clip(max=len(buckets) - 1), 1]
     return list(zip(shares.tolist(), values.tolist()))

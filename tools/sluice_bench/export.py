@@ -35,7 +35,9 @@ def google_runs(result):
     common = {"name": name, "run_name": name, "threads": result["params"].get("producers", 0) + 1}
     if is_invalid(result):
         message = result.get("error") or "INVALID"
-        return [{**common, "run_type": "iteration", "error_occurred": True, "error_message": message}]
+        return [
+            {**common, "run_type": "iteration", "error_occurred": True, "error_message": message}
+        ]
     values = rounds(result)
     repetitions = [
         {

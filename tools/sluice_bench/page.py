@@ -26,7 +26,9 @@ def render(record):
         **content(record),
         style=read["page.css"],
         script=read["page.js"],
-        charting=vl_convert.javascript_bundle(vl_version=VEGA_LITE).replace("</script", "<\\/script"),
+        charting=vl_convert.javascript_bundle(vl_version=VEGA_LITE).replace(
+            "</script", "<\\/script"
+        ),
     )
 
 
@@ -46,7 +48,7 @@ def content(record):
         "groups": [group(record, charts, *each) for each in contents.groups(record)],
         "control": {"scenarios": chosen, "rows": rows},
         "variants": [
-            {"scenario": name, "chart": charts.ratios(lines)} for name, lines in variants.items()
+            {"title": name, "chart": charts.ratios(lines)} for name, lines in variants.items()
         ],
         "comparisons": contents.comparisons(record),
         "computed": not all("verdict" in line for line in record.comparisons),
@@ -79,7 +81,11 @@ def scenario_of(record, charts, scenario, in_sweep):
     samples = has_samples(scenario.results[0])
     drawn = []
     if scenario.ranked:
-        drawn = [charts.tails(scenario), charts.curves(scenario)] if samples else [charts.bars(scenario)]
+        drawn = (
+            [charts.tails(scenario), charts.curves(scenario)]
+            if samples
+            else [charts.bars(scenario)]
+        )
     return {
         "name": scenario.name,
         "what": scenario.results[0]["params"].get("what", ""),
@@ -88,7 +94,7 @@ def scenario_of(record, charts, scenario, in_sweep):
         "machine": readable(machine or {}),
         "charts": [chart for chart in drawn if chart],
         "folded": in_sweep,
-        "has_libraries": not samples and scenario.ranked,
+        "legend": {} if samples or not scenario.ranked else charts.legend(scenario),
         "header": header,
         "rows": rows,
     }
@@ -112,7 +118,9 @@ def readable(facts_of_something):
                 else str(each)
                 for each in value
             ]
-            lines.append((name, ("; " if any(isinstance(e, dict) for e in value) else ", ").join(parts)))
+            lines.append(
+                (name, ("; " if any(isinstance(e, dict) for e in value) else ", ").join(parts))
+            )
         else:
             lines.append((name, f"{value:.4g}" if isinstance(value, float) else str(value)))
     return lines

@@ -10,11 +10,15 @@ def recipe(record):
     lines.append(f"# {record.source}: " + ", ".join(str(part) for part in measured_on))
     lines.append(f"# flags: {environment.get('flags')}")
     if environment.get("program_hash"):
-        lines.append(f"# the program that measured had the FNV-1a hash {environment['program_hash']}")
+        lines.append(
+            f"# the program that measured had the FNV-1a hash {environment['program_hash']}"
+        )
     commit = environment.get("git_commit")
     if commit:
         if environment.get("git_dirty"):
-            lines.append("# sources had changes that were not committed: they are not in this commit")
+            lines.append(
+                "# sources had changes that were not committed: they are not in this commit"
+            )
         lines.append(f"git checkout {shlex.quote(commit)}")
     else:
         lines.append("# the file names no commit: the sources are those you have")

@@ -51,6 +51,9 @@ def counter(name):
     return per_message(lambda each: (each.get("perf") or {}).get(name))
 
 
+# Of a count that was none, and of one that is none now.
+WITH_NONE = ("from none", "to none")
+
 METRICS = {
     "time": time_of,
     "p99": tail_of,
@@ -154,7 +157,7 @@ def changes(base, new, metric="time"):
                 key[0], either["kind"], key[1], ratio, floor, level, tuple(either["flags"]), problem
             )
         )
-    if not any(change.ratio for change in table):
+    if not any(change.ratio or change.problem in WITH_NONE for change in table):
         raise BadInput(f"no result has the metric '{metric}' in both files")
     return table
 
@@ -190,6 +193,7 @@ def ratio_of(before, after, metric, level):
     if min(old) > 0 and min(fresh) > 0:
         return estimates.unpaired_ratio(fresh, old, level), ""
     # Allocations are none at all, as a rule: a ratio says nothing then.
-    if np.median(fresh) == np.median(old):
+    was, now = np.median(old), np.median(fresh)
+    if was == now:
         return estimates.Ratio(1.0, 1.0, 1.0), ""
-    return None, "from none" if np.median(old) == 0 else "to none"
+    return None, "from none" if now > was else "to none"

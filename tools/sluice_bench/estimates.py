@@ -118,5 +118,5 @@ def percentile_curve(histogram, points=80):
     reached = np.cumsum(buckets[:, 2]) / buckets[:, 2].sum()
     nines = np.linspace(-np.log10(0.9), max(np.log10(buckets[:, 2].sum() / 10), 0.3), points)
     shares = 1 - 10**-nines
-    values = buckets[np.searchsorted(reached, shares).clip(max=len(buckets) - 1), 1]
+    values = buckets[np.searchsorted(reached, shares - 1e-12).clip(max=len(buckets) - 1), 1]
     return list(zip(shares.tolist(), values.tolist()))

@@ -1,0 +1,164 @@
+"""The page as its reader has it: in a real browser, wide, narrow, dark and printed."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+import sample
+
+from sluice_bench import page, record
+
+sync_api = pytest.importorskip("playwright.sync_api")
+CHROMIUM = shutil.which("chromium")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium")
+
+DESKTOP = {"width": 1280, "height": 900}
+PHONE = {"width": 390, "height": 844}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Where the page and the pictures go."""
+    named = os.environ.get("SLUICE_BENCH_PICTURES")
+    folder = Path(named) if named else tmp_path_factory.mktemp("pictures")
+    folder.mkdir(parents=True, exist_ok=True)
+    made = sample.save(folder / "whole.json", sample.whole())
+    (folder / "whole.html").write_text(page.render(record.load(made)), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM)
+        yield browser
+        browser.close()
+
+
+class Visit:
+    """One opened page, with everything that it said or asked for."""
+
+    def __init__(self, browser, file, viewport=DESKTOP, scheme="light"):
+        self.said, self.asked = [], []
+        self.context = browser.new_context(viewport=viewport, color_scheme=scheme)
+        self.page = self.context.new_page()
+        self.page.on("console", lambda message: self.said.append(message.text))
+        self.page.on("pageerror", lambda error: self.said.append(str(error)))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.goto(file.as_uri())
+        self.page.wait_for_selector("body[data-drawn]", state="attached")
+
+    def colour(self, selector, of):
+        script = "([s, of]) => getComputedStyle(document.querySelector(s))[of]"
+        return self.page.evaluate(script, [selector, of])
+
+    def column(self, table, number):
+        return table.locator(f"tbody tr td:nth-child({number})").all_inner_texts()
+
+
+@pytest.fixture
+def visit(browser, folder):
+    visits = []
+
+    def open_page(**options):
+        visits.append(Visit(browser, folder / "whole.html", **options))
+        return visits[-1]
+
+    yield open_page
+    for each in visits:
+        each.context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE])
+def test_it_opens_without_a_word_and_asks_for_nothing(visit, folder, viewport, scheme):
+    opened = visit(viewport=viewport, scheme=scheme)
+    name = "phone" if viewport is PHONE else "desktop"
+    opened.page.screenshot(path=folder / f"{name}-{scheme}.png", full_page=True)
+    assert opened.said == []
+    assert opened.asked == [(folder / "whole.html").as_uri()]
+
+
+def test_all_charts_are_drawn(visit):
+    opened = visit()
+    charts = opened.page.locator(".chart")
+    assert charts.count() > 10
+    assert opened.page.locator(".chart svg").count() == charts.count()
+    bars = opened.page.locator("#scenario-spsc-64B .mark-rect path")
+    widths = sorted(
+        bar["width"] for bar in map(lambda i: bars.nth(i).bounding_box(), range(bars.count()))
+    )
+    assert widths[-1] > 50 * max(widths[0], 1)  # 10 ns beside 900 ns, from zero
+
+
+def test_a_chart_in_a_folded_part_is_as_wide_as_the_page_once_opened(visit):
+    opened = visit()
+    fold = opened.page.locator("details:has(#scenario-size-8)")
+    fold.locator("summary").first.click()
+    opened.page.wait_for_function(
+        "document.querySelector('#scenario-size-8 svg').getBoundingClientRect().width > 500"
+    )
+
+
+def test_rounds_are_shown_on_demand(visit):
+    opened = visit()
+    points = opened.page.locator("#scenario-spsc-64B .mark-symbol path")
+    assert points.count() == 40
+    assert points.first.get_attribute("opacity") == "0"
+    opened.page.check("#rounds")
+    opened.page.wait_for_function(
+        "document.querySelector('#scenario-spsc-64B .mark-symbol path').getAttribute('opacity') > 0.5"
+    )
+
+
+def test_tables_sort_by_the_figures_and_not_by_their_text(visit):
+    opened = visit()
+    article = opened.page.locator("#scenario-spsc-64B")
+    article.locator("details.figures > summary").click()
+    table = article.locator("table")
+    heading = table.locator("th", has_text="median")
+    heading.locator("button").click()
+    assert heading.get_attribute("aria-sort") == "ascending"
+    ascending = opened.column(table, 1)
+    assert ascending == ["ours/Ring", "ours/Ring/paced", "peer/<queue> & co", "peer/Slow"]
+    heading.locator("button").click()
+    assert heading.get_attribute("aria-sort") == "descending"
+    assert opened.column(table, 1) == ascending[::-1]
+    table.locator("th button").first.focus()
+    opened.page.keyboard.press("Enter")
+    assert opened.column(table, 1) == sorted(ascending)
+
+
+def test_dark_mode_is_dark_in_the_charts_too(visit):
+    light, dark = visit(scheme="light"), visit(scheme="dark")
+    places = [("body", "backgroundColor"), ("body", "color"), (".role-mark.mark-text text", "fill")]
+    for place in places:
+        assert brightness(light.colour(*place)) != brightness(dark.colour(*place))
+    assert brightness(dark.colour("body", "backgroundColor")) < 60
+    assert brightness(dark.colour(".role-mark.mark-text text", "fill")) > 200
+
+
+def brightness(colour):
+    return sum(int(part) for part in colour[colour.index("(") + 1 : -1].split(",")[:3]) / 3
+
+
+def test_a_phone_need_not_scroll_sideways(visit):
+    opened = visit(viewport=PHONE)
+    assert opened.page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+    wide = "[...document.querySelectorAll('.chart svg')].map(e => e.getBoundingClientRect().right)"
+    assert max(opened.page.evaluate(wide)) <= PHONE["width"]
+    size = "getComputedStyle(document.querySelector('.role-mark.mark-text text')).fontSize"
+    assert opened.page.evaluate(size) == "12px"
+
+
+def test_it_prints_on_white_with_every_part_unfolded(visit, folder):
+    opened = visit(scheme="dark")
+    opened.page.emulate_media(media="print", color_scheme="dark")
+    assert opened.colour("body", "backgroundColor") == "rgb(255, 255, 255)"
+    assert opened.colour(".role-mark.mark-text text", "fill") == "rgb(0, 0, 0)"
+    opened.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert opened.page.locator("details:not([open])").count() == 0
+    opened.page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert opened.page.locator("details[open]").count() == 0
+    opened.page.pdf(path=folder / "print.pdf", prefer_css_page_size=True)

@@ -1,0 +1,88 @@
+"""Whether the verdicts can be relied on: two equal things, and things that differ by a tenth."""
+
+import numpy as np
+import pytest
+from sample import noise
+
+from sluice_bench import estimates
+
+TRIALS = 200
+SLOWER = 1.1
+
+
+def paired(seed, factor=1.0, rounds=10):
+    """Two series that were measured in turns: what disturbed a round disturbed both."""
+    shared = noise(3 * seed, 1.0, rounds, cv=0.1)
+    new = shared * noise(3 * seed + 1, 20.0 * factor, rounds)
+    base = shared * noise(3 * seed + 2, 20.0, rounds)
+    return estimates.paired_ratio(new, base)
+
+
+def unpaired(seed, factor=1.0, rounds=10):
+    new = noise(2 * seed, 20.0 * factor, rounds)
+    return estimates.unpaired_ratio(new, noise(2 * seed + 1, 20.0, rounds))
+
+
+@pytest.mark.parametrize("ratio", [paired, unpaired])
+def test_two_equal_subjects_are_rarely_told_apart(ratio):
+    verdicts = [ratio(seed).verdict() for seed in range(TRIALS)]
+    wrong = sum(verdict in ("faster", "slower") for verdict in verdicts)
+    assert wrong <= 0.05 * TRIALS
+
+
+@pytest.mark.parametrize("ratio", [paired, unpaired])
+def test_a_slowdown_of_a_tenth_is_found(ratio):
+    verdicts = [ratio(seed, SLOWER).verdict() for seed in range(TRIALS)]
+    assert verdicts.count("slower") >= 0.95 * TRIALS
+    assert "faster" not in verdicts
+
+
+@pytest.mark.parametrize("ratio", [paired, unpaired])
+def test_the_interval_holds_the_truth(ratio):
+    found = [ratio(seed, SLOWER) for seed in range(TRIALS)]
+    held = sum(each.low <= SLOWER <= each.high for each in found)
+    assert held >= 0.9 * TRIALS
+
+
+@pytest.mark.parametrize("ratio", [paired, unpaired])
+def test_three_rounds_decide_nothing(ratio):
+    assert all(ratio(seed, 3.0, rounds=3).verdict() == "undecided" for seed in range(20))
+
+
+def test_a_difference_below_the_noise_floor_is_none():
+    ratio = unpaired(1, SLOWER, rounds=40)
+    assert ratio.verdict() == "slower"
+    assert ratio.verdict(floor=1.2) == "same"
+
+
+def test_equal_rounds_are_the_same():
+    assert estimates.paired_ratio([5.0] * 10, [5.0] * 10).verdict() == "same"
+    assert unpaired(7, rounds=400).verdict() == "same"
+
+
+def test_one_round_has_no_interval():
+    assert estimates.paired_ratio([2.0], [1.0]) == estimates.Ratio(2.0, 0.0, np.inf)
+    assert estimates.median_interval([2.0]) == estimates.Interval(2.0, 2.0, 2.0)
+
+
+def test_every_run_gives_the_same_interval():
+    assert estimates.median_interval(noise(1, 5.0)) == estimates.median_interval(noise(1, 5.0))
+
+
+def test_observations_needed_is_where_the_exact_test_reaches_the_level():
+    for level in (0.95, 0.999):
+        count = estimates.observations_needed(level)
+        apart = np.arange(2.0 * count)
+        assert estimates.rank_test(apart[:count], apart[count:]) <= 1 - level
+        fewer = np.arange(2.0 * (count - 1))
+        assert estimates.rank_test(fewer[: count - 1], fewer[count - 1 :]) > 1 - level
+
+
+def test_percentiles_of_a_histogram_are_those_of_its_samples():
+    samples = np.random.default_rng(1).lognormal(5, 1, 100000)
+    edges = np.geomspace(samples.min() * 0.99, samples.max() * 1.01, 2000)
+    amounts, edges = np.histogram(samples, edges)
+    curve = estimates.percentile_curve(list(zip(edges, edges[1:], amounts)))
+    for share, value in curve:
+        assert value == pytest.approx(np.quantile(samples, share, method="inverted_cdf"), rel=0.01)
+    assert curve[-1][0] == pytest.approx(1 - 10 / len(samples))

@@ -1,0 +1,201 @@
+"""What the page holds, read as text; browser_test.py opens it."""
+
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+import sample
+
+from sluice_bench import contents, page
+from sluice_bench.charts import Charts
+
+
+class Page(HTMLParser):
+    """The words of a page in order, its charts, and whatever it would load."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.words, self.charts, self.loads, self.inside = [], [], [], None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.inside = tag
+        named = dict(attributes)
+        if tag == "script" and named.get("type") == "application/json":
+            self.inside = "chart"
+        if tag in ("script", "img", "link", "iframe"):
+            self.loads += [named[name] for name in ("src", "href") if name in named]
+
+    def handle_endtag(self, tag):
+        self.inside = None
+
+    def handle_data(self, data):
+        if self.inside == "chart":
+            self.charts.append(json.loads(data))
+        elif self.inside not in ("script", "style", "title") and data.strip():
+            self.words.append(" ".join(data.split()))
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    from sluice_bench.record import load
+
+    path = sample.save(tmp_path_factory.mktemp("page") / "whole.json", sample.whole())
+    return Page(page.render(load(path)))
+
+
+def shown(loaded, made):
+    return Page(page.render(loaded(made)))
+
+
+def all_values(node, name):
+    """Every value of this name anywhere in a specification."""
+    if isinstance(node, dict):
+        for key, value in node.items():
+            if key == name:
+                yield value
+            yield from all_values(value, name)
+    elif isinstance(node, list):
+        for each in node:
+            yield from all_values(each, name)
+
+
+def test_credibility_comes_first(whole):
+    assert whole.words[:2] == ["Benchmark: queues", "Credible: yes."]
+
+
+def test_what_is_not_credible_says_why_first(loaded):
+    made = sample.content([sample.result("a", "ours/Ring", [1.0, 2.0])], credible=False)
+    made["run"].update(quick=True, interrupted=True)
+    words = shown(loaded, made).words
+    assert words[1:3] == ["Credible: no.", "it was made up"]
+    assert "Quick:" in words
+    assert "Partial:" in words
+
+
+def test_every_subject_is_there_with_what_became_of_it(whole):
+    text = "\n".join(
+        whole.words[whole.words.index("Everything that the suite knows, with what became of it.") :]
+    )
+    for name, state in zip(
+        [*sample.MEMBERS, sample.ABSENT], ["measured"] * 3 + ["failed", "absent"]
+    ):
+        assert re.search(rf"^{re.escape(name)}\n.*\n.*\n{state}$", text, re.MULTILINE), name
+    assert "size-8: 2 messages were lost" in text
+    assert "not compiled in; configure with -DABSENT=<folder>" in text
+
+
+def test_every_scenario_and_question_is_there(whole):
+    for name in {each["scenario"] for each in sample.whole()["results"]}:
+        assert name in whole.words
+    for question in sample.QUESTIONS.values():
+        assert question in whole.words
+
+
+def test_it_loads_nothing(whole):
+    assert whole.loads == ["data:,"]
+
+
+def test_charts_of_throughput_begin_at_zero_and_say_which_way_is_better(loaded):
+    record = loaded(sample.whole())
+    chart = Charts(record).bars(record.scenarios[0])
+    assert set(all_values(chart, "domainMin")) == {0}
+    assert "million msg/s, more is better" in all_values(chart, "title")
+
+
+def test_other_axes_of_figures_are_logarithmic_and_say_so(whole):
+    for chart in whole.charts:
+        for axis in [*all_values(chart, "x"), *all_values(chart, "y")]:
+            scale = axis.get("scale", {})
+            if axis.get("field") in ("value", "low", "at") and scale.get("type") == "log":
+                assert "logarithmic" in axis["title"]
+            elif axis.get("field") == "value" and scale:
+                assert scale.get("zero") is True or scale.get("domainMin") == 0
+
+
+def test_every_figure_has_an_interval_about_it(loaded):
+    record = loaded(sample.whole())
+    for scenario in record.scenarios:
+        if scenario.kind == "e2e-throughput":
+            chart = Charts(record).bars(scenario)
+            bars = chart["layer"][0]["data"]["values"]
+            valid = [bar for bar in bars if bar["value"] is not None]
+            assert all(bar["low"] <= bar["value"] <= bar["high"] for bar in valid)
+            assert any(bar["low"] < bar["high"] for bar in valid)
+
+
+def test_a_failed_subject_has_its_place_in_the_chart(loaded):
+    record = loaded(sample.whole())
+    scenario = next(each for each in record.scenarios if each.name == "size-8")
+    bars = Charts(record).bars(scenario)["layer"][0]["data"]["values"]
+    assert "peer/Slow · 2 messages were lost · INVALID" in [bar["label"] for bar in bars]
+
+
+def test_no_group_holds_two_kinds(loaded):
+    record = loaded(sample.whole())
+    for _, kind, scenarios in contents.groups(record):
+        assert {each.kind for each in scenarios} == {kind}
+
+
+def test_the_demonstration_is_neither_drawn_nor_ranked(loaded, whole):
+    record = loaded(sample.whole())
+    assert "over-64B" not in [line[0] for line in contents.quickest(record)]
+    assert "over-64B" not in contents.variants(record)
+    index = whole.words.index("A demonstration, not a result: never ranked.")
+    assert whole.words[index + 1] == "over-64B"
+    assert whole.words[index + 2] == "All figures"
+    assert any("87.2% rejected" in word for word in whole.words)
+
+
+def test_the_quickest_are_those_that_cannot_be_told_apart(loaded):
+    results = [
+        sample.result("a", "one", sample.noise(1, 10)),
+        sample.result("a", "two", sample.noise(2, 10)),
+        sample.result("a", "three", sample.noise(3, 12)),
+        sample.result("a", "floor/none", sample.noise(4, 1)),
+    ]
+    line = contents.quickest(loaded(sample.content(results)))[0]
+    assert sorted(line[3]) == ["one", "two"]
+
+
+def test_three_rounds_name_no_winner(loaded):
+    results = [sample.result("a", name, [1.0, 2.0, 3.0]) for name in ("one", "two")]
+    line = contents.quickest(loaded(sample.content(results)))[0]
+    assert line[4] == "3 rounds tell no two subjects apart"
+
+
+def test_a_variant_is_compared_with_its_subject(loaded):
+    lines = contents.variants(loaded(sample.whole()))["spsc-64B"]
+    assert [line["label"].split(" · ")[0] for line in lines] == ["ours/Ring, paced"]
+    assert lines[0]["low"] < 2.5 < lines[0]["high"]
+
+
+def test_a_file_without_intervals_gets_them_from_its_rounds(loaded):
+    results = [
+        sample.result("a", name, sample.noise(n, 10 * n)) for n, name in ((1, "one"), (2, "two"))
+    ]
+    plain = {"scenario": "a", "subject": "two", "baseline": "one", "role": "peer", "ratio": 2.0}
+    row = contents.comparisons(loaded(sample.content(results, comparisons=[plain])))[0]
+    assert row[5][0] == "slower"
+    low, high = map(float, row[4][0].split(" .. "))
+    assert low < 2 < high
+
+
+def test_names_are_text_and_not_markup(whole):
+    assert "peer/<queue> & co" in whole.words
+
+
+def test_memory_that_was_given_back_is_below_zero(loaded):
+    each = sample.result("resident", "ours/Pool", [1.0, 1.0], "resident-memory")
+    del each["rounds_ns"]
+    each["rounds_mib"] = [-0.5, -0.25]
+    each["stats"] = sample.statistics([-0.5, -0.25], "mib")
+    record = loaded(sample.content([each]))
+    chart = Charts(record).bars(record.scenarios[0])
+    assert list(all_values(chart, "domainMin")) == [-0.5]
+    page.render(record)
+
+
+def test_a_file_without_results_has_a_page(loaded):
+    assert "0 results, 0 of them invalid." in " ".join(shown(loaded, sample.content([])).words)

@@ -1,0 +1,137 @@
+"""The schema, and what it cannot say."""
+
+import pytest
+import sample
+
+from sluice_bench.record import BadInput, load
+
+
+def one_result():
+    return sample.content([sample.result("spsc", "ours/Ring", [10.0, 11.0])])
+
+
+def test_reads_what_the_program_writes(loaded):
+    record = loaded(sample.whole())
+    assert [scenario.name for scenario in record.scenarios][:3] == [
+        "spsc-64B",
+        "raw-64B",
+        "over-64B",
+    ]
+    assert record.doubts == []
+
+
+def test_reads_a_file_from_before_the_check_list(loaded):
+    made = one_result()
+    for name in ("checklist", "credible", "not_credible_because", "noise_floor", "machine"):
+        del made[name]
+    for name in ("rounds", "layer", "section"):
+        del made["results"][0][name]
+    del made["results"][0]["counts"]["dropped"]
+    assert loaded(made).doubts == ["the file answers no check-list"]
+
+
+def test_takes_kinds_and_fields_that_it_does_not_know(loaded):
+    made = one_result()
+    made["results"][0]["kind"] = "log-latency"
+    made["results"][0]["novelty"] = {"of": "tomorrow"}
+    assert loaded(made).scenarios[0].kind == "log-latency"
+
+
+def test_tells_why_it_is_not_credible(loaded):
+    assert loaded(sample.content([], credible=False)).doubts == ["it was made up"]
+
+
+def change(path, value):
+    def apply(made):
+        place = made
+        for step in path[:-1]:
+            place = place[step]
+        place[path[-1]] = value
+
+    return apply
+
+
+def remove(*path):
+    def apply(made):
+        place = made
+        for step in path[:-1]:
+            place = place[step]
+        del place[path[-1]]
+
+    return apply
+
+
+def repeat(name):
+    return lambda made: made[name].append(made[name][0])
+
+
+@pytest.mark.parametrize(
+    ("spoil", "complaint"),
+    [
+        (remove("environment"), "'environment' is a required property"),
+        (remove("subjects"), "'subjects' is a required property"),
+        (change(["schema"], 2), "schema: 1 was expected"),
+        (remove("results", 0, "stats", "p99_ns"), "results[0].stats"),
+        (change(["results", 0, "rounds_ns", 0], -1), "results[0].rounds_ns[0]: -1 is less than"),
+        (change(["results", 0, "rounds_ns", 0], "fast"), "results[0].rounds_ns[0]: 'fast' is not"),
+        (remove("results", 0, "rounds_ns"), "results[0]"),
+        (change(["results", 0, "counts", "accepted"], 1.5), "results[0].counts.accepted"),
+        (change(["results", 0, "subject"], "nobody"), "subject 'nobody' is not in subjects"),
+        (
+            change(["results", 0, "counts", "rejected"], 1),
+            "2000 attempted are not 2000 accepted and 1",
+        ),
+        (
+            change(["results", 0, "counts", "dropped"], 1),
+            "2000 attempted are not 2000 accepted and 1",
+        ),
+        (change(["subjects", 0, "present"], False), "subjects[0].absent_because"),
+        (repeat("results"), "results[1]: ours/Ring is in spsc twice"),
+        (repeat("subjects"), "subjects: two have the same id"),
+        (remove("checklist", 0), "checklist"),
+        (remove("checklist"), "checklist"),
+    ],
+)
+def test_refuses_in_one_line(saved, spoil, complaint):
+    made = one_result()
+    spoil(made)
+    with pytest.raises(BadInput) as problem:
+        load(saved(made))
+    assert complaint in str(problem.value)
+    assert "\n" not in str(problem.value)
+
+
+def test_invalid_results_may_break_the_identities(loaded):
+    made = one_result()
+    made["results"][0]["counts"]["accepted"] -= 3
+    made["results"][0]["flags"] = ["INVALID"]
+    assert loaded(made).results
+
+
+def test_refuses_a_scenario_of_two_kinds(saved):
+    made = sample.content(
+        [
+            sample.result("spsc", "ours/Ring", [1.0, 2.0]),
+            sample.result("spsc", "peer/Queue", [1.0, 2.0], "raw-enqueue"),
+        ]
+    )
+    with pytest.raises(BadInput, match="of the kinds e2e-throughput and raw-enqueue"):
+        load(saved(made))
+
+
+@pytest.mark.parametrize("text", ["", "{", "[1, 2", '{"schema": NaN}', "\x00"])
+def test_refuses_what_is_not_json(tmp_path, text):
+    path = tmp_path / "broken.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(BadInput, match="not JSON"):
+        load(path)
+
+
+def test_refuses_what_it_cannot_read(tmp_path):
+    (tmp_path / "picture").write_bytes(b"\xff\xd8\xff")
+    with pytest.raises(BadInput, match="No such file"):
+        load(tmp_path / "nothing")
+    with pytest.raises(BadInput, match="not a text file"):
+        load(tmp_path / "picture")
+    with pytest.raises(BadInput, match="Is a directory"):
+        load(tmp_path)

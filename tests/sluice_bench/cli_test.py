@@ -8,7 +8,6 @@ import sys
 import pytest
 import sample
 from sample import noise, result
-
 from sluice_bench.cli import main
 
 

@@ -3,7 +3,6 @@
 import pytest
 import sample
 from sample import noise, result
-
 from sluice_bench import compare, gate
 from sluice_bench.record import BadInput
 

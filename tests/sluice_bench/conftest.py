@@ -1,6 +1,5 @@
 import pytest
 import sample
-
 from sluice_bench import record
 
 

@@ -1,7 +1,6 @@
-"""Machines planted in a folder: each thing that spoils measurements is named, with what mends it."""
+"""Machines planted in a folder: each thing that spoils measurements is named with its remedy."""
 
 import pytest
-
 from sluice_bench import doctor, facts
 
 CPU = "sys/devices/system/cpu"

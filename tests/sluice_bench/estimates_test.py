@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from sample import noise
-
 from sluice_bench import estimates
 
 TRIALS = 200

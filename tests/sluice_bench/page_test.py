@@ -6,7 +6,6 @@ from html.parser import HTMLParser
 
 import pytest
 import sample
-
 from sluice_bench import contents, page
 from sluice_bench.charts import Charts
 
@@ -176,10 +175,38 @@ def test_a_file_without_intervals_gets_them_from_its_rounds(loaded):
         sample.result("a", name, sample.noise(n, 10 * n)) for n, name in ((1, "one"), (2, "two"))
     ]
     plain = {"scenario": "a", "subject": "two", "baseline": "one", "role": "peer", "ratio": 2.0}
-    row = contents.comparisons(loaded(sample.content(results, comparisons=[plain])))[0]
-    assert row[5][0] == "slower"
-    low, high = map(float, row[4][0].split(" .. "))
+    row = contents.comparisons(loaded(sample.content(results, comparisons=[plain])))["a"][0]
+    assert row[4][0] == "slower"
+    low, high = map(float, row[3][0].split(" .. "))
     assert low < 2 < high
+
+
+def test_a_comparison_of_too_few_rounds_has_no_interval(loaded):
+    line = sample.comparison("a", "two", "one", 2.0, "undecided")
+    line.update(ci_low=None, ci_high=None, noise_floor=None)
+    results = [sample.result("a", name, [1.0, 2.0]) for name in ("one", "two")]
+    row = contents.comparisons(loaded(sample.content(results, comparisons=[line])))["a"][0]
+    assert (row[3][0], row[4][0]) == ("too few rounds", "undecided")
+
+
+def test_a_sweep_has_the_main_matrix_in_it_and_one_set_of_subjects(loaded):
+    def at(scenario, name, size, section):
+        return sample.result(scenario, name, [1.0, 2.0], section=section, message_bytes=size)
+
+    results = [
+        at("one-64", "one", 64, ""),
+        at("one-512", "one", 512, "message size"),
+        at("two-8", "two", 8, "message size"),
+        at("two-64", "two", 64, "message size"),
+        at("alone", "three", 8, "message size"),
+    ]
+    record = loaded(sample.content(results))
+    section, kind, scenarios = contents.groups(record)[1]
+    found = contents.sweeps(record, section, kind, scenarios)
+    assert [{each.name for each in family} for family in found] == [
+        {"one-512", "one-64"},
+        {"two-8", "two-64"},
+    ]
 
 
 def test_names_are_text_and_not_markup(whole):

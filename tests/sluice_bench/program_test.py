@@ -4,7 +4,6 @@ import os
 import subprocess
 
 import pytest
-
 from sluice_bench import contents, page, record
 
 PROGRAM = os.environ.get("SLUICE_BENCH")

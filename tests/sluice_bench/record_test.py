@@ -2,7 +2,6 @@
 
 import pytest
 import sample
-
 from sluice_bench.record import BadInput, load
 
 

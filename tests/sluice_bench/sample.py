@@ -225,7 +225,7 @@ def whole():
                     f"size-{size}",
                     name,
                     noise(place, 5 + size / 9),
-                    section="size",
+                    section="message size",
                     message_bytes=size,
                 )
             )

@@ -66,6 +66,10 @@ class Measure:
         ends = sorted([self.show(found.low), self.show(found.high)])
         return self.show(found.value), *ends
 
+    def rank(self, figure):
+        """The best first, what has no figure last."""
+        return (figure is None, (figure or 0) * (-1 if self.is_rate else 1))
+
     def text(self, figure):
         return f"{significant(figure)} {self.unit.replace('million ', 'M ')}"
 
@@ -86,55 +90,18 @@ class Charts:
     def bars(self, scenario):
         """Medians over the rounds as bars from zero, with 95 % intervals and, on demand, rounds."""
         measure = Measure(scenario.results)
-        lines, dots = [], []
-        for result in scenario.results:
-            if is_invalid(result):
-                lines.append(self.failed(result))
-                continue
-            value, low, high = measure.interval(rounds(result))
-            lines.append(
-                {
-                    "subject": result["subject"],
-                    "library": self.library[result["subject"]],
-                    "value": value,
-                    "low": low,
-                    "high": high,
-                    "label": label(result, significant(value)),
-                    "faded": "UNRELIABLE" in result["flags"],
-                }
-            )
-            dots += [
-                {"subject": result["subject"], "value": measure.show(each), "round": index}
-                for index, each in enumerate(rounds(result))
-            ]
-        order = [
-            line["subject"]
-            for line in sorted(
-                lines,
-                key=lambda line: (
-                    line["value"] is None,
-                    (line["value"] or 0) * (-1 if measure.is_rate else 1),
-                ),
-            )
+        lines = [self.bar(result, measure) for result in scenario.results]
+        dots = [
+            {"subject": result["subject"], "value": measure.show(each), "round": index}
+            for result in scenario.results
+            if not is_invalid(result)
+            for index, each in enumerate(rounds(result))
         ]
-        highest = max([line["high"] or 0 for line in lines] + [1e-9])
-        show = alt.param(name="rounds", value=False)
-        reach = max([dot["value"] for dot in dots] + [highest])
-        lowest = min([dot["value"] for dot in dots] + [0])
-        axis = alt.X(
-            "value:Q",
-            title=measure.title,
-            axis=alt.Axis(tickCount=8),
-            scale=alt.Scale(
-                domainMin=lowest,  # zero, but for memory that was given back
-                domainMax=alt.ExprRef(f"rounds ? {reach * 1.04} : {highest * 1.04}"),
-                nice=False,
-            ),
-        )
-        rows = alt.Y("subject:N", sort=order, axis=None)
+        lines.sort(key=lambda line: measure.rank(line["value"]))
+        rows = alt.Y("subject:N", sort=[line["subject"] for line in lines], axis=None)
         base = alt.Chart(alt.Data(values=lines))
         bar = base.mark_bar(height=12, yOffset=8).encode(
-            x=axis,
+            x=bar_axis(measure, lines, dots),
             y=rows,
             color=self.colour(),
             opacity=alt.condition("datum.faded", alt.value(0.45), alt.value(1)),
@@ -157,8 +124,23 @@ class Charts:
                 tooltip=["subject:N", "round:Q", "value:Q"],
             )
         )
-        layers = alt.layer(bar, error, *ends, points, names(base, rows)).add_params(show)
-        return finish(layers, ROW * len(lines))
+        layers = alt.layer(bar, error, *ends, points, names(base, rows))
+        shown = layers.add_params(alt.param(name="rounds", value=False))
+        return finish(shown, ROW * len(lines))
+
+    def bar(self, result, measure):
+        if is_invalid(result):
+            return self.failed(result)
+        value, low, high = measure.interval(rounds(result))
+        return {
+            "subject": result["subject"],
+            "library": self.library[result["subject"]],
+            "value": value,
+            "low": low,
+            "high": high,
+            "label": label(result, significant(value)),
+            "faded": "UNRELIABLE" in result["flags"],
+        }
 
     def tails(self, scenario):
         """Of each subject P50 and P99: the median over the rounds and its 95 % interval."""
@@ -189,23 +171,32 @@ class Charts:
         rows = alt.Y("subject:N", sort=order, axis=None)
         base = alt.Chart(alt.Data(values=lines))
         title = "P50 and P99 of a round, logarithmic, less is better"
+        both, legend_on_top = ["P50", "P99"], alt.Legend(orient="top", title=None)
         shades = alt.Color(
             "percentile:N",
-            scale=alt.Scale(domain=["P50", "P99"], range=[PALETTE[0], PALETTE[1]]),
-            legend=alt.Legend(orient="top", title=None),
+            scale=alt.Scale(domain=both, range=PALETTE[:2]),
+            legend=legend_on_top,
+        )
+        shapes = alt.Shape(
+            "percentile:N",
+            scale=alt.Scale(domain=both, range=["circle", "square"]),
+            legend=legend_on_top,
         )
         error = base.mark_rule(yOffset=8, strokeWidth=2, opacity=0.6).encode(
             x=log_time("low:Q", title, lines), x2="high:Q", y=rows, color=shades
         )
         dot = base.mark_point(yOffset=8, filled=True, size=70, opacity=1).encode(
-            x=log_time("value:Q", title, lines), y=rows, color=shades, shape=alt.Shape("percentile:N", scale=alt.Scale(domain=["P50", "P99"], range=["circle", "square"]), legend=alt.Legend(orient="top", title=None)),
+            x=log_time("value:Q", title, lines),
+            y=rows,
+            color=shades,
+            shape=shapes,
             tooltip=["subject:N", "percentile:N", alt.Tooltip("value:Q", title="ns", format=".4s")],
-        )  # fmt: skip
+        )
         text = names(alt.Chart(alt.Data(values=labels)), rows)
         return finish(alt.layer(error, dot, text), ROW * len(labels))
 
     def curves(self, scenario):
-        """Latency at every percentile that the number of samples supports; None without histograms."""
+        """Latency at every percentile that the samples support; None without histograms."""
         lines = []
         for result in scenario.results:
             if not is_invalid(result) and result.get("histogram"):
@@ -225,7 +216,8 @@ class Charts:
             title="percentile (every step is ten times rarer)",
             axis=alt.Axis(
                 values=[0.30103, 1, 2, 3, 4, 5],
-                labelExpr="datum.value < 0.5 ? 'P50' : 'P' + format(100 * (1 - pow(10, -datum.value)), '.6~g')",
+                labelExpr="datum.value < 0.5 ? 'P50' : "
+                "'P' + format(100 * (1 - pow(10, -datum.value)), '.6~g')",
             ),
         )
         picked = alt.selection_point(fields=["subject"], bind="legend")
@@ -356,6 +348,22 @@ class Charts:
         return alt.Color("library:N", scale=scale, legend=None)
 
 
+def bar_axis(measure, lines, dots):
+    """From zero, but for memory that was given back; with room for outliers when they are shown."""
+    highest = max([line["high"] or 0 for line in lines] + [1e-9])
+    furthest = max([dot["value"] for dot in dots] + [highest])
+    return alt.X(
+        "value:Q",
+        title=measure.title,
+        axis=alt.Axis(tickCount=8),
+        scale=alt.Scale(
+            domainMin=min([dot["value"] for dot in dots] + [0]),
+            domainMax=alt.ExprRef(f"rounds ? {furthest * 1.04} : {highest * 1.04}"),
+            nice=False,
+        ),
+    )
+
+
 def label(result, text):
     """The name, the figure, and what the reader must not overlook."""
     marks = [flag for flag in ("INVALID", "UNRELIABLE") if flag in result["flags"]]
@@ -374,7 +382,7 @@ def positive(ns):
 
 
 def steps(lines):
-    """Round values between the extremes of the lines: 1, 2, 5, 10, or 1, 10, 100 when they are far apart."""
+    """Round values between the extremes of the lines: 1, 2, 5, 10, or 1, 10, 100 if far apart."""
     figures = [line[name] for line in lines for name in ("value", "low", "high") if name in line]
     low, high = min(figures, default=1.0), max(figures, default=1.0)
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)

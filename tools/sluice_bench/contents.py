@@ -1,13 +1,14 @@
 """What the page says beside its charts: the tables, as plain rows."""
 
 from . import estimates
-from .charts import Measure, label, significant, time_text
-from .record import KINDS, OVERFLOW, has_samples, is_invalid, rejected_share, rounds, stat, unit
+from .charts import Measure, label, time_text
+from .compare import comparable_params
+from .record import KINDS, OVERFLOW, has_samples, is_invalid, rejected_share, rounds, stat
 
 MEANINGS = {
     "e2e-throughput": "Messages that a consumer received and read, from the common start to the "
     "last delivery.",
-    "raw-enqueue": "Pushing into a queue with room for everything, while nobody takes anything out.",
+    "raw-enqueue": "Pushing into a queue with room for everything, nobody takes anything out.",
     OVERFLOW: "Pushing far more than the queue holds while nobody takes anything out: what is "
     "refused costs almost nothing, and would look like speed.",
     "loaded-latency": "From the planned time of a message to its delivery, while a steady stream "
@@ -23,7 +24,7 @@ SECTIONS = {
     "": "",
     "control group": "control group",
     "load": "against load",
-    "size": "message sizes",
+    "message size": "message sizes",
     "depth": "capacities",
     "oversubscribed": "more threads than cores",
 }
@@ -31,15 +32,12 @@ SECTIONS = {
 # The parameter in which the scenarios of a section differ: name, axis title, logarithmic or not.
 SWEEPS = {
     "load": ("load", "load, as a part of the subject's own capacity", False),
-    "size": ("message_bytes", "bytes of a message, logarithmic", True),
+    "message size": ("message_bytes", "bytes of a message, logarithmic", True),
     "depth": ("capacity", "capacity, logarithmic", True),
 }
 
 # With fewer pairs the signed-rank test cannot reach 5 %, whatever they are.
 FEWEST_PAIRS = 6
-
-STATISTICS = ["median", "mean", "stddev", "cv", "p50", "p95", "p99", "p999", "min", "max"]
-ALARMING = {"INVALID", "UNRELIABLE", "OVERFLOW", "INTERRUPTED"}
 
 
 def groups(record):
@@ -52,56 +50,38 @@ def groups(record):
     return [(section, kind, scenarios) for (section, kind), scenarios in found.items()]
 
 
+def sweeps(record, section, kind, scenarios):
+    """Scenarios of this section that differ in its parameter alone, those with the same subjects
+    together. The main matrix has a point on each, so it is searched too."""
+    if section not in SWEEPS:
+        return []
+    parameter = SWEEPS[section][0]
+    families = {}
+    for scenario in scenarios:
+        families.setdefault(family(scenario, parameter), []).append(scenario)
+    for scenario in record.scenarios:
+        if scenario.section == "" and scenario.kind == kind:
+            families.get(family(scenario, parameter), []).append(scenario)
+    return [
+        members
+        for members in families.values()
+        if len({each.results[0]["params"].get(parameter) for each in members}) > 1
+    ]
+
+
+def family(scenario, parameter):
+    """What scenarios of one sweep have in common."""
+    shared = {
+        name: value
+        for name, value in comparable_params(scenario.results[0]).items()
+        if name != parameter
+    }
+    return str(shared), frozenset(each["subject"] for each in scenario.results)
+
+
 def title_of(section, kind):
     name = KINDS.get(kind, kind)
     return f"{name}: {SECTIONS.get(section, section)}" if section else name
-
-
-def statistics(scenario):
-    """(header, rows) of one scenario. A cell is (text, sort key, class)."""
-    samples = has_samples(scenario.results[0])
-    header = ["subject", *([] if samples or unit(scenario.results[0]) == "mib" else ["per second"])]
-    names = [
-        name for name in STATISTICS if any(stat(r, name) is not None for r in scenario.results)
-    ]
-    counts = ["attempted", "accepted", "rejected", "dropped", "delivered"]
-    counts = [name for name in counts if any(name in r["counts"] for r in scenario.results)]
-    rows = []
-    for result in scenario.results:
-        cells = [(result["subject"], result["subject"], "name")]
-        if "per second" in header:
-            cells.append(rate(result))
-        cells += [figure(result, name) for name in names]
-        cells += [
-            (f"{result['counts'].get(n, 0):,}", result["counts"].get(n, 0), "") for n in counts
-        ]
-        if samples:
-            timeouts = result["counts"].get("timed_out", 0)
-            cells.append((f"{timeouts:,}", timeouts, "bad" if timeouts else ""))
-        flags = " ".join(result["flags"])
-        cells.append((flags, flags, "bad" if ALARMING & set(result["flags"]) else "flags"))
-        rows.append(cells)
-    heads = [
-        name.upper().replace("P999", "P99.9") if name.startswith("p") else name for name in names
-    ]
-    return [*header, *heads, *counts, *(["timed out"] if samples else []), "flags"], rows
-
-
-def rate(result):
-    if is_invalid(result):
-        return ("", -1, "")
-    value = result.get("per_second", {}).get("value", 1e9 / stat(result, "median"))
-    return (f"{significant(value / 1e6)} M" if value >= 1e6 else significant(value), value, "")
-
-
-def figure(result, name):
-    value = stat(result, name)
-    if value is None:
-        return ("-", -1, "")
-    if name == "cv":
-        return (f"{value:.2f}", value, "bad" if value > 0.3 and not has_samples(result) else "")
-    text = f"{significant(value)} MiB" if unit(result) == "mib" else time_text(value)
-    return (text, value, "")
 
 
 def parameters(scenario):
@@ -199,31 +179,37 @@ def prefixes(name):
 
 
 def comparisons(record):
-    """Rows of every ratio of the file, with the interval it holds or one computed from rounds."""
+    """{scenario: rows} of every ratio; what the file lacks of an interval is computed."""
     results = {(each["scenario"], each["subject"]): each for each in record.results}
-    rows = []
+    found = {}
     for line in record.comparisons:
-        low, high, verdict = line.get("ci_low"), line.get("ci_high"), line.get("verdict")
-        if verdict is None:
-            pair = [results.get((line["scenario"], line[side])) for side in ("subject", "baseline")]
-            ratio = ratio_of_rounds(*pair) if all(pair) else None
-            if ratio is None:
-                low, high, verdict = line["ratio"], line["ratio"], "undecided"
-            else:
-                verdict = ratio.verdict(record.floors.get(line["scenario"], 1.0))
-                low, high = ratio.low, ratio.high
-        rows.append(
+        if "verdict" in line:
+            low, high, verdict = line.get("ci_low"), line.get("ci_high"), line["verdict"]
+        else:
+            sides = [
+                results.get((line["scenario"], line[side])) for side in ("subject", "baseline")
+            ]
+            low, high, verdict = from_rounds(*sides, record.floors.get(line["scenario"], 1.0))
+        interval = f"{low:.3f} .. {high:.3f}" if low is not None else "too few rounds"
+        found.setdefault(line["scenario"], []).append(
             [
-                (line["scenario"], line["scenario"], ""),
                 (line["subject"], line["subject"], "name"),
                 (line["baseline"], line["baseline"], "name"),
                 (f"{line['ratio']:.3f}", line["ratio"], ""),
-                (f"{low:.3f} .. {high:.3f}", low, ""),
+                (interval, line["ratio"] if low is None else low, ""),
                 (verdict, verdict, f"verdict {verdict}"),
                 ("; ".join(line.get("feature_differences", [])), "", "wide"),
             ]
         )
-    return rows
+    return found
+
+
+def from_rounds(result, baseline, floor):
+    """(low, high, verdict), without ends where no test could decide anything."""
+    ratio = ratio_of_rounds(result, baseline) if result and baseline else None
+    if ratio is None or min(len(rounds(result)), len(rounds(baseline))) < FEWEST_PAIRS:
+        return None, None, "undecided"
+    return ratio.low, ratio.high, ratio.verdict(floor)
 
 
 def features(record):

@@ -13,7 +13,7 @@ LEVEL = 0.95
 RESAMPLES = 9999
 
 # What a reader would call the same, where no noise floor is known.
-SAME = 1.02
+SAME = 1.05
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,8 @@ def observations_needed(level):
 def percentile_curve(histogram, points=80):
     """[(share of the samples at or below, ns)] of buckets [from, to, count].
 
-    It begins at P10 and ends where fewer than ten samples lie above: beyond that a percentile is a single event.
+    It begins at P10 and ends where fewer than ten samples lie above: a percentile beyond that is
+    the luck of single events.
     """
     buckets = np.asarray(histogram, dtype=float)
     reached = np.cumsum(buckets[:, 2]) / buckets[:, 2].sum()

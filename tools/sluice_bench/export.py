@@ -8,7 +8,7 @@ from .record import has_samples, is_invalid, rounds, stat, unit
 
 
 def google_benchmark(record):
-    """What --benchmark_format=json writes: every round is a repetition, so compare.py tests them."""
+    """What --benchmark_format=json writes: every round is a repetition, so compare.py can test."""
     environment = record.environment
     context = {
         "date": environment.get("started_at"),

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from .compare import changes
 from .record import BadInput
 
-
 # What no ratio can say: from none to some is growth without bound, what is invalid has failed, and
 # what is gone cannot be shown to have held.
 WITHOUT_RATIO = {

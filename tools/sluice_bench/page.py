@@ -5,7 +5,7 @@ from pathlib import Path
 import jinja2
 import vl_convert
 
-from . import contents, doctor, facts, reproduce
+from . import contents, doctor, facts, figures, reproduce
 from .charts import Charts
 from .record import KINDS, OVERFLOW, has_samples, is_invalid
 
@@ -37,6 +37,7 @@ def content(record):
     chosen, rows = contents.control_group(record)
     names, differing = contents.features(record)
     variants = contents.variants(record)
+    main = {each.name for each in record.scenarios if each.section == ""}
     return {
         "record": record,
         "title": " and ".join(record.suites) or "nothing",
@@ -48,7 +49,8 @@ def content(record):
         "groups": [group(record, charts, *each) for each in contents.groups(record)],
         "control": {"scenarios": chosen, "rows": rows},
         "variants": [
-            {"title": name, "chart": charts.ratios(lines)} for name, lines in variants.items()
+            {"title": name, "open": name in main, "chart": charts.ratios(lines)}
+            for name, lines in variants.items()
         ],
         "comparisons": contents.comparisons(record),
         "computed": not all("verdict" in line for line in record.comparisons),
@@ -61,10 +63,11 @@ def content(record):
 
 def group(record, charts, section, kind, scenarios):
     """A heading of the page with the scenarios below it, all of one kind."""
-    sweep = []
-    parameter = contents.SWEEPS.get(section)
-    if parameter and len({s.results[0]["params"].get(parameter[0]) for s in scenarios}) > 1:
-        sweep = charts.sweep(scenarios, *parameter)
+    sweep = [
+        {"names": ", ".join(each.name for each in members), "chart": chart}
+        for members in contents.sweeps(record, section, kind, scenarios)
+        for chart in charts.sweep(members, *contents.SWEEPS[section])
+    ]
     return {
         "title": contents.title_of(section, kind),
         "meaning": contents.MEANINGS.get(kind, ""),
@@ -76,7 +79,7 @@ def group(record, charts, section, kind, scenarios):
 
 
 def scenario_of(record, charts, scenario, in_sweep):
-    header, rows = contents.statistics(scenario)
+    header, rows = figures.table(scenario)
     machine = next((each for each in record.machine if each["scenario"] == scenario.name), None)
     samples = has_samples(scenario.results[0])
     drawn = []
@@ -93,6 +96,7 @@ def scenario_of(record, charts, scenario, in_sweep):
         "unsteady": machine is not None and not machine["steady"],
         "machine": readable(machine or {}),
         "charts": [chart for chart in drawn if chart],
+        "floor": record.floors.get(scenario.name),
         "folded": in_sweep,
         "legend": {} if samples or not scenario.ranked else charts.legend(scenario),
         "header": header,

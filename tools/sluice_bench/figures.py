@@ -1,0 +1,77 @@
+"""The table of all figures of one scenario. A cell is (text, sort key, class)."""
+
+from .charts import significant, time_text
+from .record import has_samples, is_invalid, stat, unit
+
+STATISTICS = {
+    "median": "median",
+    "mean": "mean",
+    "stddev": "stddev",
+    "cv": "cv",
+    "p50": "P50",
+    "p95": "P95",
+    "p99": "P99",
+    "p999": "P99.9",
+    "min": "min",
+    "max": "max",
+}
+COUNTS = ["attempted", "accepted", "rejected", "dropped", "delivered", "timed_out", "late_sends"]
+ALARMING = {"INVALID", "UNRELIABLE", "OVERFLOW", "INTERRUPTED"}
+EMPTY = ("-", -1, "")
+
+
+def table(scenario):
+    """(header, rows): a column for everything that any result of the scenario has."""
+    columns = [("subject", lambda result: (result["subject"], result["subject"], "name"))]
+    first = scenario.results[0]
+    if not has_samples(first) and unit(first) == "ns":
+        columns.append(("per second", rate))
+    for name, heading in STATISTICS.items():
+        if any(stat(result, name) is not None for result in scenario.results):
+            columns.append((heading, reader(figure, name)))
+    for name in COUNTS:
+        if any(name in result["counts"] for result in scenario.results):
+            columns.append((name.replace("_", " "), reader(count, name)))
+    for name in dict.fromkeys(n for r in scenario.results for n in r.get("per_message") or {}):
+        columns.append((f"{name.replace('_', ' ')} / message", reader(per_message, name)))
+    columns.append(("flags", flags))
+    rows = [[read(result) for _, read in columns] for result in scenario.results]
+    return [heading for heading, _ in columns], rows
+
+
+def reader(read, name):
+    return lambda result: read(result, name)
+
+
+def rate(result):
+    if is_invalid(result) or not stat(result, "median"):
+        return EMPTY
+    value = result.get("per_second", {}).get("value", 1e9 / stat(result, "median"))
+    return (f"{significant(value / 1e6)} M" if value >= 1e6 else significant(value), value, "")
+
+
+def figure(result, name):
+    value = stat(result, name)
+    if value is None:
+        return EMPTY
+    if name == "cv":
+        return (f"{value:.2f}", value, "bad" if value > 0.3 and not has_samples(result) else "")
+    text = f"{significant(value)} MiB" if unit(result) == "mib" else time_text(value)
+    return (text, value, "")
+
+
+def count(result, name):
+    value = result["counts"].get(name, 0)
+    return (f"{value:,}", value, "bad" if name == "timed_out" and value else "")
+
+
+def per_message(result, name):
+    value = (result.get("per_message") or {}).get(name)
+    return EMPTY if value is None else (significant(value), value, "")
+
+
+def flags(result):
+    text = " ".join(result["flags"])
+    if result.get("suspects"):
+        text += f" (suspects: {', '.join(result['suspects'])})"
+    return (text, text, "bad flags" if ALARMING & set(result["flags"]) else "flags")

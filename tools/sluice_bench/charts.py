@@ -308,7 +308,10 @@ class Charts:
             min(0.8, *(line["low"] for line in lines)),
             max(1.25, *(line["high"] for line in lines)),
         ]
-        values = sorted({*steps([{"low": reach[0], "high": reach[1]}]), 1.0})
+        if reach[1] / reach[0] < 5:
+            values = [0.25, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 3, 4]
+        else:
+            values = sorted({*steps([{"low": reach[0], "high": reach[1]}]), 1.0})
         x = {
             "scale": alt.Scale(type="log", nice=False, domain=reach, padding=12),
             "axis": alt.Axis(values=values, labelOverlap=True, format="~g"),
@@ -418,13 +421,10 @@ def legend():
 
 
 def finish(chart, height):
-    chart = chart.properties(
-        width="container",
-        height=height,
-        autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
-    )
-    chart = chart.configure_view(stroke="transparent").configure(
-        font="system-ui, sans-serif", background="transparent"
-    )
+    fit = alt.AutoSizeParams(type="fit-x", contains="padding")
+    chart = chart.properties(width="container", height=height, autosize=fit)
+    # This one comes first: it replaces what the others have set.
+    chart = chart.configure(font="system-ui, sans-serif", background="transparent")
+    chart = chart.configure_view(stroke="transparent")
     chart = chart.configure_axis(grid=True, titleFontWeight="normal", labelFontSize=11)
     return {name: value for name, value in chart.to_dict().items() if name != "$schema"}

@@ -204,6 +204,13 @@ def comparisons(record):
     return found
 
 
+def tally(rows):
+    """How often each verdict was reached, such as "3 faster, 1 undecided"."""
+    verdicts = [row[4][0] for row in rows]
+    words = [word for word in ("faster", "slower", "same", "undecided") if word in verdicts]
+    return ", ".join(f"{verdicts.count(word)} {word}" for word in words)
+
+
 def from_rounds(result, baseline, floor):
     """(low, high, verdict), without ends where no test could decide anything."""
     ratio = ratio_of_rounds(result, baseline) if result and baseline else None
@@ -213,20 +220,27 @@ def from_rounds(result, baseline, floor):
 
 
 def features(record):
-    """(names, rows): what every subject promises; a cell is marked where subjects differ."""
-    names = list(dict.fromkeys(name for each in record.subjects for name in each["features"]))
-    names = ["pacing", *names] if any("pacing" in each for each in record.subjects) else names
-    values = {name: {str(feature(each, name)) for each in record.subjects} for name in names}
+    """(names, rows, shared): what subjects promise differently, and a line of what all of them do."""
+    names = [
+        "pacing",
+        *dict.fromkeys(name for each in record.subjects for name in each["features"]),
+    ]
+    values = {name: {feature(each, name) for each in record.subjects} for name in names}
+    different = [name for name in names if len(values[name]) > 1]
     rows = [
-        [(each["id"], each["id"], "name")]
-        + [
-            (feature(each, name), feature(each, name), "differs" if len(values[name]) > 1 else "")
-            for name in names
+        [
+            (each["id"], each["id"], "name"),
+            *((feature(each, name), feature(each, name), "") for name in different),
+            (each.get("use", ""), each.get("use", ""), "wide"),
         ]
-        + [(each.get("use", ""), "", "wide")]
         for each in record.subjects
     ]
-    return [name.replace("_", " ") for name in names], rows
+    shared = [
+        f"{name.replace('_', ' ')} {min(values[name])}"
+        for name in names
+        if len(values[name]) == 1 and values[name] != {"-"}
+    ]
+    return [name.replace("_", " ") for name in different], rows, ", ".join(shared)
 
 
 def feature(subject, name):

@@ -35,7 +35,7 @@ def render(record):
 def content(record):
     charts = Charts(record)
     chosen, rows = contents.control_group(record)
-    names, differing = contents.features(record)
+    names, differing, shared = contents.features(record)
     variants = contents.variants(record)
     main = {each.name for each in record.scenarios if each.section == ""}
     return {
@@ -53,8 +53,9 @@ def content(record):
             for name, lines in variants.items()
         ],
         "comparisons": contents.comparisons(record),
+        "tally": contents.tally,
         "computed": not all("verdict" in line for line in record.comparisons),
-        "features": {"names": names, "rows": differing},
+        "features": {"names": names, "rows": differing, "shared": shared},
         "environment": readable(record.environment),
         "findings": doctor.examine(facts.of_record(record)),
         "recipe": reproduce.recipe(record),

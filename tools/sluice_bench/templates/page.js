@@ -5,8 +5,11 @@ const views = [];
 
 function draw(place) {
   const specification = JSON.parse(place.querySelector("script").textContent);
-  return vegaEmbed(place, specification, { actions: false, renderer: "svg" }).then(
-    (result) => views.push(result.view));
+  return vegaEmbed(place, specification, { actions: false, renderer: "svg" }).then((result) => {
+    views.push(result.view);
+    // Once more: how many rows a legend takes is known only after the width is.
+    return result.view.resize().runAsync();
+  });
 }
 
 function showRounds(shown) {

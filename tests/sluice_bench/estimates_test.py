@@ -51,7 +51,7 @@ def test_three_rounds_decide_nothing(ratio):
 def test_a_difference_below_the_noise_floor_is_none():
     ratio = unpaired(1, SLOWER, rounds=40)
     assert ratio.verdict() == "slower"
-    assert ratio.verdict(floor=1.2) == "same"
+    assert ratio.verdict(floor=1.2) == "undecided"
 
 
 def test_equal_rounds_are_the_same():
@@ -59,9 +59,10 @@ def test_equal_rounds_are_the_same():
     assert unpaired(7, rounds=400).verdict() == "same"
 
 
-def test_one_round_has_no_interval():
-    assert estimates.paired_ratio([2.0], [1.0]) == estimates.Ratio(2.0, 0.0, np.inf)
-    assert estimates.median_interval([2.0]) == estimates.Interval(2.0, 2.0, 2.0)
+def test_few_rounds_have_no_interval():
+    assert estimates.paired_ratio([2.0] * 5, [1.0] * 5) == estimates.Ratio(2.0, 0.0, np.inf)
+    assert estimates.unpaired_ratio([2.0] * 3, [1.0] * 3) == estimates.Ratio(2.0, 0.0, np.inf)
+    assert estimates.median_interval([3.0, 1.0, 2.0]) == estimates.Interval(2.0, 1.0, 3.0)
 
 
 def test_every_run_gives_the_same_interval():

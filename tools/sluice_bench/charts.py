@@ -414,7 +414,7 @@ def legend():
     return alt.Legend(
         orient="bottom",
         title="click to single out",
-        columns=alt.ExprRef("max(1, floor(width / 250))"),
+        columns=3,  # as many as there is room for, once the page is open
         labelLimit=240,
         symbolType="stroke",
     )

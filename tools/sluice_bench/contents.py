@@ -1,5 +1,7 @@
 """What the page says beside its charts: the tables, as plain rows."""
 
+import math
+
 from . import estimates
 from .charts import Measure, label, time_text
 from .compare import comparable_params
@@ -35,9 +37,6 @@ SWEEPS = {
     "message size": ("message_bytes", "bytes of a message, logarithmic", True),
     "depth": ("capacity", "capacity, logarithmic", True),
 }
-
-# With fewer pairs the signed-rank test cannot reach 5 %, whatever they are.
-FEWEST_PAIRS = 6
 
 
 def groups(record):
@@ -114,7 +113,7 @@ def quickest(record):
             continue
         fit.sort(key=lambda result: stat(result, "median"))
         best, floor = fit[0], record.floors.get(scenario.name, 1.0)
-        decidable = len(rounds(best)) >= FEWEST_PAIRS
+        decidable = len(rounds(best)) >= estimates.FEWEST_PAIRS
         equals = [each for each in fit if each is best or not is_slower(each, best, floor)]
         lines.append(
             (
@@ -214,13 +213,13 @@ def tally(rows):
 def from_rounds(result, baseline, floor):
     """(low, high, verdict), without ends where no test could decide anything."""
     ratio = ratio_of_rounds(result, baseline) if result and baseline else None
-    if ratio is None or min(len(rounds(result)), len(rounds(baseline))) < FEWEST_PAIRS:
+    if ratio is None or not math.isfinite(ratio.high):
         return None, None, "undecided"
     return ratio.low, ratio.high, ratio.verdict(floor)
 
 
 def features(record):
-    """(names, rows, shared): what subjects promise differently, and a line of what all of them do."""
+    """(names, rows, shared): what subjects promise differently, and what all of them do."""
     names = [
         "pacing",
         *dict.fromkeys(name for each in record.subjects for name in each["features"]),

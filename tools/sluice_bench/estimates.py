@@ -12,8 +12,13 @@ from scipy import special, stats
 LEVEL = 0.95
 RESAMPLES = 9999
 
-# What a reader would call the same, where no noise floor is known.
+# What a reader would call the same.
 SAME = 1.05
+
+# With fewer pairs the signed-rank test cannot reach 5 %, nor the rank test with fewer a side: what
+# so few rounds say has no interval.
+FEWEST_PAIRS = 6
+FEWEST_A_SIDE = 4
 
 
 @dataclass(frozen=True)
@@ -36,8 +41,7 @@ class Ratio(Interval):
             return "slower"
         if sure and self.high < 1 / floor:
             return "faster"
-        margin = max(floor, SAME)
-        if 1 / margin <= self.low and self.high <= margin:
+        if 1 / SAME <= self.low and self.high <= SAME:
             return "same"
         return "undecided"
 
@@ -58,11 +62,11 @@ def bootstrap(samples, statistic, level, paired=False):
 
 
 def median_interval(values, level=LEVEL):
-    """The median of the rounds; without ends when there are too few for any."""
+    """The median of the rounds; of too few rounds with the lowest and the highest of them."""
     values = np.asarray(values, dtype=float)
     middle = float(np.median(values))
-    if len(values) < 2:
-        return Interval(middle, middle, middle)
+    if len(values) < FEWEST_PAIRS:
+        return Interval(middle, float(values.min()), float(values.max()))
     return Interval(middle, *bootstrap((values,), np.median, level))
 
 
@@ -73,7 +77,7 @@ def paired_ratio(new, base, level=LEVEL):
         np.asarray(base[:length], dtype=float)
     )
     middle = float(np.exp(np.median(logs)))
-    if length < 2:
+    if length < FEWEST_PAIRS:
         return Ratio(middle, 0.0, np.inf)
     low, high = np.exp(bootstrap((logs,), np.median, level))
     p = stats.wilcoxon(logs).pvalue if np.any(logs) else 1.0
@@ -84,7 +88,7 @@ def unpaired_ratio(new, base, level=LEVEL):
     """Of rounds from two runs."""
     new, base = np.asarray(new, dtype=float), np.asarray(base, dtype=float)
     middle = float(np.median(new) / np.median(base))
-    if min(len(new), len(base)) < 2:
+    if min(len(new), len(base)) < FEWEST_A_SIDE:
         return Ratio(middle, 0.0, np.inf)
     low, high = bootstrap((new, base), ratio_of_medians, level)
     return Ratio(middle, low, high, rank_test(new, base))

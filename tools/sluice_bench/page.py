@@ -5,9 +5,9 @@ from pathlib import Path
 import jinja2
 import vl_convert
 
-from . import contents, doctor, facts, figures, reproduce
+from . import contents, doctor, estimates, facts, figures, reproduce
 from .charts import Charts
-from .record import KINDS, OVERFLOW, has_samples, is_invalid
+from .record import KINDS, OVERFLOW, has_samples, is_invalid, rounds
 
 VEGA_LITE = "6.1"
 TEMPLATES = Path(__file__).with_name("templates")
@@ -97,6 +97,7 @@ def scenario_of(record, charts, scenario, in_sweep):
         "unsteady": machine is not None and not machine["steady"],
         "machine": readable(machine or {}),
         "charts": [chart for chart in drawn if chart],
+        "few": min(len(rounds(each)) for each in scenario.results) < estimates.FEWEST_PAIRS,
         "floor": record.floors.get(scenario.name),
         "folded": in_sweep,
         "legend": {} if samples or not scenario.ranked else charts.legend(scenario),

@@ -4,12 +4,12 @@
 const views = [];
 
 function draw(place) {
-  const specification = JSON.parse(place.querySelector("script").textContent);
-  return vegaEmbed(place, specification, { actions: false, renderer: "svg" }).then((result) => {
-    views.push(result.view);
-    // Once more: how many rows a legend takes is known only after the width is.
-    return result.view.resize().runAsync();
-  });
+  // Folded parts have no width, so this is that of the page.
+  const columns = Math.max(1, Math.floor(document.querySelector("main").clientWidth / 270));
+  const specification = JSON.parse(place.querySelector("script").textContent,
+    (key, value) => (key === "columns" ? columns : value));
+  return vegaEmbed(place, specification, { actions: false, renderer: "svg" }).then(
+    (result) => views.push(result.view));
 }
 
 function showRounds(shown) {

@@ -22,9 +22,10 @@ def unpaired(seed, factor=1.0, rounds=10):
     return estimates.unpaired_ratio(new, noise(2 * seed + 1, 20.0, rounds))
 
 
+@pytest.mark.parametrize("rounds", [4, 6, 10, 30])
 @pytest.mark.parametrize("ratio", [paired, unpaired])
-def test_two_equal_subjects_are_rarely_told_apart(ratio):
-    verdicts = [ratio(seed).verdict() for seed in range(TRIALS)]
+def test_two_equal_subjects_are_rarely_told_apart(ratio, rounds):
+    verdicts = [ratio(seed, rounds=rounds).verdict() for seed in range(TRIALS)]
     wrong = sum(verdict in ("faster", "slower") for verdict in verdicts)
     assert wrong <= 0.05 * TRIALS
 

@@ -205,7 +205,7 @@ def whole():
     """One of everything that a page has to show."""
     results = []
     for place, name in enumerate(MEMBERS[:3]):
-        results.append(result("spsc-64B", name, noise(place, 10 + 15 * place)))
+        results.append(result("spsc-64B", name, noise(place, 9 + 15 * place)))
         results.append(
             result("raw-64B", name, noise(place, 5 + place), "raw-enqueue", section="control group")
         )

@@ -20,7 +20,7 @@ function showRounds(shown) {
   }
 }
 
-// Charts in folded parts have no width until they are opened.
+// In browsers other than Chromium, charts in folded parts have no width until they are opened.
 function watchFolds() {
   for (const fold of document.querySelectorAll("details")) {
     fold.addEventListener("toggle", () => window.dispatchEvent(new Event("resize")));

@@ -1,7 +1,9 @@
 /// \file
 /// sluice_bench: the measuring program behind `./dev bench`.
-/// Exit status: 0 when every result is valid, 1 when one is not, 2 when it could not start.
+/// Exit status: 0 when every result is valid, 1 when one is not, 2 when it could not start, 130
+/// when it was interrupted.
 
+#include "build_record.hpp"
 #include "harness/affinity.hpp"
 #include "harness/report_json.hpp"
 #include "scenarios/events.hpp"
@@ -25,7 +27,10 @@ using namespace sluice::bench;
 
 constexpr int exitInvalid = 1;
 constexpr int exitUsage = 2;
-constexpr std::size_t fewestRounds = 10;
+constexpr int exitInterrupted = 130;
+
+// Leaves time for the rest: a quick run is over within a minute.
+constexpr double quickBudgetNs = 45e9;
 
 struct Arguments {
     SuiteOptions suite;
@@ -40,7 +45,7 @@ void addOptions(CLI::App& app, Arguments& arguments) {
     app.add_flag("--quick", suite.quick, "A short run, marked as such; not for publication");
     app.add_option("--json", arguments.jsonPath, "Write the report to this file as JSON");
     app.add_option("--rounds", suite.repetition.rounds,
-                   "Measured rounds, at least 10; 3 with --quick")
+                   "Measured rounds, at least 10; 6 with --quick")
         ->check(CLI::Range(1, 10000));
     app.add_option("--messages", suite.messages, "Messages, or calls, in one round")
         ->check(CLI::Range(10000, 1000000000));
@@ -55,11 +60,14 @@ void completeArguments(Arguments& arguments, bool roundsGiven, bool messagesGive
     SuiteOptions& suite = arguments.suite;
     if (suite.quick) {
         suite.repetition.warmups = 1;
-        suite.repetition.rounds = roundsGiven ? suite.repetition.rounds : 3;
-        suite.messages = messagesGiven ? suite.messages : 200000;
+        suite.repetition.rounds = roundsGiven ? suite.repetition.rounds : 6;
+        suite.messages = messagesGiven ? suite.messages : 50000;
+        suite.budgetNs = quickBudgetNs;
     } else if (suite.repetition.rounds < fewestRounds) {
         throw std::invalid_argument("--rounds " + std::to_string(suite.repetition.rounds) +
                                     ": fewer than 10 rounds need --quick");
+    } else {
+        suite.repetition.extraRounds = suite.repetition.rounds;
     }
     for (const std::string& filter : {suite.subjectFilter, suite.scenarioFilter}) {
         try {
@@ -96,7 +104,7 @@ int run(MakeSuite makeSuite, const Arguments& arguments) {
     }
     const Report report =
         runSuite(makeSuite(arguments.suite, cpus), arguments.suite, cpus, std::cout);
-    if (report.results.empty()) {
+    if (report.results.empty() && !report.wasInterrupted) {
         throw std::invalid_argument("no subject and scenario match the filters");
     }
     if (!path.empty()) {
@@ -106,6 +114,10 @@ int run(MakeSuite makeSuite, const Arguments& arguments) {
         }
     }
     const auto invalid = std::count_if(report.results.begin(), report.results.end(), isInvalid);
+    if (report.wasInterrupted) {
+        std::cerr << "sluice_bench: interrupted; the results until then are marked as partial\n";
+        return exitInterrupted;
+    }
     if (invalid != 0) {
         std::cerr << "sluice_bench: " << invalid << " results are INVALID\n";
     }
@@ -118,6 +130,8 @@ int main(int argc, char** argv) {
     CLI::App app("Measures Sluice beside other libraries.", "sluice_bench");
     app.require_subcommand(1);
     Arguments arguments;
+    arguments.suite.arguments.assign(argv + 1, argv + argc);
+    arguments.suite.build = buildRecord();
     const std::pair<CLI::App*, MakeSuite> suites[] = {
         {app.add_subcommand("queues", "Queues between threads"), &queueSuite},
         {app.add_subcommand("memory", "Pools and allocators"), &memorySuite},

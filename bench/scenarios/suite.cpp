@@ -1,10 +1,14 @@
 #include "scenarios/suite.hpp"
 
+#include "harness/checklist.hpp"
 #include "harness/comparison.hpp"
+#include "harness/control_group.hpp"
 #include "harness/cpu_share.hpp"
+#include "harness/interruption.hpp"
 #include "harness/machine.hpp"
 #include "harness/progress_line.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <regex>
 #include <utility>
@@ -21,12 +25,16 @@ public:
           options_(options),
           cpus_(cpus),
           out_(out),
+          repetition_(options.repetition),
           scenarioFilter_(options.scenarioFilter),
           subjectFilter_(options.subjectFilter) {}
 
     Report run() {
+        const InterruptionWatch watch;
         Report report;
-        report.environment = describeEnvironment(cpus_);
+        report.suite = suite_.name;
+        report.arguments = options_.arguments;
+        report.environment = describeEnvironment(cpus_, options_.build);
         report.repetition = options_.repetition;
         report.quick = options_.quick;
         for (const Subject& subject : suite_.subjects) {
@@ -35,15 +43,18 @@ public:
             }
         }
         printEnvironment(out_, report.environment);
-        for (const Scenario& scenario : suite_.scenarios) {
-            if (std::regex_search(scenario.name, scenarioFilter_)) {
-                runScenario(scenario, report);
-            }
+        const std::vector<Scenario> scenarios = selectedScenarios();
+        const Nanoseconds beganAt = now();
+        for (std::size_t i = 0; i < scenarios.size() && !interrupted(); ++i) {
+            // What one scenario did not use is there for the others.
+            const double left = options_.budgetNs - double(now() - beganAt);
+            repetition_.budgetNs =
+                options_.budgetNs > 0 ? std::max(1.0, left / double(scenarios.size() - i)) : 0;
+            runScenario(scenarios[i],
+                        std::to_string(i + 1) + " of " + std::to_string(scenarios.size()), report);
         }
-        out_ << '\n';
-        printVerdicts(out_, report.verdicts);
-        printScaling(out_, report.results, suite_.scaling);
-        printAbsent(out_, report.subjects);
+        report.wasInterrupted = interrupted();
+        printEnd(report);
         return report;
     }
 
@@ -55,6 +66,35 @@ private:
 
     bool isSelected(const Subject& subject) const {
         return std::regex_search(subject.id, subjectFilter_);
+    }
+
+    // The control group says something only as a whole.
+    std::vector<Scenario> selectedScenarios() const {
+        const auto matches = [this](const Scenario& scenario) {
+            return std::regex_search(scenario.name, scenarioFilter_);
+        };
+        const auto isControl = [](const Scenario& scenario) {
+            return scenario.section == controlGroup;
+        };
+        const bool withControl =
+            std::any_of(suite_.scenarios.begin(), suite_.scenarios.end(),
+                        [&](const Scenario& each) { return isControl(each) && matches(each); });
+        std::vector<Scenario> selected;
+        for (const Scenario& scenario : suite_.scenarios) {
+            if (isControl(scenario) ? withControl : matches(scenario)) {
+                selected.push_back(scenario);
+            }
+        }
+        return selected;
+    }
+
+    void printEnd(const Report& report) const {
+        out_ << '\n';
+        printControlGroup(out_, report.results);
+        printVerdicts(out_, report.verdicts);
+        printScaling(out_, report.results, suite_.scaling);
+        printAbsent(out_, report.subjects);
+        printChecklist(out_, report);
     }
 
     std::vector<Named> entrantsOf(const Scenario& scenario) const {
@@ -71,23 +111,45 @@ private:
         return entrants;
     }
 
-    void runScenario(const Scenario& scenario, Report& report) {
-        const std::vector<Named> entrants = entrantsOf(scenario);
+    void runScenario(const Scenario& scenario, const std::string& position, Report& report) {
+        std::vector<Named> entrants = entrantsOf(scenario);
         if (entrants.empty()) {
             return;
         }
-        progress_.begin(scenario.name);
+        // A/A: the first one runs twice, and what the two seem to differ by is noise.
+        const bool hasTwin = isRanked(scenario.kind) && scenario.kind != Kind::residentMemory;
+        if (hasTwin) {
+            entrants.push_back(entrants.front());
+        }
+        progress_.begin(scenario.name + " (" + position + ")");
         const CpuShare share;
         std::vector<Series> series = measure(scenario, entrants);
         progress_.end();
+        if (series.front().roundNs.empty() && interrupted()) {
+            return;
+        }
         const MachineRecord machine = recordMachine(
-            scenario, {series.begin() + std::ptrdiff_t(entrants.size()), series.end()}, share);
+            scenario, {series.begin() + std::ptrdiff_t(entrants.size()), series.end()}, share,
+            report.environment.clockNs);
         std::vector<Result> results;
         for (std::size_t i = 0; i < entrants.size(); ++i) {
             results.push_back(makeResult(scenario, entrants[i].subject, entrants[i].entrant.plan,
-                                         std::move(series[i]), machine, options_.quick));
+                                         std::move(series[i]), machine,
+                                         {options_.quick, interrupted(), -1}));
+        }
+        if (hasTwin) {
+            compareTwins(results, report);
         }
         publish(std::move(results), machine, report);
+    }
+
+    // Takes the twin out again.
+    static void compareTwins(std::vector<Result>& results, Report& report) {
+        const Result twin = std::move(results.back());
+        results.pop_back();
+        if (!isInvalid(twin) && !isInvalid(results.front())) {
+            report.noiseFloors.push_back(noiseFloorOf(results.front(), twin));
+        }
     }
 
     // The series of all entrants, then those of the measurements of the machine itself.
@@ -101,12 +163,12 @@ private:
         if (std::function<Round()> alone = suite_.machineAlone(scenario)) {
             entries.push_back(std::move(alone));
         }
-        return interleave(entries, options_.repetition,
+        return interleave(entries, repetition_,
                           [this](std::size_t done, std::size_t all) { progress_.show(done, all); });
     }
 
     static MachineRecord recordMachine(const Scenario& scenario, const std::vector<Series>& machine,
-                                       const CpuShare& share) {
+                                       const CpuShare& share, double clockNs) {
         MachineRecord record;
         record.scenario = scenario.name;
         record.lineOneWay = summarize(machine[0].roundNs);
@@ -117,11 +179,18 @@ private:
         }
         record.others = share.others();
         record.stolen = share.stolen();
+        record.clockNs = clockNs;
         return record;
     }
 
     void publish(std::vector<Result> results, const MachineRecord& machine, Report& report) {
-        const std::vector<Comparison> comparisons = suite_.compare(results);
+        std::vector<Comparison> comparisons;
+        if (isRanked(results.front().scenario.kind)) {
+            comparisons = suite_.compare(results);
+        }
+        const bool hasFloor = !report.noiseFloors.empty() &&
+                              report.noiseFloors.back().scenario == results.front().scenario.name;
+        complete(comparisons, hasFloor ? &report.noiseFloors.back() : nullptr, suite_.subjects);
         const std::vector<Verdict> verdicts = judge(suite_.targets, results, comparisons);
         printScenario(out_, results, comparisons, machine, suite_.columns);
         printVerdicts(out_, verdicts);
@@ -136,6 +205,7 @@ private:
     const SuiteOptions& options_;
     const std::vector<int>& cpus_;
     std::ostream& out_;
+    Repetition repetition_;
     const std::regex scenarioFilter_;
     const std::regex subjectFilter_;
     ProgressLine progress_;

@@ -52,6 +52,10 @@ void addOptions(CLI::App& app, Arguments& arguments) {
     app.add_option("--filter", suite.subjectFilter, "Only subjects whose id matches this regex");
     app.add_option("--scenario", suite.scenarioFilter,
                    "Only scenarios whose name matches this regex");
+    app.add_option("--processes", suite.processes,
+                   "Divide the rounds among so many fresh processes")
+        ->check(CLI::Range(1, 100));
+    app.add_option("--worker", suite.worker, "")->group("");
     app.add_flag("--list", arguments.list, "List scenarios and subjects, run nothing");
 }
 
@@ -63,10 +67,10 @@ void completeArguments(Arguments& arguments, bool roundsGiven, bool messagesGive
         suite.repetition.rounds = roundsGiven ? suite.repetition.rounds : 6;
         suite.messages = messagesGiven ? suite.messages : 50000;
         suite.budgetNs = quickBudgetNs;
-    } else if (suite.repetition.rounds < fewestRounds) {
+    } else if (suite.repetition.rounds < fewestRounds && suite.worker.empty()) {
         throw std::invalid_argument("--rounds " + std::to_string(suite.repetition.rounds) +
                                     ": fewer than 10 rounds need --quick");
-    } else {
+    } else if (suite.worker.empty()) {
         suite.repetition.extraRounds = suite.repetition.rounds;
     }
     for (const std::string& filter : {suite.subjectFilter, suite.scenarioFilter}) {
@@ -104,6 +108,9 @@ int run(MakeSuite makeSuite, const Arguments& arguments) {
     }
     const Report report =
         runSuite(makeSuite(arguments.suite, cpus), arguments.suite, cpus, std::cout);
+    if (!arguments.suite.worker.empty()) {
+        return 0;
+    }
     if (report.results.empty() && !report.wasInterrupted) {
         throw std::invalid_argument("no subject and scenario match the filters");
     }

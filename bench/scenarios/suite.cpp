@@ -5,11 +5,12 @@
 #include "harness/control_group.hpp"
 #include "harness/cpu_share.hpp"
 #include "harness/interruption.hpp"
-#include "harness/machine.hpp"
 #include "harness/progress_line.hpp"
+#include "scenarios/measure.hpp"
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <regex>
 #include <utility>
 
@@ -27,7 +28,7 @@ public:
           out_(out),
           repetition_(options.repetition),
           scenarioFilter_(options.scenarioFilter),
-          subjectFilter_(options.subjectFilter) {}
+          measuring_(suite, options, cpus) {}
 
     Report run() {
         const InterruptionWatch watch;
@@ -37,13 +38,17 @@ public:
         report.environment = describeEnvironment(cpus_, options_.build);
         report.repetition = options_.repetition;
         report.quick = options_.quick;
+        report.processes = options_.processes;
         for (const Subject& subject : suite_.subjects) {
-            if (isSelected(subject)) {
+            if (measuring_.isSelected(subject)) {
                 report.subjects.push_back(subject);
             }
         }
-        printEnvironment(out_, report.environment);
         const std::vector<Scenario> scenarios = selectedScenarios();
+        if (scenarios.empty()) {
+            return report;
+        }
+        printEnvironment(out_, report.environment);
         const Nanoseconds beganAt = now();
         for (std::size_t i = 0; i < scenarios.size() && !interrupted(); ++i) {
             // What one scenario did not use is there for the others.
@@ -59,15 +64,6 @@ public:
     }
 
 private:
-    struct Named {
-        std::string subject;
-        Entrant entrant;
-    };
-
-    bool isSelected(const Subject& subject) const {
-        return std::regex_search(subject.id, subjectFilter_);
-    }
-
     // The control group says something only as a whole.
     std::vector<Scenario> selectedScenarios() const {
         const auto matches = [this](const Scenario& scenario) {
@@ -81,7 +77,8 @@ private:
                         [&](const Scenario& each) { return isControl(each) && matches(each); });
         std::vector<Scenario> selected;
         for (const Scenario& scenario : suite_.scenarios) {
-            if (isControl(scenario) ? withControl : matches(scenario)) {
+            if ((isControl(scenario) ? withControl : matches(scenario)) &&
+                !measuring_.entrantsOf(scenario).empty()) {
                 selected.push_back(scenario);
             }
         }
@@ -97,33 +94,13 @@ private:
         printChecklist(out_, report);
     }
 
-    std::vector<Named> entrantsOf(const Scenario& scenario) const {
-        std::vector<Named> entrants;
-        for (std::size_t i = 0; i < suite_.subjects.size(); ++i) {
-            const Subject& subject = suite_.subjects[i];
-            if (isSelected(subject) && subject.absentBecause.empty()) {
-                Entrant entrant = suite_.enter(scenario, i);
-                if (entrant.run) {
-                    entrants.push_back({subject.id, std::move(entrant)});
-                }
-            }
-        }
-        return entrants;
-    }
-
     void runScenario(const Scenario& scenario, const std::string& position, Report& report) {
-        std::vector<Named> entrants = entrantsOf(scenario);
-        if (entrants.empty()) {
-            return;
-        }
-        // A/A: the first one runs twice, and what the two seem to differ by is noise.
-        const bool hasTwin = isRanked(scenario.kind) && scenario.kind != Kind::residentMemory;
-        if (hasTwin) {
-            entrants.push_back(entrants.front());
-        }
+        const std::vector<NamedEntrant> entrants = measuring_.entrantsOf(scenario);
         progress_.begin(scenario.name + " (" + position + ")");
         const CpuShare share;
-        std::vector<Series> series = measure(scenario, entrants);
+        std::vector<Series> series = measuring_.measure(
+            scenario, entrants, repetition_,
+            [this](std::size_t done, std::size_t all) { progress_.show(done, all); });
         progress_.end();
         if (series.front().roundNs.empty() && interrupted()) {
             return;
@@ -137,34 +114,32 @@ private:
                                          std::move(series[i]), machine,
                                          {options_.quick, interrupted(), -1}));
         }
-        if (hasTwin) {
+        if (Measuring::hasTwin(scenario)) {
             compareTwins(results, report);
+        }
+        if (!interrupted()) {
+            enterAllocations(scenario, results);
         }
         publish(std::move(results), machine, report);
     }
 
-    // Takes the twin out again.
+    void enterAllocations(const Scenario& scenario, std::vector<Result>& results) const {
+        const std::map<std::string, double> counts = measuring_.countAllocations(scenario);
+        for (Result& result : results) {
+            const auto found = counts.find(result.subject);
+            if (found != counts.end()) {
+                result.allocationsPerMessage = found->second;
+            }
+        }
+    }
+
+    // A/A: what a subject and itself seem to differ by is noise. Takes the twin out again.
     static void compareTwins(std::vector<Result>& results, Report& report) {
         const Result twin = std::move(results.back());
         results.pop_back();
         if (!isInvalid(twin) && !isInvalid(results.front())) {
             report.noiseFloors.push_back(noiseFloorOf(results.front(), twin));
         }
-    }
-
-    // The series of all entrants, then those of the measurements of the machine itself.
-    std::vector<Series> measure(const Scenario& scenario, const std::vector<Named>& entrants) {
-        std::vector<std::function<Round()>> entries;
-        for (const Named& each : entrants) {
-            entries.push_back(each.entrant.run);
-        }
-        entries.emplace_back([this] { return lineOneWayRound(cpus_[0], cpus_[1]); });
-        entries.emplace_back([this] { return lineStreamedRound(cpus_[0], cpus_[1]); });
-        if (std::function<Round()> alone = suite_.machineAlone(scenario)) {
-            entries.push_back(std::move(alone));
-        }
-        return interleave(entries, repetition_,
-                          [this](std::size_t done, std::size_t all) { progress_.show(done, all); });
     }
 
     static MachineRecord recordMachine(const Scenario& scenario, const std::vector<Series>& machine,
@@ -207,7 +182,7 @@ private:
     std::ostream& out_;
     Repetition repetition_;
     const std::regex scenarioFilter_;
-    const std::regex subjectFilter_;
+    const Measuring measuring_;
     ProgressLine progress_;
 };
 
@@ -215,6 +190,11 @@ private:
 
 Report runSuite(const Suite& suite, const SuiteOptions& options, const std::vector<int>& cpus,
                 std::ostream& out) {
+    if (!options.worker.empty()) {
+        const InterruptionWatch watch;
+        Measuring(suite, options, cpus).work(out);
+        return {};
+    }
     return SuiteRun(suite, options, cpus, out).run();
 }
 

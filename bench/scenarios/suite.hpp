@@ -31,6 +31,9 @@ struct SuiteOptions {
     /// layout of its memory, and that alone can make a difference.
     std::size_t processes = 1;
 
+    /// Such a process: the scenario whose rounds it runs. It writes its series and no report.
+    std::string worker;
+
     /// The whole suite tries to be done in this time and runs fewer rounds where it must; 0 is no
     /// limit.
     double budgetNs = 0;

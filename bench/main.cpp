@@ -30,7 +30,7 @@ constexpr int exitUsage = 2;
 constexpr int exitInterrupted = 130;
 
 // Leaves time for the rest: a quick run is over within a minute.
-constexpr double quickBudgetNs = 45e9;
+constexpr double quickBudgetNs = 30e9;
 
 struct Arguments {
     SuiteOptions suite;

@@ -90,7 +90,7 @@ public:
 
 private:
     bool isOverBudget(std::size_t round) const {
-        return repetition_.budgetNs > 0 && round >= repetition_.warmups + 2 &&
+        return repetition_.budgetNs > 0 && round >= repetition_.warmups + 1 &&
                double(now() - beganAt_) > repetition_.budgetNs;
     }
 

@@ -68,7 +68,7 @@ struct Repetition {
     /// At most so many rounds more while a series is unreliable.
     std::size_t extraRounds = 0;
 
-    /// When this time is over no round begins, from the third one on: two differ at least. 0 is no
+    /// When this time is over no round begins, except for the first one that is measured. 0 is no
     /// limit.
     double budgetNs = 0;
 };

@@ -46,6 +46,7 @@ inline const std::string controlGroup = "control group";
 inline const std::string loadSection = "load";
 inline const std::string sizeSection = "message size";
 inline const std::string depthSection = "depth";
+inline const std::string distanceSection = "distance of the CPUs";
 inline const std::string oversubscribedSection = "oversubscribed";
 
 struct Scenario {
@@ -65,6 +66,9 @@ struct Scenario {
     /// Queues: the capacity, and of latency under load the part of the subject's own capacity.
     std::size_t capacity = 0;
     double load = 0;
+
+    /// The CPUs to use, instead of all that the process may use.
+    std::vector<int> cpus = {};
 };
 
 struct Result {

@@ -7,6 +7,7 @@
 
 namespace nlohmann {
 
+// NOLINTBEGIN(readability-identifier-naming): here and below the functions' names are the library's
 template <class Value>
 struct adl_serializer<std::optional<Value>> {
     static void to_json(json& to, const std::optional<Value>& value) {
@@ -21,7 +22,6 @@ struct adl_serializer<std::optional<Value>> {
 
 namespace sluice::bench {
 
-// NOLINTBEGIN(readability-identifier-naming): the functions' names are the library's
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Counts, planned, attempted, accepted, rejected, dropped, queued,
                                    delivered, disorder, sentSum, receivedSum)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Usage, voluntarySwitches, involuntarySwitches, minorFaults,

@@ -22,7 +22,7 @@ std::string folderOf(int cpu, const std::string& root) {
 // The level of caches varies in place; the one that says level 3 is it.
 std::string l3Folder(int cpu, const std::string& root) {
     for (int index = 0; index < 8; ++index) {
-        const std::string folder = folderOf(cpu, root) + "/cache/index" + std::to_string(index);
+        std::string folder = folderOf(cpu, root) + "/cache/index" + std::to_string(index);
         if (firstLine(folder + "/level") == "3") {
             return folder;
         }
@@ -78,6 +78,22 @@ CpuPlace placeOf(int cpu, const std::string& root) {
 int l3Size(int cpu, const std::string& root) {
     const std::string folder = l3Folder(cpu, root);
     return folder.empty() ? -1 : numberIn(folder + "/size");
+}
+
+std::vector<CpuPair> pairsByDistance(const std::vector<CpuPlace>& places) {
+    std::vector<CpuPair> pairs;
+    for (const char* const distance : {"same core", "same L3", "same package", "other package"}) {
+        for (std::size_t i = 0; i + 1 < places.size(); ++i) {
+            const auto found = std::find_if(
+                places.begin() + std::ptrdiff_t(i) + 1, places.end(),
+                [&](const CpuPlace& other) { return distanceOf(places[i], other) == distance; });
+            if (found != places.end()) {
+                pairs.push_back({distance, places[i].cpu, found->cpu});
+                break;
+            }
+        }
+    }
+    return pairs;
 }
 
 std::string distanceOf(const CpuPlace& a, const CpuPlace& b) {

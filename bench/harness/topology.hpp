@@ -29,6 +29,14 @@ int l3Size(int cpu, const std::string& root = "/sys/devices/system/cpu");
 /// "same core", "same L3", "same package" or "other package"; empty when the system does not tell.
 std::string distanceOf(const CpuPlace& a, const CpuPlace& b);
 
+/// A pair of CPUs for each distance that there is, the nearest first.
+struct CpuPair {
+    std::string distance;
+    int first = 0;
+    int second = 0;
+};
+std::vector<CpuPair> pairsByDistance(const std::vector<CpuPlace>& places);
+
 /// "0-2,5" as numbers.
 std::vector<int> cpuList(const std::string& text);
 

@@ -2,7 +2,9 @@
 
 #include "adapters/queue_subjects.hpp"
 #include "harness/comparison.hpp"
+#include "harness/instruction_floor.hpp"
 #include "harness/machine.hpp"
+#include "harness/topology.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -37,7 +39,28 @@ std::vector<Scenario> loads(bool quick) {
     return all;
 }
 
-std::vector<Scenario> scenarios(bool quick) {
+// The main part runs on the first two CPUs; here are the other distances that the machine has.
+std::vector<Scenario> distances(const std::vector<int>& cpus) {
+    std::vector<CpuPlace> places;
+    for (const int cpu : cpus) {
+        places.push_back(placeOf(cpu));
+    }
+    const std::string usual = places.size() < 2 ? "" : distanceOf(places[0], places[1]);
+    std::vector<Scenario> all;
+    for (const CpuPair& pair : pairsByDistance(places)) {
+        if (pair.distance != usual) {
+            std::string name = pair.distance;
+            std::replace(name.begin(), name.end(), ' ', '-');
+            for (const char* const topology : {"spsc-64B-", "mpsc-64B-1p-"}) {
+                all.push_back(variant(topology + name, Kind::throughput, distanceSection));
+                all.back().cpus = {pair.first, pair.second};
+            }
+        }
+    }
+    return all;
+}
+
+std::vector<Scenario> scenarios(bool quick, const std::vector<int>& cpus) {
     std::vector<Scenario> all = {
         across("spsc-8B", 8, 1),
         across("spsc-64B", 64, 1),
@@ -61,8 +84,9 @@ std::vector<Scenario> scenarios(bool quick) {
         variant("loaded-latency-64B", Kind::loadedLatency, loadSection, 64, slots, 0.5),
         variant("idle-latency-64B", Kind::idleLatency, ""),
     };
-    const std::vector<Scenario> more = loads(quick);
-    all.insert(all.end() - 1, more.begin(), more.end());
+    for (const std::vector<Scenario>& more : {distances(cpus), loads(quick)}) {
+        all.insert(all.end() - 1, more.begin(), more.end());
+    }
     return all;
 }
 
@@ -105,7 +129,8 @@ RoundPlan planFor(const Scenario& scenario, const Subject& subject, const SuiteO
                   const std::vector<int>& cpus) {
     constexpr std::size_t overflowFactor = 8;
     RoundPlan plan;
-    plan.placement = placeThreads(cpus, scenario.producers, scenario.spread);
+    plan.placement = placeThreads(scenario.cpus.empty() ? cpus : scenario.cpus, scenario.producers,
+                                  scenario.spread);
     plan.capacity = scenario.capacity;
     plan.runIn = std::min<std::uint64_t>(4 * plan.capacity, options.messages);
     plan.batch = plan.capacity * (scenario.kind == Kind::overflow ? overflowFactor : 1);
@@ -163,12 +188,22 @@ Round runRound(const Scenario& scenario, const QueueRuns& runs, const RoundPlan&
     }
 }
 
+// Half of what the payload takes alone: where everything is inlined, a batch may take less than its
+// messages one by one.
+double floorFor(const Scenario& scenario) {
+    const double floor = scenario.messageBytes == 8      ? instructionFloor<8>()
+                         : scenario.messageBytes == 512  ? instructionFloor<512>()
+                         : scenario.messageBytes == 4096 ? instructionFloor<4096>()
+                                                         : instructionFloor<64>();
+    return floor < 0 ? floor : floor / 2;
+}
+
 }  // namespace
 
 Suite queueSuite(const SuiteOptions& options, const std::vector<int>& cpus) {
     Suite suite;
     suite.name = "queues";
-    suite.scenarios = scenarios(options.quick);
+    suite.scenarios = scenarios(options.quick, cpus);
     const auto subjects = std::make_shared<const QueueSubjects>(queueSubjects());
     for (const QueueSubject& subject : *subjects) {
         suite.subjects.push_back(subject.info);
@@ -187,6 +222,7 @@ Suite queueSuite(const SuiteOptions& options, const std::vector<int>& cpus) {
         }
         return [=] { return wakefulnessRound(cpus[0], cpus[1]); };
     };
+    suite.instructionFloor = &floorFor;
     suite.compare = [all = suite.subjects](const std::vector<Result>& results) {
         return compareWithPeers(results, all);
     };

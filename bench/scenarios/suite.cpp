@@ -49,12 +49,8 @@ public:
             return report;
         }
         printEnvironment(out_, report.environment);
-        const Nanoseconds beganAt = now();
         for (std::size_t i = 0; i < scenarios.size() && !interrupted(); ++i) {
-            // What one scenario did not use is there for the others.
-            const double left = options_.budgetNs - double(now() - beganAt);
-            repetition_.budgetNs =
-                options_.budgetNs > 0 ? std::max(1.0, left / double(scenarios.size() - i)) : 0;
+            shareTime(scenarios.size() - i);
             runScenario(scenarios[i],
                         std::to_string(i + 1) + " of " + std::to_string(scenarios.size()), report);
         }
@@ -85,6 +81,21 @@ private:
         return selected;
     }
 
+    double timeSpent() const { return double(now() - beganAt_); }
+    bool isTimeUp() const { return options_.budgetNs > 0 && timeSpent() > options_.budgetNs; }
+
+    // What one scenario did not use is there for the others. Without any time left there is still
+    // one round each, so that no scenario is missing.
+    void shareTime(std::size_t scenariosLeft) {
+        if (options_.budgetNs > 0) {
+            const double left = options_.budgetNs - timeSpent();
+            repetition_.budgetNs = std::max(1.0, left / double(scenariosLeft));
+        }
+        if (isTimeUp()) {
+            repetition_.warmups = 0;
+        }
+    }
+
     void printEnd(const Report& report) const {
         out_ << '\n';
         printControlGroup(out_, report.results);
@@ -108,16 +119,20 @@ private:
         const MachineRecord machine = recordMachine(
             scenario, {series.begin() + std::ptrdiff_t(entrants.size()), series.end()}, share,
             report.environment.clockNs);
+        const Conditions conditions{options_.quick, interrupted(),
+                                    suite_.instructionFloor ? suite_.instructionFloor(scenario)
+                                                            : -1};
         std::vector<Result> results;
         for (std::size_t i = 0; i < entrants.size(); ++i) {
             results.push_back(makeResult(scenario, entrants[i].subject, entrants[i].entrant.plan,
-                                         std::move(series[i]), machine,
-                                         {options_.quick, interrupted(), -1}));
+                                         std::move(series[i]), machine, conditions));
         }
         if (Measuring::hasTwin(scenario)) {
             compareTwins(results, report);
         }
-        if (!interrupted()) {
+        // Sizes, depths and distances do not change what a message allocates.
+        const bool isMain = scenario.section.empty() || scenario.section == controlGroup;
+        if (isMain && !isTimeUp() && !interrupted()) {
             enterAllocations(scenario, results);
         }
         publish(std::move(results), machine, report);
@@ -180,6 +195,7 @@ private:
     const SuiteOptions& options_;
     const std::vector<int>& cpus_;
     std::ostream& out_;
+    const Nanoseconds beganAt_ = now();
     Repetition repetition_;
     const std::regex scenarioFilter_;
     const Measuring measuring_;

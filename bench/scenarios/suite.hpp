@@ -63,6 +63,9 @@ struct Suite {
     /// The latencies of a scenario without anything to measure, or null.
     std::function<std::function<Round()>(const Scenario&)> machineAlone;
 
+    /// Instructions that a message of the scenario takes at least, or null; see instructionFloor().
+    std::function<double(const Scenario&)> instructionFloor;
+
     /// The ratios within one scenario, and the columns that show them.
     std::function<std::vector<Comparison>(const std::vector<Result>&)> compare;
     RatioColumns columns;

@@ -59,6 +59,22 @@ TEST_F(TopologyTest, TellsHowFarApartTwoAre) {
     EXPECT_EQ(distanceOf(place(0), place(2)), "other package");
 }
 
+TEST_F(TopologyTest, FindsAPairForEachDistanceThereIs) {
+    std::vector<CpuPlace> places;
+    for (int cpu = 0; cpu < 8; ++cpu) {
+        places.push_back(place(cpu));
+    }
+    const std::vector<CpuPair> pairs = pairsByDistance(places);
+    ASSERT_EQ(pairs.size(), 3U);
+    EXPECT_EQ(pairs[0].distance, "same core");
+    EXPECT_EQ(pairs[0].second, 4);
+    EXPECT_EQ(pairs[1].distance, "same L3");
+    EXPECT_EQ(pairs[1].second, 1);
+    EXPECT_EQ(pairs[2].distance, "other package");
+    EXPECT_EQ(pairs[2].second, 2);
+    EXPECT_TRUE(pairsByDistance({place(0)}).empty());
+}
+
 TEST_F(TopologyTest, SaysNothingOfWhatItCannotRead) {
     const CpuPlace nowhere = placeOf(0, root_ + "/none");
     EXPECT_EQ(nowhere.core, -1);

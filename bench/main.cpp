@@ -20,6 +20,7 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace {
 
@@ -82,32 +83,59 @@ void completeArguments(Arguments& arguments, bool roundsGiven, bool messagesGive
     }
 }
 
-int listAll(const Suite& suite) {
+void listAll(const Suite& suite) {
     for (const Scenario& scenario : suite.scenarios) {
         std::cout << "scenario " << scenario.name << '\n';
     }
     for (const Subject& subject : suite.subjects) {
         std::cout << "subject " << subject.id << '\n';
     }
-    return 0;
 }
 
-int run(MakeSuite makeSuite, const Arguments& arguments) {
-    const std::vector<int> cpus = allowedCpus();
-    if (arguments.list) {
-        return listAll(makeSuite(arguments.suite, cpus));
+template <class Items>
+void append(Items& all, const Items& more) {
+    all.insert(all.end(), more.begin(), more.end());
+}
+
+// One report of several suites.
+void append(Report& all, const Report& more) {
+    append(all.machine, more.machine);
+    append(all.subjects, more.subjects);
+    append(all.results, more.results);
+    append(all.comparisons, more.comparisons);
+    append(all.verdicts, more.verdicts);
+    append(all.noiseFloors, more.noiseFloors);
+    all.wasInterrupted = more.wasInterrupted;
+}
+
+Report runSuites(const std::vector<MakeSuite>& suites, const SuiteOptions& options,
+                 const std::vector<int>& cpus) {
+    Report all = runSuite(suites.front()(options, cpus), options, cpus, std::cout);
+    for (std::size_t i = 1; i < suites.size() && !all.wasInterrupted; ++i) {
+        append(all, runSuite(suites[i](options, cpus), options, cpus, std::cout));
+        all.suite = "all";
     }
+    return all;
+}
+
+int run(const std::vector<MakeSuite>& suites, const Arguments& arguments) {
+    const std::vector<int> cpus = allowedCpus();
     if (cpus.size() < 2) {
         throw std::invalid_argument("two CPUs are needed, this process may use " +
                                     std::to_string(cpus.size()));
+    }
+    if (arguments.list) {
+        for (const MakeSuite makeSuite : suites) {
+            listAll(makeSuite(arguments.suite, cpus));
+        }
+        return 0;
     }
     // Before the run, and without harm to an older report: a bad path should not cost minutes.
     const std::string& path = arguments.jsonPath;
     if (!path.empty() && !std::ofstream(path, std::ios::app)) {
         throw std::invalid_argument("cannot write " + path);
     }
-    const Report report =
-        runSuite(makeSuite(arguments.suite, cpus), arguments.suite, cpus, std::cout);
+    const Report report = runSuites(suites, arguments.suite, cpus);
     if (!arguments.suite.worker.empty()) {
         return 0;
     }
@@ -139,12 +167,15 @@ int main(int argc, char** argv) {
     Arguments arguments;
     arguments.suite.arguments.assign(argv + 1, argv + argc);
     arguments.suite.build = buildRecord();
-    const std::pair<CLI::App*, MakeSuite> suites[] = {
-        {app.add_subcommand("queues", "Queues between threads"), &queueSuite},
-        {app.add_subcommand("memory", "Pools and allocators"), &memorySuite},
-        {app.add_subcommand("events", "Callback lists, dispatchers and event queues"), &eventSuite},
+    const std::pair<CLI::App*, std::vector<MakeSuite>> suites[] = {
+        {app.add_subcommand("queues", "Queues between threads"), {&queueSuite}},
+        {app.add_subcommand("memory", "Pools and allocators"), {&memorySuite}},
+        {app.add_subcommand("events", "Callback lists, dispatchers and event queues"),
+         {&eventSuite}},
+        {app.add_subcommand("all", "One after the other"),
+         {&queueSuite, &memorySuite, &eventSuite}},
     };
-    for (const auto& [command, make] : suites) {
+    for (const auto& [command, makers] : suites) {
         addOptions(*command, arguments);
     }
     try {
@@ -158,7 +189,7 @@ int main(int argc, char** argv) {
     } catch (const CLI::CallForHelp& help) {
         return app.exit(help);
     } catch (const CLI::RequiredError&) {
-        std::cerr << "sluice_bench: name a suite: queues, memory or events\n";
+        std::cerr << "sluice_bench: name a suite: queues, memory, events or all\n";
         return exitUsage;
     } catch (const std::exception& error) {
         std::cerr << "sluice_bench: " << error.what() << '\n';

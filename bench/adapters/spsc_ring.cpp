@@ -28,7 +28,7 @@ void addSpscRing(QueueSubjects& subjects) {
     info.use = "run-time capacity; tryPush(), consume()";
     info.features = {"spsc", "exact", "all producers", false, true};
     addOurs<SpscRingQueue>(subjects, info);
-    info.id = "sluice/SpscRing:unpadded";
+    info.id += unpaddedMark;
     info.use = "as SpscRing, without padding to cache lines";
     addOurs<UnpaddedQueue>(subjects, std::move(info));
 }

@@ -96,10 +96,18 @@ bool isVariantOfWaiting(const Subject& subject) {
     return subject.ours != (subject.pacing == Pacing::harvest);
 }
 
+// Padding is a variable of the plain scenarios and of those alone.
+bool isUnpadded(const Subject& subject) {
+    return subject.id.find(unpaddedMark) != std::string::npos;
+}
+
 // Queues for one producer are compared with each other, and so are those for many; latency has them
 // all.
 bool takesPart(const Scenario& scenario, const Subject& subject) {
     const bool singleProducer = subject.features.topology == "spsc";
+    if (isUnpadded(subject) && scenario.name != "spsc-8B" && scenario.name != "spsc-64B") {
+        return false;
+    }
     if (scenario.section == controlGroup) {
         return !isVariantOfWaiting(subject);
     }

@@ -105,6 +105,7 @@ void append(Report& all, const Report& more) {
     append(all.comparisons, more.comparisons);
     append(all.verdicts, more.verdicts);
     append(all.noiseFloors, more.noiseFloors);
+    append(all.skipped, more.skipped);
     all.wasInterrupted = more.wasInterrupted;
 }
 

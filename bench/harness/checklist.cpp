@@ -155,6 +155,7 @@ std::vector<std::string> notCredibleBecause(const Report& report) {
     if (report.quick) {
         reasons.emplace_back("a quick run is not for publication");
     }
+    reason(report.skipped.size(), "scenarios were skipped, the time was up");
     if (report.wasInterrupted) {
         reasons.emplace_back("the run was interrupted");
     }

@@ -298,6 +298,7 @@ Json runJson(const Report& report) {
             {"quick", report.quick},
             {"publishable", isPublishable(report)},
             {"interrupted", report.wasInterrupted},
+            {"skipped_scenarios", report.skipped},
             {"warmups", report.repetition.warmups},
             {"rounds", report.repetition.rounds},
             {"extra_rounds_at_most", report.repetition.extraRounds},

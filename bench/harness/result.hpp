@@ -193,6 +193,9 @@ struct Report {
     std::vector<std::string> arguments;
     std::size_t processes = 1;
     bool wasInterrupted = false;
+
+    /// Scenarios that a run with a limit of time did not come to.
+    std::vector<std::string> skipped;
 };
 
 /// Fewer warm-ups or rounds than these are not for publication.

@@ -50,6 +50,11 @@ public:
         }
         printEnvironment(out_, report.environment);
         for (std::size_t i = 0; i < scenarios.size() && !interrupted(); ++i) {
+            if (isLongOver()) {
+                report.skipped.push_back(scenarios[i].name);
+                out_ << "skipped, the time is up: " << scenarios[i].name << '\n';
+                continue;
+            }
             shareTime(scenarios.size() - i);
             runScenario(scenarios[i],
                         std::to_string(i + 1) + " of " + std::to_string(scenarios.size()), report);
@@ -84,8 +89,11 @@ private:
     double timeSpent() const { return double(now() - beganAt_); }
     bool isTimeUp() const { return options_.budgetNs > 0 && timeSpent() > options_.budgetNs; }
 
+    // On a busy machine even one round each takes too long.
+    bool isLongOver() const { return isTimeUp() && timeSpent() > 1.4 * options_.budgetNs; }
+
     // What one scenario did not use is there for the others. Without any time left there is still
-    // one round each, so that no scenario is missing.
+    // one round each, for a while.
     void shareTime(std::size_t scenariosLeft) {
         if (options_.budgetNs > 0) {
             const double left = options_.budgetNs - timeSpent();

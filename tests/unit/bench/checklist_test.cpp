@@ -107,6 +107,9 @@ TEST(ChecklistTest, SaysWhatElseIsNotForPublication) {
     report.wasInterrupted = true;
     EXPECT_EQ(notCredibleBecause(report).size(), 1U);
     report = crediblyMeasured();
+    report.skipped = {"spsc-8B"};
+    EXPECT_EQ(notCredibleBecause(report).size(), 1U);
+    report = crediblyMeasured();
     report.results[0].flags = {"UNRELIABLE"};
     report.results[1].series.error = "lost one";
     EXPECT_EQ(notCredibleBecause(report).size(), 2U);

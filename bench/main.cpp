@@ -1,7 +1,9 @@
 /// \file
 /// sluice_bench: the measuring program behind `./dev bench`.
-/// Exit status: 0 when every result is valid, 1 when one is not, 2 when it could not start.
+/// Exit status: 0 when every result is valid, 1 when one is not, 2 when it could not start, 130
+/// when it was interrupted.
 
+#include "build_record.hpp"
 #include "harness/affinity.hpp"
 #include "harness/report_json.hpp"
 #include "scenarios/events.hpp"
@@ -18,6 +20,7 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace {
 
@@ -25,7 +28,10 @@ using namespace sluice::bench;
 
 constexpr int exitInvalid = 1;
 constexpr int exitUsage = 2;
-constexpr std::size_t fewestRounds = 10;
+constexpr int exitInterrupted = 130;
+
+// Leaves time for the rest: a quick run is over within a minute.
+constexpr double quickBudgetNs = 30e9;
 
 struct Arguments {
     SuiteOptions suite;
@@ -40,13 +46,17 @@ void addOptions(CLI::App& app, Arguments& arguments) {
     app.add_flag("--quick", suite.quick, "A short run, marked as such; not for publication");
     app.add_option("--json", arguments.jsonPath, "Write the report to this file as JSON");
     app.add_option("--rounds", suite.repetition.rounds,
-                   "Measured rounds, at least 10; 3 with --quick")
+                   "Measured rounds, at least 10; 6 with --quick")
         ->check(CLI::Range(1, 10000));
     app.add_option("--messages", suite.messages, "Messages, or calls, in one round")
         ->check(CLI::Range(10000, 1000000000));
     app.add_option("--filter", suite.subjectFilter, "Only subjects whose id matches this regex");
     app.add_option("--scenario", suite.scenarioFilter,
                    "Only scenarios whose name matches this regex");
+    app.add_option("--processes", suite.processes,
+                   "Divide the rounds among so many fresh processes")
+        ->check(CLI::Range(1, 100));
+    app.add_option("--worker", suite.worker, "")->group("");
     app.add_flag("--list", arguments.list, "List scenarios and subjects, run nothing");
 }
 
@@ -55,11 +65,14 @@ void completeArguments(Arguments& arguments, bool roundsGiven, bool messagesGive
     SuiteOptions& suite = arguments.suite;
     if (suite.quick) {
         suite.repetition.warmups = 1;
-        suite.repetition.rounds = roundsGiven ? suite.repetition.rounds : 3;
-        suite.messages = messagesGiven ? suite.messages : 200000;
-    } else if (suite.repetition.rounds < fewestRounds) {
+        suite.repetition.rounds = roundsGiven ? suite.repetition.rounds : 6;
+        suite.messages = messagesGiven ? suite.messages : 50000;
+        suite.budgetNs = quickBudgetNs;
+    } else if (suite.repetition.rounds < fewestRounds && suite.worker.empty()) {
         throw std::invalid_argument("--rounds " + std::to_string(suite.repetition.rounds) +
                                     ": fewer than 10 rounds need --quick");
+    } else if (suite.worker.empty()) {
+        suite.repetition.extraRounds = suite.repetition.rounds;
     }
     for (const std::string& filter : {suite.subjectFilter, suite.scenarioFilter}) {
         try {
@@ -70,33 +83,64 @@ void completeArguments(Arguments& arguments, bool roundsGiven, bool messagesGive
     }
 }
 
-int listAll(const Suite& suite) {
+void listAll(const Suite& suite) {
     for (const Scenario& scenario : suite.scenarios) {
         std::cout << "scenario " << scenario.name << '\n';
     }
     for (const Subject& subject : suite.subjects) {
         std::cout << "subject " << subject.id << '\n';
     }
-    return 0;
 }
 
-int run(MakeSuite makeSuite, const Arguments& arguments) {
-    const std::vector<int> cpus = allowedCpus();
-    if (arguments.list) {
-        return listAll(makeSuite(arguments.suite, cpus));
+template <class Items>
+void append(Items& all, const Items& more) {
+    all.insert(all.end(), more.begin(), more.end());
+}
+
+// One report of several suites.
+void append(Report& all, const Report& more) {
+    append(all.machine, more.machine);
+    append(all.subjects, more.subjects);
+    append(all.results, more.results);
+    append(all.comparisons, more.comparisons);
+    append(all.verdicts, more.verdicts);
+    append(all.noiseFloors, more.noiseFloors);
+    append(all.skipped, more.skipped);
+    all.wasInterrupted = more.wasInterrupted;
+}
+
+Report runSuites(const std::vector<MakeSuite>& suites, const SuiteOptions& options,
+                 const std::vector<int>& cpus) {
+    Report all = runSuite(suites.front()(options, cpus), options, cpus, std::cout);
+    for (std::size_t i = 1; i < suites.size() && !all.wasInterrupted; ++i) {
+        append(all, runSuite(suites[i](options, cpus), options, cpus, std::cout));
+        all.suite = "all";
     }
+    return all;
+}
+
+int run(const std::vector<MakeSuite>& suites, const Arguments& arguments) {
+    const std::vector<int> cpus = allowedCpus();
     if (cpus.size() < 2) {
         throw std::invalid_argument("two CPUs are needed, this process may use " +
                                     std::to_string(cpus.size()));
+    }
+    if (arguments.list) {
+        for (const MakeSuite makeSuite : suites) {
+            listAll(makeSuite(arguments.suite, cpus));
+        }
+        return 0;
     }
     // Before the run, and without harm to an older report: a bad path should not cost minutes.
     const std::string& path = arguments.jsonPath;
     if (!path.empty() && !std::ofstream(path, std::ios::app)) {
         throw std::invalid_argument("cannot write " + path);
     }
-    const Report report =
-        runSuite(makeSuite(arguments.suite, cpus), arguments.suite, cpus, std::cout);
-    if (report.results.empty()) {
+    const Report report = runSuites(suites, arguments.suite, cpus);
+    if (!arguments.suite.worker.empty()) {
+        return 0;
+    }
+    if (report.results.empty() && !report.wasInterrupted) {
         throw std::invalid_argument("no subject and scenario match the filters");
     }
     if (!path.empty()) {
@@ -106,6 +150,10 @@ int run(MakeSuite makeSuite, const Arguments& arguments) {
         }
     }
     const auto invalid = std::count_if(report.results.begin(), report.results.end(), isInvalid);
+    if (report.wasInterrupted) {
+        std::cerr << "sluice_bench: interrupted; the results until then are marked as partial\n";
+        return exitInterrupted;
+    }
     if (invalid != 0) {
         std::cerr << "sluice_bench: " << invalid << " results are INVALID\n";
     }
@@ -118,12 +166,17 @@ int main(int argc, char** argv) {
     CLI::App app("Measures Sluice beside other libraries.", "sluice_bench");
     app.require_subcommand(1);
     Arguments arguments;
-    const std::pair<CLI::App*, MakeSuite> suites[] = {
-        {app.add_subcommand("queues", "Queues between threads"), &queueSuite},
-        {app.add_subcommand("memory", "Pools and allocators"), &memorySuite},
-        {app.add_subcommand("events", "Callback lists, dispatchers and event queues"), &eventSuite},
+    arguments.suite.arguments.assign(argv + 1, argv + argc);
+    arguments.suite.build = buildRecord();
+    const std::pair<CLI::App*, std::vector<MakeSuite>> suites[] = {
+        {app.add_subcommand("queues", "Queues between threads"), {&queueSuite}},
+        {app.add_subcommand("memory", "Pools and allocators"), {&memorySuite}},
+        {app.add_subcommand("events", "Callback lists, dispatchers and event queues"),
+         {&eventSuite}},
+        {app.add_subcommand("all", "One after the other"),
+         {&queueSuite, &memorySuite, &eventSuite}},
     };
-    for (const auto& [command, make] : suites) {
+    for (const auto& [command, makers] : suites) {
         addOptions(*command, arguments);
     }
     try {
@@ -137,7 +190,7 @@ int main(int argc, char** argv) {
     } catch (const CLI::CallForHelp& help) {
         return app.exit(help);
     } catch (const CLI::RequiredError&) {
-        std::cerr << "sluice_bench: name a suite: queues, memory or events\n";
+        std::cerr << "sluice_bench: name a suite: queues, memory, events or all\n";
         return exitUsage;
     } catch (const std::exception& error) {
         std::cerr << "sluice_bench: " << error.what() << '\n';

@@ -7,6 +7,7 @@
 #include "harness/idle_latency.hpp"
 #include "harness/loaded_latency.hpp"
 #include "harness/message.hpp"
+#include "harness/raw_enqueue.hpp"
 #include "harness/subject.hpp"
 #include "harness/throughput.hpp"
 
@@ -22,6 +23,10 @@ namespace sluice::bench {
 struct QueueRuns {
     Round (*throughput8)(const RoundPlan&) = nullptr;
     Round (*throughput64)(const RoundPlan&) = nullptr;
+    Round (*throughput512)(const RoundPlan&) = nullptr;
+    Round (*throughput4096)(const RoundPlan&) = nullptr;
+    Round (*rawEnqueue64)(const RoundPlan&) = nullptr;
+    Round (*overflow64)(const RoundPlan&) = nullptr;
     Round (*loadedLatency64)(const RoundPlan&) = nullptr;
     Round (*idleLatency64)(const RoundPlan&) = nullptr;
 };
@@ -37,11 +42,20 @@ template <template <class> class Queue, class PacingPolicy>
 QueueRuns queueRuns() {
     using Small = Message<8>;
     using Line = Message<64>;
+    using Large = Message<512>;
+    using Page = Message<4096>;
     return {&throughputRound<Queue<Small>, Small, PacingPolicy>,
             &throughputRound<Queue<Line>, Line, PacingPolicy>,
+            &throughputRound<Queue<Large>, Large, PacingPolicy>,
+            &throughputRound<Queue<Page>, Page, PacingPolicy>,
+            &rawEnqueueRound<Queue<Line>, Line>,
+            &overflowRound<Queue<Line>, Line>,
             &loadedLatencyRound<Queue<Line>, Line, PacingPolicy>,
             &idleLatencyRound<Queue<Line>, Line, PacingPolicy>};
 }
+
+/// In the id of a subject that is another one built without padding to cache lines.
+inline const std::string unpaddedMark = ":unpadded";
 
 /// Adds a queue of another library: as documented under `info.id`, paced under `info.id` +
 /// "/paced".

@@ -3,6 +3,7 @@
 
 #include <sluice/queue/spsc_ring.hpp>
 
+#include <cstddef>
 #include <utility>
 
 namespace sluice::bench {
@@ -12,6 +13,13 @@ namespace {
 template <class Message>
 using SpscRingQueue = SluiceQueue<SpscRing<Message, dynamicCapacity>, Message>;
 
+/// What false sharing costs: its members lie side by side.
+struct UnpaddedTraits : QueueTraits {
+    static constexpr std::size_t cacheLineSize = alignof(std::size_t);
+};
+template <class Message>
+using UnpaddedQueue = SluiceQueue<SpscRing<Message, dynamicCapacity, UnpaddedTraits>, Message>;
+
 }  // namespace
 
 void addSpscRing(QueueSubjects& subjects) {
@@ -19,7 +27,10 @@ void addSpscRing(QueueSubjects& subjects) {
     info.id = "sluice/SpscRing";
     info.use = "run-time capacity; tryPush(), consume()";
     info.features = {"spsc", "exact", "all producers", false, true};
-    addOurs<SpscRingQueue>(subjects, std::move(info));
+    addOurs<SpscRingQueue>(subjects, info);
+    info.id += unpaddedMark;
+    info.use = "as SpscRing, without padding to cache lines";
+    addOurs<UnpaddedQueue>(subjects, std::move(info));
 }
 
 }  // namespace sluice::bench

@@ -15,6 +15,9 @@ std::vector<int> allowedCpus();
 /// an error, since an unpinned thread measures the scheduler.
 [[nodiscard]] bool pinThisThread(int cpu) noexcept;
 
+/// Lets the calling thread run on all of these CPUs.
+void allowThisThread(const std::vector<int>& cpus) noexcept;
+
 /// The CPUs of one round's threads.
 struct Placement {
     int consumerCpu = 0;

@@ -117,7 +117,7 @@ Round pairRound(const RoundPlan& plan) {
         BlockBooks<Bytes> books = runPairs(allocator, BlockBooks<Bytes>{}, plan.runIn);
         const Nanoseconds start = now();
         books = runPairs(allocator, books, plan.messages);
-        round.ns = double(now() - start) / double(plan.messages);
+        round.time(start, now(), plan.messages);
         return books.counts();
     });
 }
@@ -145,7 +145,7 @@ Round batchRound(const RoundPlan& plan) {
                                              plan.runIn / plan.capacity + 1, blocks, order);
         const Nanoseconds start = now();
         books = runBatches(allocator, books, batches, blocks, order);
-        round.ns = double(now() - start) / double(batches * plan.capacity);
+        round.time(start, now(), batches * plan.capacity);
         return books.counts();
     });
 }

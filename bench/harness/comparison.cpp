@@ -1,6 +1,7 @@
 #include "harness/comparison.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace sluice::bench {
 
@@ -28,7 +29,7 @@ const Result* bestPeer(const std::vector<Result>& results, const std::vector<Sub
 
 void compareAll(const std::vector<Result>& results, const Result* baseline, const std::string& role,
                 std::vector<Comparison>& comparisons) {
-    if (baseline == nullptr) {
+    if (baseline == nullptr || !isRanked(baseline->scenario.kind)) {
         return;
     }
     for (const Result& result : results) {
@@ -41,6 +42,11 @@ void compareAll(const std::vector<Result>& results, const Result* baseline, cons
 }  // namespace
 
 Comparison compareRounds(const Result& subject, const Result& baseline, const std::string& role) {
+    if (subject.scenario.kind != baseline.scenario.kind ||
+        subject.scenario.name != baseline.scenario.name) {
+        throw std::invalid_argument(subject.scenario.name + " is not compared with " +
+                                    baseline.scenario.name + ": they measure different things");
+    }
     const std::vector<double>& ours = subject.series.roundNs;
     const std::vector<double>& theirs = baseline.series.roundNs;
     std::vector<double> ratios;
@@ -48,13 +54,78 @@ Comparison compareRounds(const Result& subject, const Result& baseline, const st
         ratios.push_back(ours[round] / theirs[round]);
     }
     const auto [least, most] = std::minmax_element(ratios.begin(), ratios.end());
-    return {subject.scenario.name,
-            subject.subject,
-            baseline.subject,
-            role,
-            median(ratios),
-            *least,
-            *most};
+    Comparison comparison;
+    comparison.scenario = subject.scenario.name;
+    comparison.subject = subject.subject;
+    comparison.baseline = baseline.subject;
+    comparison.role = role;
+    comparison.ratio = median(ratios);
+    comparison.ratioMin = *least;
+    comparison.ratioMax = *most;
+    comparison.kind = subject.scenario.kind;
+    comparison.rounds = ratios.size();
+    comparison.interval = medianInterval(ratios);
+    comparison.verdict = verdictOf(comparison.interval, 1);
+    return comparison;
+}
+
+std::string verdictOf(const Interval& interval, double noiseFloor) {
+    const double floor = std::max(noiseFloor, 1.0);
+    if (interval.high < 1 / floor) {
+        return "faster";
+    }
+    if (interval.low > floor) {
+        return "slower";
+    }
+    return interval.low >= 1 / sameFactor && interval.high <= sameFactor ? "same" : "undecided";
+}
+
+NoiseFloor noiseFloorOf(const Result& first, const Result& twin) {
+    const Comparison comparison = compareRounds(first, twin, {});
+    NoiseFloor noise;
+    noise.scenario = comparison.scenario;
+    noise.subject = comparison.subject;
+    noise.ratio = comparison.ratio;
+    noise.interval = comparison.interval;
+    noise.floor = std::max(1 / noise.interval.low, noise.interval.high);
+    return noise;
+}
+
+void complete(std::vector<Comparison>& comparisons, const NoiseFloor* noise,
+              const std::vector<Subject>& subjects) {
+    const auto featuresOf = [&subjects](const std::string& id) {
+        const auto found = std::find_if(subjects.begin(), subjects.end(),
+                                        [&id](const Subject& subject) { return subject.id == id; });
+        return found != subjects.end() ? found->features : Features{};
+    };
+    for (Comparison& comparison : comparisons) {
+        comparison.noiseFloor = noise != nullptr ? noise->floor : -1;
+        comparison.verdict = verdictOf(comparison.interval, comparison.noiseFloor);
+        comparison.featureDifferences =
+            featureDifferences(featuresOf(comparison.subject), featuresOf(comparison.baseline));
+    }
+}
+
+std::vector<std::string> featureDifferences(const Features& first, const Features& second) {
+    const auto text = [](bool value) { return value ? "yes" : "no"; };
+    std::vector<std::string> differences;
+    const auto compare = [&](const char* what, const std::string& a, const std::string& b) {
+        if (a != b) {
+            differences.push_back(std::string(what) + ": " + (a.empty() ? "none" : a) + " / " +
+                                  (b.empty() ? "none" : b));
+        }
+    };
+    compare("topology", first.topology, second.topology);
+    compare("bound", first.bound, second.bound);
+    compare("order", first.order, second.order);
+    compare("allocates", text(first.allocates), text(second.allocates));
+    compare("in place", text(first.inPlace), text(second.inPlace));
+    compare("blocking", text(first.blocking), text(second.blocking));
+    compare("priority", text(first.priority), text(second.priority));
+    compare("back-pressure", text(first.backPressure), text(second.backPressure));
+    compare("statistics", text(first.statistics), text(second.statistics));
+    compare("type erasure", text(first.typeErasure), text(second.typeErasure));
+    return differences;
 }
 
 std::vector<Comparison> compareWithPeers(const std::vector<Result>& results,

@@ -8,6 +8,17 @@
 
 namespace sluice::bench {
 
+/// How one attempt to push ended. `dropped`: a policy of the subject refused the message, not a
+/// lack of room. An adapter that knows no such policy returns whether the message was taken.
+enum class Push { accepted, rejected, dropped };
+
+constexpr Push outcome(bool taken) noexcept {
+    return taken ? Push::accepted : Push::rejected;
+}
+constexpr Push outcome(Push push) noexcept {
+    return push;
+}
+
 /// Exact counts of one round, or of several added together. A message that is refused ten times and
 /// then taken is eleven attempts, ten rejected and one accepted.
 struct Counts {
@@ -15,6 +26,11 @@ struct Counts {
     std::uint64_t attempted = 0;
     std::uint64_t accepted = 0;
     std::uint64_t rejected = 0;
+    std::uint64_t dropped = 0;
+
+    /// Accepted, and still in the queue when the clock stopped. They are taken out and checked
+    /// afterwards, so they are among the delivered ones too.
+    std::uint64_t queued = 0;
     std::uint64_t delivered = 0;
     std::uint64_t disorder = 0;
     std::uint64_t sentSum = 0;
@@ -25,26 +41,44 @@ struct Counts {
         attempted += other.attempted;
         accepted += other.accepted;
         rejected += other.rejected;
+        dropped += other.dropped;
+        queued += other.queued;
         delivered += other.delivered;
         disorder += other.disorder;
         sentSum += other.sentSum;
         receivedSum += other.receivedSum;
         return *this;
     }
+
+    /// Enters one attempt; `sum` is what the message adds to the checksum. True when it was taken.
+    bool enter(Push push, std::uint64_t sum) noexcept {
+        ++attempted;
+        if (push == Push::accepted) {
+            ++accepted;
+            sentSum += sum;
+            return true;
+        }
+        ++(push == Push::rejected ? rejected : dropped);
+        return false;
+    }
 };
 
 /// Says which identity is violated, or nothing when the books balance. A round with a complaint is
 /// INVALID: its time means nothing. `ordered`: whether the subject promises to keep each producer's
-/// order.
-inline std::string complaint(const Counts& counts, bool ordered) {
+/// order. `retried`: whether refused messages were pushed again until they were taken; else each
+/// one had one attempt.
+inline std::string complaint(const Counts& counts, bool ordered, bool retried = true) {
     const auto text = [](const char* what, std::uint64_t left, std::uint64_t right) {
         return std::string(what) + ": " + std::to_string(left) + " is not " + std::to_string(right);
     };
-    if (counts.attempted != counts.accepted + counts.rejected) {
-        return text("attempted = accepted + rejected", counts.attempted,
-                    counts.accepted + counts.rejected);
+    if (counts.attempted != counts.accepted + counts.rejected + counts.dropped) {
+        return text("attempted = accepted + rejected + dropped", counts.attempted,
+                    counts.accepted + counts.rejected + counts.dropped);
     }
-    if (counts.accepted != counts.planned) {
+    if (!retried && counts.attempted != counts.planned) {
+        return text("attempted = planned", counts.attempted, counts.planned);
+    }
+    if (retried && counts.accepted != counts.planned) {
         return text("accepted = planned", counts.accepted, counts.planned);
     }
     if (counts.delivered != counts.accepted) {

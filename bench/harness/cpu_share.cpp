@@ -15,12 +15,6 @@ double seconds(const timeval& time) {
     return double(time.tv_sec) + 1e-6 * double(time.tv_usec);
 }
 
-rusage ownUsage() {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    return usage;
-}
-
 }  // namespace
 
 CpuShare::CpuShare() : start_(read()) {
@@ -28,9 +22,9 @@ CpuShare::CpuShare() : start_(read()) {
 
 CpuShare::Times CpuShare::read() {
     Times times;
-    rusage children{};
-    getrusage(RUSAGE_CHILDREN, &children);
-    for (const rusage& usage : {ownUsage(), children}) {
+    for (const auto who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+        rusage usage{};
+        getrusage(who, &usage);
         times.own += seconds(usage.ru_utime) + seconds(usage.ru_stime);
     }
     std::ifstream file("/proc/stat");
@@ -60,10 +54,6 @@ double CpuShare::stolen() const {
         return -1;
     }
     return (end.stolen - start_.stolen) / (end.all - start_.all);
-}
-
-std::uint64_t involuntarySwitches() {
-    return std::uint64_t(ownUsage().ru_nivcsw);
 }
 
 }  // namespace sluice::bench

@@ -3,8 +3,6 @@
 /// \file
 /// Who else had the processors while a measurement ran.
 
-#include <cstdint>
-
 namespace sluice::bench {
 
 /// Watches from its construction on. Resolution is the kernel's tick, so short spans say little.
@@ -31,8 +29,5 @@ private:
 
     const Times start_;
 };
-
-/// How often threads of this process lost their CPU without asking for it, so far.
-std::uint64_t involuntarySwitches();
 
 }  // namespace sluice::bench

@@ -8,7 +8,7 @@
 ///     Queue(std::size_t capacity, std::size_t producers);
 ///     Producer producer();  // called by the thread that will push
 ///     Consumer consumer();  // called by the thread that will poll
-///     bool Producer::tryPush(const Message& message);
+///     bool Producer::tryPush(const Message& message);  // or Push, if it drops by a policy
 ///     std::size_t Consumer::poll(handler);
 ///
 /// poll() hands every message that it takes to `handler(const Message&)` and returns how many there
@@ -76,13 +76,9 @@ template <class Producer, class Message, class PacingPolicy>
                                                PacingPolicy& pacing, Counts& counts,
                                                const RoundControl& control) {
     for (;;) {
-        ++counts.attempted;
-        if (to.tryPush(message)) {
-            ++counts.accepted;
-            counts.sentSum += message.checksum();
+        if (counts.enter(outcome(to.tryPush(message)), message.expectedSum())) {
             return true;
         }
-        ++counts.rejected;
         if (control.abandoned()) {
             return false;
         }

@@ -90,7 +90,7 @@ Round eventBatchRound(const RoundPlan& plan) {
         }
         const Nanoseconds time = (Measured != Phase::drain ? enqueueing : 0) +
                                  (Measured != Phase::enqueue ? draining : 0);
-        round.ns = double(time) / double(batches * plan.capacity);
+        round.time(0, time, batches * plan.capacity, 3 * batches);
         counts.planned = counts.attempted = counts.accepted = (batches + 1) * plan.capacity;
         counts.delivered = arrivals.count();
         counts.receivedSum = arrivals.sum();

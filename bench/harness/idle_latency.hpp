@@ -19,7 +19,7 @@ struct alignas(128) Acknowledged {
 /// One round with one producer, which sends a message, waits until it was delivered, leaves the
 /// queue alone for a while (one to two times `plan.restNs`, so that it meets the consumer at any
 /// point of its loop) and sends the next. One read of the clock is inside each latency.
-template <class Queue, class Message, class PacingPolicy>
+template <class Queue, class Message, class PacingPolicy, class Clock = SteadyClock>
 Round idleLatencyRound(const RoundPlan& plan) {
     std::vector<Nanoseconds> sentAt(std::size_t(plan.messages), 0);
     std::vector<Nanoseconds> deliveredAt(std::size_t(plan.messages), 0);
@@ -27,8 +27,8 @@ Round idleLatencyRound(const RoundPlan& plan) {
 
     const auto rest = [&](std::uint64_t index) {
         const double fraction = double(index * 7919 % 1000) / 1000;
-        const Nanoseconds until = now() + Nanoseconds(plan.restNs * (1 + fraction));
-        while (now() < until) {
+        const Nanoseconds until = Clock::now() + Nanoseconds(plan.restNs * (1 + fraction));
+        while (Clock::now() < until) {
             cpuPause();
         }
     };
@@ -39,7 +39,7 @@ Round idleLatencyRound(const RoundPlan& plan) {
         books.counts.planned += plan.messages;
         for (std::uint64_t index = 0; index < plan.messages; ++index) {
             rest(index);
-            sentAt[index] = now();
+            sentAt[index] = Clock::now();
             if (!pushWaiting(to, Message(0, plan.runIn + index), pacing, books.counts, control)) {
                 return;
             }
@@ -58,7 +58,7 @@ Round idleLatencyRound(const RoundPlan& plan) {
         control.barrier.arriveAndWait();
         receiveUntil<Message, PacingPolicy>(
             from, plan.runIn + plan.messages, receipt, control, [&](const Message& message) {
-                const Nanoseconds arrival = now();
+                const Nanoseconds arrival = Clock::now();
                 const std::uint64_t index = message.sequence() - plan.runIn;
                 if (index < deliveredAt.size()) {
                     deliveredAt[index] = arrival;
@@ -67,7 +67,7 @@ Round idleLatencyRound(const RoundPlan& plan) {
             });
     };
     const auto judge = [&](Round& round, const std::vector<SenderBooks>&) {
-        const Nanoseconds end = now();
+        const Nanoseconds end = Clock::now();
         for (std::size_t i = 0; i < sentAt.size() && sentAt[i] != 0; ++i) {
             // A message that never came has waited at least until now.
             const Nanoseconds arrival = deliveredAt[i] != 0 ? deliveredAt[i] : end;

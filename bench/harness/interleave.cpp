@@ -1,21 +1,54 @@
 #include "harness/interleave.hpp"
 
-#include "harness/cpu_share.hpp"
+#include "harness/clock.hpp"
+#include "harness/interruption.hpp"
 #include "harness/schedule.hpp"
 #include "harness/statistics.hpp"
+
+#include <algorithm>
+#include <utility>
 
 namespace sluice::bench {
 
 namespace {
 
-void add(Series& series, const Round& round, bool warmup) {
+/// What one entry did in one round. Nothing, when it was not run.
+struct Turn {
+    Round round;
+    RoundRecord record;
+    bool wasRun = false;
+};
+
+Turn runEntry(const std::function<Round()>& entry, PerfCounters& counters) {
+    Turn turn;
+    turn.wasRun = true;
+    (void)counters.take();
+    const Usage before = usageSoFar();
+    turn.round = entry();
+    RoundRecord& record = turn.record;
+    record.usage = usageSoFar();
+    record.usage -= before;
+    record.perf = counters.take();
+    record.ns = turn.round.ns;
+    record.timedNs = turn.round.timedNs;
+    record.clockReads = turn.round.clockReads;
+    record.timedMessages = turn.round.timedMessages;
+    record.counts = turn.round.counts;
+    record.lateSends = turn.round.lateSends;
+    record.allocations = turn.round.allocations;
+    return turn;
+}
+
+void add(Series& series, const Turn& turn, bool warmup) {
+    const Round& round = turn.round;
     if (!round.error.empty()) {
         series.error = round.error;
         series.counts += round.counts;
     }
-    if (warmup || !round.error.empty()) {
+    if (!turn.wasRun || warmup || !round.error.empty()) {
         return;
     }
+    series.records.push_back(turn.record);
     series.roundNs.push_back(round.ns);
     if (!round.samples.empty()) {
         series.roundP99.push_back(summarize(round.samples).p99);
@@ -26,30 +59,83 @@ void add(Series& series, const Round& round, bool warmup) {
     series.samples.insert(series.samples.end(), round.samples.begin(), round.samples.end());
     series.counts += round.counts;
     series.timedOut += round.timedOut;
+    series.lateSends += round.lateSends;
     series.roundsBehindSchedule += round.behindSchedule ? 1 : 0;
 }
 
+class Interleaving {
+public:
+    Interleaving(const std::vector<std::function<Round()>>& entries, const Repetition& repetition,
+                 const Progress& progress)
+        : entries_(entries),
+          repetition_(repetition),
+          progress_(progress),
+          all_((repetition.warmups + repetition.rounds) * entries.size()),
+          series_(entries.size()) {}
+
+    std::vector<Series> run() {
+        const std::size_t planned = repetition_.warmups + repetition_.rounds;
+        for (std::size_t round = 0; round < planned + repetition_.extraRounds; ++round) {
+            if (round >= planned &&
+                std::none_of(series_.begin(), series_.end(),
+                             [](const Series& series) { return isUnreliable(series); })) {
+                break;
+            }
+            if (isOverBudget(round) || !runRound(round)) {
+                break;
+            }
+        }
+        return std::move(series_);
+    }
+
+private:
+    bool isOverBudget(std::size_t round) const {
+        return repetition_.budgetNs > 0 && round >= repetition_.warmups + 1 &&
+               double(now() - beganAt_) > repetition_.budgetNs;
+    }
+
+    // False when it was interrupted.
+    bool runRound(std::size_t round) {
+        std::vector<Turn> turns(entries_.size());
+        std::size_t place = 0;
+        for (const std::size_t entry : rotatingOrder(entries_.size(), round)) {
+            if (interrupted()) {
+                return false;
+            }
+            all_ = std::max(all_, done_ + 1);
+            progress_(done_++, all_);
+            if (series_[entry].error.empty()) {
+                turns[entry] = runEntry(entries_[entry], counters_);
+                turns[entry].record.index = round - std::min(round, repetition_.warmups);
+                turns[entry].record.place = place;
+            }
+            ++place;
+        }
+        for (std::size_t entry = 0; entry < turns.size(); ++entry) {
+            add(series_[entry], turns[entry], round < repetition_.warmups);
+        }
+        return true;
+    }
+
+    const std::vector<std::function<Round()>>& entries_;
+    const Repetition& repetition_;
+    const Progress& progress_;
+    const Nanoseconds beganAt_ = now();
+    std::size_t done_ = 0;
+    std::size_t all_;
+    PerfCounters counters_;
+    std::vector<Series> series_;
+};
+
 }  // namespace
+
+bool isUnreliable(const Series& series) {
+    return series.error.empty() && summarize(series.roundNs).cv > unreliableCv;
+}
 
 std::vector<Series> interleave(const std::vector<std::function<Round()>>& entries,
                                const Repetition& repetition, const Progress& progress) {
-    std::vector<Series> series(entries.size());
-    const std::size_t all = repetition.warmups + repetition.rounds;
-    std::size_t done = 0;
-    for (std::size_t round = 0; round < all; ++round) {
-        for (const std::size_t entry : rotatingOrder(entries.size(), round)) {
-            progress(done++, all * entries.size());
-            if (series[entry].error.empty()) {
-                const bool warmup = round < repetition.warmups;
-                const std::uint64_t switches = involuntarySwitches();
-                add(series[entry], entries[entry](), warmup);
-                if (!warmup) {
-                    series[entry].involuntarySwitches += involuntarySwitches() - switches;
-                }
-            }
-        }
-    }
-    return series;
+    return Interleaving(entries, repetition, progress).run();
 }
 
 }  // namespace sluice::bench

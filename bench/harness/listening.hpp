@@ -109,7 +109,7 @@ Round callRound(const RoundPlan& plan) {
         if (runIn < 0 || ns < 0) {
             round.error = notPinned;
         }
-        round.ns = ns / double(plan.messages * cpus.size() * plan.capacity);
+        round.time(0, Nanoseconds(ns), plan.messages * cpus.size() * plan.capacity);
         Counts counts;
         for (std::size_t i = 0; i < cpus.size(); ++i) {
             counts += listBooks(handed[i], plan.capacity, tallies[i]);
@@ -139,7 +139,7 @@ Round addRemoveRound(const RoundPlan& plan) {
         addAndRemoveMany(list, plan.runIn);
         const Nanoseconds start = now();
         addAndRemoveMany(list, plan.messages);
-        round.ns = double(now() - start) / double(plan.messages);
+        round.time(start, now(), plan.messages);
         handed += callMany(list, tally, 1);
         return listBooks(handed, plan.capacity, tally);
     });
@@ -161,7 +161,7 @@ Round growRound(const RoundPlan& plan) {
             time += i == 0 ? 0 : now() - start;  // the first one is the run-in
             handed += callMany(list, tally, 1);
         }
-        round.ns = double(time) / double(lists * plan.capacity);
+        round.time(0, time, lists * plan.capacity, 2 * lists);
         return listBooks(handed, plan.capacity, tally);
     });
 }
@@ -200,7 +200,7 @@ Round contendedRound(const RoundPlan& plan) {
             } else {
                 addAndRemoveMany(list, plan.messages);
             }
-            round.ns = double(now() - start) / double(plan.messages);
+            round.time(start, now(), plan.messages * (TimesCalls ? plan.capacity : 1));
             isDone = true;
         };
         const auto meanwhile = [&] {
@@ -216,7 +216,6 @@ Round contendedRound(const RoundPlan& plan) {
         if (wallTime(cpusOf(plan), work) < 0) {
             round.error = notPinned;
         }
-        round.ns /= TimesCalls ? double(plan.capacity) : 1;
         return listBooks(handed, plan.capacity, tally);
     });
 }
@@ -269,7 +268,7 @@ Round dispatchRound(const RoundPlan& plan) {
         if (runIn < 0 || ns < 0) {
             round.error = notPinned;
         }
-        round.ns = ns / double(plan.messages * cpus.size());
+        round.time(0, Nanoseconds(ns), plan.messages * cpus.size());
         Counts counts;
         for (std::size_t i = 0; i < cpus.size(); ++i) {
             counts += listBooks(handed[i], 1, tallies[i]);

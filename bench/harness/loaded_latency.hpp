@@ -9,19 +9,27 @@
 
 namespace sluice::bench {
 
+/// How well a producer kept its schedule: how late it was after the last message, and how many
+/// messages were due already when it came to them.
+struct Lateness {
+    double endNs = 0;
+    std::uint64_t sends = 0;
+};
+
 /// Sends `plan.messages` messages at their intended times. The clock is read only by a producer
-/// that is ahead of its schedule; one that is behind sends at once. Returns how late the last one
-/// was.
-template <class Message, class PacingPolicy, class Producer>
-double sendOnSchedule(Producer& to, const RoundPlan& plan, const SendSchedule& schedule,
-                      SenderBooks& books, const RoundControl& control) {
+/// that is ahead of its schedule; one that is behind sends at once.
+template <class Message, class PacingPolicy, class Clock, class Producer>
+Lateness sendOnSchedule(Producer& to, const RoundPlan& plan, const SendSchedule& schedule,
+                        SenderBooks& books, const RoundControl& control) {
     PacingPolicy pacing;
     Counts counts;
-    Nanoseconds clock = now();
+    Lateness lateness;
+    Nanoseconds clock = Clock::now();
     for (std::uint64_t index = 0; index < plan.messages; ++index) {
         const Nanoseconds intended = schedule.intended(index);
+        lateness.sends += clock > intended;
         while (clock < intended) {
-            clock = now();
+            clock = Clock::now();
         }
         if (!pushWaiting(to, Message(0, plan.runIn + index), pacing, counts, control)) {
             break;
@@ -29,17 +37,18 @@ double sendOnSchedule(Producer& to, const RoundPlan& plan, const SendSchedule& s
     }
     counts.planned = plan.messages;
     books.counts += counts;
-    return double(now() - schedule.intended(plan.messages));
+    lateness.endNs = double(Clock::now() - schedule.intended(plan.messages));
+    return lateness;
 }
 
 /// One round with one producer. Every `plan.probeStride`-th message is a probe: its latency runs
 /// from its intended send time to the moment its handler has it. One read of the clock is inside
 /// each latency.
-template <class Queue, class Message, class PacingPolicy>
+template <class Queue, class Message, class PacingPolicy, class Clock = SteadyClock>
 Round loadedLatencyRound(const RoundPlan& plan) {
     constexpr Nanoseconds leadTime = 100000;
     SendSchedule schedule{0, plan.intervalNs};
-    double lateBy = 0;
+    Lateness lateness;
     std::vector<double> samples;
     // Filled once and emptied, so that no page of it is touched for the first time while the clock
     // runs.
@@ -50,18 +59,18 @@ Round loadedLatencyRound(const RoundPlan& plan) {
         sendRange<Message, PacingPolicy>(to, 0, 0, plan.runIn, books, control);
         control.barrier.arriveAndWait();
         books.startedAt = schedule.start;
-        lateBy = sendOnSchedule<Message, PacingPolicy>(to, plan, schedule, books, control);
+        lateness = sendOnSchedule<Message, PacingPolicy, Clock>(to, plan, schedule, books, control);
     };
     const auto consume = [&](auto& from, Receipt& receipt, RoundControl& control) {
         receiveUntil<Message, PacingPolicy>(from, plan.runIn, receipt, control,
                                             [](const Message&) {});
-        schedule.start = now() + leadTime;
+        schedule.start = Clock::now() + leadTime;
         control.barrier.arriveAndWait();
         std::uint64_t probe = plan.runIn;
         receiveUntil<Message, PacingPolicy>(
             from, plan.runIn + plan.messages, receipt, control, [&](const Message& message) {
                 if (message.sequence() == probe) {
-                    samples.push_back(double(now() - schedule.intended(probe - plan.runIn)));
+                    samples.push_back(double(Clock::now() - schedule.intended(probe - plan.runIn)));
                     probe += plan.probeStride;
                 }
             });
@@ -73,7 +82,8 @@ Round loadedLatencyRound(const RoundPlan& plan) {
             round.timedOut += sample > plan.timeoutNs;
         }
         round.intervalNs = plan.intervalNs;
-        round.behindSchedule = lateBy > 0.01 * plan.intervalNs * double(plan.messages);
+        round.lateSends = lateness.sends;
+        round.behindSchedule = lateness.endNs > 0.01 * plan.intervalNs * double(plan.messages);
         round.ns = samples.empty() ? 0 : median(samples);
         round.samples = std::move(samples);
     };

@@ -16,6 +16,15 @@ inline constexpr std::size_t maxProducers = 16;
 inline constexpr unsigned sequenceBits = 48;
 inline constexpr std::uint64_t sequenceMask = (std::uint64_t{1} << sequenceBits) - 1;
 
+template <std::size_t Count>
+constexpr std::array<std::uint64_t, Count> distinctWords() noexcept {
+    std::array<std::uint64_t, Count> words{};
+    for (std::size_t i = 0; i < Count; ++i) {
+        words[i] = i * 0x9E3779B97F4A7C15u;
+    }
+    return words;
+}
+
 /// A message of exactly `Bytes` bytes. The first word names its producer and its place in that
 /// producer's stream; every further word is written too, so that a message costs the memory traffic
 /// of its size.
@@ -30,7 +39,6 @@ struct Message {
 
     Message(std::size_t producer, std::uint64_t sequence) noexcept {
         const std::uint64_t first = std::uint64_t{producer} << sequenceBits | sequence;
-        static constexpr auto table = steps();
         Words all;
         std::memcpy(&all, table.data(), Bytes);
         all += first;
@@ -42,25 +50,34 @@ struct Message {
     std::size_t producer() const noexcept { return std::size_t(first() >> sequenceBits); }
     std::uint64_t sequence() const noexcept { return first() & sequenceMask; }
 
-    /// What one message adds to the sum that producer and consumer must agree on.
-    std::uint64_t checksum() const noexcept { return first() + last(); }
+    /// All words added up: what the consumer makes of the payload that it got.
+    std::uint64_t checksum() const noexcept {
+        std::uint64_t sum = 0;
+        for (const std::uint64_t word : words) {
+            sum += word;
+        }
+        return sum;
+    }
+
+    /// What checksum() is while nobody has changed a word. The producer knows it without reading.
+    std::uint64_t expectedSum() const noexcept {
+        std::uint64_t sum = first() * words.size();
+        for (const std::uint64_t step : table) {
+            sum += step;
+        }
+        return sum;
+    }
 
 private:
     // Written as one vector: a queue that copies the message in larger pieces than it was written
     // in would wait for the store buffer, and whether it does is the compiler's mood.
     using Words [[gnu::vector_size(Bytes)]] = std::uint64_t;
 
-    static constexpr std::array<std::uint64_t, Bytes / 8> steps() noexcept {
-        std::array<std::uint64_t, Bytes / 8> result{};
-        for (std::size_t i = 0; i < result.size(); ++i) {
-            result[i] = i * 0x9E3779B97F4A7C15u;
-        }
-        return result;
-    }
+    static constexpr std::array<std::uint64_t, Bytes / 8> table = distinctWords<Bytes / 8>();
 };
 
-/// What one side saw. The consumer's receipt reads the first and the last word of every message: a
-/// consumer that leaves the payload in the other core's cache would measure something nobody does.
+/// What one side saw. The consumer's receipt reads every word of every message: a consumer that
+/// leaves the payload in the other core's cache would measure something nobody does.
 class Receipt {
 public:
     template <std::size_t Bytes>

@@ -1,37 +1,21 @@
 #include "harness/report_json.hpp"
 
+#include "harness/checklist.hpp"
+#include "harness/environment_json.hpp"
+#include "harness/histogram.hpp"
+
+#include <cmath>
+#include <optional>
+#include <vector>
+
 namespace sluice::bench {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr int schemaVersion = 1;
-
-Json known(const std::string& text) {
-    return text.empty() ? Json(nullptr) : Json(text);
-}
-Json known(double value) {
-    return value < 0 ? Json(nullptr) : Json(value);
-}
 
 std::string pacingName(Pacing pacing) {
     return pacing == Pacing::harvest ? "harvest" : "none";
-}
-
-Json environmentJson(const Environment& environment) {
-    return {{"cpu", known(environment.cpu)},
-            {"cpus", environment.cpus},
-            {"governor", known(environment.governor)},
-            {"virtual_machine", environment.virtualMachine},
-            {"kernel", known(environment.kernel)},
-            {"clock_source", known(environment.clockSource)},
-            {"compiler", known(environment.compiler)},
-            {"flags", known(environment.flags)},
-            {"assertions", environment.assertions},
-            {"sanitized", environment.sanitized},
-            {"started_at", known(environment.startedAt)},
-            {"clock_ns", known(environment.clockNs)}};
 }
 
 Json subjectJson(const Subject& subject) {
@@ -48,7 +32,12 @@ Json subjectJson(const Subject& subject) {
               {"bound", known(subject.features.bound)},
               {"order", known(subject.features.order)},
               {"allocates", subject.features.allocates},
-              {"in_place", subject.features.inPlace}}}};
+              {"in_place", subject.features.inPlace},
+              {"blocking", subject.features.blocking},
+              {"priority", subject.features.priority},
+              {"back_pressure", subject.features.backPressure},
+              {"statistics", subject.features.statistics},
+              {"type_erasure", subject.features.typeErasure}}}};
 }
 
 Json callParamsJson(const Result& result) {
@@ -75,7 +64,7 @@ Json paramsJson(const Result& result) {
     if (result.scenario.kind == Kind::eventCost) {
         return eventParamsJson(result);
     }
-    if (!hasConsumer(result.scenario.kind)) {
+    if (!passesMessages(result.scenario.kind)) {
         return callParamsJson(result);
     }
     const RoundPlan& plan = result.plan;
@@ -89,7 +78,11 @@ Json paramsJson(const Result& result) {
                    {"run_in_messages", plan.runIn},
                    {"messages", plan.messages}};
     if (result.scenario.kind == Kind::loadedLatency) {
+        params["load"] = plan.load;
         params["probe_stride"] = plan.probeStride;
+    }
+    if (plan.batch != 0 && !hasConsumer(result.scenario.kind)) {
+        params["batch"] = plan.batch;
     }
     if (result.scenario.kind == Kind::idleLatency) {
         params["rest_ns"] = plan.restNs;
@@ -100,15 +93,95 @@ Json paramsJson(const Result& result) {
     return params;
 }
 
+Json countsJson(const Counts& counts) {
+    return {{"planned", counts.planned},     {"attempted", counts.attempted},
+            {"accepted", counts.accepted},   {"rejected", counts.rejected},
+            {"dropped", counts.dropped},     {"queued", counts.queued},
+            {"delivered", counts.delivered}, {"disorder", counts.disorder}};
+}
+
 Json countsJson(const Result& result) {
-    const Counts& counts = result.series.counts;
-    Json json = {{"planned", counts.planned},     {"attempted", counts.attempted},
-                 {"accepted", counts.accepted},   {"rejected", counts.rejected},
-                 {"delivered", counts.delivered}, {"disorder", counts.disorder}};
+    Json json = countsJson(result.series.counts);
     if (hasConsumer(result.scenario.kind) && hasSamples(result.scenario.kind)) {
         json["timed_out"] = result.series.timedOut;
     }
+    if (result.scenario.kind == Kind::loadedLatency) {
+        json["late_sends"] = result.series.lateSends;
+    }
     return json;
+}
+
+Json roundJson(const RoundRecord& record) {
+    const bool isTimed = record.timedNs > 0;
+    return {{"index", record.index},
+            {"process", record.process},
+            {"place", record.place},
+            {"ns", record.ns},
+            {"interval_ns", isTimed ? Json(record.timedNs) : Json(nullptr)},
+            {"timed_messages", isTimed ? Json(record.timedMessages) : Json(nullptr)},
+            {"clock_reads", isTimed ? Json(record.clockReads) : Json(nullptr)},
+            {"counts", countsJson(record.counts)},
+            {"voluntary_switches", record.usage.voluntarySwitches},
+            {"involuntary_switches", record.usage.involuntarySwitches},
+            {"minor_faults", record.usage.minorFaults},
+            {"major_faults", record.usage.majorFaults},
+            {"perf",
+             {{"cycles", known(record.perf.cycles)},
+              {"instructions", known(record.perf.instructions)},
+              {"cache_misses", known(record.perf.cacheMisses)},
+              {"branch_misses", known(record.perf.branchMisses)},
+              {"migrations", known(record.perf.migrations)}}},
+            {"allocations", record.allocations ? Json(*record.allocations) : Json(nullptr)}};
+}
+
+Json perSecondJson(const Result& result) {
+    const char* const unit = passesMessages(result.scenario.kind)      ? "msg/s"
+                             : result.scenario.kind == Kind::eventCost ? "event/s"
+                                                                       : "call/s";
+    return {{"unit", unit}, {"value", perSecond(result)}};
+}
+
+// The median over the rounds of a count per delivered message; null when no round has it.
+template <class CountOf>
+Json medianPerMessage(const Result& result, CountOf countOf) {
+    std::vector<double> values;
+    for (const RoundRecord& record : result.series.records) {
+        const std::optional<double> count = countOf(record);
+        if (count && record.counts.delivered != 0) {
+            values.push_back(*count / double(record.counts.delivered));
+        }
+    }
+    return values.empty() ? Json(nullptr) : Json(median(values));
+}
+
+Json perMessageJson(const Result& result) {
+    const auto perf = [&result](std::optional<double> PerfCounts::*count) {
+        return medianPerMessage(result,
+                                [count](const RoundRecord& record) { return record.perf.*count; });
+    };
+    const auto switches = [](const RoundRecord& record) {
+        return std::optional<double>(
+            double(record.usage.voluntarySwitches + record.usage.involuntarySwitches));
+    };
+    return {{"cycles", perf(&PerfCounts::cycles)},
+            {"instructions", perf(&PerfCounts::instructions)},
+            {"cache_misses", perf(&PerfCounts::cacheMisses)},
+            {"branch_misses", perf(&PerfCounts::branchMisses)},
+            {"context_switches", medianPerMessage(result, switches)},
+            {"allocations", known(result.allocationsPerMessage)}};
+}
+
+Json histogramJson(const std::vector<double>& samples) {
+    Json buckets = Json::array();
+    for (const Bucket& bucket : histogramOf(samples)) {
+        buckets.push_back({bucket.from, bucket.to, bucket.count});
+    }
+    return buckets;
+}
+
+// The ends of an interval that is the whole line are not numbers.
+Json endJson(double end) {
+    return end > 0 && std::isfinite(end) ? Json(end) : Json(nullptr);
 }
 
 Json statsJson(const Stats& stats, const std::string& unit) {
@@ -129,22 +202,42 @@ Json statsJson(const Stats& stats, const std::string& unit) {
 }
 
 Json resultJson(const Result& result) {
-    const std::string unit = result.scenario.kind == Kind::residentMemory ? "mib" : "ns";
+    const Kind kind = result.scenario.kind;
+    const std::string unit = kind == Kind::residentMemory ? "mib" : "ns";
+    std::uint64_t switches = 0;
+    Json rounds = Json::array();
+    for (const RoundRecord& record : result.series.records) {
+        switches += record.usage.involuntarySwitches;
+        rounds.push_back(roundJson(record));
+    }
     Json json = {{"suite", result.scenario.suite},
                  {"scenario", result.scenario.name},
-                 {"kind", kindName(result.scenario.kind)},
+                 {"kind", kindName(kind)},
+                 {"layer", layerName(kind)},
+                 {"section", result.scenario.section},
                  {"subject", result.subject},
                  {"params", paramsJson(result)},
                  {"counts", countsJson(result)},
-                 {"involuntary_switches", result.series.involuntarySwitches},
+                 {"involuntary_switches", switches},
                  {"rounds_" + unit, result.series.roundNs},
                  {"stats", statsJson(result.stats, unit)},
+                 {"overhead_ratio", known(result.clockOverhead)},
+                 {"per_message", perMessageJson(result)},
                  {"error", known(result.series.error)},
-                 {"flags", result.flags}};
-    if (hasSamples(result.scenario.kind)) {
-        json["rounds_p99_ns"] = result.series.roundP99;
+                 {"flags", result.flags},
+                 {"suspects", result.suspects},
+                 {"rounds", rounds}};
+    if (perSecond(result) > 0) {
+        json["per_second"] = perSecondJson(result);
     }
-    if (result.scenario.kind == Kind::loadedLatency) {
+    if (result.instructionFloor >= 0) {
+        json["instruction_floor"] = {{"instructions_per_message", result.instructionFloor}};
+    }
+    if (hasSamples(kind)) {
+        json["rounds_p99_ns"] = result.series.roundP99;
+        json["histogram"] = histogramJson(result.series.samples);
+    }
+    if (kind == Kind::loadedLatency) {
         json["rounds_send_interval_ns"] = result.series.roundIntervalNs;
     }
     return json;
@@ -169,10 +262,58 @@ Json machineJson(const MachineRecord& record) {
 }
 
 Json comparisonJson(const Comparison& comparison) {
-    return {{"scenario", comparison.scenario}, {"subject", comparison.subject},
-            {"baseline", comparison.baseline}, {"role", comparison.role},
-            {"ratio", comparison.ratio},       {"ratio_min", comparison.ratioMin},
-            {"ratio_max", comparison.ratioMax}};
+    return {
+        {"scenario", comparison.scenario},
+        {"kind", kindName(comparison.kind)},
+        {"subject", comparison.subject},
+        {"baseline", comparison.baseline},
+        {"role", comparison.role},
+        {"rounds", comparison.rounds},
+        {"ratio", comparison.ratio},
+        {"ratio_min", comparison.ratioMin},
+        {"ratio_max", comparison.ratioMax},
+        {"ci_low", endJson(comparison.interval.low)},
+        {"ci_high", endJson(comparison.interval.high)},
+        {"noise_floor", comparison.noiseFloor < 0 ? Json(nullptr) : endJson(comparison.noiseFloor)},
+        {"verdict", comparison.verdict},
+        {"feature_differences", comparison.featureDifferences}};
+}
+
+Json noiseFloorJson(const NoiseFloor& noise) {
+    return {{"scenario", noise.scenario},
+            {"subject", noise.subject},
+            {"ratio", noise.ratio},
+            {"ci_low", endJson(noise.interval.low)},
+            {"ci_high", endJson(noise.interval.high)},
+            {"floor", endJson(noise.floor)}};
+}
+
+Json checkJson(const CheckItem& item) {
+    return {
+        {"id", item.id}, {"question", item.question}, {"pass", item.pass}, {"detail", item.detail}};
+}
+
+Json runJson(const Report& report) {
+    return {{"suite", report.suite},
+            {"quick", report.quick},
+            {"publishable", isPublishable(report)},
+            {"interrupted", report.wasInterrupted},
+            {"skipped_scenarios", report.skipped},
+            {"warmups", report.repetition.warmups},
+            {"rounds", report.repetition.rounds},
+            {"extra_rounds_at_most", report.repetition.extraRounds},
+            {"processes", report.processes},
+            {"order", "interleaved, rotating"},
+            {"arguments", report.arguments}};
+}
+
+template <class Items, class ToJson>
+Json arrayOf(const Items& items, ToJson toJson) {
+    Json array = Json::array();
+    for (const auto& item : items) {
+        array.push_back(toJson(item));
+    }
+    return array;
 }
 
 Json verdictJson(const Verdict& verdict) {
@@ -194,6 +335,10 @@ std::string kindName(Kind kind) {
         return "loaded-latency";
     case Kind::idleLatency:
         return "idle-latency";
+    case Kind::rawEnqueue:
+        return "raw-enqueue";
+    case Kind::overflow:
+        return "overflow";
     case Kind::callCost:
         return "call-cost";
     case Kind::callLatency:
@@ -206,35 +351,36 @@ std::string kindName(Kind kind) {
     return {};
 }
 
+std::string layerName(Kind kind) {
+    switch (kind) {
+    case Kind::throughput:
+    case Kind::loadedLatency:
+    case Kind::idleLatency:
+        return "queue between threads";
+    case Kind::rawEnqueue:
+    case Kind::overflow:
+        return "queue alone";
+    case Kind::residentMemory:
+        return "process";
+    default:
+        return "call";
+    }
+}
+
 nlohmann::ordered_json toJson(const Report& report) {
-    Json json;
-    json["schema"] = schemaVersion;
-    json["run"] = {{"quick", report.quick},
-                   {"warmups", report.repetition.warmups},
-                   {"rounds", report.repetition.rounds},
-                   {"order", "interleaved, rotating"}};
-    json["environment"] = environmentJson(report.environment);
-    json["machine"] = Json::array();
-    for (const MachineRecord& record : report.machine) {
-        json["machine"].push_back(machineJson(record));
-    }
-    json["subjects"] = Json::array();
-    for (const Subject& subject : report.subjects) {
-        json["subjects"].push_back(subjectJson(subject));
-    }
-    json["results"] = Json::array();
-    for (const Result& result : report.results) {
-        json["results"].push_back(resultJson(result));
-    }
-    json["comparisons"] = Json::array();
-    for (const Comparison& comparison : report.comparisons) {
-        json["comparisons"].push_back(comparisonJson(comparison));
-    }
-    json["targets"] = Json::array();
-    for (const Verdict& verdict : report.verdicts) {
-        json["targets"].push_back(verdictJson(verdict));
-    }
-    return json;
+    const std::vector<std::string> reasons = notCredibleBecause(report);
+    return {{"schema", schemaVersion},
+            {"run", runJson(report)},
+            {"credible", reasons.empty()},
+            {"not_credible_because", reasons},
+            {"checklist", arrayOf(checklistOf(report), checkJson)},
+            {"environment", environmentJson(report.environment)},
+            {"machine", arrayOf(report.machine, machineJson)},
+            {"subjects", arrayOf(report.subjects, subjectJson)},
+            {"results", arrayOf(report.results, resultJson)},
+            {"comparisons", arrayOf(report.comparisons, comparisonJson)},
+            {"noise_floor", arrayOf(report.noiseFloors, noiseFloorJson)},
+            {"targets", arrayOf(report.verdicts, verdictJson)}};
 }
 
 }  // namespace sluice::bench

@@ -11,13 +11,15 @@
 
 namespace sluice::bench {
 
-/// Top level: `schema`, `run`, `environment`, `machine[]` (one entry per scenario), `subjects[]`,
-/// `results[]`, `comparisons[]`, `targets[]`. Times end in `_ns`, memory in `_mib`, a value that is
-/// not known is null, and nothing that was not measured is written.
+/// Times end in `_ns`, memory in `_mib`, a value that is not known is null, and nothing that was
+/// not measured is written. docs/benchmarking.md describes the fields.
 nlohmann::ordered_json toJson(const Report& report);
 
-/// "e2e-throughput", "loaded-latency", "idle-latency", "call-cost", "call-latency" or
-/// "resident-memory".
+/// For instance "e2e-throughput".
 std::string kindName(Kind kind);
+
+/// How much of a program a kind takes in: a call, a queue alone, a queue between threads. Figures
+/// of different layers stand in the report side by side and are never set against each other.
+std::string layerName(Kind kind);
 
 }  // namespace sluice::bench

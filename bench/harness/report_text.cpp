@@ -1,20 +1,14 @@
 #include "harness/report_text.hpp"
 
 #include "harness/report_json.hpp"
+#include "harness/text.hpp"
 
 #include <algorithm>
-#include <cstdio>
+#include <cmath>
 
 namespace sluice::bench {
 
 namespace {
-
-template <class... Values>
-std::string format(const char* pattern, Values... values) {
-    char text[256];
-    const int length = std::snprintf(text, sizeof text, pattern, values...);
-    return {text, std::size_t(std::clamp(length, 0, int(sizeof text) - 1))};
-}
 
 std::string listOf(const std::vector<int>& numbers) {
     std::string text;
@@ -27,16 +21,17 @@ std::string listOf(const std::vector<int>& numbers) {
 // The flags that differ from row to row; the others are said once, in the title.
 std::string rowFlags(const Result& result) {
     std::string text;
-    for (const char* shown : {"UNRELIABLE", "REORDERED", "TIMEOUTS", "BEHIND_SCHEDULE"}) {
-        if (std::find(result.flags.begin(), result.flags.end(), shown) != result.flags.end()) {
+    // Of single times the clock is a part that everybody has: the report says so elsewhere.
+    if (!hasSamples(result.scenario.kind) && hasFlag(result, "CLOCK_OVERHEAD")) {
+        text += "  CLOCK_OVERHEAD";
+    }
+    for (const char* shown :
+         {"UNRELIABLE", "REJECTED_IN_RAW", "REORDERED", "TIMEOUTS", "BEHIND_SCHEDULE"}) {
+        if (hasFlag(result, shown)) {
             text += std::string("  ") + shown;
         }
     }
     return text;
-}
-
-bool isQuick(const Result& result) {
-    return std::find(result.flags.begin(), result.flags.end(), "QUICK") != result.flags.end();
 }
 
 std::string crewText(const RoundPlan& plan) {
@@ -46,6 +41,12 @@ std::string crewText(const RoundPlan& plan) {
            std::to_string(plan.placement.consumerCpu) + ", " +
            (plan.capacity == 0 ? "unbounded" : "capacity " + std::to_string(plan.capacity)) + ", " +
            (plan.placement.oversubscribed ? "yields" : "spins") + " when full and when empty";
+}
+
+std::string aloneText(const RoundPlan& plan) {
+    return "one thread on CPU " + listOf(plan.placement.producerCpus) + ", capacity " +
+           std::to_string(plan.capacity) + ", " + std::to_string(plan.batch) +
+           " pushes at a time, then the queue is emptied";
 }
 
 std::string threadText(const RoundPlan& plan) {
@@ -64,13 +65,14 @@ std::string eventText(const RoundPlan& plan) {
 std::string whatText(const Scenario& scenario) {
     return scenario.what.empty()
                ? kindName(scenario.kind) + ", " + std::to_string(scenario.messageBytes) +
-                     (hasConsumer(scenario.kind) ? "-byte messages" : "-byte blocks")
+                     (passesMessages(scenario.kind) ? "-byte messages" : "-byte blocks")
                : scenario.what;
 }
 
 std::string threadsText(const Result& result) {
     const Kind kind = result.scenario.kind;
     return hasConsumer(kind)         ? crewText(result.plan)
+           : passesMessages(kind)    ? aloneText(result.plan)
            : kind == Kind::eventCost ? eventText(result.plan)
                                      : threadText(result.plan);
 }
@@ -79,8 +81,9 @@ void printTitle(std::ostream& out, const Result& result) {
     out << '\n'
         << result.scenario.name << ": " << whatText(result.scenario) << ", "
         << result.series.roundNs.size() << " rounds"
-        << (isQuick(result) ? " (quick: not for publication)" : "") << "\n  " << threadsText(result)
-        << '\n';
+        << (hasFlag(result, "QUICK") ? " (quick: not for publication)" : "")
+        << (result.scenario.section.empty() ? "" : "\n  section: " + result.scenario.section)
+        << "\n  " << threadsText(result) << '\n';
 }
 
 void printMachine(std::ostream& out, const MachineRecord& machine) {
@@ -98,6 +101,11 @@ void printMachine(std::ostream& out, const MachineRecord& machine) {
                               : "\n  UNSTEADY: the machine was disturbed or changed meanwhile\n");
 }
 
+std::string intervalText(const Interval& interval) {
+    return std::isfinite(interval.high) ? format("[%.3f %.3f]", interval.low, interval.high)
+                                        : std::string("[?]");
+}
+
 // The ratio of a subject to the baseline of that role: 1 for the baseline itself, "-" without one.
 std::string ratioText(const std::vector<Comparison>& comparisons, const std::string& subject,
                       const std::string& role) {
@@ -106,7 +114,8 @@ std::string ratioText(const std::vector<Comparison>& comparisons, const std::str
             return "1";
         }
         if (comparison.role == role && comparison.subject == subject) {
-            return format("%.3f", comparison.ratio);
+            return format("%.3f ", comparison.ratio) + intervalText(comparison.interval) + " " +
+                   comparison.verdict;
         }
     }
     return "-";
@@ -142,7 +151,7 @@ void printRankedRow(std::ostream& out, const Result& result,
     out << format("  %-38s %9.2f  [%8.2f .. %9.2f]  %5.2f  %9.2f", result.subject.c_str(),
                   stats.median, stats.min, stats.max, stats.cv, stats.p99);
     for (const RatioColumn& column : columns) {
-        out << format("  %10s", ratioText(comparisons, result.subject, column.role).c_str());
+        out << format("  %-31s", ratioText(comparisons, result.subject, column.role).c_str());
     }
     out << rowFlags(result) << '\n';
 }
@@ -173,7 +182,7 @@ void printRanked(std::ostream& out, const std::vector<Result>& results,
     out << format("  %-38s %9s  [%8s .. %9s]  %5s  %9s", "subject",
                   memory ? "MiB median" : "ns median", "min", "max", "cv", "p99");
     for (const RatioColumn& column : columns) {
-        out << format("  %10s", column.heading.c_str());
+        out << format("  %-31s", column.heading.c_str());
     }
     out << '\n';
     for (const Result& result : results) {
@@ -186,7 +195,7 @@ void printRanked(std::ostream& out, const std::vector<Result>& results,
     const auto best = std::find_if(results.begin(), results.end(), [](const Result& result) {
         return !isInvalid(result) && result.subject.rfind(floorPrefix, 0) != 0;
     });
-    if (best != results.end()) {
+    if (best != results.end() && isRanked(best->scenario.kind)) {
         out << (memory ? "  least: " : "  fastest: ") << best->subject << '\n';
     }
     printBaselines(out, comparisons, columns);
@@ -239,7 +248,8 @@ void printLoaded(std::ostream& out, const std::vector<Result>& results,
     }
     out << "  all in ns; round p99: the median of the rounds' P99, p99: that of all samples "
            "together\n"
-           "  each subject at half of its own throughput, so rows are not ranked\n";
+        << format("  each subject at %.0f %% of its own throughput, so rows are not ranked\n",
+                  100 * results.front().plan.load);
 }
 
 }  // namespace
@@ -249,10 +259,12 @@ RatioColumns peerColumns() {
 }
 
 void printEnvironment(std::ostream& out, const Environment& environment) {
+    const std::string flags =
+        environment.flagSets.empty() ? "" : environment.flagSets.front().flags;
     out << environment.cpu << ", CPUs " << listOf(environment.cpus)
         << (environment.virtualMachine ? " of a virtual machine, " : ", ") << environment.kernel
         << '\n'
-        << environment.compiler << ' ' << environment.flags << '\n'
+        << environment.compiler << ' ' << flags << '\n'
         << format("one clock read %.1f ns\n", environment.clockNs);
     if (environment.assertions || environment.sanitized) {
         out << "WARNING: assertions or a sanitizer are compiled in; figures say nothing\n";
@@ -270,6 +282,9 @@ void printScenario(std::ostream& out, const std::vector<Result>& results,
     switch (results.front().scenario.kind) {
     case Kind::loadedLatency:
         printLoaded(out, results, machine);
+        break;
+    case Kind::overflow:
+        printRanked(out, results, {}, {});
         break;
     case Kind::callLatency:
         printCalls(out, sorted(results, [](const Stats& stats) { return stats.p999; }), machine);

@@ -1,13 +1,11 @@
 #include "harness/result.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace sluice::bench {
 
 namespace {
-
-// Above this spread a median says little (standard deviation / mean, over the rounds).
-constexpr double unreliableCv = 0.3;
 
 // The largest change of the time of a cache line that still counts as the same machine.
 constexpr double steadyFactor = 1.5;
@@ -18,36 +16,105 @@ constexpr double disturbance = 0.02;
 // With fewer values the nearest-rank P99 is the largest value.
 constexpr std::size_t samplesForP99 = 100;
 
-std::vector<std::string> flagsOf(const Result& result, const MachineRecord& machine, bool quick) {
+// Reading the clock may take this part of a timed interval unremarked, and this one at all.
+constexpr double noticedOverhead = 0.01;
+constexpr double worstOverhead = 0.10;
+
+// A round of a result is suspicious when it is this far above the median.
+constexpr double outlier = 1.3;
+
+double overheadOf(const Result& result, double clockNs) {
+    if (clockNs < 0) {
+        return -1;
+    }
+    if (hasSamples(result.scenario.kind)) {
+        return result.stats.median > 0 ? clockNs / result.stats.median : -1;
+    }
+    double worst = -1;
+    for (const RoundRecord& record : result.series.records) {
+        if (record.timedNs > 0) {
+            worst = std::max(worst, double(record.clockReads) * clockNs / record.timedNs);
+        }
+    }
+    return worst;
+}
+
+// Why the figures mean nothing although each round's books balance.
+std::string complaintOf(const Result& result) {
+    if (!hasSamples(result.scenario.kind) && result.clockOverhead > worstOverhead) {
+        return "reading the clock took " + std::to_string(int(100 * result.clockOverhead)) +
+               " % of a timed interval";
+    }
+    for (const RoundRecord& record : result.series.records) {
+        const double messages = double(record.counts.delivered);
+        if (record.perf.instructions.value_or(result.instructionFloor * messages) <
+            result.instructionFloor * messages) {
+            return "fewer instructions than the payload alone needs: a loop was optimised away";
+        }
+    }
+    return {};
+}
+
+std::vector<std::string> flagsOf(const Result& result, const MachineRecord& machine,
+                                 const Conditions& conditions) {
+    const Series& series = result.series;
+    const Kind kind = result.scenario.kind;
+    const bool fewRounds = series.error.empty() && series.roundNs.size() < fewestRounds;
+    const std::pair<bool, const char*> all[] = {
+        {!series.error.empty(), "INVALID"},
+        {summarize(series.roundNs).cv > unreliableCv, "UNRELIABLE"},
+        {!isSteady(machine), "MACHINE_UNSTEADY"},
+        {conditions.quick, "QUICK"},
+        {conditions.interrupted, "INTERRUPTED"},
+        {fewRounds && !conditions.quick, "TOO_FEW_ROUNDS"},
+        {result.plan.placement.oversubscribed, "OVERSUBSCRIBED"},
+        {result.stats.samples < samplesForP99, "P99_IS_MAX"},
+        {result.clockOverhead > noticedOverhead, "CLOCK_OVERHEAD"},
+        {kind == Kind::overflow, "OVERFLOW"},
+        {kind == Kind::rawEnqueue && series.counts.rejected != 0, "REJECTED_IN_RAW"},
+        {series.counts.disorder != 0, "REORDERED"},
+        {series.timedOut != 0, "TIMEOUTS"},
+        {series.roundsBehindSchedule != 0, "BEHIND_SCHEDULE"},
+    };
     std::vector<std::string> flags;
-    if (!result.series.error.empty()) {
-        flags.emplace_back("INVALID");
-    }
-    if (summarize(result.series.roundNs).cv > unreliableCv) {
-        flags.emplace_back("UNRELIABLE");
-    }
-    if (!isSteady(machine)) {
-        flags.emplace_back("MACHINE_UNSTEADY");
-    }
-    if (quick) {
-        flags.emplace_back("QUICK");
-    }
-    if (result.plan.placement.oversubscribed) {
-        flags.emplace_back("OVERSUBSCRIBED");
-    }
-    if (result.stats.samples < samplesForP99) {
-        flags.emplace_back("P99_IS_MAX");
-    }
-    if (result.series.counts.disorder != 0) {
-        flags.emplace_back("REORDERED");
-    }
-    if (result.series.timedOut != 0) {
-        flags.emplace_back("TIMEOUTS");
-    }
-    if (result.series.roundsBehindSchedule != 0) {
-        flags.emplace_back("BEHIND_SCHEDULE");
+    for (const auto& [applies, name] : all) {
+        if (applies) {
+            flags.emplace_back(name);
+        }
     }
     return flags;
+}
+
+// What the rounds that took long have had and the others have not, as far as the system tells.
+std::vector<std::string> suspectsOf(const Result& result, const MachineRecord& machine) {
+    std::vector<std::string> suspects;
+    const Series& series = result.series;
+    if (!isUnreliable(series)) {
+        return suspects;
+    }
+    const double limit = outlier * median(series.roundNs);
+    Usage slow;
+    double migrations = 0;
+    for (const RoundRecord& record : series.records) {
+        if (record.ns > limit) {
+            slow.involuntarySwitches += record.usage.involuntarySwitches;
+            slow.majorFaults += record.usage.majorFaults;
+            migrations += record.perf.migrations.value_or(0);
+        }
+    }
+    const auto suspect = [&suspects](double count, const char* what) {
+        if (count > 0) {
+            suspects.push_back(std::to_string(std::uint64_t(count)) + " " + what);
+        }
+    };
+    suspect(double(slow.involuntarySwitches), "involuntary context switches in its slow rounds");
+    suspect(double(slow.majorFaults), "page faults that waited for a device in its slow rounds");
+    suspect(migrations, "migrations to another CPU in its slow rounds");
+    suspect(machine.stolen > disturbance ? 100 * machine.stolen : 0,
+            "% of the CPU time stolen by other virtual machines");
+    suspect(machine.others > disturbance ? 100 * machine.others : 0,
+            "% of the CPU time used by other processes");
+    return suspects;
 }
 
 }  // namespace
@@ -60,6 +127,15 @@ bool hasConsumer(Kind kind) noexcept {
     return kind == Kind::throughput || kind == Kind::loadedLatency || kind == Kind::idleLatency;
 }
 
+bool passesMessages(Kind kind) noexcept {
+    return hasConsumer(kind) || kind == Kind::rawEnqueue || kind == Kind::overflow;
+}
+
+bool isRanked(Kind kind) noexcept {
+    // Under load every subject has its own rate: a ratio would compare different things.
+    return kind != Kind::overflow && kind != Kind::loadedLatency;
+}
+
 bool isSteady(const MachineRecord& record) noexcept {
     return record.lineOneWay.max <= steadyFactor * record.lineOneWay.min &&
            record.others <= disturbance && record.stolen <= disturbance;
@@ -69,13 +145,42 @@ bool isInvalid(const Result& result) noexcept {
     return !result.series.error.empty();
 }
 
+bool isPublishable(const Report& report) noexcept {
+    return !report.quick && !report.wasInterrupted && report.repetition.warmups >= fewestWarmups &&
+           report.repetition.rounds >= fewestRounds;
+}
+
+double perSecond(const Result& result) noexcept {
+    const bool isTime = result.scenario.kind != Kind::residentMemory;
+    return isTime && !hasSamples(result.scenario.kind) && result.stats.median > 0
+               ? 1e9 / result.stats.median
+               : 0;
+}
+
 Result makeResult(const Scenario& scenario, const std::string& subject, const RoundPlan& plan,
-                  Series series, const MachineRecord& machine, bool quick) {
-    Result result{scenario, subject, plan, std::move(series), {}, {}};
+                  Series series, const MachineRecord& machine, const Conditions& conditions) {
+    Result result;
+    result.scenario = scenario;
+    result.subject = subject;
+    result.plan = plan;
+    result.series = std::move(series);
+    if (plan.placement.oversubscribed) {
+        result.scenario.section = oversubscribedSection;
+    }
     const bool samples = hasSamples(scenario.kind);
     result.stats = summarize(samples ? result.series.samples : result.series.roundNs);
-    result.flags = flagsOf(result, machine, quick);
+    result.clockOverhead = overheadOf(result, machine.clockNs);
+    result.instructionFloor = conditions.instructionFloor;
+    if (result.series.error.empty()) {
+        result.series.error = complaintOf(result);
+    }
+    result.flags = flagsOf(result, machine, conditions);
+    result.suspects = suspectsOf(result, machine);
     return result;
+}
+
+bool hasFlag(const Result& result, const std::string& flag) {
+    return std::find(result.flags.begin(), result.flags.end(), flag) != result.flags.end();
 }
 
 }  // namespace sluice::bench

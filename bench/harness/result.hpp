@@ -10,6 +10,7 @@
 #include "harness/subject.hpp"
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,8 @@ enum class Kind {
     throughput,
     loadedLatency,
     idleLatency,
+    rawEnqueue,      ///< pushes into a queue that has room for all of them, no consumer meanwhile
+    overflow,        ///< far more pushes than the queue has room for: a demonstration, never ranked
     callCost,        ///< time of one call among many, on one thread
     callLatency,     ///< time of single calls, on one thread
     residentMemory,  ///< MiB that a process of its own takes
@@ -32,6 +35,20 @@ bool hasSamples(Kind kind) noexcept;
 /// Whether its rounds have a producer and a consumer; else it is one thread's work.
 bool hasConsumer(Kind kind) noexcept;
 
+/// Whether it passes messages through a queue, with a consumer or without one.
+bool passesMessages(Kind kind) noexcept;
+
+/// Whether results of this kind are compared with each other at all.
+bool isRanked(Kind kind) noexcept;
+
+/// Parts of a suite that belong together, "" being the main one.
+inline const std::string controlGroup = "control group";
+inline const std::string loadSection = "load";
+inline const std::string sizeSection = "message size";
+inline const std::string depthSection = "depth";
+inline const std::string distanceSection = "distance of the CPUs";
+inline const std::string oversubscribedSection = "oversubscribed";
+
 struct Scenario {
     std::string suite;
     std::string name;
@@ -42,6 +59,16 @@ struct Scenario {
 
     /// What one figure is, where kind and bytes do not tell.
     std::string what = {};
+
+    /// The scenarios of the control group run together or not at all.
+    std::string section = {};
+
+    /// Queues: the capacity, and of latency under load the part of the subject's own capacity.
+    std::size_t capacity = 0;
+    double load = 0;
+
+    /// The CPUs to use, instead of all that the process may use.
+    std::vector<int> cpus = {};
 };
 
 struct Result {
@@ -52,7 +79,20 @@ struct Result {
 
     /// Over the rounds, or over all samples: see hasSamples().
     Stats stats;
+
+    /// The part of the timed interval that went into reading the clock, in the worst round; of
+    /// single times, one read as a part of their median. Negative when unknown.
+    double clockOverhead = -1;
+
+    /// Calls of the allocator for one message of the timed part; nothing when nobody counted.
+    std::optional<double> allocationsPerMessage;
+
+    /// User-mode instructions for one message that its payload alone needs; negative when unknown.
+    double instructionFloor = -1;
     std::vector<std::string> flags;
+
+    /// What may have disturbed a result that is unreliable.
+    std::vector<std::string> suspects;
 };
 
 /// How a subject stands to another one: the median over the rounds of (subject / baseline), each
@@ -67,6 +107,32 @@ struct Comparison {
     double ratio = 0;
     double ratioMin = 0;
     double ratioMax = 0;
+    Kind kind = Kind::throughput;
+    std::size_t rounds = 0;
+
+    /// With so many pairs the median lies in here 19 times out of 20; the whole line when there are
+    /// too few to say.
+    Interval interval;
+
+    /// What the same subject against itself showed in this scenario; negative when unknown.
+    double noiseFloor = -1;
+
+    /// "faster", "slower", "same" or "undecided".
+    std::string verdict = "undecided";
+
+    /// In which promises the two differ.
+    std::vector<std::string> featureDifferences;
+};
+
+/// The same subject entered twice (A/A): a ratio that is no larger says nothing.
+struct NoiseFloor {
+    std::string scenario;
+    std::string subject;
+    double ratio = 1;
+    Interval interval;
+
+    /// The end of the interval that is farther from 1, as a factor of at least 1.
+    double floor = 1;
 };
 
 /// A ratio that a subject is meant to reach; a comparison with the same names tells whether it did.
@@ -101,6 +167,9 @@ struct MachineRecord {
     /// unknown.
     double others = -1;
     double stolen = -1;
+
+    /// One read of the clock.
+    double clockNs = -1;
 };
 
 /// False when others had a noticeable part of the CPUs, or when the time of a cache line changed so
@@ -117,13 +186,41 @@ struct Report {
     std::vector<Result> results;
     std::vector<Comparison> comparisons;
     std::vector<Verdict> verdicts;
+    std::vector<NoiseFloor> noiseFloors;
+
+    /// How the program was called, and how often it was started for its rounds.
+    std::string suite;
+    std::vector<std::string> arguments;
+    std::size_t processes = 1;
+    bool wasInterrupted = false;
+
+    /// Scenarios that a run with a limit of time did not come to.
+    std::vector<std::string> skipped;
 };
+
+/// Fewer warm-ups or rounds than these are not for publication.
+inline constexpr std::size_t fewestWarmups = 3;
+inline constexpr std::size_t fewestRounds = 10;
+bool isPublishable(const Report& report) noexcept;
+
+/// Messages, calls or events per second, from what was accepted or delivered and never from
+/// attempts; 0 when the result has no such figure.
+double perSecond(const Result& result) noexcept;
 
 /// True when a round of the result broke an identity or could not be run; its figures mean nothing.
 bool isInvalid(const Result& result) noexcept;
 
+/// Under what conditions a result came about.
+struct Conditions {
+    bool quick = false;
+    bool interrupted = false;
+    double instructionFloor = -1;
+};
+
 /// Computes the statistics and the flags of one subject in one scenario.
 Result makeResult(const Scenario& scenario, const std::string& subject, const RoundPlan& plan,
-                  Series series, const MachineRecord& machine, bool quick);
+                  Series series, const MachineRecord& machine, const Conditions& conditions);
+
+bool hasFlag(const Result& result, const std::string& flag);
 
 }  // namespace sluice::bench

@@ -4,10 +4,12 @@
 /// What one round is asked to do and what it reports.
 
 #include "harness/affinity.hpp"
+#include "harness/clock.hpp"
 #include "harness/counts.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +28,9 @@ struct RoundPlan {
     std::uint64_t runIn = 0;
     std::uint64_t messages = 0;
 
+    /// Raw enqueue and overflow: so many attempts are timed before the queue is emptied.
+    std::uint64_t batch = 0;
+
     /// Whether the subject promises to keep each producer's order. One that does and fails is
     /// INVALID.
     bool ordered = true;
@@ -38,7 +43,10 @@ struct RoundPlan {
     /// Resident memory: when it is looked at.
     Moment moment = Moment::peak;
 
-    /// Loaded latency: the distance of two sends, and how many messages lie between two probes.
+    /// Loaded latency: the load as a part of the subject's own capacity, the distance of two sends,
+    /// how many messages lie between two probes, and how long sends are planned for.
+    double load = 0;
+    double sendingNs = 50e6;
     double intervalNs = 0;
     std::uint64_t probeStride = 61;
 
@@ -61,17 +69,41 @@ struct Round {
     /// the round's median. Resident memory: MiB.
     double ns = 0;
 
+    /// The timed interval, and how often the clock was read by the thread that timed it, both reads
+    /// at its ends included. The interval is 0 where single calls are timed.
+    double timedNs = 0;
+    std::uint64_t clockReads = 0;
+
+    /// How many things `ns` is divided by.
+    std::uint64_t timedMessages = 0;
+
     /// Latency only: one value for each probe or call.
     std::vector<double> samples;
     std::uint64_t timedOut = 0;
 
     /// Loaded latency only: the distance of two sends, and true when the sends fell behind their
-    /// schedule for good.
+    /// schedule for good. `lateSends`: those that were due before the one in front was sent.
     double intervalNs = 0;
     bool behindSchedule = false;
+    std::uint64_t lateSends = 0;
+
+    /// How often the timed part called the allocator; nothing when nobody counts.
+    std::optional<std::uint64_t> allocations;
 
     /// Why the round is INVALID; empty when it is not.
     std::string error;
+
+    /// One value for `things` things that took from `start` to `end`. A clock that stood still is
+    /// an error.
+    void time(Nanoseconds start, Nanoseconds end, std::uint64_t things, std::uint64_t reads = 2) {
+        timedNs = double(end - start);
+        timedMessages = things;
+        clockReads = reads;
+        ns = timedNs / double(things);
+        if (timedNs <= 0 && error.empty()) {
+            error = "the clock stood still during the round";
+        }
+    }
 };
 
 }  // namespace sluice::bench

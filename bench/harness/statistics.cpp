@@ -26,6 +26,23 @@ double median(std::vector<double> values) {
     return middle(values);
 }
 
+Interval medianInterval(std::vector<double> values) {
+    constexpr double doubt = 0.05;
+    std::sort(values.begin(), values.end());
+    const double n = double(values.size());
+    // The chance that at most `outside` values lie below the median: heads of a fair coin.
+    double heads = std::pow(0.5, n);
+    double chance = heads;
+    Interval interval;
+    for (std::size_t outside = 0; 2 * outside < values.size() && 2 * chance <= doubt;) {
+        interval = {values[outside], values[values.size() - 1 - outside]};
+        ++outside;
+        heads *= (n - double(outside) + 1) / double(outside);
+        chance += heads;
+    }
+    return interval;
+}
+
 Stats summarize(std::vector<double> values) {
     Stats stats;
     if (values.empty()) {

@@ -4,6 +4,7 @@
 /// Order statistics and moments of one sample; nothing cleverer.
 
 #include <cstddef>
+#include <limits>
 #include <vector>
 
 namespace sluice::bench {
@@ -29,6 +30,16 @@ double quantile(const std::vector<double>& sorted, double q) noexcept;
 
 /// The middle value, or the mean of the two middle ones. `values` must not be empty.
 double median(std::vector<double> values);
+
+struct Interval {
+    double low = 0;
+    double high = std::numeric_limits<double>::infinity();
+};
+
+/// Where the median of what the values were drawn from lies, with a confidence of at least 95 %,
+/// whatever its distribution: between two of the sorted values, as far inside as the sign test
+/// allows. Fewer than six values cannot say; then it is the whole line.
+Interval medianInterval(std::vector<double> values);
 
 /// The standard deviation divides by n - 1. An empty sample gives all zeros.
 Stats summarize(std::vector<double> values);

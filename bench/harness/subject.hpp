@@ -31,6 +31,13 @@ struct Features {
 
     /// True when a message is handed out in place; false when the consumer gets a copy.
     bool inPlace = false;
+
+    /// What else it does for each message, or can do.
+    bool blocking = false;      ///< a waiting consumer can sleep
+    bool priority = false;      ///< urgent messages overtake others
+    bool backPressure = false;  ///< it tells or refuses by how full it is
+    bool statistics = false;    ///< it counts what passes
+    bool typeErasure = false;   ///< the handler is called through a pointer
 };
 
 /// How the thread that polls (and the one that pushes into a full queue) spends its time.

@@ -3,6 +3,7 @@
 /// \file
 /// End-to-end throughput: from the barrier to the last delivery, divided by the messages delivered.
 
+#include "harness/allocation_count.hpp"
 #include "harness/crew.hpp"
 
 namespace sluice::bench {
@@ -12,6 +13,7 @@ template <class Queue, class Message, class PacingPolicy>
 Round throughputRound(const RoundPlan& plan) {
     Nanoseconds consumerStart = 0;
     Nanoseconds finish = 0;
+    AllocationCount allocations;
     const std::uint64_t all = plan.runIn + plan.messages;
 
     const auto produce = [&](auto& to, std::size_t index, SenderBooks& books,
@@ -27,16 +29,19 @@ Round throughputRound(const RoundPlan& plan) {
         const auto nothingMore = [](const Message&) {};
         receiveUntil<Message, PacingPolicy>(from, plan.runIn, receipt, control, nothingMore);
         control.barrier.arriveAndWait();
+        const std::uint64_t allocated = allocationsSoFar();
         consumerStart = now();
         receiveUntil<Message, PacingPolicy>(from, all, receipt, control, nothingMore);
         finish = now();
+        allocations.add(allocationsSoFar() - allocated);
     };
     const auto time = [&](Round& round, const std::vector<SenderBooks>& books) {
         Nanoseconds start = consumerStart;
         for (const SenderBooks& sender : books) {
             start = std::min(start, sender.startedAt);
         }
-        round.ns = double(finish - start) / double(plan.messages);
+        round.time(start, finish, plan.messages);
+        round.allocations = allocations.value();
     };
     return runCrew<Message, Queue>(plan, produce, consume, time);
 }

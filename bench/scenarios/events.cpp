@@ -149,6 +149,7 @@ RatioColumns columns() {
 
 Suite eventSuite(const SuiteOptions& options, const std::vector<int>& cpus) {
     Suite suite;
+    suite.name = "events";
     const std::vector<Work> all = works();
     for (const Work& work : all) {
         suite.scenarios.push_back(work.scenario);

@@ -123,6 +123,7 @@ std::vector<Comparison> compareWithHeaps(const std::vector<Result>& results) {
 
 Suite memorySuite(const SuiteOptions& options, const std::vector<int>& cpus) {
     Suite suite;
+    suite.name = "memory";
     suite.scenarios = scenarios();
     const auto subjects = std::make_shared<const MemorySubjects>(memorySubjects());
     for (const MemorySubject& subject : *subjects) {

@@ -1,11 +1,16 @@
 #include "scenarios/suite.hpp"
 
+#include "harness/checklist.hpp"
 #include "harness/comparison.hpp"
+#include "harness/control_group.hpp"
 #include "harness/cpu_share.hpp"
-#include "harness/machine.hpp"
+#include "harness/interruption.hpp"
 #include "harness/progress_line.hpp"
+#include "scenarios/measure.hpp"
 
+#include <algorithm>
 #include <iterator>
+#include <map>
 #include <regex>
 #include <utility>
 
@@ -21,92 +26,147 @@ public:
           options_(options),
           cpus_(cpus),
           out_(out),
+          repetition_(options.repetition),
           scenarioFilter_(options.scenarioFilter),
-          subjectFilter_(options.subjectFilter) {}
+          measuring_(suite, options, cpus) {}
 
     Report run() {
+        const InterruptionWatch watch;
         Report report;
-        report.environment = describeEnvironment(cpus_);
+        report.suite = suite_.name;
+        report.arguments = options_.arguments;
+        report.environment = describeEnvironment(cpus_, options_.build);
         report.repetition = options_.repetition;
         report.quick = options_.quick;
+        report.processes = options_.processes;
         for (const Subject& subject : suite_.subjects) {
-            if (isSelected(subject)) {
+            if (measuring_.isSelected(subject)) {
                 report.subjects.push_back(subject);
             }
         }
-        printEnvironment(out_, report.environment);
-        for (const Scenario& scenario : suite_.scenarios) {
-            if (std::regex_search(scenario.name, scenarioFilter_)) {
-                runScenario(scenario, report);
-            }
+        const std::vector<Scenario> scenarios = selectedScenarios();
+        if (scenarios.empty()) {
+            return report;
         }
-        out_ << '\n';
-        printVerdicts(out_, report.verdicts);
-        printScaling(out_, report.results, suite_.scaling);
-        printAbsent(out_, report.subjects);
+        printEnvironment(out_, report.environment);
+        for (std::size_t i = 0; i < scenarios.size() && !interrupted(); ++i) {
+            if (isLongOver()) {
+                report.skipped.push_back(scenarios[i].name);
+                out_ << "skipped, the time is up: " << scenarios[i].name << '\n';
+                continue;
+            }
+            shareTime(scenarios.size() - i);
+            runScenario(scenarios[i],
+                        std::to_string(i + 1) + " of " + std::to_string(scenarios.size()), report);
+        }
+        report.wasInterrupted = interrupted();
+        printEnd(report);
         return report;
     }
 
 private:
-    struct Named {
-        std::string subject;
-        Entrant entrant;
-    };
-
-    bool isSelected(const Subject& subject) const {
-        return std::regex_search(subject.id, subjectFilter_);
-    }
-
-    std::vector<Named> entrantsOf(const Scenario& scenario) const {
-        std::vector<Named> entrants;
-        for (std::size_t i = 0; i < suite_.subjects.size(); ++i) {
-            const Subject& subject = suite_.subjects[i];
-            if (isSelected(subject) && subject.absentBecause.empty()) {
-                Entrant entrant = suite_.enter(scenario, i);
-                if (entrant.run) {
-                    entrants.push_back({subject.id, std::move(entrant)});
-                }
+    // The control group says something only as a whole.
+    std::vector<Scenario> selectedScenarios() const {
+        const auto matches = [this](const Scenario& scenario) {
+            return std::regex_search(scenario.name, scenarioFilter_);
+        };
+        const auto isControl = [](const Scenario& scenario) {
+            return scenario.section == controlGroup;
+        };
+        const bool withControl =
+            std::any_of(suite_.scenarios.begin(), suite_.scenarios.end(),
+                        [&](const Scenario& each) { return isControl(each) && matches(each); });
+        std::vector<Scenario> selected;
+        for (const Scenario& scenario : suite_.scenarios) {
+            if ((isControl(scenario) ? withControl : matches(scenario)) &&
+                !measuring_.entrantsOf(scenario).empty()) {
+                selected.push_back(scenario);
             }
         }
-        return entrants;
+        return selected;
     }
 
-    void runScenario(const Scenario& scenario, Report& report) {
-        const std::vector<Named> entrants = entrantsOf(scenario);
-        if (entrants.empty()) {
+    double timeSpent() const { return double(now() - beganAt_); }
+    bool isTimeUp() const { return options_.budgetNs > 0 && timeSpent() > options_.budgetNs; }
+
+    // On a busy machine even one round each takes too long.
+    bool isLongOver() const { return isTimeUp() && timeSpent() > 1.4 * options_.budgetNs; }
+
+    // What one scenario did not use is there for the others. Without any time left there is still
+    // one round each, for a while.
+    void shareTime(std::size_t scenariosLeft) {
+        if (options_.budgetNs > 0) {
+            const double left = options_.budgetNs - timeSpent();
+            repetition_.budgetNs = std::max(1.0, left / double(scenariosLeft));
+        }
+        if (isTimeUp()) {
+            repetition_.warmups = 0;
+        }
+    }
+
+    void printEnd(const Report& report) const {
+        out_ << '\n';
+        printControlGroup(out_, report.results);
+        printVerdicts(out_, report.verdicts);
+        printScaling(out_, report.results, suite_.scaling);
+        printAbsent(out_, report.subjects);
+        printChecklist(out_, report);
+    }
+
+    void runScenario(const Scenario& scenario, const std::string& position, Report& report) {
+        const std::vector<NamedEntrant> entrants = measuring_.entrantsOf(scenario);
+        progress_.begin(scenario.name + " (" + position + ")");
+        const CpuShare share;
+        std::vector<Series> series = measuring_.measure(
+            scenario, entrants, repetition_,
+            [this](std::size_t done, std::size_t all) { progress_.show(done, all); });
+        progress_.end();
+        if (series.front().roundNs.empty() && interrupted()) {
             return;
         }
-        progress_.begin(scenario.name);
-        const CpuShare share;
-        std::vector<Series> series = measure(scenario, entrants);
-        progress_.end();
         const MachineRecord machine = recordMachine(
-            scenario, {series.begin() + std::ptrdiff_t(entrants.size()), series.end()}, share);
+            scenario, {series.begin() + std::ptrdiff_t(entrants.size()), series.end()}, share,
+            report.environment.clockNs);
+        const Conditions conditions{options_.quick, interrupted(),
+                                    suite_.instructionFloor ? suite_.instructionFloor(scenario)
+                                                            : -1};
         std::vector<Result> results;
         for (std::size_t i = 0; i < entrants.size(); ++i) {
             results.push_back(makeResult(scenario, entrants[i].subject, entrants[i].entrant.plan,
-                                         std::move(series[i]), machine, options_.quick));
+                                         std::move(series[i]), machine, conditions));
+        }
+        if (Measuring::hasTwin(scenario)) {
+            compareTwins(results, report);
+        }
+        // Sizes, depths and distances do not change what a message allocates.
+        const bool isMain = scenario.section.empty() || scenario.section == controlGroup;
+        if (isMain && !isTimeUp() && !interrupted()) {
+            enterAllocations(scenario, results);
         }
         publish(std::move(results), machine, report);
     }
 
-    // The series of all entrants, then those of the measurements of the machine itself.
-    std::vector<Series> measure(const Scenario& scenario, const std::vector<Named>& entrants) {
-        std::vector<std::function<Round()>> entries;
-        for (const Named& each : entrants) {
-            entries.push_back(each.entrant.run);
+    void enterAllocations(const Scenario& scenario, std::vector<Result>& results) const {
+        const std::map<std::string, double> counts = measuring_.countAllocations(scenario);
+        for (Result& result : results) {
+            const auto found = counts.find(result.subject);
+            if (found != counts.end()) {
+                result.allocationsPerMessage = found->second;
+            }
         }
-        entries.emplace_back([this] { return lineOneWayRound(cpus_[0], cpus_[1]); });
-        entries.emplace_back([this] { return lineStreamedRound(cpus_[0], cpus_[1]); });
-        if (std::function<Round()> alone = suite_.machineAlone(scenario)) {
-            entries.push_back(std::move(alone));
+    }
+
+    // A/A: what a subject and itself seem to differ by is noise. Takes the twin out again.
+    static void compareTwins(std::vector<Result>& results, Report& report) {
+        const Result twin = std::move(results.back());
+        results.pop_back();
+        if (!isInvalid(twin) && !isInvalid(results.front())) {
+            report.noiseFloors.push_back(noiseFloorOf(results.front(), twin));
         }
-        return interleave(entries, options_.repetition,
-                          [this](std::size_t done, std::size_t all) { progress_.show(done, all); });
     }
 
     static MachineRecord recordMachine(const Scenario& scenario, const std::vector<Series>& machine,
-                                       const CpuShare& share) {
+                                       const CpuShare& share, double clockNs) {
         MachineRecord record;
         record.scenario = scenario.name;
         record.lineOneWay = summarize(machine[0].roundNs);
@@ -117,11 +177,18 @@ private:
         }
         record.others = share.others();
         record.stolen = share.stolen();
+        record.clockNs = clockNs;
         return record;
     }
 
     void publish(std::vector<Result> results, const MachineRecord& machine, Report& report) {
-        const std::vector<Comparison> comparisons = suite_.compare(results);
+        std::vector<Comparison> comparisons;
+        if (isRanked(results.front().scenario.kind)) {
+            comparisons = suite_.compare(results);
+        }
+        const bool hasFloor = !report.noiseFloors.empty() &&
+                              report.noiseFloors.back().scenario == results.front().scenario.name;
+        complete(comparisons, hasFloor ? &report.noiseFloors.back() : nullptr, suite_.subjects);
         const std::vector<Verdict> verdicts = judge(suite_.targets, results, comparisons);
         printScenario(out_, results, comparisons, machine, suite_.columns);
         printVerdicts(out_, verdicts);
@@ -136,8 +203,10 @@ private:
     const SuiteOptions& options_;
     const std::vector<int>& cpus_;
     std::ostream& out_;
+    const Nanoseconds beganAt_ = now();
+    Repetition repetition_;
     const std::regex scenarioFilter_;
-    const std::regex subjectFilter_;
+    const Measuring measuring_;
     ProgressLine progress_;
 };
 
@@ -145,6 +214,11 @@ private:
 
 Report runSuite(const Suite& suite, const SuiteOptions& options, const std::vector<int>& cpus,
                 std::ostream& out) {
+    if (!options.worker.empty()) {
+        const InterruptionWatch watch;
+        Measuring(suite, options, cpus).work(out);
+        return {};
+    }
     return SuiteRun(suite, options, cpus, out).run();
 }
 

@@ -26,6 +26,21 @@ struct SuiteOptions {
     /// Regular expressions of ECMAScript, matched anywhere; an empty one selects everything.
     std::string subjectFilter;
     std::string scenarioFilter;
+
+    /// The rounds are divided among so many processes, one after the other: each one has another
+    /// layout of its memory, and that alone can make a difference.
+    std::size_t processes = 1;
+
+    /// Such a process: the scenario whose rounds it runs. It writes its series and no report.
+    std::string worker;
+
+    /// The whole suite tries to be done in this time and runs fewer rounds where it must; 0 is no
+    /// limit.
+    double budgetNs = 0;
+
+    /// What the program was called with.
+    std::vector<std::string> arguments;
+    BuildRecord build;
 };
 
 /// One subject's part in one scenario.
@@ -36,6 +51,7 @@ struct Entrant {
 
 /// What makes a suite. runSuite() does the rest.
 struct Suite {
+    std::string name;
     std::vector<Scenario> scenarios;
 
     /// Those whose library is absent are listed and never entered.
@@ -46,6 +62,9 @@ struct Suite {
 
     /// The latencies of a scenario without anything to measure, or null.
     std::function<std::function<Round()>(const Scenario&)> machineAlone;
+
+    /// Instructions that a message of the scenario takes at least, or null; see instructionFloor().
+    std::function<double(const Scenario&)> instructionFloor;
 
     /// The ratios within one scenario, and the columns that show them.
     std::function<std::vector<Comparison>(const std::vector<Result>&)> compare;

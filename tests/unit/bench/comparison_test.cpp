@@ -68,8 +68,18 @@ TEST(ComparisonTest, ComparesWithANamedBaseline) {
     EXPECT_TRUE(compareWith({invalidResult("a"), resultOf("b", {1})}, "a", "slow one").empty());
 }
 
+Comparison ratioOf(const std::string& role) {
+    Comparison comparison;
+    comparison.scenario = "s";
+    comparison.subject = "ours";
+    comparison.baseline = "theirs";
+    comparison.role = role;
+    comparison.ratio = 0.3;
+    return comparison;
+}
+
 TEST(ComparisonTest, JudgesTheTargetsItCan) {
-    const std::vector<Comparison> comparisons = {{"s", "ours", "theirs", "role", 0.3, 0.2, 0.4}};
+    const std::vector<Comparison> comparisons = {ratioOf("role")};
     const std::vector<Target> targets = {{"s", "ours", "theirs", 0.3},
                                          {"s", "ours", "theirs", 0.29},
                                          {"s", "ours", "others", 1},
@@ -82,8 +92,7 @@ TEST(ComparisonTest, JudgesTheTargetsItCan) {
 }
 
 TEST(ComparisonTest, JudgesATargetOnceWhateverRolesItsBaselineHas) {
-    const std::vector<Comparison> comparisons = {{"s", "ours", "theirs", "role", 0.3, 0.2, 0.4},
-                                                 {"s", "ours", "theirs", "other", 0.3, 0.2, 0.4}};
+    const std::vector<Comparison> comparisons = {ratioOf("role"), ratioOf("other")};
     EXPECT_EQ(judge({{"s", "ours", "theirs", 0.3}}, {}, comparisons).size(), 1U);
 }
 

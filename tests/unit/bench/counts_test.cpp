@@ -24,7 +24,7 @@ TEST(CountsTest, HaveNoComplaintWhenTheyBalance) {
 TEST(CountsTest, NameEachViolatedIdentity) {
     Counts counts = balanced();
     counts.attempted = 131;
-    EXPECT_EQ(complaint(counts, true), "attempted = accepted + rejected: 131 is not 130");
+    EXPECT_EQ(complaint(counts, true), "attempted = accepted + rejected + dropped: 131 is not 130");
 
     counts = balanced();
     counts.planned = 101;

@@ -51,6 +51,48 @@ TEST(InterleaveTest, ReportsAFailureAndDoesNotRunThatEntryAgain) {
     EXPECT_EQ(series[1].roundNs.size(), 5U);
 }
 
+// BR-16: each round keeps what the system did meanwhile, and its turn.
+TEST(InterleaveTest, KeepsARecordOfEachMeasuredRound) {
+    const auto entry = [] {
+        Round round = roundOf(7);
+        round.time(0, 70, 10, 2);
+        return round;
+    };
+    const std::vector<Series> series =
+        interleave({entry, entry, entry}, {1, 3}, [](std::size_t, std::size_t) {});
+    for (std::size_t round = 0; round < 3; ++round) {
+        const RoundRecord& record = series[0].records.at(round);
+        EXPECT_EQ(record.index, round);
+        EXPECT_EQ(record.place, (3 - (round + 1)) % 3);
+        EXPECT_EQ(record.ns, 7);
+        EXPECT_EQ(record.timedNs, 70);
+        EXPECT_EQ(record.clockReads, 2U);
+        EXPECT_EQ(record.counts.delivered, 1U);
+    }
+}
+
+// BR-18: rounds are added while one is unreliable, for all of them, up to a limit.
+TEST(InterleaveTest, AddsRoundsWhileASeriesIsUnreliable) {
+    int runs = 0;
+    const auto wild = [&runs] { return roundOf(++runs % 2 == 0 ? 1 : 100); };
+    const auto calm = [] { return roundOf(1); };
+    const auto none = [](std::size_t, std::size_t) {};
+    EXPECT_EQ(interleave({calm, wild}, {0, 4, 3}, none)[0].roundNs.size(), 7U);
+    EXPECT_EQ(interleave({calm, calm}, {0, 4, 3}, none)[0].roundNs.size(), 4U);
+    int settling = 0;
+    const auto settles = [&settling] { return roundOf(++settling == 1 ? 3 : 1); };
+    EXPECT_EQ(interleave({settles, calm}, {0, 4, 50}, none)[0].roundNs.size(), 41U);
+}
+
+TEST(InterleaveTest, KeepsToItsTimeButMeasuresARound) {
+    Repetition repetition{1, 10};
+    repetition.budgetNs = 1e-3;
+    EXPECT_EQ(
+        interleave({[] { return roundOf(1); }}, repetition, [](std::size_t, std::size_t) {})[0]
+            .roundNs.size(),
+        1U);
+}
+
 TEST(InterleaveTest, PoolsLatencySamplesAndKeepsEachRoundsP99) {
     const auto latency = [] {
         Round round = roundOf(10);

@@ -8,6 +8,8 @@
 
 #include <sched.h>
 
+#include <thread>
+
 namespace sluice::bench {
 namespace {
 
@@ -55,11 +57,21 @@ TEST(CpuShareTest, IsUnknownOrAPart) {
 }
 
 TEST(EnvironmentTest, KnowsItsMachineAndBuild) {
-    const Environment environment = describeEnvironment({0, 1});
+    BuildRecord build;
+    build.flagSets = {{"-O3", 7}};
+    build.gitCommit = "abc";
+    Environment environment;
+    std::thread([&] { environment = describeEnvironment(allowedCpus(), build); }).join();
     EXPECT_FALSE(environment.kernel.empty());
     EXPECT_FALSE(environment.compiler.empty());
     EXPECT_EQ(environment.startedAt.size(), std::string("2000-01-01T00:00:00Z").size());
     EXPECT_GT(environment.clockNs, 0);
+    EXPECT_GT(environment.clockStepNs, 0);
+    EXPECT_EQ(environment.clockCosts.size(), allowedCpus().size());
+    EXPECT_EQ(environment.topology.size(), allowedCpus().size());
+    EXPECT_EQ(environment.programHash.size(), 16U);
+    EXPECT_EQ(environment.flagSets.front().flags, "-O3");
+    EXPECT_EQ(environment.gitCommit, "abc");
 }
 
 }  // namespace

@@ -24,7 +24,22 @@ TEST(MessageTest, WritesEveryWordDifferently) {
     const Message<64> message(1, 7);
     const std::set<std::uint64_t> words(message.words.begin(), message.words.end());
     EXPECT_EQ(words.size(), message.words.size());
-    EXPECT_EQ(message.checksum(), message.words.front() + message.words.back());
+}
+
+// The payload is read as a whole, so a change anywhere in it shows.
+template <class Sized>
+class MessageOfSizeTest : public ::testing::Test {};
+using Sizes = ::testing::Types<Message<8>, Message<32>, Message<64>, Message<512>, Message<4096>>;
+TYPED_TEST_SUITE(MessageOfSizeTest, Sizes);
+
+TYPED_TEST(MessageOfSizeTest, SumsAllItsWords) {
+    TypeParam message(3, 77);
+    EXPECT_EQ(message.checksum(), message.expectedSum());
+    for (std::uint64_t& word : message.words) {
+        word += 1;
+        EXPECT_NE(message.checksum(), TypeParam(3, 77).expectedSum());
+        word -= 1;
+    }
 }
 
 TEST(ReceiptTest, SumsAndCountsWhatItTakes) {

@@ -10,11 +10,10 @@ namespace {
 TEST(ReportJsonTest, HasTheTopLevelOfTheContract) {
     const auto json = toJson(sampleReport());
     for (const char* key :
-         {"schema", "run", "environment", "machine", "subjects", "results", "comparisons"}) {
+         {"schema", "run", "environment", "machine", "subjects", "results", "comparisons",
+          "noise_floor", "targets", "checklist", "credible", "not_credible_because"}) {
         EXPECT_TRUE(json.contains(key)) << key;
     }
-    EXPECT_FALSE(json.contains("credible"));
-    EXPECT_FALSE(json.contains("checklist"));
 }
 
 TEST(ReportJsonTest, WritesAResultInFull) {
@@ -35,6 +34,55 @@ TEST(ReportJsonTest, WritesAResultInFull) {
     }
     EXPECT_TRUE(result["error"].is_null());
     EXPECT_TRUE(result["flags"].is_array());
+}
+
+TEST(ReportJsonTest, WritesEachRoundRaw) {
+    Report report = sampleReport();
+    RoundRecord record;
+    record.index = 4;
+    record.place = 2;
+    record.timedNs = 1000;
+    record.clockReads = 2;
+    record.timedMessages = 100;
+    record.counts.dropped = 3;
+    record.usage.minorFaults = 5;
+    record.perf.migrations = 1;
+    report.results[0].series.records = {record};
+    const auto round = toJson(report)["results"][0]["rounds"][0];
+    EXPECT_EQ(round["index"], 4);
+    EXPECT_EQ(round["place"], 2);
+    EXPECT_EQ(round["interval_ns"], 1000);
+    EXPECT_EQ(round["clock_reads"], 2);
+    EXPECT_EQ(round["counts"]["dropped"], 3);
+    EXPECT_EQ(round["minor_faults"], 5);
+    EXPECT_EQ(round["perf"]["migrations"], 1);
+    EXPECT_TRUE(round["perf"]["instructions"].is_null());
+    EXPECT_TRUE(round["allocations"].is_null());
+}
+
+TEST(ReportJsonTest, WritesAnIntervalThatIsTheWholeLineAsNull) {
+    const auto comparison = toJson(sampleReport())["comparisons"][0];
+    EXPECT_TRUE(comparison["ci_low"].is_null());
+    EXPECT_TRUE(comparison["ci_high"].is_null());
+    EXPECT_EQ(comparison["verdict"], "undecided");
+    EXPECT_EQ(comparison["kind"], "e2e-throughput");
+}
+
+TEST(ReportJsonTest, SaysWhetherItIsCredibleAndWhyNot) {
+    const auto json = toJson(sampleReport());
+    EXPECT_EQ(json["checklist"].size(), 7U);
+    EXPECT_EQ(json["credible"], false);
+    EXPECT_FALSE(json["not_credible_because"].empty());
+    EXPECT_EQ(json["run"]["publishable"], true);
+}
+
+TEST(ReportJsonTest, WritesSamplesAsAHistogram) {
+    Report report = sampleReport();
+    report.results[0].scenario.kind = Kind::idleLatency;
+    report.results[0].series.samples = {100, 100, 200};
+    const auto histogram = toJson(report)["results"][0]["histogram"];
+    ASSERT_EQ(histogram.size(), 2U);
+    EXPECT_EQ(histogram[0], (std::vector<double>{100, 101, 2}));
 }
 
 TEST(ReportJsonTest, WritesNullForWhatIsNotKnown) {
@@ -84,7 +132,7 @@ TEST(ReportJsonTest, WritesMemoryInMebibytesAndNoClock) {
     scenario.kind = Kind::residentMemory;
     Series series;
     series.roundNs = {3};
-    report.results = {makeResult(scenario, "a", RoundPlan{}, series, quietMachine(), false)};
+    report.results = {makeResult(scenario, "a", RoundPlan{}, series, quietMachine(), Conditions{})};
     const auto result = toJson(report)["results"][0];
     EXPECT_EQ(result["kind"], "resident-memory");
     EXPECT_EQ(result["stats"]["median_mib"], 3);

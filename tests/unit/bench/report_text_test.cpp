@@ -71,7 +71,7 @@ TEST(ReportTextTest, PrintsLatencyUnderLoadWithTheMachineBesideIt) {
     scenario.kind = Kind::loadedLatency;
     report.machine.front().noQueue = summarize({10, 20});
     report.results = {makeResult(scenario, "a/queue", report.results[0].plan, series,
-                                 report.machine.front(), false)};
+                                 report.machine.front(), Conditions{})};
     const std::string table = tableOf(report);
     EXPECT_NE(table.find("(no queue: the machine alone)"), std::string::npos);
     EXPECT_NE(table.find("a/queue"), std::string::npos);
@@ -86,7 +86,7 @@ Result resultOfKind(Kind kind, const std::string& subject, double value) {
     series.samples = {value, value + 1};
     RoundPlan plan;
     plan.placement.consumerCpu = 1;
-    return makeResult(scenario, subject, plan, series, quietMachine(), false);
+    return makeResult(scenario, subject, plan, series, quietMachine(), Conditions{});
 }
 
 TEST(ReportTextTest, PrintsSingleCallsByTheirTails) {

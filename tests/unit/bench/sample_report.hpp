@@ -30,6 +30,7 @@ inline MachineRecord quietMachine() {
     machine.lineStreamed = summarize({2, 2, 2});
     machine.others = 0;
     machine.stolen = 0;
+    machine.clockNs = 25;
     return machine;
 }
 
@@ -45,13 +46,14 @@ inline Result resultOf(const std::string& subject, std::vector<double> roundNs) 
     series.counts.rejected = 2;
     series.counts.delivered = 10;
     return makeResult(throughputScenario(), subject, plan, std::move(series), quietMachine(),
-                      false);
+                      Conditions{});
 }
 
 inline Result invalidResult(const std::string& subject) {
     Result result = resultOf(subject, {});
     result.series.error = "delivered = accepted: 9 is not 10";
-    return makeResult(result.scenario, subject, result.plan, result.series, quietMachine(), false);
+    return makeResult(result.scenario, subject, result.plan, result.series, quietMachine(),
+                      Conditions{});
 }
 
 /// Ours, two peers as documented and paced, and one that was not compiled in.

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include <numeric>
 
 namespace sluice::bench {
@@ -47,6 +49,24 @@ TEST(StatisticsTest, SummarizesASample) {
 TEST(StatisticsTest, HasNoSpreadWithoutASecondValue) {
     EXPECT_EQ(summarize({7}).stddev, 0);
     EXPECT_EQ(summarize({}).samples, 0U);
+}
+
+TEST(StatisticsTest, FindsTheIntervalOfTheMedian) {
+    // Of ten values the second and the ninth: 2 * (1 + 10) / 2^10 is 2.1 %; one further inside
+    // would leave out 10.9 %.
+    const Interval ten = medianInterval({10, 9, 8, 7, 6, 5, 4, 3, 2, 1});
+    EXPECT_EQ(ten.low, 2);
+    EXPECT_EQ(ten.high, 9);
+    const Interval six = medianInterval({1, 2, 3, 4, 5, 6});
+    EXPECT_EQ(six.low, 1);
+    EXPECT_EQ(six.high, 6);
+}
+
+TEST(StatisticsTest, HasNoIntervalForFewValues) {
+    for (const Interval& interval : {medianInterval({}), medianInterval({1, 2, 3, 4, 5})}) {
+        EXPECT_EQ(interval.low, 0);
+        EXPECT_TRUE(std::isinf(interval.high));
+    }
 }
 
 }  // namespace

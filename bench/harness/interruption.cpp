@@ -1,0 +1,33 @@
+#include "harness/interruption.hpp"
+
+#include <csignal>
+
+namespace sluice::bench {
+
+namespace {
+
+volatile std::sig_atomic_t isInterrupted = 0;
+
+extern "C" void noteInterruption(int signal) {
+    isInterrupted = 1;
+    std::signal(signal, SIG_DFL);
+}
+
+}  // namespace
+
+InterruptionWatch::InterruptionWatch() noexcept {
+    isInterrupted = 0;
+    std::signal(SIGINT, noteInterruption);
+    std::signal(SIGTERM, noteInterruption);
+}
+
+InterruptionWatch::~InterruptionWatch() {
+    std::signal(SIGINT, SIG_DFL);
+    std::signal(SIGTERM, SIG_DFL);
+}
+
+bool interrupted() noexcept {
+    return isInterrupted != 0;
+}
+
+}  // namespace sluice::bench

@@ -1,0 +1,49 @@
+#pragma once
+
+/// \file
+/// What the processor counts, where the kernel lets a program see it.
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace sluice::bench {
+
+/// Counts of all threads of a round, in user mode. What the kernel does not count is nothing.
+struct PerfCounts {
+    std::optional<double> cycles;
+    std::optional<double> instructions;
+    std::optional<double> cacheMisses;
+    std::optional<double> branchMisses;
+    std::optional<double> migrations;
+};
+
+/// Counts from its construction on, for the calling thread and all threads that it starts later.
+class PerfCounters {
+public:
+    PerfCounters();
+    PerfCounters(const PerfCounters&) = delete;
+    PerfCounters& operator=(const PerfCounters&) = delete;
+    ~PerfCounters();
+
+    /// What was counted since the last call, or since construction. A counter that shared the
+    /// processor's with others, and so did not see everything, is left out.
+    PerfCounts take() noexcept;
+
+    /// Why there are no counts of the hardware; empty when there are.
+    const std::string& unavailableBecause() const noexcept { return because_; }
+
+private:
+    struct Counter {
+        int file = -1;
+        std::uint64_t last = 0;
+    };
+
+    static std::optional<double> advance(Counter& counter) noexcept;
+
+    std::array<Counter, 5> counters_;
+    std::string because_;
+};
+
+}  // namespace sluice::bench

@@ -53,7 +53,7 @@ TYPED_TEST(CallbackListHandleTest, RemovingWhatIsGoneChangesNothing) {
 TYPED_TEST(CallbackListHandleTest, IsFalseAfterTheListHasGone) {
     std::optional<typename TestFixture::List> list(std::in_place);
     const auto handle = list->append([] {});
-    const auto copy = handle;
+    auto copy = handle;
     list.reset();
     EXPECT_FALSE(handle);
     EXPECT_FALSE(copy.lock());

@@ -195,7 +195,7 @@ struct Point {
 };
 struct PointHash {
     std::size_t operator()(const Point& point) const {
-        return static_cast<std::size_t>(point.x * 1000 + point.y);
+        return static_cast<std::size_t>(point.x) * 1000 + static_cast<std::size_t>(point.y);
     }
 };
 struct Ordered {

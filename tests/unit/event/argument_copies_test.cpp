@@ -73,16 +73,16 @@ protected:
     static void checkReferencePrototype() {
         using Tested = Subject<void(const Parcel&), Policies>;
         EXPECT_EQ(count<Tested>([](const Parcel&) {}), std::pair(0, 0));
-        EXPECT_EQ(count<Tested>([](Parcel) {}),
-                  std::pair(1, 1));  // NOLINT(performance-unnecessary-value-param)
+        // NOLINTNEXTLINE(performance-unnecessary-value-param)
+        EXPECT_EQ(count<Tested>([](Parcel) {}), std::pair(1, 1));
     }
 
     template <template <class, class> class Subject>
     static void checkValuePrototype() {
         using Tested = Subject<void(Parcel), Policies>;
         EXPECT_EQ(count<Tested>([](const Parcel&) {}), std::pair(1, 2));
-        EXPECT_EQ(count<Tested>([](Parcel) {}),
-                  std::pair(1, 2));  // NOLINT(performance-unnecessary-value-param)
+        // NOLINTNEXTLINE(performance-unnecessary-value-param)
+        EXPECT_EQ(count<Tested>([](Parcel) {}), std::pair(1, 2));
         EXPECT_EQ(count<Tested>([](Parcel&&) {}), std::pair(1, 2));
     }
 };

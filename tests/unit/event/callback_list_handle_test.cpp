@@ -53,7 +53,8 @@ TYPED_TEST(CallbackListHandleTest, RemovingWhatIsGoneChangesNothing) {
 TYPED_TEST(CallbackListHandleTest, IsFalseAfterTheListHasGone) {
     std::optional<typename TestFixture::List> list(std::in_place);
     const auto handle = list->append([] {});
-    auto copy = handle;
+    // NOLINTNEXTLINE(performance-unnecessary-copy-initialization): copies know it, too
+    const auto copy = handle;
     list.reset();
     EXPECT_FALSE(handle);
     EXPECT_FALSE(copy.lock());

@@ -184,6 +184,26 @@ TEST(MixinFilterChainTest, RunsOnceBelowAMixinWithoutAHook) {
     EXPECT_EQ(filtered, 1);
 }
 
+template <class Base>
+class Derived : public MixinFilter<Base> {};
+
+TEST(MixinFilterChainTest, RunsForAMixinThatInheritsIt) {
+    struct Policies {
+        using Mixins = MixinList<Inner, Derived>;
+    };
+    EventDispatcher<int, void(int), Policies> dispatcher;
+    int filtered = 0;
+    int heard = 0;
+    dispatcher.appendListener(3, [&heard](int) { ++heard; });
+    dispatcher.appendFilter([&filtered](int&) {
+        ++filtered;
+        return false;
+    });
+    dispatcher.dispatch(3);
+    EXPECT_EQ(filtered, 1);
+    EXPECT_EQ(heard, 0);
+}
+
 TEST(MixinFilterChainTest, ReferencesAndConstReferencesStayWhatTheyAre) {
     EventDispatcher<int, void(const std::string&, int&), Filtered> dispatcher;
     dispatcher.appendFilter([](const std::string& text, int& n) {

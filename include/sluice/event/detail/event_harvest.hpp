@@ -36,16 +36,7 @@ public:
             destroyEvents(rest_);
             return;
         }
-        const std::lock_guard<Lock> guard(store_->lock_);
-        count();
-        store_->line_.prepend(rest_);
-        store_->line_.prepend(kept_);
-        store_->spares_.giveBack(done_);
-        leave();
-        if (left_ + keptCount_ != 0 || !store_->isBusyLocked()) {
-            // Under the lock: who waits for the end of the work may destroy the store after it.
-            store_->waiters_.notifyAll();
-        }
+        wakeAll(end());
     }
 
     /// How many events it began with.
@@ -134,6 +125,21 @@ private:
         taken_ = left_;
         join(store);
         return true;
+    }
+
+    /// Gives everything back. Returns who is to look again; the store may be gone then.
+    Suspended* end() noexcept {
+        const std::lock_guard<Lock> guard(store_->lock_);
+        count();
+        store_->line_.prepend(rest_);
+        store_->line_.prepend(kept_);
+        store_->spares_.giveBack(done_);
+        leave();
+        if (left_ + keptCount_ != 0 || !store_->isBusyLocked()) {
+            // Under the lock: who waits for the end of the work may destroy the store after it.
+            store_->waiters_.notifyAll();
+        }
+        return store_->takeSuspended();
     }
 
     /// Under the lock: what has become of the events.

@@ -65,7 +65,12 @@ struct SingleThreading {
         void unlock() noexcept {}
         bool try_lock() noexcept { return true; }
     };
-    using SharedMutex = Mutex;
+    struct SharedMutex : Mutex {
+        // std::shared_mutex's names.
+        void lock_shared() noexcept {}                    // NOLINT(readability-identifier-naming)
+        void unlock_shared() noexcept {}                  // NOLINT(readability-identifier-naming)
+        bool try_lock_shared() noexcept { return true; }  // NOLINT(readability-identifier-naming)
+    };
 
     /// std::atomic's interface on a plain variable.
     template <class T>

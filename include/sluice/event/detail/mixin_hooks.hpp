@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sluice/event/detail/policy_traits.hpp>
+#include <sluice/event/detail/read_side.hpp>
 
 #include <type_traits>
 
@@ -39,13 +40,16 @@ constexpr bool hasOwnHook() noexcept {
     }
 }
 
+/// Hooks of a dispatcher that are being called.
+using HookCalls = Traversal<struct HookCallsTag>;
+
 template <class Root, class List>
 struct MixinHooks;
 
 template <class Root>
 struct MixinHooks<Root, MixinList<>> {
     template <class... Args>
-    static bool allow(const Root&, Args&...) {
+    static bool allow(const Root&, const HookCalls&, Args&...) {
         return true;
     }
 };
@@ -55,15 +59,15 @@ struct MixinHooks<Root, MixinList<First, Rest...>> {
     using Mixin = typename WithMixins<Root, MixinList<First, Rest...>>::Type;
     using Below = typename WithMixins<Root, MixinList<Rest...>>::Type;
 
-    /// Whether no hook has objected.
+    /// Whether no hook has objected, or destroyed the dispatcher.
     template <class... Args>
-    static bool allow(const Root& root, Args&... args) {
+    static bool allow(const Root& root, const HookCalls& calls, Args&... args) {
         if constexpr (hasOwnHook<Mixin, Below, Args...>()) {
-            if (!static_cast<const Mixin&>(root).mixinBeforeDispatch(args...)) {
+            if (!static_cast<const Mixin&>(root).mixinBeforeDispatch(args...) || calls.isLost()) {
                 return false;
             }
         }
-        return MixinHooks<Root, MixinList<Rest...>>::allow(root, args...);
+        return MixinHooks<Root, MixinList<Rest...>>::allow(root, calls, args...);
     }
 };
 

@@ -132,11 +132,16 @@ public:
     /// notification is not disabled.
     template <class Rep, class Period>
     bool waitFor(const std::chrono::duration<Rep, Period>& limit) const {
-        const auto ready = [this] { return store_.isReady() || isClosed(); };
+        // What was found counts, though another consumer may have taken it since.
+        bool isFound = false;
+        const auto ready = [this, &isFound] {
+            isFound = store_.isReady();
+            return isFound || isClosed();
+        };
         if (limit > limit.zero() && !ready()) {
             (void)store_.waitUntil(ready, deadlineAfter<Clock>(limit));
         }
-        return store_.isNotifying() && !emptyQueue();
+        return isFound || (store_.isNotifying() && !emptyQueue());
     }
 
     /// Waits until everything that was accepted has been processed. Not from inside a listener.

@@ -103,7 +103,7 @@
 ///
 /// Tests: tests/unit/base/epoch*_test.cpp, tests/stress/epoch_stress_test.cpp,
 /// tests/alloc/epoch_allocation_test.cpp. The argument: docs/algorithms/epoch.md.
-namespace sluice {
+namespace [[gnu::visibility("default")]] sluice {
 
 struct EpochOptions {
     /// After how many calls of retire() one of them tries to reclaim. More makes retire() cheaper

@@ -14,7 +14,7 @@
 #include <mutex>
 #include <shared_mutex>
 
-namespace sluice {
+namespace [[gnu::visibility("default")]] sluice {
 
 // What a class is, for utilities that work on several of them.
 struct TagHomo {};

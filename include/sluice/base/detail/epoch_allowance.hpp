@@ -5,7 +5,8 @@
 #include <chrono>
 #include <cstdint>
 
-namespace sluice::detail {
+namespace sluice {
+namespace [[gnu::visibility("default")]] detail {
 
 /// Says how often something expensive may be done: once per `interval` in the long run, and `burst`
 /// times in a row by who has not done it for long. Any thread may ask.
@@ -35,4 +36,5 @@ private:
     typename Platform::template Atomic<std::int64_t> next_{0};
 };
 
-}  // namespace sluice::detail
+}  // namespace detail
+}  // namespace sluice

@@ -8,7 +8,8 @@
 #include <cstddef>
 #include <limits>
 
-namespace sluice::detail {
+namespace sluice {
+namespace [[gnu::visibility("default")]] detail {
 
 /// The announcements of all readers of one epoch domain, and the epoch they announce.
 ///
@@ -274,4 +275,5 @@ private:
     Atomic<bool> isWanted_{false};
 };
 
-}  // namespace sluice::detail
+}  // namespace detail
+}  // namespace sluice

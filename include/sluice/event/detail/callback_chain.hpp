@@ -106,8 +106,8 @@ public:
         other.currentCounter.store(counter, std::memory_order_release);
         takeOwnership();
         other.takeOwnership();
-        Traversal<ReadSide>::lose(this);
-        Traversal<ReadSide>::lose(&other);
+        ReadSide::Traversal::lose(this);
+        ReadSide::Traversal::lose(&other);
     }
 
     [[nodiscard]] bool empty() const noexcept {
@@ -185,7 +185,7 @@ public:
     /// turn, in order, until it returns false. Returns whether it always returned true.
     template <class Visit>
     bool visitWhile(Visit&& visit) const {
-        Traversal<ReadSide> traversal(this);
+        typename ReadSide::Traversal traversal(this);
         const typename ReadSide::Call call(traversal);
         // From here on this object is not used: a callback may destroy it.
         const Serial newest = currentCounter.load(std::memory_order_acquire);       // E2
@@ -276,7 +276,7 @@ private:
 
     /// Whether no call of this thread can be using what has just been unlinked.
     bool isUnusedHere() const noexcept {
-        return !Traversal<ReadSide>::isOn(this) && !Freeing::isDeep();
+        return !ReadSide::Traversal::isOn(this) && !Freeing::isDeep();
     }
     /// Nor one of any other thread.
     bool isUnused() const noexcept { return isUnusedHere() && ReadSide::isQuiet(); }

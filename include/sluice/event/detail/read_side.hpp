@@ -6,8 +6,12 @@
 #include <type_traits>
 
 // How listeners are read while others change them, and freed when nobody reads them any more.
+//
+// What a thread knows about its calls, and the domain, exist once in a program, though its parts be
+// shared libraries that hide their symbols: hence the visibility, here and where they are made.
 
-namespace sluice::detail {
+namespace sluice {
+namespace [[gnu::visibility("default")]] detail {
 
 template <class Threading>
 inline constexpr bool isSingleThreading = std::is_base_of_v<SingleThreading, Threading>;
@@ -95,6 +99,16 @@ using LockOf = std::conditional_t<std::is_same_v<typename Threading::Mutex, std:
                                       std::is_same_v<Threading, MultipleThreading>,
                                   SpinLock, typename Threading::Mutex>;
 
+template <class Platform>
+BasicEpochDomain<Platform>& sharedDomain() {
+    static BasicEpochDomain<Platform>& shared = *new BasicEpochDomain<Platform>([] {
+        EpochOptions options;
+        options.prompt = true;
+        return options;
+    }());
+    return shared;
+}
+
 /// For objects of several threads: sections of an epoch domain that all of them share, so that a
 /// list can be destroyed by its own callback. Never destroyed itself, as static objects may use it
 /// to the end.
@@ -106,6 +120,7 @@ class ReadSide {
 public:
     using Platform = typename PolicyOr<StdPlatform, PlatformMember, Threading>::Type;
     using Domain = BasicEpochDomain<Platform>;
+    using Traversal = detail::Traversal<struct SharedCalls>;
 
     /// A section in which nothing is freed that can be found in it.
     [[nodiscard]] static typename Domain::Guard enter() { return domain().enter(); }
@@ -113,11 +128,11 @@ public:
     /// One in which the callbacks of a chain are called.
     class Call {
     public:
-        explicit Call(Traversal<ReadSide>& traversal) : guard_(enter()), scope_(traversal) {}
+        explicit Call(Traversal& traversal) : guard_(enter()), scope_(traversal) {}
 
     private:
         typename Domain::Guard guard_;
-        typename Traversal<ReadSide>::Scope scope_;
+        typename Traversal::Scope scope_;
     };
 
     /// Whether no other thread can be using what this one has unlinked.
@@ -145,18 +160,6 @@ private:
             return sharedDomain<Platform>();
         }
     }
-
-    template <class P>
-    static BasicEpochDomain<P>& sharedDomain() {
-        static BasicEpochDomain<P>& shared = *new BasicEpochDomain<P>(promptly());
-        return shared;
-    }
-
-    static EpochOptions promptly() {
-        EpochOptions options;
-        options.prompt = true;
-        return options;
-    }
 };
 
 /// For objects of one thread at a time: what is removed waits for the calls of this thread only.
@@ -176,6 +179,7 @@ struct SingleThreadState {
 class SingleThreadReadSide {
 public:
     using Platform = SinglePlatform;
+    using Traversal = detail::Traversal<struct OwnCalls>;
 
     /// Nothing: between finding and using, nobody else does anything.
     struct Guard {};
@@ -183,7 +187,7 @@ public:
 
     class Call {
     public:
-        explicit Call(Traversal<SingleThreadReadSide>& traversal) noexcept : scope_(traversal) {}
+        explicit Call(Traversal& traversal) noexcept : scope_(traversal) {}
 
     private:
         struct Reclaiming {
@@ -195,7 +199,7 @@ public:
         };
 
         Reclaiming reclaiming_;  // ends after the traversal
-        Traversal<SingleThreadReadSide>::Scope scope_;
+        Traversal::Scope scope_;
     };
 
     static bool isQuiet() noexcept { return true; }
@@ -213,7 +217,7 @@ private:
     /// Outside of calls. What the freed objects retire in turn is freed by the same loop, so a long
     /// chain needs no deep stack.
     [[gnu::cold, gnu::noinline]] static void reclaim() noexcept {
-        if (state_.isReclaiming || Traversal<SingleThreadReadSide>::isAnywhere()) {
+        if (state_.isReclaiming || Traversal::isAnywhere()) {
             return;
         }
         state_.isReclaiming = true;
@@ -231,4 +235,5 @@ template <class Threading>
 using ReadSideOf =
     std::conditional_t<isSingleThreading<Threading>, SingleThreadReadSide, ReadSide<Threading>>;
 
-}  // namespace sluice::detail
+}  // namespace detail
+}  // namespace sluice

@@ -71,6 +71,15 @@ template <class EventQueue>
 struct IsVisitable<EventQueue, std::void_t<decltype(std::declval<EventQueue&>().processQueueWith(
                                    IgnoringVisitor()))>> : std::true_type {};
 
+/// Policies of an object that one thread uses. They bear the name of the library's type: g++ 12
+/// takes Vocabulary<...>::Queue as an argument of addBatches() for the same type in two sources
+/// when only a type without linkage tells them apart, and the linker keeps one of the two
+/// functions.
+template <class SingleThreading>
+struct OneThread {
+    using Threading = SingleThreading;
+};
+
 /// Adds what a library with these classes can do under one of its policies. `Library` has
 /// `CallbackList<Prototype, Policies>`, `EventDispatcher<Event, Prototype, Policies>` and
 /// `EventQueue<Event, Prototype, Policies>`.

@@ -17,10 +17,6 @@ struct Ours {
     using EventQueue = sluice::EventQueue<Event, Prototype, Policies>;
 };
 
-struct OneThread {
-    using Threading = SingleThreading;
-};
-
 }  // namespace
 
 void addSluiceEvents(EventSubjects& subjects) {
@@ -32,7 +28,7 @@ void addSluiceEvents(EventSubjects& subjects) {
     Vocabulary<Ours, DefaultPolicies, Threads::any>::add(subjects, info);
     info.id = "sluice:single";
     info.use = "SingleThreading";
-    Vocabulary<Ours, OneThread, Threads::one>::add(subjects, info);
+    Vocabulary<Ours, OneThread<SingleThreading>, Threads::one>::add(subjects, info);
 }
 
 }  // namespace sluice::bench

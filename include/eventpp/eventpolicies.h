@@ -21,7 +21,7 @@
 #include <utility>
 
 #ifndef EVENTPP_CACHELINE_SIZE
-#define EVENTPP_CACHELINE_SIZE sluice::cacheLineSize
+#define EVENTPP_CACHELINE_SIZE 64
 #endif
 #define EVENTPP_ALIGN_CACHELINE alignas(EVENTPP_CACHELINE_SIZE)
 

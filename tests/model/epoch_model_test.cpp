@@ -259,6 +259,30 @@ void slotsTellWhoIsAlone() {
         });
 }
 
+/// Who finds all others outside frees at once, also inside a section of its own.
+void slotsTellWhetherOthersAreOutside() {
+    const SlotsOwner slots;
+    Shared shared;
+    const auto read = [&](const void* thread) {
+        auto& slot = slots->enroll(thread);
+        (void)slots->enter(slot);
+        shared.read();
+        slots->leave(slot);
+        slots->dismiss(slot);
+    };
+    parallel([&] { read(&shared.first); },
+             [&] {
+                 auto& own = slots->enroll(&shared.second);
+                 (void)slots->enter(own);
+                 Object* const old = shared.replace();
+                 if (slots->areOthersOutside(&shared.second)) {
+                     Object::reclaim(old);
+                 }
+                 slots->leave(own);
+                 slots->dismiss(own);
+             });
+}
+
 /// The next owner of a slot finds it as the last one left it.
 void slotsAreHandedOn() {
     const SlotsOwner slots;
@@ -294,6 +318,7 @@ Options options(Budget budget, bool ownThreads) {
 TEST(EpochModelTest, SlotsAnnounceReaders) {
     EXPECT_TRUE(holds(slotsAnnounceReaders, options({3, 2}, false)));
     EXPECT_TRUE(holds(slotsTellWhoIsAlone, options({2, 2}, false)));
+    EXPECT_TRUE(holds(slotsTellWhetherOthersAreOutside, options({2, 2}, false)));
     EXPECT_TRUE(holds(slotsAreHandedOn, options({2, 2}, false)));
     EXPECT_TRUE(holds(slotOutlivesItsDomain, options({2, 2}, false)));
 }

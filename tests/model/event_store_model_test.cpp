@@ -31,9 +31,9 @@ using Harvest = Store::Harvest;
 using Amount = Harvest::Amount;
 
 /// Adds an event in the way of plain values or of foreign ones. Both make the same message here.
-template <Store::Content content = Store::Content::foreign>
+template <Store::Content How = Store::Content::foreign>
 PushResult add(Store& store, Ledger& ledger, int number) {
-    const PushResult result = store.add<content>([&] { return Message(number, ledger); });
+    const PushResult result = store.add<How>([&] { return Message(number, ledger); });
     ledger.accepted += result == PushResult::ok ? 1 : 0;
     return result;
 }
@@ -53,12 +53,12 @@ void waitForEvent(Store& store) {
     store.wait([&] { return store.isReady(); });
 }
 
-template <Store::Content content>
+template <Store::Content How>
 void addWakesWaiter() {
     Ledger ledger;
     {
         Store store;
-        parallel([&] { check(add<content>(store, ledger, 0) == PushResult::ok, "room"); },
+        parallel([&] { check(add<How>(store, ledger, 0) == PushResult::ok, "room"); },
                  [&] {
                      waitForEvent(store);
                      check(harvest(store) == 1, "it waited for an event");
@@ -96,12 +96,12 @@ void twoConsumers() {
 }
 
 /// An event is added while the store is silent, or when it is no longer.
-template <Store::Content content>
+template <Store::Content How>
 void silence() {
     Ledger ledger;
     Store store;
     store.silence();
-    parallel([&] { store.unsilence(); }, [&] { (void)add<content>(store, ledger, 0); },
+    parallel([&] { store.unsilence(); }, [&] { (void)add<How>(store, ledger, 0); },
              [&] {
                  waitForEvent(store);
                  check(store.isNotifying(), "the silence has ended");

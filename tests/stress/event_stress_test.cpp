@@ -313,6 +313,7 @@ TYPED_TEST(EventStressTest, CopiesAreMadeOfListsThatChange) {
         });
         crew.add([&] {
             for (std::size_t round = 0; round < rounds; ++round) {
+                // NOLINTNEXTLINE(performance-unnecessary-copy-initialization): the list changes
                 const typename TestFixture::List copy(list);
                 const std::size_t size = this->sizeOf(copy);
                 EXPECT_GE(size, 5U);

@@ -24,10 +24,6 @@ struct Theirs {
     using EventQueue = eventpp::EventQueue<Event, Prototype, Policies>;
 };
 
-struct OneThread {
-    using Threading = eventpp::SingleThreading;
-};
-
 }  // namespace
 
 void SLUICE_EVENTPP_ADD(EventSubjects& subjects) {
@@ -40,7 +36,7 @@ void SLUICE_EVENTPP_ADD(EventSubjects& subjects) {
     Vocabulary<Theirs, eventpp::DefaultPolicies, Threads::any>::add(subjects, info);
     info.id = id + ":single";
     info.use = "SingleThreading";
-    Vocabulary<Theirs, OneThread, Threads::one>::add(subjects, info);
+    Vocabulary<Theirs, OneThread<eventpp::SingleThreading>, Threads::one>::add(subjects, info);
 #if defined(SLUICE_EVENTPP_PRESET)
     info.id = id + ":HighPerfPolicy";
     info.use = "HighPerfPolicy";

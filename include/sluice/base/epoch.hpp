@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sluice/base/assert.hpp>
+#include <sluice/base/detail/epoch_allowance.hpp>
 #include <sluice/base/detail/epoch_garbage.hpp>
 #include <sluice/base/detail/epoch_slots.hpp>
 #include <sluice/base/detail/epoch_thread.hpp>
@@ -49,8 +50,9 @@
 ///
 /// When retired objects are freed: every `batch`-th retire() tries to reclaim. A prompt domain
 /// frees at once what is retired while no other thread has a place in it and the caller is outside;
-/// else it gathers for at most `promptInterval` between two attempts, and the attempt is made by
-/// the next retire() or by the next reader that leaves.
+/// else every retire() outside, and every reader that leaves while objects wait, tries. As an
+/// attempt costs up to 10 us beside running threads, only one per `attemptInterval` is made in the
+/// long run, and `attemptBurst` in a row; others are left to the next retire() or reader.
 ///
 /// What bounds the garbage: every `batch`-th retire() tries to reclaim. While no reader stays
 /// inside for longer than t, pending are at most the objects retired within 2 t and two batches. A
@@ -101,7 +103,7 @@
 ///
 /// Tests: tests/unit/base/epoch*_test.cpp, tests/stress/epoch_stress_test.cpp,
 /// tests/alloc/epoch_allocation_test.cpp. The argument: docs/algorithms/epoch.md.
-namespace sluice {
+namespace [[gnu::visibility("default")]] sluice {
 
 struct EpochOptions {
     /// After how many calls of retire() one of them tries to reclaim. More makes retire() cheaper
@@ -110,7 +112,8 @@ struct EpochOptions {
     std::size_t batch = 256;
 
     /// Frees early as well: for objects whose destructors release what others wait for, such as
-    /// the captures of a callback. A retire() while other threads have places then reads the clock.
+    /// the captures of a callback. A retire() while other threads have places then reads the clock
+    /// and may make a system call.
     bool prompt = false;
 };
 
@@ -127,8 +130,10 @@ public:
     class Guard;
     class Reader;
 
-    /// How long a prompt domain gathers before it pays for another attempt to reclaim.
-    static constexpr std::chrono::nanoseconds promptInterval = std::chrono::milliseconds(1);
+    /// How often a prompt domain, and isQuiet(), may pay for looking at the readers.
+    static constexpr std::chrono::nanoseconds attemptInterval =
+        detail::EpochAllowance<Platform>::interval;
+    static constexpr std::size_t attemptBurst = detail::EpochAllowance<Platform>::burst;
 
     explicit BasicEpochDomain(const EpochOptions& options = {})
         : slots_(new Slots),
@@ -251,6 +256,15 @@ public:
         return count;
     }
 
+    /// Whether no other thread can be using what this thread had made unreachable before the call.
+    /// True: who knows that it does not use it itself, in a guard of its own, may free it without
+    /// retire(). False also when this was asked too often, see attemptInterval. Costs as much as
+    /// synchronize() when other threads have places, and some nanoseconds else.
+    [[nodiscard]] bool isQuiet() noexcept {
+        return slots_->isAlone(Thread::mark()) ||
+               (attempts_.take() && slots_->areOthersOutside(Thread::mark()));
+    }
+
     /// How many objects are retired but not freed. Exact when nobody retires or reclaims.
     [[nodiscard]] std::size_t pendingApprox() const noexcept {
         // Acquire: what was reclaimed had been counted before, so the difference is never negative.
@@ -290,23 +304,14 @@ private:
     /// readers that leave.
     bool isPassDue() noexcept {
         slots_->want();
-        return Thread::reclaiming() != nullptr || (!isInside() && isTickOver());
+        return Thread::reclaiming() != nullptr || (!isInside() && attempts_.take());
     }
 
     /// By a reader that has left a prompt domain in which objects wait.
     [[gnu::cold, gnu::noinline]] void collectAfterReader() noexcept {
-        if (slots_->isUnused(Thread::mark()) || isTickOver()) {
+        if (slots_->isUnused(Thread::mark()) || attempts_.take()) {
             (void)collect();
         }
-    }
-
-    static std::size_t tick() noexcept {
-        return static_cast<std::size_t>(Platform::Clock::now().time_since_epoch() / promptInterval);
-    }
-
-    /// Relaxed: a stale answer makes an attempt too many, or leaves one to the next caller.
-    bool isTickOver() const noexcept {
-        return tick() != lastAttempt_.load(std::memory_order_relaxed);
     }
 
     /// By who set `busy`: the batch that was waiting if it has passed, and a new batch if it passes
@@ -327,9 +332,6 @@ private:
                     fresh = std::move(waiting_);
                 }
             }
-        }
-        if (isPrompt_) {
-            lastAttempt_.store(tick(), std::memory_order_relaxed);  // relaxed: see isTickOver()
         }
     }
 
@@ -363,7 +365,7 @@ private:
     static constexpr unsigned busy = 1;
     static constexpr unsigned wanted = 2;
     typename Platform::template Atomic<unsigned> work_{0};
-    typename Platform::template Atomic<std::size_t> lastAttempt_{0};
+    detail::EpochAllowance<Platform> attempts_;
     // Both belong to who set `busy`.
     detail::EpochList waiting_;
     typename Slots::Epoch waitingFor_ = 0;

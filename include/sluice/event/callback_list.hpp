@@ -31,10 +31,11 @@ namespace sluice {
 /// Progress: calls take no lock and write nothing that other threads read, so they run in parallel.
 /// Adding and removing take a lock for a few instructions, in which no foreign code runs.
 ///
-/// A removed callback is destroyed before remove() returns when no thread but this one has ever
-/// called a list or dispatcher and no call is running. Otherwise it is destroyed when the calls
-/// that might be using it have ended, by whichever call or remove() comes about a millisecond
-/// later.
+/// A removed callback is destroyed before remove() returns, unless this list is being called on
+/// this thread, or any list on another one: then by the last of these calls that ends. Only who
+/// removes more than 256 callbacks in a row, and thousands in a second, while other threads use
+/// lists, may find some of them destroyed by later calls or removals, as looking for calls has its
+/// price. What is in a list goes with it, unless a callback of this very list destroys it.
 ///
 /// Exceptions: an exception of a callback ends the call and leaves the list as it is. Adding gives
 /// the strong guarantee. Memory: one allocation for each callback, none for a call but the first

@@ -76,10 +76,10 @@
 
 // How many arguments there are, up to 20, and something done with each of them, up to 15.
 #define SLUICE_EVENT_COUNT(...)                                                                    \
-    SLUICE_EVENT_COUNT_(__VA_ARGS__, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, \
-                        3, 2, 1, 0)
-#define SLUICE_EVENT_COUNT_(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, \
-                            a17, a18, a19, a20, count, ...)                                        \
+    SLUICE_EVENT_COUNT_OF(__VA_ARGS__, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5,  \
+                          4, 3, 2, 1, 0)
+#define SLUICE_EVENT_COUNT_OF(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15,    \
+                              a16, a17, a18, a19, a20, count, ...)                                 \
     count
 
 #define SLUICE_EVENT_EACH(make, separator, ...)                                                    \
@@ -129,13 +129,13 @@
 #define SLUICE_EVENT_PROBE(...) 1, 1
 
 #define SLUICE_EVENT_SAME(...) __VA_ARGS__
-#define SLUICE_EVENT_CONCAT(a, b) SLUICE_EVENT_CONCAT_(a, b)
-#define SLUICE_EVENT_CONCAT_(a, b) a##b
-#define SLUICE_EVENT_FIRST(...) SLUICE_EVENT_FIRST_(__VA_ARGS__, )
-#define SLUICE_EVENT_FIRST_(a, ...) a
-#define SLUICE_EVENT_SECOND(...) SLUICE_EVENT_SECOND_(__VA_ARGS__, )
-#define SLUICE_EVENT_SECOND_(a, b, ...) b
-#define SLUICE_EVENT_THIRD(...) SLUICE_EVENT_THIRD_(__VA_ARGS__, )
-#define SLUICE_EVENT_THIRD_(a, b, c, ...) c
+#define SLUICE_EVENT_CONCAT(a, b) SLUICE_EVENT_CONCAT_OF(a, b)
+#define SLUICE_EVENT_CONCAT_OF(a, b) a##b
+#define SLUICE_EVENT_FIRST(...) SLUICE_EVENT_FIRST_OF(__VA_ARGS__, )
+#define SLUICE_EVENT_FIRST_OF(a, ...) a
+#define SLUICE_EVENT_SECOND(...) SLUICE_EVENT_SECOND_OF(__VA_ARGS__, )
+#define SLUICE_EVENT_SECOND_OF(a, b, ...) b
+#define SLUICE_EVENT_THIRD(...) SLUICE_EVENT_THIRD_OF(__VA_ARGS__, )
+#define SLUICE_EVENT_THIRD_OF(a, b, c, ...) c
 
 // NOLINTEND(bugprone-macro-parentheses)

@@ -14,7 +14,7 @@
 #include <mutex>
 #include <shared_mutex>
 
-namespace sluice {
+namespace [[gnu::visibility("default")]] sluice {
 
 // What a class is, for utilities that work on several of them.
 struct TagHomo {};
@@ -65,7 +65,12 @@ struct SingleThreading {
         void unlock() noexcept {}
         bool try_lock() noexcept { return true; }
     };
-    using SharedMutex = Mutex;
+    struct SharedMutex : Mutex {
+        // std::shared_mutex's names.
+        void lock_shared() noexcept {}                    // NOLINT(readability-identifier-naming)
+        void unlock_shared() noexcept {}                  // NOLINT(readability-identifier-naming)
+        bool try_lock_shared() noexcept { return true; }  // NOLINT(readability-identifier-naming)
+    };
 
     /// std::atomic's interface on a plain variable.
     template <class T>

@@ -36,8 +36,7 @@ class HeterDispatcherBase;
 /// Who may call what, progress, memory, exceptions: as for CallbackList, with the strong guarantee
 /// for copy assignment, too. Cost: that of the list for the prototype.
 ///
-/// `Policies`: Callback (where it can be called with the prototype; else std::function), Threading,
-/// canContinueInvoking (for the prototypes it accepts).
+/// `Policies`: Threading, canContinueInvoking (for the prototypes it accepts).
 template <class PrototypeList, class Policies = DefaultPolicies>
 class HeterCallbackList : public detail::Prototypes<PrototypeList> {};
 

@@ -39,7 +39,8 @@ class PoolQueueAllocator {
 public:
     using value_type = T;
     template <class U>
-    struct rebind {
+    struct rebind {  // NOLINT(readability-identifier-naming): the standard's name
+        // NOLINTNEXTLINE(readability-identifier-naming): the standard's name
         using other = PoolQueueAllocator<U, NodesPerSlab>;
     };
 

@@ -111,12 +111,18 @@ protected:
     using Other = OtherThread<Domain>;
 
     EpochPromptTest() {
-        Platform::time.store(0);
-        letTimePass();
+        Platform::time.store(std::chrono::nanoseconds(std::chrono::hours(1)).count());
     }
 
     /// Until another attempt is due.
-    static void letTimePass() { Platform::time.fetch_add(Domain::promptInterval.count()); }
+    static void letTimePass() { Platform::time.fetch_add(Domain::attemptInterval.count()); }
+
+    /// Leaves one attempt to this moment.
+    void spendAttempts() {
+        for (std::size_t i = 1; i < Domain::attemptBurst; ++i) {
+            EXPECT_TRUE(domain.isQuiet());
+        }
+    }
 
     void retireOne() { domain.retire(new Counted(freed)); }
 
@@ -188,24 +194,28 @@ TYPED_TEST(EpochPromptTest, OtherDomainsGatherAsBefore) {
 
 // ---- others have places
 
-TYPED_TEST(EpochPromptTest, GathersForAnIntervalBesideOtherThreads) {
+TYPED_TEST(EpochPromptTest, FreesAtOnceBesideOtherThreadsUntilTheAttemptsAreSpent) {
     const typename TestFixture::Other other(this->domain);
+    const int burst = static_cast<int>(TestFixture::Domain::attemptBurst);
+    for (int i = 1; i <= burst; ++i) {
+        this->retireOne();
+        EXPECT_EQ(this->freed, i);
+    }
     this->retireOne();
-    EXPECT_EQ(this->freed, 1) << "the first attempt is due at once";
     this->retireOne();
-    this->retireOne();
-    EXPECT_EQ(this->freed, 1);
+    EXPECT_EQ(this->freed, burst);
     EXPECT_EQ(this->domain.pendingApprox(), 2U);
     TestFixture::letTimePass();
-    EXPECT_EQ(this->freed, 1) << "nobody has come by";
+    EXPECT_EQ(this->freed, burst) << "nobody has come by";
     this->retireOne();
-    EXPECT_EQ(this->freed, 4);
+    EXPECT_EQ(this->freed, burst + 3);
     this->retireOne();
-    EXPECT_EQ(this->freed, 4) << "this interval has had its attempt";
+    EXPECT_EQ(this->freed, burst + 3) << "this interval has had its attempt";
 }
 
 TYPED_TEST(EpochPromptTest, ReaderThatLeavesAfterTheIntervalFrees) {
     typename TestFixture::Other other(this->domain);
+    this->spendAttempts();
     this->retireOne();
     this->retireOne();
     { const auto guard = this->domain.enter(); }
@@ -232,6 +242,7 @@ TYPED_TEST(EpochPromptTest, ReaderOfABatchThatWaitsFreesItWhenItLeaves) {
 
 TYPED_TEST(EpochPromptTest, ReaderOutsideOfTheThreadsPlacesCountsAsAnotherOne) {
     auto reader = this->domain.reader();
+    this->spendAttempts();
     this->retireOne();
     this->retireOne();
     EXPECT_EQ(this->freed, 1) << "the second one is gathered";
@@ -250,6 +261,9 @@ TYPED_TEST(EpochPromptTest, ReaderOutsideOfTheThreadsPlacesCountsAsAnotherOne) {
 TYPED_TEST(EpochPromptTest, FullBatchIsTriedWithinTheInterval) {
     typename TestFixture::Domain small(promptly(4));
     const typename TestFixture::Other other(small);
+    for (std::size_t i = 1; i < TestFixture::Domain::attemptBurst; ++i) {
+        EXPECT_TRUE(small.isQuiet());
+    }
     for (int i = 0; i < 3; ++i) {
         small.retire(new Counted(this->freed));
     }
@@ -261,6 +275,7 @@ TYPED_TEST(EpochPromptTest, FullBatchIsTriedWithinTheInterval) {
 TYPED_TEST(EpochPromptTest, LonelyThreadFreesWhatWasGatheredBesideOthers) {
     {
         const typename TestFixture::Other other(this->domain);
+        this->spendAttempts();
         this->retireOne();
         this->retireOne();
         EXPECT_EQ(this->freed, 1);
@@ -280,6 +295,39 @@ TYPED_TEST(EpochPromptTest, SectionsInWhichNothingWasRetiredDoNotLookAtTheClock)
         const auto guard = this->domain.enter();
     }
     EXPECT_EQ(TestFixture::Platform::looks.load(), looks);
+}
+
+// ---- nobody can hold it
+
+TYPED_TEST(EpochPromptTest, IsQuietWhileNoOtherThreadIsInside) {
+    EXPECT_TRUE(this->domain.isQuiet());
+    {
+        const auto guard = this->domain.enter();
+        EXPECT_TRUE(this->domain.isQuiet()) << "the caller's own sections do not count";
+    }
+    typename TestFixture::Other other(this->domain);
+    EXPECT_TRUE(this->domain.isQuiet());
+    other.enter();
+    EXPECT_FALSE(this->domain.isQuiet());
+    {
+        const auto guard = this->domain.enter();
+        EXPECT_FALSE(this->domain.isQuiet());
+        other.leave();
+        EXPECT_TRUE(this->domain.isQuiet());
+    }
+}
+
+TYPED_TEST(EpochPromptTest, IsQuietNoMoreWhenItWasAskedTooOften) {
+    {
+        const typename TestFixture::Other other(this->domain);
+        this->spendAttempts();
+        EXPECT_TRUE(this->domain.isQuiet());
+        EXPECT_FALSE(this->domain.isQuiet());
+        TestFixture::letTimePass();
+        EXPECT_TRUE(this->domain.isQuiet());
+        EXPECT_FALSE(this->domain.isQuiet());
+    }
+    EXPECT_TRUE(this->domain.isQuiet()) << "alone, it costs nothing";
 }
 
 // ---- deleters

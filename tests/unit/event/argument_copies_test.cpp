@@ -18,7 +18,7 @@ struct Parcel {
     explicit Parcel(int& count) : copies(&count) {}
     Parcel(const Parcel& other) : copies(other.copies) { ++*copies; }
     Parcel(Parcel&&) noexcept = default;
-    Parcel& operator=(const Parcel& other) {
+    Parcel& operator=(const Parcel& other) {  // NOLINT(bugprone-unhandled-self-assignment)
         copies = other.copies;
         ++*copies;
         return *this;
@@ -73,6 +73,7 @@ protected:
     static void checkReferencePrototype() {
         using Tested = Subject<void(const Parcel&), Policies>;
         EXPECT_EQ(count<Tested>([](const Parcel&) {}), std::pair(0, 0));
+        // NOLINTNEXTLINE(performance-unnecessary-value-param)
         EXPECT_EQ(count<Tested>([](Parcel) {}), std::pair(1, 1));
     }
 
@@ -80,6 +81,7 @@ protected:
     static void checkValuePrototype() {
         using Tested = Subject<void(Parcel), Policies>;
         EXPECT_EQ(count<Tested>([](const Parcel&) {}), std::pair(1, 2));
+        // NOLINTNEXTLINE(performance-unnecessary-value-param)
         EXPECT_EQ(count<Tested>([](Parcel) {}), std::pair(1, 2));
         EXPECT_EQ(count<Tested>([](Parcel&&) {}), std::pair(1, 2));
     }
@@ -105,7 +107,7 @@ TYPED_TEST(ArgumentCopiesTest, DispatcherCopiesAValueOnceForEachListener) {
 TYPED_TEST(ArgumentCopiesTest, EveryCallbackGetsACopyOfItsOwn) {
     CallbackList<void(Parcel), TypeParam> list;
     for (int i = 0; i < 4; ++i) {
-        list.append([](Parcel) {});
+        list.append([](Parcel) {});  // NOLINT(performance-unnecessary-value-param)
     }
     int copies = 0;
     list(Parcel(copies));

@@ -135,7 +135,7 @@ TYPED_TEST(CallbackListExceptionTest, FailedCopyOfAListChangesNeitherSide) {
     EXPECT_TRUE(target.ownsHandle(kept));
     EXPECT_EQ(this->sizeOf(target), 1U);
     copies = 1;
-    EXPECT_THROW(typename TestFixture::List copy(source), Failure);
+    EXPECT_THROW(typename TestFixture::List{source}, Failure);
     EXPECT_EQ(this->sizeOf(source), 3U);
 }
 

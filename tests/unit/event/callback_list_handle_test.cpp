@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -50,9 +51,28 @@ TYPED_TEST(CallbackListHandleTest, RemovingWhatIsGoneChangesNothing) {
     EXPECT_EQ(this->sizeOf(list), 2U);
 }
 
+TYPED_TEST(CallbackListHandleTest, SpeaksTheVocabularyOfWeakPointers) {
+    typename TestFixture::List list;
+    auto first = list.append([] {});
+    typename TestFixture::Handle second = list.append([] {});
+    typename TestFixture::Handle none;
+    std::set<typename TestFixture::Handle, std::owner_less<>> handles{first, second, first};
+    EXPECT_EQ(handles.size(), 2U);
+    EXPECT_EQ(handles.count(none), 0U);
+    EXPECT_EQ(first.use_count(), 1);
+    EXPECT_TRUE(first.lock() != nullptr);
+    EXPECT_TRUE(none.lock() == nullptr);
+    first.swap(none);
+    EXPECT_FALSE(first);
+    EXPECT_TRUE(list.remove(none));
+    EXPECT_EQ(none.use_count(), 0);
+    EXPECT_TRUE(none.lock() == nullptr);
+}
+
 TYPED_TEST(CallbackListHandleTest, IsFalseAfterTheListHasGone) {
     std::optional<typename TestFixture::List> list(std::in_place);
     const auto handle = list->append([] {});
+    // NOLINTNEXTLINE(performance-unnecessary-copy-initialization): copies know it, too
     const auto copy = handle;
     list.reset();
     EXPECT_FALSE(handle);

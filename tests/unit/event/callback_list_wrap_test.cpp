@@ -17,7 +17,10 @@
 #include <utility>
 #include <vector>
 
-#define private public
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Wkeyword-macro"
+#endif
+#define private public  // NOLINT(readability-identifier-naming)
 #include "event_suites.hpp"
 
 #include <sluice/event/callback_list.hpp>

@@ -195,7 +195,7 @@ struct Point {
 };
 struct PointHash {
     std::size_t operator()(const Point& point) const {
-        return static_cast<std::size_t>(point.x * 1000 + point.y);
+        return static_cast<std::size_t>(point.x) * 1000 + static_cast<std::size_t>(point.y);
     }
 };
 struct Ordered {
@@ -228,6 +228,50 @@ struct HashedPoints : Policies {
     template <class Key, class Value>
     using Map = std::unordered_map<Key, Value, PointHash>;
 };
+
+/// Takes everything that can be called, and cannot be compared or asked whether it is empty.
+class ErasedCallback {
+public:
+    template <class F>
+    ErasedCallback(F f) : function_(std::move(f)) {}
+    void operator()(int n) const { function_(n); }
+
+private:
+    std::function<void(int)> function_;
+};
+template <class Policies>
+struct ErasedPolicies : Policies {
+    using Callback = ErasedCallback;
+};
+
+TYPED_TEST(EventPoliciesTest, CallbackOfThePolicyNeedNotKnowNull) {
+    CallbackList<void(int), ErasedPolicies<TypeParam>> list;
+    int sum = 0;
+    list.append([&sum](int n) { sum += n; });
+    list(3);
+    EXPECT_EQ(sum, 3);
+}
+
+/// Converts to a number, which says nothing about whether it can be called.
+struct Tally {
+    int* sum;
+    int count = 0;
+    operator int() const { return count; }
+    void operator()(int n) { *sum += n + ++count; }
+};
+template <class Policies>
+struct TallyPolicies : Policies {
+    using Callback = Tally;
+};
+
+TYPED_TEST(EventPoliciesTest, CallbackThatConvertsToZeroIsNotNull) {
+    int sum = 0;
+    CallbackList<void(int), TallyPolicies<TypeParam>> list;
+    EXPECT_TRUE(list.append(Tally{&sum}));
+    list(1);
+    list(1);
+    EXPECT_EQ(sum, 5);
+}
 
 TYPED_TEST(EventPoliciesTest, MapOfThePolicyWithAnotherHash) {
     using Policies = HashedPoints<TypeParam>;

@@ -42,7 +42,6 @@ struct MyInt {
     MyInt(T number) : value(static_cast<int>(number)) {}
     MyInt() = default;
     int value = 0;
-    friend bool operator==(const MyInt& a, const MyInt& b) { return a.value == b.value; }
     friend bool operator<(const MyInt& a, const MyInt& b) { return a.value < b.value; }
 };
 
@@ -226,7 +225,7 @@ struct Parcel {
         ++counts->copies;
     }
     Parcel(Parcel&& other) noexcept : counts(other.counts) { ++counts->alive; }
-    Parcel& operator=(const Parcel&) {
+    Parcel& operator=(const Parcel&) {  // NOLINT(bugprone-unhandled-self-assignment)
         ++counts->copyAssignments;
         return *this;
     }
@@ -258,7 +257,7 @@ TYPED_TEST(EventQueueArgumentsTest, TemporaryIsNeverCopiedAndLivesOnceUntilItHas
 TYPED_TEST(EventQueueArgumentsTest, ValueIsCopiedForEachCallThatWantsOne) {
     Parcel::Counts counts;
     EventQueue<int, void(const Parcel&), TypeParam> byReference;
-    byReference.appendListener(1, [](Parcel) {});
+    byReference.appendListener(1, [](Parcel) {});  // NOLINT(performance-unnecessary-value-param)
     const Parcel parcel(counts);
     EXPECT_TRUE(byReference.enqueue(1, parcel));
     EXPECT_EQ(counts.copies, 1) << "the queue's own";

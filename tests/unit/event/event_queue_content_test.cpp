@@ -71,6 +71,7 @@ struct Trap {
     Trap() = default;
     Trap(const Trap&) = default;
     template <class T>
+    // NOLINTNEXTLINE(bugprone-forwarding-reference-overload): this is the trap
     Trap(T&&) {  // also for a Trap& and a Trap&&
         foreignCode();
     }

@@ -136,7 +136,7 @@ struct Gate {
     Gate(std::atomic<bool>* own, std::atomic<bool>* reached) : isOpen(own), isReached(reached) {}
     Gate() = default;
     Gate(const Gate& other) { pass(other); }
-    Gate& operator=(const Gate& other) {
+    Gate& operator=(const Gate& other) {  // NOLINT(bugprone-unhandled-self-assignment)
         pass(other);
         return *this;
     }
@@ -230,7 +230,7 @@ TYPED_TEST(SharedEventQueueEndTest, OldestEventIsNotDroppedWhileSomebodyPeeksAtI
 TYPED_TEST(SharedEventQueueEndTest, SeveralThreadsRunUntilAllHasBeenProcessed) {
     constexpr int each = 500;
     typename TestFixture::Queue queue;
-    std::vector<std::atomic<int>> calls(3 * each);
+    std::vector<std::atomic<int>> calls(std::size_t{3} * each);
     queue.appendListener(1, [&](int number) { ++calls.at(static_cast<std::size_t>(number)); });
     Crew consumers;
     for (int i = 0; i < 3; ++i) {

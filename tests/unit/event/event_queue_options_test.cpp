@@ -216,7 +216,7 @@ TYPED_TEST(BlockingEventQueueTest, ProducersWaitForRoomAndNothingIsLostOrReorder
     }
     producers.start();
     const auto note = [&](int self, int number) { seen[self].push_back(number); };
-    while (seen[0].size() + seen[1].size() < 2 * each) {
+    while (seen[0].size() + seen[1].size() < std::size_t{2} * each) {
         queue.wait();
         EXPECT_LE(queue.sizeApprox(), 2U);
         (void)(seen[0].size() % 2 == 0 ? queue.processOneWith(note) : queue.processQueueWith(note));

@@ -325,29 +325,25 @@ TYPED_TEST(HeterCallbackListTest, CanContinueInvokingIsAskedWhereItTakesTheArgum
     EXPECT_EQ(this->called, (Numbers{0, 1, 2, 10}));
 }
 
-/// Can be called with nothing only.
-struct Plain {
-    Plain(int* ownCount) : count(ownCount) {}
-    void operator()() const { ++*count; }
-    int* count;
-};
 template <class Policies>
-struct PlainPolicies : Policies {
-    using Callback = Plain;
+struct IntCallbackPolicies : Policies {
+    using Callback = std::function<void(int)>;
 };
 
-TYPED_TEST(HeterCallbackListTest, CallbackOfThePolicyIsUsedWhereItFits) {
-    HeterCallbackList<Two, PlainPolicies<TypeParam>> list;
-    int count = 0;
-    list.append(Plain(&count));
-    list.append([&count](int n) { count += n; });
-    list.template forEach<void()>([&count](const Plain& callback) {
-        EXPECT_EQ(callback.count, &count);
-        callback();
-    });
-    list();
-    list(10);
-    EXPECT_EQ(count, 12);
+TYPED_TEST(HeterCallbackListTest, CallbackOfThePolicyDoesNotComeBetween) {
+    HeterCallbackList<HeterTuple<void(double)>, IntCallbackPolicies<TypeParam>> list;
+    double seen = 0;
+    list.append([&seen](double number) { seen = number; });
+    list(1.5);
+    EXPECT_EQ(seen, 1.5);
+}
+
+TYPED_TEST(HeterCallbackListTest, PoliciesMayBeFinal) {
+    struct Policies final : TypeParam {};
+    HeterCallbackList<Two, Policies> list;
+    list.append(this->noteInt(1));
+    list(1);
+    EXPECT_EQ(this->called, (Numbers{1}));
 }
 
 TYPED_TEST(HeterCallbackListTest, MutexIsThatOfTheThreading) {

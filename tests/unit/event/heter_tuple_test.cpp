@@ -25,7 +25,7 @@ TEST(HeterTupleTest, CallableBelongsToTheFirstPrototypeThatCanCallIt) {
     const auto none = [] {};
     const auto number = [](long) {};
     const auto made = [](const FromInt&) {};
-    const auto text = [](std::string) {};
+    const auto text = [](std::string) {};  // NOLINT(performance-unnecessary-value-param)
     const auto two = [](int&, int) {};
     const auto any = [](auto&&...) {};
     EXPECT_EQ(Four::ofCallable<decltype(none)>(), 0U);

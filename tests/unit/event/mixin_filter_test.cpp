@@ -184,6 +184,26 @@ TEST(MixinFilterChainTest, RunsOnceBelowAMixinWithoutAHook) {
     EXPECT_EQ(filtered, 1);
 }
 
+template <class Base>
+class Derived : public MixinFilter<Base> {};
+
+TEST(MixinFilterChainTest, RunsForAMixinThatInheritsIt) {
+    struct Policies {
+        using Mixins = MixinList<Inner, Derived>;
+    };
+    EventDispatcher<int, void(int), Policies> dispatcher;
+    int filtered = 0;
+    int heard = 0;
+    dispatcher.appendListener(3, [&heard](int) { ++heard; });
+    dispatcher.appendFilter([&filtered](int&) {
+        ++filtered;
+        return false;
+    });
+    dispatcher.dispatch(3);
+    EXPECT_EQ(filtered, 1);
+    EXPECT_EQ(heard, 0);
+}
+
 TEST(MixinFilterChainTest, ReferencesAndConstReferencesStayWhatTheyAre) {
     EventDispatcher<int, void(const std::string&, int&), Filtered> dispatcher;
     dispatcher.appendFilter([](const std::string& text, int& n) {
@@ -216,6 +236,36 @@ TEST(MixinFilterChainTest, UsesTheThreadingOfTheDispatcher) {
 }
 
 #if defined(__cpp_exceptions)
+TEST(MixinFilterChainTest, AFilterMayDestroyTheDispatcher) {
+    struct Policies {
+        using Mixins = MixinList<MixinFilter, MixinFilter>;
+    };
+    auto dispatcher = std::make_unique<EventDispatcher<int, void(int), Policies>>();
+    int called = 0;
+    dispatcher->appendListener(1, [&called](int) { ++called; });
+    dispatcher->appendFilter([&dispatcher](int&) {
+        dispatcher.reset();
+        return true;
+    });
+    dispatcher->dispatch(1);
+    EXPECT_EQ(dispatcher, nullptr);
+    EXPECT_EQ(called, 0);
+}
+
+TEST(MixinFilterQueueTest, AFilterMayDestroyTheQueue) {
+    auto queue = std::make_unique<EventQueue<int, void(int), Filtered>>();
+    int called = 0;
+    queue->appendListener(1, [&called](int) { ++called; });
+    queue->appendFilter([&queue](int&) {
+        queue.reset();
+        return true;
+    });
+    queue->enqueue(1, 1);
+    queue->enqueue(1, 2);
+    EXPECT_TRUE(queue->process());
+    EXPECT_EQ(called, 0);
+}
+
 TEST_F(MixinFilterTest, AThrowingFilterEndsTheDispatch) {
     dispatcher_.appendFilter([](int&, int&) -> bool { throw std::runtime_error("filter"); });
     EXPECT_THROW(dispatcher_.dispatch(1, 58), std::runtime_error);

@@ -94,6 +94,25 @@ TYPED_TEST(MixinHeterFilterTest, RemovedFiltersAndOtherDispatchersFiltersDoNotRu
     EXPECT_EQ(calls, 2) << "the filters are swapped with the listeners";
 }
 
+template <class Base>
+struct IncludingPolicies : Base {
+    using Mixins = MixinList<MixinHeterFilter>;
+    using ArgumentPassingMode = ArgumentPassingIncludeEvent;
+};
+
+TYPED_TEST(MixinHeterFilterTest, FilterMayChangeAnEventThatIsAmongTheArguments) {
+    HeterEventDispatcher<int, HeterTuple<void(int, int)>, IncludingPolicies<TypeParam>> dispatcher;
+    std::vector<int> called;
+    dispatcher.appendListener(1, [&called](int, int) { called.push_back(1); });
+    dispatcher.appendListener(2, [&called](int event, int) { called.push_back(event); });
+    dispatcher.appendFilter([](int& event, int&) {
+        event = 2;
+        return true;
+    });
+    dispatcher.dispatch(1, 0);
+    EXPECT_EQ(called, (std::vector<int>{2}));
+}
+
 TYPED_TEST(MixinHeterFilterTest, QueueFiltersWhenItProcesses) {
     typename TestFixture::Queue queue;
     Numbers seen;

@@ -16,7 +16,7 @@ struct StoppedClock {
     using rep = duration::rep;
     using period = duration::period;
     using time_point = std::chrono::time_point<StoppedClock>;
-    static constexpr bool is_steady = true;
+    [[maybe_unused]] static constexpr bool is_steady = true;
     static time_point now() noexcept { return time_point(1000ns); }
 };
 

@@ -8,7 +8,8 @@
 #include <cstddef>
 #include <limits>
 
-namespace sluice::detail {
+namespace sluice {
+namespace [[gnu::visibility("default")]] detail {
 
 /// The announcements of all readers of one epoch domain, and the epoch they announce.
 ///
@@ -81,7 +82,7 @@ public:
     /// fence against itself.
     Epoch advance(const void* thread) noexcept {
         const Epoch started = epoch_.fetch_add(2, std::memory_order_release) + 2;  // E2
-        if (!onlyPlacesOf(thread, [](const Slot&) { return true; })) {
+        if (!isAlone(thread)) {
             Platform::Fence::heavy();  // E3
         }
         return started;
@@ -91,6 +92,24 @@ public:
     /// what it had unlinked before.
     bool isUnused(const void* thread) const noexcept {
         return onlyPlacesOf(thread, [](const Slot& slot) { return !slot.isInside(); });
+    }
+
+    /// Whether no thread but this one has a place.
+    bool isAlone(const void* thread) const noexcept {
+        return onlyPlacesOf(thread, [](const Slot&) { return true; });
+    }
+
+    /// Whether all other threads were seen outside: then they cannot hold what this one had
+    /// unlinked before. Pays for a heavy fence.
+    bool areOthersOutside(const void* thread) const noexcept {
+        Platform::Fence::heavy();  // E3
+        for (const Slot* slot = firstSlot(); slot != nullptr; slot = slot->next) {
+            if (slot->thread.load(std::memory_order_relaxed) != thread &&
+                slot->state.load(std::memory_order_acquire) != idle) {  // E1
+                return false;
+            }
+        }
+        return true;
     }
 
     /// Asks readers to reclaim when they leave. Relaxed: E8 orders it where that matters.
@@ -256,4 +275,5 @@ private:
     Atomic<bool> isWanted_{false};
 };
 
-}  // namespace sluice::detail
+}  // namespace detail
+}  // namespace sluice

@@ -33,20 +33,19 @@
 #include <sluice/event/detail/callback_handle.hpp>
 #include <sluice/event/detail/read_side.hpp>
 
+#include <cstddef>
 #include <mutex>
 #include <type_traits>
 #include <utility>
 
 namespace sluice::detail {
 
-template <class T>
-using NullComparison = decltype(std::declval<const T&>() == nullptr);
-
-/// Whether there is nothing to call.
+/// Whether there is nothing to call: in a pointer, or in a wrapper that can be made of nullptr.
 template <class Callback>
 bool isNull(const Callback& callback) noexcept {
-    if constexpr (isDetected<NullComparison, Callback>) {
-        return callback == nullptr;
+    if constexpr (std::is_constructible_v<Callback, std::nullptr_t> &&
+                  std::is_constructible_v<bool, const Callback&>) {
+        return !static_cast<bool>(callback);
     } else {
         return false;
     }
@@ -85,13 +84,13 @@ public:
 
     CallbackChain& operator=(CallbackChain&& other) noexcept {
         if (this != &other) {
-            clear();
+            end();
             swap(other);
         }
         return *this;
     }
 
-    ~CallbackChain() { clear(); }
+    ~CallbackChain() { end(); }
 
     void swap(CallbackChain& other) noexcept {
         if (this == &other) {
@@ -107,6 +106,8 @@ public:
         other.currentCounter.store(counter, std::memory_order_release);
         takeOwnership();
         other.takeOwnership();
+        ReadSide::Traversal::lose(this);
+        ReadSide::Traversal::lose(&other);
     }
 
     [[nodiscard]] bool empty() const noexcept {
@@ -162,7 +163,7 @@ public:
             }
             unlink(*node);
         }
-        discard(*node);
+        discard(*node, isUnused());
         return true;
     }
 
@@ -175,10 +176,8 @@ public:
     }
 
     void clear() noexcept {
-        for (Node* node = detachAll(); node != nullptr;) {
-            Node* const next = node->next.load(std::memory_order_relaxed);  // relaxed: the last
-            discard(*node);                                                 // writer was this one
-            node = next;
+        if (Node* const all = detachAll()) {
+            discardAll(all, isUnused());
         }
     }
 
@@ -186,7 +185,8 @@ public:
     /// turn, in order, until it returns false. Returns whether it always returned true.
     template <class Visit>
     bool visitWhile(Visit&& visit) const {
-        [[maybe_unused]] const auto guard = ReadSide::enter();
+        typename ReadSide::Traversal traversal(this);
+        const typename ReadSide::Call call(traversal);
         // From here on this object is not used: a callback may destroy it.
         const Serial newest = currentCounter.load(std::memory_order_acquire);       // E2
         for (Node* node = first_.load(std::memory_order_acquire); node != nullptr;  // E1
@@ -274,7 +274,31 @@ private:
         return all;
     }
 
-    static void discard(Node& node) noexcept { ReadSide::retire(node, &Node::reclaim); }
+    /// Whether no call of this thread can be using what has just been unlinked.
+    bool isUnusedHere() const noexcept {
+        return !ReadSide::Traversal::isOn(this) && !Freeing::isDeep();
+    }
+    /// Nor one of any other thread.
+    bool isUnused() const noexcept { return isUnusedHere() && ReadSide::isQuiet(); }
+
+    static void discard(Node& node, bool now) noexcept {
+        if (now) {
+            const Freeing freeing;
+            Node::reclaim(node);
+        } else {
+            ReadSide::retire(node, &Node::reclaim);
+        }
+    }
+    static void discardAll(Node* node, bool now) noexcept {
+        while (node != nullptr) {
+            Node* const next = node->next.load(std::memory_order_relaxed);  // relaxed: the last
+            discard(*node, now);                                            // writer was this one
+            node = next;
+        }
+    }
+
+    /// Without other threads, as all that ends a list: they have no calls of it running.
+    void end() noexcept { discardAll(detachAll(), isUnusedHere()); }
 
     /// Under the lock. After the largest number all callbacks count as old, and so does the one
     /// that is being added: the running calls will call it.

@@ -2,6 +2,8 @@
 
 #include <sluice/event/detail/callback_node.hpp>
 
+#include <cstddef>
+#include <functional>
 #include <utility>
 
 namespace sluice::detail {
@@ -49,6 +51,25 @@ public:
         return !expired() && node_->owner.load(std::memory_order_relaxed)->remove(*this);
     }
 
+    // The rest of std::weak_ptr's vocabulary; std::owner_less<> orders handles.
+
+    template <class Other>
+    bool owner_before(  // NOLINT(readability-identifier-naming)
+        const CallbackHandle<Other>& other) const noexcept {
+        return std::less<const void*>()(node_, other.node_);
+    }
+    /// 1 while the callback is in the list, else 0.
+    long use_count() const noexcept {  // NOLINT(readability-identifier-naming)
+        return expired() ? 0 : 1;
+    }
+    void swap(CallbackHandle& other) noexcept { std::swap(node_, other.node_); }
+
+    friend bool operator==(const CallbackHandle& handle, std::nullptr_t) noexcept {
+        return handle.expired();
+    }
+    friend bool operator!=(const CallbackHandle& handle, std::nullptr_t) noexcept {
+        return !handle.expired();
+    }
     friend bool operator==(const CallbackHandle& a, const CallbackHandle& b) noexcept {
         return a.node_ == b.node_;
     }
@@ -57,6 +78,8 @@ public:
     }
 
 private:
+    template <class Other>
+    friend class CallbackHandle;
     template <class Callback, class Threading>
     friend class CallbackChain;
 

@@ -2,7 +2,6 @@
 
 #include <sluice/event/callback_list.hpp>
 #include <sluice/event/detail/listener_map.hpp>
-#include <sluice/event/detail/mixin_hooks.hpp>
 
 #include <type_traits>
 #include <utility>
@@ -108,11 +107,9 @@ public:
 
     /// Calls the listeners of this event.
     void directDispatch(const Event& event, Args... args) const {
-        if (!MixinHooks<MixinRoot, MixinsOf<Policies>>::allow(static_cast<const MixinRoot&>(*this),
-                                                              args...)) {
-            return;
+        if (this->template isAllowed<MixinRoot>(args...)) {
+            this->callList(event, [&](const List& list) { list(std::forward<Args>(args)...); });
         }
-        this->callList(event, [&](const List& list) { list(std::forward<Args>(args)...); });
     }
 
 protected:

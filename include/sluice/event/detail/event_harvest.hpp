@@ -36,16 +36,7 @@ public:
             destroyEvents(rest_);
             return;
         }
-        const std::lock_guard<Lock> guard(store_->lock_);
-        count();
-        store_->line_.prepend(rest_);
-        store_->line_.prepend(kept_);
-        store_->spares_.giveBack(done_);
-        leave();
-        if (left_ + keptCount_ != 0 || !store_->isBusyLocked()) {
-            // Under the lock: who waits for the end of the work may destroy the store after it.
-            store_->waiters_.notifyAll();
-        }
+        wakeAll(end());
     }
 
     /// How many events it began with.
@@ -58,6 +49,16 @@ public:
     [[nodiscard]] bool hasNext() const noexcept { return store_ != nullptr && left_ != 0; }
     Event& front() noexcept { return rest_.front(); }
 
+    /// Calls handle(event) for each event, which is used up then, also when handle throws.
+    template <class Handle>
+    [[gnu::always_inline]] void useUp(Handle handle) {
+        Passage passage(*this);
+        while (store_ != nullptr && !passage.walk.isAtEnd()) {
+            const UsedUp event(passage);
+            handle(passage.walk.front());
+        }
+    }
+
     /// Destroys the event at the front.
     void drop() {
         rest_.destroyFront();
@@ -68,9 +69,7 @@ public:
     /// Destroys all that are left, unprocessed.
     void discard() {
         isDiscarding_ = true;
-        while (hasNext()) {
-            drop();
-        }
+        useUp([](Event&) {});
     }
 
     void keep() {
@@ -81,6 +80,33 @@ public:
 
 private:
     friend class EventStore;
+
+    /// The harvest lies in memory, for the store knows its address; what changes with each event is
+    /// kept here.
+    struct Passage {
+        Harvest& harvest;
+        std::size_t left;
+        typename Line::Walk walk;
+
+        explicit Passage(Harvest& ownHarvest) noexcept
+            : harvest(ownHarvest),
+              left(ownHarvest.left_),
+              walk(ownHarvest.rest_, ownHarvest.done_) {}
+        Passage(const Passage&) = delete;
+        Passage& operator=(const Passage&) = delete;
+        ~Passage() { harvest.left_ = left; }
+    };
+    struct UsedUp {
+        Passage& passage;
+
+        explicit UsedUp(Passage& ownPassage) noexcept : passage(ownPassage) {}
+        UsedUp(const UsedUp&) = delete;
+        UsedUp& operator=(const UsedUp&) = delete;
+        ~UsedUp() {
+            passage.walk.destroyFront();
+            --passage.left;
+        }
+    };
 
     /// False while somebody looks at the first event.
     bool hasTakenFrom(EventStore& store, Amount amount) {
@@ -99,6 +125,21 @@ private:
         taken_ = left_;
         join(store);
         return true;
+    }
+
+    /// Gives everything back. Returns who is to look again; the store may be gone then.
+    Suspended* end() noexcept {
+        const std::lock_guard<Lock> guard(store_->lock_);
+        count();
+        store_->line_.prepend(rest_);
+        store_->line_.prepend(kept_);
+        store_->spares_.giveBack(done_);
+        leave();
+        if (left_ + keptCount_ != 0 || !store_->isBusyLocked()) {
+            // Under the lock: who waits for the end of the work may destroy the store after it.
+            store_->waiters_.notifyAll();
+        }
+        return store_->takeSuspended();
     }
 
     /// Under the lock: what has become of the events.
@@ -123,15 +164,7 @@ private:
         if (older_ != nullptr) {
             older_->newer_ = this;
         }
-#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
-#pragma GCC diagnostic push
-// g++ does not see that leave() takes it away again, in the destructor.
-#pragma GCC diagnostic ignored "-Wdangling-pointer"
-#endif
         store.harvests_ = this;
-#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
-#pragma GCC diagnostic pop
-#endif
     }
     void leave() noexcept {
         (newer_ != nullptr ? newer_->older_ : store_->harvests_) = older_;

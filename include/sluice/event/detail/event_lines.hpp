@@ -63,6 +63,7 @@ public:
     }
 
     class Spares;
+    class Walk;
 
 private:
     struct Node {
@@ -72,6 +73,39 @@ private:
 
     Node* first_ = nullptr;
     Node* last_ = nullptr;
+};
+
+/// Uses up events from the front of a line. Meant to be a local variable, all in registers: the
+/// line and the one that takes the nodes are written once, in the end.
+template <class Event>
+class SlabLine<Event>::Walk {
+public:
+    Walk(SlabLine& line, SlabLine& used) noexcept : line_(line), used_(used), node_(line.first_) {}
+    Walk(const Walk&) = delete;
+    Walk& operator=(const Walk&) = delete;
+    ~Walk() {
+        if (lastUsed_ == nullptr) {
+            return;
+        }
+        lastUsed_->next = nullptr;
+        SlabLine passed;
+        passed.first_ = std::exchange(line_.first_, node_);
+        passed.last_ = lastUsed_;
+        used_.append(passed);
+    }
+
+    bool isAtEnd() const noexcept { return node_ == nullptr; }
+    Event& front() noexcept { return node_->cell.get(); }
+    void destroyFront() noexcept {
+        node_->cell.destroy();
+        lastUsed_ = std::exchange(node_, node_->next);
+    }
+
+private:
+    SlabLine& line_;
+    SlabLine& used_;
+    Node* node_;
+    Node* lastUsed_ = nullptr;
 };
 
 /// The nodes that hold no event, and the memory of all nodes.
@@ -190,6 +224,22 @@ public:
     void moveFrontTo(ListLine& other) {
         other.list_.splice(other.list_.end(), list_, list_.begin());
     }
+
+    class Walk {
+    public:
+        Walk(ListLine& line, ListLine& used) noexcept : line_(line), used_(used) {}
+
+        bool isAtEnd() const noexcept { return line_.isEmpty(); }
+        auto& front() noexcept { return line_.front(); }
+        void destroyFront() {
+            line_.destroyFront();
+            line_.moveFrontTo(used_);
+        }
+
+    private:
+        ListLine& line_;
+        ListLine& used_;
+    };
 
     /// The list's allocator decides what becomes of nodes, so none are kept: they go with the line
     /// that they were used in, when no lock is held.

@@ -34,6 +34,7 @@
 #include <sluice/event/detail/event_lines.hpp>
 #include <sluice/event/detail/event_waiters.hpp>
 #include <sluice/event/detail/read_side.hpp>
+#include <sluice/event/detail/suspended.hpp>
 #include <sluice/event/event_queue_options.hpp>
 #include <sluice/queue/push_result.hpp>
 
@@ -77,6 +78,7 @@ public:
             Line gone;
             line_.moveFrontTo(gone);
         }
+        (void)suspended_.takeAll();  // they wait for ever, unless they are destroyed
     }
 
     const EventQueueOptions& options() const noexcept { return options_; }
@@ -127,11 +129,14 @@ public:
     }
 
     void close() noexcept {
+        Suspended* woken = nullptr;
         {
             const std::lock_guard<Lock> guard(lock_);
             isClosed_.store(true, std::memory_order_release);
+            woken = takeSuspended();
         }
         waiters_.notifyAll();
+        wakeAll(woken);
     }
     [[nodiscard]] bool isClosed() const noexcept {
         return isClosed_.load(std::memory_order_acquire);
@@ -160,14 +165,34 @@ public:
         silencers_.store(silencers_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
     }
     void unsilence() noexcept {
+        Suspended* woken = nullptr;
         {
             const std::lock_guard<Lock> guard(lock_);
             silencers_.store(silencers_.load(std::memory_order_relaxed) - 1,
                              std::memory_order_release);
+            woken = takeSuspended();
         }
         if (isReady()) {
             waiters_.notifyAll();
         }
+        wakeAll(woken);
+    }
+
+    /// Waits without a thread: `who` is woken when there is an event for it, perhaps, or the end.
+    Suspension suspend(Suspended& who) noexcept {
+        const std::lock_guard<Lock> guard(lock_);
+        if (isReady()) {
+            return Suspension::refused;
+        }
+        if (hasEndedLocked()) {
+            return Suspension::ended;
+        }
+        suspended_.append(who);
+        return Suspension::waits;
+    }
+    void forget(const Suspended& who) noexcept {
+        const std::lock_guard<Lock> guard(lock_);
+        suspended_.remove(who);
     }
 
     /// Waits until ready(). It is looked at again after each change for the better: an event was
@@ -221,6 +246,17 @@ private:
         return building_ != 0 || harvests_ != nullptr || size_.load(std::memory_order_relaxed) != 0;
     }
 
+    /// Relaxed for the same reason.
+    bool hasEndedLocked() const noexcept {
+        return isClosed_.load(std::memory_order_relaxed) && !isBusyLocked();
+    }
+
+    /// Under the lock: those who are to look again, after the unlock.
+    Suspended* takeSuspended() noexcept {
+        return !suspended_.isEmpty() && (isReady() || hasEndedLocked()) ? suspended_.takeAll()
+                                                                        : nullptr;
+    }
+
     /// Or is closed: whether there is an answer.
     bool hasRoom() const noexcept {
         const std::lock_guard<Lock> guard(lock_);
@@ -271,12 +307,21 @@ private:
         });
     }
 
-    /// After the unlock, with what isNotifying() was under the lock: either this event's producer
-    /// sees that consumers are to hear of it, or the last unsilence() sees the event.
-    void announce(bool isToBeHeard) noexcept {
-        if (isToBeHeard) {
+    /// Those who are to hear of a new event. Found under the lock, so that either its producer sees
+    /// that consumers are to hear of it, or the last unsilence() sees the event.
+    struct Audience {
+        bool threads = false;
+        Suspended* suspended = nullptr;
+    };
+    Audience audience() noexcept {
+        return isNotifying() ? Audience{true, suspended_.takeFirst()} : Audience{};
+    }
+    /// After the unlock.
+    void announce(Audience audience) noexcept {
+        if (audience.threads) {
             waiters_.notifyAll();
         }
+        wakeAll(audience.suspended);
     }
 
     /// Under the lock. Relaxed, all: size_ and isClosed_ are written under it.
@@ -351,7 +396,7 @@ private:
     /// False when there was no node.
     template <class Make>
     bool addedPlain(Make& make, PushResult& result) noexcept {
-        bool isToBeHeard = false;
+        Audience listeners;
         {
             const std::lock_guard<Lock> guard(lock_);
             result = admit();
@@ -366,9 +411,9 @@ private:
             }
             line_.fillBack(make);
             countNew();
-            isToBeHeard = isNotifying();
+            listeners = audience();
         }
-        announce(isToBeHeard);
+        announce(listeners);
         return true;
     }
 
@@ -386,28 +431,31 @@ private:
         bool isPlaced = false;
 
         void place() {
-            bool isToBeHeard = false;
+            Audience listeners;
             {
                 const std::lock_guard<Lock> guard(store.lock_);
                 node.moveFrontTo(store.line_);
                 isPlaced = true;
                 --store.building_;
                 store.countNew();
-                isToBeHeard = store.isNotifying();
+                listeners = store.audience();
             }
-            store.announce(isToBeHeard);
+            store.announce(listeners);
         }
 
         ~Building() {
             if (isPlaced) {
                 return;
             }
+            Suspended* woken = nullptr;
             {
                 const std::lock_guard<Lock> guard(store.lock_);
                 --store.building_;
                 store.spares_.giveBack(node);
+                woken = store.takeSuspended();
             }
             store.waiters_.notifyAll();
+            wakeAll(woken);
         }
     };
 
@@ -459,6 +507,7 @@ private:
     bool isPeeked_ = false;
     Line line_;
     typename Line::Spares spares_;
+    SuspendedLine suspended_;
     Harvest* harvests_ = nullptr;
     std::uint64_t discarded_ = 0;
 };

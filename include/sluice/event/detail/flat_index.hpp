@@ -53,7 +53,7 @@ private:
     std::size_t capacity() const noexcept { return slots_ == nullptr ? 0 : mask_ + 1; }
 
     std::size_t start(const Key& key) const {
-        const auto hash = std::uint64_t{std::hash<Key>()(key)};
+        const auto hash = static_cast<std::uint64_t>(std::hash<Key>()(key));
         return static_cast<std::size_t>((hash * 0x9E3779B97F4A7C15u) >> shift_);  // 2^64 / golden
     }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <sluice/event/detail/listener_map.hpp>
-#include <sluice/event/detail/mixin_hooks.hpp>
 #include <sluice/event/detail/prototype_match.hpp>
 #include <sluice/event/heter_callback_list.hpp>
 
@@ -76,9 +75,9 @@ public:
     template <class First, class... A>
     void dispatch(First&& first, A&&... args) const {
         if constexpr (includesEvent) {
-            // A copy: the arguments are about to be moved on.
-            const Key event = getEvent<Policies, Event>(first, args...);
-            directDispatch(event, std::forward<First>(first), std::forward<A>(args)...);
+            constexpr std::size_t index = Match::template ofArguments<First&&, A&&...>();
+            dispatchIncluded(PrototypeTag<typename Match::template At<index>>(),
+                             std::forward<First>(first), std::forward<A>(args)...);
         } else {
             directDispatch(getEvent<Policies, Event>(std::forward<First>(first), args...),
                            std::forward<A>(args)...);
@@ -104,11 +103,25 @@ protected:
     template <class Result, class... Args>
     void dispatchTo(PrototypeTag<Result(Args...)>, const Event& event,
                     typename Same<Args>::Type... args) const {
-        if (!MixinHooks<MixinRoot, MixinsOf<Policies>>::allow(static_cast<const MixinRoot&>(*this),
-                                                              args...)) {
-            return;
+        if (this->template isAllowed<MixinRoot>(args...)) {
+            callListener<Result(Args...)>(event, std::forward<Args>(args)...);
         }
-        constexpr std::size_t index = Match::template ofPrototype<Result(Args...)>();
+    }
+
+private:
+    /// Mixins may change the event, which is one of the arguments.
+    template <class Result, class... Args>
+    void dispatchIncluded(PrototypeTag<Result(Args...)>, typename Same<Args>::Type... args) const {
+        if (this->template isAllowed<MixinRoot>(args...)) {
+            // A copy: the arguments are about to be moved on.
+            const Key event = getEvent<Policies, Event>(args...);
+            callListener<Result(Args...)>(event, std::forward<Args>(args)...);
+        }
+    }
+
+    template <class Prototype, class... Args>
+    void callListener(const Event& event, Args&&... args) const {
+        constexpr std::size_t index = Match::template ofPrototype<Prototype>();
         this->callList(event, [&](const List& list) {
             list.template listAt<index>()(std::forward<Args>(args)...);
         });

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sluice/event/detail/event_map.hpp>
+#include <sluice/event/detail/mixin_hooks.hpp>
 #include <sluice/event/detail/policy_traits.hpp>
 
 #include <type_traits>
@@ -22,6 +23,17 @@ public:
     using Event = EventType;
     using Handle = typename List::Handle;
     using Mutex = typename Threading::Mutex;
+
+    ListenerMap() noexcept = default;
+    ListenerMap(const ListenerMap&) = default;
+    ListenerMap(ListenerMap&&) noexcept = default;
+    ListenerMap& operator=(const ListenerMap&) = default;
+    ListenerMap& operator=(ListenerMap&&) noexcept = default;
+    ~ListenerMap() {
+        if constexpr (hasMixins) {
+            HookCalls::lose(this);
+        }
+    }
 
     void swap(ListenerMap& other) noexcept { lists_.swap(other.lists_); }
 
@@ -76,8 +88,22 @@ protected:
         }
     }
 
+    /// Whether the mixins let an event pass, and none of them has destroyed this object.
+    template <class Root, class... Args>
+    bool isAllowed(Args&... args) const {
+        if constexpr (hasMixins) {
+            HookCalls calls(this);
+            const HookCalls::Scope scope(calls);
+            return MixinHooks<Root, MixinsOf<Policies>>::allow(static_cast<const Root&>(*this),
+                                                               calls, args...);
+        } else {
+            return true;
+        }
+    }
+
 private:
     using ReadSide = ReadSideOf<Threading>;
+    static constexpr bool hasMixins = !std::is_same_v<MixinsOf<Policies>, MixinList<>>;
 
     EventMap<Key, List, Policies> lists_;
 };

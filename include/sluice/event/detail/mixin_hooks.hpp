@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sluice/event/detail/policy_traits.hpp>
+#include <sluice/event/detail/read_side.hpp>
 
 #include <type_traits>
 
@@ -24,20 +25,23 @@ template <class Mixin, class... Args>
 using TemplateHook =
     typename DeclaringClass<decltype(&Mixin::template mixinBeforeDispatch<Args&...>)>::Type;
 
-/// Whether the mixin has a hook that is its own, and not that of a mixin below it, which would be
-/// called twice.
-template <class Mixin, class... Args>
+/// Whether the mixin has a hook, and not just that of the class below it, which would be called
+/// twice. It may have it from another base.
+template <class Mixin, class Below, class... Args>
 constexpr bool hasOwnHook() noexcept {
     if constexpr (!isDetected<HookResult, Mixin, Args...>) {
         return false;
     } else if constexpr (isDetected<PlainHook, Mixin>) {
-        return std::is_same_v<PlainHook<Mixin>, Mixin>;
+        return !std::is_base_of_v<PlainHook<Mixin>, Below>;
     } else if constexpr (isDetected<TemplateHook, Mixin, Args...>) {
-        return std::is_same_v<TemplateHook<Mixin, Args...>, Mixin>;
+        return !std::is_base_of_v<TemplateHook<Mixin, Args...>, Below>;
     } else {
         return true;
     }
 }
+
+/// Hooks of a dispatcher that are being called.
+using HookCalls = Traversal<struct HookCallsTag>;
 
 template <class Root, class List>
 struct MixinHooks;
@@ -45,7 +49,7 @@ struct MixinHooks;
 template <class Root>
 struct MixinHooks<Root, MixinList<>> {
     template <class... Args>
-    static bool allow(const Root&, Args&...) {
+    static bool allow(const Root&, const HookCalls&, Args&...) {
         return true;
     }
 };
@@ -53,16 +57,17 @@ struct MixinHooks<Root, MixinList<>> {
 template <class Root, template <class> class First, template <class> class... Rest>
 struct MixinHooks<Root, MixinList<First, Rest...>> {
     using Mixin = typename WithMixins<Root, MixinList<First, Rest...>>::Type;
+    using Below = typename WithMixins<Root, MixinList<Rest...>>::Type;
 
-    /// Whether no hook has objected.
+    /// Whether no hook has objected, or destroyed the dispatcher.
     template <class... Args>
-    static bool allow(const Root& root, Args&... args) {
-        if constexpr (hasOwnHook<Mixin, Args...>()) {
-            if (!static_cast<const Mixin&>(root).mixinBeforeDispatch(args...)) {
+    static bool allow(const Root& root, const HookCalls& calls, Args&... args) {
+        if constexpr (hasOwnHook<Mixin, Below, Args...>()) {
+            if (!static_cast<const Mixin&>(root).mixinBeforeDispatch(args...) || calls.isLost()) {
                 return false;
             }
         }
-        return MixinHooks<Root, MixinList<Rest...>>::allow(root, args...);
+        return MixinHooks<Root, MixinList<Rest...>>::allow(root, calls, args...);
     }
 };
 

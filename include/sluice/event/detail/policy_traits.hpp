@@ -89,7 +89,11 @@ Event getEvent(First&& first, Rest&&... rest) {
         static_assert(std::is_convertible_v<First&&, Event>,
                       "the first argument is no event, and the policies have no getEvent() that "
                       "takes just these arguments");
-        return std::forward<First>(first);
+        if constexpr (std::is_arithmetic_v<Event> && std::is_arithmetic_v<std::decay_t<First>>) {
+            return static_cast<Event>(first);  // a number of another type is meant
+        } else {
+            return std::forward<First>(first);
+        }
     }
 }
 

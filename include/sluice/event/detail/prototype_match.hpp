@@ -91,13 +91,14 @@ struct Prototypes<HeterTuple<P...>> {
     }
 };
 
-/// The policies of the list for one prototype: all of them, except a Callback that has another
-/// prototype.
+/// The policies of the list for one prototype: all of them, except a Callback, which can be right
+/// for one prototype only.
 template <class Policies, class Prototype>
-struct HeterListPolicies : Policies {
-    using Callback = std::conditional_t<
-        PrototypeTraits<Prototype>::template canCall<CallbackOf<Policies, Prototype>>,
-        CallbackOf<Policies, Prototype>, std::function<Prototype>>;
+struct WithoutCallback : Policies {
+    using Callback = std::function<Prototype>;
 };
+template <class Policies, class Prototype>
+using HeterListPolicies = std::conditional_t<isDetected<CallbackMember, Policies>,
+                                             WithoutCallback<Policies, Prototype>, Policies>;
 
 }  // namespace sluice::detail

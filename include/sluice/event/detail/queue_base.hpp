@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sluice/event/detail/dispatcher_base.hpp>
+#include <sluice/event/detail/next_event.hpp>
 #include <sluice/event/detail/queue_core.hpp>
 
 #include <cstddef>
@@ -146,6 +147,19 @@ public:
         *event = std::move(events.front());
         events.drop();
         return true;
+    }
+
+    /// For coroutines: `while (auto event = co_await queue.next()) ...` takes one event after the
+    /// other, waiting for each, until the queue is closed and everything has been dealt with.
+    ///
+    /// A coroutine that had to wait goes on within enqueue(), or whatever ended its waiting, on
+    /// that thread; or where resume(handle) sends it, which is called there instead. Those who wait
+    /// are served in order, beside the threads that process. The queue outlives them; one may be
+    /// destroyed while it waits, if no other thread uses the queue then.
+    template <class Resume = detail::ResumeHere>
+    auto next(Resume resume = Resume()) {
+        return NextEvent<typename Base::Store, QueuedEvent, Resume>(this->store_,
+                                                                    std::move(resume));
     }
 
     using Base::dispatch;

@@ -132,11 +132,16 @@ public:
     /// notification is not disabled.
     template <class Rep, class Period>
     bool waitFor(const std::chrono::duration<Rep, Period>& limit) const {
-        const auto ready = [this] { return store_.isReady() || isClosed(); };
+        // What was found counts, though another consumer may have taken it since.
+        bool isFound = false;
+        const auto ready = [this, &isFound] {
+            isFound = store_.isReady();
+            return isFound || isClosed();
+        };
         if (limit > limit.zero() && !ready()) {
             (void)store_.waitUntil(ready, deadlineAfter<Clock>(limit));
         }
-        return store_.isNotifying() && !emptyQueue();
+        return isFound || (store_.isNotifying() && !emptyQueue());
     }
 
     /// Waits until everything that was accepted has been processed. Not from inside a listener.
@@ -181,12 +186,11 @@ protected:
         bool isQueueGone;
     };
 
+    // Inlined early, with useUp(): what a visitor refers to may then stay in registers.
     template <class Handle>
-    Outcome harvest(Amount amount, Handle handle) {
+    [[gnu::always_inline]] Outcome harvest(Amount amount, Handle handle) {
         Harvest events(store_, amount);
-        while (events.hasNext()) {
-            handle(events);
-        }
+        events.useUp(handle);
         return {events.size(), events.isOrphaned()};
     }
 
@@ -194,14 +198,15 @@ protected:
     template <class Test>
     bool processWhere(Test test) {
         bool any = false;
-        harvest(Amount::all, [&](auto& events) {
+        Harvest events(store_, Amount::all);
+        while (events.hasNext()) {
             if (!test(events.front())) {
                 events.keep();
             } else if (events.hasNext()) {  // unless the test has destroyed the queue
                 any = true;
                 dispatchFront(events);
             }
-        });
+        }
         return any;
     }
 
@@ -254,18 +259,14 @@ private:
     }
 
     auto dispatching() {
-        return [this](Harvest& events) { dispatchFront(events); };
+        return [this](Queued& queued) { dispatchQueued(queued); };
     }
     template <class Visitor>
     auto visiting(Visitor& visitor) {
-        return [&visitor](Harvest& events) { visitFront(events, visitor); };
-    }
-
-    template <class Visitor>
-    static void visitFront(Harvest& events, Visitor& visitor) {
-        const Dropped dropped{events};
-        visitQueued(events.front(),
-                    [&visitor](auto, auto& event, auto&... args) { visitor(event, args...); });
+        return [&visitor](Queued& queued) {
+            visitQueued(queued,
+                        [&visitor](auto, auto& event, auto&... args) { visitor(event, args...); });
+        };
     }
 };
 

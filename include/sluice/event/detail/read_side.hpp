@@ -6,11 +6,89 @@
 #include <type_traits>
 
 // How listeners are read while others change them, and freed when nobody reads them any more.
+//
+// What a thread knows about its calls, and the domain, exist once in a program, though its parts be
+// shared libraries that hide their symbols: hence the visibility, here and where they are made.
 
-namespace sluice::detail {
+namespace sluice {
+namespace [[gnu::visibility("default")]] detail {
 
 template <class Threading>
 inline constexpr bool isSingleThreading = std::is_base_of_v<SingleThreading, Threading>;
+
+/// A traversal of a chain of callbacks. This thread's traversals, one line of them for each kind of
+/// chain, are linked innermost first, so that who removes a callback knows whether this thread may
+/// be standing on it.
+template <class Kind>
+class Traversal {
+public:
+    explicit Traversal(const void* chain) noexcept : chain_(chain), outer_(innermost_) {}
+    Traversal(const Traversal&) = delete;
+    Traversal& operator=(const Traversal&) = delete;
+
+    /// Its time in the line.
+    class Scope {
+    public:
+        explicit Scope(Traversal& traversal) noexcept : outer_(traversal.outer_) {
+            innermost_ = &traversal;
+        }
+        Scope(const Scope&) = delete;
+        Scope& operator=(const Scope&) = delete;
+        ~Scope() { innermost_ = outer_; }
+
+    private:
+        // In a register: read back from the traversal, which others may write, it would make each
+        // call wait for the one before it.
+        Traversal* const outer_;
+    };
+
+    bool isLost() const noexcept { return chain_ == anyChain; }
+
+    static bool isAnywhere() noexcept { return innermost_ != nullptr; }
+
+    /// Whether this thread may be on a callback of the chain.
+    static bool isOn(const void* chain) noexcept {
+        const Traversal* traversal = innermost_;
+        while (traversal != nullptr && traversal->chain_ != chain &&
+               traversal->chain_ != anyChain) {
+            traversal = traversal->outer_;
+        }
+        return traversal != nullptr;
+    }
+
+    /// The callbacks of the chain are now those of another one, or gone.
+    static void lose(const void* chain) noexcept {
+        for (Traversal* traversal = innermost_; traversal != nullptr;
+             traversal = traversal->outer_) {
+            if (traversal->chain_ == chain) {
+                traversal->chain_ = anyChain;
+            }
+        }
+    }
+
+private:
+    static constexpr const void* anyChain = nullptr;
+
+    inline static thread_local Traversal* innermost_ = nullptr;
+
+    const void* chain_;
+    Traversal* const outer_;
+};
+
+/// The end of a callback, within which others may end that it owns. Deep down they are left to
+/// retire(), which frees one after the other.
+class Freeing {
+public:
+    Freeing() noexcept { ++depth_; }
+    Freeing(const Freeing&) = delete;
+    Freeing& operator=(const Freeing&) = delete;
+    ~Freeing() { --depth_; }
+
+    static bool isDeep() noexcept { return depth_ > 100; }
+
+private:
+    inline static thread_local unsigned depth_ = 0;
+};
 
 template <class T>
 using PlatformMember = typename T::Platform;
@@ -20,6 +98,16 @@ template <class Threading>
 using LockOf = std::conditional_t<std::is_same_v<typename Threading::Mutex, std::mutex> &&
                                       std::is_same_v<Threading, MultipleThreading>,
                                   SpinLock, typename Threading::Mutex>;
+
+template <class Platform>
+BasicEpochDomain<Platform>& sharedDomain() {
+    static BasicEpochDomain<Platform>& shared = *new BasicEpochDomain<Platform>([] {
+        EpochOptions options;
+        options.prompt = true;
+        return options;
+    }());
+    return shared;
+}
 
 /// For objects of several threads: sections of an epoch domain that all of them share, so that a
 /// list can be destroyed by its own callback. Never destroyed itself, as static objects may use it
@@ -32,17 +120,34 @@ class ReadSide {
 public:
     using Platform = typename PolicyOr<StdPlatform, PlatformMember, Threading>::Type;
     using Domain = BasicEpochDomain<Platform>;
+    using Traversal = detail::Traversal<struct SharedCalls>;
 
+    /// A section in which nothing is freed that can be found in it.
     [[nodiscard]] static typename Domain::Guard enter() { return domain().enter(); }
 
-    /// Frees the node as soon as no call can be using it: at once if no other thread has ever
-    /// called anything and this one is in no callback.
+    /// One in which the callbacks of a chain are called.
+    class Call {
+    public:
+        explicit Call(Traversal& traversal) : guard_(enter()), scope_(traversal) {}
+
+    private:
+        typename Domain::Guard guard_;
+        typename Traversal::Scope scope_;
+    };
+
+    /// Whether no other thread can be using what this one has unlinked.
+    static bool isQuiet() noexcept { return domain().isQuiet(); }
+
+    /// Frees the node as soon as no call can be using it.
     static void retire(EpochNode& node, void (*free)(EpochNode&)) noexcept {
         domain().retire(node, free);
     }
 
-    /// Waits for all calls that are running.
-    static void synchronize() noexcept { domain().synchronize(); }
+    /// Waits for all calls that are running, and frees what waits for them.
+    static void synchronize() noexcept {
+        domain().synchronize();
+        (void)domain().collect();
+    }
 
 private:
     template <class T>
@@ -55,21 +160,9 @@ private:
             return sharedDomain<Platform>();
         }
     }
-
-    template <class P>
-    static BasicEpochDomain<P>& sharedDomain() {
-        static BasicEpochDomain<P>& shared = *new BasicEpochDomain<P>(promptly());
-        return shared;
-    }
-
-    static EpochOptions promptly() {
-        EpochOptions options;
-        options.prompt = true;
-        return options;
-    }
 };
 
-/// For objects of one thread at a time: counting the calls that this thread is in.
+/// For objects of one thread at a time: what is removed waits for the calls of this thread only.
 struct SinglePlatform {
     template <class T>
     using Atomic = SingleThreading::Atomic<T>;
@@ -78,50 +171,61 @@ struct SinglePlatform {
 };
 
 struct SingleThreadState {
-    unsigned depth = 0;
     bool hasGarbage = false;
+    bool isReclaiming = false;
     EpochStack<SinglePlatform> garbage;
 };
 
 class SingleThreadReadSide {
 public:
     using Platform = SinglePlatform;
+    using Traversal = detail::Traversal<struct OwnCalls>;
 
-    class [[nodiscard]] Guard {
+    /// Nothing: between finding and using, nobody else does anything.
+    struct Guard {};
+    static Guard enter() noexcept { return Guard(); }
+
+    class Call {
     public:
-        Guard() noexcept { ++state_.depth; }
-        Guard(const Guard&) = delete;
-        Guard& operator=(const Guard&) = delete;
-        ~Guard() {
-            if (--state_.depth == 0 && state_.hasGarbage) {
-                reclaim();
+        explicit Call(Traversal& traversal) noexcept : scope_(traversal) {}
+
+    private:
+        struct Reclaiming {
+            ~Reclaiming() {
+                if (__builtin_expect(state_.hasGarbage, 0)) {
+                    reclaim();
+                }
             }
-        }
+        };
+
+        Reclaiming reclaiming_;  // ends after the traversal
+        Traversal::Scope scope_;
     };
 
-    static Guard enter() noexcept { return Guard(); }
+    static bool isQuiet() noexcept { return true; }
 
     static void retire(EpochNode& node, void (*free)(EpochNode&)) noexcept {
         state_.garbage.push(node, free);
         state_.hasGarbage = true;
-        if (state_.depth == 0) {
-            reclaim();
-        }
+        reclaim();
     }
 
     /// Other threads have no calls running.
     static void synchronize() noexcept {}
 
 private:
-    /// What the freed objects retire in turn is freed by the same loop, so a long chain needs no
-    /// deep stack.
-    static void reclaim() noexcept {
-        ++state_.depth;
+    /// Outside of calls. What the freed objects retire in turn is freed by the same loop, so a long
+    /// chain needs no deep stack.
+    [[gnu::cold, gnu::noinline]] static void reclaim() noexcept {
+        if (state_.isReclaiming || Traversal::isAnywhere()) {
+            return;
+        }
+        state_.isReclaiming = true;
         while (state_.hasGarbage) {
             state_.hasGarbage = false;
             state_.garbage.takeAll().reclaim();
         }
-        --state_.depth;
+        state_.isReclaiming = false;
     }
 
     inline static thread_local SingleThreadState state_{};
@@ -131,4 +235,5 @@ template <class Threading>
 using ReadSideOf =
     std::conditional_t<isSingleThreading<Threading>, SingleThreadReadSide, ReadSide<Threading>>;
 
-}  // namespace sluice::detail
+}  // namespace detail
+}  // namespace sluice

@@ -159,10 +159,37 @@ def test_the_gate(pair, factor, outcome):
     assert {each.outcome for each in judged} == {outcome}
 
 
-def test_the_gate_allows_what_equal_subjects_differ_by(pair):
-    floor = [{"scenario": "spsc", "floor": 1.5}]
-    judged = gate.gate(*pair(run_of(1), run_of(2, 1.3, noise_floor=floor)), 0.05)
-    assert {each.outcome for each in judged} == {"pass"}
+FLOOR = [{"scenario": "spsc", "floor": 1.5}]
+
+
+def test_the_gate_does_not_pass_what_the_noise_floor_hides(pair):
+    judged = gate.gate(*pair(run_of(1), run_of(2, 1.3, noise_floor=FLOOR)), 0.05)
+    assert {each.outcome for each in judged} == {"undecided"}
+
+
+def test_the_noise_floor_of_times_is_not_that_of_instructions(pair):
+    base, new = pair(run_of(1, noise_floor=FLOOR), run_of(2, 1.3, noise_floor=FLOOR))
+    judged = gate.gate(base, new, 0.05, "instructions")
+    assert {each.outcome for each in judged} == {"regression"}
+    assert {each.change.floor for each in judged} == {1.0}
+
+
+def test_the_gate_does_not_pass_what_was_measured_otherwise(pair):
+    new = run_of(2)
+    new["results"][0]["params"]["capacity"] = 8
+    outcomes = [each.outcome for each in gate.gate(*pair(run_of(1), new), 0.05)]
+    assert outcomes[0] == "undecided"
+    assert {*outcomes[1:]} <= {"pass", "undecided"}
+
+
+def test_the_gate_does_not_pass_a_metric_that_is_gone(pair):
+    new = run_of(1)
+    for each in new["results"][0]["rounds"]:
+        each["perf"] = None
+    judged = gate.gate(*pair(run_of(1), new), 0.05, "instructions")
+    assert [each.outcome for each in judged[:2]] == ["undecided", "pass"]
+    judged = gate.gate(*pair(new, run_of(1)), 0.05, "instructions")
+    assert [each.outcome for each in judged[:2]] == ["no instructions", "pass"]
 
 
 def test_the_gate_is_not_passed_by_what_fails_or_is_gone(pair):

@@ -72,7 +72,10 @@ def gate(options):
         for outcome in ("regression", "undecided")
     }
     if counts["undecided"]:
-        warn(f"{counts['undecided']} undecided: measure more rounds or processes to be sure")
+        warn(
+            f"{counts['undecided']} undecided, so not shown to have held: where there is an "
+            "interval, measure more rounds or processes"
+        )
     if counts["regression"]:
         warn(f"{counts['regression']} slower than {options.threshold:.1%} allows")
         return FAILED

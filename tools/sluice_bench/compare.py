@@ -143,23 +143,37 @@ def changes(base, new, metric="time"):
     keys = comparable(base, new)
     if not keys:
         raise BadInput(f"{base.source} and {new.source} have no valid result in common")
-    level = family_level(keys)
+    level, floors = family_level(keys), floors_of(base, new, metric)
     before, after = by_name(base), by_name(new)
     table = []
     for key in {**before, **after}:
         either = after.get(key) or before[key]
-        floor = max(base.floors.get(key[0], 1.0), new.floors.get(key[0], 1.0))
         ratio, problem = None, why_not(before.get(key), after.get(key))
         if not problem:
             ratio, problem = ratio_of(before[key], after[key], metric, level)
         table.append(
             Change(
-                key[0], either["kind"], key[1], ratio, floor, level, tuple(either["flags"]), problem
+                scenario=key[0],
+                kind=either["kind"],
+                subject=key[1],
+                ratio=ratio,
+                floor=floors.get(key[0], 1.0),
+                level=level,
+                flags=tuple(either["flags"]),
+                problem=problem,
             )
         )
     if not any(change.ratio or change.problem in WITH_NONE for change in table):
         raise BadInput(f"no result has the metric '{metric}' in both files")
     return table
+
+
+def floors_of(base, new, metric):
+    """What equal subjects differ by, by scenario. It was measured of times and of nothing else."""
+    if metric != "time":
+        return {}
+    names = {**base.floors, **new.floors}
+    return {name: max(each.floors.get(name, 1.0) for each in (base, new)) for name in names}
 
 
 def why_not(before, after):
@@ -189,7 +203,7 @@ def ratio_of(before, after, metric, level):
     enough = estimates.observations_needed(level)
     old, fresh = (observations(result, metric, enough) for result in (before, after))
     if old is None or fresh is None:
-        return None, f"no {metric}"
+        return None, f"no {metric}" if old is None else "not measured"
     if min(old) > 0 and min(fresh) > 0:
         return estimates.unpaired_ratio(fresh, old, level), ""
     # Allocations are none at all, as a rule: a ratio says nothing then.

@@ -6,12 +6,15 @@ from .compare import changes
 from .record import BadInput
 
 # What no ratio can say: from none to some is growth without bound, what is invalid has failed, and
-# what is gone cannot be shown to have held.
+# what is gone or was measured otherwise cannot be shown to have held.
 WITHOUT_RATIO = {
     "from none": "regression",
     "invalid": "regression",
     "to none": "improvement",
     "missing": "undecided",
+    "parameters differ": "undecided",
+    "another rate": "undecided",
+    "not measured": "undecided",
 }
 
 
@@ -38,4 +41,4 @@ def outcome(change, threshold):
         return "regression"
     if sure and change.ratio.high < 1 / limit:
         return "improvement"
-    return "pass" if change.ratio.high <= limit else "undecided"
+    return "pass" if change.ratio.high <= 1 + threshold else "undecided"

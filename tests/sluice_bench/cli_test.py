@@ -65,7 +65,7 @@ def test_files_of_mixed_kinds_are_refused(run, saved):
 def test_a_file_as_markdown_begins_with_its_credibility(run, saved):
     status, out, _ = run("export", saved(sample.whole()), "--format", "markdown")
     assert status == 0
-    assert out.startswith("**Credible: yes.**")
+    assert out.startswith("**Credible: no** - 1 results are INVALID; 1 results are UNRELIABLE.")
     assert "| peer/Slow | INVALID |" in out
     assert "A demonstration, not a result. Rejected: ours/Ring 87.2%" in out
     assert "Absent: absent/Queue (not compiled in" in out
@@ -156,7 +156,7 @@ def test_google_benchmark_reads_every_round_as_a_repetition(run, saved):
     status, out, _ = run("export", "--format", "google", saved(made))
     assert status == 0
     exported = json.loads(out)
-    assert exported["context"]["credible"] is True
+    assert exported["context"]["credible"] is False
     ring = [each for each in exported["benchmarks"] if each["run_name"] == "spsc-64B/ours/Ring"]
     rounds = [each["real_time"] for each in ring if each["run_type"] == "iteration"]
     assert rounds == made["results"][0]["rounds_ns"]

@@ -134,19 +134,28 @@ def test_refuses_a_metric_that_no_file_has(pair):
 
 def with_allocations(made, amount):
     for each in made["results"]:
-        for measured in each["rounds"]:
-            measured["allocations"] = amount
+        each["per_message"]["allocations"] = amount
     return made
 
 
 def test_allocations_from_none_to_some_are_a_regression(pair):
-    base, new = pair(with_allocations(run_of(1), 0), with_allocations(run_of(2), 1000))
+    base, new = pair(run_of(1), with_allocations(run_of(2), 1.0))
     assert {each.outcome for each in gate.gate(base, base, 0.05, "allocations")} == {"pass"}
     with_none = [(base, new, "regression"), (new, base, "improvement")]
     for before, after, outcome in with_none:
         assert {gate.outcome(c, 0.05) for c in compare.changes(before, after, "allocations")} == {
             outcome
         }
+
+
+@pytest.mark.parametrize(
+    ("amount", "outcome"),
+    [(1.0, "pass"), (1.04, "pass"), (1.25, "regression"), (0.5, "improvement")],
+)
+def test_one_count_of_allocations_is_enough(pair, amount, outcome):
+    files = pair(with_allocations(run_of(1), 1.0), with_allocations(run_of(2), amount))
+    judged = gate.gate(*files, 0.05, "allocations")
+    assert {each.outcome for each in judged} == {outcome}
 
 
 @pytest.mark.parametrize(
@@ -193,11 +202,18 @@ def test_the_gate_does_not_pass_a_metric_that_is_gone(pair):
 
 
 def test_the_gate_is_not_passed_by_what_fails_or_is_gone(pair):
+    reasons = ["1 results are INVALID"]
     new = run_of(2, names=NAMES[1:])
+    new.update(credible=False, not_credible_because=reasons)
     new["results"][0].update(sample.failed("spsc", NAMES[1]))
     judged = {each.change.subject: each.outcome for each in gate.gate(*pair(run_of(1), new), 0.05)}
     assert judged[NAMES[0]] == "undecided"
     assert judged[NAMES[1]] == "regression"
+    with pytest.raises(BadInput, match=r"base.json is not credible: 1 results are INVALID"):
+        gate.gate(*pair(new, run_of(1)), 0.05)
+    new["not_credible_because"] = [*reasons, "the run was interrupted"]
+    with pytest.raises(BadInput, match=r"new.json is not credible: the run was interrupted"):
+        gate.gate(*pair(run_of(1), new), 0.05)
 
 
 def test_the_gate_refuses_what_is_not_credible(pair):

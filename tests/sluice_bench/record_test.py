@@ -16,7 +16,8 @@ def test_reads_what_the_program_writes(loaded):
         "raw-64B",
         "over-64B",
     ]
-    assert record.doubts == []
+    assert record.doubts == ["1 results are INVALID", "1 results are UNRELIABLE"]
+    assert loaded(one_result()).doubts == []
 
 
 def test_reads_a_file_from_before_the_check_list(loaded):
@@ -58,6 +59,28 @@ def remove(*path):
         del place[path[-1]]
 
     return apply
+
+
+def unreliable(made):
+    made["results"][0]["flags"].append("UNRELIABLE")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "doubt"),
+    [
+        (change(["credible"], False), "the file says so, without a reason"),
+        (change(["checklist", 0, "pass"], False), sample.QUESTIONS["features_aligned"]),
+        (change(["run", "quick"], True), "a quick run is not for publication"),
+        (change(["run", "interrupted"], True), "the run was interrupted"),
+        (change(["run", "skipped_scenarios"], ["mpsc"]), "scenarios were skipped"),
+        (unreliable, "1 results are UNRELIABLE"),
+    ],
+)
+def test_does_not_take_the_word_of_a_file_against_what_it_holds(loaded, spoil, doubt):
+    made = one_result()
+    del made["not_credible_because"]
+    spoil(made)
+    assert loaded(made).doubts == [doubt]
 
 
 def repeat(name):

@@ -32,13 +32,14 @@ def tail_of(result):
     return result["rounds_p99_ns"] if has_samples(result) else None
 
 
-def per_message(read):
-    """A figure of every round, divided by what the round delivered; None when one lacks it."""
+def counter(name):
+    """What a counter of the CPU says per delivered message, by round; None when a round lacks it."""
 
     def of(result):
         values = []
         for each in result.get("rounds", []):
-            figure, delivered = read(each), each.get("counts", {}).get("delivered")
+            figure = (each.get("perf") or {}).get(name)
+            delivered = each.get("counts", {}).get("delivered")
             if figure is None or not delivered:
                 return None
             values.append(figure / delivered)
@@ -47,20 +48,23 @@ def per_message(read):
     return of
 
 
-def counter(name):
-    return per_message(lambda each: (each.get("perf") or {}).get(name))
+def allocations_of(result):
+    """The program counts them once for each result, in a process that times nothing."""
+    amount = (result.get("per_message") or {}).get(ALLOCATIONS)
+    return None if amount is None else [amount]
 
 
 # Of a count that was none, and of one that is none now.
 WITH_NONE = ("from none", "to none")
 
+ALLOCATIONS = "allocations"
 METRICS = {
     "time": time_of,
     "p99": tail_of,
     "instructions": counter("instructions"),
     "cycles": counter("cycles"),
     "cache_misses": counter("cache_misses"),
-    "allocations": per_message(lambda each: each.get("allocations")),
+    ALLOCATIONS: allocations_of,
 }
 
 
@@ -205,9 +209,16 @@ def ratio_of(before, after, metric, level):
     if old is None or fresh is None:
         return None, f"no {metric}" if old is None else "not measured"
     if min(old) > 0 and min(fresh) > 0:
+        if metric == ALLOCATIONS:
+            return exact_ratio(fresh[0] / old[0]), ""
         return estimates.unpaired_ratio(fresh, old, level), ""
     # Allocations are none at all, as a rule: a ratio says nothing then.
     was, now = np.median(old), np.median(fresh)
     if was == now:
-        return estimates.Ratio(1.0, 1.0, 1.0), ""
+        return exact_ratio(1.0), ""
     return None, "from none" if now > was else "to none"
+
+
+def exact_ratio(value):
+    """Of counts, which have no spread."""
+    return estimates.Ratio(value, value, value, p=0.0)

@@ -21,7 +21,7 @@ def google_benchmark(record):
         "caches": [],
         "load_avg": [environment["load_average"]] if environment.get("load_average") else [],
         "library_build_type": "debug" if environment.get("assertions") else "release",
-        "credible": record.credible,
+        "credible": not record.doubts,
         "not_credible_because": "; ".join(record.doubts),
     }
     runs = [run for result in record.results for run in google_runs(result)]

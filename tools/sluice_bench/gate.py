@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from .compare import changes
-from .record import BadInput
+from .record import ARE_INVALID, BadInput
 
 # What no ratio can say: from none to some is growth without bound, what is invalid has failed, and
 # what is gone or was measured otherwise cannot be shown to have held.
@@ -26,10 +26,15 @@ class Judgement:
 
 def gate(base, new, threshold, metric="time"):
     """Judges every result. `threshold` is a share: 0.05 allows five per cent."""
-    for record in (base, new):
-        if record.doubts:
-            raise BadInput(f"{record.source} is not credible: {'; '.join(record.doubts)}")
+    # What became invalid is to be told, result by result.
+    refuse(base, base.doubts)
+    refuse(new, [doubt for doubt in new.doubts if not doubt.endswith(ARE_INVALID)])
     return [Judgement(change, outcome(change, threshold)) for change in changes(base, new, metric)]
+
+
+def refuse(record, doubts):
+    if doubts:
+        raise BadInput(f"{record.source} is not credible: {'; '.join(doubts)}")
 
 
 def outcome(change, threshold):

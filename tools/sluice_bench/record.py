@@ -13,6 +13,9 @@ SCHEMA = Path(__file__).with_name("schema.json")
 # A demonstration of what a wrong measurement looks like: never ranked, never compared.
 OVERFLOW = "overflow"
 
+# A reason not to be credible, as the program words it.
+ARE_INVALID = "results are INVALID"
+
 # The kinds that the program writes today. Any other is a group of its own.
 KINDS = {
     "e2e-throughput": "End-to-end throughput",
@@ -75,8 +78,19 @@ class Record:
         """Why these figures are not to be relied on; empty when they are credible."""
         if self.credible is None:
             return ["the file answers no check-list"]
+        found = self._reasons or [*self.shortcomings, *marks(self.results)]
+        return found or ([] if self.credible else ["the file says so, without a reason"])
+
+    @property
+    def shortcomings(self):
+        """What speaks against the run as a whole, whatever the file makes of it."""
         failed = [answer["question"] for answer in self.checklist if not answer["pass"]]
-        return [] if self.credible else self._reasons or failed
+        ways = {
+            "a quick run is not for publication": self.run["quick"],
+            "the run was interrupted": self.run.get("interrupted"),
+            "scenarios were skipped": self.run.get("skipped_scenarios"),
+        }
+        return failed + [text for text, is_so in ways.items() if is_so]
 
     @functools.cached_property
     def scenarios(self):
@@ -91,6 +105,15 @@ class Record:
 
     def subject(self, identity):
         return next(subject for subject in self.subjects if subject["id"] == identity)
+
+
+def marks(results):
+    """How many of the results are of no use."""
+    counts = {
+        ARE_INVALID: sum(map(is_invalid, results)),
+        "results are UNRELIABLE": sum("UNRELIABLE" in each["flags"] for each in results),
+    }
+    return [f"{count} {text}" for text, count in counts.items() if count]
 
 
 def load(path):

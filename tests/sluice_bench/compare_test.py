@@ -97,6 +97,23 @@ def processes_of(seed, shift, processes):
     return sample.content([result("spsc", "ours/Ring", values, processes=processes)])
 
 
+def loaded_run(seed, send_interval, factor=1.0):
+    made = sample.latency("load-0.5", "ours/Ring", factor * sample.spread(seed, 0.5))
+    made["rounds_send_interval_ns"] = [send_interval] * len(made["rounds_ns"])
+    return sample.content([made])
+
+
+def test_latency_is_compared_at_one_rate_alone(pair):
+    base, slow = loaded_run(1, 20.0), loaded_run(2, 20.4, 1.5)
+    assert only(gate.gate(*pair(base, slow), 0.05)).outcome == "regression"
+    faster_queue = loaded_run(2, 10.0, 1.5)
+    for made in (base, faster_queue):
+        made["results"].append(result("spsc", "ours/Ring", noise(3, 20)))
+    table = {each.change.scenario: each for each in gate.gate(*pair(base, faster_queue), 0.05)}
+    assert table["load-0.5"].change.problem == "another rate"
+    assert table["load-0.5"].outcome == "undecided"
+
+
 def test_many_processes_count_as_one_observation_each(pair):
     base, new = pair(processes_of(1, 1.0, 8), processes_of(2, 1.0, 8))
     assert len(compare.observations(base.results[0], "time", 8)) == 8

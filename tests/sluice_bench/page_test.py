@@ -162,7 +162,7 @@ def test_the_quickest_are_those_that_cannot_be_told_apart(loaded):
 def test_three_rounds_name_no_winner(loaded):
     results = [sample.result("a", name, [1.0, 2.0, 3.0]) for name in ("one", "two")]
     line = contents.quickest(loaded(sample.content(results)))[0]
-    assert line[4] == "3 rounds tell no two subjects apart"
+    assert line[3:] == (["one", "two"], "fewer than 6 rounds tell no two apart")
 
 
 def test_a_variant_is_compared_with_its_subject(loaded):
@@ -208,6 +208,17 @@ def test_a_sweep_has_the_main_matrix_in_it_and_one_set_of_subjects(loaded):
         {"one-512", "one-64"},
         {"two-8", "two-64"},
     ]
+
+
+def test_subjects_at_rates_of_their_own_are_drawn_and_not_ranked(loaded):
+    results = [
+        sample.latency("load-0.5", name, sample.spread(at, 0.5))
+        for at, name in enumerate(["ours/Ring", "ours/Ring/paced"])
+    ]
+    record = loaded(sample.content(results))
+    assert contents.quickest(record) == []
+    assert contents.variants(record) == {}
+    assert shown(loaded, sample.content(results)).charts
 
 
 def test_names_are_text_and_not_markup(whole):

@@ -131,6 +131,8 @@ def latency(scenario, identity, samples, kind="loaded-latency", section="", **pa
     each["stats"] = statistics(samples.ravel())
     each["rounds_p99_ns"] = [float(value) for value in np.percentile(samples, 99, axis=1)]
     each["counts"]["timed_out"] = 0
+    if kind == "loaded-latency":
+        each["rounds_send_interval_ns"] = [20.0] * len(samples)
     amounts, edges = np.histogram(samples, np.geomspace(samples.min(), samples.max() * 1.01, 200))
     each["histogram"] = [
         [float(low), float(high), int(amount)]

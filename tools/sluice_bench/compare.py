@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import estimates
-from .record import OVERFLOW, BadInput, has_samples, is_invalid, rounds
+from .record import LOADED, OVERFLOW, BadInput, has_samples, is_invalid, rounds
 
 
 @dataclass(frozen=True)
@@ -194,7 +194,18 @@ def why_not(before, after):
         return "was invalid"
     if comparable_params(before) != comparable_params(after):
         return "parameters differ"
+    if before["kind"] == LOADED and not is_same_rate(before, after):
+        return "another rate"
     return ""
+
+
+def is_same_rate(before, after):
+    """Whether both were sent messages at one rate, and not each at a share of its own capacity."""
+    intervals = [each.get("rounds_send_interval_ns") for each in (before, after)]
+    if not all(intervals):
+        return False
+    shorter, longer = sorted(float(np.median(each)) for each in intervals)
+    return longer <= estimates.SAME * shorter
 
 
 def comparable_params(result):

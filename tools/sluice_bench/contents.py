@@ -14,7 +14,8 @@ MEANINGS = {
     OVERFLOW: "Pushing far more than the queue holds while nobody takes anything out: what is "
     "refused costs almost nothing, and would look like speed.",
     "loaded-latency": "From the planned time of a message to its delivery, while a steady stream "
-    "flows. A stall is charged to every message that was due meanwhile.",
+    "flows. A stall is charged to every message that was due meanwhile. Each subject is sent a "
+    "share of its own capacity, so subjects are not ranked.",
     "idle-latency": "From a push into an empty queue to its delivery, with rests between.",
     "call-cost": "One call among many on one thread: the time of a batch, divided.",
     "call-latency": "Single calls on one thread, each timed by itself.",
@@ -96,8 +97,8 @@ def parameters(scenario):
 def quickest(record):
     """Per scenario the lowest median, and the subjects that no paired test can tell from it.
 
-    [(scenario, kind, figure, names, remark)]; demonstrations, floors and invalid results are left
-    out, unreliable ones are marked.
+    [(scenario, kind, figure, names, remark)]; kinds that are not ranked, floors and invalid results
+    are left out, unreliable ones are marked.
     """
     lines = []
     for scenario in record.scenarios:
@@ -113,15 +114,15 @@ def quickest(record):
             continue
         fit.sort(key=lambda result: stat(result, "median"))
         best, floor = fit[0], record.floors.get(scenario.name, 1.0)
-        decidable = len(rounds(best)) >= estimates.FEWEST_PAIRS
         equals = [each for each in fit if each is best or not is_slower(each, best, floor)]
+        few = len(rounds(best)) < estimates.FEWEST_PAIRS
         lines.append(
             (
                 scenario.name,
                 scenario.kind,
                 median_text(best),
-                [marked(each) for each in (equals if decidable else [best])],
-                "" if decidable else f"{len(rounds(best))} rounds tell no two subjects apart",
+                [marked(each) for each in equals],
+                f"fewer than {estimates.FEWEST_PAIRS} rounds tell no two apart" if few else "",
             )
         )
     return lines
@@ -272,7 +273,7 @@ def control_group(record):
     """(scenarios, rows): raw, overflow and end-to-end of each subject side by side, unranked."""
     chosen = [s for s in record.scenarios if s.section == "control group"]
     if not chosen:
-        chosen = [s for s in record.scenarios if not s.ranked]
+        chosen = [s for s in record.scenarios if s.demonstration]
     names = list(dict.fromkeys(r["subject"] for s in chosen for r in s.results))
     rows = []
     for name in names:

@@ -30,7 +30,7 @@ def of_record(record):
         ]
         suffix = unit(scenario.results[0]).replace("mib", "MiB")
         text += [*table([f"{header[0]} ({suffix})", *header[1:], "flags"], lines), ""]
-        if not scenario.ranked:
+        if scenario.demonstration:
             shares = [f"{each['subject']} {rejected_share(each):.1%}" for each in scenario.results]
             text += [f"A demonstration, not a result. Rejected: {', '.join(shares)}.", ""]
     absent = [

@@ -84,7 +84,7 @@ def scenario_of(record, charts, scenario, in_sweep):
     machine = next((each for each in record.machine if each["scenario"] == scenario.name), None)
     samples = has_samples(scenario.results[0])
     drawn = []
-    if scenario.ranked:
+    if not scenario.demonstration:
         drawn = (
             [charts.tails(scenario), charts.curves(scenario)]
             if samples
@@ -100,7 +100,7 @@ def scenario_of(record, charts, scenario, in_sweep):
         "few": min(len(rounds(each)) for each in scenario.results) < estimates.FEWEST_PAIRS,
         "floor": record.floors.get(scenario.name),
         "folded": in_sweep,
-        "legend": {} if samples or not scenario.ranked else charts.legend(scenario),
+        "legend": {} if samples or scenario.demonstration else charts.legend(scenario),
         "header": header,
         "rows": rows,
     }

@@ -13,6 +13,9 @@ SCHEMA = Path(__file__).with_name("schema.json")
 # A demonstration of what a wrong measurement looks like: never ranked, never compared.
 OVERFLOW = "overflow"
 
+# Every subject is sent messages at a share of its own capacity: the slowest has the least to do.
+LOADED = "loaded-latency"
+
 # A reason not to be credible, as the program words it.
 ARE_INVALID = "results are INVALID"
 
@@ -21,7 +24,7 @@ KINDS = {
     "e2e-throughput": "End-to-end throughput",
     "raw-enqueue": "Raw enqueue, without a consumer",
     OVERFLOW: "Overflow demonstration",
-    "loaded-latency": "Latency under load",
+    LOADED: "Latency under load",
     "idle-latency": "Latency of an idle queue",
     "call-cost": "Cost of a call among many",
     "call-latency": "Latency of single calls",
@@ -44,8 +47,12 @@ class Scenario:
     results: tuple
 
     @property
+    def demonstration(self):
+        return self.kind == OVERFLOW
+
+    @property
     def ranked(self):
-        return self.kind != OVERFLOW
+        return self.kind not in (OVERFLOW, LOADED)
 
 
 class Record:

@@ -71,7 +71,7 @@ void completeArguments(Arguments& arguments, bool roundsGiven, bool messagesGive
     } else if (suite.repetition.rounds < fewestRounds && suite.worker.empty()) {
         throw std::invalid_argument("--rounds " + std::to_string(suite.repetition.rounds) +
                                     ": fewer than 10 rounds need --quick");
-    } else if (suite.worker.empty()) {
+    } else if (suite.worker.empty() && suite.processes == 1) {
         suite.repetition.extraRounds = suite.repetition.rounds;
     }
     for (const std::string& filter : {suite.subjectFilter, suite.scenarioFilter}) {
@@ -112,9 +112,14 @@ void append(Report& all, const Report& more) {
 Report runSuites(const std::vector<MakeSuite>& suites, const SuiteOptions& options,
                  const std::vector<int>& cpus) {
     Report all = runSuite(suites.front()(options, cpus), options, cpus, std::cout);
-    for (std::size_t i = 1; i < suites.size() && !all.wasInterrupted; ++i) {
-        append(all, runSuite(suites[i](options, cpus), options, cpus, std::cout));
+    for (std::size_t i = 1; i < suites.size(); ++i) {
+        const Suite suite = suites[i](options, cpus);
         all.suite = "all";
+        if (all.wasInterrupted) {
+            all.skipped.push_back("all of " + suite.name);
+        } else {
+            append(all, runSuite(suite, options, cpus, std::cout));
+        }
     }
     return all;
 }

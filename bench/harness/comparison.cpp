@@ -151,14 +151,15 @@ std::vector<Comparison> compareWith(const std::vector<Result>& results, const st
 std::vector<Verdict> judge(const std::vector<Target>& targets, const std::vector<Result>& results,
                            const std::vector<Comparison>& comparisons) {
     std::vector<Verdict> verdicts;
-    const auto pronounce = [&verdicts](const Target& target, double reached) {
-        verdicts.push_back({target, reached, reached <= target.atMost});
+    // The whole interval must lie there: what few rounds seem to reach is not reached.
+    const auto pronounce = [&verdicts](const Target& target, double reached, double atWorst) {
+        verdicts.push_back({target, reached, atWorst <= target.atMost});
     };
     for (const Target& target : targets) {
         for (const Result& result : results) {
             if (target.baseline.empty() && !isInvalid(result) &&
                 result.scenario.name == target.scenario && result.subject == target.subject) {
-                pronounce(target, result.stats.median);
+                pronounce(target, result.stats.median, medianInterval(result.series.roundNs).high);
             }
         }
         // The first one: a baseline that has several roles is compared with more than once.
@@ -168,7 +169,7 @@ std::vector<Verdict> judge(const std::vector<Target>& targets, const std::vector
                        each.baseline == target.baseline;
             });
         if (found != comparisons.end()) {
-            pronounce(target, found->ratio);
+            pronounce(target, found->ratio, found->interval.high);
         }
     }
     return verdicts;

@@ -3,10 +3,13 @@
 /// \file
 /// Ctrl-C ends a run early and leaves what was measured until then.
 
+#include <signal.h>
+
 namespace sluice::bench {
 
 /// While it lives, the first interrupt (Ctrl-C) or request to terminate is only noted; the second
-/// one ends the program as usual. One at a time.
+/// one ends the program as usual. One that arrived earlier, while the signals were blocked, is
+/// noted too. One watch at a time.
 class InterruptionWatch {
 public:
     InterruptionWatch() noexcept;
@@ -14,6 +17,9 @@ public:
     InterruptionWatch& operator=(const InterruptionWatch&) = delete;
     ~InterruptionWatch();
 };
+
+/// Both signals, for whoever starts a process that is to begin with them blocked.
+sigset_t interruptions() noexcept;
 
 /// Whether an interrupt was noted since the watch began.
 bool interrupted() noexcept;

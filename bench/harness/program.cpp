@@ -1,5 +1,7 @@
 #include "harness/program.hpp"
 
+#include "harness/interruption.hpp"
+
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -64,9 +66,15 @@ std::string outputOfOwnProgram(const std::vector<std::string>& arguments,
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
     posix_spawn_file_actions_addclose(&actions, ends[0]);
     posix_spawn_file_actions_addclose(&actions, ends[1]);
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    const sigset_t blocked = interruptions();
+    posix_spawnattr_setsigmask(&attributes, &blocked);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
     pid_t child = 0;
-    const int failure = posix_spawn(&child, words.front().c_str(), &actions, nullptr,
+    const int failure = posix_spawn(&child, words.front().c_str(), &actions, &attributes,
                                     pointersTo(words).data(), pointersTo(variables).data());
+    posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     close(ends[1]);
     std::string output;

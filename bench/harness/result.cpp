@@ -1,6 +1,10 @@
 #include "harness/result.hpp"
 
+#include "harness/disturbance.hpp"
+
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <utility>
 
 namespace sluice::bench {
@@ -9,9 +13,6 @@ namespace {
 
 // The largest change of the time of a cache line that still counts as the same machine.
 constexpr double steadyFactor = 1.5;
-
-// The largest part of the CPU time that may go elsewhere unremarked.
-constexpr double disturbance = 0.02;
 
 // With fewer values the nearest-rank P99 is the largest value.
 constexpr std::size_t samplesForP99 = 100;
@@ -85,7 +86,27 @@ std::vector<std::string> flagsOf(const Result& result, const MachineRecord& mach
     return flags;
 }
 
-// What the rounds that took long have had and the others have not, as far as the system tells.
+std::string oneDecimal(double value) {
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.1f", value);
+    return text.data();
+}
+
+// The mean over the slow rounds, or over the others.
+template <class CountOf>
+double meanOf(const Series& series, double limit, bool slow, CountOf countOf) {
+    double sum = 0;
+    double rounds = 0;
+    for (const RoundRecord& record : series.records) {
+        if ((record.ns > limit) == slow) {
+            sum += double(countOf(record));
+            ++rounds;
+        }
+    }
+    return rounds > 0 ? sum / rounds : 0;
+}
+
+// What the rounds that took long have had more of than the others, as far as the system tells.
 std::vector<std::string> suspectsOf(const Result& result, const MachineRecord& machine) {
     std::vector<std::string> suspects;
     const Series& series = result.series;
@@ -93,27 +114,27 @@ std::vector<std::string> suspectsOf(const Result& result, const MachineRecord& m
         return suspects;
     }
     const double limit = outlier * median(series.roundNs);
-    Usage slow;
-    double migrations = 0;
-    for (const RoundRecord& record : series.records) {
-        if (record.ns > limit) {
-            slow.involuntarySwitches += record.usage.involuntarySwitches;
-            slow.majorFaults += record.usage.majorFaults;
-            migrations += record.perf.migrations.value_or(0);
-        }
-    }
-    const auto suspect = [&suspects](double count, const char* what) {
-        if (count > 0) {
-            suspects.push_back(std::to_string(std::uint64_t(count)) + " " + what);
+    const auto suspect = [&](auto countOf, const char* what) {
+        const double slow = meanOf(series, limit, true, countOf);
+        const double usual = meanOf(series, limit, false, countOf);
+        if (slow > usual) {
+            suspects.push_back(oneDecimal(slow) + " " + what + " in a slow round, " +
+                               oneDecimal(usual) + " in another");
         }
     };
-    suspect(double(slow.involuntarySwitches), "involuntary context switches in its slow rounds");
-    suspect(double(slow.majorFaults), "page faults that waited for a device in its slow rounds");
-    suspect(migrations, "migrations to another CPU in its slow rounds");
-    suspect(machine.stolen > disturbance ? 100 * machine.stolen : 0,
-            "% of the CPU time stolen by other virtual machines");
-    suspect(machine.others > disturbance ? 100 * machine.others : 0,
-            "% of the CPU time used by other processes");
+    suspect([](const RoundRecord& each) { return each.usage.involuntarySwitches; },
+            "involuntary context switches");
+    suspect([](const RoundRecord& each) { return each.usage.majorFaults; },
+            "page faults that waited for a device");
+    suspect([](const RoundRecord& each) { return each.perf.migrations.value_or(0); },
+            "migrations to another CPU");
+    const auto accuse = [&suspects](double share, const char* what) {
+        if (share > disturbance) {
+            suspects.push_back(oneDecimal(100 * share) + " % of the CPU time " + what);
+        }
+    };
+    accuse(machine.stolen, "stolen by other virtual machines");
+    accuse(machine.others, "used by other processes");
     return suspects;
 }
 
@@ -132,13 +153,13 @@ bool passesMessages(Kind kind) noexcept {
 }
 
 bool isRanked(Kind kind) noexcept {
-    // Under load every subject has its own rate: a ratio would compare different things.
-    return kind != Kind::overflow && kind != Kind::loadedLatency;
+    // Under load every subject has its own rate: a ratio would compare different things. A single
+    // call takes about as long as reading the clock: a ratio would compare the clock with itself.
+    return kind != Kind::overflow && kind != Kind::loadedLatency && kind != Kind::callLatency;
 }
 
 bool isSteady(const MachineRecord& record) noexcept {
-    return record.lineOneWay.max <= steadyFactor * record.lineOneWay.min &&
-           record.others <= disturbance && record.stolen <= disturbance;
+    return record.lineOneWay.max <= steadyFactor * record.lineOneWay.min && !wasDisturbed(record);
 }
 
 bool isInvalid(const Result& result) noexcept {

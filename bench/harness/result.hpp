@@ -194,7 +194,7 @@ struct Report {
     std::size_t processes = 1;
     bool wasInterrupted = false;
 
-    /// Scenarios that a run with a limit of time did not come to.
+    /// Scenarios that were not run: the time was up, or the run was interrupted.
     std::vector<std::string> skipped;
 };
 

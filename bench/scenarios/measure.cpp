@@ -1,5 +1,6 @@
 #include "scenarios/measure.hpp"
 
+#include "harness/interruption.hpp"
 #include "harness/machine.hpp"
 #include "harness/program.hpp"
 #include "harness/series_json.hpp"
@@ -95,7 +96,7 @@ std::vector<Series> Measuring::measureInProcesses(const Scenario& scenario,
         arguments.emplace_back("--quick");
     }
     std::vector<Series> all;
-    for (std::size_t process = 0; process < processes; ++process) {
+    for (std::size_t process = 0; process < processes && !interrupted(); ++process) {
         progress(process, processes);
         // The rounds have tied this thread to a CPU, and a new process would inherit that.
         allowThisThread(cpus_);

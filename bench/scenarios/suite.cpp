@@ -12,6 +12,7 @@
 #include <iterator>
 #include <map>
 #include <regex>
+#include <stdexcept>
 #include <utility>
 
 namespace sluice::bench {
@@ -40,8 +41,9 @@ public:
         report.quick = options_.quick;
         report.processes = options_.processes;
         for (const Subject& subject : suite_.subjects) {
-            if (measuring_.isSelected(subject)) {
-                report.subjects.push_back(subject);
+            report.subjects.push_back(subject);
+            if (!measuring_.isSelected(subject)) {
+                report.subjects.back().absentBecause = "left out by --filter";
             }
         }
         const std::vector<Scenario> scenarios = selectedScenarios();
@@ -49,10 +51,9 @@ public:
             return report;
         }
         printEnvironment(out_, report.environment);
-        for (std::size_t i = 0; i < scenarios.size() && !interrupted(); ++i) {
-            if (isLongOver()) {
+        for (std::size_t i = 0; i < scenarios.size(); ++i) {
+            if (interrupted() || isLongOver()) {
                 report.skipped.push_back(scenarios[i].name);
-                out_ << "skipped, the time is up: " << scenarios[i].name << '\n';
                 continue;
             }
             shareTime(scenarios.size() - i);
@@ -106,6 +107,9 @@ private:
 
     void printEnd(const Report& report) const {
         out_ << '\n';
+        for (const std::string& name : report.skipped) {
+            out_ << "not run: " << name << '\n';
+        }
         printControlGroup(out_, report.results);
         printVerdicts(out_, report.verdicts);
         printScaling(out_, report.results, suite_.scaling);
@@ -121,7 +125,8 @@ private:
             scenario, entrants, repetition_,
             [this](std::size_t done, std::size_t all) { progress_.show(done, all); });
         progress_.end();
-        if (series.front().roundNs.empty() && interrupted()) {
+        if (interrupted() && (series.empty() || series.front().roundNs.empty())) {
+            report.skipped.push_back(scenario.name);
             return;
         }
         const MachineRecord machine = recordMachine(
@@ -146,8 +151,14 @@ private:
         publish(std::move(results), machine, report);
     }
 
+    // A side figure: where it cannot be had, the times are still worth keeping.
     void enterAllocations(const Scenario& scenario, std::vector<Result>& results) const {
-        const std::map<std::string, double> counts = measuring_.countAllocations(scenario);
+        std::map<std::string, double> counts;
+        try {
+            counts = measuring_.countAllocations(scenario);
+        } catch (const std::runtime_error& problem) {
+            out_ << "allocations were not counted: " << problem.what() << '\n';
+        }
         for (Result& result : results) {
             const auto found = counts.find(result.subject);
             if (found != counts.end()) {
@@ -189,6 +200,12 @@ private:
         const bool hasFloor = !report.noiseFloors.empty() &&
                               report.noiseFloors.back().scenario == results.front().scenario.name;
         complete(comparisons, hasFloor ? &report.noiseFloors.back() : nullptr, suite_.subjects);
+        if (!hasFloor && Measuring::hasTwin(results.front().scenario)) {
+            // The twin has failed, so nobody knows what is noise.
+            for (Comparison& each : comparisons) {
+                each.verdict = "undecided";
+            }
+        }
         const std::vector<Verdict> verdicts = judge(suite_.targets, results, comparisons);
         printScenario(out_, results, comparisons, machine, suite_.columns);
         printVerdicts(out_, verdicts);

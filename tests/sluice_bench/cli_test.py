@@ -151,6 +151,14 @@ def test_it_is_a_program(saved):
         assert program.stderr.read() == b""
 
 
+def test_an_interrupt_is_no_traceback(run, saved, monkeypatch):
+    def interrupt(file):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sluice_bench.cli.load", interrupt)
+    assert run("check", saved(run_of(1))) == (130, "", "")
+
+
 def test_google_benchmark_reads_every_round_as_a_repetition(run, saved):
     made = sample.whole()
     status, out, _ = run("export", "--format", "google", saved(made))
@@ -164,12 +172,14 @@ def test_google_benchmark_reads_every_round_as_a_repetition(run, saved):
     assert median["real_time"] == made["results"][0]["stats"]["median_ns"]
     broken = next(each for each in exported["benchmarks"] if each["name"] == "size-8/peer/Slow")
     assert broken["error_message"] == "2 messages were lost"
+    assert not [each for each in exported["benchmarks"] if "over-64B" in each["name"]]
 
 
 def test_other_formats_hold_every_round(run, saved):
     file = saved(sample.whole())
     go = run("export", "--format", "go", file)[1].splitlines()
     assert sum(line.startswith("Benchmark/spsc-64B/ours/Ring ") for line in go) == 10
+    assert not [line for line in go if "over-64B" in line]
     table = run("export", "--format", "csv", file)[1].splitlines()
     assert table[0] == "suite,scenario,kind,subject,round,value,unit,flags"
     assert sum(",spsc-64B,e2e-throughput,ours/Ring," in line for line in table) == 10

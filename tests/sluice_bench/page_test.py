@@ -72,6 +72,9 @@ def test_what_is_not_credible_says_why_first(loaded):
     assert words[1:3] == ["Credible: no.", "it was made up"]
     assert "Quick:" in words
     assert "Partial:" in words
+    assert "Not run:" not in words
+    made["run"]["skipped_scenarios"] = ["idle-64B", "loaded-64B"]
+    assert "idle-64B, loaded-64B." in shown(loaded, made).words
 
 
 def test_every_subject_is_there_with_what_became_of_it(whole):
@@ -210,9 +213,10 @@ def test_a_sweep_has_the_main_matrix_in_it_and_one_set_of_subjects(loaded):
     ]
 
 
-def test_subjects_at_rates_of_their_own_are_drawn_and_not_ranked(loaded):
+@pytest.mark.parametrize("kind", ["loaded-latency", "call-latency"])
+def test_rates_of_their_own_and_single_calls_are_drawn_and_not_ranked(loaded, kind):
     results = [
-        sample.latency("load-0.5", name, sample.spread(at, 0.5))
+        sample.latency("load-0.5", name, sample.spread(at, 0.5), kind)
         for at, name in enumerate(["ours/Ring", "ours/Ring/paced"])
     ]
     record = loaded(sample.content(results))

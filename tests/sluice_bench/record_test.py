@@ -5,6 +5,10 @@ import sample
 from sluice_bench.record import BadInput, load
 
 
+MACHINE = {"scenario": "spsc", "steady": True}
+TARGET = {"scenario": "spsc", "subject": "ours/Ring", "baseline": "", "at_most": 1, "met": True}
+
+
 def one_result():
     return sample.content([sample.result("spsc", "ours/Ring", [10.0, 11.0])])
 
@@ -72,7 +76,7 @@ def unreliable(made):
         (change(["checklist", 0, "pass"], False), sample.QUESTIONS["features_aligned"]),
         (change(["run", "quick"], True), "a quick run is not for publication"),
         (change(["run", "interrupted"], True), "the run was interrupted"),
-        (change(["run", "skipped_scenarios"], ["mpsc"]), "scenarios were skipped"),
+        (change(["run", "skipped_scenarios"], ["mpsc"]), "scenarios were not run"),
         (unreliable, "1 results are UNRELIABLE"),
     ],
 )
@@ -81,6 +85,13 @@ def test_does_not_take_the_word_of_a_file_against_what_it_holds(loaded, spoil, d
     del made["not_credible_because"]
     spoil(made)
     assert loaded(made).doubts == [doubt]
+
+
+@pytest.mark.parametrize(("kind", "flag"), [("loaded-latency", ""), ("raw", "OVERSUBSCRIBED")])
+def test_what_is_ranked_nowhere_may_be_unreliable(loaded, kind, flag):
+    made = sample.content([sample.result("spsc", "ours/Ring", [10.0, 11.0], kind)])
+    made["results"][0]["flags"] += ["UNRELIABLE", flag]
+    assert loaded(made).doubts == []
 
 
 def repeat(name):
@@ -108,6 +119,14 @@ def repeat(name):
             "2000 attempted are not 2000 accepted and 1",
         ),
         (change(["subjects", 0, "present"], False), "subjects[0].absent_because"),
+        (change(["results", 0, "params", "producers"], []), "results[0].params.producers"),
+        (change(["results", 0, "rounds_ns"], []), "and no figures of its rounds"),
+        (change(["results", 0, "rounds_p99_ns"], []), "and no figures of its rounds"),
+        (change(["results", 0, "stats", "max_ns"], -1), "results[0].stats"),
+        (change(["results", 0, "per_message"], {"x": "x"}), "results[0].per_message.x"),
+        (change(["results", 0, "per_second"], -1), "results[0].per_second"),
+        (change(["machine"], [MACHINE | {"stolen_share": "x"}]), "machine[0].stolen_share"),
+        (change(["targets"], [TARGET]), "targets[0]"),
         (repeat("results"), "results[1]: ours/Ring is in spsc twice"),
         (repeat("subjects"), "subjects: two have the same id"),
         (remove("checklist", 0), "checklist"),
@@ -141,11 +160,18 @@ def test_refuses_a_scenario_of_two_kinds(saved):
         load(saved(made))
 
 
-@pytest.mark.parametrize("text", ["", "{", "[1, 2", '{"schema": NaN}', "\x00"])
+@pytest.mark.parametrize("text", ["", "{", "[1, 2", "[NaN]", "[1e999]", '["\\ud800"]', "\x00"])
 def test_refuses_what_is_not_json(tmp_path, text):
     path = tmp_path / "broken.json"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(BadInput, match="not JSON"):
+        load(path)
+
+
+def test_refuses_what_is_nested_too_deeply(tmp_path):
+    path = tmp_path / "deep.json"
+    path.write_text("[" * 200000, encoding="utf-8")
+    with pytest.raises(BadInput, match="nested too deeply"):
         load(path)
 
 

@@ -14,6 +14,7 @@ from .record import BadInput, load
 
 FAILED = 1
 USAGE = 2
+INTERRUPTED = 130
 
 
 class Parser(argparse.ArgumentParser):
@@ -170,3 +171,5 @@ def main(arguments=None):
         return USAGE
     except BrokenPipeError:
         return 0
+    except KeyboardInterrupt:
+        return INTERRUPTED

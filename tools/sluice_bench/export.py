@@ -4,7 +4,7 @@ import csv
 import io
 import json
 
-from .record import has_samples, is_invalid, rounds, stat, unit
+from .record import OVERFLOW, has_samples, is_invalid, rounds, stat, unit
 
 
 def google_benchmark(record):
@@ -24,13 +24,18 @@ def google_benchmark(record):
         "credible": not record.doubts,
         "not_credible_because": "; ".join(record.doubts),
     }
-    runs = [run for result in record.results for run in google_runs(result)]
+    runs = [run for result in compared(record) for run in google_runs(result)]
     return json.dumps({"context": context, "benchmarks": runs}, indent=2) + "\n"
 
 
+def compared(record):
+    """What other tools may put side by side: times, and no demonstrations."""
+    return [
+        each for each in record.results if unit(each) == "ns" and each["kind"] != OVERFLOW
+    ]
+
+
 def google_runs(result):
-    if unit(result) != "ns":
-        return []  # that format knows times only
     name = f"{result['scenario']}/{result['subject']}"
     common = {"name": name, "run_name": name, "threads": result["params"].get("producers", 0) + 1}
     if is_invalid(result):
@@ -76,8 +81,8 @@ def google_runs(result):
 def go_lines(record):
     """The lines of `go test -bench`, for benchstat."""
     lines = [f"cpu: {record.environment.get('cpu')}"]
-    for result in record.results:
-        if unit(result) == "ns" and not is_invalid(result):
+    for result in compared(record):
+        if not is_invalid(result):
             name = f"Benchmark/{result['scenario']}/{result['subject']}".replace(" ", "_")
             lines += [f"{name} 1 {value} ns/op" for value in rounds(result)]
     return "\n".join(lines) + "\n"

@@ -2,6 +2,7 @@
 
 import functools
 import json
+import math
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,9 @@ OVERFLOW = "overflow"
 # Every subject is sent messages at a share of its own capacity: the slowest has the least to do.
 LOADED = "loaded-latency"
 
+# A single call takes about as long as reading the clock, which would be compared with itself.
+CALLS = "call-latency"
+
 # A reason not to be credible, as the program words it.
 ARE_INVALID = "results are INVALID"
 
@@ -27,7 +31,7 @@ KINDS = {
     LOADED: "Latency under load",
     "idle-latency": "Latency of an idle queue",
     "call-cost": "Cost of a call among many",
-    "call-latency": "Latency of single calls",
+    CALLS: "Latency of single calls",
     "event-cost": "Cost of an event",
     "resident-memory": "Resident memory",
 }
@@ -52,7 +56,7 @@ class Scenario:
 
     @property
     def ranked(self):
-        return self.kind not in (OVERFLOW, LOADED)
+        return is_ranked(self.kind)
 
 
 class Record:
@@ -95,7 +99,7 @@ class Record:
         ways = {
             "a quick run is not for publication": self.run["quick"],
             "the run was interrupted": self.run.get("interrupted"),
-            "scenarios were skipped": self.run.get("skipped_scenarios"),
+            "scenarios were not run": self.run.get("skipped_scenarios"),
         }
         return failed + [text for text, is_so in ways.items() if is_so]
 
@@ -114,11 +118,23 @@ class Record:
         return next(subject for subject in self.subjects if subject["id"] == identity)
 
 
+def is_ranked(kind):
+    return kind not in (OVERFLOW, LOADED, CALLS)
+
+
 def marks(results):
-    """How many of the results are of no use."""
+    """How many of the results are of no use.
+
+    What is ranked nowhere may vary: near its capacity no queue has a steady latency.
+    """
+    ranked = [
+        each
+        for each in results
+        if is_ranked(each["kind"]) and "OVERSUBSCRIBED" not in each["flags"]
+    ]
     counts = {
         ARE_INVALID: sum(map(is_invalid, results)),
-        "results are UNRELIABLE": sum("UNRELIABLE" in each["flags"] for each in results),
+        "results are UNRELIABLE": sum("UNRELIABLE" in each["flags"] for each in ranked),
     }
     return [f"{count} {text}" for text, count in counts.items() if count]
 
@@ -129,9 +145,13 @@ def load(path):
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"{path}: {getattr(error, 'strerror', None) or 'not a text file'}") from None
     try:
-        content = json.loads(text, parse_constant=refuse_constant)
+        content = json.loads(text, parse_constant=refuse_constant, parse_float=finite)
+        # A lone half of a pair, "\ud800", is JSON and still cannot be written anywhere.
+        json.dumps(content, ensure_ascii=False).encode("utf-8")
     except ValueError as error:
-        raise BadInput(f"{path}: not JSON: {error}") from None
+        raise BadInput(f"{path}: not JSON: {one_line(str(error))}") from None
+    except RecursionError:
+        raise BadInput(f"{path}: nested too deeply") from None
     check_schema(content, path)
     check_meaning(content, path)
     return Record(content, Path(path).name)
@@ -139,6 +159,11 @@ def load(path):
 
 def refuse_constant(name):
     raise ValueError(f"{name} is not a number")
+
+
+def finite(text):
+    value = float(text)
+    return value if math.isfinite(value) else refuse_constant(text)
 
 
 def check_schema(content, path):
@@ -173,6 +198,7 @@ def check_meaning(content, path):
         seen.add(key)
         if not is_invalid(result):
             check_counts(result["counts"], place)
+            check_rounds(result, place)
 
 
 def check_counts(counts, place):
@@ -183,6 +209,11 @@ def check_counts(counts, place):
             f"{place}: counts: {attempted} attempted are not "
             f"{accepted} accepted and {turned_away} rejected or dropped, and it is not INVALID"
         )
+
+
+def check_rounds(result, place):
+    if not rounds(result) or result.get("rounds_p99_ns") == []:
+        raise BadInput(f"{place}: it has statistics, and no figures of its rounds")
 
 
 def one_line(text):

@@ -56,6 +56,9 @@ TEST(ChecklistTest, AsksWhetherRefusalsCount) {
     Report report = crediblyMeasured();
     report.results[0].series.counts.accepted = 11;
     EXPECT_FALSE(passes(report, "overflow_controlled"));
+    report = crediblyMeasured();
+    report.results[0].flags = {"REJECTED_IN_RAW"};
+    EXPECT_FALSE(passes(report, "overflow_controlled"));
 }
 
 TEST(ChecklistTest, AsksWhatTheClockCosts) {
@@ -64,6 +67,11 @@ TEST(ChecklistTest, AsksWhatTheClockCosts) {
     EXPECT_FALSE(passes(report, "clock_overhead"));
     report = crediblyMeasured();
     report.environment.clockNs = -1;
+    EXPECT_FALSE(passes(report, "clock_overhead"));
+    report = crediblyMeasured();
+    for (Result& result : report.results) {
+        result.scenario.kind = Kind::callLatency;
+    }
     EXPECT_FALSE(passes(report, "clock_overhead"));
 }
 
@@ -114,6 +122,22 @@ TEST(ChecklistTest, SaysWhatElseIsNotForPublication) {
     report.results[1].series.error = "lost one";
     EXPECT_EQ(notCredibleBecause(report).size(), 2U);
     report.results.clear();
+    EXPECT_EQ(notCredibleBecause(report).size(), 2U);
+    report = crediblyMeasured();
+    report.machine[0].others = 0.5;
+    EXPECT_EQ(notCredibleBecause(report),
+              std::vector<std::string>{"1 scenarios ran while others used the CPUs"});
+}
+
+TEST(ChecklistTest, AsksForSteadyFiguresOfWhatIsRanked) {
+    Report report = crediblyMeasured();
+    report.results[0].flags = {"UNRELIABLE"};
+    report.results[0].scenario.kind = Kind::loadedLatency;
+    EXPECT_TRUE(notCredibleBecause(report).empty());
+    report.results[0].scenario.kind = Kind::throughput;
+    report.results[0].plan.placement.oversubscribed = true;
+    EXPECT_TRUE(notCredibleBecause(report).empty());
+    report.results[0].plan.placement.oversubscribed = false;
     EXPECT_EQ(notCredibleBecause(report).size(), 1U);
 }
 

@@ -75,6 +75,7 @@ Comparison ratioOf(const std::string& role) {
     comparison.baseline = "theirs";
     comparison.role = role;
     comparison.ratio = 0.3;
+    comparison.interval = {0.28, 0.3};
     return comparison;
 }
 
@@ -91,13 +92,22 @@ TEST(ComparisonTest, JudgesTheTargetsItCan) {
     EXPECT_DOUBLE_EQ(verdicts[1].reached, 0.3);
 }
 
+TEST(ComparisonTest, MeetsNoTargetWithARatioThatIsNotSure) {
+    Comparison comparison = ratioOf("role");
+    comparison.interval = {0.28, 0.31};
+    EXPECT_FALSE(judge({{"s", "ours", "theirs", 0.3}}, {}, {comparison})[0].isMet);
+    comparison.interval = Interval{};
+    EXPECT_FALSE(judge({{"s", "ours", "theirs", 0.3}}, {}, {comparison})[0].isMet);
+}
+
 TEST(ComparisonTest, JudgesATargetOnceWhateverRolesItsBaselineHas) {
     const std::vector<Comparison> comparisons = {ratioOf("role"), ratioOf("other")};
     EXPECT_EQ(judge({{"s", "ours", "theirs", 0.3}}, {}, comparisons).size(), 1U);
 }
 
 TEST(ComparisonTest, JudgesAFigureByItsMedianWhereThereIsNoBaseline) {
-    const std::vector<Result> results = {resultOf("ours", {3, 4, 8}), invalidResult("broken")};
+    const std::vector<Result> results = {resultOf("ours", {3, 4, 4, 4, 4, 5}),
+                                         invalidResult("broken")};
     const std::vector<Target> targets = {{"spsc-64B", "ours", "", 5},
                                          {"spsc-64B", "ours", "", 3},
                                          {"spsc-64B", "broken", "", 5},

@@ -22,6 +22,19 @@ TEST(InterruptionTest, IsNotedOnceAndForgottenByTheNextWatch) {
     EXPECT_TRUE(interrupted());
 }
 
+// A process that was started with the signals blocked loses none and dies of none.
+TEST(InterruptionTest, WhatCameWhileBlockedIsNoted) {
+    const sigset_t signals = interruptions();
+    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+    std::raise(SIGINT);
+    {
+        const InterruptionWatch watch;
+        EXPECT_TRUE(interrupted());
+    }
+    const InterruptionWatch next;
+    EXPECT_FALSE(interrupted());
+}
+
 // What was measured stays, and pairs of rounds stay pairs: the round under way is left out.
 TEST(InterruptionTest, EndsARunAfterTheLastWholeRound) {
     const InterruptionWatch watch;

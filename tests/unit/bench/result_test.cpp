@@ -142,17 +142,29 @@ TEST(ResultTest, NamesWhatMayHaveDisturbedIt) {
     for (const double ns : {5.0, 5.0, 5.0, 50.0}) {
         RoundRecord record;
         record.ns = ns;
-        record.usage.involuntarySwitches = ns > 5 ? 3 : 100;
+        record.usage.involuntarySwitches = ns > 5 ? 3 : 1;
+        record.perf.migrations = 1;
         series.records.push_back(record);
         series.roundNs.push_back(ns);
     }
     const Result result =
         makeResult(throughputScenario(), "a", RoundPlan{}, series, quietMachine(), Conditions{});
-    const std::vector<std::string> expected = {"3 involuntary context switches in its slow rounds"};
+    // Migrations: as many as in any other round.
+    const std::vector<std::string> expected = {
+        "3.0 involuntary context switches in a slow round, 1.0 in another"};
     EXPECT_EQ(result.suspects, expected);
     EXPECT_TRUE(makeResult(throughputScenario(), "a", RoundPlan{}, steadySeries(), quietMachine(),
                            Conditions{})
                     .suspects.empty());
+}
+
+// A single call takes about as long as reading the clock.
+TEST(ResultTest, RanksNeitherDemonstrationsNorRatesOfTheirOwnNorTheClock) {
+    EXPECT_TRUE(isRanked(Kind::throughput));
+    EXPECT_TRUE(isRanked(Kind::idleLatency));
+    EXPECT_FALSE(isRanked(Kind::overflow));
+    EXPECT_FALSE(isRanked(Kind::loadedLatency));
+    EXPECT_FALSE(isRanked(Kind::callLatency));
 }
 
 // BR-6: what a result says per second comes from its time for one accepted or delivered message.

@@ -125,7 +125,9 @@ private:
             scenario, entrants, repetition_,
             [this](std::size_t done, std::size_t all) { progress_.show(done, all); });
         progress_.end();
-        if (interrupted() && (series.empty() || series.front().roundNs.empty())) {
+        const bool isEmpty = std::all_of(series.begin(), series.end(),
+                                         [](const Series& each) { return each.roundNs.empty(); });
+        if (interrupted() && isEmpty) {
             report.skipped.push_back(scenario.name);
             return;
         }
@@ -184,7 +186,7 @@ private:
         record.lineStreamed = summarize(machine[1].roundNs);
         if (machine.size() > 2) {
             record.noQueue = summarize(machine[2].samples);
-            record.noQueueRoundP99 = median(machine[2].roundP99);
+            record.noQueueRoundP99 = machine[2].roundP99.empty() ? -1 : median(machine[2].roundP99);
         }
         record.others = share.others();
         record.stolen = share.stolen();

@@ -54,6 +54,12 @@ def test_refuses_different_cpus(pair):
         compare.changes(*pair(run_of(1), other))
 
 
+def test_tells_that_one_program_was_built_with_assertions(pair):
+    other = run_of(2)
+    other["environment"]["assertions"] = True
+    assert "assertions: False / True" in compare.notes(*pair(run_of(1), other))
+
+
 def test_refuses_files_with_nothing_in_common(pair):
     other = sample.content([result("mpsc", NAMES[0], noise(1, 5))])
     with pytest.raises(BadInput, match="no valid result in common"):

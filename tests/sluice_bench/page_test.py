@@ -132,7 +132,7 @@ def test_a_failed_subject_has_its_place_in_the_chart(loaded):
     record = loaded(sample.whole())
     scenario = next(each for each in record.scenarios if each.name == "size-8")
     bars = Charts(record).bars(scenario)["layer"][0]["data"]["values"]
-    assert "peer/Slow · 2 messages were lost · INVALID" in [bar["label"] for bar in bars]
+    assert "peer/Slow · INVALID · 2 messages were lost" in [bar["label"] for bar in bars]
 
 
 def test_no_group_holds_two_kinds(loaded):
@@ -199,6 +199,7 @@ def test_a_sweep_has_the_main_matrix_in_it_and_one_set_of_subjects(loaded):
 
     results = [
         at("one-64", "one", 64, ""),
+        at("one-64", "unpadded", 64, ""),
         at("one-512", "one", 512, "message size"),
         at("two-8", "two", 8, "message size"),
         at("two-64", "two", 64, "message size"),
@@ -211,6 +212,8 @@ def test_a_sweep_has_the_main_matrix_in_it_and_one_set_of_subjects(loaded):
         {"one-512", "one-64"},
         {"two-8", "two-64"},
     ]
+    point = next(each for each in found[0] if each.name == "one-64")
+    assert [each["subject"] for each in point.results] == ["one"]
 
 
 @pytest.mark.parametrize("kind", ["loaded-latency", "call-latency"])

@@ -1,7 +1,9 @@
 """The measuring program itself: what it writes keeps to the schema and makes a page."""
 
 import os
+import signal
 import subprocess
+from pathlib import Path
 
 import pytest
 from sluice_bench import contents, page, record
@@ -33,6 +35,44 @@ def test_makes_a_page_with_every_subject(measured):
     text = page.render(measured)
     for subject in measured.subjects:
         assert subject["id"] in text
+
+
+def test_what_the_filter_leaves_out_is_listed(measured):
+    state = {row[0]: row[3:] for row in contents.subjects(measured)}
+    assert state["std/deque+mutex"] == ("absent", "left out by --filter")
+
+
+def interrupt_a_worker(program):
+    """What Ctrl-C does, as soon as the program has started another one."""
+    while program.poll() is None:
+        for task in Path(f"/proc/{program.pid}/task").glob("*/children"):
+            for child in task.read_text(encoding="utf-8").split():
+                if b"--worker" in Path(f"/proc/{child}/cmdline").read_bytes():
+                    os.killpg(program.pid, signal.SIGINT)
+                    return
+    pytest.fail("it has ended without starting another process")
+
+
+@pytest.mark.parametrize("mode", [["--quick"], ["--processes", "3"]])
+def test_an_interrupt_leaves_a_partial_file_that_names_what_is_missing(tmp_path, mode):
+    path = tmp_path / "partial.json"
+    chosen = ["--scenario", "^spsc-(8|64|512)B$", "--filter", "SpscRing$", "--messages", "20000"]
+    with subprocess.Popen(
+        [PROGRAM, "queues", *chosen, *mode, "--json", path],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    ) as program:
+        interrupt_a_worker(program)
+        complaint = program.stderr.read().decode()
+    assert program.returncode == 130, complaint
+    partial = record.load(path)
+    assert partial.run["interrupted"] is True
+    run = {each["scenario"] for each in partial.results}
+    assert {*partial.run["skipped_scenarios"]} == {"spsc-8B", "spsc-64B", "spsc-512B"} - run
+    assert len(run) <= 1
+    processes = {each["process"] for result in partial.results for each in result["rounds"]}
+    assert processes <= {0}
 
 
 def test_what_is_absent_is_listed(measured):

@@ -368,9 +368,9 @@ def bar_axis(measure, lines, dots):
 
 
 def label(result, text):
-    """The name, the figure, and what the reader must not overlook."""
+    """The name, what the reader must not overlook, and the figure: a phone cuts off the end."""
     marks = [flag for flag in ("INVALID", "UNRELIABLE") if flag in result["flags"]]
-    return " · ".join([result["subject"], text, *marks])
+    return " · ".join([result["subject"], *marks, text])
 
 
 def names(base, rows):

@@ -103,11 +103,15 @@ def check_alike(base, new):
         )
 
 
+# What makes two files unlike, and no reason to refuse them.
+ENVIRONMENT = ("kernel", "compiler", "flags", "sanitized", "assertions", "governor", "cpus")
+
+
 def notes(base, new):
     """What else was not the same, or stands in the way of a sure answer, in words."""
     lines = [
         f"{name}: {base.environment.get(name)} / {new.environment.get(name)}"
-        for name in ("kernel", "compiler", "flags", "governor", "cpus")
+        for name in ENVIRONMENT
         if base.environment.get(name) != new.environment.get(name)
     ]
     fewest = min(map(process_count, (base, new)))

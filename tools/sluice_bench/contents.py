@@ -1,5 +1,6 @@
 """What the page says beside its charts: the tables, as plain rows."""
 
+import dataclasses
 import math
 
 from . import estimates
@@ -52,7 +53,8 @@ def groups(record):
 
 def sweeps(record, section, kind, scenarios):
     """Scenarios of this section that differ in its parameter alone, those with the same subjects
-    together. The main matrix has a point on each, so it is searched too."""
+    together. The main matrix has a point on each, so it is searched too; of its subjects those are
+    taken that were varied."""
     if section not in SWEEPS:
         return []
     parameter = SWEEPS[section][0]
@@ -61,7 +63,9 @@ def sweeps(record, section, kind, scenarios):
         families.setdefault(family(scenario, parameter), []).append(scenario)
     for scenario in record.scenarios:
         if scenario.section == "" and scenario.kind == kind:
-            families.get(family(scenario, parameter), []).append(scenario)
+            for (shared, names), members in families.items():
+                if shared == shared_of(scenario, parameter) and names <= names_of(scenario):
+                    members.append(only(scenario, names))
     return [
         members
         for members in families.values()
@@ -71,12 +75,21 @@ def sweeps(record, section, kind, scenarios):
 
 def family(scenario, parameter):
     """What scenarios of one sweep have in common."""
-    shared = {
-        name: value
-        for name, value in comparable_params(scenario.results[0]).items()
-        if name != parameter
-    }
-    return str(shared), frozenset(each["subject"] for each in scenario.results)
+    return shared_of(scenario, parameter), names_of(scenario)
+
+
+def shared_of(scenario, parameter):
+    params = comparable_params(scenario.results[0])
+    return str({name: value for name, value in params.items() if name != parameter})
+
+
+def names_of(scenario):
+    return frozenset(each["subject"] for each in scenario.results)
+
+
+def only(scenario, names):
+    results = tuple(each for each in scenario.results if each["subject"] in names)
+    return dataclasses.replace(scenario, results=results)
 
 
 def title_of(section, kind):

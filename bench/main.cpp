@@ -4,6 +4,7 @@
 
 #include "harness/affinity.hpp"
 #include "harness/report_json.hpp"
+#include "scenarios/events.hpp"
 #include "scenarios/memory.hpp"
 #include "scenarios/queues.hpp"
 
@@ -120,6 +121,7 @@ int main(int argc, char** argv) {
     const std::pair<CLI::App*, MakeSuite> suites[] = {
         {app.add_subcommand("queues", "Queues between threads"), &queueSuite},
         {app.add_subcommand("memory", "Pools and allocators"), &memorySuite},
+        {app.add_subcommand("events", "Callback lists, dispatchers and event queues"), &eventSuite},
     };
     for (const auto& [command, make] : suites) {
         addOptions(*command, arguments);
@@ -135,7 +137,7 @@ int main(int argc, char** argv) {
     } catch (const CLI::CallForHelp& help) {
         return app.exit(help);
     } catch (const CLI::RequiredError&) {
-        std::cerr << "sluice_bench: name a suite: queues or memory\n";
+        std::cerr << "sluice_bench: name a suite: queues, memory or events\n";
         return exitUsage;
     } catch (const std::exception& error) {
         std::cerr << "sluice_bench: " << error.what() << '\n';

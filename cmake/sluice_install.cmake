@@ -4,7 +4,8 @@ include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
 set(SLUICE_PACKAGE_DIR "${CMAKE_INSTALL_DATADIR}/cmake/sluice")
-list(TRANSFORM SLUICE_MODULES PREPEND sluice_ OUTPUT_VARIABLE sluice_targets)
+set(sluice_targets ${SLUICE_MODULES} ${SLUICE_FORWARDINGS})
+list(TRANSFORM sluice_targets PREPEND sluice_)
 
 install(TARGETS sluice ${sluice_targets}
     EXPORT sluice_targets

@@ -2,6 +2,7 @@
 
 set(SLUICE_INCLUDE_DIR "${PROJECT_SOURCE_DIR}/include")
 set(SLUICE_MODULES "")
+set(SLUICE_FORWARDINGS "")
 
 # sluice_declare(<target> <export name> <header>...): an interface target with one set of headers.
 function(sluice_declare target exported)
@@ -41,6 +42,16 @@ function(sluice_module name)
     list(APPEND SLUICE_MODULES ${name})
     set(SLUICE_MODULES "${SLUICE_MODULES}" PARENT_SCOPE)
     set(SLUICE_LEVEL_${name} ${arg_LEVEL} PARENT_SCOPE)
+endfunction()
+
+# sluice_forwarding(<name> <module>): the headers in include/<name> offer the module under another
+# library's names, for programs written for that one. A target of its own, as few programs want it.
+function(sluice_forwarding name module)
+    file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${SLUICE_INCLUDE_DIR}/${name}/*.h")
+    sluice_declare(sluice_${name} ${name} ${headers})
+    target_link_libraries(sluice_${name} INTERFACE sluice_${module})
+    list(APPEND SLUICE_FORWARDINGS ${name})
+    set(SLUICE_FORWARDINGS "${SLUICE_FORWARDINGS}" PARENT_SCOPE)
 endfunction()
 
 # sluice_umbrella(): the target `sluice` that brings all modules.

@@ -30,12 +30,12 @@ if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=thread" AND EXISTS /proc/sys/vm/mmap_rnd_
 endif()
 
 # sluice_add_test(NAME <name> SOURCES <file>... [LINK <target>...] [PROCESSORS <n>]
-#     [TIMEOUT <seconds>])
+#     [TIMEOUT <seconds>] [STANDARD <C++ standard, if not 17>])
 # An executable <name>_test whose every test case is a test of its own, <name>.<suite>.<case>. A
 # folder may still be empty: then nothing is added. TIMEOUT ends a test that hangs; no test asserts
 # how fast it is.
 function(sluice_add_test)
-    cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;PROCESSORS;TIMEOUT" "SOURCES;LINK")
+    cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;PROCESSORS;TIMEOUT;STANDARD" "SOURCES;LINK")
     if(arg_UNPARSED_ARGUMENTS OR NOT arg_NAME)
         message(FATAL_ERROR
             "sluice_add_test: unknown or missing argument: ${arg_UNPARSED_ARGUMENTS}")
@@ -54,7 +54,11 @@ function(sluice_add_test)
     set(target ${arg_NAME}_test)
     add_executable(${target} ${arg_SOURCES})
     target_link_libraries(${target} PRIVATE ${arg_LINK} sluice_test_support)
-    target_precompile_headers(${target} REUSE_FROM sluice_test_support)
+    if(arg_STANDARD)
+        target_compile_features(${target} PRIVATE cxx_std_${arg_STANDARD})
+    else()
+        target_precompile_headers(${target} REUSE_FROM sluice_test_support)
+    endif()
     sluice_discover_tests(${target} ${arg_NAME}
         "TIMEOUT ${arg_TIMEOUT} PROCESSORS ${arg_PROCESSORS} LABELS ${arg_NAME}")
 endfunction()

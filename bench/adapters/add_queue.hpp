@@ -70,7 +70,7 @@ void addOurs(QueueSubjects& subjects, Subject info) {
 
 /// Adds a peer that was not compiled in, so that it is listed as absent and not silently missing.
 inline void addAbsent(QueueSubjects& subjects, Subject info, const std::string& option) {
-    info.absentBecause = "not compiled in; configure with -D" + option + "=<its include folder>";
+    info.absentBecause = notCompiledIn(option);
     subjects.push_back({std::move(info), {}});
 }
 

@@ -13,10 +13,10 @@
 ///
 /// Every block is written and read back: see Touch.
 
-#include "harness/affinity.hpp"
+#include "harness/booked_round.hpp"
+#include "harness/cheap_random.hpp"
 #include "harness/child.hpp"
 #include "harness/clock.hpp"
-#include "harness/round.hpp"
 #include "harness/statistics.hpp"
 #include "harness/touch.hpp"
 
@@ -70,31 +70,6 @@ private:
     std::uint64_t sent_ = 0;
     std::uint64_t received_ = 0;
 };
-
-/// Random numbers that cost next to nothing and are the same for all subjects.
-class CheapRandom {
-public:
-    std::size_t below(std::size_t limit) noexcept {
-        state_ = state_ * 6364136223846793005u + 1442695040888963407u;
-        return std::size_t((state_ >> 32U) * limit >> 32U);
-    }
-
-private:
-    std::uint64_t state_ = 1;
-};
-
-/// Pins the thread, runs `work(round)`, which returns the books, and checks those.
-template <class Work>
-Round bookedRound(const RoundPlan& plan, Work&& work) {
-    Round round;
-    if (!pinThisThread(plan.placement.consumerCpu)) {
-        round.error = "the thread could not be pinned to its CPU";
-        return round;
-    }
-    round.counts = work(round);
-    round.error = complaint(round.counts, false);
-    return round;
-}
 
 // The timed loops: flattened, for all subjects alike, so that none pays for a call that another one
 // does not make. What an allocator keeps out of line stays there.

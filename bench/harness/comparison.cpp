@@ -77,15 +77,27 @@ std::vector<Comparison> compareWith(const std::vector<Result>& results, const st
     return comparisons;
 }
 
-std::vector<Verdict> judge(const std::vector<Target>& targets,
+std::vector<Verdict> judge(const std::vector<Target>& targets, const std::vector<Result>& results,
                            const std::vector<Comparison>& comparisons) {
     std::vector<Verdict> verdicts;
+    const auto pronounce = [&verdicts](const Target& target, double reached) {
+        verdicts.push_back({target, reached, reached <= target.atMost});
+    };
     for (const Target& target : targets) {
-        for (const Comparison& comparison : comparisons) {
-            if (comparison.scenario == target.scenario && comparison.subject == target.subject &&
-                comparison.baseline == target.baseline) {
-                verdicts.push_back({target, comparison.ratio, comparison.ratio <= target.atMost});
+        for (const Result& result : results) {
+            if (target.baseline.empty() && !isInvalid(result) &&
+                result.scenario.name == target.scenario && result.subject == target.subject) {
+                pronounce(target, result.stats.median);
             }
+        }
+        // The first one: a baseline that has several roles is compared with more than once.
+        const auto found =
+            std::find_if(comparisons.begin(), comparisons.end(), [&](const Comparison& each) {
+                return each.scenario == target.scenario && each.subject == target.subject &&
+                       each.baseline == target.baseline;
+            });
+        if (found != comparisons.end()) {
+            pronounce(target, found->ratio);
         }
     }
     return verdicts;

@@ -25,8 +25,8 @@ std::vector<Comparison> compareWithPeers(const std::vector<Result>& results,
 std::vector<Comparison> compareWith(const std::vector<Result>& results, const std::string& baseline,
                                     const std::string& role);
 
-/// What the comparisons say of the targets that they can judge.
-std::vector<Verdict> judge(const std::vector<Target>& targets,
+/// What the results and comparisons of one scenario say of the targets that they can judge.
+std::vector<Verdict> judge(const std::vector<Target>& targets, const std::vector<Result>& results,
                            const std::vector<Comparison>& comparisons);
 
 }  // namespace sluice::bench

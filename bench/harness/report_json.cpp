@@ -61,7 +61,20 @@ Json callParamsJson(const Result& result) {
             {"calls", plan.messages}};
 }
 
+Json eventParamsJson(const Result& result) {
+    const RoundPlan& plan = result.plan;
+    return {{"what", result.scenario.what},
+            {"cpu", plan.placement.consumerCpu},
+            {"other_cpus", plan.placement.producerCpus},
+            {"listeners_or_queued", plan.capacity},
+            {"run_in", plan.runIn},
+            {"times", plan.messages}};
+}
+
 Json paramsJson(const Result& result) {
+    if (result.scenario.kind == Kind::eventCost) {
+        return eventParamsJson(result);
+    }
     if (!hasConsumer(result.scenario.kind)) {
         return callParamsJson(result);
     }
@@ -165,9 +178,9 @@ Json comparisonJson(const Comparison& comparison) {
 Json verdictJson(const Verdict& verdict) {
     return {{"scenario", verdict.target.scenario},
             {"subject", verdict.target.subject},
-            {"baseline", verdict.target.baseline},
+            {"baseline", known(verdict.target.baseline)},
             {"at_most", verdict.target.atMost},
-            {"ratio", verdict.ratio},
+            {verdict.target.baseline.empty() ? "median" : "ratio", verdict.reached},
             {"met", verdict.isMet}};
 }
 
@@ -187,6 +200,8 @@ std::string kindName(Kind kind) {
         return "call-latency";
     case Kind::residentMemory:
         return "resident-memory";
+    case Kind::eventCost:
+        return "event-cost";
     }
     return {};
 }

@@ -43,8 +43,8 @@ std::string crewText(const RoundPlan& plan) {
     return std::to_string(plan.producers()) +
            (plan.producers() == 1 ? " producer on CPU " : " producers on CPUs ") +
            listOf(plan.placement.producerCpus) + ", consumer on CPU " +
-           std::to_string(plan.placement.consumerCpu) + ", capacity " +
-           std::to_string(plan.capacity) + ", " +
+           std::to_string(plan.placement.consumerCpu) + ", " +
+           (plan.capacity == 0 ? "unbounded" : "capacity " + std::to_string(plan.capacity)) + ", " +
            (plan.placement.oversubscribed ? "yields" : "spins") + " when full and when empty";
 }
 
@@ -54,14 +54,33 @@ std::string threadText(const RoundPlan& plan) {
            " in a round";
 }
 
+std::string eventText(const RoundPlan& plan) {
+    std::vector<int> cpus = {plan.placement.consumerCpu};
+    cpus.insert(cpus.end(), plan.placement.producerCpus.begin(), plan.placement.producerCpus.end());
+    return (cpus.size() == 1 ? "one thread on CPU " : "a thread on each of the CPUs ") +
+           listOf(cpus) + ", " + std::to_string(plan.messages) + " times in a round";
+}
+
+std::string whatText(const Scenario& scenario) {
+    return scenario.what.empty()
+               ? kindName(scenario.kind) + ", " + std::to_string(scenario.messageBytes) +
+                     (hasConsumer(scenario.kind) ? "-byte messages" : "-byte blocks")
+               : scenario.what;
+}
+
+std::string threadsText(const Result& result) {
+    const Kind kind = result.scenario.kind;
+    return hasConsumer(kind)         ? crewText(result.plan)
+           : kind == Kind::eventCost ? eventText(result.plan)
+                                     : threadText(result.plan);
+}
+
 void printTitle(std::ostream& out, const Result& result) {
-    const bool crew = hasConsumer(result.scenario.kind);
     out << '\n'
-        << result.scenario.name << ": " << kindName(result.scenario.kind) << ", "
-        << result.scenario.messageBytes << (crew ? "-byte messages, " : "-byte blocks, ")
+        << result.scenario.name << ": " << whatText(result.scenario) << ", "
         << result.series.roundNs.size() << " rounds"
-        << (isQuick(result) ? " (quick: not for publication)" : "") << "\n  "
-        << (crew ? crewText(result.plan) : threadText(result.plan)) << '\n';
+        << (isQuick(result) ? " (quick: not for publication)" : "") << "\n  " << threadsText(result)
+        << '\n';
 }
 
 void printMachine(std::ostream& out, const MachineRecord& machine) {
@@ -93,13 +112,15 @@ std::string ratioText(const std::vector<Comparison>& comparisons, const std::str
     return "-";
 }
 
+const char* const noBaseline = "none in this run";
+
 std::string baselineText(const std::vector<Comparison>& comparisons, const std::string& role) {
     for (const Comparison& comparison : comparisons) {
         if (comparison.role == role) {
             return comparison.baseline;
         }
     }
-    return "none in this run";
+    return noBaseline;
 }
 
 // The best first, by a figure of the statistics; invalid results last.
@@ -134,8 +155,20 @@ void printBaselines(std::ostream& out, const std::vector<Comparison>& comparison
     }
 }
 
+// The columns that say anything in this scenario; all of them when none does, to say so.
+RatioColumns columnsOf(const std::vector<Comparison>& comparisons, const RatioColumns& columns) {
+    RatioColumns used;
+    for (const RatioColumn& column : columns) {
+        if (baselineText(comparisons, column.role) != noBaseline) {
+            used.push_back(column);
+        }
+    }
+    return used.empty() ? columns : used;
+}
+
 void printRanked(std::ostream& out, const std::vector<Result>& results,
-                 const std::vector<Comparison>& comparisons, const RatioColumns& columns) {
+                 const std::vector<Comparison>& comparisons, const RatioColumns& all) {
+    const RatioColumns columns = columnsOf(comparisons, all);
     const bool memory = results.front().scenario.kind == Kind::residentMemory;
     out << format("  %-38s %9s  [%8s .. %9s]  %5s  %9s", "subject",
                   memory ? "MiB median" : "ns median", "min", "max", "cv", "p99");
@@ -250,8 +283,9 @@ void printScenario(std::ostream& out, const std::vector<Result>& results,
 void printVerdicts(std::ostream& out, const std::vector<Verdict>& verdicts) {
     for (const Verdict& verdict : verdicts) {
         const Target& target = verdict.target;
-        out << format("  target: %s: %s at most %.2f x %s: %.3f, %s\n", target.scenario.c_str(),
-                      target.subject.c_str(), target.atMost, target.baseline.c_str(), verdict.ratio,
+        const std::string unit = target.baseline.empty() ? "ns" : "x " + target.baseline;
+        out << format("  target: %s: %s at most %.2f %s: %.3f, %s\n", target.scenario.c_str(),
+                      target.subject.c_str(), target.atMost, unit.c_str(), verdict.reached,
                       verdict.isMet ? "met" : "MISSED");
     }
 }

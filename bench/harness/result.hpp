@@ -23,6 +23,7 @@ enum class Kind {
     callCost,        ///< time of one call among many, on one thread
     callLatency,     ///< time of single calls, on one thread
     residentMemory,  ///< MiB that a process of its own takes
+    eventCost,       ///< time of one event, listener or change among many, on one thread or several
 };
 
 /// Whether the figure of a result is one value for each round, or a sample of single times.
@@ -38,6 +39,9 @@ struct Scenario {
     std::size_t messageBytes = 0;  ///< or bytes of a block
     std::size_t producers = 1;
     Spread spread = Spread::apart;
+
+    /// What one figure is, where kind and bytes do not tell.
+    std::string what = {};
 };
 
 struct Result {
@@ -65,7 +69,8 @@ struct Comparison {
     double ratioMax = 0;
 };
 
-/// A ratio that a subject is meant to reach. A comparison with the same names tells whether it did.
+/// A ratio that a subject is meant to reach; a comparison with the same names tells whether it did.
+/// Without a baseline it is a figure of the subject itself, its median.
 struct Target {
     std::string scenario;
     std::string subject;
@@ -75,7 +80,7 @@ struct Target {
 
 struct Verdict {
     Target target;
-    double ratio = 0;
+    double reached = 0;
     bool isMet = false;
 };
 

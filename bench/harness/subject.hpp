@@ -56,4 +56,10 @@ struct Subject {
     std::string absentBecause;
 };
 
+/// For absentBecause: the option of the build that brings the subject in.
+inline std::string notCompiledIn(const std::string& option,
+                                 const std::string& value = "<its include folder>") {
+    return "not compiled in; configure with -D" + option + "=" + value;
+}
+
 }  // namespace sluice::bench

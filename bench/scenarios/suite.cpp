@@ -42,6 +42,7 @@ public:
         }
         out_ << '\n';
         printVerdicts(out_, report.verdicts);
+        printScaling(out_, report.results, suite_.scaling);
         printAbsent(out_, report.subjects);
         return report;
     }
@@ -121,7 +122,7 @@ private:
 
     void publish(std::vector<Result> results, const MachineRecord& machine, Report& report) {
         const std::vector<Comparison> comparisons = suite_.compare(results);
-        const std::vector<Verdict> verdicts = judge(suite_.targets, comparisons);
+        const std::vector<Verdict> verdicts = judge(suite_.targets, results, comparisons);
         printScenario(out_, results, comparisons, machine, suite_.columns);
         printVerdicts(out_, verdicts);
         out_.flush();

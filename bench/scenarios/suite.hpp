@@ -6,6 +6,7 @@
 
 #include "harness/report_text.hpp"
 #include "harness/result.hpp"
+#include "harness/scaling.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -50,6 +51,9 @@ struct Suite {
     std::function<std::vector<Comparison>(const std::vector<Result>&)> compare;
     RatioColumns columns;
     std::vector<Target> targets;
+
+    /// The same work on one thread and on two; may be empty.
+    std::vector<ScalingPair> scaling;
 };
 
 /// Runs a suite, printing each table as soon as its scenario is done. `cpus` holds at least two

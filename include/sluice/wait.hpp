@@ -3,6 +3,7 @@
 // Everything public of the module wait.
 
 #include <sluice/wait/busy_spin.hpp>
+#include <sluice/wait/deadline.hpp>
 #include <sluice/wait/event_count.hpp>
 #include <sluice/wait/harvest_pacing.hpp>
 #include <sluice/wait/park.hpp>

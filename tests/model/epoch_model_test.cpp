@@ -113,6 +113,54 @@ void twoWriters() {
         [&] { domain.retire(other.replace(), &Object::reclaim); });
 }
 
+/// Its clock never shows the same time twice, so that a prompt domain never gathers.
+struct HastyPlatform : ModelPlatform {
+    struct Clock : ModelPlatform::Clock {
+        static time_point now() noexcept {
+            static std::atomic<int> milliseconds{0};
+            return time_point(duration(++milliseconds));
+        }
+    };
+};
+
+struct PromptDomain : BasicEpochDomain<HastyPlatform> {
+    static EpochOptions prompt() {
+        EpochOptions options;
+        options.prompt = true;
+        return options;
+    }
+    PromptDomain() : BasicEpochDomain<HastyPlatform>(prompt()) {}
+};
+
+/// In a prompt domain the writer frees when it is alone or nobody is in its way, and otherwise the
+/// last reader that was. Nothing waits for a later call.
+void promptWriter() {
+    PromptDomain domain;
+    Shared shared;
+    parallel(
+        [&] {
+            const auto guard = domain.enter();
+            shared.read();
+        },
+        [&] { domain.retire(shared.replace(), &Object::reclaim); });
+    check(domain.pendingApprox() == 0, "all is freed");
+}
+
+/// Two writers ask for a pass at the same time, one of them a reader that is in the way.
+void promptWriters() {
+    PromptDomain domain;
+    Shared one;
+    Shared other;
+    parallel(
+        [&] {
+            const auto guard = domain.enter();
+            one.read();
+            domain.retire(other.replace(), &Object::reclaim);
+        },
+        [&] { domain.retire(one.replace(), &Object::reclaim); });
+    check(domain.pendingApprox() == 0, "all is freed");
+}
+
 /// A Reader is handed from thread to thread, and a section follows another one at once.
 void readerChangesHands() {
     Domain domain(manual());
@@ -185,10 +233,54 @@ void slotsAnnounceReaders() {
     };
     parallel(read, [&] {
         Object* const old = shared.replace();
-        if (slots->passed(slots->advance())) {
+        if (slots->passed(slots->advance(&slots))) {
             Object::reclaim(old);
         }
     });
+}
+
+/// Who finds itself alone frees at once.
+void slotsTellWhoIsAlone() {
+    const SlotsOwner slots;
+    Shared shared;
+    parallel(
+        [&] {
+            auto& slot = slots->enroll(&shared.first);
+            (void)slots->enter(slot);
+            shared.read();
+            slots->leave(slot);
+            slots->dismiss(slot);
+        },
+        [&] {
+            Object* const old = shared.replace();
+            if (slots->isUnused(&shared.second)) {
+                Object::reclaim(old);
+            }
+        });
+}
+
+/// Who finds all others outside frees at once, also inside a section of its own.
+void slotsTellWhetherOthersAreOutside() {
+    const SlotsOwner slots;
+    Shared shared;
+    const auto read = [&](const void* thread) {
+        auto& slot = slots->enroll(thread);
+        (void)slots->enter(slot);
+        shared.read();
+        slots->leave(slot);
+        slots->dismiss(slot);
+    };
+    parallel([&] { read(&shared.first); },
+             [&] {
+                 auto& own = slots->enroll(&shared.second);
+                 (void)slots->enter(own);
+                 Object* const old = shared.replace();
+                 if (slots->areOthersOutside(&shared.second)) {
+                     Object::reclaim(old);
+                 }
+                 slots->leave(own);
+                 slots->dismiss(own);
+             });
 }
 
 /// The next owner of a slot finds it as the last one left it.
@@ -225,6 +317,8 @@ Options options(Budget budget, bool ownThreads) {
 
 TEST(EpochModelTest, SlotsAnnounceReaders) {
     EXPECT_TRUE(holds(slotsAnnounceReaders, options({3, 2}, false)));
+    EXPECT_TRUE(holds(slotsTellWhoIsAlone, options({2, 2}, false)));
+    EXPECT_TRUE(holds(slotsTellWhetherOthersAreOutside, options({2, 2}, false)));
     EXPECT_TRUE(holds(slotsAreHandedOn, options({2, 2}, false)));
     EXPECT_TRUE(holds(slotOutlivesItsDomain, options({2, 2}, false)));
 }
@@ -233,6 +327,8 @@ TEST(EpochModelTest, NothingIsFreedUnderAReader) {
     EXPECT_TRUE(holds(readWhileCollecting, options({2, 1}, true)));
     EXPECT_TRUE(holds(readWhileSynchronizing, options({2, 1}, true)));
     EXPECT_TRUE(holds(readerChangesHands, options({1, 1}, true)));
+    EXPECT_TRUE(holds(promptWriter, options({2, 1}, true)));
+    EXPECT_TRUE(holds(promptWriters, options({2, 1}, true)));
 }
 
 TEST(EpochModelTest, AnyNumberOfReadersAndWriters) {
@@ -244,12 +340,13 @@ TEST(EpochModelTest, AnyNumberOfReadersAndWriters) {
 // Not under sanitizers: they end the process for the faults that mutants are meant to have.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST(EpochModelTest, EveryOrderIsNeeded) {
-    EXPECT_TRUE(
-        survive({}, surveyOrders("epoch_slots.hpp", {},
-                                 {slotOutlivesItsDomain, slotsAreHandedOn, slotsAnnounceReaders})));
+    EXPECT_TRUE(survive({}, surveyOrders("epoch_slots.hpp", {},
+                                         {slotOutlivesItsDomain, slotsAreHandedOn,
+                                          slotsTellWhoIsAlone, slotsAnnounceReaders})));
     EXPECT_TRUE(survive({}, surveyOrders("epoch_garbage.hpp", options({1, 1}, true),
                                          {readWhileCollecting, twoWriters})));
-    EXPECT_TRUE(survive({}, surveyOrders("epoch.hpp", options({1, 1}, true), {twoWriters})));
+    EXPECT_TRUE(survive({}, surveyOrders("epoch.hpp", options({2, 1}, true),
+                                         {twoWriters, promptWriter, promptWriters})));
 }
 #endif
 

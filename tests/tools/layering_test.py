@@ -15,6 +15,7 @@ class LayeringTest(PlantedTree):
             "sluice_module(fixed LEVEL 1)",
             "sluice_module(memory LEVEL 1)",
             "sluice_module(queue LEVEL 3 THREADS)",
+            "sluice_forwarding(theirs queue)",
         )
 
     def header(self, path, *lines):
@@ -65,6 +66,53 @@ class LayeringTest(PlantedTree):
             "std::atomic_signal_fence(order);",
         )
         self.assert_finds(layering.check, "queue/a.hpp:2: a stand-alone fence outside base")
+
+    def test_accepts_forwarding_headers(self):
+        self.plant(
+            "include/theirs/more/ring.h",
+            "#pragma once",
+            "// Theirs: see ours.",
+            "",
+            "#include <sluice/base/spin_lock.hpp>",
+            "#include <sluice/queue/ring.hpp>",
+            "#include <theirs/lock.h>",
+            "#include <vector>",
+            "namespace theirs {",
+            "using sluice::Ring;",
+            "template <class T, int N = 4>",
+            "using Lanes = sluice::MpscLanes<T, N>;",
+            "}  // namespace theirs",
+        )
+        self.assert_finds(layering.check)
+
+    def test_refuses_code_in_forwarding_headers(self):
+        self.plant(
+            "include/theirs/ring.h",
+            "using namespace sluice;",
+            "struct Ring {};",
+            "using Ring = std::vector<int>;",
+            "#if RING",
+        )
+        only = "and nothing else"
+        self.assert_finds(layering.check, "ring.h:1: a forwarding header", only, only, only)
+
+    def test_refuses_details_and_umbrellas_in_forwarding_headers(self):
+        self.plant(
+            "include/theirs/ring.h",
+            "#include <sluice/base/detail/membarrier.hpp>",
+            "#include <sluice/queue.hpp>",
+            "#include <sluice/queue/detail/index.hpp>",
+        )
+        self.assert_finds(
+            layering.check,
+            "belongs to 'base' alone",
+            "is an umbrella",
+            "details of 'queue' are its own",
+        )
+
+    def test_refuses_a_folder_that_forwards_to_nothing(self):
+        self.plant("include/others/ring.h", "#pragma once")
+        self.assert_finds(layering.check, "folder 'others' is not in")
 
     def test_refuses_an_empty_list_of_modules(self):
         self.plant("cmake/modules.cmake", "")

@@ -1,6 +1,7 @@
 """A module includes only modules of a lower level, and only what they make public.
 
-The levels are those of cmake/modules.cmake, from which the link order of the targets comes too.
+The levels are those of cmake/modules.cmake, from which the link order of the targets comes too. The
+same file names the folders of headers that forward to a module under another library's names.
 """
 
 import re
@@ -10,6 +11,11 @@ from .problem import Problem, cxx_files, lines_of
 
 MODULE_LIST = Path("cmake/modules.cmake")
 MODULE = re.compile(r"^\s*sluice_module\((\w+)\s+LEVEL\s+(\d+)\b")
+FORWARDING = re.compile(r"^\s*sluice_forwarding\((\w+)\s+(\w+)\)")
+FORWARDING_LINE = re.compile(
+    r"#pragma once$|#include <|//|namespace \w+ \{$|\}|$"
+    r"|using (\w+ = )?sluice::[\w<>, ]+;$|template <.*>$|#(ifndef|define|endif)\b"
+)
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 FENCE = re.compile(r"\batomic_(thread|signal)_fence\b")
 COMMENT = re.compile(r"//.*")
@@ -21,10 +27,20 @@ def read_levels(root):
     return {match[1]: int(match[2]) for match in matches if match}
 
 
+def read_forwardings(root):
+    """{folder: module}"""
+    matches = map(FORWARDING.match, lines_of(root, MODULE_LIST))
+    return {match[1]: match[2] for match in matches if match}
+
+
 def check(root):
     levels = read_levels(root)
     if not levels:
         return [Problem(MODULE_LIST, 1, "it lists no module: nothing could be checked")]
+    return check_modules(root, levels) + check_forwardings(root, levels)
+
+
+def check_modules(root, levels):
     problems = []
     for path in cxx_files(root, ("include/sluice",)):
         inside = path.relative_to("include/sluice")
@@ -39,6 +55,33 @@ def check(root):
             if message:
                 problems.append(Problem(path, number, message))
     return problems
+
+
+def check_forwardings(root, levels):
+    forwardings = read_forwardings(root)
+    problems = []
+    for path in cxx_files(root, ("include",)):
+        folder = path.parts[1]
+        if folder == "sluice":
+            continue
+        if folder not in forwardings:
+            problems.append(Problem(path, 1, f"folder '{folder}' is not in {MODULE_LIST}"))
+            continue
+        for number, line in enumerate(lines_of(root, path), 1):
+            message = judge_forwarding(line, forwardings[folder], levels)
+            if message:
+                problems.append(Problem(path, number, message))
+    return problems
+
+
+def judge_forwarding(line, module, levels):
+    """What is wrong with one line of a header that forwards to `module`, or None."""
+    if not FORWARDING_LINE.match(line):
+        return "a forwarding header includes, and gives names to what there is, and nothing else"
+    if f"<sluice/{module}/detail/" in line:
+        return f"details of '{module}' are its own"
+    # What the module itself may include, and the module.
+    return judge(line, module, levels)
 
 
 def judge(line, module, levels):

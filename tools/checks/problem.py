@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 CXX_FOLDERS = ("include", "src", "tests", "bench", "examples", "docs")
-CXX_SUFFIXES = (".hpp", ".cpp")
+CXX_SUFFIXES = (".hpp", ".h", ".cpp")
 
 
 @dataclass(frozen=True)

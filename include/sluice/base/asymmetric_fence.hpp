@@ -53,7 +53,7 @@
 #endif
 #endif
 
-namespace sluice {
+namespace [[gnu::visibility("default")]] sluice {
 namespace detail {
 
 inline void compilerBarrier() noexcept {

@@ -2,7 +2,7 @@
 
 #include <sluice/base/platform.hpp>
 
-namespace sluice {
+namespace [[gnu::visibility("default")]] sluice {
 
 /// The wait between two polls of a location that another thread is about to change.
 ///

@@ -4,7 +4,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace sluice {
+namespace [[gnu::visibility("default")]] sluice {
 
 namespace detail {
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sluice/base/assert.hpp>
+#include <sluice/base/detail/epoch_allowance.hpp>
 #include <sluice/base/detail/epoch_garbage.hpp>
 #include <sluice/base/detail/epoch_slots.hpp>
 #include <sluice/base/detail/epoch_thread.hpp>
@@ -8,6 +9,7 @@
 #include <sluice/base/spin_lock.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <type_traits>
 #include <utility>
@@ -36,7 +38,8 @@
 /// - enter() and leaving: wait-free, a fixed number of steps; nobody can delay a reader. A thread's
 ///   first enter() of a domain takes a place in it: lock-free, and it allocates.
 /// - retire(node): lock-free. retire(pointer): takes a spin lock for a few instructions besides.
-/// - collect(): never waits; while another thread is in its exclusive part it does nothing.
+/// - collect(): never waits; while another thread is in its exclusive part it leaves the work to
+/// it.
 /// - synchronize(): waits for the readers that are inside at the call, and for no later ones.
 /// - A thread that is stopped inside a guard delays reclamation and synchronize(), but never
 ///   readers or retire(). One that is stopped in collect() delays reclamation only.
@@ -44,6 +47,12 @@
 /// Memory promise: what a reader did inside a guard is visible to the deleter of an object that was
 /// unlinked while the guard existed, and to the caller of synchronize() after it. An object that is
 /// retired after it was made unreachable is not freed while any guard exists that began before.
+///
+/// When retired objects are freed: every `batch`-th retire() tries to reclaim. A prompt domain
+/// frees at once what is retired while no other thread has a place in it and the caller is outside;
+/// else every retire() outside, and every reader that leaves while objects wait, tries. As an
+/// attempt costs up to 10 us beside running threads, only one per `attemptInterval` is made in the
+/// long run, and `attemptBurst` in a row; others are left to the next retire() or reader.
 ///
 /// What bounds the garbage: every `batch`-th retire() tries to reclaim. While no reader stays
 /// inside for longer than t, pending are at most the objects retired within 2 t and two batches. A
@@ -55,9 +64,9 @@
 /// than ever before; by retire(node) never. Exceptions: std::bad_alloc from these, with nothing
 /// changed. Deleters must not throw.
 ///
-/// Deleters run in whoever calls retire(), collect() or the destructor, outside any lock. They may
-/// enter, retire and synchronize in any domain. What they retire is reclaimed by a later call, so a
-/// long chain of objects needs no deep stack.
+/// Deleters run in whoever calls retire(), collect() or the destructor, and in readers that leave a
+/// prompt domain, outside any lock. They may enter, retire and synchronize in any domain. What they
+/// retire is reclaimed when they have returned, so a long chain of objects needs no deep stack.
 ///
 /// Shutdown: the destructor runs all deleters, also for what deleters retire. A thread that ends
 /// gives its places back for others to use; a domain has as many places as it had users at a time.
@@ -85,17 +94,27 @@
 /// - E4 retire: object unlinked -> release push -> acquire exchange by the collector.
 /// - E5 place: last use of a slot -> release of isTaken -> acquire by its next owner.
 /// - E6 slot: its construction -> release push -> acquire load by the scan.
-/// - E7 collector: the waiting batch, and the heavy() behind it -> unlock -> lock by the next one.
+/// - E7 collector: the waiting batch, and the heavy() behind it -> release of `work_` -> its
+///      acquire by the next one.
+/// - E8 wanted: set, heavy(), slots loaded | slot idle, light(), wanted loaded. Either the scan
+///      sees that the reader has left, or the reader sees that it is to reclaim.
+/// - E9 alone: unlinked, light(), places loaded | place taken, heavy(), the reader's first load.
+///      Either the writer sees the new reader's place, or that reader sees what was unlinked.
 ///
 /// Tests: tests/unit/base/epoch*_test.cpp, tests/stress/epoch_stress_test.cpp,
 /// tests/alloc/epoch_allocation_test.cpp. The argument: docs/algorithms/epoch.md.
-namespace sluice {
+namespace [[gnu::visibility("default")]] sluice {
 
 struct EpochOptions {
     /// After how many calls of retire() one of them tries to reclaim. More makes retire() cheaper
     /// and the garbage larger. 0: only collect() and the destructor reclaim, so that retire() runs
     /// no deleter.
     std::size_t batch = 256;
+
+    /// Frees early as well: for objects whose destructors release what others wait for, such as
+    /// the captures of a callback. A retire() while other threads have places then reads the clock
+    /// and may make a system call.
+    bool prompt = false;
 };
 
 /// One group of readers and the objects they may be reading. Domains are independent: a guard of
@@ -111,8 +130,16 @@ public:
     class Guard;
     class Reader;
 
+    /// How often a prompt domain, and isQuiet(), may pay for looking at the readers.
+    static constexpr std::chrono::nanoseconds attemptInterval =
+        detail::EpochAllowance<Platform>::interval;
+    static constexpr std::size_t attemptBurst = detail::EpochAllowance<Platform>::burst;
+
     explicit BasicEpochDomain(const EpochOptions& options = {})
-        : slots_(new Slots), hash_(Thread::hash(slots_)), batch_(options.batch) {}
+        : slots_(new Slots),
+          hash_(Thread::hash(slots_)),
+          batch_(options.batch),
+          isPrompt_(options.prompt) {}
 
     BasicEpochDomain(const BasicEpochDomain&) = delete;
     BasicEpochDomain& operator=(const BasicEpochDomain&) = delete;
@@ -136,7 +163,7 @@ public:
     /// read-modify-write.
     [[nodiscard]] Guard enter() {
         Slot* slot = Thread::findOr(slots_, hash_, [this] { return firstPlace(); });
-        return Guard(slots_->enter(*slot) ? slot : nullptr);
+        return Guard(*this, slots_->enter(*slot) ? slot : nullptr);
     }
 
     /// Whether this thread is inside a guard from enter(); guards from a Reader are not known here.
@@ -147,7 +174,7 @@ public:
     }
 
     /// A place in the domain of its own. See Reader.
-    [[nodiscard]] Reader reader() { return Reader(slots_->acquire()); }
+    [[nodiscard]] Reader reader() { return Reader(*this); }
 
     /// Frees an object later: deletes it when no reader can hold it any more. The caller has made
     /// it unreachable for new readers and retires it once. A type derived from EpochNode needs no
@@ -173,11 +200,15 @@ public:
 
     /// The same for an object that contains a node. Never allocates.
     void retire(EpochNode& node, void (*reclaimNode)(EpochNode&)) noexcept {
+        if (isPrompt_ && Thread::reclaiming() == nullptr && slots_->isUnused(Thread::mark())) {
+            reclaimNow(node, reclaimNode);
+            return;
+        }
         // Relaxed: E4 makes it visible to who reclaims the node. Before the push, so that no object
         // is reclaimed before it is counted.
         const std::size_t count = retiredCount_.fetch_add(1, std::memory_order_relaxed) + 1;
         retiredObjects_.push(node, reclaimNode);  // E4
-        if (batch_ != 0 && count % batch_ == 0) {
+        if ((batch_ != 0 && count % batch_ == 0) || (isPrompt_ && isPassDue())) {
             (void)collect();
         }
     }
@@ -195,22 +226,43 @@ public:
             !slots_->anyInside(Thread::mark()),
             "synchronize() inside a guard of the same thread waits for itself: leave the guard "
             "first, or retire() instead of waiting");
-        slots_->waitUntilPassed(slots_->advance());
+        slots_->waitUntilPassed(slots_->advance(Thread::mark()));
     }
 
     /// Frees what can be freed without waiting and returns the number of objects. Call it from time
     /// to time where retire() is rare. After synchronize(), with no reader inside, it frees all
     /// that was retired before. Returns 0 at once inside a deleter, and when another thread is
-    /// collecting.
+    /// collecting: then the collector, or who runs the deleter, goes round once more.
     std::size_t collect() noexcept {
-        if (Thread::reclaiming() != nullptr || !collecting_.try_lock()) {  // E7
+        if (Thread::reclaiming() != nullptr) {
+            work_.fetch_or(wanted, std::memory_order_relaxed);  // relaxed: for this thread itself
             return 0;
         }
-        detail::EpochList passed;
-        detail::EpochList fresh;
-        takePassed(passed, fresh);
-        collecting_.unlock();  // E7
-        return reclaim(std::move(passed)) + reclaim(std::move(fresh));
+        std::size_t count = 0;
+        do {
+            // Release: the pass that takes this request on sees what was done before it.
+            if ((work_.fetch_or(busy | wanted, std::memory_order_release) & busy) != 0) {
+                return count;
+            }
+            work_.exchange(busy, std::memory_order_acquire);  // E7
+            detail::EpochList passed;
+            detail::EpochList fresh;
+            takePassed(passed, fresh);
+            work_.fetch_and(wanted, std::memory_order_release);  // E7
+            count += reclaim(std::move(passed)) + reclaim(std::move(fresh));
+            // Relaxed: whoever set it after the line above has found nobody busy, or is this
+            // thread.
+        } while ((work_.load(std::memory_order_relaxed) & wanted) != 0);
+        return count;
+    }
+
+    /// Whether no other thread can be using what this thread had made unreachable before the call.
+    /// True: who knows that it does not use it itself, in a guard of its own, may free it without
+    /// retire(). False also when this was asked too often, see attemptInterval. Costs as much as
+    /// synchronize() when other threads have places, and some nanoseconds else.
+    [[nodiscard]] bool isQuiet() noexcept {
+        return slots_->isAlone(Thread::mark()) ||
+               (attempts_.take() && slots_->areOthersOutside(Thread::mark()));
     }
 
     /// How many objects are retired but not freed. Exact when nobody retires or reclaims.
@@ -236,22 +288,50 @@ private:
         return slot;
     }
 
-    /// By the holder of `collecting_`: the batch that was waiting if it has passed, and a new batch
-    /// if it passes at once (I2, I3).
+    /// In a domain that nobody else uses: what this deleter retires follows when it has returned.
+    void reclaimNow(EpochNode& node, void (*reclaimNode)(EpochNode&)) noexcept {
+        const void*& reclaiming = Thread::reclaiming();
+        reclaiming = this;
+        reclaimNode(node);
+        reclaiming = nullptr;
+        // Relaxed: set by this thread, inside the deleter.
+        if ((work_.load(std::memory_order_relaxed) & wanted) != 0) {
+            (void)collect();
+        }
+    }
+
+    /// After a retire() in a prompt domain: whether to try now. What is not tried now is wanted of
+    /// readers that leave.
+    bool isPassDue() noexcept {
+        slots_->want();
+        return Thread::reclaiming() != nullptr || (!isInside() && attempts_.take());
+    }
+
+    /// By a reader that has left a prompt domain in which objects wait.
+    [[gnu::cold, gnu::noinline]] void collectAfterReader() noexcept {
+        if (slots_->isUnused(Thread::mark()) || attempts_.take()) {
+            (void)collect();
+        }
+    }
+
+    /// By who set `busy`: the batch that was waiting if it has passed, and a new batch if it passes
+    /// at once (I2, I3).
     void takePassed(detail::EpochList& passed, detail::EpochList& fresh) noexcept {
         if (!waiting_.isEmpty() && slots_->passed(waitingFor_)) {
             passed = std::move(waiting_);
         }
-        if (!waiting_.isEmpty()) {
-            return;
-        }
-        waiting_ = retiredObjects_.takeAll();  // E4
         if (waiting_.isEmpty()) {
-            return;
-        }
-        waitingFor_ = slots_->advance();
-        if (slots_->passed(waitingFor_)) {
-            fresh = std::move(waiting_);
+            slots_->unwant();
+            waiting_ = retiredObjects_.takeAll();  // E4
+            if (!waiting_.isEmpty()) {
+                if (isPrompt_) {
+                    slots_->want();  // E8
+                }
+                waitingFor_ = slots_->advance(Thread::mark());
+                if (slots_->passed(waitingFor_)) {
+                    fresh = std::move(waiting_);
+                }
+            }
         }
     }
 
@@ -273,6 +353,7 @@ private:
     Slots* const slots_;
     const std::size_t hash_;
     const std::size_t batch_;
+    const bool isPrompt_;
 
     // Written by every retire().
     alignas(cacheLineSize) detail::EpochStack<Platform> retiredObjects_;
@@ -280,8 +361,12 @@ private:
     typename Platform::template Atomic<std::size_t> reclaimedCount_{0};
     NodePool pool_;
 
-    BasicSpinLock<Platform> collecting_;
-    // Both belong to the holder of `collecting_`.
+    // Bits of `work_`: a thread is taking out what has passed; a pass is asked for.
+    static constexpr unsigned busy = 1;
+    static constexpr unsigned wanted = 2;
+    typename Platform::template Atomic<unsigned> work_{0};
+    detail::EpochAllowance<Platform> attempts_;
+    // Both belong to who set `busy`.
     detail::EpochList waiting_;
     typename Slots::Epoch waitingFor_ = 0;
 };
@@ -305,14 +390,18 @@ public:
             "an EpochDomain::Guard is left on another thread: do not hold one across co_await "
             "and do not hand it over");
         Slots::leave(*slot_);
+        if (__builtin_expect(domain_.slots_->isWanted(), 0)) {
+            domain_.collectAfterReader();
+        }
     }
 
 private:
     friend class BasicEpochDomain;
 
-    /// Null for a nested section, whose end changes nothing.
-    explicit Guard(Slot* slot) noexcept : slot_(slot) {}
+    /// The slot is null for a nested section, whose end changes nothing.
+    Guard(BasicEpochDomain& domain, Slot* slot) noexcept : domain_(domain), slot_(slot) {}
 
+    BasicEpochDomain& domain_;
     Slot* const slot_;
 };
 
@@ -325,8 +414,10 @@ private:
 template <class Platform>
 class BasicEpochDomain<Platform>::Reader {
 public:
-    explicit Reader(BasicEpochDomain& domain) : Reader(domain.slots_->acquire()) {}
-    Reader(Reader&& other) noexcept : slot_(std::exchange(other.slot_, nullptr)) {}
+    explicit Reader(BasicEpochDomain& domain)
+        : domain_(&domain), slot_(&domain.slots_->acquire()) {}
+    Reader(Reader&& other) noexcept
+        : domain_(other.domain_), slot_(std::exchange(other.slot_, nullptr)) {}
     Reader(const Reader&) = delete;
     Reader& operator=(const Reader&) = delete;
 
@@ -351,14 +442,11 @@ public:
         // Relaxed: for the assertion in synchronize() on this thread.
         slot_->owner.store(Thread::mark(), std::memory_order_relaxed);
 #endif
-        return Guard(slot_->home.enter(*slot_) ? slot_ : nullptr);
+        return Guard(*domain_, slot_->home.enter(*slot_) ? slot_ : nullptr);
     }
 
 private:
-    friend class BasicEpochDomain;
-
-    explicit Reader(Slot& slot) noexcept : slot_(&slot) {}
-
+    BasicEpochDomain* domain_;
     Slot* slot_;
 };
 

@@ -5,7 +5,7 @@
 
 #include <atomic>
 
-namespace sluice {
+namespace [[gnu::visibility("default")]] sluice {
 
 /// Spends a moment between two polls of a shared location. Any thread may call it; it never blocks
 /// and orders nothing between threads, but the compiler moves no memory access across it, so a loop

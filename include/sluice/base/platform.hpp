@@ -11,7 +11,7 @@
 #include <chrono>
 #include <thread>
 
-namespace sluice {
+namespace [[gnu::visibility("default")]] sluice {
 
 /// What a concurrent algorithm may use of its machine. Every concurrent template of Sluice takes a
 /// platform (as a parameter or as `Traits::Platform`) and touches atomics, plain shared storage,

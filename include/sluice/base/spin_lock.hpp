@@ -6,7 +6,7 @@
 
 #include <atomic>
 
-namespace sluice {
+namespace [[gnu::visibility("default")]] sluice {
 
 /// A mutex of one byte that waits by polling.
 ///

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <memory>
 
-namespace sluice {
+namespace [[gnu::visibility("default")]] sluice {
 
 /// What this thread has in each of many shared objects ("homes"): a hash table per thread, found
 /// without a lock or an atomic access.

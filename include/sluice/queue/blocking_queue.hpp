@@ -38,6 +38,7 @@
 #include <sluice/queue/detail/role_check.hpp>
 #include <sluice/queue/push_result.hpp>
 #include <sluice/queue/queue_traits.hpp>
+#include <sluice/wait/deadline.hpp>
 #include <sluice/wait/harvest_pacing.hpp>
 #include <sluice/wait/park.hpp>
 
@@ -89,11 +90,11 @@ public:
     /// Waits for room no longer than `atMost`.
     template <class Rep, class Period>
     PushResult pushFor(const value_type& value, std::chrono::duration<Rep, Period> atMost) {
-        return pushInto(queue_, value, deadlineAfter(atMost));
+        return pushInto(queue_, value, deadlineAfter<Clock>(atMost));
     }
     template <class Rep, class Period>
     PushResult pushFor(value_type&& value, std::chrono::duration<Rep, Period> atMost) {
-        return pushInto(queue_, std::move(value), deadlineAfter(atMost));
+        return pushInto(queue_, std::move(value), deadlineAfter<Clock>(atMost));
     }
 
     // ---- Consumer
@@ -117,7 +118,7 @@ public:
     [[nodiscard]] std::optional<value_type> popFor(std::chrono::duration<Rep, Period> atMost) {
         const RoleCheck::Scope consumer(consumerRole_, detail::oneConsumer);
         std::optional<value_type> value;
-        (void)arrived_.waitUntil([&] { return popAttempt(value); }, deadlineAfter(atMost));
+        (void)arrived_.waitUntil([&] { return popAttempt(value); }, deadlineAfter<Clock>(atMost));
         return value;
     }
 
@@ -133,7 +134,7 @@ public:
     std::size_t consumeFor(std::chrono::duration<Rep, Period> atMost, Handler&& handler,
                            std::size_t max = unlimited) {
         return consumeWaiting(
-            max, [&] { return queue_.consume(handler, max); }, deadlineAfter(atMost));
+            max, [&] { return queue_.consume(handler, max); }, deadlineAfter<Clock>(atMost));
     }
 
     /// For queues that merge by key: as consume(), in the order of keyOf(const T&).
@@ -161,7 +162,7 @@ public:
     /// The same, no longer than `atMost`; false when messages were left then.
     template <class Rep, class Period>
     [[nodiscard]] bool drainFor(std::chrono::duration<Rep, Period> atMost) {
-        return roomMade_.waitUntil([this] { return isAtRest(); }, deadlineAfter(atMost));
+        return roomMade_.waitUntil([this] { return isAtRest(); }, deadlineAfter<Clock>(atMost));
     }
 
     [[nodiscard]] bool isClosed() const noexcept { return queue_.isClosed(); }
@@ -191,20 +192,6 @@ private:
             }
         }
     };
-
-    template <class Rep, class Period>
-    static typename Clock::time_point deadlineAfter(std::chrono::duration<Rep, Period> atMost) {
-        const auto now = Clock::now();
-        if (atMost <= atMost.zero()) {
-            return now;
-        }
-        // Longer than the clock can count is for ever. Compared in floating point: as integers the
-        // larger of two units may not fit into the smaller one.
-        using Seconds = std::chrono::duration<double>;
-        return Seconds(atMost) < Seconds(Clock::time_point::max() - now)
-                   ? now + std::chrono::ceil<typename Clock::duration>(atMost)
-                   : Clock::time_point::max();
-    }
 
     bool isAtRest() const noexcept {
         return queue_.sizeApprox() == 0 && (!queue_.isClosed() || queue_.isDrained());
@@ -305,11 +292,11 @@ public:
     /// Waits for room no longer than `atMost`.
     template <class Rep, class Period>
     PushResult pushFor(const value_type& value, std::chrono::duration<Rep, Period> atMost) {
-        return queue_->pushInto(handle_, value, deadlineAfter(atMost));
+        return queue_->pushInto(handle_, value, deadlineAfter<Clock>(atMost));
     }
     template <class Rep, class Period>
     PushResult pushFor(value_type&& value, std::chrono::duration<Rep, Period> atMost) {
-        return queue_->pushInto(handle_, std::move(value), deadlineAfter(atMost));
+        return queue_->pushInto(handle_, std::move(value), deadlineAfter<Clock>(atMost));
     }
 
     BasicProducer(BasicProducer&&) noexcept = default;

@@ -3,9 +3,10 @@
 
 function(add_consumer_program)
     add_executable(consumer "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/main.cpp")
-    target_link_libraries(consumer PRIVATE sluice::sluice)
+    target_link_libraries(consumer PRIVATE sluice::sluice sluice::eventpp)
 
-    foreach(target IN ITEMS sluice::base sluice::fixed sluice::wait sluice::queue sluice::sluice)
+    foreach(target IN ITEMS sluice::base sluice::fixed sluice::wait sluice::queue sluice::event
+            sluice::eventpp sluice::sluice)
         foreach(kind IN ITEMS COMPILE_OPTIONS COMPILE_DEFINITIONS LINK_OPTIONS)
             get_target_property(value ${target} INTERFACE_${kind})
             if(value)

@@ -1,5 +1,7 @@
 #include <sluice/sluice.hpp>
 
+#include <eventpp/callbacklist.h>
+
 #include <cstdio>
 #include <string_view>
 
@@ -10,6 +12,13 @@ int main() {
     }
     const auto message = ring.tryPop();
     if (!message || std::string_view(message->c_str()) != "carried") {
+        return 1;
+    }
+    bool isCalled = false;
+    eventpp::CallbackList<void()> list;
+    list.append([&isCalled] { isCalled = true; });
+    list();
+    if (!isCalled) {
         return 1;
     }
     std::puts(message->c_str());

@@ -74,11 +74,30 @@ TEST(ComparisonTest, JudgesTheTargetsItCan) {
                                          {"s", "ours", "theirs", 0.29},
                                          {"s", "ours", "others", 1},
                                          {"t", "ours", "theirs", 1}};
-    const std::vector<Verdict> verdicts = judge(targets, comparisons);
+    const std::vector<Verdict> verdicts = judge(targets, {}, comparisons);
     ASSERT_EQ(verdicts.size(), 2U);
     EXPECT_TRUE(verdicts[0].isMet);
     EXPECT_FALSE(verdicts[1].isMet);
-    EXPECT_DOUBLE_EQ(verdicts[1].ratio, 0.3);
+    EXPECT_DOUBLE_EQ(verdicts[1].reached, 0.3);
+}
+
+TEST(ComparisonTest, JudgesATargetOnceWhateverRolesItsBaselineHas) {
+    const std::vector<Comparison> comparisons = {{"s", "ours", "theirs", "role", 0.3, 0.2, 0.4},
+                                                 {"s", "ours", "theirs", "other", 0.3, 0.2, 0.4}};
+    EXPECT_EQ(judge({{"s", "ours", "theirs", 0.3}}, {}, comparisons).size(), 1U);
+}
+
+TEST(ComparisonTest, JudgesAFigureByItsMedianWhereThereIsNoBaseline) {
+    const std::vector<Result> results = {resultOf("ours", {3, 4, 8}), invalidResult("broken")};
+    const std::vector<Target> targets = {{"spsc-64B", "ours", "", 5},
+                                         {"spsc-64B", "ours", "", 3},
+                                         {"spsc-64B", "broken", "", 5},
+                                         {"other", "ours", "", 5}};
+    const std::vector<Verdict> verdicts = judge(targets, results, {});
+    ASSERT_EQ(verdicts.size(), 2U);
+    EXPECT_DOUBLE_EQ(verdicts[0].reached, 4);
+    EXPECT_TRUE(verdicts[0].isMet);
+    EXPECT_FALSE(verdicts[1].isMet);
 }
 
 }  // namespace

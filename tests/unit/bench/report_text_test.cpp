@@ -119,9 +119,33 @@ TEST(ReportTextTest, NeverCallsAFloorTheFastest) {
 TEST(ReportTextTest, SaysOfEachTargetWhetherItWasMet) {
     std::ostringstream out;
     printVerdicts(out, {{{"pair", "ours", "theirs", 0.35}, 0.3, true},
-                        {{"pair", "ours", "theirs", 0.25}, 0.3, false}});
+                        {{"pair", "ours", "theirs", 0.25}, 0.3, false},
+                        {{"call", "ours", "", 5}, 4.5, true}});
     EXPECT_EQ(out.str(), "  target: pair: ours at most 0.35 x theirs: 0.300, met\n"
-                         "  target: pair: ours at most 0.25 x theirs: 0.300, MISSED\n");
+                         "  target: pair: ours at most 0.25 x theirs: 0.300, MISSED\n"
+                         "  target: call: ours at most 5.00 ns: 4.500, met\n");
+}
+
+TEST(ReportTextTest, SaysWhatTheFigureOfAnEventIs) {
+    Report report = sampleReport();
+    Result result = resultOfKind(Kind::eventCost, "ours", 3);
+    result.scenario.what = "one call of a list";
+    report.results = {result};
+    EXPECT_NE(tableOf(report).find(": one call of a list, "), std::string::npos);
+    EXPECT_NE(tableOf(report).find("one thread on CPU 1"), std::string::npos);
+    result.plan.placement.producerCpus = {0};
+    report.results = {result};
+    EXPECT_NE(tableOf(report).find("a thread on each of the CPUs 1,0"), std::string::npos);
+}
+
+TEST(ReportTextTest, LeavesColumnsOutThatSayNothing) {
+    Report report = sampleReport();
+    RatioColumns columns = peerColumns();
+    columns.push_back({"best of a kind that is not there", "/ kind"});
+    std::ostringstream out;
+    printScenario(out, report.results, report.comparisons, report.machine.front(), columns);
+    EXPECT_NE(out.str().find("/ paced"), std::string::npos);
+    EXPECT_EQ(out.str().find("/ kind"), std::string::npos);
 }
 
 }  // namespace

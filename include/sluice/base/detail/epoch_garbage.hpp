@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <mutex>
 
-namespace sluice {
+namespace [[gnu::visibility("default")]] sluice {
 
 namespace detail {
 class EpochList;

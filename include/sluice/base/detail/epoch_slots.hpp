@@ -8,7 +8,8 @@
 #include <cstddef>
 #include <limits>
 
-namespace sluice::detail {
+namespace sluice {
+namespace [[gnu::visibility("default")]] detail {
 
 /// The announcements of all readers of one epoch domain, and the epoch they announce.
 ///
@@ -16,7 +17,7 @@ namespace sluice::detail {
 /// word has wrapped. The first epoch lies shortly before the wrap, so that every long run crosses
 /// it.
 ///
-/// The edges E1-E3, E5 and E6 are explained in epoch.hpp.
+/// The edges E1-E3, E5, E6, E8 and E9 are explained in epoch.hpp.
 ///
 /// Lifetime: counted. The domain is one user, each thread that has a slot and each Reader another,
 /// so a slot can be given back after its domain has gone, and the address of an EpochSlots is not
@@ -38,6 +39,8 @@ public:
 
         Atomic<Epoch> state{idle};
         Atomic<bool> isTaken{true};
+        /// The thread that alone uses this slot until it ends; null when there is no such thread.
+        Atomic<const void*> thread{nullptr};
         /// Tells threads apart in assertions; null when no thread is known.
         Atomic<const void*> owner{nullptr};
         /// Whether leave() gives the slot back; plain, as it belongs to the slot's reader.
@@ -75,11 +78,48 @@ public:
 
     /// Starts an epoch and returns it. Who enters and finds it current is not in the way of anybody
     /// who unlinked something before the call (E2); who entered without finding it is visible to
-    /// passed() after the call, or sees what was unlinked (E3).
-    Epoch advance() noexcept {
+    /// passed() after the call, or sees what was unlinked (E3). A thread that is alone needs no
+    /// fence against itself.
+    Epoch advance(const void* thread) noexcept {
         const Epoch started = epoch_.fetch_add(2, std::memory_order_release) + 2;  // E2
-        Platform::Fence::heavy();                                                  // E3
+        if (!isAlone(thread)) {
+            Platform::Fence::heavy();  // E3
+        }
         return started;
+    }
+
+    /// Whether no thread but this one has a place, and this one is outside: then nobody can hold
+    /// what it had unlinked before.
+    bool isUnused(const void* thread) const noexcept {
+        return onlyPlacesOf(thread, [](const Slot& slot) { return !slot.isInside(); });
+    }
+
+    /// Whether no thread but this one has a place.
+    bool isAlone(const void* thread) const noexcept {
+        return onlyPlacesOf(thread, [](const Slot&) { return true; });
+    }
+
+    /// Whether all other threads were seen outside: then they cannot hold what this one had
+    /// unlinked before. Pays for a heavy fence.
+    bool areOthersOutside(const void* thread) const noexcept {
+        Platform::Fence::heavy();  // E3
+        for (const Slot* slot = firstSlot(); slot != nullptr; slot = slot->next) {
+            if (slot->thread.load(std::memory_order_relaxed) != thread &&
+                slot->state.load(std::memory_order_acquire) != idle) {  // E1
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /// Asks readers to reclaim when they leave. Relaxed: E8 orders it where that matters.
+    void want() noexcept { isWanted_.store(true, std::memory_order_relaxed); }
+    void unwant() noexcept { isWanted_.store(false, std::memory_order_relaxed); }
+
+    /// By a reader that has just left.
+    bool isWanted() const noexcept {
+        Platform::Fence::light();  // E8
+        return isWanted_.load(std::memory_order_relaxed);
     }
 
     /// Whether all readers that had entered before the epoch `started` have left.
@@ -117,27 +157,15 @@ public:
 
     /// A slot for a new reader: one that was given back, or a new one. May throw std::bad_alloc.
     Slot& acquire() {
-        for (Slot* slot = firstSlot(); slot != nullptr; slot = slot->next) {
-            // Relaxed load: only decides whether the exchange is worth a try.
-            if (!slot->isTaken.load(std::memory_order_relaxed) &&
-                !slot->isTaken.exchange(true, std::memory_order_acquire)) {  // E5
-                addUser();
-                return *slot;
-            }
-        }
-        Slot* slot = new Slot(*this);
-        addUser();
-        slot->next =
-            slots_.load(std::memory_order_relaxed);  // relaxed: the exchange below checks it
-        while (!slots_.compare_exchange_weak(slot->next, slot, std::memory_order_release,  // E6
-                                             std::memory_order_relaxed)) {
-        }
-        return *slot;
+        Slot& slot = takeOrAdd();
+        Platform::Fence::heavy();  // E9
+        return slot;
     }
 
     /// Takes a slot back whose reader is outside. This object may be gone afterwards.
     void release(Slot& slot) noexcept {
-        slot.owner.store(nullptr, std::memory_order_relaxed);  // relaxed: ordered by E5
+        slot.thread.store(nullptr, std::memory_order_relaxed);  // relaxed, both: ordered by E5
+        slot.owner.store(nullptr, std::memory_order_relaxed);
         slot.isTaken.store(false, std::memory_order_release);  // E5
         dropUser();
     }
@@ -145,7 +173,8 @@ public:
     /// A slot for the reader that the thread with this mark is.
     Slot& enroll(const void* thread) {
         Slot& slot = acquire();
-        slot.owner.store(thread, std::memory_order_relaxed);  // relaxed: for its own assertions
+        slot.thread.store(thread, std::memory_order_relaxed);  // relaxed: for this thread alone
+        slot.owner.store(thread, std::memory_order_relaxed);   // relaxed: for its own assertions
         return slot;
     }
 
@@ -182,6 +211,39 @@ private:
 
     Slot* firstSlot() const noexcept { return slots_.load(std::memory_order_acquire); }  // E6
 
+    /// Whether all places that are taken belong to this thread and pass the test.
+    template <class Test>
+    bool onlyPlacesOf(const void* thread, Test test) const noexcept {
+        Platform::Fence::light();  // E9
+        for (const Slot* slot = firstSlot(); slot != nullptr; slot = slot->next) {
+            // Acquire: what the last owner of a free place did in its sections comes before (E5).
+            if (slot->isTaken.load(std::memory_order_acquire) &&
+                (slot->thread.load(std::memory_order_relaxed) != thread || !test(*slot))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    Slot& takeOrAdd() {
+        for (Slot* slot = firstSlot(); slot != nullptr; slot = slot->next) {
+            // Relaxed load: only decides whether the exchange is worth a try.
+            if (!slot->isTaken.load(std::memory_order_relaxed) &&
+                !slot->isTaken.exchange(true, std::memory_order_acquire)) {  // E5
+                addUser();
+                return *slot;
+            }
+        }
+        Slot* slot = new Slot(*this);
+        addUser();
+        slot->next =
+            slots_.load(std::memory_order_relaxed);  // relaxed: the exchange below checks it
+        while (!slots_.compare_exchange_weak(slot->next, slot, std::memory_order_release,  // E6
+                                             std::memory_order_relaxed)) {
+        }
+        return *slot;
+    }
+
     static bool passed(const Slot& slot, Epoch started) noexcept {
         const Epoch state = slot.state.load(std::memory_order_acquire);  // E1
         // The difference is that of unbounded epochs as long as it is below half the range of a
@@ -210,6 +272,8 @@ private:
     Atomic<Slot*> slots_{nullptr};
     Atomic<std::size_t> users_{1};
     Atomic<bool> isAbandoned_{false};
+    Atomic<bool> isWanted_{false};
 };
 
-}  // namespace sluice::detail
+}  // namespace detail
+}  // namespace sluice

@@ -3,7 +3,8 @@
 #include <sluice/base/detail/epoch_slots.hpp>
 #include <sluice/base/thread_table.hpp>
 
-namespace sluice::detail {
+namespace sluice {
+namespace [[gnu::visibility("default")]] detail {
 
 /// This thread's slots in all the epoch domains it has entered.
 template <class Platform>
@@ -16,4 +17,5 @@ private:
     inline static thread_local const void* reclaiming_ = nullptr;
 };
 
-}  // namespace sluice::detail
+}  // namespace detail
+}  // namespace sluice

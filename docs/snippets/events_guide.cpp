@@ -1,0 +1,146 @@
+// The code of docs/guide/events.md.
+#include <sluice/event.hpp>
+#include <sluice/wait.hpp>
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+bool callbacks() {
+    sluice::CallbackList<void(int)> onChange;
+
+    int last = 0;
+    const auto handle = onChange.append([&last](int value) { last = value; });
+    onChange.prepend([](int value) { std::printf("changing to %d\n", value); });
+
+    onChange(42);             // calls both, the prepended one first
+    onChange.remove(handle);  // or: handle.remove()
+    onChange(43);
+    return last == 42;
+}
+
+bool listeners() {
+    enum class Topic { temperature, door };
+
+    sluice::EventDispatcher<Topic, void(const std::string&)> dispatcher;
+    std::string heard;
+    dispatcher.appendListener(Topic::door, [&heard](const std::string& text) { heard = text; });
+
+    dispatcher.dispatch(Topic::door, "open");
+    dispatcher.dispatch(Topic::temperature, "21");  // nobody listens
+    return heard == "open";
+}
+
+bool queues() {
+    sluice::EventQueue<int, void(const std::string&)> queue;
+    std::vector<std::string> seen;
+    queue.appendListener(3, [&seen](const std::string& text) { seen.push_back(text); });
+
+    std::thread consumer([&queue] {
+        while (!queue.isClosed() || !queue.emptyQueue()) {
+            queue.wait();     // until there is an event, or the queue is closed
+            queue.process();  // calls the listeners on this thread
+        }
+    });
+
+    queue.enqueue(3, "hello");  // from any thread
+    queue.enqueue(3, "again");
+    queue.close();
+    consumer.join();
+    return seen == std::vector<std::string>{"hello", "again"};
+}
+
+bool visitors() {
+    sluice::EventQueue<int, void(int)> queue;
+    queue.enqueue(1, 20);
+    queue.enqueue(2, 22);
+
+    int sum = 0;
+    queue.processQueueWith([&sum](int event, int value) {
+        switch (event) {
+        case 1:
+        case 2:
+            sum += value;
+            break;
+        default:
+            break;
+        }
+    });
+    return sum == 42;
+}
+
+bool bounded() {
+    sluice::EventQueueOptions options;
+    options.limit = 2;
+    options.overflow = sluice::Overflow::dropOldest;
+    sluice::EventQueue<int, void(int)> queue(options);
+
+    queue.enqueue(1, 1);
+    queue.enqueue(1, 2);
+    queue.enqueue(1, 3);
+    return queue.sizeApprox() == 2 && queue.discardedCount() == 1;
+}
+
+struct Display {
+    void show(int value) { shown = value; }
+    int shown = 0;
+};
+
+bool lifetimes() {
+    sluice::CallbackList<void(int)> onChange;
+    auto display = std::make_shared<Display>();
+
+    // Does nothing once the display has gone.
+    onChange.append(sluice::memberListener(std::weak_ptr<Display>(display), &Display::show));
+
+    {
+        // Removed at the end of the scope.
+        const sluice::ScopedConnection connection(onChange.append([](int) {}));
+        onChange(5);
+    }
+
+    // Removed, and no longer running on any thread.
+    const auto handle = onChange.append([](int) {});
+    onChange.removeAndWait(handle);
+    return display->shown == 5;
+}
+
+struct SingleThreaded {
+    using Threading = sluice::SingleThreading;
+    static bool canContinueInvoking(int value) { return value < 3; }
+};
+
+bool policies() {
+    sluice::CallbackList<void(int), SingleThreaded> list;
+    int calls = 0;
+    list.append([&calls](int) { ++calls; });
+    list.append([&calls](int) { ++calls; });
+    list(1);
+    list(3);  // stops after the first callback
+    return calls == 3;
+}
+
+struct Connected {
+    std::string peer;
+};
+
+bool byType() {
+    sluice::TypeDispatcher<> dispatcher;
+    std::string peer;
+    dispatcher.appendListener<Connected>([&peer](const Connected& event) { peer = event.peer; });
+    dispatcher.dispatch(Connected{"north"});
+    return peer == "north";
+}
+
+}  // namespace
+
+int main() {
+    return callbacks() && listeners() && queues() && visitors() && bounded() && lifetimes() &&
+                   policies() && byType()
+               ? 0
+               : 1;
+}

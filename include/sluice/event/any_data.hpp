@@ -1,0 +1,157 @@
+#pragma once
+
+/// \file
+/// AnyData<MaxSize> and maxSizeOf<Ts...>(): one value of any type, as the argument of an event.
+///
+/// Purpose: one prototype, `void(const AnyData<N>&)`, for events of unrelated types; a listener
+/// takes its own type, `const MyEvent&`, and gets it by implicit conversion.
+///
+/// Use it when the set of types is open. Use a heterogeneous dispatcher when it is known, and
+/// std::any when every access must be checked.
+///
+/// Who may call what: a plain value, not synchronised. Const is that of a pointer: a const AnyData
+/// gives its object out as mutable, so listeners on several threads must not write to it.
+///
+/// Memory: an object of at most MaxSize bytes (at least two pointers' worth) lies inside the
+/// AnyData; a larger one, or one whose alignment exceeds std::max_align_t, lies on the heap,
+/// correctly aligned. So `AnyData<maxSizeOf<A, B, C>()>` allocates nothing for A, B and C.
+///
+/// Errors: what the object's constructor throws passes through, nothing is kept. Access is not
+/// checked: ask isType() first, or know the type from the event. Debug builds refuse a type that is
+/// larger than the object and access to one that was moved away.
+///
+/// Cost: construction is one construction of the object; access is one branch; moving is one call.
+/// No run-time type information is used. Types are told apart by address: a type counts as another
+/// one in another shared library if that library hides its symbols.
+///
+/// Tests: tests/unit/event/any_data_test.cpp.
+
+#include <sluice/base/assert.hpp>
+#include <sluice/event/detail/any_operations.hpp>
+
+#include <cstddef>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace sluice {
+
+template <std::size_t MaxSize>
+class AnyData {
+    static_assert(MaxSize > 0, "AnyData: MaxSize must be at least 1");
+
+    template <class T>
+    using Bare = std::remove_cv_t<std::remove_reference_t<T>>;
+
+    static constexpr std::size_t minCapacity = 2 * sizeof(void*);
+    static constexpr std::size_t capacity = MaxSize < minCapacity ? minCapacity : MaxSize;
+
+    template <class T>
+    static constexpr bool onHeap = sizeof(T) > capacity || alignof(T) > alignof(std::max_align_t);
+
+    template <class T>
+    static constexpr detail::AnyOperations* operationsOf = &detail::anyOperations<T, onHeap<T>>;
+
+public:
+    /// Copies or moves the object in. Implicit, so that it can be passed where an AnyData is
+    /// wanted.
+    template <class T, std::enable_if_t<!std::is_same_v<Bare<T>, AnyData>, int> = 0>
+    AnyData(T&& object) : operations_(operationsOf<Bare<T>>) {
+        using Object = Bare<T>;
+        static_assert(std::is_constructible_v<Object, T&&>,
+                      "AnyData: the object must be copyable, or movable and passed as an rvalue");
+        if constexpr (onHeap<Object>) {
+            storage_.object = new Object(std::forward<T>(object));
+        } else {
+            static_assert(std::is_move_constructible_v<Object>,
+                          "AnyData: an object that is stored inside must be movable");
+            ::new (static_cast<void*>(storage_.bytes)) Object(std::forward<T>(object));
+        }
+    }
+
+    /// Moves the object: its former home keeps what the move left of it, or nothing if the object
+    /// lies on the heap.
+    AnyData(AnyData&& other) : operations_(other.operations_) {
+        if (operations_ == nullptr) {
+            return;
+        }
+        if (operations_->onHeap) {
+            storage_.object = other.storage_.object;
+            other.operations_ = nullptr;
+        } else {
+            operations_->moveConstruct(storage_.bytes, other.storage_.bytes);
+        }
+    }
+
+    AnyData(const AnyData&) = delete;
+    AnyData& operator=(const AnyData&) = delete;
+    AnyData& operator=(AnyData&&) = delete;
+
+    ~AnyData() {
+        if (operations_ != nullptr) {
+            operations_->destroy(address());
+        }
+    }
+
+    /// The object, seen as a T: its own type, or a base class that lies at its beginning.
+    template <class T>
+    [[nodiscard]] const T& get() const noexcept {
+        return *object<const T>();
+    }
+
+    /// Where the object lies; null if it was moved away from the heap.
+    [[nodiscard]] const void* getAddress() const noexcept { return address(); }
+
+    /// Whether the object is exactly a T; const and references are left out of account.
+    template <class T>
+    [[nodiscard]] bool isType() const noexcept {
+        return operations_ == operationsOf<Bare<T>>;
+    }
+
+    template <class T>
+    operator T&() const noexcept {
+        return *object<T>();
+    }
+    template <class T>
+    operator T*() const noexcept {
+        return static_cast<T*>(address());
+    }
+
+private:
+    union Storage {
+        Storage() noexcept : object(nullptr) {}
+
+        void* object;
+        alignas(std::max_align_t) std::byte bytes[capacity];
+    };
+
+    void* address() const noexcept {
+        if (operations_ == nullptr) {
+            return nullptr;
+        }
+        return operations_->onHeap ? storage_.object : storage_.bytes;
+    }
+
+    template <class T>
+    T* object() const noexcept {
+        SLUICE_ASSERT(operations_ != nullptr, "this AnyData was moved from and holds nothing");
+        SLUICE_ASSERT(sizeof(T) <= operations_->size,
+                      "the object in this AnyData is smaller than the type asked for: ask isType");
+        return static_cast<T*>(address());
+    }
+
+    const detail::AnyOperations* operations_;
+    // Mutable, since what it holds is not const, whoever looks at it.
+    mutable Storage storage_;
+};
+
+/// The size of the largest of the types.
+template <class... Ts>
+[[nodiscard]] constexpr std::size_t maxSizeOf() noexcept {
+    static_assert(sizeof...(Ts) > 0, "maxSizeOf: name at least one type");
+    std::size_t largest = 0;
+    ((largest = sizeof(Ts) > largest ? sizeof(Ts) : largest), ...);
+    return largest;
+}
+
+}  // namespace sluice

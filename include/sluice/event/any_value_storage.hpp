@@ -1,0 +1,89 @@
+#pragma once
+
+/// \file
+/// AnyValueStorage and AnyValueId: event identifiers of any type that never mistake one value for
+/// another.
+///
+/// Purpose: the Storage for AnyId that keeps the value, so that two values whose digests collide
+/// stay two events. Values of different types are never equal: 3 and 3L are two events here.
+///
+/// Use it when an identifier comes from outside (names, keys) and a collision of hashes must not
+/// deliver an event to the wrong listener. Use AnyHashableId when the values are known.
+///
+/// Who may call what: a plain value; copies share one immutable value and may go to other threads.
+/// Errors: std::bad_alloc. A type needs ==; it needs < only if it is to be ordered, which debug
+/// builds check. Cost: one allocation for each value, none for a copy.
+///
+/// Tests: tests/unit/event/any_value_storage_test.cpp.
+
+#include <sluice/base/assert.hpp>
+#include <sluice/event/any_id.hpp>
+#include <sluice/event/detail/comparing.hpp>
+
+#include <functional>
+#include <memory>
+#include <type_traits>
+
+namespace sluice {
+
+class AnyValueStorage {
+public:
+    /// Holds no value: equal to its like, less than all others.
+    AnyValueStorage() noexcept = default;
+
+    template <class T, std::enable_if_t<!std::is_same_v<T, AnyValueStorage>, int> = 0>
+    AnyValueStorage(const T& value)
+        : value_(std::make_shared<const T>(value)), type_(&operations<T>) {
+        static_assert(detail::hasEqual<T>, "AnyValueStorage: the type needs operator ==");
+    }
+
+    /// The value if it is exactly a T, otherwise null.
+    template <class T>
+    [[nodiscard]] const T* get() const noexcept {
+        return type_ == &operations<T> ? static_cast<const T*>(value_.get()) : nullptr;
+    }
+
+    friend bool operator==(const AnyValueStorage& a, const AnyValueStorage& b) {
+        return a.type_ == b.type_ &&
+               (a.type_ == nullptr || a.type_->equal(a.value_.get(), b.value_.get()));
+    }
+    friend bool operator!=(const AnyValueStorage& a, const AnyValueStorage& b) { return !(a == b); }
+
+    /// Types are ordered by address, in one way for as long as the program runs.
+    friend bool operator<(const AnyValueStorage& a, const AnyValueStorage& b) {
+        if (a.type_ != b.type_) {
+            return std::less<const Operations*>()(a.type_, b.type_);
+        }
+        return a.type_ != nullptr && a.type_->less(a.value_.get(), b.value_.get());
+    }
+
+private:
+    struct Operations {
+        bool (*equal)(const void* a, const void* b);
+        bool (*less)(const void* a, const void* b);
+    };
+
+    template <class T>
+    static bool equalValues(const void* a, const void* b) {
+        return *static_cast<const T*>(a) == *static_cast<const T*>(b);
+    }
+
+    template <class T>
+    static bool lessValues(const void* a, const void* b) {
+        SLUICE_ASSERT(detail::hasLess<T>, "the type in this AnyValueStorage has no operator <: use "
+                                          "a hashed map");
+        return detail::lessIfComparable(*static_cast<const T*>(a), *static_cast<const T*>(b));
+    }
+
+    // Not const, as its address tells the types apart: see detail/any_operations.hpp.
+    template <class T>
+    static inline Operations operations{&equalValues<T>, &lessValues<T>};
+
+    std::shared_ptr<const void> value_;
+    const Operations* type_ = nullptr;
+};
+
+/// An identifier of any type that std::hash knows, exact where AnyHashableId trusts the hash.
+using AnyValueId = AnyId<std::hash, AnyValueStorage>;
+
+}  // namespace sluice

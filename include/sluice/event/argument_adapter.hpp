@@ -1,0 +1,118 @@
+#pragma once
+
+/// \file
+/// argumentAdapter(callable): a listener with its own parameter types, for a list with others.
+///
+/// Purpose: a list of `void(const Event&)` may hold a listener that takes `const KeyEvent&`, if
+/// only key events come that way: `argumentAdapter<void(const KeyEvent&)>(onKey)`. Each argument is
+/// converted by static_cast, each std::shared_ptr, by value or by const reference, by
+/// std::static_pointer_cast. Nothing checks that the argument really is what it is cast to.
+///
+/// The prototype is taken from a function pointer or from a wrapper such as std::function; for
+/// other callables it is given: `argumentAdapter<Prototype>(callable)`.
+///
+/// Who may call what: as for the callable. Errors: what the callable and the conversions throw.
+/// Cost: the casts; a converted std::shared_ptr is one more owner during the call.
+///
+/// Tests: tests/unit/event/argument_adapter_test.cpp.
+
+#include <functional>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace sluice {
+
+namespace detail {
+
+template <class T>
+using Bare = std::remove_cv_t<std::remove_reference_t<T>>;
+
+template <class To, class From, class = void>
+inline constexpr bool castsPointer = false;
+template <class To, class From>
+inline constexpr bool
+    castsPointer<std::shared_ptr<To>, std::shared_ptr<From>,
+                 std::void_t<decltype(static_cast<To*>(static_cast<From*>(nullptr)))>> =
+        !std::is_same_v<To, From>;
+
+/// Prepares an argument for a static_cast to To. That refuses to make a reference to a derived
+/// class of a temporary, hence the lvalue.
+template <class To, class From>
+constexpr decltype(auto) adaptArgument(From&& argument) {
+    if constexpr (castsPointer<Bare<To>, Bare<From>>) {
+        return std::static_pointer_cast<typename Bare<To>::element_type>(
+            std::forward<From>(argument));
+    } else if constexpr (std::is_lvalue_reference_v<To>) {
+        return static_cast<From&>(argument);
+    } else {
+        return static_cast<From&&>(argument);
+    }
+}
+
+template <class To, class From, class = void>
+inline constexpr bool adapts = false;
+template <class To, class From>
+inline constexpr bool
+    adapts<To, From,
+           std::void_t<decltype(static_cast<To>(adaptArgument<To, From>(std::declval<From>())))>> =
+        true;
+
+template <class Func, class Prototype>
+struct ArgumentAdapterCall {
+    static_assert(!std::is_same_v<Prototype, Prototype>,
+                  "argumentAdapter: Prototype must be a function type, R(Args...)");
+};
+
+template <class Func, class R, class... Params>
+struct ArgumentAdapterCall<Func, R(Params...)> {
+    template <class... Args>
+    static constexpr bool accepts() noexcept {
+        if constexpr (sizeof...(Args) == sizeof...(Params)) {
+            return (adapts<Params, Args> && ...);
+        } else {
+            return false;
+        }
+    }
+
+    // One expression, so that what the casts create lives until the callable returns.
+    template <class... Args>
+    static void call(Func& function, Args&&... args) {
+        std::invoke(function,
+                    static_cast<Params>(adaptArgument<Params>(std::forward<Args>(args)))...);
+    }
+};
+
+}  // namespace detail
+
+template <class Func, class Prototype>
+struct ArgumentAdapter {
+    explicit ArgumentAdapter(Func function) : func(std::move(function)) {}
+
+    template <
+        class... Args,
+        std::enable_if_t<detail::ArgumentAdapterCall<Func, Prototype>::template accepts<Args...>(),
+                         int> = 0>
+    void operator()(Args&&... args) {
+        detail::ArgumentAdapterCall<Func, Prototype>::call(func, std::forward<Args>(args)...);
+    }
+
+    Func func;
+};
+
+template <template <class> class Func, class R, class... Args>
+[[nodiscard]] ArgumentAdapter<Func<R(Args...)>, R(Args...)> argumentAdapter(Func<R(Args...)> func) {
+    return ArgumentAdapter<Func<R(Args...)>, R(Args...)>(std::move(func));
+}
+
+template <class Prototype, class Func>
+[[nodiscard]] ArgumentAdapter<Func, Prototype> argumentAdapter(Func func) {
+    return ArgumentAdapter<Func, Prototype>(std::move(func));
+}
+
+template <class R, class... Args>
+[[nodiscard]] ArgumentAdapter<R (*)(Args...), R(Args...)> argumentAdapter(R (*func)(Args...)) {
+    return ArgumentAdapter<R (*)(Args...), R(Args...)>(func);
+}
+
+}  // namespace sluice

@@ -1,0 +1,45 @@
+#pragma once
+
+/// \file
+/// conditionalFunctor(function, condition): a callable that runs only when a condition holds.
+///
+/// Purpose: a listener for some of the events of a list: `conditionalFunctor(onLow, isLow)` calls
+/// `onLow(args...)` if `isLow(args...)`. The condition sees every argument as an lvalue; nothing is
+/// moved before the function gets it.
+///
+/// Who may call what: as for the two callables; nothing is synchronised. Errors: what they throw.
+/// Cost: the two calls. Whatever std::invoke accepts will do.
+///
+/// Tests: tests/unit/event/conditional_functor_test.cpp.
+
+#include <functional>
+#include <type_traits>
+#include <utility>
+
+namespace sluice {
+
+template <class Func, class Condition>
+struct ConditionalFunctor {
+    ConditionalFunctor(Func function, Condition test)
+        : func(std::move(function)), condition(std::move(test)) {}
+
+    template <class... Args, std::enable_if_t<std::is_invocable_v<Condition&, Args&...> &&
+                                                  std::is_invocable_v<Func&, Args...>,
+                                              int> = 0>
+    void operator()(Args&&... args) {
+        if (std::invoke(condition, args...)) {
+            std::invoke(func, std::forward<Args>(args)...);
+        }
+    }
+
+    Func func;
+    Condition condition;
+};
+
+template <class Func, class Condition>
+[[nodiscard]] ConditionalFunctor<Func, Condition> conditionalFunctor(Func func,
+                                                                     Condition condition) {
+    return ConditionalFunctor<Func, Condition>(std::move(func), std::move(condition));
+}
+
+}  // namespace sluice

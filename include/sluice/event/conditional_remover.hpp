@@ -1,0 +1,104 @@
+#pragma once
+
+/// \file
+/// ConditionalRemover<Target>, conditionalRemover(target): listeners that remove themselves when a
+/// condition holds.
+///
+/// Purpose: "listen until". The functions are those of the target, a CallbackList, EventDispatcher,
+/// EventQueue or heterogeneous form, with the condition as one argument more:
+/// `conditionalRemover(list).append(listener, isLast)`.
+///
+/// On each call the condition is asked first, with the arguments as lvalues if it takes them, and
+/// with none otherwise. When it holds, the listener is removed, called for the last time, and never
+/// again, also when several threads call at once.
+///
+/// Who may call what: any thread, wherever the target allows it, also from a listener. Threads that
+/// call at once also ask the condition at once. What is added here stays valid when the target is
+/// moved. A copy of the target shares its end; it keeps a listener that has ended, without calling
+/// it.
+///
+/// Errors: what adding throws; what the condition throws, which leaves the listener where it is and
+/// uncalled; what the listener throws. Progress: nobody waits for anybody. Cost: one allocation for
+/// a listener; for a call, the condition and one atomic load.
+///
+/// Tests: tests/unit/event/conditional_remover_test.cpp.
+
+#include <sluice/event/detail/callback_chain.hpp>
+#include <sluice/event/detail/listener_target.hpp>
+#include <sluice/event/detail/self_removal.hpp>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace sluice {
+
+template <class Target>
+class ConditionalRemover : public detail::Adders<ConditionalRemover<Target>, Target> {
+    using Base = detail::Adders<ConditionalRemover, Target>;
+    friend Base;
+
+public:
+    using Handle = typename Target::Handle;
+
+    explicit ConditionalRemover(Target& target) noexcept : target_(&target) {}
+
+private:
+    template <class Listener, class Condition>
+    struct Conditional {
+        template <class... Args>
+        void call(Args&&... args) {
+            // Relaxed: the flag is all that is shared.
+            if (ended.load(std::memory_order_relaxed)) {
+                return;
+            }
+            if (holds(args...)) {
+                if (ended.exchange(true, std::memory_order_relaxed)) {
+                    return;
+                }
+                removal.request();
+            }
+            std::invoke(listener, std::forward<Args>(args)...);
+        }
+
+        template <class... Args>
+        bool holds(Args&... args) {
+            if constexpr (std::is_invocable_v<Condition&, Args&...>) {
+                return static_cast<bool>(std::invoke(condition, args...));
+            } else {
+                static_assert(std::is_invocable_v<Condition&>,
+                              "ConditionalRemover: the condition must take the listener's "
+                              "arguments as lvalues, or none");
+                return static_cast<bool>(std::invoke(condition));
+            }
+        }
+
+        std::atomic<bool> ended;
+        Listener listener;
+        Condition condition;
+        detail::SelfRemoval<Handle> removal{};
+    };
+
+    template <class Put, class Listener, class Condition>
+    Handle add(const Put& put, Listener&& listener, Condition&& condition) {
+        if (detail::isNull<std::decay_t<Listener>>(listener)) {
+            return Handle();
+        }
+        using State = Conditional<std::decay_t<Listener>, std::decay_t<Condition>>;
+        return detail::addShared(
+            *target_, put,
+            std::shared_ptr<State>(new State{false, std::forward<Listener>(listener),
+                                             std::forward<Condition>(condition)}));
+    }
+
+    Target* target_;
+};
+
+template <class Target>
+[[nodiscard]] ConditionalRemover<Target> conditionalRemover(Target& target) noexcept {
+    return ConditionalRemover<Target>(target);
+}
+
+}  // namespace sluice

@@ -1,0 +1,96 @@
+#pragma once
+
+/// \file
+/// CounterRemover<Target>, counterRemover(target): listeners that remove themselves after a number
+/// of calls.
+///
+/// Purpose: one-shot listeners, and listeners for the next n events. The functions are those of the
+/// target, a CallbackList, EventDispatcher, EventQueue or heterogeneous form, with one argument
+/// more: `counterRemover(dispatcher).appendListener(event, listener, 3)`; without it, once. A count
+/// below 1 counts as 1.
+///
+/// The listener is removed before its last call. It runs exactly as often as it may, also when
+/// several threads call at once, and also if they do so before it was completely added.
+///
+/// Who may call what: any thread, wherever the target allows it, also from a listener. What
+/// is added here stays valid when the target is moved. A copy of the target shares the counts; it
+/// keeps a listener that has run out, without calling it.
+///
+/// Errors: what adding throws; what the listener throws, which counts as a call. Progress: nobody
+/// waits for anybody. Cost: one allocation for a listener and one atomic subtraction
+/// for a call.
+///
+/// Tests: tests/unit/event/counter_remover_test.cpp.
+
+#include <sluice/event/detail/callback_chain.hpp>
+#include <sluice/event/detail/listener_target.hpp>
+#include <sluice/event/detail/self_removal.hpp>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace sluice {
+
+template <class Target>
+class CounterRemover : public detail::Adders<CounterRemover<Target>, Target> {
+    using Base = detail::Adders<CounterRemover, Target>;
+    friend Base;
+
+public:
+    using Handle = typename Target::Handle;
+
+    explicit CounterRemover(Target& target) noexcept : target_(&target) {}
+
+private:
+    template <class Listener>
+    struct Counted {
+        template <class... Args>
+        void call(Args&&... args) {
+            const int left = takeOne();
+            if (left == 0) {
+                return;
+            }
+            if (left == 1) {
+                removal.request();
+            }
+            std::invoke(listener, std::forward<Args>(args)...);
+        }
+
+        /// How many calls were left. Relaxed: the number is all that is shared.
+        int takeOne() noexcept {
+            int left = callsLeft.load(std::memory_order_relaxed);
+            while (left > 0 &&
+                   !callsLeft.compare_exchange_weak(left, left - 1, std::memory_order_relaxed)) {
+            }
+            return left;
+        }
+
+        std::atomic<int> callsLeft;
+        Listener listener;
+        detail::SelfRemoval<Handle> removal{};
+    };
+
+    template <class Put, class Listener>
+    Handle add(const Put& put, Listener&& listener, int triggerCount = 1) {
+        if (detail::isNull<std::decay_t<Listener>>(listener)) {
+            return Handle();
+        }
+        using State = Counted<std::decay_t<Listener>>;
+        const int calls = triggerCount < 1 ? 1 : triggerCount;
+        return detail::addShared(
+            *target_, put,
+            std::shared_ptr<State>(new State{calls, std::forward<Listener>(listener)}));
+    }
+
+    Target* target_;
+};
+
+template <class Target>
+[[nodiscard]] CounterRemover<Target> counterRemover(Target& target) noexcept {
+    return CounterRemover<Target>(target);
+}
+
+}  // namespace sluice

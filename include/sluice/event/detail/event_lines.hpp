@@ -1,0 +1,259 @@
+#pragma once
+
+#include <sluice/base/cell.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+// Events in a row, which can be cut and joined in constant time. A line does not lock and does not
+// know its length.
+
+namespace sluice::detail {
+
+/// A line of nodes that come from slabs. Nodes are used again in the order in which they were given
+/// back, so that in the long run a line lies in memory in order, and reading it is as fast as
+/// reading an array.
+template <class Event>
+class SlabLine {
+public:
+    static constexpr bool hasSpares = true;
+
+    SlabLine() noexcept = default;
+    SlabLine(const SlabLine&) = delete;
+    SlabLine& operator=(const SlabLine&) = delete;
+
+    bool isEmpty() const noexcept { return first_ == nullptr; }
+    Event& front() noexcept { return first_->cell.get(); }
+    Event& back() noexcept { return last_->cell.get(); }
+
+    template <class Make>
+    void fillBack(Make& make) {
+        ::new (static_cast<void*>(&last_->cell)) Event(make());
+    }
+    void destroyFront() noexcept { first_->cell.destroy(); }
+
+    void swap(SlabLine& other) noexcept {
+        std::swap(first_, other.first_);
+        std::swap(last_, other.last_);
+    }
+
+    /// Moves all of `other` to the end, or to the beginning, of this line.
+    void append(SlabLine& other) noexcept {
+        if (other.isEmpty()) {
+            return;
+        }
+        (isEmpty() ? first_ : last_->next) = std::exchange(other.first_, nullptr);
+        last_ = other.last_;
+    }
+    void prepend(SlabLine& other) noexcept {
+        other.append(*this);
+        swap(other);
+    }
+
+    /// Moves the first event to the end of `other`.
+    void moveFrontTo(SlabLine& other) noexcept {
+        Node* const node = first_;
+        first_ = node->next;
+        node->next = nullptr;
+        (other.isEmpty() ? other.first_ : other.last_->next) = node;
+        other.last_ = node;
+    }
+
+    class Spares;
+    class Walk;
+
+private:
+    struct Node {
+        Node* next;
+        Cell<Event> cell;
+    };
+
+    Node* first_ = nullptr;
+    Node* last_ = nullptr;
+};
+
+/// Uses up events from the front of a line. Meant to be a local variable, all in registers: the
+/// line and the one that takes the nodes are written once, in the end.
+template <class Event>
+class SlabLine<Event>::Walk {
+public:
+    Walk(SlabLine& line, SlabLine& used) noexcept : line_(line), used_(used), node_(line.first_) {}
+    Walk(const Walk&) = delete;
+    Walk& operator=(const Walk&) = delete;
+    ~Walk() {
+        if (lastUsed_ == nullptr) {
+            return;
+        }
+        lastUsed_->next = nullptr;
+        SlabLine passed;
+        passed.first_ = std::exchange(line_.first_, node_);
+        passed.last_ = lastUsed_;
+        used_.append(passed);
+    }
+
+    bool isAtEnd() const noexcept { return node_ == nullptr; }
+    Event& front() noexcept { return node_->cell.get(); }
+    void destroyFront() noexcept {
+        node_->cell.destroy();
+        lastUsed_ = std::exchange(node_, node_->next);
+    }
+
+private:
+    SlabLine& line_;
+    SlabLine& used_;
+    Node* node_;
+    Node* lastUsed_ = nullptr;
+};
+
+/// The nodes that hold no event, and the memory of all nodes.
+template <class Event>
+class SlabLine<Event>::Spares {
+public:
+    Spares() noexcept = default;
+    Spares(const Spares&) = delete;
+    Spares& operator=(const Spares&) = delete;
+    ~Spares() {
+        while (slabs_ != nullptr) {
+            delete std::exchange(slabs_, slabs_->next);
+        }
+    }
+
+    void swap(Spares& other) noexcept {
+        free_.swap(other.free_);
+        std::swap(slabs_, other.slabs_);
+    }
+
+    /// A spare node for the end of `line`; false when there is none.
+    bool take(SlabLine& line) noexcept {
+        if (free_.isEmpty()) {
+            return false;
+        }
+        free_.moveFrontTo(line);
+        return true;
+    }
+
+    void giveBack(SlabLine& nodes) noexcept { free_.append(nodes); }
+
+    /// More nodes. Allocates, so it is called without a lock, and its result added under it.
+    static auto* makeMore() { return new Slab; }
+
+    template <class More>
+    void add(More* slab) noexcept {
+        slab->next = std::exchange(slabs_, slab);
+        SlabLine fresh;
+        fresh.first_ = &slab->nodes[0];
+        fresh.last_ = &slab->nodes[Slab::size - 1];
+        free_.append(fresh);
+    }
+
+private:
+    struct Slab {
+        static constexpr std::size_t bytes = 8192;
+        static constexpr std::size_t size = std::max<std::size_t>(bytes / sizeof(Node), 16);
+
+        Slab() noexcept {
+            for (std::size_t i = 0; i < size; ++i) {
+                nodes[i].next = i + 1 < size ? &nodes[i + 1] : nullptr;
+            }
+        }
+
+        Slab* next = nullptr;
+        Node nodes[size];
+    };
+
+    SlabLine free_;
+    Slab* slabs_ = nullptr;
+};
+
+/// What the list of a policy holds: room for one event, which comes later.
+template <class Event>
+class QueueItem {
+public:
+    QueueItem() noexcept = default;
+    QueueItem(const QueueItem&) = delete;
+    QueueItem& operator=(const QueueItem&) = delete;
+    ~QueueItem() { clear(); }
+
+    template <class Make>
+    void fill(Make& make) {
+        ::new (static_cast<void*>(&cell_)) Event(make());
+        isFilled_ = true;
+    }
+    void clear() noexcept {
+        if (std::exchange(isFilled_, false)) {
+            cell_.destroy();
+        }
+    }
+    bool empty() const noexcept { return !isFilled_; }
+    Event& get() noexcept { return cell_.get(); }
+    const Event& get() const noexcept { return cell_.get(); }
+
+private:
+    Cell<Event> cell_;
+    bool isFilled_ = false;
+};
+
+/// A line in the list type of a policy, which may keep an order of its own.
+template <class List>
+class ListLine {
+public:
+    static constexpr bool hasSpares = false;
+
+    bool isEmpty() const noexcept { return list_.empty(); }
+    auto& front() noexcept { return list_.front().get(); }
+
+    template <class Make>
+    void fillBack(Make& make) {
+        list_.front().fill(make);  // filled while it is alone
+    }
+    void destroyFront() noexcept { list_.front().clear(); }
+
+    void swap(ListLine& other) noexcept {
+        if constexpr (std::is_swappable_v<List>) {
+            using std::swap;
+            swap(list_, other.list_);
+        } else {
+            list_.swap(other.list_);
+        }
+    }
+    void append(ListLine& other) { list_.splice(list_.end(), other.list_); }
+    void prepend(ListLine& other) { list_.splice(list_.begin(), other.list_); }
+    void moveFrontTo(ListLine& other) {
+        other.list_.splice(other.list_.end(), list_, list_.begin());
+    }
+
+    class Walk {
+    public:
+        Walk(ListLine& line, ListLine& used) noexcept : line_(line), used_(used) {}
+
+        bool isAtEnd() const noexcept { return line_.isEmpty(); }
+        auto& front() noexcept { return line_.front(); }
+        void destroyFront() {
+            line_.destroyFront();
+            line_.moveFrontTo(used_);
+        }
+
+    private:
+        ListLine& line_;
+        ListLine& used_;
+    };
+
+    /// The list's allocator decides what becomes of nodes, so none are kept: they go with the line
+    /// that they were used in, when no lock is held.
+    class Spares {
+    public:
+        void swap(Spares&) noexcept {}
+        bool take(ListLine&) noexcept { return false; }
+        void giveBack(ListLine&) noexcept {}
+    };
+
+    void addNode() { list_.emplace_back(); }
+
+private:
+    List list_;
+};
+
+}  // namespace sluice::detail

@@ -1,0 +1,111 @@
+#pragma once
+
+#include <sluice/event/detail/event_map.hpp>
+#include <sluice/event/detail/mixin_hooks.hpp>
+#include <sluice/event/detail/policy_traits.hpp>
+
+#include <type_traits>
+#include <utility>
+
+namespace sluice::detail {
+
+/// Lists of listeners, found by events: what all dispatchers and queues have in common. `List` is a
+/// CallbackList or a HeterCallbackList.
+template <class EventType, class ListType, class Policies>
+class ListenerMap {
+protected:
+    // What mixins may want to know.
+    using Threading = ThreadingOf<Policies>;
+    using List = ListType;
+    using Key = std::decay_t<EventType>;
+
+public:
+    using Event = EventType;
+    using Handle = typename List::Handle;
+    using Mutex = typename Threading::Mutex;
+
+    ListenerMap() noexcept = default;
+    ListenerMap(const ListenerMap&) = default;
+    ListenerMap(ListenerMap&&) noexcept = default;
+    ListenerMap& operator=(const ListenerMap&) = default;
+    ListenerMap& operator=(ListenerMap&&) noexcept = default;
+    ~ListenerMap() {
+        if constexpr (hasMixins) {
+            HookCalls::lose(this);
+        }
+    }
+
+    void swap(ListenerMap& other) noexcept { lists_.swap(other.lists_); }
+
+    /// False when the handle names no listener of this event.
+    bool removeListener(const Event& event, const Handle& handle) {
+        List* const list = find(event);
+        return list != nullptr && list->remove(handle);
+    }
+
+    /// The same, and waits until no other thread is running the listener. Not from inside a
+    /// listener: it would wait for itself. Costs microseconds.
+    bool removeListenerAndWait(const Event& event, const Handle& handle) {
+        List* const list = find(event);
+        return list != nullptr && list->removeAndWait(handle);
+    }
+
+    /// Removes all listeners of an event.
+    void removeAllListeners(const Event& event) {
+        if (List* const list = find(event)) {
+            list->clear();
+        }
+    }
+
+    [[nodiscard]] bool hasAnyListener(const Event& event) const {
+        const List* const list = find(event);
+        return list != nullptr && !list->empty();
+    }
+
+    /// Whether the handle names a listener of this event of this dispatcher.
+    [[nodiscard]] bool ownsHandle(const Event& event, const Handle& handle) const {
+        const List* const list = find(event);
+        return list != nullptr && list->ownsHandle(handle);
+    }
+
+protected:
+    List& listOf(const Event& event) { return lists_.findOrAdd(event); }
+
+    /// Null when the event has never had a listener. Lists stay where they are as long as the
+    /// dispatcher lives, so the section is needed for the search only.
+    List* find(const Event& event) const {
+        [[maybe_unused]] const auto guard = ReadSide::enter();
+        return lists_.find(event);
+    }
+
+    /// call(list, guard) in the section of the search, so that a call needs no second one. The call
+    /// may destroy this object.
+    template <class Call>
+    void callList(const Event& event, Call&& call) const {
+        const auto guard = ReadSide::enter();
+        if (const List* const list = lists_.find(event)) {
+            call(*list, guard);
+        }
+    }
+
+    /// Whether the mixins let an event pass, and none of them has destroyed this object.
+    template <class Root, class... Args>
+    bool isAllowed(Args&... args) const {
+        if constexpr (hasMixins) {
+            HookCalls calls(this);
+            const HookCalls::Scope scope(calls);
+            return MixinHooks<Root, MixinsOf<Policies>>::allow(static_cast<const Root&>(*this),
+                                                               calls, args...);
+        } else {
+            return true;
+        }
+    }
+
+private:
+    using ReadSide = ReadSideOf<Threading>;
+    static constexpr bool hasMixins = !std::is_same_v<MixinsOf<Policies>, MixinList<>>;
+
+    EventMap<Key, List, Policies> lists_;
+};
+
+}  // namespace sluice::detail

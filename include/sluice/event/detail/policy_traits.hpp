@@ -1,0 +1,114 @@
+#pragma once
+
+#include <sluice/event/event_policies.hpp>
+
+#include <functional>
+#include <map>
+#include <type_traits>
+#include <unordered_map>
+#include <utility>
+
+// What a policy struct says, or the default where it says nothing.
+
+namespace sluice::detail {
+
+template <template <class...> class Query, class Enable, class... Args>
+struct IsDetected : std::false_type {};
+template <template <class...> class Query, class... Args>
+struct IsDetected<Query, std::void_t<Query<Args...>>, Args...> : std::true_type {};
+
+/// Whether Query<Args...> is a type.
+template <template <class...> class Query, class... Args>
+inline constexpr bool isDetected = IsDetected<Query, void, Args...>::value;
+
+/// False, but only once it is known of what.
+template <class...>
+inline constexpr bool never = false;
+
+/// A prototype as a value.
+template <class Prototype>
+struct PrototypeTag {};
+
+/// Query<Policies> if that is a type, else Default.
+template <class Default, template <class...> class Query, class Policies, class = void>
+struct PolicyOr {
+    using Type = Default;
+};
+template <class Default, template <class...> class Query, class Policies>
+struct PolicyOr<Default, Query, Policies, std::void_t<Query<Policies>>> {
+    using Type = Query<Policies>;
+};
+
+template <class P>
+using ThreadingMember = typename P::Threading;
+template <class Policies>
+using ThreadingOf = typename PolicyOr<MultipleThreading, ThreadingMember, Policies>::Type;
+
+template <class P>
+using CallbackMember = typename P::Callback;
+template <class Policies, class Prototype>
+using CallbackOf = typename PolicyOr<std::function<Prototype>, CallbackMember, Policies>::Type;
+
+template <class P>
+using PassingMember = typename P::ArgumentPassingMode;
+template <class Policies, class Default>
+using ArgumentPassingOf = typename PolicyOr<Default, PassingMember, Policies>::Type;
+
+template <class P>
+using MixinsMember = typename P::Mixins;
+template <class Policies>
+using MixinsOf = typename PolicyOr<MixinList<>, MixinsMember, Policies>::Type;
+
+// ---- canContinueInvoking(args...)
+
+template <class P, class... Args>
+using ContinueResult = decltype(P::canContinueInvoking(std::declval<Args&>()...));
+
+/// Whether the next callback is to be called.
+template <class Policies, class... Args>
+bool canContinueInvoking(Args&... args) {
+    if constexpr (isDetected<ContinueResult, Policies, Args...>) {
+        return Policies::canContinueInvoking(args...);
+    } else {
+        return true;
+    }
+}
+
+// ---- getEvent(args...)
+
+template <class P, class... Args>
+using EventResult = decltype(P::getEvent(std::declval<Args>()...));
+
+/// The event of a list of arguments: what the policy makes of them if it accepts just these, else
+/// the first one. The caller passes what it needs afterwards as lvalues.
+template <class Policies, class Event, class First, class... Rest>
+Event getEvent(First&& first, Rest&&... rest) {
+    if constexpr (isDetected<EventResult, Policies, First, Rest...>) {
+        return Policies::getEvent(std::forward<First>(first), std::forward<Rest>(rest)...);
+    } else {
+        static_assert(std::is_convertible_v<First&&, Event>,
+                      "the first argument is no event, and the policies have no getEvent() that "
+                      "takes just these arguments");
+        if constexpr (std::is_arithmetic_v<Event> && std::is_arithmetic_v<std::decay_t<First>>) {
+            return static_cast<Event>(first);  // a number of another type is meant
+        } else {
+            return std::forward<First>(first);
+        }
+    }
+}
+
+// ---- Mixins
+
+/// Root, with the bases of the list put on top, the first one outermost.
+template <class Root, class List>
+struct WithMixins;
+template <class Root>
+struct WithMixins<Root, MixinList<>> {
+    using Type = Root;
+};
+template <class Root, template <class> class First, template <class> class... Rest>
+struct WithMixins<Root, MixinList<First, Rest...>> {
+    using Type = First<typename WithMixins<Root, MixinList<Rest...>>::Type>;
+};
+
+}  // namespace sluice::detail

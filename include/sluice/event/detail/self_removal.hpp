@@ -1,0 +1,73 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace sluice::detail {
+
+/// Lets a listener remove itself, although its handle is known only after it was added, when other
+/// threads may be calling it already. Nobody waits: whoever of the adding thread and the first
+/// asking thread comes second removes the listener.
+///
+/// Edge E1 handle: handle_ is written -> handle_ is read by a thread that calls the listener.
+template <class Handle>
+class SelfRemoval {
+public:
+    /// Called once by the thread that added the listener.
+    void added(const Handle& handle) {
+        handle_ = handle;
+        State expected = State::adding;
+        // E1 handle, source. Relaxed on failure: this thread alone has the handle then.
+        if (!state_.compare_exchange_strong(expected, State::added, std::memory_order_release,
+                                            std::memory_order_relaxed)) {
+            handle_.remove();
+        }
+    }
+
+    /// Called at most once, from the listener.
+    void request() {
+        State expected = State::adding;
+        // E1 handle, target.
+        if (!state_.compare_exchange_strong(expected, State::requested,
+                                            std::memory_order_acquire)) {
+            handle_.remove();
+        }
+    }
+
+private:
+    enum class State : unsigned char { adding, added, requested };
+
+    Handle handle_{};
+    std::atomic<State> state_{State::adding};
+};
+
+/// Owns the state that the copies of a self-removing listener share. State has a `removal`, a
+/// `listener` and a function `call(args...)`. A listener lives to the end of its call, whoever
+/// removes it meanwhile: so the state does, too.
+template <class State>
+class SharedListener {
+    using Listener = decltype(State::listener);
+
+public:
+    explicit SharedListener(std::shared_ptr<State> state) : state_(std::move(state)) {}
+
+    template <class... Args, std::enable_if_t<std::is_invocable_v<Listener&, Args...>, int> = 0>
+    void operator()(Args&&... args) const {
+        state_->call(std::forward<Args>(args)...);
+    }
+
+private:
+    std::shared_ptr<State> state_;
+};
+
+/// Adds a SharedListener with put(target, listener).
+template <class Target, class State, class Put>
+auto addShared(Target& target, const Put& put, std::shared_ptr<State> state) {
+    auto handle = put(target, SharedListener<State>(state));
+    state->removal.added(handle);
+    return handle;
+}
+
+}  // namespace sluice::detail

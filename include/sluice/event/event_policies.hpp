@@ -1,0 +1,140 @@
+#pragma once
+
+/// \file
+/// What the classes of this module can be told: threading, argument passing, mixins.
+///
+/// A policy struct has any of these members and leaves out the rest: `Callback`, `Threading`,
+/// `Map<Key, Value>`, `QueueList<Item>`, `getEvent(args...)`, `canContinueInvoking(args...)`,
+/// `ArgumentPassingMode`, `Mixins`. The names and their meaning are eventpp's.
+
+#include <sluice/base/spin_lock.hpp>
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <shared_mutex>
+
+namespace [[gnu::visibility("default")]] sluice {
+
+// What a class is, for utilities that work on several of them.
+struct TagHomo {};
+struct TagCallbackList : TagHomo {};
+struct TagEventDispatcher : TagHomo {};
+struct TagEventQueue : TagHomo {};
+
+struct TagHeter {};
+struct TagHeterCallbackList : TagHeter {};
+struct TagHeterEventDispatcher : TagHeter {};
+struct TagHeterEventQueue : TagHeter {};
+
+/// For objects that several threads use. The default.
+///
+/// A Threading may also name `Wait`, the strategy by which threads wait for a queue: Park, unless
+/// it says otherwise.
+///
+/// The critical sections of this module are a few instructions long and contain no foreign code, so
+/// its locks poll (see SpinLock). Use GeneralThreading<std::mutex> where threads of different
+/// real-time priorities share an object.
+struct MultipleThreading {
+    using Mutex = std::mutex;
+    using SharedMutex = std::shared_timed_mutex;
+    template <class T>
+    using Atomic = std::atomic<T>;
+    using ConditionVariable = std::condition_variable;
+};
+
+/// The same with a lock of the user's choice: any type with lock() and unlock(). The other
+/// parameters are accepted because programs written for eventpp pass them; waiting and counting
+/// work alike with every choice.
+template <class LockType, template <class> class AtomicType = std::atomic,
+          class ConditionType = std::condition_variable,
+          class SharedLockType = std::shared_timed_mutex>
+struct GeneralThreading {
+    using Mutex = LockType;
+    using SharedMutex = SharedLockType;
+    template <class T>
+    using Atomic = AtomicType<T>;
+    using ConditionVariable = ConditionType;
+};
+
+/// For objects that are used by one thread at a time: no locks, no atomic operations, no fences.
+/// Another thread may take over once the hand-over is synchronised and no call is running.
+struct SingleThreading {
+    struct Mutex {
+        void lock() noexcept {}
+        void unlock() noexcept {}
+        bool try_lock() noexcept { return true; }
+    };
+    struct SharedMutex : Mutex {
+        // std::shared_mutex's names.
+        void lock_shared() noexcept {}                    // NOLINT(readability-identifier-naming)
+        void unlock_shared() noexcept {}                  // NOLINT(readability-identifier-naming)
+        bool try_lock_shared() noexcept { return true; }  // NOLINT(readability-identifier-naming)
+    };
+
+    /// std::atomic's interface on a plain variable.
+    template <class T>
+    struct Atomic {
+        constexpr Atomic() noexcept = default;
+        constexpr Atomic(T initial) noexcept : value(initial) {}
+
+        void store(T next, std::memory_order = std::memory_order_seq_cst) noexcept { value = next; }
+        T load(std::memory_order = std::memory_order_seq_cst) const noexcept { return value; }
+        T exchange(T next, std::memory_order = std::memory_order_seq_cst) noexcept {
+            const T previous = value;
+            value = next;
+            return previous;
+        }
+        bool compare_exchange_weak(T& expected, T next,
+                                   std::memory_order = std::memory_order_seq_cst,
+                                   std::memory_order = std::memory_order_seq_cst) noexcept {
+            const bool isExpected = value == expected;
+            (isExpected ? value : expected) = isExpected ? next : value;
+            return isExpected;
+        }
+        template <class Difference>
+        T fetch_add(Difference n, std::memory_order = std::memory_order_seq_cst) noexcept {
+            return exchange(static_cast<T>(value + n));
+        }
+        template <class Difference>
+        T fetch_sub(Difference n, std::memory_order = std::memory_order_seq_cst) noexcept {
+            return exchange(static_cast<T>(value - n));
+        }
+        T operator++() noexcept { return ++value; }
+        T operator--() noexcept { return --value; }
+
+        T value{};
+    };
+
+    struct ConditionVariable {
+        // std::condition_variable's names.
+        void notify_one() noexcept {}  // NOLINT(readability-identifier-naming)
+        void notify_all() noexcept {}  // NOLINT(readability-identifier-naming)
+    };
+};
+
+// Where dispatch() and enqueue() find the event. Default for the plain classes is AutoDetect, for
+// the heterogeneous ones ExcludeEvent.
+
+/// Told apart by the number of arguments: the prototype's, or one more in front.
+struct ArgumentPassingAutoDetect {
+    enum { canIncludeEventType = true, canExcludeEventType = true };
+};
+
+/// The event is found in the arguments of the prototype.
+struct ArgumentPassingIncludeEvent {
+    enum { canIncludeEventType = true, canExcludeEventType = false };
+};
+
+/// The event comes first, in front of the arguments of the prototype.
+struct ArgumentPassingExcludeEvent {
+    enum { canIncludeEventType = false, canExcludeEventType = true };
+};
+
+struct DefaultPolicies {};
+
+/// The bases that a dispatcher gets: Dispatcher <- First <- Second <- ... <- the base class.
+template <template <class> class... Mixins>
+struct MixinList {};
+
+}  // namespace sluice

@@ -1,0 +1,85 @@
+#pragma once
+
+/// \file
+/// removeListener, hasListener and hasAnyListener: listeners looked up by value, without a handle.
+///
+/// Purpose: programs whose callbacks are comparable (a policy `Callback` with ==, such as a
+/// function pointer) and that keep no handles. std::function is not comparable.
+///
+/// Each comes in two forms: (dispatcher, event, ...) for dispatchers and queues, (list, ...) for
+/// callback lists.
+///
+/// Who may call what: any thread, wherever the target allows it, also from a listener. Another
+/// thread's addition or removal at the same time may be missed. Errors: what == throws. Cost:
+/// linear in the listeners of the event.
+///
+/// Tests: tests/unit/event/event_util_test.cpp.
+
+#include <sluice/event/detail/comparing.hpp>
+
+namespace sluice {
+
+namespace detail {
+
+template <class Callback>
+constexpr void requireComparable() noexcept {
+    static_assert(hasEqual<Callback>,
+                  "the Callback has no operator ==, as std::function has none: choose a comparable "
+                  "Callback in the policies, or use the handle");
+}
+
+}  // namespace detail
+
+/// Removes the first listener that equals `listener`; false if there is none.
+template <class Dispatcher>
+bool removeListener(Dispatcher& dispatcher, const typename Dispatcher::Event& event,
+                    const typename Dispatcher::Callback& listener) {
+    using Handle = typename Dispatcher::Handle;
+    using Callback = typename Dispatcher::Callback;
+    detail::requireComparable<Callback>();
+    // Goes on if another thread has removed that one first.
+    return !dispatcher.forEachIf(event, [&](const Handle& handle, const Callback& item) {
+        return !(item == listener && dispatcher.removeListener(event, handle));
+    });
+}
+
+template <class List>
+bool removeListener(List& list, const typename List::Callback& callback) {
+    using Handle = typename List::Handle;
+    using Callback = typename List::Callback;
+    detail::requireComparable<Callback>();
+    return !list.forEachIf([&](const Handle& handle, const Callback& item) {
+        return !(item == callback && list.remove(handle));
+    });
+}
+
+/// Whether a listener of the event equals `listener`.
+template <class Dispatcher>
+[[nodiscard]] bool hasListener(const Dispatcher& dispatcher,
+                               const typename Dispatcher::Event& event,
+                               const typename Dispatcher::Callback& listener) {
+    using Callback = typename Dispatcher::Callback;
+    detail::requireComparable<Callback>();
+    return !dispatcher.forEachIf(event, [&](const Callback& item) { return !(item == listener); });
+}
+
+template <class List>
+[[nodiscard]] bool hasListener(const List& list, const typename List::Callback& callback) {
+    using Callback = typename List::Callback;
+    detail::requireComparable<Callback>();
+    return !list.forEachIf([&](const Callback& item) { return !(item == callback); });
+}
+
+/// Whether the event has a listener.
+template <class Dispatcher>
+[[nodiscard]] bool hasAnyListener(const Dispatcher& dispatcher,
+                                  const typename Dispatcher::Event& event) {
+    return dispatcher.hasAnyListener(event);
+}
+
+template <class List>
+[[nodiscard]] bool hasAnyListener(const List& list) {
+    return !list.empty();
+}
+
+}  // namespace sluice

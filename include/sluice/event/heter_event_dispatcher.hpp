@@ -1,0 +1,40 @@
+#pragma once
+
+#include <sluice/event/detail/heter_dispatcher_base.hpp>
+
+namespace sluice {
+
+/// Calls the listeners of an event, whose arguments may be of several prototypes.
+///
+///     using Prototypes = sluice::HeterTuple<void(), void(int, const std::string&)>;
+///     sluice::HeterEventDispatcher<int, Prototypes> dispatcher;
+///     dispatcher.appendListener(3, [] { ... });
+///     dispatcher.appendListener(3, [](int value, const std::string& text) { ... });
+///     dispatcher.dispatch(3);              // calls the first one
+///     dispatcher.dispatch(3, 42, "text");  // calls the second one
+///
+/// Use it when events have different arguments. Use EventDispatcher when all have the same; a
+/// dispatcher by type when each kind of event is a type of its own.
+///
+/// Listeners and arguments belong to the first prototype that fits: see HeterCallbackList. The
+/// arguments follow the event; with ArgumentPassingIncludeEvent it is among them.
+///
+/// Who may call what, progress, memory, exceptions: as for EventDispatcher. `Policies`: those of
+/// EventDispatcher; Callback as for HeterCallbackList; getEvent may be overloaded.
+template <class Event, class PrototypeList, class Policies = DefaultPolicies>
+class HeterEventDispatcher
+    : public detail::WithMixins<detail::HeterDispatcherBase<Event, PrototypeList, Policies>,
+                                detail::MixinsOf<Policies>>::Type,
+      public TagEventDispatcher,
+      public TagHeterEventDispatcher {
+    using Base =
+        typename detail::WithMixins<detail::HeterDispatcherBase<Event, PrototypeList, Policies>,
+                                    detail::MixinsOf<Policies>>::Type;
+
+public:
+    using Base::Base;
+
+    friend void swap(HeterEventDispatcher& a, HeterEventDispatcher& b) noexcept { a.swap(b); }
+};
+
+}  // namespace sluice

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <sluice/event/detail/heter_queue_base.hpp>
+
+namespace sluice {
+
+/// Events with arguments of several prototypes that wait to be dispatched: a HeterEventDispatcher
+/// with a queue in front of it.
+///
+///     using Prototypes = sluice::HeterTuple<void(), void(int, const std::string&)>;
+///     sluice::HeterEventQueue<int, Prototypes> queue;
+///     queue.appendListener(3, [](int value, const std::string& text) { ... });
+///     queue.enqueue(3, 42, "text");  // any thread
+///     queue.process();               // calls the listeners
+///
+/// Use it when queued events have different arguments. Use EventQueue when all have the same; a Bus
+/// for messages that are types of their own.
+///
+/// All events are in one queue, first in, first out, whatever their prototype. The prototype is
+/// chosen when an event is queued. An event takes the room of the largest prototype's arguments.
+///
+/// Who may call what, order, progress, memory, exceptions, capacity and shutdown: as for
+/// EventQueue. `Policies`: those of HeterEventDispatcher, and QueueList.
+template <class Event, class PrototypeList, class Policies = DefaultPolicies>
+class HeterEventQueue
+    : public detail::WithMixins<detail::HeterQueueBase<Event, PrototypeList, Policies>,
+                                detail::MixinsOf<Policies>>::Type,
+      public TagEventDispatcher,
+      public TagEventQueue,
+      public TagHeterEventDispatcher,
+      public TagHeterEventQueue {
+    using Base = typename detail::WithMixins<detail::HeterQueueBase<Event, PrototypeList, Policies>,
+                                             detail::MixinsOf<Policies>>::Type;
+
+public:
+    using Base::Base;
+};
+
+}  // namespace sluice

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <memory>
+#include <utility>
+
+namespace sluice {
+
+/// A listener that calls a member function, without std::bind and its placeholders:
+///
+///     dispatcher.appendListener(3, memberListener(window, &Window::onThree));
+///
+/// Given a reference, the object must outlive the listener. Given a std::shared_ptr, the listener
+/// keeps the object alive. Given a std::weak_ptr, the listener does nothing once the object has
+/// gone, and keeps it alive during a call. What the member function returns is discarded.
+template <class T, class Member>
+[[nodiscard]] auto memberListener(T& object, Member member) noexcept {
+    return [&object, member](auto&&... args) {
+        (void)(object.*member)(std::forward<decltype(args)>(args)...);
+    };
+}
+
+template <class T, class Member>
+[[nodiscard]] auto memberListener(std::shared_ptr<T> object, Member member) noexcept {
+    return [object = std::move(object), member](auto&&... args) {
+        (void)((*object).*member)(std::forward<decltype(args)>(args)...);
+    };
+}
+
+template <class T, class Member>
+[[nodiscard]] auto memberListener(std::weak_ptr<T> object, Member member) noexcept {
+    return [object = std::move(object), member](auto&&... args) {
+        if (const std::shared_ptr<T> alive = object.lock()) {
+            (void)((*alive).*member)(std::forward<decltype(args)>(args)...);
+        }
+    };
+}
+
+}  // namespace sluice

@@ -1,0 +1,72 @@
+#pragma once
+
+/// \file
+/// MixinHeterFilter: filters in front of all listeners of a heterogeneous dispatcher or queue.
+///
+///     struct Policies { using Mixins = sluice::MixinList<sluice::MixinHeterFilter>; };
+///     using Prototypes = sluice::HeterTuple<void(), void(int)>;
+///     sluice::HeterEventDispatcher<int, Prototypes, Policies> dispatcher;
+///     dispatcher.appendFilter([](int& value) { return value > 0; });
+///
+/// As MixinFilter, for the events of one prototype: a filter belongs to the first prototype whose
+/// arguments it takes, as references.
+///
+/// Who may call what, progress, memory, errors, cost: as for MixinFilter.
+///
+/// Tests: tests/unit/event/mixin_heter_filter_test.cpp.
+
+#include <sluice/event/heter_callback_list.hpp>
+#include <sluice/event/mixin_filter.hpp>
+
+#include <utility>
+
+namespace sluice {
+
+namespace detail {
+
+template <class PrototypeList>
+struct FilterPrototypesOf;
+template <class... P>
+struct FilterPrototypesOf<HeterTuple<P...>> {
+    using Type = HeterTuple<typename FilterPrototypeOf<P>::Type...>;
+};
+
+}  // namespace detail
+
+template <class Base>
+class MixinHeterFilter : public Base {
+    using FilterList =
+        HeterCallbackList<typename detail::FilterPrototypesOf<typename Base::PrototypeList>::Type,
+                          detail::FilterPolicies<typename Base::Threading>>;
+
+public:
+    using FilterHandle = typename FilterList::Handle;
+
+    using Base::Base;
+
+    /// Adds a filter behind the others of its prototype.
+    template <class Filter>
+    FilterHandle appendFilter(Filter&& filter) {
+        return filters_.append(std::forward<Filter>(filter));
+    }
+
+    /// False if it was removed before, or is none of these.
+    bool removeFilter(const FilterHandle& handle) { return filters_.remove(handle); }
+
+    /// Called by the dispatcher: whether all filters let the event pass.
+    template <class... Args>
+    bool mixinBeforeDispatch(Args&... args) const {
+        return filters_.empty() || filters_.template forEachIf<bool(Args & ...)>(
+                                       [&args...](auto& filter) { return filter(args...); });
+    }
+
+    void swap(MixinHeterFilter& other) noexcept {
+        Base::swap(other);
+        filters_.swap(other.filters_);
+    }
+
+private:
+    FilterList filters_;
+};
+
+}  // namespace sluice

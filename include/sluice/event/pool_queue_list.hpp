@@ -1,0 +1,94 @@
+#pragma once
+
+/// \file
+/// PoolQueueList<T, N>: a list type for the policy QueueList whose nodes come from a pool.
+///
+/// Purpose: a queue that is a std::list, for what only a list can do, without malloc for each
+/// event.
+///
+///     struct Policies {
+///         template <class Item>
+///         using QueueList = sluice::PoolQueueList<Item, 8192>;
+///     };
+///
+/// Use it where a program needs a list. A queue without a QueueList keeps its events in slabs of
+/// its own, which is faster.
+///
+/// All lists of one type share one pool, so that they can splice; it grows by N nodes, is created
+/// by the first node and never destroyed, as lists of static storage duration may use it to the
+/// end. Threads: the pool may be used by any thread; the lists are as std::list is. Errors:
+/// std::bad_alloc.
+///
+/// Tests: tests/unit/event/pool_queue_list_test.cpp.
+
+#include <sluice/memory/block_pool.hpp>
+
+#include <cstddef>
+#include <list>
+#include <memory>
+#include <memory_resource>
+#include <new>
+
+namespace sluice {
+
+/// Nodes for PoolQueueList. Stateless: all are equal.
+template <class T, std::size_t NodesPerSlab>
+class PoolQueueAllocator {
+    static_assert(NodesPerSlab > 0, "a PoolQueueList grows by at least one node");
+
+public:
+    using value_type = T;
+    template <class U>
+    struct rebind {  // NOLINT(readability-identifier-naming): the standard's name
+        // NOLINTNEXTLINE(readability-identifier-naming): the standard's name
+        using other = PoolQueueAllocator<U, NodesPerSlab>;
+    };
+
+    PoolQueueAllocator() noexcept = default;
+    template <class U>
+    PoolQueueAllocator(const PoolQueueAllocator<U, NodesPerSlab>&) noexcept {}
+
+    [[nodiscard]] T* allocate(std::size_t count) {
+        return count == 1 ? static_cast<T*>(pool().allocate())
+                          : std::allocator<T>().allocate(count);
+    }
+    void deallocate(T* place, std::size_t count) noexcept {
+        if (count == 1) {
+            pool().deallocate(place);
+        } else {
+            std::allocator<T>().deallocate(place, count);
+        }
+    }
+
+    /// For its statistics.
+    static BlockPool& pool() {
+        static BlockPool& shared = *new BlockPool(options(), std::pmr::new_delete_resource());
+        return shared;
+    }
+
+    template <class U>
+    friend bool operator==(const PoolQueueAllocator&,
+                           const PoolQueueAllocator<U, NodesPerSlab>&) noexcept {
+        return true;
+    }
+    template <class U>
+    friend bool operator!=(const PoolQueueAllocator&,
+                           const PoolQueueAllocator<U, NodesPerSlab>&) noexcept {
+        return false;
+    }
+
+private:
+    static BlockPoolOptions options() noexcept {
+        BlockPoolOptions result;
+        result.blockSize = sizeof(T);
+        result.alignment = alignof(T);
+        result.blocksPerSlab = NodesPerSlab;
+        result.name = "PoolQueueList";
+        return result;
+    }
+};
+
+template <class T, std::size_t NodesPerSlab = 4096>
+using PoolQueueList = std::list<T, PoolQueueAllocator<T, NodesPerSlab>>;
+
+}  // namespace sluice

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <sluice/event/event_dispatcher.hpp>
+
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace sluice {
+
+namespace detail {
+
+/// One address for each type, without run-time type information.
+template <class T>
+struct TypeKey {
+    inline static const char key = 0;
+};
+
+}  // namespace detail
+
+/// A dispatcher whose events are objects, and whose listeners ask for a type.
+///
+///     sluice::TypeDispatcher<> dispatcher;
+///     dispatcher.appendListener<Connected>([](const Connected& event) { ... });
+///     dispatcher.dispatch(Connected{address});
+///
+/// Use it when each kind of event has data of its own and no number. Use EventDispatcher when
+/// events of one signature are told apart by a key.
+///
+/// The type is the exact one: a listener for a base class does not get derived events. Threads,
+/// progress, exceptions and memory: as for EventDispatcher. In a program of several shared
+/// libraries with hidden symbols each library has types of its own.
+template <class Policies = DefaultPolicies>
+class TypeDispatcher {
+    using Dispatcher = EventDispatcher<const void*, void(const void*), Policies>;
+
+public:
+    using Handle = typename Dispatcher::Handle;
+
+    /// Adds listener(const Event&).
+    template <class Event, class Listener>
+    Handle appendListener(Listener listener) {
+        return dispatcher_.appendListener(keyOf<Event>(), typed<Event>(std::move(listener)));
+    }
+    template <class Event, class Listener>
+    Handle prependListener(Listener listener) {
+        return dispatcher_.prependListener(keyOf<Event>(), typed<Event>(std::move(listener)));
+    }
+
+    template <class Event>
+    bool removeListener(const Handle& handle) {
+        return dispatcher_.removeListener(keyOf<Event>(), handle);
+    }
+
+    template <class Event>
+    [[nodiscard]] bool hasAnyListener() const {
+        return dispatcher_.hasAnyListener(keyOf<Event>());
+    }
+
+    /// Calls the listeners for this type.
+    template <class Event>
+    void dispatch(const Event& event) const {
+        dispatcher_.dispatch(keyOf<Event>(), static_cast<const void*>(std::addressof(event)));
+    }
+
+private:
+    template <class Event>
+    static const void* keyOf() noexcept {
+        static_assert(std::is_same_v<Event, std::decay_t<Event>>,
+                      "ask for the type itself, without const or a reference");
+        return &detail::TypeKey<Event>::key;
+    }
+
+    template <class Event, class Listener>
+    static auto typed(Listener listener) {
+        static_assert(std::is_invocable_v<Listener&, const Event&>,
+                      "a listener for a type is called with a const reference to it");
+        return [function = std::move(listener)](const void* event) mutable {
+            (void)function(*static_cast<const Event*>(event));
+        };
+    }
+
+    Dispatcher dispatcher_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,83 @@
+#include "support/allocation_count.hpp"
+#include "unit/event/event_queue_suites.hpp"
+
+#include <sluice/event/event_queue.hpp>
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+
+namespace sluice::test {
+namespace {
+
+/// Queues in which as many events have been as ever will be.
+template <class Policies>
+class EventAllocationTest : public testing::Test {};
+using SlabPolicies = testing::Types<DefaultPolicies, SingleThreadPolicies, StdMutexPolicies>;
+TYPED_TEST_SUITE(EventAllocationTest, SlabPolicies, QueuePolicyNames);
+
+constexpr std::size_t most = 1000;
+
+/// Adds and takes out in different ways, so that nodes change their order.
+template <class Queue, class Argument>
+void passThrough(Queue& queue, const Argument& argument) {
+    for (std::size_t i = 0; i < most; ++i) {
+        (void)queue.enqueue(1, argument);
+    }
+    for (std::size_t i = 0; i < most / 2; ++i) {
+        (void)queue.processOne();
+        (void)queue.enqueue(1, Argument(argument));
+    }
+    std::size_t asked = 0;
+    (void)queue.processIf([&asked] { return ++asked % 3 == 0; });
+    (void)queue.processQueueWith([](int, const Argument&) {});
+    (void)queue.waitFor(std::chrono::nanoseconds(0));
+}
+
+template <class Queue, class Argument>
+void expectNoAllocation(Queue& queue, const Argument& argument) {
+    std::size_t calls = 0;
+    queue.appendListener(1, [&calls](const Argument&) { ++calls; });
+    passThrough(queue, argument);
+    const std::size_t callsBefore = calls;
+
+    const AllocationCount count;
+    passThrough(queue, argument);
+    EXPECT_EQ(count.allocations(), 0U);
+    EXPECT_EQ(count.deallocations(), 0U);
+    EXPECT_EQ(calls, 2 * callsBefore);
+}
+
+TYPED_TEST(EventAllocationTest, QueueAllocatesNothingForPlainArguments) {
+    EventQueue<int, void(const int&), TypeParam> queue;
+    expectNoAllocation(queue, 5);
+}
+
+TYPED_TEST(EventAllocationTest, QueueAllocatesNothingForArgumentsThatDoNot) {
+    EventQueue<int, void(const std::string&), TypeParam> queue;
+    expectNoAllocation(queue, std::string("short"));
+}
+
+TYPED_TEST(EventAllocationTest, BoundedQueueAllocatesNothingWhenEventsMakeRoom) {
+    EventQueue<int, void(const std::string&), TypeParam> queue(
+        EventQueueOptions{100, Overflow::dropOldest});
+    expectNoAllocation(queue, std::string("short"));
+    EXPECT_GT(queue.discardedCount(), 0U);
+}
+
+TYPED_TEST(EventAllocationTest, EventsGrowTheQueueByBlocks) {
+    EventQueue<int, void(int), TypeParam> queue;
+    const AllocationCount count;
+    EXPECT_TRUE(queue.enqueue(1));
+    EXPECT_EQ(count.allocations(), 1U);
+    for (std::size_t i = 1; i < most; ++i) {
+        EXPECT_TRUE(queue.enqueue(1));
+    }
+    EXPECT_LE(count.allocations(), most / 100);
+    EXPECT_EQ(count.deallocations(), 0U);
+}
+
+}  // namespace
+}  // namespace sluice::test

@@ -1,0 +1,214 @@
+#include "event_suites.hpp"
+#include "support/rendezvous.hpp"
+
+#include <sluice/event/callback_list.hpp>
+#include <sluice/event/event_dispatcher.hpp>
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+// Callbacks are destroyed as soon as nobody can be calling them, whatever else goes on. Programs
+// rely on it: what a callback captures may use what is destroyed after its list.
+
+namespace sluice {
+namespace {
+
+template <class Policies>
+class CallbackEndTest : public testing::Test {
+protected:
+    using List = CallbackList<void(), Policies>;
+
+    /// Calls a list in which another one lives and dies.
+    template <class Work>
+    static void within(Work work) {
+        List outer;
+        outer.append(work);
+        outer();
+    }
+
+    const std::shared_ptr<int> captured = std::make_shared<int>(1);
+};
+TYPED_TEST_SUITE(CallbackEndTest, test::AllPolicies, test::PolicyNames);
+
+TYPED_TEST(CallbackEndTest, RemoveInACallOfAnotherListDestroys) {
+    typename TestFixture::List list;
+    const auto handle = list.append([kept = this->captured] {});
+    this->within([&] {
+        EXPECT_TRUE(list.remove(handle));
+        EXPECT_EQ(this->captured.use_count(), 1);
+    });
+}
+
+TYPED_TEST(CallbackEndTest, ClearInACallOfAnotherListDestroys) {
+    typename TestFixture::List list;
+    for (int i = 0; i < 3; ++i) {
+        list.append([kept = this->captured] {});
+    }
+    this->within([&] {
+        list.clear();
+        EXPECT_EQ(this->captured.use_count(), 1);
+    });
+}
+
+TYPED_TEST(CallbackEndTest, ListThatEndsInACallOfAnotherListTakesItsCallbacksAlong) {
+    std::optional<typename TestFixture::List> list(std::in_place);
+    list->append([kept = this->captured] {});
+    this->within([&] {
+        (*list)();
+        list.reset();
+        EXPECT_EQ(this->captured.use_count(), 1);
+    });
+}
+
+TYPED_TEST(CallbackEndTest, AssignmentInACallOfAnotherListDestroysWhatWasThere) {
+    typename TestFixture::List list;
+    const typename TestFixture::List empty;
+    this->within([&] {
+        list.append([kept = this->captured] {});
+        list = empty;
+        EXPECT_EQ(this->captured.use_count(), 1);
+        list.append([kept = this->captured] {});
+        list = typename TestFixture::List();
+        EXPECT_EQ(this->captured.use_count(), 1);
+    });
+}
+
+TYPED_TEST(CallbackEndTest, DispatcherThatEndsInACallOfAListTakesItsListenersAlong) {
+    using Dispatcher = EventDispatcher<int, void(), TypeParam>;
+    std::optional<Dispatcher> dispatcher(std::in_place);
+    dispatcher->appendListener(1, [kept = this->captured] {});
+    const auto handle = dispatcher->appendListener(2, [kept = this->captured] {});
+    this->within([&] {
+        EXPECT_TRUE(dispatcher->removeListener(2, handle));
+        EXPECT_EQ(this->captured.use_count(), 2);
+        dispatcher.reset();
+        EXPECT_EQ(this->captured.use_count(), 1);
+    });
+}
+
+TYPED_TEST(CallbackEndTest, CallbacksOfARunningCallOutliveASwapIntoAListThatEnds) {
+    typename TestFixture::List list;
+    std::vector<int> seen;
+    list.append([&] {
+        typename TestFixture::List other;
+        other.append([&] { seen.push_back(9); });
+        list.swap(other);
+        // `other` ends here, with the callbacks of the running call.
+    });
+    list.append([kept = this->captured, &seen] { seen.push_back(*kept); });
+    list();
+    EXPECT_EQ(seen, std::vector<int>{}) << "they have been removed from the list";
+    EXPECT_EQ(this->captured.use_count(), 1);
+    list();
+    EXPECT_EQ(seen, std::vector<int>{9});
+}
+
+TYPED_TEST(CallbackEndTest, CallbacksOfARunningCallOutliveAMoveIntoAListThatEnds) {
+    typename TestFixture::List list;
+    bool isCalledWithCapture = false;
+    list.append([&, kept = this->captured] {
+        { const typename TestFixture::List other(std::move(list)); }
+        isCalledWithCapture = kept.use_count() == 2;
+    });
+    list();
+    EXPECT_TRUE(isCalledWithCapture);
+    EXPECT_EQ(this->captured.use_count(), 1);
+}
+
+// ---- beside other threads
+
+/// Another thread that makes a call of a list of its own, and stays in it as long as this lives.
+template <class List>
+class CallElsewhere {
+public:
+    CallElsewhere()
+        : thread_([this] {
+              List list;
+              list.append([this] {
+                  meeting_.arrive();
+                  meeting_.arrive();
+              });
+              list();
+              meeting_.arrive();
+              meeting_.arrive();
+          }) {
+        meeting_.arrive();
+    }
+    CallElsewhere(const CallElsewhere&) = delete;
+    CallElsewhere& operator=(const CallElsewhere&) = delete;
+    ~CallElsewhere() {
+        if (!hasReturned_) {
+            endCall();
+        }
+        meeting_.arrive();
+        thread_.join();
+    }
+
+    /// The thread lives on, outside of calls.
+    void endCall() {
+        meeting_.arrive();
+        meeting_.arrive();
+        hasReturned_ = true;
+    }
+
+private:
+    test::Rendezvous meeting_;
+    bool hasReturned_ = false;
+    std::thread thread_;
+};
+
+template <class Policies>
+class SharedCallbackEndTest : public CallbackEndTest<Policies> {};
+using SharedPolicies = testing::Types<DefaultPolicies, test::OwnLockPolicies>;
+TYPED_TEST_SUITE(SharedCallbackEndTest, SharedPolicies, test::PolicyNames);
+
+TYPED_TEST(SharedCallbackEndTest, RemoveDestroysBesideAThreadThatMakesNoCalls) {
+    CallElsewhere<typename TestFixture::List> other;
+    other.endCall();
+    typename TestFixture::List list;
+    for (int i = 0; i < 10; ++i) {
+        const auto handle = list.append([kept = this->captured] {});
+        list();
+        EXPECT_TRUE(list.remove(handle));
+        EXPECT_EQ(this->captured.use_count(), 1);
+    }
+}
+
+TYPED_TEST(SharedCallbackEndTest, RemoveWaitsForNobodyAndTheLastCallDestroys) {
+    typename TestFixture::List list;
+    CallElsewhere<typename TestFixture::List> other;
+    const auto handle = list.append([kept = this->captured] {});
+    EXPECT_TRUE(list.remove(handle));
+    EXPECT_EQ(this->captured.use_count(), 2) << "the other call might be using it";
+    other.endCall();
+    EXPECT_EQ(this->captured.use_count(), 1);
+}
+
+TYPED_TEST(SharedCallbackEndTest, ListTakesItsCallbacksAlongWhateverOtherListsDo) {
+    const CallElsewhere<typename TestFixture::List> other;
+    {
+        typename TestFixture::List list;
+        list.append([kept = this->captured] {});
+        list();
+    }
+    EXPECT_EQ(this->captured.use_count(), 1);
+}
+
+TYPED_TEST(SharedCallbackEndTest, RemoveAndWaitDestroysBesideOtherThreads) {
+    CallElsewhere<typename TestFixture::List> other;
+    typename TestFixture::List list;
+    const auto handle = list.append([kept = this->captured] {});
+    EXPECT_TRUE(list.remove(handle));
+    const auto next = list.append([kept = this->captured] {});
+    other.endCall();
+    EXPECT_TRUE(list.removeAndWait(next));
+    EXPECT_EQ(this->captured.use_count(), 1);
+}
+
+}  // namespace
+}  // namespace sluice

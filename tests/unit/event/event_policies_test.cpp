@@ -1,0 +1,506 @@
+#include "event_suites.hpp"
+
+#include <sluice/event/event_dispatcher.hpp>
+#include <sluice/event/event_policies.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <type_traits>
+#include <unordered_map>
+#include <vector>
+
+namespace sluice {
+namespace {
+
+using Numbers = std::vector<int>;
+
+template <class Policies>
+class EventPoliciesTest : public testing::Test {};
+TYPED_TEST_SUITE(EventPoliciesTest, test::AllPolicies, test::PolicyNames);
+
+template <class Policies, class Mode>
+struct Passing : Policies {
+    using ArgumentPassingMode = Mode;
+};
+template <class Policies, template <class> class... List>
+struct Mixing : Policies {
+    using Mixins = MixinList<List...>;
+};
+
+// ---- getEvent
+
+struct Message {
+    int type = 0;
+    std::string text;
+};
+
+TYPED_TEST(EventPoliciesTest, GetEventFindsTheEventInTheArguments) {
+    struct Policies : TypeParam {
+        static int getEvent(const Message& message, bool) { return message.type; }
+    };
+    EventDispatcher<int, void(const Message&, bool), Policies> dispatcher;
+    std::vector<std::string> seen;
+    dispatcher.appendListener(
+        3, [&seen](const Message& message, bool) { seen.push_back("3" + message.text); });
+    dispatcher.appendListener(
+        5, [&seen](const Message& message, bool) { seen.push_back("5" + message.text); });
+    dispatcher.dispatch(Message{3, "a"}, true);
+    dispatcher.dispatch(Message{5, "b"}, true);
+    dispatcher.dispatch(Message{7, "c"}, true);
+    EXPECT_EQ(seen, (std::vector<std::string>{"3a", "5b"}));
+}
+
+TYPED_TEST(EventPoliciesTest, GetEventMayReturnAReference) {
+    struct Policies : TypeParam {
+        static const std::string& getEvent(const Message& message) { return message.text; }
+    };
+    EventDispatcher<std::string, void(const Message&), Policies> dispatcher;
+    int calls = 0;
+    dispatcher.appendListener("here", [&calls](const Message&) { ++calls; });
+    dispatcher.dispatch(Message{1, "here"});
+    dispatcher.dispatch(Message{1, "there"});
+    EXPECT_EQ(calls, 1);
+}
+
+template <class Policies>
+struct TypeMember : Policies {
+    template <class First, class... Rest>
+    static int getEvent(const First& first, const Rest&...) {
+        return first.type;
+    }
+};
+
+TYPED_TEST(EventPoliciesTest, GetEventMayBeATemplate) {
+    using Policies = TypeMember<TypeParam>;
+    EventDispatcher<int, void(const Message&, int), Policies> dispatcher;
+    int sum = 0;
+    dispatcher.appendListener(4, [&sum](const Message&, int n) { sum += n; });
+    dispatcher.dispatch(Message{4, ""}, 7);
+    EXPECT_EQ(sum, 7);
+}
+
+TYPED_TEST(EventPoliciesTest, GetEventThatTakesOtherArgumentsLeavesTheFirstOne) {
+    struct Policies : TypeParam {
+        static int getEvent(const Message& message) { return message.type; }
+    };
+    EventDispatcher<int, void(const Message&), Policies> dispatcher;
+    Numbers seen;
+    dispatcher.appendListener(3, [&seen](const Message&) { seen.push_back(3); });
+    dispatcher.appendListener(8, [&seen](const Message&) { seen.push_back(8); });
+    dispatcher.dispatch(Message{3, ""});
+    dispatcher.dispatch(8, Message{3, ""});
+    EXPECT_EQ(seen, (Numbers{3, 8}));
+}
+
+TYPED_TEST(EventPoliciesTest, GetEventSeesTheExtraFirstArgument) {
+    struct Policies : Passing<TypeParam, ArgumentPassingExcludeEvent> {
+        static int getEvent(const Message& message, int) { return message.type; }
+    };
+    EventDispatcher<int, void(int), Policies> dispatcher;
+    int sum = 0;
+    dispatcher.appendListener(3, [&sum](int n) { sum += n; });
+    dispatcher.dispatch(Message{3, ""}, 9);
+    EXPECT_EQ(sum, 9);
+}
+
+// ---- where the event is
+
+TYPED_TEST(EventPoliciesTest, EventIncludedOnly) {
+    using Policies = Passing<TypeParam, ArgumentPassingIncludeEvent>;
+    EventDispatcher<int, void(int, int), Policies> dispatcher;
+    Numbers seen;
+    dispatcher.appendListener(3, [&seen](int event, int n) { seen = {event, n}; });
+    dispatcher.dispatch(3, 5);
+    EXPECT_EQ(seen, (Numbers{3, 5}));
+}
+
+TYPED_TEST(EventPoliciesTest, EventExcludedOnly) {
+    using Policies = Passing<TypeParam, ArgumentPassingExcludeEvent>;
+    EventDispatcher<int, void(int, int), Policies> dispatcher;
+    Numbers seen;
+    dispatcher.appendListener(3, [&seen](int a, int b) { seen = {a, b}; });
+    dispatcher.dispatch(3, 5, 6);
+    EXPECT_EQ(seen, (Numbers{5, 6}));
+}
+
+// ---- canContinueInvoking
+
+TYPED_TEST(EventPoliciesTest, CanContinueInvokingIsAskedAfterEachCallback) {
+    struct Policies : TypeParam {
+        static bool canContinueInvoking(int n) { return n < 2; }
+    };
+    CallbackList<void(int&), Policies> list;
+    for (int i = 0; i < 5; ++i) {
+        list.append([](int& n) { ++n; });
+    }
+    int n = 0;
+    list(n);
+    EXPECT_EQ(n, 2);
+    n = 9;
+    list(n);
+    EXPECT_EQ(n, 10) << "the first one is always called";
+}
+
+TYPED_TEST(EventPoliciesTest, CanContinueInvokingMayTakeAValueByReference) {
+    struct Policies : TypeParam {
+        static bool canContinueInvoking(std::string& text) {
+            text += ".";
+            return text.size() < 3;
+        }
+    };
+    EventDispatcher<int, void(std::string), Policies> dispatcher;
+    std::vector<std::string> seen;
+    for (int i = 0; i < 5; ++i) {
+        dispatcher.appendListener(1, [&seen](const std::string& text) { seen.push_back(text); });
+    }
+    dispatcher.dispatch(1, std::string());
+    EXPECT_EQ(seen, (std::vector<std::string>{"", ".", ".."}));
+}
+
+TYPED_TEST(EventPoliciesTest, CanContinueInvokingStopsADispatch) {
+    struct Event {
+        bool isCanceled = false;
+    };
+    struct Policies : TypeParam {
+        static bool canContinueInvoking(const Event& event) { return !event.isCanceled; }
+    };
+    EventDispatcher<int, void(Event&), Policies> dispatcher;
+    Numbers seen;
+    dispatcher.appendListener(3, [&seen](Event&) { seen.push_back(1); });
+    dispatcher.appendListener(3, [&seen](Event& event) {
+        seen.push_back(2);
+        event.isCanceled = true;
+    });
+    dispatcher.appendListener(3, [&seen](Event&) { seen.push_back(3); });
+    Event event;
+    dispatcher.dispatch(3, event);
+    EXPECT_EQ(seen, (Numbers{1, 2}));
+}
+
+// ---- Map, and events of all kinds
+
+struct Point {
+    int x;
+    int y;
+    friend bool operator==(const Point& a, const Point& b) { return a.x == b.x && a.y == b.y; }
+};
+struct PointHash {
+    std::size_t operator()(const Point& point) const {
+        return static_cast<std::size_t>(point.x) * 1000 + static_cast<std::size_t>(point.y);
+    }
+};
+struct Ordered {
+    int number;
+    friend bool operator<(const Ordered& a, const Ordered& b) { return a.number < b.number; }
+};
+
+// Dispatches all of the events and checks that each finds its own listener.
+template <class Dispatcher>
+void checkFinding(const std::vector<typename Dispatcher::Event>& events) {
+    Dispatcher dispatcher;
+    std::vector<std::size_t> seen;
+    for (std::size_t i = 1; i < events.size(); ++i) {
+        dispatcher.appendListener(events[i], [&seen, i] { seen.push_back(i); });
+        dispatcher.dispatch(events[i]);
+    }
+    dispatcher.dispatch(events[0]);
+    const Dispatcher copy(dispatcher);
+    for (std::size_t i = 1; i < events.size(); ++i) {
+        copy.dispatch(events[i]);
+    }
+    ASSERT_EQ(seen.size(), 2 * (events.size() - 1));
+    for (std::size_t i = 0; i < seen.size(); ++i) {
+        EXPECT_EQ(seen[i], 1 + i % (events.size() - 1));
+    }
+}
+
+template <class Policies>
+struct HashedPoints : Policies {
+    template <class Key, class Value>
+    using Map = std::unordered_map<Key, Value, PointHash>;
+};
+
+/// Takes everything that can be called, and cannot be compared or asked whether it is empty.
+class ErasedCallback {
+public:
+    template <class F>
+    ErasedCallback(F f) : function_(std::move(f)) {}
+    void operator()(int n) const { function_(n); }
+
+private:
+    std::function<void(int)> function_;
+};
+template <class Policies>
+struct ErasedPolicies : Policies {
+    using Callback = ErasedCallback;
+};
+
+TYPED_TEST(EventPoliciesTest, CallbackOfThePolicyNeedNotKnowNull) {
+    CallbackList<void(int), ErasedPolicies<TypeParam>> list;
+    int sum = 0;
+    list.append([&sum](int n) { sum += n; });
+    list(3);
+    EXPECT_EQ(sum, 3);
+}
+
+/// Converts to a number, which says nothing about whether it can be called.
+struct Tally {
+    int* sum;
+    int count = 0;
+    operator int() const { return count; }
+    void operator()(int n) { *sum += n + ++count; }
+};
+template <class Policies>
+struct TallyPolicies : Policies {
+    using Callback = Tally;
+};
+
+TYPED_TEST(EventPoliciesTest, CallbackThatConvertsToZeroIsNotNull) {
+    int sum = 0;
+    CallbackList<void(int), TallyPolicies<TypeParam>> list;
+    EXPECT_TRUE(list.append(Tally{&sum}));
+    list(1);
+    list(1);
+    EXPECT_EQ(sum, 5);
+}
+
+TYPED_TEST(EventPoliciesTest, MapOfThePolicyWithAnotherHash) {
+    using Policies = HashedPoints<TypeParam>;
+    checkFinding<EventDispatcher<Point, void(), Policies>>(
+        {{0, 0}, {1, 2}, {2, 1}, {1, 1}, {3, 3}, {4, 4}, {5, 5}, {6, 6}, {7, 7}, {8, 8}, {9, 9}});
+}
+
+template <class Policies>
+struct InOrder : Policies {
+    template <class Key, class Value>
+    using Map = std::map<Key, Value>;
+};
+
+TYPED_TEST(EventPoliciesTest, OrderedMapOfThePolicy) {
+    using Policies = InOrder<TypeParam>;
+    checkFinding<EventDispatcher<std::string, void(), Policies>>({"x", "a", "b", "c", "d"});
+}
+
+template <class Policies>
+struct Downwards : Policies {
+    template <class Key, class Value>
+    using Map = std::map<Key, Value, std::greater<Key>>;
+};
+
+TYPED_TEST(EventPoliciesTest, MapOfThePolicyMayCompareInItsOwnWay) {
+    using Policies = Downwards<TypeParam>;
+    checkFinding<EventDispatcher<int, void(), Policies>>({0, 5, 3, 9, 1, 7});
+}
+
+TYPED_TEST(EventPoliciesTest, EventsWithoutHashAreOrdered) {
+    checkFinding<EventDispatcher<Ordered, void(), TypeParam>>({{0}, {5}, {3}, {9}, {1}});
+}
+
+enum class Kind { none, first, second };
+
+TYPED_TEST(EventPoliciesTest, EventsMayBeEnumsStringsAndPointers) {
+    checkFinding<EventDispatcher<Kind, void(), TypeParam>>({Kind::none, Kind::first, Kind::second});
+    checkFinding<EventDispatcher<std::string, void(), TypeParam>>({"none", "", "one", "two"});
+    const int places[3] = {};
+    checkFinding<EventDispatcher<const int*, void(), TypeParam>>(
+        {nullptr, &places[0], &places[1], &places[2]});
+}
+
+// ---- Mixins
+
+/// Writes down what it was asked, and objects to even numbers.
+template <class Base>
+struct Odd : Base {
+    using Base::Base;
+    bool mixinBeforeDispatch(int& n, Numbers& log) const {
+        log.push_back(100 + n);
+        return n % 2 != 0;
+    }
+};
+/// Writes down and doubles.
+template <class Base>
+struct Doubled : Base {
+    bool mixinBeforeDispatch(int& n, Numbers& log) const {
+        log.push_back(200 + n);
+        n *= 2;
+        return true;
+    }
+};
+/// Has no hook.
+template <class Base>
+struct Named : Base {
+    std::string name() const { return "named"; }
+};
+/// Has a hook for any arguments.
+template <class Base>
+struct Any : Base {
+    template <class... Args>
+    bool mixinBeforeDispatch(Args&...) const {
+        ++count;
+        return true;
+    }
+    mutable int count = 0;
+};
+
+template <class Dispatcher>
+Numbers logOf(const Dispatcher& dispatcher, int event, int n) {
+    Numbers log;
+    dispatcher.dispatch(event, n, log);
+    return log;
+}
+
+TYPED_TEST(EventPoliciesTest, HooksAreCalledInTheOrderOfTheListUntilOneObjects) {
+    using Policies = Mixing<TypeParam, Odd, Doubled>;
+    EventDispatcher<int, void(int, Numbers&), Policies> dispatcher;
+    dispatcher.appendListener(1, [](int n, Numbers& log) { log.push_back(n); });
+    EXPECT_EQ(logOf(dispatcher, 1, 3), (Numbers{103, 203, 6}));
+    EXPECT_EQ(logOf(dispatcher, 1, 4), (Numbers{104}));
+    EXPECT_EQ(logOf(dispatcher, 7, 3), (Numbers{103, 203})) << "nobody listens; all the same";
+    Numbers log;
+    dispatcher.directDispatch(1, 5, log);
+    EXPECT_EQ(log, (Numbers{105, 205, 10}));
+}
+
+TYPED_TEST(EventPoliciesTest, OtherOrderOfTheMixinsIsAnotherOrderOfTheHooks) {
+    using Policies = Mixing<TypeParam, Doubled, Odd>;
+    EventDispatcher<int, void(int, Numbers&), Policies> dispatcher;
+    EXPECT_EQ(logOf(dispatcher, 1, 3), (Numbers{203, 106}));
+}
+
+TYPED_TEST(EventPoliciesTest, MixinWithoutHookDoesNotRepeatTheNextOnes) {
+    using Policies = Mixing<TypeParam, Named, Odd, Named, Doubled, Named>;
+    EventDispatcher<int, void(int, Numbers&), Policies> dispatcher;
+    EXPECT_EQ(dispatcher.name(), "named");
+    EXPECT_EQ(logOf(dispatcher, 1, 3), (Numbers{103, 203}));
+}
+
+TYPED_TEST(EventPoliciesTest, HookMayBeATemplate) {
+    using Policies = Mixing<TypeParam, Named, Any, Named>;
+    EventDispatcher<int, void(int), Policies> dispatcher;
+    dispatcher.dispatch(1, 2);
+    dispatcher.dispatch(1, 2);
+    EXPECT_EQ(dispatcher.count, 2);
+}
+
+TYPED_TEST(EventPoliciesTest, DispatcherWithMixinsIsCopiedAndMovedAsAWhole) {
+    using Policies = Mixing<TypeParam, Any>;
+    EventDispatcher<int, void(int), Policies> dispatcher;
+    int sum = 0;
+    dispatcher.appendListener(1, [&sum](int n) { sum += n; });
+    dispatcher.dispatch(1, 2);
+    auto copy = dispatcher;
+    copy.dispatch(1, 3);
+    EXPECT_EQ(copy.count, 2);
+    EXPECT_EQ(dispatcher.count, 1);
+    const auto moved = std::move(copy);
+    moved.dispatch(1, 4);
+    EXPECT_EQ(moved.count, 3);
+    EXPECT_EQ(sum, 9);
+}
+
+// ---- Threading
+
+TYPED_TEST(EventPoliciesTest, MutexIsThatOfTheThreading) {
+    EXPECT_TRUE((std::is_same_v<typename CallbackList<void(), TypeParam>::Mutex,
+                                typename detail::ThreadingOf<TypeParam>::Mutex>));
+    EXPECT_TRUE((std::is_same_v<typename EventDispatcher<int, void(), TypeParam>::Mutex,
+                                typename detail::ThreadingOf<TypeParam>::Mutex>));
+}
+
+// What programs wrote before there were shared mutexes among the policies.
+struct OldThreading {
+    struct Mutex {
+        void lock() { ++locks; }
+        void unlock() {}
+        inline static int locks = 0;
+    };
+    template <class T>
+    using Atomic = std::atomic<T>;
+    using ConditionVariable = std::condition_variable;
+};
+struct OldPolicies {
+    using Threading = OldThreading;
+};
+
+TEST(EventThreadingTest, LockOfTheUsersChoiceIsUsed) {
+    EventDispatcher<int, void(), OldPolicies> dispatcher;
+    int calls = 0;
+    const auto handle = dispatcher.appendListener(1, [&calls] { ++calls; });
+    EXPECT_GT(OldThreading::Mutex::locks, 0);
+    dispatcher.dispatch(1);
+    const int locks = OldThreading::Mutex::locks;
+    dispatcher.dispatch(1);
+    EXPECT_EQ(OldThreading::Mutex::locks, locks) << "dispatching takes no lock";
+    EXPECT_TRUE(dispatcher.removeListener(1, handle));
+    EXPECT_EQ(calls, 2);
+}
+
+TEST(EventThreadingTest, GeneralThreadingNamesWhatItWasGiven) {
+    using Threading = GeneralThreading<SpinLock>;
+    EXPECT_TRUE((std::is_same_v<Threading::Mutex, SpinLock>));
+    EXPECT_TRUE((std::is_same_v<Threading::Atomic<int>, std::atomic<int>>));
+    EXPECT_TRUE((std::is_same_v<Threading::ConditionVariable, std::condition_variable>));
+    EXPECT_TRUE((std::is_same_v<Threading::SharedMutex, std::shared_timed_mutex>));
+}
+
+TEST(EventThreadingTest, SingleThreadingAtomicBehavesAsAnAtomicOfOneThread) {
+    SingleThreading::Atomic<int> number{5};
+    EXPECT_EQ(number.load(), 5);
+    number.store(6);
+    EXPECT_EQ(number.exchange(7), 6);
+    EXPECT_EQ(++number, 8);
+    EXPECT_EQ(--number, 7);
+    EXPECT_EQ(number.fetch_add(3), 7);
+    EXPECT_EQ(number.fetch_sub(1), 10);
+    int expected = 1;
+    EXPECT_FALSE(number.compare_exchange_weak(expected, 2));
+    EXPECT_EQ(expected, 9);
+    EXPECT_TRUE(number.compare_exchange_weak(expected, 2));
+    EXPECT_EQ(number.load(), 2);
+    EXPECT_EQ(SingleThreading::Atomic<int>().load(), 0);
+}
+
+TEST(EventThreadingTest, SingleThreadingMutexCanAlwaysBeHad) {
+    SingleThreading::Mutex mutex;
+    const std::lock_guard<SingleThreading::Mutex> guard(mutex);
+    EXPECT_TRUE(mutex.try_lock());
+    SingleThreading::ConditionVariable condition;
+    condition.notify_one();
+    condition.notify_all();
+}
+
+// A domain of one's own, for callbacks that stay inside for long.
+struct OwnDomainThreading : MultipleThreading {
+    static EpochDomain& epochDomain() {
+        static EpochDomain domain;
+        return domain;
+    }
+};
+struct OwnDomainPolicies {
+    using Threading = OwnDomainThreading;
+};
+
+TEST(EventThreadingTest, ThreadingMayBringADomainOfItsOwn) {
+    CallbackList<void(), OwnDomainPolicies> list;
+    bool isInside = false;
+    bool isInsideTheOther = false;
+    CallbackList<void()> other;
+    other.append([&] { isInsideTheOther = OwnDomainThreading::epochDomain().isInside(); });
+    list.append([&] { isInside = OwnDomainThreading::epochDomain().isInside(); });
+    list();
+    other();
+    EXPECT_TRUE(isInside);
+    EXPECT_FALSE(isInsideTheOther);
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,289 @@
+#include "support/crew.hpp"
+#include "support/payloads.hpp"
+#include "support/watchdog.hpp"
+#include "unit/event/event_queue_suites.hpp"
+
+#include <sluice/event/event_queue.hpp>
+#include <sluice/event/event_queue_options.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdio>
+#include <memory>
+#include <vector>
+
+// Queues with a limit.
+
+namespace sluice {
+namespace {
+
+using namespace test;
+using Numbers = std::vector<int>;
+
+TEST(EventQueueOptionsTest, AreUnboundedAndRejectByDefault) {
+    constexpr EventQueueOptions options;
+    EXPECT_EQ(options.limit, unlimited);
+    EXPECT_EQ(options.overflow, Overflow::reject);
+}
+
+/// A queue with room for three, whose listeners note what they are called with.
+template <class Policies>
+class BoundedEventQueueTest : public testing::Test {
+protected:
+    using Queue = EventQueue<int, void(int), Policies>;
+
+    void use(Overflow overflow) {
+        queue = std::make_unique<Queue>(EventQueueOptions{3, overflow});
+        for (int event = 0; event < 10; ++event) {
+            queue->appendListener(event, [this](int number) { seen.push_back(number); });
+        }
+    }
+
+    /// How many were accepted.
+    int enqueue(std::initializer_list<int> numbers) {
+        int accepted = 0;
+        for (const int number : numbers) {
+            accepted += queue->enqueue(number) ? 1 : 0;
+        }
+        return accepted;
+    }
+
+    Numbers processed() {
+        (void)queue->process();
+        Numbers result;
+        result.swap(seen);
+        return result;
+    }
+
+    std::unique_ptr<Queue> queue;
+    Numbers seen;
+};
+TYPED_TEST_SUITE(BoundedEventQueueTest, QueuePolicies, QueuePolicyNames);
+
+TYPED_TEST(BoundedEventQueueTest, RejectsWhatFindsNoRoom) {
+    this->use(Overflow::reject);
+    EXPECT_EQ(this->enqueue({1, 2, 3, 4, 5}), 3);
+    EXPECT_EQ(this->queue->sizeApprox(), 3U);
+    EXPECT_TRUE(this->queue->processOne());
+    EXPECT_EQ(this->enqueue({6, 7}), 1);
+    EXPECT_EQ(this->processed(), (Numbers{1, 2, 3, 6}));
+    EXPECT_EQ(this->queue->discardedCount(), 0U);
+}
+
+TYPED_TEST(BoundedEventQueueTest, RejectedArgumentsAreUntouched) {
+    EventQueue<int, void(const std::unique_ptr<int>&), TypeParam> pointers(EventQueueOptions{1});
+    auto kept = std::make_unique<int>(5);
+    EXPECT_TRUE(pointers.enqueue(1, std::make_unique<int>(4)));
+    EXPECT_FALSE(pointers.enqueue(1, std::move(kept)));
+    ASSERT_NE(kept, nullptr);
+    pointers.clearEvents();
+    pointers.close();
+    EXPECT_FALSE(pointers.enqueue(1, std::move(kept)));
+    EXPECT_NE(kept, nullptr);
+}
+
+TYPED_TEST(BoundedEventQueueTest, EventsThatAreBeingProcessedTakeNoRoom) {
+    this->use(Overflow::reject);
+    this->queue->appendListener(1, [this](int) { EXPECT_EQ(this->enqueue({7, 8, 9, 5}), 3); });
+    EXPECT_EQ(this->enqueue({1, 2, 3}), 3);
+    EXPECT_EQ(this->processed(), (Numbers{1, 2, 3}));
+    EXPECT_EQ(this->processed(), (Numbers{7, 8, 9}));
+}
+
+TYPED_TEST(BoundedEventQueueTest, ClearedAndTakenEventsGiveTheirRoomBack) {
+    this->use(Overflow::reject);
+    EXPECT_EQ(this->enqueue({1, 2, 3}), 3);
+    typename TestFixture::Queue::QueuedEvent event{};
+    EXPECT_TRUE(this->queue->peekEvent(&event));
+    EXPECT_EQ(this->enqueue({4}), 0) << "peeking makes no room";
+    EXPECT_TRUE(this->queue->takeEvent(&event));
+    EXPECT_EQ(this->enqueue({4, 5}), 1);
+    this->queue->clearEvents();
+    EXPECT_EQ(this->enqueue({6, 7, 8, 9}), 3);
+    EXPECT_EQ(this->processed(), (Numbers{6, 7, 8}));
+}
+
+TYPED_TEST(BoundedEventQueueTest, EventsThatComeBackKeepOthersOutUntilTheLimitHoldsAgain) {
+    this->use(Overflow::reject);
+    EXPECT_EQ(this->enqueue({1, 2, 3}), 3);
+    EXPECT_FALSE(this->queue->processIf([this](int number) {
+        EXPECT_EQ(this->enqueue({number + 5}), 1);
+        return false;
+    }));
+    EXPECT_EQ(this->queue->sizeApprox(), 6U);
+    for (int left = 5; left >= 3; --left) {
+        EXPECT_EQ(this->enqueue({9}), 0);
+        EXPECT_TRUE(this->queue->processOne());
+    }
+    EXPECT_EQ(this->enqueue({9}), 0);
+    EXPECT_TRUE(this->queue->processOne());
+    EXPECT_EQ(this->enqueue({9}), 1);
+    EXPECT_EQ(this->processed(), (Numbers{1, 2, 3, 6, 7, 8, 9}));
+}
+
+// ---- the oldest makes room
+
+TYPED_TEST(BoundedEventQueueTest, DropsTheOldest) {
+    this->use(Overflow::dropOldest);
+    EXPECT_EQ(this->enqueue({1, 2, 3, 4, 5}), 5);
+    EXPECT_EQ(this->queue->sizeApprox(), 3U);
+    EXPECT_EQ(this->queue->discardedCount(), 2U);
+    EXPECT_EQ(this->processed(), (Numbers{3, 4, 5}));
+    EXPECT_EQ(this->enqueue({6, 7, 8}), 3);
+    EXPECT_EQ(this->queue->discardedCount(), 2U);
+}
+
+TYPED_TEST(BoundedEventQueueTest, DropsAsManyAsTheLimitAsksWhenEventsCameBack) {
+    this->use(Overflow::dropOldest);
+    EXPECT_EQ(this->enqueue({1, 2, 3}), 3);
+    EXPECT_FALSE(this->queue->processIf([this](int number) {
+        EXPECT_EQ(this->enqueue({number + 5}), 1);
+        return false;
+    }));
+    EXPECT_EQ(this->queue->sizeApprox(), 6U);
+    EXPECT_EQ(this->enqueue({9}), 1);
+    EXPECT_EQ(this->queue->discardedCount(), 4U);
+    EXPECT_EQ(this->processed(), (Numbers{7, 8, 9}));
+}
+
+TYPED_TEST(BoundedEventQueueTest, DroppedArgumentsAreDestroyedAtOnce) {
+    Census census;
+    EventQueue<int, void(const Counted&), TypeParam> counted(
+        EventQueueOptions{2, Overflow::dropOldest});
+    for (int i = 0; i < 10; ++i) {
+        EXPECT_TRUE(counted.enqueue(1, Counted(census, i)));
+        EXPECT_LE(census.alive(), 2U);
+    }
+    EXPECT_EQ(counted.discardedCount(), 8U);
+    Numbers left;
+    EXPECT_TRUE(
+        counted.processQueueWith([&](int, const Counted& item) { left.push_back(item.value()); }));
+    EXPECT_EQ(left, (Numbers{8, 9}));
+}
+
+TYPED_TEST(BoundedEventQueueTest, ClosedQueueDropsNothing) {
+    this->use(Overflow::dropOldest);
+    EXPECT_EQ(this->enqueue({1, 2, 3}), 3);
+    this->queue->close();
+    EXPECT_EQ(this->enqueue({4}), 0);
+    EXPECT_EQ(this->queue->discardedCount(), 0U);
+    EXPECT_EQ(this->processed(), (Numbers{1, 2, 3}));
+}
+
+// When the only room belongs to an event that is being built, there is nothing to drop.
+TYPED_TEST(BoundedEventQueueTest, RejectsWhenAllRoomBelongsToArgumentsThatAreBeingBuilt) {
+    struct Nested {
+        EventQueue<int, void(const Nested&), TypeParam>* queue;
+        explicit Nested(EventQueue<int, void(const Nested&), TypeParam>* own) : queue(own) {}
+        Nested(const Nested& other) : queue(nullptr) {
+            if (other.queue != nullptr) {
+                const Nested second(nullptr);
+                EXPECT_FALSE(other.queue->enqueue(2, second));
+            }
+        }
+        Nested& operator=(const Nested&) = delete;
+        ~Nested() = default;
+    };
+    EventQueue<int, void(const Nested&), TypeParam> nested(
+        EventQueueOptions{1, Overflow::dropOldest});
+    const Nested first(&nested);
+    EXPECT_TRUE(nested.enqueue(1, first));
+    EXPECT_EQ(nested.sizeApprox(), 1U);
+    EXPECT_EQ(nested.discardedCount(), 0U);
+}
+
+// ---- producers wait
+
+template <class Policies>
+class BlockingEventQueueTest : public testing::Test {};
+TYPED_TEST_SUITE(BlockingEventQueueTest, SharedQueuePolicies, QueuePolicyNames);
+
+TYPED_TEST(BlockingEventQueueTest, ProducersWaitForRoomAndNothingIsLostOrReordered) {
+    constexpr int each = 300;
+    EventQueue<int, void(int), TypeParam> queue(EventQueueOptions{2, Overflow::block});
+    Numbers seen[2];
+    const Watchdog watchdog(
+        [&](std::FILE* out) { std::fprintf(out, "size %zu\n", queue.sizeApprox()); });
+    Crew producers;
+    for (int self = 0; self < 2; ++self) {
+        producers.add([&queue, self] {
+            for (int i = 0; i < each; ++i) {
+                EXPECT_TRUE(queue.enqueue(self, i));
+            }
+        });
+    }
+    producers.start();
+    const auto note = [&](int self, int number) { seen[self].push_back(number); };
+    while (seen[0].size() + seen[1].size() < std::size_t{2} * each) {
+        queue.wait();
+        EXPECT_LE(queue.sizeApprox(), 2U);
+        (void)(seen[0].size() % 2 == 0 ? queue.processOneWith(note) : queue.processQueueWith(note));
+    }
+    for (int i = 0; i < each; ++i) {
+        EXPECT_EQ(seen[0].at(size_t(i)), i);
+        EXPECT_EQ(seen[1].at(size_t(i)), i);
+    }
+    producers.join();
+    EXPECT_TRUE(queue.emptyQueue());
+}
+
+TYPED_TEST(BlockingEventQueueTest, CloseTurnsWaitingProducersAway) {
+    EventQueue<int, void(const std::unique_ptr<int>&), TypeParam> queue(
+        EventQueueOptions{1, Overflow::block});
+    EXPECT_TRUE(queue.enqueue(1, std::make_unique<int>(0)));
+    const Watchdog watchdog([](std::FILE*) {});
+    std::atomic<int> refused{0};
+    Crew producers;
+    for (int i = 0; i < 3; ++i) {
+        producers.add([&] {
+            auto argument = std::make_unique<int>(1);
+            refused += queue.enqueue(1, std::move(argument)) ? 0 : 1;
+            EXPECT_NE(argument, nullptr);
+        });
+    }
+    producers.start();
+    queue.close();
+    producers.join();
+    EXPECT_EQ(refused.load(), 3);
+    EXPECT_EQ(queue.sizeApprox(), 1U);
+}
+
+#if defined(__cpp_exceptions)
+// The room that an argument gives back is heard of.
+TYPED_TEST(BlockingEventQueueTest, ProducerGoesOnWhenAnotherOnesArgumentCannotBeBuilt) {
+    struct Gate {
+        std::atomic<bool>* mayThrow = nullptr;
+        explicit Gate(std::atomic<bool>* own) : mayThrow(own) {}
+        Gate(const Gate& other) {
+            if (other.mayThrow != nullptr) {
+                awaitThat([&] { return other.mayThrow->load(); });
+                throw Breakage("a constructor");
+            }
+        }
+        Gate& operator=(const Gate&) = delete;
+        ~Gate() = default;
+    };
+    EventQueue<int, void(const Gate&), TypeParam> queue(EventQueueOptions{1, Overflow::block});
+    const Watchdog watchdog([](std::FILE*) {});
+    std::atomic<bool> mayThrow{false};
+    Crew producers;
+    producers.add([&] {
+        const Gate gate(&mayThrow);
+        EXPECT_THROW(queue.enqueue(1, gate), Breakage);
+    });
+    producers.start();
+    awaitThat([&] { return !queue.emptyQueue(); });
+    producers.add([&] {
+        const Gate gate(nullptr);
+        EXPECT_TRUE(queue.enqueue(1, gate));
+    });
+    mayThrow = true;
+    producers.join();
+    EXPECT_EQ(queue.sizeApprox(), 1U);
+}
+#endif
+
+}  // namespace
+}  // namespace sluice

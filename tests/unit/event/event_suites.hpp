@@ -1,0 +1,35 @@
+#pragma once
+
+#include <sluice/event/callback_list.hpp>
+#include <sluice/event/event_dispatcher.hpp>
+#include <sluice/event/event_policies.hpp>
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <type_traits>
+
+namespace sluice::test {
+
+struct SingleThreadPolicies {
+    using Threading = SingleThreading;
+};
+
+struct OwnLockPolicies {
+    using Threading = GeneralThreading<SpinLock>;
+};
+
+/// The policies under which lists and dispatchers must behave the same.
+using AllPolicies = testing::Types<DefaultPolicies, SingleThreadPolicies, OwnLockPolicies>;
+
+struct PolicyNames {
+    template <class Policies>
+    static std::string GetName(int) {
+        if (std::is_same_v<Policies, SingleThreadPolicies>) {
+            return "SingleThreading";
+        }
+        return std::is_same_v<Policies, DefaultPolicies> ? "MultipleThreading" : "GeneralThreading";
+    }
+};
+
+}  // namespace sluice::test

@@ -148,7 +148,13 @@ public:
         static_assert(std::is_invocable_v<Callback&, Args&...>,
                       "the arguments cannot be passed to more than one callback: take them by "
                       "reference");
-        this->visitWhile([&](Node& node) {
+        const auto guard = Chain::enter();
+        callInside(guard, args...);
+    }
+
+    /// For dispatchers: the same in a section that they are in.
+    void callInside(const typename Chain::Guard& guard, Args&... args) const {
+        this->visitWhile(guard, [&](Node& node) {
             node.callback.get()(args...);
             return detail::canContinueInvoking<Policies, Args...>(args...);
         });

@@ -181,10 +181,18 @@ public:
         }
     }
 
+    using Guard = typename ReadSide::Guard;
+    static Guard enter() { return ReadSide::enter(); }
+
     /// Calls visit(Node&) for the callbacks that are in the list now and not removed before their
     /// turn, in order, until it returns false. Returns whether it always returned true.
     template <class Visit>
     bool visitWhile(Visit&& visit) const {
+        const Guard guard = enter();
+        return visitWhile(guard, visit);
+    }
+    template <class Visit>
+    bool visitWhile(const Guard&, Visit&& visit) const {
         typename ReadSide::Traversal traversal(this);
         const typename ReadSide::Call call(traversal);
         // From here on this object is not used: a callback may destroy it.

@@ -104,7 +104,7 @@ protected:
     void dispatchTo(PrototypeTag<Result(Args...)>, const Event& event,
                     typename Same<Args>::Type... args) const {
         if (this->template isAllowed<MixinRoot>(args...)) {
-            callListener<Result(Args...)>(event, std::forward<Args>(args)...);
+            callListeners<Result(Args...)>(event, args...);
         }
     }
 
@@ -113,17 +113,15 @@ private:
     template <class Result, class... Args>
     void dispatchIncluded(PrototypeTag<Result(Args...)>, typename Same<Args>::Type... args) const {
         if (this->template isAllowed<MixinRoot>(args...)) {
-            // A copy: the arguments are about to be moved on.
-            const Key event = getEvent<Policies, Event>(args...);
-            callListener<Result(Args...)>(event, std::forward<Args>(args)...);
+            callListeners<Result(Args...)>(getEvent<Policies, Event>(args...), args...);
         }
     }
 
     template <class Prototype, class... Args>
-    void callListener(const Event& event, Args&&... args) const {
+    void callListeners(const Event& event, Args&... args) const {
         constexpr std::size_t index = Match::template ofPrototype<Prototype>();
-        this->callList(event, [&](const List& list) {
-            list.template listAt<index>()(std::forward<Args>(args)...);
+        this->callList(event, [&](const List& list, const auto& guard) {
+            list.template listAt<index>().callInside(guard, args...);
         });
     }
 };

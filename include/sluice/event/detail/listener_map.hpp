@@ -78,13 +78,13 @@ protected:
         return lists_.find(event);
     }
 
-    /// call(list) in the section of the search, so that a call needs no second one. The call may
-    /// destroy this object.
+    /// call(list, guard) in the section of the search, so that a call needs no second one. The call
+    /// may destroy this object.
     template <class Call>
     void callList(const Event& event, Call&& call) const {
-        [[maybe_unused]] const auto guard = ReadSide::enter();
+        const auto guard = ReadSide::enter();
         if (const List* const list = lists_.find(event)) {
-            call(*list);
+            call(*list, guard);
         }
     }
 

@@ -122,18 +122,12 @@ public:
     using Domain = BasicEpochDomain<Platform>;
     using Traversal = detail::Traversal<struct SharedCalls>;
 
+    using Guard = typename Domain::Guard;
+    /// A call of the callbacks of a chain, inside a guard.
+    using Call = typename Traversal::Scope;
+
     /// A section in which nothing is freed that can be found in it.
-    [[nodiscard]] static typename Domain::Guard enter() { return domain().enter(); }
-
-    /// One in which the callbacks of a chain are called.
-    class Call {
-    public:
-        explicit Call(Traversal& traversal) : guard_(enter()), scope_(traversal) {}
-
-    private:
-        typename Domain::Guard guard_;
-        typename Traversal::Scope scope_;
-    };
+    [[nodiscard]] static Guard enter() { return domain().enter(); }
 
     /// Whether no other thread can be using what this one has unlinked.
     static bool isQuiet() noexcept { return domain().isQuiet(); }

@@ -3,6 +3,7 @@
 // Everything public of every module.
 
 #include <sluice/base.hpp>
+#include <sluice/bus.hpp>
 #include <sluice/event.hpp>
 #include <sluice/fixed.hpp>
 #include <sluice/memory.hpp>

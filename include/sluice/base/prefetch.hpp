@@ -16,4 +16,13 @@ inline void prefetchForWrite(const void* address) noexcept {
 #endif
 }
 
+/// Asks for the cache line of `address` ahead of the load that will need it. A hint, as above.
+inline void prefetchForRead(const void* address) noexcept {
+#if defined(__GNUC__)
+    __builtin_prefetch(address, 0);
+#else
+    static_cast<void>(address);
+#endif
+}
+
 }  // namespace sluice

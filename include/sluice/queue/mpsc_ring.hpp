@@ -11,10 +11,10 @@
 /// for one producer, SegmentQueue when no bound can be given, BlockingQueue around it when a side
 /// must wait.
 ///
-/// Who may call what: tryPush and tryEmplace by any thread, also from a handler; tryPop and consume
-/// by the consumer; the rest by anybody. The role of the consumer is held by one thread at a time
-/// and may be passed on if the hand-over is synchronised; overlapping calls are caught by an
-/// assertion in debug builds.
+/// Who may call what: tryPush and tryEmplace by any thread, also from a handler; tryPop, consume,
+/// front and popFront by the consumer; the rest by anybody. The role of the consumer is held by one
+/// thread at a time and may be passed on if the hand-over is synchronised; overlapping calls are
+/// caught by an assertion in debug builds.
 ///
 /// Progress: pushing is lock-free: a failed compare-exchange means that another push got through. A
 /// producer stopped in the middle of a push delays the delivery of later messages, and in the end,
@@ -84,6 +84,7 @@ class MpscRing {
 
 public:
     using value_type = T;
+    class Reservation;
 
     template <std::size_t C = Capacity, std::enable_if_t<C != dynamicCapacity, int> = 0>
     MpscRing() noexcept {
@@ -125,6 +126,10 @@ public:
         return admission;
     }
 
+    /// Reserves the next slot, to construct and fill the message there in several steps. Messages
+    /// pushed after it wait until it is over.
+    [[nodiscard]] Reservation tryReserve() { return Reservation(*this); }
+
     // ---- Consumer
 
     /// Takes the oldest message out; empty when there is none.
@@ -159,6 +164,31 @@ public:
             }
         }
         return count;
+    }
+
+    /// The oldest message, to be looked at or moved from; nullptr when there is none.
+    [[nodiscard]] T* front() noexcept {
+        const typename RoleCheck::Scope consumer(consumerRole_, detail::oneConsumer);
+        for (Index head = head_.load(std::memory_order_relaxed);; head = Positions::next(head)) {
+            Slot& slot = slotAt(head);
+            const Index turn = slot.turn.load(std::memory_order_acquire);  // E1 publish
+            if (turn == filled(head)) {
+                return &slot.cell.get();
+            }
+            if (turn != skipped(head)) {
+                return nullptr;
+            }
+            const Consumed nothing{*this, head, nullptr};
+        }
+    }
+
+    /// Destroys the message that front() returned and gives its slot back.
+    void popFront() noexcept {
+        const typename RoleCheck::Scope consumer(consumerRole_, detail::oneConsumer);
+        const Index head = head_.load(std::memory_order_relaxed);  // own variable
+        SLUICE_ASSERT(slotAt(head).turn.load(std::memory_order_relaxed) == filled(head),
+                      "popFront without a message: call it only after front() returned one");
+        const Consumed oldest{*this, head, &slotAt(head).cell};
     }
 
     // ---- Anybody
@@ -280,6 +310,69 @@ private:
     RoleCheck consumerRole_;
 
     alignas(line) alignas(Storage) Storage slots_;
+};
+
+/// A slot held by a producer, from tryReserve() to commit(). Without a commit() the slot is
+/// skipped.
+template <class T, std::size_t Capacity, class Traits>
+class MpscRing<T, Capacity, Traits>::Reservation {
+public:
+    Reservation(const Reservation&) = delete;
+    Reservation& operator=(const Reservation&) = delete;
+    ~Reservation() {
+        if (open_) {
+            if (message_ != nullptr) {
+                slot().cell.destroy();
+            }
+            end(skipped(position_));
+        }
+    }
+
+    /// Whether a slot is reserved and not committed yet; result() tells why none was.
+    explicit operator bool() const noexcept { return open_; }
+    PushResult result() const noexcept { return result_; }
+
+    /// How many pushes went before this one; those that were skipped count.
+    [[nodiscard]] Index number() const noexcept {
+        return static_cast<Index>(static_cast<Index>(position_ - first) / Positions::one);
+    }
+
+    /// Constructs the message in the slot; once.
+    template <class... Args>
+    T& emplace(Args&&... args) {
+        SLUICE_ASSERT(open_ && message_ == nullptr,
+                      "emplace needs a reservation that succeeded, is not committed and holds no "
+                      "message yet");
+        message_ = &slot().cell.construct(std::forward<Args>(args)...);
+        return *message_;
+    }
+
+    T& operator*() const noexcept { return *message_; }
+    T* operator->() const noexcept { return message_; }
+
+    /// Publishes the message; the reservation is over.
+    void commit() noexcept {
+        SLUICE_ASSERT(open_ && message_ != nullptr,
+                      "commit without a message: call emplace first, commit once");
+        end(filled(position_));
+    }
+
+private:
+    friend class MpscRing;
+    explicit Reservation(MpscRing& ring) noexcept
+        : ring_(ring), result_(ring.claim(position_)), open_(result_ == PushResult::ok) {}
+
+    Slot& slot() const noexcept { return ring_.slotAt(position_); }
+    void end(Index turn) noexcept {
+        open_ = false;
+        slot().turn.store(turn, std::memory_order_release);  // E1 publish
+    }
+
+    MpscRing& ring_;
+    Index position_ = 0;
+    PushResult result_;
+    bool open_;
+    T* message_ = nullptr;
 };
 
 }  // namespace sluice

@@ -351,6 +351,11 @@ public:
     explicit operator bool() const noexcept { return push_.open; }
     PushResult result() const noexcept { return push_.result; }
 
+    /// How many pushes went before this one.
+    [[nodiscard]] Index number() const noexcept {
+        return static_cast<Index>(static_cast<Index>(push_.tail - first) / Positions::one);
+    }
+
     /// Constructs the message in the slot; once.
     template <class... Args>
     T& emplace(Args&&... args) {

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <sluice/bus/priority.hpp>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace sluice {
+
+/// What became of the messages of one type and one priority.
+struct MessageCounts {
+    std::uint64_t published = 0;  ///< accepted
+    std::uint64_t full = 0;       ///< not accepted: there was no room for any priority
+    std::uint64_t refused = 0;    ///< not accepted: there was no room for this priority
+    std::uint64_t closed = 0;     ///< not accepted: the bus was closed
+    std::uint64_t dropped = 0;    ///< accepted, and made room for a later one
+    std::uint64_t delivered = 0;  ///< accepted, and went to its handlers or the visitor
+    std::uint64_t discarded = 0;  ///< accepted, and thrown away by discard()
+    std::uint64_t failed = 0;     ///< calls of handlers that threw
+
+    [[nodiscard]] std::uint64_t rejected() const noexcept { return full + refused + closed; }
+    [[nodiscard]] std::uint64_t attempted() const noexcept { return published + rejected(); }
+    /// Those that are in the bus. While messages travel a delivery may be counted before its
+    /// publication, hence the bound.
+    [[nodiscard]] std::uint64_t queued() const noexcept {
+        const std::uint64_t gone = dropped + delivered + discarded;
+        return published < gone ? 0 : published - gone;
+    }
+
+    MessageCounts& operator+=(const MessageCounts& other) noexcept {
+        published += other.published;
+        full += other.full;
+        refused += other.refused;
+        closed += other.closed;
+        dropped += other.dropped;
+        delivered += other.delivered;
+        discarded += other.discarded;
+        failed += other.failed;
+        return *this;
+    }
+};
+
+/// How long the messages of one priority were in the bus; by their time stamps, so as exact as
+/// these.
+struct QueueTimes {
+    std::uint64_t count = 0;
+    std::chrono::nanoseconds sum{0};
+    std::chrono::nanoseconds max{0};
+
+    [[nodiscard]] std::chrono::nanoseconds mean() const noexcept {
+        return count == 0 ? sum : sum / static_cast<std::chrono::nanoseconds::rep>(count);
+    }
+};
+
+/// What has become of everything that was to be published. Exact whenever no call on the bus is
+/// under way:
+///
+///     attempted = published + rejected
+///     published = delivered + dropped + discarded + queued
+///
+/// for each type and priority. A message whose constructor threw counts as no attempt. While calls
+/// are under way each count is one of a moment shortly before.
+template <std::size_t TypeCount>
+struct BusStatistics {
+    std::array<std::array<MessageCounts, priorityCount>, TypeCount> counts;
+    std::array<QueueTimes, priorityCount> times;
+    std::size_t highWater = 0;  ///< the most messages that were in the bus at once
+
+    [[nodiscard]] const MessageCounts& of(std::size_t typeIndex, Priority priority) const noexcept {
+        return counts[typeIndex][static_cast<std::size_t>(priority)];
+    }
+    [[nodiscard]] MessageCounts ofType(std::size_t typeIndex) const noexcept {
+        MessageCounts sum;
+        for (const MessageCounts& each : counts[typeIndex]) {
+            sum += each;
+        }
+        return sum;
+    }
+    [[nodiscard]] MessageCounts ofPriority(Priority priority) const noexcept {
+        MessageCounts sum;
+        for (std::size_t type = 0; type < TypeCount; ++type) {
+            sum += of(type, priority);
+        }
+        return sum;
+    }
+    [[nodiscard]] MessageCounts total() const noexcept {
+        MessageCounts sum;
+        for (std::size_t type = 0; type < TypeCount; ++type) {
+            sum += ofType(type);
+        }
+        return sum;
+    }
+};
+
+}  // namespace sluice

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <sluice/bus/bus_traits.hpp>
+#include <sluice/bus/detail/accounts.hpp>
+#include <sluice/bus/detail/envelope.hpp>
+#include <sluice/bus/detail/plain_store.hpp>
+#include <sluice/bus/detail/pressure_gauge.hpp>
+#include <sluice/bus/detail/priority_store.hpp>
+#include <sluice/bus/detail/time_keeper.hpp>
+#include <sluice/bus/message_header.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <type_traits>
+
+#if defined(__cpp_exceptions)
+#include <exception>
+#endif
+
+namespace sluice::detail {
+
+#if defined(__cpp_exceptions)
+template <class Observer, class = void>
+inline constexpr bool observesFailures = false;
+template <class Observer>
+inline constexpr bool
+    observesFailures<Observer, std::void_t<decltype(std::declval<Observer&>().handlerFailed(
+                                   std::size_t{}, std::declval<std::exception_ptr>()))>> = true;
+#endif
+
+/// What a list of messages and traits make up. Refuses traits that cannot work.
+template <class MessageList, class Traits>
+struct BusTypes {
+    static_assert(Traits::depth >= 2, "the depth of a bus must be at least 2");
+    static_assert(MessageList::maxSize <= Traits::maxMessageSize,
+                  "a message is larger than maxMessageSize of the traits: carry large contents "
+                  "through a BufferPool, or raise the limit");
+    static_assert(Traits::limits[0] != 0 && Traits::limits[0] <= Traits::limits[1] &&
+                      Traits::limits[1] <= Traits::limits[2] && Traits::limits[2] <= 100,
+                  "limits of the traits are percentages from 1 to 100 that rise with the priority");
+    static_assert(Traits::weights[0] != 0 && Traits::weights[1] != 0 && Traits::weights[2] != 0,
+                  "weights of the traits must be at least 1");
+    static_assert(Traits::maxHandlers != 0, "maxHandlers of the traits must be at least 1");
+    static_assert(Traits::priorities || !canDrop<Traits>(),
+                  "a bus without priorities is a bare ring, which cannot drop messages");
+
+    using Header = MessageHeader<Traits>;
+    using Envelope = detail::Envelope<MessageList, Traits>;
+    using Store = std::conditional_t<Traits::priorities, PriorityStore<Envelope, Traits>,
+                                     PlainStore<Envelope, Traits>>;
+    using Accounts =
+        std::conditional_t<Traits::statistics,
+                           detail::Accounts<typename Traits::Platform, MessageList::count>,
+                           NoAccounts>;
+    using TimeKeeper = std::conditional_t<Traits::timeStamp == TimeStamp::none, NoTimeKeeper,
+                                          detail::TimeKeeper<Traits, Accounts>>;
+    using Gauge = PressureGauge<typename Traits::Platform, typename Traits::Observer>;
+};
+
+}  // namespace sluice::detail

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <sluice/bus/message_header.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace sluice::detail {
+
+/// A message in its slot: header, index of the type, and the message itself. Trivial to make and to
+/// drop: whoever builds a message in it also destroys it.
+template <class MessageList, class Traits>
+class Envelope : public MessageHeader<Traits> {
+public:
+    /// The index of an envelope whose message was never built.
+    static constexpr std::uint8_t nothing = 255;
+
+    Envelope() = default;
+    Envelope(const Envelope&) = delete;
+    Envelope& operator=(const Envelope&) = delete;
+
+    [[nodiscard]] std::uint8_t typeIndex() const noexcept { return typeIndex_; }
+    void markAsNothing() noexcept { typeIndex_ = nothing; }
+
+    const MessageHeader<Traits>& header() const noexcept { return *this; }
+
+    template <class T, class... Args>
+    void build(Args&&... args) {
+        if constexpr (std::is_constructible_v<T, Args&&...>) {
+            ::new (static_cast<void*>(storage_)) T(std::forward<Args>(args)...);
+        } else {
+            ::new (static_cast<void*>(storage_)) T{std::forward<Args>(args)...};
+        }
+        typeIndex_ = static_cast<std::uint8_t>(MessageList::template indexOf<T>);
+    }
+
+    template <class T>
+    T& get() noexcept {
+        return *std::launder(reinterpret_cast<T*>(storage_));
+    }
+
+    /// Calls f(message) with the message as what it is; not for `nothing`.
+    template <class F>
+    void visit(F&& f) {
+        MessageList::visit(typeIndex_, [&](auto type) { f(get<typename decltype(type)::type>()); });
+    }
+
+    void destroy() noexcept {
+        if constexpr (!MessageList::areTriviallyDestructible) {
+            visit([](auto& message) noexcept {
+                using Message = std::decay_t<decltype(message)>;
+                message.~Message();
+            });
+        }
+    }
+
+private:
+    std::uint8_t typeIndex_;
+    alignas(MessageList::maxAlignment) unsigned char storage_[MessageList::maxSize];
+};
+
+}  // namespace sluice::detail

@@ -1,0 +1,196 @@
+#pragma once
+
+#include <sluice/base/backoff.hpp>
+#include <sluice/base/spin_lock.hpp>
+#include <sluice/bus/detail/consumer_state.hpp>
+#include <sluice/fixed/fixed_function.hpp>
+#include <sluice/fixed/fixed_vector.hpp>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <mutex>
+#include <utility>
+
+namespace sluice::detail {
+
+/// The handlers of one type of message, in a table of fixed size, called in the order in which they
+/// were added.
+///
+/// The consumer calls from a list of its own, which it renews when the table has changed; so no
+/// handler runs under a lock, and one that adds or removes handlers changes only what later
+/// messages see.
+///
+/// Invariants: each subscription has a number of its own, its life, so that one which takes the
+/// place of another is never taken for it. A place is filled while it is free, under the lock; its
+/// callable is destroyed when it is ending and no call of it runs or can begin.
+///
+/// Edges: E1 change: table written under the lock -> version release .. version acquire -> the
+/// consumer takes the lock. E2 end: state written, heavy fence, running read -- against -- running
+/// written, light fence, state read: either the consumer sees that the handler has ended, or the
+/// remover sees that it runs. E3 done: handler's last act -> running release .. running acquire ->
+/// callable destroyed.
+///
+/// Tests: tests/unit/bus/subscription_test.cpp, tests/stress/bus_stress_test.cpp.
+template <class Signature, class Traits>
+class HandlerTable;
+
+template <class... Args, class Traits>
+class HandlerTable<void(Args...), Traits> {
+    using Platform = typename Traits::Platform;
+    using Lock = BasicSpinLock<Platform>;
+    using Consumer = ConsumerState<Platform>;
+    template <class T>
+    using Atomic = typename Platform::template Atomic<T>;
+
+public:
+    using Callable = FixedFunction<void(Args...), Traits::handlerSize>;
+
+    /// Names one subscription, also when its place has been taken by a later one.
+    struct Id {
+        std::size_t place = 0;
+        std::uint64_t life = 0;  ///< 0 is none
+    };
+
+    /// Adds a handler; no generation when the table is full.
+    Id add(Callable&& callable) {
+        const std::lock_guard<Lock> turn(lock_);
+        for (std::size_t i = 0; i < places_.size(); ++i) {
+            // Relaxed: written under the lock.
+            if (places_[i].life.load(std::memory_order_relaxed) == free) {
+                const std::uint64_t life = ++lastLife_;
+                places_[i].callable = std::move(callable);
+                places_[i].life.store(life, std::memory_order_release);  // E1
+                (void)order_.pushBack(Entry{&places_[i], life});  // as long as there are places
+                noteChange();
+                return {i, life};
+            }
+        }
+        return {};
+    }
+
+    /// Ends a subscription. When it returns, the handler does not run and will not run again,
+    /// unless it is the caller itself, or a caller of the caller: then it ends with the present
+    /// call. False when it has ended before.
+    bool remove(Id id, const Consumer& consumer) {
+        Place& place = places_[id.place];
+        if (!beginEnd(place, id)) {
+            return false;
+        }
+        if (consumer.isHere()) {
+            // Relaxed: its own store.
+            if (consumer.handler.load(std::memory_order_relaxed) == &place) {
+                place.endsWithCall = true;
+                return true;
+            }
+        } else {
+            Platform::Fence::heavy();  // E2
+            BasicBackoff<Platform> backoff;
+            while (consumer.handler.load(std::memory_order_acquire) == &place) {  // E3
+                backoff.wait();
+            }
+        }
+        finish(place);
+        return true;
+    }
+
+    [[nodiscard]] bool isLive(Id id) const noexcept {
+        return id.life != 0 && places_[id.place].life.load(std::memory_order_acquire) == id.life;
+    }
+
+    /// How many there are.
+    [[nodiscard]] std::size_t size() const noexcept {
+        const std::lock_guard<Lock> turn(lock_);
+        return order_.size();
+    }
+
+    /// Has invoke(callable) called for each handler. By the consumer.
+    template <class Invoke>
+    void forEach(Consumer& consumer, Invoke&& invoke) {
+        if (version_.load(std::memory_order_acquire) != seenVersion_) {  // E1
+            renew();
+        }
+        for (const Entry& entry : mine_) {
+            call(entry, consumer, invoke);
+        }
+    }
+
+private:
+    // What the life of a place may be besides the number of the subscription that lives there.
+    static constexpr std::uint64_t free = 0;
+    static constexpr std::uint64_t ending = std::numeric_limits<std::uint64_t>::max();
+
+    struct Place {
+        Atomic<std::uint64_t> life{free};
+        bool endsWithCall = false;  ///< the consumer's own
+        Callable callable;
+    };
+    struct Entry {
+        Place* place;
+        std::uint64_t life;
+    };
+    using Order = FixedVector<Entry, Traits::maxHandlers>;
+
+    void noteChange() noexcept {
+        // Relaxed: written under the lock only.
+        version_.store(version_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    }
+
+    void renew() {
+        const std::lock_guard<Lock> turn(lock_);
+        seenVersion_ = version_.load(std::memory_order_relaxed);  // under the lock
+        mine_ = order_;
+    }
+
+    template <class Invoke>
+    void call(const Entry& entry, Consumer& consumer, Invoke& invoke) {
+        Place& place = *entry.place;
+        // Relaxed: E2's fence orders it.
+        consumer.handler.store(&place, std::memory_order_relaxed);
+        Platform::Fence::light();                                        // E2
+        if (place.life.load(std::memory_order_acquire) == entry.life) {  // E1
+            invoke(place.callable);
+            if (place.endsWithCall) {
+                place.endsWithCall = false;
+                finish(place);
+            }
+        }
+        consumer.handler.store(nullptr, std::memory_order_release);  // E3
+    }
+
+    bool beginEnd(Place& place, Id id) {
+        const std::lock_guard<Lock> turn(lock_);
+        // Relaxed, both: written under the lock; E2's fence orders it for the consumer.
+        if (id.life == 0 || place.life.load(std::memory_order_relaxed) != id.life) {
+            return false;
+        }
+        place.life.store(ending, std::memory_order_relaxed);
+        order_.eraseOrdered(
+            std::find_if(order_.begin(), order_.end(),
+                         [&place](const Entry& entry) { return entry.place == &place; }));
+        noteChange();
+        return true;
+    }
+
+    /// Destroys the callable, outside of the lock, and frees its place.
+    void finish(Place& place) {
+        place.callable.reset();
+        const std::lock_guard<Lock> turn(lock_);
+        place.life.store(free, std::memory_order_relaxed);  // under the lock
+    }
+
+    mutable Lock lock_;
+    std::array<Place, Traits::maxHandlers> places_;
+    Order order_;
+    std::uint64_t lastLife_ = 0;
+    Atomic<std::uint64_t> version_{0};
+
+    // The consumer's own.
+    std::uint64_t seenVersion_ = 0;
+    Order mine_;
+};
+
+}  // namespace sluice::detail

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <sluice/bus/bus_traits.hpp>
+#include <sluice/bus/priority.hpp>
+
+#include <cstddef>
+
+namespace sluice::detail {
+
+constexpr std::size_t place(Priority priority) noexcept {
+    return static_cast<std::size_t>(priority);
+}
+
+template <class Traits>
+constexpr bool anyOverflow(Overflow overflow) noexcept {
+    for (const Overflow each : Traits::overflow) {
+        if (each == overflow) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// Whether publishers may make room by dropping messages.
+template <class Traits>
+constexpr bool canDrop() noexcept {
+    return anyOverflow<Traits>(Overflow::dropOldest) || anyOverflow<Traits>(Overflow::keepLatest);
+}
+
+/// Whether publishers may wait for room.
+template <class Traits>
+constexpr bool canBlock() noexcept {
+    return anyOverflow<Traits>(Overflow::block) || anyOverflow<Traits>(Overflow::blockFor);
+}
+
+/// The limit of a priority in messages: its share of the depth, rounded down, but at least one, so
+/// that no priority is shut out of a small bus. In two steps, as the product may overflow.
+template <class Traits>
+constexpr std::size_t limitOf(Priority priority) noexcept {
+    constexpr std::size_t depth = Traits::depth;
+    const std::size_t percent = Traits::limits[place(priority)];
+    const std::size_t limit = depth / 100 * percent + depth % 100 * percent / 100;
+    return limit == 0 ? 1 : limit;
+}
+
+/// With so many messages in the bus, this is what the next publisher meets.
+template <class Traits>
+constexpr Pressure pressureAt(std::size_t used, std::size_t capacity) noexcept {
+    return used >= capacity                            ? Pressure::full
+           : used >= limitOf<Traits>(Priority::medium) ? Pressure::critical
+           : used >= limitOf<Traits>(Priority::low)    ? Pressure::warning
+                                                       : Pressure::normal;
+}
+
+}  // namespace sluice::detail

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <sluice/bus/bus_traits.hpp>
+#include <sluice/bus/detail/published.hpp>
+#include <sluice/bus/priority.hpp>
+#include <sluice/queue/mpsc_ring.hpp>
+#include <sluice/queue/spsc_ring.hpp>
+
+#include <cstddef>
+#include <type_traits>
+
+namespace sluice::detail {
+
+/// Messages in one ring, which is filled to the brim: the bus without priorities.
+template <class Envelope, class Traits>
+class PlainStore {
+    using Ring = std::conditional_t<Traits::producers == Producers::one,
+                                    SpscRing<Envelope, Traits::depth, Traits>,
+                                    MpscRing<Envelope, Traits::depth, Traits>>;
+
+public:
+    static constexpr std::size_t capacity() noexcept { return Traits::depth; }
+
+    /// Lets in as many of `count` messages as there is room for, and has fill(envelope) build
+    /// each.
+    template <class Fill>
+    Published publish(Priority, std::size_t count, Fill&& fill) {
+        for (std::size_t i = 0; i < count; ++i) {
+            auto place = ring_.tryReserve();
+            if (!place) {
+                const bool isClosed = place.result() == PushResult::closed;
+                return {i != 0     ? PublishResult::ok
+                        : isClosed ? PublishResult::closed
+                                   : PublishResult::full,
+                        i, capacity()};
+            }
+            Envelope& envelope = place.emplace();
+            fill(envelope);
+            if constexpr (Traits::ids) {
+                envelope.id = place.number();
+            }
+            place.commit();
+        }
+        return {PublishResult::ok, count, capacity()};
+    }
+
+    std::size_t refreshUsed() noexcept { return used(); }
+
+    template <class Handle>
+    std::size_t serve(Handle& handle, std::size_t max) {
+        return ring_.consume(handle, max);
+    }
+
+    [[nodiscard]] bool hasMessage() noexcept { return ring_.front() != nullptr; }
+
+    void close() noexcept { ring_.close(); }
+    [[nodiscard]] bool isClosed() const noexcept { return ring_.isClosed(); }
+    [[nodiscard]] bool isDrained() const noexcept { return ring_.isDrained(); }
+    [[nodiscard]] std::size_t used() const noexcept { return ring_.sizeApprox(); }
+
+private:
+    Ring ring_;
+};
+
+}  // namespace sluice::detail

@@ -1,0 +1,229 @@
+#pragma once
+
+#include <sluice/base/prefetch.hpp>
+#include <sluice/base/spin_lock.hpp>
+#include <sluice/bus/bus_traits.hpp>
+#include <sluice/bus/detail/arrival_ring.hpp>
+#include <sluice/bus/detail/limits.hpp>
+#include <sluice/bus/detail/published.hpp>
+#include <sluice/bus/detail/service.hpp>
+#include <sluice/bus/detail/slot_list.hpp>
+#include <sluice/bus/priority.hpp>
+
+#include <array>
+#include <cstddef>
+
+namespace sluice::detail {
+
+/// Messages that are let in through one ring and sorted by priority on the consumer's side.
+///
+/// A message stays in the slot that it was built in. What arrives is sorted into a list for each
+/// priority, which publishers never see; so they have one order to agree on and one
+/// compare-exchange to pay, and all priorities share the slots. The consumer looks for arrivals
+/// when it runs out of what it knows, when urgent ones are announced, and now and then before it
+/// serves low priority.
+///
+/// Where publishers may drop messages, a spin lock guards the consumer's side. It is held while a
+/// slot is chosen or given back, never while a handler runs.
+template <class Envelope, class Traits>
+class PriorityStore {
+    static constexpr std::size_t depth = Traits::depth;
+    using Ring = ArrivalRing<depth, Traits>;
+    using Slot = typename Ring::Slot;
+    using List = SlotList<depth>;
+
+public:
+    /// The most messages that are let in.
+    static constexpr std::size_t capacity() noexcept { return limitOf<Traits>(Priority::high); }
+
+    // ---- Publishers
+
+    /// Lets in as many of `count` messages as there is room for, and has fill(envelope) build
+    /// each.
+    template <class Fill>
+    Published publish(Priority priority, std::size_t count, Fill&& fill) {
+        const typename Ring::Claim claim = ring_.claim(limitOf<Traits>(priority), count);
+        if (claim.answer != Ring::Answer::admitted) {
+            return {claim.answer == Ring::Answer::closed ? PublishResult::closed
+                    : claim.used >= capacity()           ? PublishResult::full
+                                                         : PublishResult::refused,
+                    0, claim.used};
+        }
+        prefetchForWrite(&slots_[ring_.soonClaimed(claim)]);
+        for (Filling filling{*this, claim, priority}; filling.isOpen(); filling.next()) {
+            fill(filling.envelope());
+        }
+        return {PublishResult::ok, claim.count, claim.used + claim.count};
+    }
+
+    /// Takes the oldest message of this priority for which isMeant(envelope) holds out, and hands
+    /// it to drop(envelope). False when there is none that could go.
+    template <class IsMeant, class Drop>
+    bool dropOldest(Priority priority, IsMeant&& isMeant, Drop&& drop) {
+        Slot slot = 0;
+        {
+            const Turn turn(lock_);
+            sortArrivals();
+            if (!listOf(priority).takeFirst(
+                    links_, [&](Slot each) { return isMeant(slots_[each]); }, slot)) {
+                return false;
+            }
+        }
+        drop(slots_[slot]);
+        giveBack(slot);
+        return true;
+    }
+
+    /// Messages in the bus; makes later `usedAtMost` exact again.
+    std::size_t refreshUsed() noexcept { return ring_.refreshUsed(); }
+
+    // ---- The consumer
+
+    /// Hands messages, at most `max`, to handle(envelope), each when it is its turn, and gives its
+    /// slot back. Returns how many.
+    template <class Handle>
+    std::size_t serve(Handle& handle, std::size_t max) {
+        std::size_t count = 0;
+        for (Slot slot = 0; count < max && choose(slot); ++count) {
+            const Served served{*this, slot};
+            handle(slots_[slot]);
+        }
+        return count;
+    }
+
+    /// Whether serve() would find a message.
+    [[nodiscard]] bool hasMessage() noexcept {
+        const Turn turn(lock_);
+        return ring_.hasArrival() || !listOf(Priority::high).isEmpty() ||
+               !listOf(Priority::medium).isEmpty() || !listOf(Priority::low).isEmpty();
+    }
+
+    // ---- Anybody
+
+    void close() noexcept { ring_.close(); }
+    [[nodiscard]] bool isClosed() const noexcept { return ring_.isClosed(); }
+    [[nodiscard]] bool isDrained() const noexcept { return ring_.isDrained(); }
+    [[nodiscard]] std::size_t used() const noexcept { return ring_.used(); }
+
+private:
+    /// So many messages of low priority are served before the consumer looks whether one of medium
+    /// priority has come. Each look may take the line away that a publisher is writing.
+    static constexpr unsigned patience = 16;
+
+    static constexpr bool isShared = canDrop<Traits>();
+    using Lock = BasicSpinLock<typename Traits::Platform>;
+
+    /// Locks where publishers come to the consumer's side.
+    class Turn {
+    public:
+        explicit Turn(Lock& lock) noexcept : lock_(lock) {
+            if constexpr (isShared) {
+                lock_.lock();
+            }
+        }
+        ~Turn() {
+            if constexpr (isShared) {
+                lock_.unlock();
+            }
+        }
+        Turn(const Turn&) = delete;
+        Turn& operator=(const Turn&) = delete;
+
+    private:
+        Lock& lock_;
+    };
+
+    /// Claimed slots on their way to the consumer, who hears of each of them whatever happens to
+    /// the constructors of their messages.
+    struct Filling {
+        PriorityStore& store;
+        const typename Ring::Claim& claim;
+        Priority priority;
+        std::size_t done = 0;
+
+        ~Filling() {
+            for (; isOpen(); next()) {
+                envelope().markAsNothing();
+            }
+        }
+        [[nodiscard]] bool isOpen() const noexcept { return done != claim.count; }
+        [[nodiscard]] Slot slot() const noexcept { return store.ring_.slot(claim, done); }
+        [[nodiscard]] Envelope& envelope() const noexcept { return store.slots_[slot()]; }
+        void next() noexcept {
+            if constexpr (Traits::ids) {
+                envelope().id = Ring::number(claim, done);
+            }
+            store.ring_.fill(claim, done, slot(), priority);
+            ++done;
+        }
+    };
+
+    struct Served {
+        PriorityStore& store;
+        Slot slot;
+        ~Served() { store.giveBack(slot); }
+    };
+
+    [[gnu::always_inline]] bool choose(Slot& slot) {
+        const Turn turn(lock_);
+        if (__builtin_expect(ring_.isUrgent(), 0)) {
+            fetchUrgent();
+        }
+        Priority priority = Priority::medium;
+        bool found = service_.pick(lists_, priority);
+        if (!found || (priority == Priority::low && ++lowInARow_ == patience)) {
+            lowInARow_ = 0;
+            sortArrivals();
+            found = service_.pick(lists_, priority);
+        }
+        if (found) {
+            service_.serve(priority);
+            slot = listOf(priority).popFront(links_);
+        }
+        return found;
+    }
+
+    [[gnu::noinline]] void fetchUrgent() {
+        sortArrivals();
+        if (ring_.isUrgent()) {
+            ring_.takeUrgent(sorter());
+        }
+    }
+
+    auto sorter() noexcept {
+        return [this](Slot slot, Priority priority) {
+            prefetchForRead(&slots_[slot]);
+            listOf(priority).pushBack(links_, slot);
+        };
+    }
+
+    void sortArrivals() {
+        ring_.drain(sorter(), depth);
+        while (!held_.isEmpty() && ring_.release(held_.front())) {
+            held_.popFront(links_);
+        }
+    }
+
+    void giveBack(Slot slot) noexcept {
+        const Turn turn(lock_);
+        if (__builtin_expect(!held_.isEmpty() || !ring_.release(slot), 0)) {
+            held_.pushBack(links_, slot);
+        }
+    }
+
+    List& listOf(Priority priority) noexcept { return lists_[place(priority)]; }
+
+    Ring ring_;
+
+    // The consumer's side.
+    alignas(Traits::cacheLineSize) Lock lock_;
+    ServiceFor<Traits> service_;
+    std::array<List, priorityCount> lists_;
+    unsigned lowInARow_ = 0;
+    List held_;  ///< slots that could not be given back yet
+    SlotLinks<depth> links_;
+
+    alignas(Traits::cacheLineSize) std::array<Envelope, depth> slots_;
+};
+
+}  // namespace sluice::detail

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <sluice/bus/bus_traits.hpp>
+#include <sluice/bus/priority.hpp>
+
+#include <cstdint>
+
+namespace sluice {
+
+/// What a publisher may say about a message besides the message itself. What the traits of the bus
+/// leave out of the header is ignored.
+struct PublishOptions {
+    Priority priority = Priority::medium;
+    std::uint32_t sender = 0;  ///< who publishes, in the numbers of the program
+    std::uint32_t origin = 0;  ///< the process a bridge received it from; 0 is this one
+    std::uint64_t trace = 0;   ///< follows a message across processes
+};
+
+namespace detail {
+
+template <bool On>
+struct IdField {
+    static constexpr bool hasId = false;
+};
+template <>
+struct IdField<true> {
+    static constexpr bool hasId = true;
+    /// The number of the message among those of its priority, in the order of the queue, from 0. A
+    /// gap stands for messages that were dropped or whose constructor threw.
+    std::uint64_t id;
+};
+
+template <class Traits, bool On>
+struct TimeField {
+    static constexpr bool hasTimeStamp = false;
+};
+template <class Traits>
+struct TimeField<Traits, true> {
+    static constexpr bool hasTimeStamp = true;
+    /// When it was published, as exactly as the traits say.
+    typename Traits::Platform::Clock::time_point timeStamp;
+};
+
+template <bool On>
+struct TraceField {
+    static constexpr bool hasTrace = false;
+};
+template <>
+struct TraceField<true> {
+    static constexpr bool hasTrace = true;
+    std::uint64_t trace;
+};
+
+template <bool On>
+struct SenderField {
+    static constexpr bool hasSender = false;
+};
+template <>
+struct SenderField<true> {
+    static constexpr bool hasSender = true;
+    std::uint32_t sender;
+};
+
+template <bool On>
+struct OriginField {
+    static constexpr bool hasOrigin = false;
+};
+template <>
+struct OriginField<true> {
+    static constexpr bool hasOrigin = true;
+    std::uint32_t origin;
+};
+
+template <bool On>
+struct PriorityField {
+    static constexpr bool hasPriority = false;
+};
+template <>
+struct PriorityField<true> {
+    static constexpr bool hasPriority = true;
+    Priority priority;
+};
+
+}  // namespace detail
+
+/// What travels with each message: `id`, `timeStamp`, `trace`, `sender`, `origin` and `priority`,
+/// each a member if the traits ask for it, and told by `hasId` and so on.
+template <class Traits>
+struct MessageHeader : detail::IdField<Traits::ids>,
+                       detail::TimeField<Traits, Traits::timeStamp != TimeStamp::none>,
+                       detail::TraceField<Traits::traces>,
+                       detail::SenderField<Traits::senders>,
+                       detail::OriginField<Traits::origins>,
+                       detail::PriorityField<Traits::priorities> {};
+
+}  // namespace sluice

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <type_traits>
+
+namespace sluice {
+
+namespace detail {
+
+template <class T, class... Ts>
+constexpr std::size_t countOf() noexcept {
+    return (std::size_t{std::is_same_v<T, Ts>} + ... + 0);
+}
+
+template <class T, class... Ts>
+constexpr std::size_t indexOf() noexcept {
+    std::size_t index = 0;
+    (void)((std::is_same_v<T, Ts> || (++index, false)) || ...);
+    return index;
+}
+
+}  // namespace detail
+
+/// The types that a bus carries, known at compile time. The place of a type in the list is its
+/// index, in the statistics too.
+template <class... Ts>
+struct Messages {
+    static_assert(sizeof...(Ts) != 0, "a bus needs at least one type of message");
+    static_assert(sizeof...(Ts) < 255, "a bus carries at most 254 types of message");
+    static_assert(((std::is_object_v<Ts> && !std::is_array_v<Ts>)&&...),
+                  "messages are objects: no references, functions or arrays");
+    static_assert((std::is_same_v<Ts, std::remove_cv_t<Ts>> && ...),
+                  "the types of messages are listed without const and volatile");
+    static_assert((std::is_nothrow_destructible_v<Ts> && ...),
+                  "destroying a message must not throw");
+    static_assert(((detail::countOf<Ts, Ts...>() == 1) && ...),
+                  "each type of message is listed once");
+
+    static constexpr std::size_t count = sizeof...(Ts);
+    static constexpr std::size_t maxSize = std::max({sizeof(Ts)...});
+    static constexpr std::size_t maxAlignment = std::max({alignof(Ts)...});
+    static constexpr bool areTriviallyDestructible = (std::is_trivially_destructible_v<Ts> && ...);
+
+    /// A type as a value.
+    template <class T>
+    struct Type {
+        using type = T;
+    };
+
+    template <class T>
+    static constexpr bool contains = detail::countOf<T, Ts...>() == 1;
+
+    /// Where T stands in the list.
+    template <class T>
+    static constexpr std::size_t indexOf = detail::indexOf<T, Ts...>();
+
+    /// Calls f(Type<T>) for the type with this index. A chain of comparisons, which compilers turn
+    /// into a jump; each branch is inlined.
+    template <class F>
+    static constexpr void visit(std::size_t index, F&& f) {
+        (void)((index == indexOf<Ts> ? (f(Type<Ts>{}), true) : false) || ...);
+    }
+};
+
+}  // namespace sluice

@@ -15,14 +15,14 @@ namespace sluice::detail {
 template <class MessageList, class Traits>
 class Envelope : public MessageHeader<Traits> {
 public:
-    /// The index of an envelope whose message was never built.
-    static constexpr std::uint8_t nothing = 255;
-
     Envelope() = default;
     Envelope(const Envelope&) = delete;
     Envelope& operator=(const Envelope&) = delete;
 
-    [[nodiscard]] std::uint8_t typeIndex() const noexcept { return typeIndex_; }
+    [[nodiscard]] std::size_t typeIndex() const noexcept { return typeIndex_; }
+
+    /// Whether there is a message in it: its constructor may have thrown.
+    [[nodiscard]] bool isBuilt() const noexcept { return typeIndex_ != nothing; }
     void markAsNothing() noexcept { typeIndex_ = nothing; }
 
     const MessageHeader<Traits>& header() const noexcept { return *this; }
@@ -58,6 +58,8 @@ public:
     }
 
 private:
+    static constexpr std::uint8_t nothing = 255;
+
     std::uint8_t typeIndex_;
     alignas(MessageList::maxAlignment) unsigned char storage_[MessageList::maxSize];
 };

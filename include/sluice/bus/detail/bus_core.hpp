@@ -1,0 +1,345 @@
+#pragma once
+
+#include <sluice/bus/bus_traits.hpp>
+#include <sluice/bus/detail/bus_types.hpp>
+#include <sluice/bus/detail/consumer_state.hpp>
+#include <sluice/bus/detail/limits.hpp>
+#include <sluice/bus/message_header.hpp>
+#include <sluice/queue/detail/role_check.hpp>
+#include <sluice/wait/deadline.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace sluice::detail {
+
+/// What a bus is made of, and the two ways through it: publish() from the gate to a slot, harvest()
+/// from a slot to a handler. The public class adds what messages and handlers look like.
+///
+/// Edges: E1 drained: slot released, light fence, isClosing read -- against -- isClosing written,
+/// heavy fence of a wait, drained? read: either drain() sees the end or the consumer wakes it.
+template <class MessageList, class Traits>
+class BusCore : private BusTypes<MessageList, Traits>::Accounts {
+    using Types = BusTypes<MessageList, Traits>;
+    using Platform = typename Traits::Platform;
+    using RoleCheck = detail::RoleCheck<Platform>;
+    using Store = typename Types::Store;
+    using Wait = typename Traits::Wait;
+    using Observer = typename Traits::Observer;
+
+public:
+    using Accounts = typename Types::Accounts;
+    using Clock = typename Platform::Clock;
+    using Envelope = typename Types::Envelope;
+
+    explicit BusCore(Observer* observer) : observer_(observer) {}
+    BusCore(const BusCore&) = delete;
+    BusCore& operator=(const BusCore&) = delete;
+
+    ~BusCore() {
+        const auto drop = [](Envelope& envelope) noexcept {
+            if (envelope.isBuilt()) {
+                envelope.destroy();
+            }
+        };
+        while (store_.serve(drop, Traits::depth) != 0) {
+        }
+    }
+
+    // ---- Publishers
+
+    /// Publishes at least one message of this type, which build(envelope) makes, or none.
+    /// Afterwards the accounts know of those that were accepted or, if none was, of all that were
+    /// offered.
+    template <class Build>
+    Published publish(std::size_t type, const PublishOptions& options, std::size_t count,
+                      const Build& build) {
+        Publication publication{*this, type, options.priority};
+        const auto fill = [&](Envelope& envelope) {
+            build(envelope);
+            describe(envelope, options);
+            ++publication.built;
+        };
+        Published published = store_.publish(options.priority, count, fill);
+        if (isRefused(published)) {
+            published = overflow(publication, count, fill, published);
+        }
+        if (published.result == PublishResult::ok) {
+            noteRise(published.usedAtMost);
+        } else {
+            this->count(type, options.priority, published.result, count);
+        }
+        return published;
+    }
+
+    // ---- The consumer
+
+    /// Hands messages, at most `max` and at most the depth, to handle(envelope). Returns how many.
+    template <class Handle>
+    std::size_t harvest(std::size_t max, Handle&& handle) {
+        SLUICE_ASSERT(!consumer_.isHere(),
+                      "a handler consumes from its own bus: let it return, and consume then");
+        if (consumer_.isHere()) {
+            return 0;
+        }
+        Consuming consuming(*this);
+        std::size_t count = 0;
+        const auto handleIfBuilt = [&](Envelope& envelope) {
+            if (envelope.isBuilt()) {
+                ++count;
+                handle(envelope);
+            }
+        };
+        const std::size_t most = std::min(max, Traits::depth);
+        while (consuming.served < most) {
+            const std::size_t served =
+                store_.serve(handleIfBuilt, std::min(step, most - consuming.served));
+            if (served == 0) {
+                break;
+            }
+            consuming.served += served;
+            if constexpr (canBlock<Traits>()) {
+                room_.notifyAll();
+            }
+            if (consuming.served % chunk == 0) {
+                endChunk();
+            }
+        }
+        return count;
+    }
+
+    /// A message has been handled, with so many failures.
+    void endDelivery(Envelope& envelope, std::uint64_t failures) noexcept {
+        this->delivered(envelope.typeIndex(), priorityOf(envelope), failures);
+        if constexpr (Traits::timeStamp != TimeStamp::none) {
+            time_.handled(envelope.timeStamp, priorityOf(envelope), accounts());
+        }
+        envelope.destroy();
+    }
+
+    /// A message is thrown away.
+    void endDiscard(Envelope& envelope) noexcept {
+        this->discarded(envelope.typeIndex(), priorityOf(envelope));
+        envelope.destroy();
+    }
+
+    bool waitUntil(typename Clock::time_point deadline) {
+        time_.suspend();
+        (void)arrived_.waitUntil([this] { return store_.hasMessage() || store_.isDrained(); },
+                                 deadline);
+        return store_.hasMessage();
+    }
+
+    // ---- Anybody
+
+    void close() noexcept {
+        store_.close();
+        isClosing_.store(true, std::memory_order_release);
+        arrived_.notifyAll();
+        room_.notifyAll();
+    }
+
+    bool drain(typename Clock::time_point deadline) {
+        close();
+        if (consumer_.isHere()) {
+            return store_.isDrained();
+        }
+        return room_.waitUntil([this] { return store_.isDrained(); }, deadline);
+    }
+
+    [[nodiscard]] const Store& store() const noexcept { return store_; }
+    [[nodiscard]] const Accounts& accounts() const noexcept { return *this; }
+    [[nodiscard]] ConsumerState<Platform>& consumer() noexcept { return consumer_; }
+    [[nodiscard]] Observer* observer() const noexcept { return observer_; }
+
+    [[nodiscard]] Pressure pressure() const noexcept {
+        return pressureAt<Traits>(store_.used(), Store::capacity());
+    }
+
+private:
+    /// After so many messages a harvest looks at the clock and at the pressure.
+    static constexpr std::size_t chunk = 64;
+    /// After so many it wakes publishers that wait for room.
+    static constexpr std::size_t step = canBlock<Traits>() ? 1 : chunk;
+
+    Accounts& accounts() noexcept { return *this; }
+
+    static Priority priorityOf([[maybe_unused]] const Envelope& envelope) noexcept {
+        if constexpr (Traits::priorities) {
+            return envelope.priority;
+        } else {
+            return Priority::medium;
+        }
+    }
+
+    // ---- Publishing
+
+    /// Messages on their way. Also when a constructor throws, those before it are counted, and the
+    /// consumer is woken: it must fetch the slot.
+    struct Publication {
+        BusCore& bus;
+        std::size_t type;
+        Priority priority;
+        std::size_t built = 0;
+
+        ~Publication() {
+            if (built != 0) {
+                bus.count(type, priority, Outcome::published, built);
+            }
+            bus.arrived_.notifyAll();
+        }
+    };
+
+    static constexpr bool isRefused(const Published& published) noexcept {
+        return published.result == PublishResult::full ||
+               published.result == PublishResult::refused;
+    }
+
+    void describe(Envelope& envelope, [[maybe_unused]] const PublishOptions& options) noexcept {
+        if constexpr (Traits::timeStamp != TimeStamp::none) {
+            envelope.timeStamp = time_.stamp();
+        }
+        if constexpr (Traits::traces) {
+            envelope.trace = options.trace;
+        }
+        if constexpr (Traits::senders) {
+            envelope.sender = options.sender;
+        }
+        if constexpr (Traits::origins) {
+            envelope.origin = options.origin;
+        }
+        if constexpr (Traits::priorities) {
+            envelope.priority = options.priority;
+        }
+    }
+
+    /// There is no room: what the traits want done about it.
+    template <class Fill>
+    [[gnu::noinline]] Published overflow([[maybe_unused]] const Publication& publication,
+                                         [[maybe_unused]] std::size_t count,
+                                         [[maybe_unused]] const Fill& fill, Published published) {
+        if constexpr (canDrop<Traits>()) {
+            makeRoom(publication, count, fill, published);
+        }
+        if constexpr (canBlock<Traits>()) {
+            awaitRoom(publication.priority, count, fill, published);
+        }
+        return published;
+    }
+
+    template <class Fill>
+    void makeRoom(const Publication& publication, std::size_t count, const Fill& fill,
+                  Published& published) {
+        const Overflow policy = Traits::overflow[place(publication.priority)];
+        const bool drops = policy == Overflow::dropOldest || policy == Overflow::keepLatest;
+        const auto isMeant = [&](const Envelope& envelope) noexcept {
+            return policy == Overflow::dropOldest || envelope.typeIndex() == publication.type;
+        };
+        const auto drop = [this](Envelope& envelope) noexcept {
+            if (envelope.isBuilt()) {
+                this->count(envelope.typeIndex(), priorityOf(envelope), Outcome::dropped, 1);
+                envelope.destroy();
+            }
+        };
+        while (drops && isRefused(published) &&
+               store_.dropOldest(publication.priority, isMeant, drop)) {
+            published = store_.publish(publication.priority, count, fill);
+        }
+    }
+
+    template <class Fill>
+    void awaitRoom(Priority priority, std::size_t count, const Fill& fill, Published& published) {
+        const Overflow policy = Traits::overflow[place(priority)];
+        const bool blocks = policy == Overflow::block || policy == Overflow::blockFor;
+        if (!blocks || !isRefused(published) || consumer_.isHere()) {
+            return;
+        }
+        (void)room_.waitUntil(
+            [&] {
+                published = store_.publish(priority, count, fill);
+                return !isRefused(published);
+            },
+            policy == Overflow::block ? Clock::time_point::max()
+                                      : deadlineAfter<Clock>(Traits::blockLimit));
+    }
+
+    // ---- Pressure
+
+    /// After a publication. `usedAtMost` tells cheaply, and nearly always, that there is nothing to
+    /// note.
+    void noteRise([[maybe_unused]] std::size_t usedAtMost) noexcept {
+        if constexpr (Traits::statistics) {
+            if (usedAtMost > this->highWater()) {
+                usedAtMost = store_.refreshUsed();
+                this->sawUsed(usedAtMost);
+            }
+        }
+        if (gauge_.isAbove(pressureAt<Traits>(usedAtMost, Store::capacity()))) {
+            (void)store_.refreshUsed();
+            tellPressure();
+        }
+    }
+
+    void tellPressure() noexcept {
+        if constexpr (observesPressure<Observer>) {
+            gauge_.tell(pressure(), observer_);
+        }
+    }
+
+    // ---- Consuming
+
+    /// A thread in the role of the consumer.
+    struct Consuming {
+        explicit Consuming(BusCore& b) noexcept : bus(b), role(b.consumerRole_, oneConsumer) {
+            bus.consumer_.begin();
+        }
+        ~Consuming() {
+            bus.endHarvest(served);
+            bus.consumer_.end();
+        }
+        Consuming(const Consuming&) = delete;
+        Consuming& operator=(const Consuming&) = delete;
+
+        BusCore& bus;
+        typename RoleCheck::Scope role;
+        std::size_t served = 0;  ///< slots that came back, with messages or without
+    };
+
+    void endChunk() noexcept {
+        time_.settle(accounts());
+        tellPressure();
+    }
+
+    void endHarvest(std::size_t served) noexcept {
+        // After most empty harvests the clock and what publishers write are left alone: who polls
+        // should not slow them down.
+        emptyHarvests_ = served == 0 ? emptyHarvests_ + 1 : 0;
+        if (emptyHarvests_ % chunk == 0) {
+            endChunk();
+        }
+        Platform::Fence::light();  // E1 drained
+        // Relaxed: the fence orders it.
+        if (isClosing_.load(std::memory_order_relaxed)) {
+            room_.notifyAll();
+        }
+    }
+
+    // Read by all, seldom written.
+    alignas(Traits::cacheLineSize) Observer* observer_;
+    typename Types::Gauge gauge_;
+    typename Platform::template Atomic<bool> isClosing_{false};
+    Wait arrived_;
+    Wait room_;
+
+    typename Types::TimeKeeper time_;
+    Store store_;
+
+    // The consumer's.
+    alignas(Traits::cacheLineSize) ConsumerState<Platform> consumer_;
+    std::size_t emptyHarvests_ = 0;
+    RoleCheck consumerRole_;
+};
+
+}  // namespace sluice::detail

@@ -83,6 +83,7 @@ public:
     /// slot back. Returns how many.
     template <class Handle>
     std::size_t serve(Handle& handle, std::size_t max) {
+        look();
         std::size_t count = 0;
         for (Slot slot = 0; count < max && choose(slot); ++count) {
             const Served served{*this, slot};
@@ -163,6 +164,11 @@ private:
         Slot slot;
         ~Served() { store.giveBack(slot); }
     };
+
+    void look() noexcept {
+        const Turn turn(lock_);
+        sortArrivals();
+    }
 
     [[gnu::always_inline]] bool choose(Slot& slot) {
         const Turn turn(lock_);

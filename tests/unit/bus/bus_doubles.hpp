@@ -1,0 +1,83 @@
+#pragma once
+
+#include <sluice/bus.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+// What the tests of the bus send, and the buses that they send it through.
+
+namespace sluice::test {
+
+struct Sample {
+    int value = 0;
+};
+
+struct Alarm {
+    std::string text;
+};
+
+/// Counts how many of its kind live.
+struct Counted {
+    explicit Counted(int number) : value(number) { ++alive; }
+    Counted(const Counted& other) : value(other.value) { ++alive; }
+    Counted(Counted&& other) noexcept : value(other.value) {
+        other.value = movedFrom;
+        ++alive;
+    }
+    Counted& operator=(const Counted&) = delete;
+    ~Counted() { --alive; }
+
+    static constexpr int movedFrom = -1;
+    inline static int alive = 0;
+    int value;
+};
+
+using TestMessages = Messages<Sample, Alarm, Counted>;
+
+template <std::size_t Depth, class Base = FullBusTraits>
+struct DeepTraits : Base {
+    static constexpr std::size_t depth = Depth;
+};
+
+template <Overflow Low, Overflow Medium, Overflow High, std::size_t Depth = 10>
+struct OverflowTraits : DeepTraits<Depth> {
+    static constexpr std::array<Overflow, priorityCount> overflow{Low, Medium, High};
+};
+
+template <std::size_t Depth, class Base = FullBusTraits>
+using TestBus = Bus<TestMessages, DeepTraits<Depth, Base>>;
+
+/// Hands what is in the bus to nobody but the caller: the values of the samples, in order.
+template <class AnyBus>
+std::vector<int> takeSamples(AnyBus& bus) {
+    std::vector<int> values;
+    bus.processWith(partial([&](Sample& sample) { values.push_back(sample.value); }));
+    return values;
+}
+
+/// Publishes samples of this priority until one is not accepted; how many were, and what the other
+/// one heard.
+template <class AnyBus>
+std::size_t fillUp(AnyBus& bus, Priority priority, PublishResult& result) {
+    std::size_t count = 0;
+    while ((result = bus.publish(Sample{}, priority)) == PublishResult::ok) {
+        ++count;
+    }
+    return count;
+}
+
+/// attempted = published + rejected and published = delivered + dropped + discarded + queued are
+/// true by how they are computed; this is what ties them to the bus itself.
+template <class AnyBus>
+bool areBalanced(const AnyBus& bus, std::uint64_t attempted) {
+    const MessageCounts total = bus.statistics().total();
+    return total.attempted() == attempted && total.queued() == bus.sizeApprox() &&
+           total.published >= total.dropped + total.delivered + total.discarded;
+}
+
+}  // namespace sluice::test

@@ -1,0 +1,118 @@
+#include "support/crew.hpp"
+#include "unit/bus/bus_doubles.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <vector>
+
+namespace sluice {
+namespace {
+
+using namespace test;
+using std::chrono::hours;
+using std::chrono::steady_clock;
+
+template <class Traits>
+class BusClosingTest : public testing::Test {
+protected:
+    std::unique_ptr<Bus<TestMessages, Traits>> owned =
+        std::make_unique<Bus<TestMessages, Traits>>();
+    Bus<TestMessages, Traits>& bus = *owned;
+};
+
+struct OneProducer : DeepTraits<16> {
+    static constexpr Producers producers = Producers::one;
+};
+using Modes = testing::Types<DeepTraits<16>, DeepTraits<16, NoStatsBusTraits>,
+                             DeepTraits<16, BareBusTraits>, OneProducer>;
+TYPED_TEST_SUITE(BusClosingTest, Modes);
+
+TYPED_TEST(BusClosingTest, WhatWasAcceptedIsDelivered) {
+    auto& bus = this->bus;
+    for (int i = 0; i < 3; ++i) {
+        ASSERT_EQ(bus.publish(Sample{i}), PublishResult::ok);
+    }
+    EXPECT_FALSE(bus.isClosed());
+    bus.close();
+    bus.close();
+    EXPECT_TRUE(bus.isClosed());
+    EXPECT_EQ(bus.publish(Sample{9}), PublishResult::closed);
+    EXPECT_FALSE(bus.isDrained());
+    EXPECT_EQ(takeSamples(bus), (std::vector<int>{0, 1, 2}));
+    EXPECT_TRUE(bus.isDrained());
+    EXPECT_FALSE(bus.waitFor(hours(1))) << "nothing will come";
+}
+
+TYPED_TEST(BusClosingTest, DestructorDestroysWhatIsLeft) {
+    for (int i = 0; i < 5; ++i) {
+        ASSERT_EQ(this->bus.publish(Counted(i)), PublishResult::ok);
+    }
+    EXPECT_EQ(Counted::alive, 5);
+    this->owned.reset();
+    EXPECT_EQ(Counted::alive, 0);
+}
+
+TYPED_TEST(BusClosingTest, DiscardThrowsAwayWhatIsLeft) {
+    for (int i = 0; i < 5; ++i) {
+        ASSERT_EQ(this->bus.publish(Counted(i)), PublishResult::ok);
+    }
+    EXPECT_EQ(this->bus.discard(), 5U);
+    EXPECT_EQ(Counted::alive, 0);
+    EXPECT_EQ(this->bus.sizeApprox(), 0U);
+    if constexpr (TypeParam::statistics) {
+        EXPECT_EQ(this->bus.statistics().total().discarded, 5U);
+        EXPECT_TRUE(areBalanced(this->bus, 5));
+    }
+}
+
+TYPED_TEST(BusClosingTest, DrainWaitsForTheConsumer) {
+    auto& bus = this->bus;
+    std::vector<int> seen;
+    for (int i = 0; i < 5; ++i) {
+        ASSERT_EQ(bus.publish(Sample{i}), PublishResult::ok);
+    }
+    Crew crew;
+    crew.add([&] { bus.runWith(partial([&](Sample& each) { seen.push_back(each.value); })); });
+    crew.start();
+    EXPECT_TRUE(bus.drain(steady_clock::now() + hours(1)));
+    EXPECT_EQ(seen, (std::vector<int>{0, 1, 2, 3, 4}));
+    EXPECT_TRUE(bus.drain(steady_clock::now()));
+    crew.join();
+}
+
+TYPED_TEST(BusClosingTest, DrainGivesUpAtItsDeadline) {
+    ASSERT_EQ(this->bus.publish(Sample{}), PublishResult::ok);
+    EXPECT_FALSE(this->bus.drain(steady_clock::now()));
+    EXPECT_EQ(this->bus.process(), 1U);
+    EXPECT_TRUE(this->bus.drain(steady_clock::now()));
+}
+
+TYPED_TEST(BusClosingTest, HandlerMayCloseAndDrain) {
+    auto& bus = this->bus;
+    ASSERT_EQ(bus.publish(Sample{1}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{2}), PublishResult::ok);
+    int calls = 0;
+    auto subscription = bus.template subscribe<Sample>([&](const Sample&) {
+        ++calls;
+        bus.close();
+        EXPECT_FALSE(bus.drain(steady_clock::now() + hours(1))) << "it would wait for itself";
+    });
+    bus.run();
+    EXPECT_EQ(calls, 2);
+    EXPECT_TRUE(bus.isDrained());
+}
+
+TYPED_TEST(BusClosingTest, WaitEndsWithAMessage) {
+    auto& bus = this->bus;
+    EXPECT_FALSE(bus.waitFor(std::chrono::nanoseconds(1)));
+    Crew crew;
+    crew.add([&] { ASSERT_EQ(bus.publish(Sample{7}), PublishResult::ok); });
+    crew.start();
+    EXPECT_TRUE(bus.waitFor(hours(1)));
+    EXPECT_EQ(takeSamples(bus), (std::vector<int>{7}));
+}
+
+}  // namespace
+}  // namespace sluice

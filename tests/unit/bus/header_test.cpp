@@ -1,0 +1,171 @@
+#include "unit/bus/bus_doubles.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+namespace sluice {
+namespace {
+
+using namespace test;
+
+struct NoFields : DeepTraits<10> {
+    static constexpr bool ids = false;
+    static constexpr TimeStamp timeStamp = TimeStamp::none;
+    static constexpr bool senders = false;
+};
+struct AllFields : DeepTraits<10> {
+    static constexpr TimeStamp timeStamp = TimeStamp::exact;
+    static constexpr bool origins = true;
+    static constexpr bool traces = true;
+};
+
+// A field that is off costs no byte.
+static_assert(std::is_empty_v<MessageHeader<BareBusTraits>>);
+static_assert(sizeof(MessageHeader<NoFields>) == sizeof(Priority));
+static_assert(sizeof(MessageHeader<FullBusTraits>) == 24);
+static_assert(sizeof(MessageHeader<AllFields>) == 40);
+static_assert(sizeof(detail::Envelope<Messages<std::uint64_t>, BareBusTraits>) == 16);
+static_assert(sizeof(detail::Envelope<Messages<std::uint64_t>, FullBusTraits>) == 32);
+static_assert(MessageHeader<FullBusTraits>::hasId && !MessageHeader<BareBusTraits>::hasId);
+static_assert(!MessageHeader<FullBusTraits>::hasTrace && MessageHeader<AllFields>::hasTrace);
+
+TEST(BusHeaderTest, SaysWhatThePublisherSaid) {
+    Bus<TestMessages, AllFields> bus;
+    const auto before = std::chrono::steady_clock::now();
+    ASSERT_EQ(bus.publish(Sample{1}, PublishOptions{Priority::high, 7, 8, 9}), PublishResult::ok);
+    const auto after = std::chrono::steady_clock::now();
+    int seen = 0;
+    bus.processWith(partial([&](Sample&, const auto& header) {
+        ++seen;
+        EXPECT_EQ(header.priority, Priority::high);
+        EXPECT_EQ(header.sender, 7U);
+        EXPECT_EQ(header.origin, 8U);
+        EXPECT_EQ(header.trace, 9U);
+        EXPECT_LE(before, header.timeStamp);
+        EXPECT_LE(header.timeStamp, after);
+    }));
+    EXPECT_EQ(seen, 1);
+}
+
+TEST(BusHeaderTest, HandlersAndVisitorsSeeTheSame) {
+    TestBus<10> bus;
+    std::vector<std::uint64_t> ids;
+    const auto subscription =
+        bus.subscribe<Sample>([&](const Sample&, const auto& header) { ids.push_back(header.id); });
+    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    bus.process();
+    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    bus.processWith(partial([&](Sample&, const auto& header) { ids.push_back(header.id); }));
+    EXPECT_EQ(ids, (std::vector<std::uint64_t>{0, 1}));
+}
+
+TEST(BusHeaderTest, IdsFollowTheOrderOfThePublications) {
+    TestBus<10> bus;
+    const std::vector<Sample> two{{1}, {2}};
+    ASSERT_EQ(bus.publish(Sample{}, Priority::low), PublishResult::ok);
+    ASSERT_EQ(bus.publishAll(two.begin(), two.end(), {Priority::high}), 2U);
+    ASSERT_EQ(bus.publish(Sample{}, Priority::low), PublishResult::ok);
+    std::vector<std::uint64_t> ids;
+    bus.processWith(partial([&](Sample&, const auto& header) { ids.push_back(header.id); }));
+    EXPECT_EQ(ids, (std::vector<std::uint64_t>{1, 2, 0, 3}));
+}
+
+/// A clock that a test moves by hand.
+struct HandClock {
+    using rep = std::int64_t;
+    using period = std::nano;
+    using duration = std::chrono::nanoseconds;
+    using time_point = std::chrono::time_point<HandClock>;
+    static constexpr bool is_steady = true;
+    static time_point now() noexcept {
+        ++readings;
+        return time_point(duration(time));
+    }
+    inline static rep time = 0;
+    inline static int readings = 0;
+};
+struct HandPlatform : StdPlatform {
+    using Clock = HandClock;
+};
+struct HandWait {
+    using Clock = HandClock;
+    template <class Ready>
+    void wait(Ready ready) {
+        EXPECT_TRUE(ready());
+    }
+    template <class Ready>
+    bool waitUntil(Ready ready, HandClock::time_point) {
+        return ready();
+    }
+    void notifyAll() noexcept {}
+};
+template <TimeStamp Stamp>
+struct HandTraits : DeepTraits<200> {
+    using Platform = HandPlatform;
+    using Wait = HandWait;
+    using Pacing = NoPacing;
+    static constexpr TimeStamp timeStamp = Stamp;
+};
+
+template <class AnyBus>
+std::vector<HandClock::rep> takeStamps(AnyBus& bus) {
+    std::vector<HandClock::rep> stamps;
+    bus.processWith(partial([&](Sample&, const auto& header) {
+        stamps.push_back(header.timeStamp.time_since_epoch().count());
+    }));
+    return stamps;
+}
+
+TEST(BusHeaderTest, ExactStampIsTheTimeOfThePublication) {
+    Bus<TestMessages, HandTraits<TimeStamp::exact>> bus;
+    HandClock::time = 100;
+    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    HandClock::time = 200;
+    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    HandClock::time = 300;
+    EXPECT_EQ(takeStamps(bus), (std::vector<HandClock::rep>{100, 200}));
+    const QueueTimes times = bus.statistics().times[1];
+    EXPECT_EQ(times.count, 2U);
+    EXPECT_EQ(times.sum.count(), 300);
+    EXPECT_EQ(times.max.count(), 200);
+    EXPECT_EQ(times.mean().count(), 150);
+}
+
+TEST(BusHeaderTest, CachedStampIsTheTimeTheConsumerLastLooked) {
+    Bus<TestMessages, HandTraits<TimeStamp::cached>> bus;
+    HandClock::time = 100;
+    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);  // the consumer has never looked
+    HandClock::time = 200;
+    EXPECT_EQ(takeStamps(bus), (std::vector<HandClock::rep>{100}));
+    HandClock::time = 300;
+    const int readings = HandClock::readings;
+    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    EXPECT_EQ(HandClock::readings, readings);
+    EXPECT_FALSE(bus.waitFor(std::chrono::nanoseconds(0)) && false);
+    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);  // the consumer may be asleep
+    HandClock::time = 400;
+    EXPECT_EQ(takeStamps(bus), (std::vector<HandClock::rep>{200, 300}));
+    const QueueTimes times = bus.statistics().times[1];
+    EXPECT_EQ(times.count, 3U);
+    EXPECT_EQ(times.sum.count(), 100 + 200 + 100);
+    EXPECT_EQ(times.max.count(), 200);
+}
+
+TEST(BusHeaderTest, ConsumerReadsTheClockOnceForManyMessages) {
+    Bus<TestMessages, HandTraits<TimeStamp::cached>> bus;
+    bus.process();
+    for (int i = 0; i < 160; ++i) {
+        ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    }
+    const int readings = HandClock::readings;
+    bus.process();
+    EXPECT_LE(HandClock::readings, readings + 3);
+    EXPECT_EQ(bus.statistics().times[1].count, 160U);
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,140 @@
+#include "support/crew.hpp"
+#include "unit/bus/bus_doubles.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <vector>
+
+namespace sluice {
+namespace {
+
+using namespace test;
+
+TEST(BusOverflowTest, OldestOfThePriorityMakesRoom) {
+    Bus<TestMessages, OverflowTraits<Overflow::reject, Overflow::dropOldest, Overflow::reject>> bus;
+    ASSERT_EQ(bus.publish(Sample{100}, Priority::low), PublishResult::ok);
+    for (int i = 0; i < 20; ++i) {
+        EXPECT_EQ(bus.publish(Sample{i}), PublishResult::ok);
+    }
+    EXPECT_EQ(takeSamples(bus), (std::vector<int>{13, 14, 15, 16, 17, 18, 19, 100}));
+    const MessageCounts counts = bus.statistics().of(0, Priority::medium);
+    EXPECT_EQ(counts.published, 20U);
+    EXPECT_EQ(counts.dropped, 13U);
+    EXPECT_EQ(counts.delivered, 7U);
+    EXPECT_TRUE(areBalanced(bus, 21));
+}
+
+TEST(BusOverflowTest, NothingOlderOfThePriorityMeansNoRoom) {
+    Bus<TestMessages, OverflowTraits<Overflow::reject, Overflow::dropOldest, Overflow::reject>> bus;
+    PublishResult result = PublishResult::ok;
+    EXPECT_EQ(fillUp(bus, Priority::high, result), 9U);
+    EXPECT_EQ(bus.publish(Sample{1}), PublishResult::full);
+    EXPECT_EQ(bus.statistics().total().dropped, 0U);
+}
+
+TEST(BusOverflowTest, DroppedMessageIsDestroyed) {
+    {
+        Bus<TestMessages, OverflowTraits<Overflow::reject, Overflow::dropOldest, Overflow::reject>>
+            bus;
+        for (int i = 0; i < 30; ++i) {
+            ASSERT_EQ(bus.publish(Counted(i)), PublishResult::ok);
+        }
+        EXPECT_EQ(Counted::alive, 8);
+    }
+    EXPECT_EQ(Counted::alive, 0);
+}
+
+TEST(BusOverflowTest, LatestOfATypeReplacesAnOlderOne) {
+    Bus<TestMessages, OverflowTraits<Overflow::keepLatest, Overflow::reject, Overflow::reject>> bus;
+    ASSERT_EQ(bus.publish(Counted(0), Priority::low), PublishResult::ok);
+    for (int i = 0; i < 20; ++i) {
+        ASSERT_EQ(bus.publish(Sample{i}, Priority::low), PublishResult::ok);
+    }
+    EXPECT_EQ(bus.publish(Alarm{"none older"}, Priority::low), PublishResult::refused);
+    int counted = 0;
+    std::vector<int> samples;
+    bus.processWith(partial(overload([&](Counted&) { ++counted; },
+                                     [&](Sample& sample) { samples.push_back(sample.value); })));
+    EXPECT_EQ(counted, 1) << "another type is left alone";
+    EXPECT_EQ(samples, (std::vector<int>{15, 16, 17, 18, 19}));
+    EXPECT_TRUE(areBalanced(bus, 22));
+}
+
+// The consumer may be in the middle of a message when others are dropped.
+TEST(BusOverflowTest, MessageInTheHandsOfAHandlerIsNotDropped) {
+    Bus<TestMessages, OverflowTraits<Overflow::reject, Overflow::dropOldest, Overflow::reject>> bus;
+    for (int i = 0; i < 8; ++i) {
+        ASSERT_EQ(bus.publish(Sample{i}), PublishResult::ok);
+    }
+    std::vector<int> seen;
+    bus.processWith(partial([&](Sample& sample) {
+                        for (int i = 0; i < 20; ++i) {
+                            ASSERT_EQ(bus.publish(Sample{100 + i}), PublishResult::ok);
+                        }
+                        seen.push_back(sample.value);
+                    }),
+                    1);
+    EXPECT_EQ(seen, (std::vector<int>{0}));
+    EXPECT_EQ(takeSamples(bus), (std::vector<int>{113, 114, 115, 116, 117, 118, 119}));
+}
+
+TEST(BusOverflowTest, PublisherWaitsForRoom) {
+    Bus<TestMessages, OverflowTraits<Overflow::reject, Overflow::block, Overflow::reject>> bus;
+    Crew crew;
+    crew.add([&] {
+        for (int i = 0; i < 1000; ++i) {
+            ASSERT_EQ(bus.publish(Sample{i}), PublishResult::ok);
+        }
+        bus.close();
+    });
+    crew.start();
+    int expected = 0;
+    bus.runWith(partial([&](Sample& sample) { EXPECT_EQ(sample.value, expected++); }));
+    EXPECT_EQ(expected, 1000);
+    crew.join();
+    EXPECT_TRUE(areBalanced(bus, 1000));
+}
+
+TEST(BusOverflowTest, WaitEndsWithItsLimit) {
+    Bus<TestMessages, OverflowTraits<Overflow::blockFor, Overflow::reject, Overflow::reject>> bus;
+    PublishResult result = PublishResult::ok;
+    const auto start = std::chrono::steady_clock::now();
+    EXPECT_EQ(fillUp(bus, Priority::low, result), 6U);
+    EXPECT_EQ(result, PublishResult::refused);
+    EXPECT_GE(std::chrono::steady_clock::now() - start,
+              decltype(bus)::Clock::duration(FullBusTraits::blockLimit));
+}
+
+TEST(BusOverflowTest, CloseEndsTheWaitForRoom) {
+    Bus<TestMessages, OverflowTraits<Overflow::reject, Overflow::block, Overflow::reject>> bus;
+    std::atomic<int> accepted{0};
+    Crew crew;
+    crew.add([&] {
+        PublishResult result = PublishResult::ok;
+        while ((result = bus.publish(Sample{})) == PublishResult::ok) {
+            ++accepted;
+        }
+        EXPECT_EQ(result, PublishResult::closed);
+    });
+    crew.start();
+    awaitThat([&] { return accepted == 8; });
+    bus.close();
+    crew.join();
+    EXPECT_EQ(accepted, 8);
+    EXPECT_TRUE(areBalanced(bus, 9));
+}
+
+TEST(BusOverflowTest, HandlerIsNotMadeToWaitForItself) {
+    Bus<TestMessages, OverflowTraits<Overflow::block, Overflow::block, Overflow::block>> bus;
+    PublishResult inside = PublishResult::ok;
+    for (int i = 0; i < 9; ++i) {
+        ASSERT_EQ(bus.publish(Sample{}, Priority::high), PublishResult::ok);
+    }
+    bus.processWith(partial([&](Sample&) { inside = bus.publish(Sample{}, Priority::high); }), 1);
+    EXPECT_EQ(inside, PublishResult::full);
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,83 @@
+#include "unit/bus/bus_doubles.hpp"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+#include <vector>
+
+namespace sluice {
+namespace {
+
+using namespace test;
+
+struct Watcher {
+    void pressureChanged(Pressure before, Pressure now) noexcept {
+        changes.emplace_back(before, now);
+    }
+    std::vector<std::pair<Pressure, Pressure>> changes;
+};
+struct Watched : DeepTraits<10> {
+    using Observer = Watcher;
+};
+
+// What the level says is what the next publisher meets.
+TEST(BusPressureTest, LevelAgreesWithAdmission) {
+    TestBus<10> bus;
+    for (;;) {
+        const Pressure pressure = bus.pressure();
+        const std::size_t used = bus.sizeApprox();
+        EXPECT_EQ(pressure, used < 6   ? Pressure::normal
+                            : used < 8 ? Pressure::warning
+                            : used < 9 ? Pressure::critical
+                                       : Pressure::full);
+        if (pressure >= Pressure::warning) {
+            EXPECT_NE(bus.publish(Sample{}, Priority::low), PublishResult::ok);
+        }
+        if (pressure >= Pressure::critical) {
+            EXPECT_NE(bus.publish(Sample{}, Priority::medium), PublishResult::ok);
+        }
+        if (bus.publish(Sample{}, Priority::high) != PublishResult::ok) {
+            EXPECT_EQ(pressure, Pressure::full);
+            break;
+        }
+    }
+}
+
+TEST(BusPressureTest, BusWithoutPrioritiesHasLevelsToo) {
+    TestBus<10, BareBusTraits> bus;
+    EXPECT_EQ(bus.pressure(), Pressure::normal);
+    for (int i = 0; i < 9; ++i) {
+        ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    }
+    EXPECT_EQ(bus.pressure(), Pressure::critical);
+    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    EXPECT_EQ(bus.pressure(), Pressure::full);
+}
+
+TEST(BusPressureTest, ObserverHearsOfEachChangeOnce) {
+    Watcher watcher;
+    Bus<TestMessages, Watched> bus(watcher);
+    PublishResult result = PublishResult::ok;
+    fillUp(bus, Priority::high, result);
+    fillUp(bus, Priority::high, result);
+    bus.process();
+    bus.process();
+    using P = Pressure;
+    EXPECT_EQ(watcher.changes, (std::vector<std::pair<P, P>>{{P::normal, P::warning},
+                                                             {P::warning, P::critical},
+                                                             {P::critical, P::full},
+                                                             {P::full, P::normal}}));
+}
+
+TEST(BusPressureTest, NamesAreReadable) {
+    EXPECT_STREQ(toString(Pressure::normal), "normal");
+    EXPECT_STREQ(toString(Pressure::warning), "warning");
+    EXPECT_STREQ(toString(Pressure::critical), "critical");
+    EXPECT_STREQ(toString(Pressure::full), "full");
+    EXPECT_STREQ(toString(Priority::low), "low");
+    EXPECT_STREQ(toString(Priority::medium), "medium");
+    EXPECT_STREQ(toString(Priority::high), "high");
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,177 @@
+#include "unit/bus/bus_doubles.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <vector>
+
+namespace sluice {
+namespace {
+
+using namespace test;
+
+TEST(BusPriorityTest, HigherOvertakesWhatIsQueued) {
+    TestBus<20> bus;
+    for (int i = 0; i < 3; ++i) {
+        ASSERT_EQ(bus.publish(Sample{i}, Priority::low), PublishResult::ok);
+        ASSERT_EQ(bus.publish(Sample{10 + i}, Priority::medium), PublishResult::ok);
+        ASSERT_EQ(bus.publish(Sample{20 + i}, Priority::high), PublishResult::ok);
+    }
+    EXPECT_EQ(takeSamples(bus), (std::vector<int>{20, 21, 22, 10, 11, 12, 0, 1, 2}));
+}
+
+TEST(BusPriorityTest, PriorityIsMediumUnlessTold) {
+    TestBus<10> bus;
+    ASSERT_EQ(bus.publish(Sample{1}, Priority::low), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{2}), PublishResult::ok);
+    ASSERT_EQ(bus.emplace<Sample>(3), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{4}, Priority::high), PublishResult::ok);
+    EXPECT_EQ(takeSamples(bus), (std::vector<int>{4, 2, 3, 1}));
+}
+
+// The bound of a message of high priority: the handler that runs when it comes.
+TEST(BusPriorityTest, HighWaitsForOneHandler) {
+    TestBus<4096> bus;
+    for (int i = 0; i < 1000; ++i) {
+        ASSERT_EQ(bus.publish(Sample{0}, i % 2 == 0 ? Priority::low : Priority::medium),
+                  PublishResult::ok);
+    }
+    int handled = 0;
+    int published = 0;
+    std::vector<int> waits;
+    bus.processWith(partial([&](Sample& sample) {
+        ++handled;
+        if (sample.value != 0) {
+            waits.push_back(handled - sample.value);
+        } else if (handled % 7 == 0) {
+            ASSERT_EQ(bus.publish(Sample{handled}, Priority::high), PublishResult::ok);
+            ++published;
+        }
+    }));
+    EXPECT_EQ(waits, std::vector<int>(static_cast<std::size_t>(published), 1));
+}
+
+TEST(BusPriorityTest, MediumWaitsForFewLowOnes) {
+    TestBus<4096> bus;
+    for (int i = 0; i < 100; ++i) {
+        ASSERT_EQ(bus.publish(Sample{0}, Priority::low), PublishResult::ok);
+    }
+    int handled = 0;
+    int wait = 0;
+    bus.processWith(partial([&](Sample& sample) {
+        ++handled;
+        if (sample.value != 0) {
+            wait = handled - sample.value;
+        } else if (handled == 20) {
+            ASSERT_EQ(bus.publish(Sample{handled}, Priority::medium), PublishResult::ok);
+        }
+    }));
+    EXPECT_GE(wait, 1);
+    EXPECT_LE(wait, 16);
+}
+
+struct Weighted : DeepTraits<1000> {
+    static constexpr Service service = Service::weighted;
+    static constexpr std::array<std::size_t, priorityCount> weights{1, 2, 4};
+};
+
+TEST(BusPriorityTest, WeightsAreTheSharesOfARound) {
+    Bus<TestMessages, Weighted> bus;
+    for (int i = 0; i < 70; ++i) {
+        ASSERT_EQ(bus.publish(Sample{1}, Priority::low), PublishResult::ok);
+        ASSERT_EQ(bus.publish(Sample{2}, Priority::medium), PublishResult::ok);
+        ASSERT_EQ(bus.publish(Sample{4}, Priority::high), PublishResult::ok);
+    }
+    std::vector<int> first;
+    bus.processWith(partial([&](Sample& sample) { first.push_back(sample.value); }), 14);
+    EXPECT_EQ(first, (std::vector<int>{4, 4, 4, 4, 2, 2, 1, 4, 4, 4, 4, 2, 2, 1}));
+}
+
+TEST(BusPriorityTest, CreditOfWhoHasNothingGoesToTheOthers) {
+    Bus<TestMessages, Weighted> bus;
+    for (int i = 0; i < 5; ++i) {
+        ASSERT_EQ(bus.publish(Sample{i}, Priority::low), PublishResult::ok);
+    }
+    EXPECT_EQ(takeSamples(bus), (std::vector<int>{0, 1, 2, 3, 4}));
+}
+
+TEST(BusPriorityTest, LowIsServedHoweverManyHighOnesCome) {
+    Bus<TestMessages, Weighted> bus;
+    ASSERT_EQ(bus.publish(Sample{1}, Priority::low), PublishResult::ok);
+    int handled = 0;
+    int lowCameAfter = 0;
+    ASSERT_EQ(bus.publish(Sample{4}, Priority::high), PublishResult::ok);
+    bus.processWith(partial([&](Sample& sample) {
+                        ++handled;
+                        if (sample.value == 1) {
+                            lowCameAfter = handled;
+                        } else {
+                            ASSERT_EQ(bus.publish(Sample{4}, Priority::high), PublishResult::ok);
+                        }
+                    }),
+                    100);
+    EXPECT_EQ(lowCameAfter, 5);
+}
+
+// A publisher that is stopped in the middle, while others go on.
+TEST(BusPriorityTest, HighDoesNotWaitForAStoppedPublisher) {
+    struct Slow {
+        explicit Slow(TestBus<10>&) {}
+    };
+    using SlowBus = Bus<Messages<Sample, std::vector<int>>, DeepTraits<10>>;
+    SlowBus bus;
+    std::vector<int> seen;
+    const auto look = overload([&](Sample& sample) { seen.push_back(sample.value); },
+                               [&](std::vector<int>&) { seen.push_back(0); });
+    struct Stop {
+        SlowBus& bus;
+        decltype(look)& visit;
+        operator std::vector<int>() const {
+            EXPECT_EQ(bus.publish(Sample{1}, Priority::medium), PublishResult::ok);
+            EXPECT_EQ(bus.publish(Sample{2}, Priority::high), PublishResult::ok);
+            EXPECT_EQ(bus.publish(Sample{3}, Priority::high), PublishResult::ok);
+            EXPECT_EQ(bus.processWith(visit), 2U) << "only what is urgent gets past";
+            return {};
+        }
+    };
+    EXPECT_EQ(bus.emplaceWith<std::vector<int>>({Priority::low}, Stop{bus, look}),
+              PublishResult::ok);
+    EXPECT_EQ(seen, (std::vector<int>{2, 3}));
+    EXPECT_EQ(bus.processWith(look), 2U);
+    EXPECT_EQ(seen, (std::vector<int>{2, 3, 1, 0}));
+    EXPECT_EQ(bus.sizeApprox(), 0U);
+}
+
+// What was taken out of turn cannot come back before the stopped publisher's place has: the others
+// run out of places one lap later, and go on afterwards.
+TEST(BusPriorityTest, StoppedPublisherHoldsUpOthersAfterOneLap) {
+    using SlowBus = Bus<Messages<Sample, std::vector<int>>, DeepTraits<8>>;
+    SlowBus bus;
+    int delivered = 0;
+    const auto count =
+        overload([&](Sample&) { ++delivered; }, [&](std::vector<int>&) { ++delivered; });
+    struct Stop {
+        SlowBus& bus;
+        decltype(count)& visit;
+        int& published;
+        operator std::vector<int>() const {
+            while (published < 100 && bus.publish(Sample{}, Priority::high) == PublishResult::ok) {
+                ++published;
+                bus.processWith(visit);
+            }
+            return {};
+        }
+    };
+    int published = 0;
+    EXPECT_EQ(bus.emplace<std::vector<int>>(Stop{bus, count, published}), PublishResult::ok);
+    EXPECT_GE(published, 6);
+    EXPECT_LE(published, 8);
+    EXPECT_EQ(delivered, published);
+    EXPECT_EQ(bus.processWith(count), 1U);
+    EXPECT_EQ(bus.sizeApprox(), 0U);
+    PublishResult result = PublishResult::ok;
+    EXPECT_EQ(fillUp(bus, Priority::high, result), bus.capacity());
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,102 @@
+#include "support/crew.hpp"
+#include "unit/bus/bus_doubles.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <thread>
+
+namespace sluice {
+namespace {
+
+using namespace test;
+
+TEST(BusStatisticsTest, TellWhatBecameOfEachTypeAndPriority) {
+    TestBus<10> bus;
+    for (int i = 0; i < 8; ++i) {
+        (void)bus.publish(Sample{}, Priority::low);
+    }
+    for (int i = 0; i < 4; ++i) {
+        (void)bus.publish(Alarm{}, Priority::medium);
+    }
+    for (int i = 0; i < 2; ++i) {
+        (void)bus.publish(Counted(1), Priority::high);
+    }
+    EXPECT_EQ(bus.process(4), 4U);
+    bus.close();
+    (void)bus.publish(Alarm{}, Priority::high);
+
+    const auto statistics = bus.statistics();
+    const MessageCounts& low = statistics.of(0, Priority::low);
+    EXPECT_EQ(low.published, 6U);
+    EXPECT_EQ(low.refused, 2U);
+    EXPECT_EQ(low.full, 0U);
+    EXPECT_EQ(low.delivered, 1U);
+    EXPECT_EQ(low.queued(), 5U);
+    const MessageCounts& medium = statistics.of(1, Priority::medium);
+    EXPECT_EQ(medium.published, 2U);
+    EXPECT_EQ(medium.refused, 2U);
+    EXPECT_EQ(medium.delivered, 2U);
+    const MessageCounts& high = statistics.of(2, Priority::high);
+    EXPECT_EQ(high.published, 1U);
+    EXPECT_EQ(high.full, 1U);
+    EXPECT_EQ(high.delivered, 1U);
+    EXPECT_EQ(statistics.of(1, Priority::high).closed, 1U);
+    EXPECT_EQ(statistics.ofType(1).attempted(), 5U);
+    EXPECT_EQ(statistics.ofPriority(Priority::high).rejected(), 2U);
+    EXPECT_EQ(statistics.highWater, 9U);
+    EXPECT_EQ(statistics.times[0].count, 1U);
+    EXPECT_EQ(statistics.times[1].count, 2U);
+    EXPECT_EQ(statistics.times[2].count, 1U);
+    EXPECT_TRUE(areBalanced(bus, 15));
+}
+
+TEST(BusStatisticsTest, CountsOfThreadsThatHaveEndedStay) {
+    TestBus<64> bus;
+    for (int thread = 0; thread < 5; ++thread) {
+        std::thread([&] {
+            for (int i = 0; i < 3; ++i) {
+                (void)bus.publish(Sample{i});
+            }
+        }).join();
+    }
+    EXPECT_EQ(bus.statistics().total().published, 15U);
+}
+
+TEST(BusStatisticsTest, BusMayGoBeforeTheThreadsThatPublished) {
+    Crew crew;
+    std::atomic<bool> isGone{false};
+    std::atomic<int> published{0};
+    auto bus = std::make_unique<TestBus<64>>();
+    for (int thread = 0; thread < 2; ++thread) {
+        crew.add([&, raw = bus.get()] {
+            (void)raw->publish(Sample{});
+            ++published;
+            awaitThat([&] { return isGone.load(); });
+        });
+    }
+    crew.start();
+    awaitThat([&] { return published == 2; });
+    EXPECT_EQ(bus->statistics().total().published, 2U);
+    bus.reset();
+    isGone = true;
+}
+
+TEST(BusStatisticsTest, HighWaterIsTheMostThatWereThereAtOnce) {
+    TestBus<100> bus;
+    EXPECT_EQ(bus.statistics().highWater, 0U);
+    const auto publish = [&](int count) {
+        for (int i = 0; i < count; ++i) {
+            ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+        }
+    };
+    publish(5);
+    bus.process();
+    publish(7);
+    bus.process(3);
+    publish(2);
+    EXPECT_EQ(bus.statistics().highWater, 7U);
+}
+
+}  // namespace
+}  // namespace sluice

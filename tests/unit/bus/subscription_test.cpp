@@ -1,0 +1,243 @@
+#include "support/crew.hpp"
+#include "unit/bus/bus_doubles.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+#if defined(__cpp_exceptions)
+#include <exception>
+#include <stdexcept>
+#endif
+
+namespace sluice {
+namespace {
+
+using namespace test;
+using Log = std::vector<std::string>;
+
+TEST(BusSubscriptionTest, HandlersAreCalledInTheOrderOfSubscription) {
+    TestBus<10> bus;
+    Log log;
+    auto a = bus.subscribe<Sample>([&](const Sample&) { log.emplace_back("a"); });
+    auto b = bus.subscribe<Sample>([&](const Sample&) { log.emplace_back("b"); });
+    auto c = bus.subscribe<Sample>([&](const Sample&) { log.emplace_back("c"); });
+    EXPECT_TRUE(a.unsubscribe());
+    auto d = bus.subscribe<Sample>([&](const Sample&) { log.emplace_back("d"); });
+    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Alarm{}), PublishResult::ok);
+    EXPECT_EQ(bus.process(), 2U);
+    EXPECT_EQ(log, (Log{"b", "c", "d"}));
+    EXPECT_EQ(bus.subscriptionCount<Sample>(), 3U);
+    EXPECT_EQ(bus.subscriptionCount<Alarm>(), 0U);
+}
+
+TEST(BusSubscriptionTest, EndsWithItsObject) {
+    TestBus<10> bus;
+    auto captured = std::make_shared<int>(0);
+    {
+        const auto subscription =
+            bus.subscribe<Sample>([captured](const Sample& sample) { *captured = sample.value; });
+        EXPECT_EQ(captured.use_count(), 2);
+        ASSERT_EQ(bus.publish(Sample{1}), PublishResult::ok);
+        bus.process();
+    }
+    EXPECT_EQ(captured.use_count(), 1);
+    ASSERT_EQ(bus.publish(Sample{2}), PublishResult::ok);
+    bus.process();
+    EXPECT_EQ(*captured, 1);
+}
+
+TEST(BusSubscriptionTest, CanBeMovedAndReleased) {
+    TestBus<10> bus;
+    int calls = 0;
+    Subscription second;
+    EXPECT_FALSE(second);
+    EXPECT_FALSE(second.unsubscribe());
+    {
+        auto first = bus.subscribe<Sample>([&](const Sample&) { ++calls; });
+        second = std::move(first);
+        auto kept = bus.subscribe<Sample>([&](const Sample&) { calls += 10; });
+        kept.release();
+    }
+    EXPECT_TRUE(second.isActive());
+    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    bus.process();
+    EXPECT_EQ(calls, 11);
+    EXPECT_TRUE(second.unsubscribe());
+    EXPECT_FALSE(second.unsubscribe());
+    EXPECT_EQ(bus.subscriptionCount<Sample>(), 1U);
+}
+
+struct FewHandlers : DeepTraits<10> {
+    static constexpr std::size_t maxHandlers = 2;
+};
+
+TEST(BusSubscriptionTest, FullTableShowsAndEndedOnesMakeRoom) {
+    Bus<TestMessages, FewHandlers> bus;
+    const auto handler = [](const Sample&) {};
+    auto a = bus.subscribe<Sample>(handler);
+    auto b = bus.subscribe<Sample>(handler);
+    EXPECT_TRUE(a && b);
+    EXPECT_FALSE(bus.subscribe<Sample>(handler));
+    EXPECT_TRUE(bus.subscribe<Alarm>([](const Alarm&) {})) << "each type has a table of its own";
+    a.unsubscribe();
+    EXPECT_TRUE(bus.subscribe<Sample>(handler));
+}
+
+TEST(BusSubscriptionTest, HandlerMaySubscribeAndUnsubscribe) {
+    TestBus<10> bus;
+    Log log;
+    Subscription later;
+    Subscription second;
+    auto first = bus.subscribe<Sample>([&](const Sample&) {
+        log.emplace_back("first");
+        second.unsubscribe();
+        if (!later) {
+            later = bus.subscribe<Sample>([&](const Sample&) { log.emplace_back("later"); });
+        }
+    });
+    second = bus.subscribe<Sample>([&](const Sample&) { log.emplace_back("second"); });
+    for (int i = 0; i < 2; ++i) {
+        ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    }
+    bus.process();
+    EXPECT_EQ(log, (Log{"first", "first", "later"}));
+}
+
+TEST(BusSubscriptionTest, HandlerMayEndItself) {
+    TestBus<10> bus;
+    int calls = 0;
+    Subscription subscription;
+    const auto captured = std::make_shared<int>(0);
+    subscription = bus.subscribe<Sample>([&, captured](const Sample&) {
+        ++calls;
+        EXPECT_TRUE(subscription.unsubscribe());
+        EXPECT_FALSE(subscription.unsubscribe());
+        EXPECT_EQ(captured.use_count(), 2) << "what runs must not be destroyed";
+    });
+    for (int i = 0; i < 3; ++i) {
+        ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    }
+    bus.process();
+    EXPECT_EQ(calls, 1);
+    EXPECT_EQ(captured.use_count(), 1);
+    EXPECT_EQ(bus.subscriptionCount<Sample>(), 0U);
+}
+
+TEST(BusSubscriptionTest, UnsubscribeWaitsForARunningHandler) {
+    TestBus<10> bus;
+    std::atomic<bool> isInside{false};
+    std::atomic<bool> mayLeave{false};
+    std::atomic<bool> hasLeft{false};
+    auto subscription = bus.subscribe<Sample>([&](const Sample&) {
+        isInside = true;
+        awaitThat([&] { return mayLeave.load(); });
+        hasLeft = true;
+    });
+    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    Crew crew;
+    crew.add([&] { bus.process(); });
+    crew.add([&] {
+        awaitThat([&] { return isInside.load(); });
+        mayLeave = true;
+    });
+    crew.start();
+    awaitThat([&] { return isInside.load(); });
+    EXPECT_TRUE(subscription.unsubscribe());
+    EXPECT_TRUE(hasLeft.load());
+}
+
+TEST(BusSubscriptionTest, HandlerMayPublish) {
+    TestBus<10> bus;
+    Log log;
+    auto samples = bus.subscribe<Sample>([&](const Sample& sample) {
+        log.push_back(std::to_string(sample.value));
+        ASSERT_EQ(bus.publish(Alarm{"alarm"}, Priority::high), PublishResult::ok);
+    });
+    auto alarms = bus.subscribe<Alarm>([&](const Alarm& alarm) { log.push_back(alarm.text); });
+    ASSERT_EQ(bus.publish(Sample{1}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{2}), PublishResult::ok);
+    EXPECT_EQ(bus.process(), 4U);
+    EXPECT_EQ(log, (Log{"1", "alarm", "2", "alarm"}));
+}
+
+#if defined(__cpp_exceptions)
+
+struct Witness {
+    void handlerFailed(std::size_t typeIndex, const std::exception_ptr& exception) noexcept {
+        ++failures;
+        type = typeIndex;
+        try {
+            std::rethrow_exception(exception);
+        } catch (const std::runtime_error& error) {
+            what = error.what();
+        }
+    }
+    int failures = 0;
+    std::size_t type = 99;
+    std::string what;
+};
+struct Witnessed : DeepTraits<10> {
+    using Observer = Witness;
+};
+
+TEST(BusSubscriptionTest, HandlerThatThrowsIsCountedAndTheOthersStillRun) {
+    Witness witness;
+    Bus<TestMessages, Witnessed> bus(witness);
+    int calls = 0;
+    auto bad = bus.subscribe<Alarm>([](const Alarm&) { throw std::runtime_error("bad handler"); });
+    auto good = bus.subscribe<Alarm>([&](const Alarm&) { ++calls; });
+    ASSERT_EQ(bus.publish(Alarm{}, Priority::high), PublishResult::ok);
+    EXPECT_EQ(bus.process(), 1U);
+    EXPECT_EQ(calls, 1);
+    EXPECT_EQ(witness.failures, 1);
+    EXPECT_EQ(witness.type, 1U);
+    EXPECT_EQ(witness.what, "bad handler");
+    const MessageCounts counts = bus.statistics().of(1, Priority::high);
+    EXPECT_EQ(counts.failed, 1U);
+    EXPECT_EQ(counts.delivered, 1U);
+}
+
+TEST(BusSubscriptionTest, ExceptionOfAVisitorPassesThrough) {
+    TestBus<10> bus;
+    for (int i = 0; i < 3; ++i) {
+        ASSERT_EQ(bus.publish(Counted(i)), PublishResult::ok);
+    }
+    const auto visit = partial([](Counted& counted) {
+        if (counted.value == 1) {
+            throw std::runtime_error("bad visitor");
+        }
+    });
+    EXPECT_THROW(bus.processWith(visit), std::runtime_error);
+    EXPECT_EQ(Counted::alive, 1);
+    EXPECT_EQ(bus.processWith(visit), 1U);
+    EXPECT_EQ(bus.statistics().total().delivered, 3U);
+    EXPECT_EQ(bus.statistics().total().failed, 1U);
+    EXPECT_TRUE(areBalanced(bus, 3));
+}
+
+TEST(BusSubscriptionTest, ConstructorThatThrowsPublishesNothing) {
+    struct Bad {
+        explicit Bad(bool isBad) {
+            if (isBad) {
+                throw std::runtime_error("bad message");
+            }
+        }
+    };
+    Bus<Messages<Bad, Sample>, DeepTraits<10>> bus;
+    for (int i = 0; i < 50; ++i) {
+        EXPECT_THROW((void)bus.emplace<Bad>(true), std::runtime_error);
+        EXPECT_EQ(bus.emplaceWith<Bad>({Priority::high}, false), PublishResult::ok);
+        EXPECT_EQ(bus.processWith([](auto&) {}), 1U);
+    }
+    EXPECT_TRUE(areBalanced(bus, 50));
+}
+
+#endif
+
+}  // namespace
+}  // namespace sluice

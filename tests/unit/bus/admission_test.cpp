@@ -53,6 +53,25 @@ TEST(BusAdmissionTest, LimitsAreThoseOfTheTraits) {
     expectLimits<Bus<TestMessages, OwnLimits>>(2, 4, 8);
 }
 
+// All places of the ring are taken, and the consumer has seen all of them.
+TEST(BusAdmissionTest, BusMayBeFullToTheLastSlot) {
+    Bus<TestMessages, OwnLimits> bus;
+    int next = 0;
+    int expected = 0;
+    for (int lap = 0; lap < 5; ++lap) {
+        while (bus.publish(Sample{next}, Priority::high) == PublishResult::ok) {
+            ++next;
+        }
+        EXPECT_EQ(bus.sizeApprox(), 8U);
+        for (int i = 0; i < 3 + lap; ++i) {
+            bus.processWith(partial([&](Sample& sample) { EXPECT_EQ(sample.value, expected++); }),
+                            1);
+        }
+    }
+    bus.processWith(partial([&](Sample& sample) { EXPECT_EQ(sample.value, expected++); }));
+    EXPECT_EQ(expected, next);
+}
+
 TEST(BusAdmissionTest, BusWithoutPrioritiesIsFilledToTheBrim) {
     TestBus<5, BareBusTraits> bus;
     for (int i = 0; i < 5; ++i) {

@@ -42,8 +42,7 @@ namespace sluice::detail {
 /// used and word written as free -> released release .. released acquire -> [releasedCopy release
 /// .. releasedCopy acquire ->] word read, slot written. E3 close: the closed mark is part of
 /// `admitted`. E4 order: claim release .. acquire next claim: who sees a claim sees as much of
-/// `released` as its publisher did. E5 urgent: word written -> urgent release .. urgent acquire ->
-/// consumer looks.
+/// `released` as its publisher did.
 ///
 /// Origin: the words in turn follow D. Vyukov's bounded queue; that they carry free slots one way
 /// and filled ones the other is new here.
@@ -74,8 +73,9 @@ public:
 
     ArrivalRing() noexcept {
         for (std::size_t i = 0; i < Depth; ++i) {
-            words_[i].store(freeWord(static_cast<Slot>(i)),
-                            std::memory_order_relaxed);  // not shared yet
+            wordAt(after(first, i))
+                .store(freeWord(static_cast<Slot>(i)),
+                       std::memory_order_relaxed);  // not shared yet
         }
     }
 
@@ -120,15 +120,17 @@ public:
     /// The slot of the claim's place `i` is ready.
     void fill(const Claim& claim, std::size_t i, Slot slot, Priority priority) noexcept {
         wordAt(after(claim.position, i))
-            .store(filledWord(slot, priority), std::memory_order_release);  // E1 publish
+            .store(filledWord(slot, priority, after(claim.position, i)),
+                   std::memory_order_release);  // E1 publish
         if (priority == Priority::high) {
-            urgent_.fetch_add(1, std::memory_order_release);  // E5 urgent
+            // Relaxed: a hint where to look; the word carries the message.
+            urgent_.fetch_add(1, std::memory_order_relaxed);
         }
     }
 
     /// How many messages were let in before the one at the claim's place `i`.
     static std::uint64_t number(const Claim& claim, std::size_t i) noexcept {
-        return after(claim.position, i) / Positions::one;
+        return static_cast<Index>(after(claim.position, i) - first) / Positions::one;
     }
 
     /// Slots in use; makes the `used` of later claims exact again.
@@ -145,7 +147,7 @@ public:
     void drain(Arrived&& arrived, std::size_t max) {
         for (; max != 0; --max) {
             const Word word = wordAt(arrived_).load(std::memory_order_acquire);  // E1 publish
-            if ((word & filled) == 0) {
+            if (!isFilled(word, arrived_)) {
                 break;
             }
             arrived_ = Positions::next(arrived_);
@@ -158,7 +160,7 @@ public:
 
     /// Whether a message of high priority has been announced that has not been taken.
     [[nodiscard]] bool isUrgent() const noexcept {
-        const auto announced = urgent_.load(std::memory_order_acquire);  // E5 urgent
+        const auto announced = urgent_.load(std::memory_order_relaxed);  // relaxed: see fill()
         return static_cast<Distance>(announced - urgentTaken_) > 0;
     }
 
@@ -166,10 +168,12 @@ public:
     /// them have arrived.
     template <class Arrived>
     void takeUrgent(Arrived&& arrived) {
-        const Index end = Positions::unmarked(admitted_.load(std::memory_order_acquire));
+        // Relaxed: only where to end; the words carry the messages.
+        const Index end = Positions::unmarked(admitted_.load(std::memory_order_relaxed));
         for (Index position = arrived_; position != end; position = Positions::next(position)) {
             const Word word = wordAt(position).load(std::memory_order_acquire);  // E1 publish
-            if ((word & (filled | taken)) == filled && priorityOf(word) == Priority::high) {
+            if (isFilled(word, position) && (word & taken) == 0 &&
+                priorityOf(word) == Priority::high) {
                 // Relaxed: the word is the consumer's own now.
                 wordAt(position).store(static_cast<Word>(word | taken), std::memory_order_relaxed);
                 noteTaken(Priority::high);
@@ -195,7 +199,7 @@ public:
 
     /// Whether drain() would find something.
     [[nodiscard]] bool hasArrival() const noexcept {
-        return (wordAt(arrived_).load(std::memory_order_relaxed) & filled) != 0 || isUrgent();
+        return isFilled(wordAt(arrived_).load(std::memory_order_relaxed), arrived_) || isUrgent();
     }
 
     // ---- Anybody
@@ -222,28 +226,40 @@ public:
 
 private:
     static constexpr std::size_t line = Traits::cacheLineSize;
+    static constexpr Index first = static_cast<Index>(Traits::firstPosition);
+    static_assert(!Positions::isMarked(first), "firstPosition of the traits must be even");
     static constexpr std::size_t places = roundUpToPowerOfTwo(Depth);
     static_assert(Depth <= Positions::maxCapacity,
                   "the depth of a bus must be at most a quarter of its Index type's range");
-    static_assert(Depth <= (std::size_t{1} << 28U), "the depth of a bus must be at most 2^28");
+    static_assert(Depth <= (std::size_t{1} << 27U), "the depth of a bus must be at most 2^27");
 
     /// Measured: four is worth a twelfth of a message's time between two cores; 16 and 32 less.
     static constexpr std::size_t lookAhead = 4;
 
-    // A word is the number of a slot, and four bits below it: filled or free, taken out of turn,
-    // and the priority. Small ones, for small memories, let more publishers meet in one line.
+    // A word is the number of a slot and, below it: filled or free, taken out of turn, the
+    // priority, and whether the lap of the position is odd. By the lap the consumer tells a place
+    // that has been filled from one that it has seen, but whose slot has not come back. Small
+    // words, for small memories, let more publishers meet in one line.
     using Word = std::conditional_t<Depth <= 0x100, std::uint16_t, std::uint32_t>;
-    static constexpr unsigned filled = 1;
-    static constexpr unsigned taken = 2;
-    static constexpr unsigned priorityShift = 2;
-    static constexpr unsigned slotShift = 4;
+    static constexpr std::uint32_t filled = 1;
+    static constexpr std::uint32_t taken = 2;
+    static constexpr std::uint32_t oddLap = 4;
+    static constexpr unsigned priorityShift = 3;
+    static constexpr unsigned slotShift = 5;
 
+    static constexpr std::uint32_t lapOf(Index position) noexcept {
+        return (Positions::distance(0, position) / places) % 2 == 0 ? 0 : oddLap;
+    }
     static constexpr Word freeWord(Slot slot) noexcept {
         return static_cast<Word>(std::uint32_t{slot} << slotShift);
     }
-    static constexpr Word filledWord(Slot slot, Priority priority) noexcept {
+    static constexpr Word filledWord(Slot slot, Priority priority, Index position) noexcept {
         return static_cast<Word>(std::uint32_t{slot} << slotShift |
-                                 static_cast<std::uint32_t>(priority) << priorityShift | filled);
+                                 static_cast<std::uint32_t>(priority) << priorityShift |
+                                 lapOf(position) | filled);
+    }
+    static constexpr bool isFilled(Word word, Index position) noexcept {
+        return (word & (filled | oddLap)) == (filled | lapOf(position));
     }
     static constexpr Slot slotOf(Word word) noexcept {
         return static_cast<Slot>(word >> slotShift);
@@ -268,7 +284,8 @@ private:
     }
 
     std::size_t distanceToAdmitted(Index released) const noexcept {
-        const Index admitted = Positions::unmarked(admitted_.load(std::memory_order_acquire));
+        // Relaxed: what it could tell of handlers, `released` has told.
+        const Index admitted = Positions::unmarked(admitted_.load(std::memory_order_relaxed));
         return std::min(Positions::distance(released, admitted), Depth);
     }
 
@@ -287,15 +304,15 @@ private:
     }
 
     // Written by publishers.
-    alignas(line) alignas(Atomic<Index>) Atomic<Index> admitted_{0};
-    Atomic<Index> releasedCopy_{0};
+    alignas(line) alignas(Atomic<Index>) Atomic<Index> admitted_{first};
+    Atomic<Index> releasedCopy_{first};
 
     // Written by publishers of high priority.
     alignas(line) alignas(Atomic<Index>) Atomic<Index> urgent_{0};
 
     // Written by the consumer.
-    alignas(line) alignas(Atomic<Index>) Atomic<Index> released_{0};
-    Index arrived_{0};
+    alignas(line) alignas(Atomic<Index>) Atomic<Index> released_{first};
+    Index arrived_{first};
     Index urgentTaken_{0};
 
     alignas(line) std::array<Atomic<Word>, places> words_;

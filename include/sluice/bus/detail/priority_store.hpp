@@ -50,7 +50,7 @@ public:
                     0, claim.used};
         }
         prefetchForWrite(&slots_[ring_.soonClaimed(claim)]);
-        for (Filling filling{*this, claim, priority}; filling.isOpen(); filling.next()) {
+        for (Filling filling(*this, claim, priority); filling.isOpen(); filling.next()) {
             fill(filling.envelope());
         }
         return {PublishResult::ok, claim.count, claim.used + claim.count};
@@ -136,27 +136,40 @@ private:
 
     /// Claimed slots on their way to the consumer, who hears of each of them whatever happens to
     /// the constructors of their messages.
-    struct Filling {
-        PriorityStore& store;
-        const typename Ring::Claim& claim;
-        Priority priority;
-        std::size_t done = 0;
-
+    class Filling {
+    public:
+        Filling(PriorityStore& store, const typename Ring::Claim& claim, Priority priority) noexcept
+            : store_(store),
+              claim_(claim),
+              priority_(priority),
+              slot_(store.ring_.slot(claim, 0)) {}
+        Filling(const Filling&) = delete;
+        Filling& operator=(const Filling&) = delete;
         ~Filling() {
             for (; isOpen(); next()) {
                 envelope().markAsNothing();
             }
         }
-        [[nodiscard]] bool isOpen() const noexcept { return done != claim.count; }
-        [[nodiscard]] Slot slot() const noexcept { return store.ring_.slot(claim, done); }
-        [[nodiscard]] Envelope& envelope() const noexcept { return store.slots_[slot()]; }
+
+        [[nodiscard]] bool isOpen() const noexcept { return done_ != claim_.count; }
+        [[nodiscard]] Envelope& envelope() const noexcept { return store_.slots_[slot_]; }
+
         void next() noexcept {
             if constexpr (Traits::ids) {
-                envelope().id = Ring::number(claim, done);
+                envelope().id = Ring::number(claim_, done_);
             }
-            store.ring_.fill(claim, done, slot(), priority);
-            ++done;
+            store_.ring_.fill(claim_, done_, slot_, priority_);
+            if (++done_ != claim_.count) {
+                slot_ = store_.ring_.slot(claim_, done_);
+            }
         }
+
+    private:
+        PriorityStore& store_;
+        const typename Ring::Claim& claim_;
+        Priority priority_;
+        Slot slot_;
+        std::size_t done_ = 0;
     };
 
     struct Served {

@@ -1,0 +1,350 @@
+#include "support/model/expectations.hpp"
+
+#include <sluice/bus/bus_traits.hpp>
+#include <sluice/bus/detail/priority_store.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <vector>
+
+// The bus's store as shipped, with its ring of arrivals, under the model checker. Edge E1 is what
+// the contents of messages rely on, E2 what their slots rely on, in one step or by way of another
+// publisher, E5 that an announced message is found.
+
+namespace sluice::model {
+namespace {
+
+template <std::size_t Depth, Overflow Low = Overflow::reject>
+struct BusTraits : FullBusTraits {
+    using Platform = ModelPlatform;
+    using Index = std::uint8_t;
+    static constexpr std::uint64_t firstPosition = 254;
+    static constexpr std::size_t depth = Depth;
+    static constexpr std::array<std::size_t, priorityCount> limits{100, 100, 100};
+    static constexpr std::array<Overflow, priorityCount> overflow{Low, Overflow::reject,
+                                                                  Overflow::reject};
+    static constexpr bool ids = false;
+};
+
+/// What lies in a slot: its content is checked for data races.
+struct Content {
+    Plain<int> number;
+    void markAsNothing() { number.set(-1); }
+};
+
+template <std::size_t Depth, Overflow Low = Overflow::reject>
+using Store = detail::PriorityStore<Content, BusTraits<Depth, Low>>;
+
+template <class AnyStore>
+PublishResult publish(AnyStore& store, int number, Priority priority = Priority::medium) {
+    return store.publish(priority, 1, [number](Content& content) { content.number.set(number); })
+        .result;
+}
+
+template <class AnyStore>
+void insist(AnyStore& store, int number, Priority priority = Priority::medium) {
+    while (publish(store, number, priority) != PublishResult::ok) {
+        ModelPlatform::pause();
+    }
+}
+
+template <class AnyStore, class Handle>
+void serve(AnyStore& store, std::size_t count, Handle handle) {
+    const auto handleContent = [&](Content& content) { handle(content.number.get()); };
+    while (count != 0) {
+        const std::size_t served = store.serve(handleContent, count);
+        if (served == 0) {
+            ModelPlatform::pause();
+        }
+        count -= served;
+    }
+}
+
+/// Numbers of a first publisher are 0, 1, ..., of a second one 10, 11, ...
+struct InOrder {
+    std::array<int, 2> next{0, 10};
+    void operator()(int number) {
+        check(number == next[number < 10 ? 0 : 1]++, "each publisher's order is kept");
+    }
+};
+
+/// Two slots for three messages, and positions that wrap.
+void slotsAreReused() {
+    Store<2> store;
+    parallel([&] { insist(store, 0), insist(store, 1); }, [&] { insist(store, 10); },
+             [&] { serve(store, 3, InOrder()); });
+}
+
+/// Two messages have room for two, whoever is slow.
+void neverFullWithoutReason() {
+    Store<2> store;
+    const auto publishOne = [&] { check(publish(store, 0) == PublishResult::ok, "there is room"); };
+    parallel(publishOne, publishOne, [&] { serve(store, 1, [](int) {}); });
+}
+
+/// What a handler wrote is visible to the publisher that finds its slot free.
+void roomCarriesWhatTheConsumerWrote() {
+    Store<2> store;
+    Plain<int> handled;
+    insist(store, 0);
+    insist(store, 1);
+    const auto publishLater = [&] {
+        if (publish(store, 10) == PublishResult::ok) {
+            check(handled.get() == 1, "both slots were used before");
+        }
+    };
+    parallel(publishLater, publishLater, [&] { serve(store, 1, [&](int) { handled.set(1); }); });
+}
+
+/// Who knows that a slot has come back finds it, also when it knows it from another publisher.
+void roomThatAnotherPublisherKnewOf() {
+    Store<2> store;
+    Plain<int> handled;
+    Atomic<int> hasRoom{0};
+    parallel(
+        [&] {
+            insist(store, 0);
+            while (hasRoom.load(std::memory_order_acquire) == 0) {
+                ModelPlatform::pause();
+            }
+            insist(store, 1);
+        },
+        [&] {
+            serve(store, 1, [&](int) { handled.set(1); });
+            hasRoom.store(1, std::memory_order_release);
+        },
+        [&] { check(publish(store, 10) == PublishResult::ok, "there is room"); });
+}
+
+/// Who sees that its message is gone sees what the handler did.
+void sizeTellsThatAHandlerIsDone() {
+    Store<2> store;
+    Plain<int> handled;
+    parallel(
+        [&] {
+            insist(store, 0);
+            if (store.used() == 0) {
+                check(handled.get() == 1, "the handler has been here");
+            }
+        },
+        [&] {
+            const auto note = [&](Content&) { handled.set(1); };
+            (void)store.serve(note, 1);
+        },
+        [&] { check(store.used() <= 1, "at most what was published"); });
+}
+
+/// The same, told by the look that makes later claims exact.
+void refreshTellsThatAHandlerIsDone() {
+    Store<2> store;
+    Plain<int> handled;
+    parallel(
+        [&] {
+            insist(store, 0);
+            if (store.refreshUsed() == 0) {
+                check(handled.get() == 1, "the handler has been here");
+            }
+        },
+        [&] {
+            const auto note = [&](Content&) { handled.set(1); };
+            (void)store.serve(note, 1);
+        });
+}
+
+/// A slot that one publisher has learnt of is used by another one.
+void roomThatALookBroughtIn() {
+    Store<2> store;
+    Plain<int> handled;
+    insist(store, 0);
+    insist(store, 1);
+    parallel([&] { (void)store.refreshUsed(); },
+             [&] {
+                 if (publish(store, 10) == PublishResult::ok) {
+                     check(handled.get() == 1, "both slots were used before");
+                 }
+             },
+             [&] { serve(store, 1, [&](int) { handled.set(1); }); });
+}
+
+/// Who sees the store closed sees what was done before.
+void closedTellsWhy() {
+    Store<2> store;
+    Plain<int> reason;
+    parallel(
+        [&] {
+            reason.set(1);
+            store.close();
+        },
+        [&] {
+            if (store.isClosed()) {
+                check(reason.get() == 1, "written before close()");
+            }
+        });
+}
+
+/// Two messages of high priority behind one that is stuck: the announcement of one may lead to the
+/// other.
+void urgentContentIsVisible() {
+    Store<4> store;
+    parallel([&] { insist(store, 0, Priority::low); }, [&] { insist(store, 10, Priority::high); },
+             [&] { insist(store, 10, Priority::high); },
+             [&] {
+                 const auto look = [&](Content& content) {
+                     check(content.number.get() % 10 == 0, "what was published");
+                 };
+                 (void)store.serve(look, 1);
+                 (void)store.serve(look, 1);
+             });
+}
+
+/// Of a message of high priority whose publication has returned, the consumer knows, although
+/// another publisher may be in the middle.
+void urgentIsFound() {
+    Store<3> store;
+    Atomic<int> isPublished{0};
+    parallel([&] { insist(store, 0, Priority::low); },
+             [&] {
+                 insist(store, 10, Priority::high);
+                 isPublished.store(1, std::memory_order_release);
+             },
+             [&] {
+                 while (isPublished.load(std::memory_order_acquire) == 0) {
+                     ModelPlatform::pause();
+                 }
+                 int first = -1;
+                 const auto note = [&](Content& content) { first = content.number.get(); };
+                 check(store.serve(note, 1) == 1, "it is there");
+                 check(first == 10, "and comes first");
+             });
+}
+
+/// Everything arrives and every slot comes back, also what was taken out of turn.
+void nothingIsLostOutOfTurn() {
+    Store<2> store;
+    parallel([&] { insist(store, 0, Priority::low); },
+             [&] {
+                 insist(store, 10, Priority::high);
+                 insist(store, 11, Priority::high);
+             },
+             [&] { serve(store, 3, InOrder()); });
+    const auto none = [](Content&) {};
+    check(store.serve(none, 1) == 0, "nothing is left, and what was held back comes back");
+    check(store.used() == 0, "all slots are free");
+    check(publish(store, 0) == PublishResult::ok && publish(store, 1) == PublishResult::ok,
+          "both can be used");
+}
+
+/// A publisher drops what the consumer would take.
+void dropWhileServing() {
+    using Dropping = Store<2, Overflow::dropOldest>;
+    Dropping store;
+    int dropped = 0;
+    int served = 0;
+    insist(store, 0, Priority::low);
+    insist(store, 1, Priority::low);
+    parallel(
+        [&] {
+            const auto any = [](const Content&) { return true; };
+            const auto drop = [&](Content& content) { dropped += content.number.get() >= 0; };
+            while (publish(store, 2, Priority::low) != PublishResult::ok) {
+                if (!store.dropOldest(Priority::low, any, drop)) {
+                    ModelPlatform::pause();
+                }
+            }
+        },
+        [&] {
+            const auto note = [&](Content& content) { served += content.number.get() >= 0; };
+            while (dropped + served < 3) {
+                if (store.serve(note, 1) == 0) {
+                    ModelPlatform::pause();
+                }
+            }
+        });
+    check(dropped + served == 3, "each is dropped or served");
+}
+
+/// One publisher closes while another publishes.
+void closeWhilePublishing() {
+    Store<2> store;
+    Plain<int> handled;
+    Plain<int> reason;
+    int accepted = 0;
+    int served = 0;
+    parallel(
+        [&] {
+            accepted += publish(store, 0) == PublishResult::ok ? 1 : 0;
+            reason.set(1);
+            store.close();
+        },
+        [&] {
+            accepted += publish(store, 10) == PublishResult::ok ? 1 : 0;
+            if (store.isDrained()) {
+                check(handled.get() == accepted && reason.get() == 1,
+                      "all that happened is visible");
+            }
+        },
+        [&] {
+            const auto note = [&](Content&) { handled.set(++served); };
+            while (!store.isDrained()) {
+                if (store.serve(note, 2) == 0) {
+                    ModelPlatform::pause();
+                }
+            }
+        });
+    check(accepted == served, "what was accepted was served");
+}
+
+Options options(Budget budget) {
+    Options result;
+    result.budget = budget;
+    return result;
+}
+
+TEST(BusModelTest, DeliversInOrderThroughReusedSlots) {
+    EXPECT_TRUE(holds(slotsAreReused));
+    EXPECT_TRUE(holds(roomCarriesWhatTheConsumerWrote));
+}
+
+TEST(BusModelTest, IsFullOnlyWhenFull) {
+    EXPECT_TRUE(holds(neverFullWithoutReason, options({3, 2})));
+    EXPECT_TRUE(holds(roomThatAnotherPublisherKnewOf, options({2, 2})));
+    EXPECT_TRUE(holds(roomThatALookBroughtIn));
+}
+
+TEST(BusModelTest, UrgentMessagesAreFoundAndNothingIsLost) {
+    EXPECT_TRUE(holds(urgentIsFound));
+    EXPECT_TRUE(holds(nothingIsLostOutOfTurn));
+    EXPECT_TRUE(holds(urgentContentIsVisible));
+}
+
+TEST(BusModelTest, DropsOrServesEachOnce) {
+    EXPECT_TRUE(holds(dropWhileServing));
+}
+
+TEST(BusModelTest, ServesWhatWasAcceptedBeforeTheEnd) {
+    EXPECT_TRUE(holds(closeWhilePublishing));
+    EXPECT_TRUE(holds(closedTellsWhy));
+}
+
+TEST(BusModelTest, SizesTellWhatHandlersDid) {
+    EXPECT_TRUE(holds(sizeTellsThatAHandlerIsDone));
+    EXPECT_TRUE(holds(refreshTellsThatAHandlerIsDone));
+}
+
+// Not under sanitizers: they end the process for the faults that mutants are meant to have.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST(BusModelTest, EveryOrderIsNeeded) {
+    EXPECT_TRUE(
+        survive({}, surveyOrders("arrival_ring.hpp", options({1, 1}),
+                                 {closedTellsWhy, sizeTellsThatAHandlerIsDone,
+                                  refreshTellsThatAHandlerIsDone, roomCarriesWhatTheConsumerWrote,
+                                  roomThatAnotherPublisherKnewOf, roomThatALookBroughtIn,
+                                  slotsAreReused, closeWhilePublishing, urgentContentIsVisible})));
+}
+#endif
+
+}  // namespace
+}  // namespace sluice::model

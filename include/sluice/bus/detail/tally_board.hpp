@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sluice/base/cache_line.hpp>
+#include <sluice/base/platform.hpp>
 #include <sluice/base/spin_lock.hpp>
 #include <sluice/base/thread_table.hpp>
 
@@ -87,6 +88,16 @@ public:
             sum += slot->counts[which].get();
         }
         return sum;
+    }
+
+    /// Sets of counters: as many as threads have counted at the same time.
+    [[nodiscard]] std::size_t slotCount() const noexcept {
+        const std::lock_guard<Lock> turn(lock_);
+        std::size_t count = 0;
+        for (const Slot* slot = first_; slot != nullptr; slot = slot->next) {
+            ++count;
+        }
+        return count;
     }
 
     /// The bus lets go.

@@ -1,0 +1,182 @@
+#include "support/crew.hpp"
+#include "support/scale.hpp"
+#include "support/watchdog.hpp"
+
+#include <sluice/bus.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+// Threads that publish, subscribe and unsubscribe while one consumes. Each message says who
+// published it and as which; half of them own memory, so that one that is lost or handled twice
+// shows to AddressSanitizer too.
+
+namespace sluice {
+namespace {
+
+using namespace test;
+
+struct Plain {
+    std::uint32_t publisher;
+    std::uint32_t number;
+};
+struct Owning {
+    std::uint32_t publisher;
+    std::uint32_t number;
+    std::string text;
+};
+using StressMessages = Messages<Plain, Owning>;
+
+/// Few slots: the ring of places comes round often, and there is nearly always no room.
+template <class Base, std::size_t Depth = 13>
+struct Narrow : Base {
+    static constexpr std::size_t depth = Depth;
+};
+template <Overflow Low, Overflow Medium, Overflow High>
+struct Policies : Narrow<FullBusTraits> {
+    static constexpr std::array<Overflow, priorityCount> overflow{Low, Medium, High};
+};
+struct Weighted : Narrow<FullBusTraits> {
+    static constexpr Service service = Service::weighted;
+};
+struct BrimFull : Narrow<FullBusTraits, 8> {
+    static constexpr std::array<std::size_t, priorityCount> limits{50, 75, 100};
+};
+
+constexpr std::size_t publishers = 3;
+
+/// Checks that each publisher's messages of one priority come in order, each once.
+class Ledger {
+public:
+    template <class Header>
+    void see(std::uint32_t publisher, std::uint32_t number, [[maybe_unused]] const Header& header) {
+        std::size_t level = 0;
+        if constexpr (Header::hasPriority) {
+            level = static_cast<std::size_t>(header.priority);
+        }
+        std::int64_t& last = last_.at(publisher).at(level);
+        outOfOrder_ += last >= std::int64_t{number} ? 1 : 0;
+        last = number;
+        ++seen_;
+    }
+    std::uint64_t seen() const noexcept { return seen_; }
+    std::uint64_t outOfOrder() const noexcept { return outOfOrder_; }
+
+private:
+    std::array<std::array<std::int64_t, priorityCount>, publishers> last_{
+        {{-1, -1, -1}, {-1, -1, -1}, {-1, -1, -1}}};
+    std::uint64_t seen_ = 0;
+    std::uint64_t outOfOrder_ = 0;
+};
+
+template <class AnyBus, class Traits>
+std::uint64_t publishMany(AnyBus& bus, std::uint32_t publisher, std::uint32_t count) {
+    std::uint64_t accepted = 0;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        PublishOptions options;
+        if constexpr (Traits::priorities) {
+            options.priority = static_cast<Priority>((i + publisher) % priorityCount);
+        }
+        const PublishResult result =
+            i % 2 == 0 ? bus.template emplaceWith<Plain>(options, publisher, i)
+                       : bus.template emplaceWith<Owning>(options, publisher, i,
+                                                          "a text that lies outside of its string");
+        if (result == PublishResult::ok) {
+            ++accepted;
+        } else {
+            std::this_thread::yield();
+        }
+    }
+    return accepted;
+}
+
+template <class Traits>
+class BusStressTest : public testing::Test {};
+using Modes =
+    testing::Types<Narrow<FullBusTraits>, Narrow<NoStatsBusTraits>, Narrow<BareBusTraits>, Weighted,
+                   BrimFull, Policies<Overflow::keepLatest, Overflow::dropOldest, Overflow::block>,
+                   Policies<Overflow::block, Overflow::block, Overflow::block>>;
+TYPED_TEST_SUITE(BusStressTest, Modes);
+
+TYPED_TEST(BusStressTest, EverythingThatIsAcceptedIsSeenOnceAndInOrder) {
+    const auto bus = std::make_unique<Bus<StressMessages, TypeParam>>();
+    const Watchdog watchdog(
+        [&](std::FILE* out) { std::fprintf(out, "in the bus: %zu\n", bus->sizeApprox()); });
+    const auto count = static_cast<std::uint32_t>(scaled(30000));
+    std::atomic<std::uint64_t> accepted{0};
+    std::atomic<std::size_t> ended{0};
+    Ledger ledger;
+    auto plain = bus->template subscribe<Plain>([&](const Plain& message, const auto& header) {
+        ledger.see(message.publisher, message.number, header);
+    });
+    auto owning = bus->template subscribe<Owning>([&](const Owning& message, const auto& header) {
+        ledger.see(message.publisher, message.number, header);
+    });
+    {
+        Crew crew;
+        for (std::uint32_t publisher = 0; publisher < publishers; ++publisher) {
+            crew.add([&, publisher] {
+                accepted +=
+                    publishMany<Bus<StressMessages, TypeParam>, TypeParam>(*bus, publisher, count);
+                if (++ended == publishers) {
+                    bus->close();
+                }
+            });
+        }
+        crew.start();
+        bus->run();
+    }
+    EXPECT_EQ(ledger.outOfOrder(), 0U);
+    EXPECT_EQ(bus->sizeApprox(), 0U);
+    if constexpr (TypeParam::statistics) {
+        const MessageCounts total = bus->statistics().total();
+        EXPECT_EQ(total.attempted(), std::uint64_t{count} * publishers);
+        EXPECT_EQ(total.published, accepted);
+        EXPECT_EQ(total.delivered, ledger.seen());
+        EXPECT_EQ(total.published, total.delivered + total.dropped);
+    } else {
+        EXPECT_EQ(ledger.seen(), accepted);
+    }
+}
+
+// After unsubscribe() has returned, what the handler used may go.
+TEST(BusSubscriptionStressTest, HandlerNeverRunsAfterItsSubscription) {
+    const auto bus = std::make_unique<Bus<StressMessages, Narrow<FullBusTraits>>>();
+    const Watchdog watchdog(
+        [&](std::FILE* out) { std::fprintf(out, "in the bus: %zu\n", bus->sizeApprox()); });
+    std::atomic<bool> isOver{false};
+    Crew crew;
+    for (int i = 0; i < 2; ++i) {
+        crew.add([&] {
+            for (std::size_t round = scaled(3000); round != 0; --round) {
+                auto used = std::make_unique<std::uint64_t>(0);
+                const auto subscription =
+                    bus->subscribe<Plain>([value = used.get()](const Plain&) { ++*value; });
+                EXPECT_TRUE(subscription);
+                std::this_thread::yield();
+            }
+            isOver = true;
+        });
+    }
+    crew.add([&] { bus->run(); });
+    crew.start();
+    while (!isOver) {
+        (void)bus->emplace<Plain>(0U, 0U);
+    }
+    bus->close();
+    crew.join();
+    EXPECT_TRUE(bus->isDrained());
+    EXPECT_EQ(bus->subscriptionCount<Plain>(), 0U);
+}
+
+}  // namespace
+}  // namespace sluice

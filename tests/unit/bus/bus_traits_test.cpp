@@ -1,0 +1,72 @@
+#include "unit/bus/bus_doubles.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <type_traits>
+#include <vector>
+
+namespace sluice {
+namespace {
+
+using namespace test;
+
+struct OneProducer : FullBusTraits {
+    static constexpr Producers producers = Producers::one;
+};
+struct Weighted : FullBusTraits {
+    static constexpr Service service = Service::weighted;
+};
+struct Small : FullBusTraits {
+    using Index = std::uint32_t;
+    static constexpr std::size_t cacheLineSize = 4;
+};
+
+/// Whatever is switched off, what is sent arrives.
+template <class Traits>
+class BusModeTest : public testing::Test {};
+using Modes =
+    testing::Types<FullBusTraits, NoStatsBusTraits, BareBusTraits, OneProducer, Weighted, Small>;
+TYPED_TEST_SUITE(BusModeTest, Modes);
+
+TYPED_TEST(BusModeTest, CarriesEveryTypeByEitherWay) {
+    const auto bus = std::make_unique<TestBus<37, TypeParam>>();
+    std::vector<int> seen;
+    auto samples = bus->template subscribe<Sample>(
+        [&](const Sample& sample) { seen.push_back(sample.value); });
+    auto counted =
+        bus->template subscribe<Counted>([&](const Counted& each) { seen.push_back(each.value); });
+    std::vector<int> expected;
+    for (int i = 0; i < 200; i += 2) {
+        ASSERT_EQ(bus->publish(Sample{i}), PublishResult::ok);
+        ASSERT_EQ(bus->template emplace<Counted>(i + 1), PublishResult::ok);
+        expected.insert(expected.end(), {i, i + 1});
+        if (i % 3 == 0) {
+            EXPECT_NE(bus->process(), 0U);
+        } else if (i % 3 == 1) {
+            EXPECT_NE(bus->processWith(overload(
+                          [&](Sample& sample) { seen.push_back(sample.value); },
+                          [&](Counted& each) { seen.push_back(each.value); }, [](Alarm&) {})),
+                      0U);
+        }
+    }
+    bus->process();
+    EXPECT_EQ(seen, expected);
+    EXPECT_EQ(Counted::alive, 0);
+}
+
+TYPED_TEST(BusModeTest, DifferentBusesLiveSideBySide) {
+    const auto first = std::make_unique<TestBus<8, TypeParam>>();
+    const auto second = std::make_unique<TestBus<8, TypeParam>>();
+    ASSERT_EQ(first->publish(Sample{1}), PublishResult::ok);
+    ASSERT_EQ(second->publish(Sample{2}), PublishResult::ok);
+    EXPECT_EQ(takeSamples(*first), (std::vector<int>{1}));
+    EXPECT_EQ(takeSamples(*second), (std::vector<int>{2}));
+}
+
+// What a mode leaves out takes no room.
+static_assert(sizeof(TestBus<256, BareBusTraits>) < sizeof(TestBus<256, NoStatsBusTraits>));
+static_assert(sizeof(TestBus<256, NoStatsBusTraits>) < sizeof(TestBus<256, FullBusTraits>));
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,24 @@
+#include "unit/bus/bus_doubles.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sluice {
+namespace {
+
+using namespace test;
+
+// Each result has its reason, and leaves the message alone.
+TEST(PublishResultTest, SaysWhyAMessageWasNotAccepted) {
+    TestBus<10> bus;
+    PublishResult result = PublishResult::ok;
+    fillUp(bus, Priority::medium, result);
+    EXPECT_EQ(result, PublishResult::refused) << "high would be let in";
+    fillUp(bus, Priority::high, result);
+    EXPECT_EQ(result, PublishResult::full);
+    EXPECT_EQ(bus.publish(Sample{}, Priority::low), PublishResult::full);
+    bus.close();
+    EXPECT_EQ(bus.publish(Sample{}, Priority::high), PublishResult::closed);
+}
+
+}  // namespace
+}  // namespace sluice

@@ -105,6 +105,62 @@ TEST(MpscRingTest, DestructorDestroysWhatIsLeft) {
     EXPECT_EQ(Tracked::alive, 0);
 }
 
+// ---- reservations and the front
+
+TEST(MpscRingTest, ReservationIsPublishedByItsCommit) {
+    MpscRing<Tracked, 4> ring;
+    {
+        auto first = ring.tryReserve();
+        ASSERT_TRUE(first);
+        EXPECT_EQ(first.number(), 0U);
+        first.emplace(1);
+        EXPECT_EQ(first->value, 1);
+        (*first).value = 5;
+        ASSERT_EQ(ring.tryEmplace(2), PushResult::ok);
+        EXPECT_FALSE(ring.tryPop()) << "later messages wait for it";
+        first.commit();
+        EXPECT_FALSE(first);
+    }
+    EXPECT_EQ(ring.tryPop()->value, 5);
+    EXPECT_EQ(ring.tryPop()->value, 2);
+    EXPECT_EQ(Tracked::alive, 0);
+}
+
+TEST(MpscRingTest, ReservationWithoutCommitIsSkipped) {
+    MpscRing<Tracked, 2> ring;
+    {
+        auto dropped = ring.tryReserve();
+        dropped.emplace(1);
+        EXPECT_EQ(Tracked::alive, 1);
+        const auto empty = ring.tryReserve();
+        EXPECT_EQ(empty.number(), 1U);
+        EXPECT_EQ(ring.tryReserve().result(), PushResult::full);
+    }
+    EXPECT_EQ(Tracked::alive, 0);
+    EXPECT_EQ(ring.front(), nullptr);
+    auto last = ring.tryReserve();
+    EXPECT_EQ(last.number(), 2U);
+    last.emplace(3);
+    last.commit();
+    EXPECT_EQ(ring.tryPop()->value, 3);
+    ring.close();
+    EXPECT_EQ(ring.tryReserve().result(), PushResult::closed);
+}
+
+TEST(MpscRingTest, FrontIsTheOldestUntilItIsPopped) {
+    MpscRing<Tracked, 4> ring;
+    EXPECT_EQ(ring.front(), nullptr);
+    ASSERT_EQ(ring.tryEmplace(1), PushResult::ok);
+    ASSERT_EQ(ring.tryEmplace(2), PushResult::ok);
+    EXPECT_EQ(ring.front()->value, 1);
+    EXPECT_EQ(ring.front()->value, 1);
+    ring.popFront();
+    EXPECT_EQ(ring.front()->value, 2);
+    ring.popFront();
+    EXPECT_EQ(ring.front(), nullptr);
+    EXPECT_EQ(Tracked::alive, 0);
+}
+
 // ---- positions
 
 template <class Traits>

@@ -1,0 +1,115 @@
+#include "unit/bus/bus_doubles.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+// What publishing and consuming cost in atomic read-modify-writes: these do not depend on the
+// machine.
+
+namespace sluice {
+namespace {
+
+using namespace test;
+
+struct Cost {
+    inline static int readModifyWrites = 0;
+};
+
+template <class T>
+struct CountingAtomic : std::atomic<T> {
+    using Base = std::atomic<T>;
+    using Base::Base;
+
+    template <class... Args>
+    T exchange(Args... args) noexcept {
+        ++Cost::readModifyWrites;
+        return Base::exchange(args...);
+    }
+    template <class... Args>
+    T fetch_add(Args... args) noexcept {
+        ++Cost::readModifyWrites;
+        return Base::fetch_add(args...);
+    }
+    template <class... Args>
+    T fetch_or(Args... args) noexcept {
+        ++Cost::readModifyWrites;
+        return Base::fetch_or(args...);
+    }
+    template <class... Args>
+    bool compare_exchange_weak(T& expected, Args... args) noexcept {
+        ++Cost::readModifyWrites;
+        return Base::compare_exchange_weak(expected, args...);
+    }
+};
+
+struct CountingPlatform : StdPlatform {
+    template <class T>
+    using Atomic = CountingAtomic<T>;
+};
+template <class Base>
+struct Counting : DeepTraits<100, Base> {
+    using Platform = CountingPlatform;
+};
+
+template <class Base>
+using CountingBus = Bus<TestMessages, Counting<Base>>;
+
+/// What `step` costs after it has been done once, so that threads have registered and the
+/// high-water mark has been set.
+template <class Step>
+int costOf(Step step) {
+    step();
+    Cost::readModifyWrites = 0;
+    step();
+    return Cost::readModifyWrites;
+}
+
+TEST(BusCostTest, PublishingTakesOneReadModifyWriteAndConsumingNone) {
+    CountingBus<FullBusTraits> full;
+    CountingBus<BareBusTraits> bare;
+    auto subscription = full.subscribe<Sample>([](const Sample&) {});
+    int publishing = 0;
+    EXPECT_EQ(costOf([&] {
+                  Cost::readModifyWrites = 0;
+                  ASSERT_EQ(full.publish(Sample{}), PublishResult::ok);
+                  publishing = Cost::readModifyWrites;
+                  full.process();
+              }),
+              1);
+    EXPECT_EQ(publishing, 1);
+    EXPECT_EQ(costOf([&] {
+                  ASSERT_EQ(bare.publish(Sample{}), PublishResult::ok);
+                  bare.processWith(partial([](Sample&) {}));
+              }),
+              1);
+}
+
+TEST(BusCostTest, HighPriorityTakesOneMore) {
+    CountingBus<FullBusTraits> bus;
+    EXPECT_EQ(costOf([&] {
+                  ASSERT_EQ(bus.publish(Sample{}, Priority::high), PublishResult::ok);
+                  bus.process();
+              }),
+              2);
+}
+
+TEST(BusCostTest, RangeTakesOneForAll) {
+    CountingBus<FullBusTraits> bus;
+    const std::vector<Sample> samples(50);
+    EXPECT_EQ(costOf([&] {
+                  ASSERT_EQ(bus.publishAll(samples.begin(), samples.end()), 50U);
+                  bus.process();
+              }),
+              1);
+}
+
+TEST(BusCostTest, RefusalTakesNone) {
+    CountingBus<FullBusTraits> bus;
+    PublishResult result = PublishResult::ok;
+    fillUp(bus, Priority::medium, result);
+    EXPECT_EQ(costOf([&] { EXPECT_NE(bus.publish(Sample{}), PublishResult::ok); }), 0);
+}
+
+}  // namespace
+}  // namespace sluice

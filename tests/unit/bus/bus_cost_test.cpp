@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <type_traits>
+#include <vector>
 
 // What publishing and consuming cost in atomic read-modify-writes: these do not depend on the
 // machine.
@@ -23,7 +25,8 @@ struct CountingAtomic : std::atomic<T> {
 
     template <class... Args>
     T exchange(Args... args) noexcept {
-        ++Cost::readModifyWrites;
+        // Flags aside: debug builds take one to notice a second consumer.
+        Cost::readModifyWrites += std::is_same_v<T, bool> ? 0 : 1;
         return Base::exchange(args...);
     }
     template <class... Args>

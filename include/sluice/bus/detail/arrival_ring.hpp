@@ -88,7 +88,7 @@ public:
             if (Positions::isMarked(position)) {
                 return {Answer::closed, 0, 0, 0};
             }
-            const std::size_t used = usedBefore(position, limit);
+            const std::size_t used = usedBefore(position, limit, count);
             if (used > Depth) {
                 // The releases have passed this position: it is an old one.
                 position = admitted_.load(std::memory_order_acquire);  // E4 order
@@ -289,12 +289,12 @@ private:
         return std::min(Positions::distance(released, admitted), Depth);
     }
 
-    /// Slots in use below `position`, by the copy of `released` if that leaves room, else by
-    /// itself.
-    std::size_t usedBefore(Index position, std::size_t limit) noexcept {
+    /// Slots in use below `position`, by the copy of `released` if that leaves room for `count`,
+    /// else by itself.
+    std::size_t usedBefore(Index position, std::size_t limit, std::size_t count) noexcept {
         const std::size_t used = Positions::distance(releasedCopy_.load(std::memory_order_acquire),
                                                      position);  // E2, second step
-        if (used < limit) {
+        if (used < limit && count <= limit - used) {
             return used;
         }
         const Index released = released_.load(std::memory_order_acquire);  // E2 reuse

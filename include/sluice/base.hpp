@@ -13,5 +13,6 @@
 #include <sluice/base/platform.hpp>
 #include <sluice/base/prefetch.hpp>
 #include <sluice/base/setup_error.hpp>
+#include <sluice/base/single_core_platform.hpp>
 #include <sluice/base/spin_lock.hpp>
 #include <sluice/base/thread_table.hpp>

@@ -33,6 +33,15 @@ namespace [[gnu::visibility("default")]] sluice {
 ///
 /// All members are static or types: a platform has no state and costs nothing.
 struct StdPlatform {
+    /// Whether there are threads to be told apart.
+    static constexpr bool hasThreads = true;
+
+    /// An address that no other living thread has.
+    static const void* thisThread() noexcept {
+        static thread_local char mark = 0;
+        return &mark;
+    }
+
     /// A shared variable with std::atomic's interface; memory orders are always passed explicitly.
     template <class T>
     using Atomic = std::atomic<T>;

@@ -273,7 +273,8 @@ private:
     template <class T>
     static bool remove(void* self, std::size_t place, std::uint64_t life) noexcept {
         Bus& bus = *static_cast<Bus*>(self);
-        return bus.handlersOf<T>().remove({place, life}, bus.core_.consumer());
+        const typename HandlersOf<T>::Id id{place, static_cast<detail::CountWord>(life)};
+        return bus.handlersOf<T>().remove(id, bus.core_.consumer());
     }
 
     /// A message while it is handled.

@@ -1,5 +1,8 @@
 #include "unit/bus/bus_doubles.hpp"
 
+#include <sluice/base/single_core_platform.hpp>
+#include <sluice/wait/busy_spin.hpp>
+
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -22,11 +25,17 @@ struct Small : FullBusTraits {
     static constexpr std::size_t cacheLineSize = 4;
 };
 
+using OneCore = SingleCorePlatform<ThisProgramRunsOnOneCore>;
+struct SingleCore : FullBusTraits {
+    using Platform = OneCore;
+    using Wait = BasicBusySpin<OneCore>;
+};
+
 /// Whatever is switched off, what is sent arrives.
 template <class Traits>
 class BusModeTest : public testing::Test {};
-using Modes =
-    testing::Types<FullBusTraits, NoStatsBusTraits, BareBusTraits, OneProducer, Weighted, Small>;
+using Modes = testing::Types<FullBusTraits, NoStatsBusTraits, BareBusTraits, OneProducer, Weighted,
+                             Small, SingleCore>;
 TYPED_TEST_SUITE(BusModeTest, Modes);
 
 TYPED_TEST(BusModeTest, CarriesEveryTypeByEitherWay) {

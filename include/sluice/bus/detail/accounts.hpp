@@ -21,21 +21,15 @@ inline constexpr std::size_t outcomeCount = 5;
 /// no counter has two writers.
 template <class Platform, std::size_t TypeCount>
 class Accounts {
-    using Board = TallyBoard<Platform, TypeCount * priorityCount * outcomeCount>;
     using Count = OwnCount<Platform>;
 
 public:
     using Statistics = BusStatistics<TypeCount>;
 
-    Accounts() : board_(new Board), hash_(Board::Threads::hash(board_)) {}
-    Accounts(const Accounts&) = delete;
-    Accounts& operator=(const Accounts&) = delete;
-    ~Accounts() { board_->abandon(); }
-
     // ---- Publishers
 
     void count(std::size_t type, Priority priority, Outcome outcome, std::uint64_t n) noexcept {
-        board_->add(hash_, counter(type, priority, outcome), n);
+        tally_.add(counter(type, priority, outcome), n);
     }
     void count(std::size_t type, Priority priority, PublishResult result,
                std::uint64_t n) noexcept {
@@ -128,17 +122,16 @@ private:
         counts.delivered = own.delivered.get();
         counts.failed = own.failed.get();
         counts.discarded = own.discarded.get();
-        counts.dropped = board_->sum(counter(type, priority, Outcome::dropped));
-        counts.published = board_->sum(counter(type, priority, Outcome::published));
-        counts.full = board_->sum(counter(type, priority, Outcome::full));
-        counts.refused = board_->sum(counter(type, priority, Outcome::refused));
-        counts.closed = board_->sum(counter(type, priority, Outcome::closed));
+        counts.dropped = tally_.sum(counter(type, priority, Outcome::dropped));
+        counts.published = tally_.sum(counter(type, priority, Outcome::published));
+        counts.full = tally_.sum(counter(type, priority, Outcome::full));
+        counts.refused = tally_.sum(counter(type, priority, Outcome::refused));
+        counts.closed = tally_.sum(counter(type, priority, Outcome::closed));
         return counts;
     }
 
     // Read by all, written once.
-    Board* board_;
-    std::size_t hash_;
+    PublisherTally<Platform, TypeCount * priorityCount * outcomeCount> tally_;
 
     // Seldom written, by publishers.
     typename Platform::template Atomic<std::size_t> highWater_{0};

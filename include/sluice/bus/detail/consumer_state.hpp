@@ -2,10 +2,7 @@
 
 #include <atomic>
 
-namespace sluice {
-namespace [[gnu::visibility("default")]] detail {
-
-inline thread_local const char threadMark = 0;
+namespace sluice::detail {
 
 /// Which thread consumes, and which handler it is in: what an unsubscriber must wait for.
 template <class Platform>
@@ -20,11 +17,10 @@ struct ConsumerState {
 
     /// Whether the calling thread is consuming. Relaxed: equal only if this thread wrote it.
     [[nodiscard]] bool isHere() const noexcept {
-        return thread.load(std::memory_order_relaxed) == &threadMark;
+        return thread.load(std::memory_order_relaxed) == Platform::thisThread();
     }
-    void begin() noexcept { thread.store(&threadMark, std::memory_order_relaxed); }
+    void begin() noexcept { thread.store(Platform::thisThread(), std::memory_order_relaxed); }
     void end() noexcept { thread.store(nullptr, std::memory_order_relaxed); }
 };
 
-}  // namespace detail
-}  // namespace sluice
+}  // namespace sluice::detail

@@ -3,6 +3,7 @@
 #include <sluice/base/backoff.hpp>
 #include <sluice/base/spin_lock.hpp>
 #include <sluice/bus/detail/consumer_state.hpp>
+#include <sluice/bus/detail/count_word.hpp>
 #include <sluice/fixed/fixed_function.hpp>
 #include <sluice/fixed/fixed_vector.hpp>
 
@@ -52,7 +53,7 @@ public:
     /// Names one subscription, also when its place has been taken by a later one.
     struct Id {
         std::size_t place = 0;
-        std::uint64_t life = 0;  ///< 0 is none
+        CountWord life = 0;  ///< 0 is none
     };
 
     /// Adds a handler; no generation when the table is full.
@@ -61,7 +62,7 @@ public:
         for (std::size_t i = 0; i < places_.size(); ++i) {
             // Relaxed: written under the lock.
             if (places_[i].life.load(std::memory_order_relaxed) == free) {
-                const std::uint64_t life = ++lastLife_;
+                const CountWord life = nextLife();
                 places_[i].callable = std::move(callable);
                 places_[i].life.store(life, std::memory_order_release);  // E1
                 (void)order_.pushBack(Entry{&places_[i], life});  // as long as there are places
@@ -120,19 +121,26 @@ public:
 
 private:
     // What the life of a place may be besides the number of the subscription that lives there.
-    static constexpr std::uint64_t free = 0;
-    static constexpr std::uint64_t ending = std::numeric_limits<std::uint64_t>::max();
+    static constexpr CountWord free = 0;
+    static constexpr CountWord ending = std::numeric_limits<CountWord>::max();
 
     struct Place {
-        Atomic<std::uint64_t> life{free};
+        Atomic<CountWord> life{free};
         bool endsWithCall = false;  ///< the consumer's own
         Callable callable;
     };
     struct Entry {
         Place* place;
-        std::uint64_t life;
+        CountWord life;
     };
     using Order = FixedVector<Entry, Traits::maxHandlers>;
+
+    CountWord nextLife() noexcept {
+        do {
+            ++lastLife_;
+        } while (lastLife_ == free || lastLife_ == ending);
+        return lastLife_;
+    }
 
     void noteChange() noexcept {
         // Relaxed: written under the lock only.
@@ -185,11 +193,11 @@ private:
     mutable Lock lock_;
     std::array<Place, Traits::maxHandlers> places_;
     Order order_;
-    std::uint64_t lastLife_ = 0;
-    Atomic<std::uint64_t> version_{0};
+    CountWord lastLife_ = 0;
+    Atomic<CountWord> version_{0};
 
     // The consumer's own.
-    std::uint64_t seenVersion_ = 0;
+    CountWord seenVersion_ = 0;
     Order mine_;
 };
 

@@ -4,12 +4,14 @@
 #include <sluice/base/platform.hpp>
 #include <sluice/base/spin_lock.hpp>
 #include <sluice/base/thread_table.hpp>
+#include <sluice/bus/detail/count_word.hpp>
 
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <type_traits>
 
 namespace sluice::detail {
 
@@ -20,11 +22,12 @@ class OwnCount {
 public:
     void add(std::uint64_t n) noexcept {
         // Relaxed: nobody else writes, and no data follows a count.
-        count_.store(count_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+        const CountWord count = count_.load(std::memory_order_relaxed);
+        count_.store(static_cast<CountWord>(count + n), std::memory_order_relaxed);
     }
     void raiseTo(std::uint64_t n) noexcept {
         if (n > count_.load(std::memory_order_relaxed)) {
-            count_.store(n, std::memory_order_relaxed);
+            count_.store(static_cast<CountWord>(n), std::memory_order_relaxed);
         }
     }
     [[nodiscard]] std::uint64_t get() const noexcept {
@@ -32,7 +35,23 @@ public:
     }
 
 private:
-    typename Platform::template Atomic<std::uint64_t> count_{0};
+    typename Platform::template Atomic<CountWord> count_{0};
+};
+
+/// `Size` counters for publishers that interrupt each other on one processor, in the bus itself.
+template <class Platform, std::size_t Size>
+class SingleCoreTally {
+public:
+    void add(std::size_t which, std::uint64_t n) noexcept {
+        // Relaxed: no data follows a count.
+        counts_[which].fetch_add(static_cast<CountWord>(n), std::memory_order_relaxed);
+    }
+    [[nodiscard]] std::uint64_t sum(std::size_t which) const noexcept {
+        return counts_[which].load(std::memory_order_relaxed);
+    }
+
+private:
+    std::array<typename Platform::template Atomic<CountWord>, Size> counts_{};
 };
 
 /// `Size` counters for each thread that counts, summed by whoever asks.
@@ -165,5 +184,29 @@ private:
     Atomic<std::size_t> users_{1};
     Atomic<bool> isAbandoned_{false};
 };
+
+/// A bus's share in its board.
+template <class Platform, std::size_t Size>
+class BoardHandle {
+    using Board = TallyBoard<Platform, Size>;
+
+public:
+    BoardHandle() : board_(new Board), hash_(Board::Threads::hash(board_)) {}
+    BoardHandle(const BoardHandle&) = delete;
+    BoardHandle& operator=(const BoardHandle&) = delete;
+    ~BoardHandle() { board_->abandon(); }
+
+    void add(std::size_t which, std::uint64_t n) noexcept { board_->add(hash_, which, n); }
+    [[nodiscard]] std::uint64_t sum(std::size_t which) const noexcept { return board_->sum(which); }
+
+private:
+    Board* board_;
+    std::size_t hash_;
+};
+
+/// The counters of the publishers of a bus.
+template <class Platform, std::size_t Size>
+using PublisherTally = std::conditional_t<Platform::hasThreads, BoardHandle<Platform, Size>,
+                                          SingleCoreTally<Platform, Size>>;
 
 }  // namespace sluice::detail

@@ -2,13 +2,18 @@
 
 /// \file
 /// How a thread sleeps until the epoch half of an event count's word changes: with a futex on
-/// Linux, with a mutex and a condition variable elsewhere.
+/// Linux, with a mutex and a condition variable elsewhere; not at all where there are no threads.
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
+
+// A standard library may have been built without threads, as for microcontrollers.
+#if !defined(__GLIBCXX__) || defined(_GLIBCXX_HAS_GTHREADS)
+#define SLUICE_HAS_THREADS 1
+#include <condition_variable>
 #include <mutex>
+#endif
 
 #if defined(__linux__)
 #include <ctime>
@@ -27,9 +32,11 @@ std::chrono::nanoseconds atMostADay(Duration limit) noexcept {
     return limit < day ? std::chrono::duration_cast<std::chrono::nanoseconds>(limit) : day;
 }
 
-/// A parker's members: park(word, stillWaiting) and parkFor(word, stillWaiting, atMost) may return
-/// at any time, with or without a reason, and do return when unparkAll(word) follows a change of
-/// the word that makes stillWaiting() false.
+// A parker's members: park(word, stillWaiting) and parkFor(word, stillWaiting, atMost) may return
+// at any time, with or without a reason, and do return when unparkAll(word) follows a change of
+// the word that makes stillWaiting() false.
+
+#if defined(SLUICE_HAS_THREADS)
 class CondVarParker {
 public:
     template <class Word, class StillWaiting>
@@ -59,6 +66,18 @@ public:
 private:
     std::mutex mutex_;
     std::condition_variable changed_;
+};
+#endif
+
+/// Returns at once: whoever waits polls.
+class NoParker {
+public:
+    template <class Word, class StillWaiting>
+    void park(const Word&, StillWaiting) noexcept {}
+    template <class Word, class StillWaiting, class Duration>
+    void parkFor(const Word&, StillWaiting, Duration) noexcept {}
+    template <class Word>
+    void unparkAll(const Word&) noexcept {}
 };
 
 #if defined(__linux__)
@@ -114,8 +133,12 @@ namespace sluice {
 
 #if defined(__linux__)
 using DefaultParker = detail::FutexParker;
-#else
+#elif defined(SLUICE_HAS_THREADS)
 using DefaultParker = detail::CondVarParker;
+#else
+using DefaultParker = detail::NoParker;
 #endif
 
 }  // namespace sluice
+
+#undef SLUICE_HAS_THREADS

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <sluice/base/asymmetric_fence.hpp>
+#include <sluice/base/platform.hpp>
+
+#include <atomic>
+#include <type_traits>
+
+namespace sluice {
+
+/// Said by who knows that all of the program, its interrupts included, runs on one processor.
+struct ThisProgramRunsOnOneCore {};
+
+namespace detail {
+
+/// std::atomic without the barriers that other processors would need: on one processor, interrupts
+/// see everything in program order, as long as the compiler keeps it.
+template <class T>
+class SingleCoreAtomic {
+public:
+    constexpr SingleCoreAtomic() noexcept = default;
+    constexpr SingleCoreAtomic(T value) noexcept : value_(value) {}
+    SingleCoreAtomic(const SingleCoreAtomic&) = delete;
+    SingleCoreAtomic& operator=(const SingleCoreAtomic&) = delete;
+
+    T load(std::memory_order) const noexcept {
+        const T value = value_.load(std::memory_order_relaxed);
+        compilerBarrier();
+        return value;
+    }
+    void store(T value, std::memory_order) noexcept {
+        compilerBarrier();
+        value_.store(value, std::memory_order_relaxed);
+    }
+    T exchange(T value, std::memory_order) noexcept {
+        const Barriers around;
+        return value_.exchange(value, std::memory_order_relaxed);
+    }
+    template <class U>
+    T fetch_add(U value, std::memory_order) noexcept {
+        const Barriers around;
+        return value_.fetch_add(value, std::memory_order_relaxed);
+    }
+    template <class U>
+    T fetch_sub(U value, std::memory_order) noexcept {
+        const Barriers around;
+        return value_.fetch_sub(value, std::memory_order_relaxed);
+    }
+    template <class U>
+    T fetch_or(U value, std::memory_order) noexcept {
+        const Barriers around;
+        return value_.fetch_or(value, std::memory_order_relaxed);
+    }
+    bool compare_exchange_weak(T& expected, T desired, std::memory_order,
+                               std::memory_order = std::memory_order_relaxed) noexcept {
+        const Barriers around;
+        return value_.compare_exchange_weak(expected, desired, std::memory_order_relaxed);
+    }
+    bool compare_exchange_strong(T& expected, T desired, std::memory_order,
+                                 std::memory_order = std::memory_order_relaxed) noexcept {
+        const Barriers around;
+        return value_.compare_exchange_strong(expected, desired, std::memory_order_relaxed);
+    }
+
+private:
+    struct Barriers {
+        Barriers() noexcept { compilerBarrier(); }
+        ~Barriers() { compilerBarrier(); }
+    };
+
+    std::atomic<T> value_{};
+};
+
+}  // namespace detail
+
+/// The platform of programs on one processor, which interrupts may stop at any point: what other
+/// processors would have to be told is left out. For microcontrollers.
+///
+///     using Platform = sluice::SingleCorePlatform<sluice::ThisProgramRunsOnOneCore>;
+///
+/// With more than one processor it is a data race, hence the word to be given. There is one thread
+/// as far as it knows: who waits for something that only an interrupt can bring spins.
+template <class Word>
+struct SingleCorePlatform : StdPlatform {
+    static_assert(std::is_same_v<Word, ThisProgramRunsOnOneCore>,
+                  "SingleCorePlatform is unsafe with more than one processor: say "
+                  "SingleCorePlatform<ThisProgramRunsOnOneCore> if you know that there is one");
+
+    template <class T>
+    using Atomic = detail::SingleCoreAtomic<T>;
+
+    struct Fence {
+        static void light() noexcept { detail::compilerBarrier(); }
+        static void heavy() noexcept { detail::compilerBarrier(); }
+        static bool isAsymmetric() noexcept { return true; }
+    };
+
+    static constexpr bool hasThreads = false;
+    static const void* thisThread() noexcept { return &mark_; }
+    static void yield() noexcept { pause(); }
+
+private:
+    static constexpr char mark_ = 0;
+};
+
+}  // namespace sluice

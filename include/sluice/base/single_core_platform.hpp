@@ -36,18 +36,15 @@ public:
         const Barriers around;
         return value_.exchange(value, std::memory_order_relaxed);
     }
-    template <class U>
-    T fetch_add(U value, std::memory_order) noexcept {
+    T fetch_add(T value, std::memory_order) noexcept {
         const Barriers around;
         return value_.fetch_add(value, std::memory_order_relaxed);
     }
-    template <class U>
-    T fetch_sub(U value, std::memory_order) noexcept {
+    T fetch_sub(T value, std::memory_order) noexcept {
         const Barriers around;
         return value_.fetch_sub(value, std::memory_order_relaxed);
     }
-    template <class U>
-    T fetch_or(U value, std::memory_order) noexcept {
+    T fetch_or(T value, std::memory_order) noexcept {
         const Barriers around;
         return value_.fetch_or(value, std::memory_order_relaxed);
     }
@@ -96,11 +93,11 @@ struct SingleCorePlatform : StdPlatform {
     };
 
     static constexpr bool hasThreads = false;
-    static const void* thisThread() noexcept { return &mark_; }
+    static const void* thisThread() noexcept { return &mark; }
     static void yield() noexcept { pause(); }
 
 private:
-    static constexpr char mark_ = 0;
+    static constexpr char mark = 0;
 };
 
 }  // namespace sluice

@@ -45,7 +45,7 @@ struct Messages {
     /// A type as a value.
     template <class T>
     struct Type {
-        using type = T;
+        using Message = T;
     };
 
     template <class T>

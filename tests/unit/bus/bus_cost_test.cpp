@@ -29,15 +29,13 @@ struct CountingAtomic : std::atomic<T> {
         Cost::readModifyWrites += std::is_same_v<T, bool> ? 0 : 1;
         return Base::exchange(args...);
     }
-    template <class... Args>
-    T fetch_add(Args... args) noexcept {
+    T fetch_add(T value, std::memory_order order) noexcept {
         ++Cost::readModifyWrites;
-        return Base::fetch_add(args...);
+        return Base::fetch_add(value, order);
     }
-    template <class... Args>
-    T fetch_or(Args... args) noexcept {
+    T fetch_or(T value, std::memory_order order) noexcept {
         ++Cost::readModifyWrites;
-        return Base::fetch_or(args...);
+        return Base::fetch_or(value, order);
     }
     template <class... Args>
     bool compare_exchange_weak(T& expected, Args... args) noexcept {

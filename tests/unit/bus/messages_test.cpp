@@ -26,7 +26,7 @@ TEST(MessagesTest, VisitCallsWithTheTypeOfTheIndex) {
     std::vector<std::size_t> sizes;
     for (std::size_t index = 0; index <= List::count; ++index) {
         List::visit(index,
-                    [&](auto type) { sizes.push_back(sizeof(typename decltype(type)::type)); });
+                    [&](auto type) { sizes.push_back(sizeof(typename decltype(type)::Message)); });
     }
     EXPECT_EQ(sizes, (std::vector<std::size_t>{sizeof(int), sizeof(std::string), 64}));
 }

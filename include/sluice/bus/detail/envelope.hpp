@@ -45,7 +45,8 @@ public:
     /// Calls f(message) with the message as what it is; not for `nothing`.
     template <class F>
     void visit(F&& f) {
-        MessageList::visit(typeIndex_, [&](auto type) { f(get<typename decltype(type)::type>()); });
+        MessageList::visit(typeIndex_,
+                           [&](auto type) { f(get<typename decltype(type)::Message>()); });
     }
 
     void destroy() noexcept {

@@ -15,7 +15,7 @@ namespace {
 using namespace test;
 
 struct OneProducer : FullBusTraits {
-    static constexpr Producers producers = Producers::one;
+    [[maybe_unused]] static constexpr Producers producers = Producers::one;
 };
 struct Weighted : FullBusTraits {
     static constexpr Service service = Service::weighted;

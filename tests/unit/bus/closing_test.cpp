@@ -23,7 +23,7 @@ protected:
 };
 
 struct OneProducer : DeepTraits<16> {
-    static constexpr Producers producers = Producers::one;
+    [[maybe_unused]] static constexpr Producers producers = Producers::one;
 };
 using Modes = testing::Types<DeepTraits<16>, DeepTraits<16, NoStatsBusTraits>,
                              DeepTraits<16, BareBusTraits>, OneProducer>;

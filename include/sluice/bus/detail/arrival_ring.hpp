@@ -315,7 +315,7 @@ private:
     Index arrived_{first};
     Index urgentTaken_{0};
 
-    alignas(line) std::array<Atomic<Word>, places> words_;
+    alignas(line) alignas(Atomic<Word>) std::array<Atomic<Word>, places> words_;
 };
 
 }  // namespace sluice::detail

@@ -327,7 +327,7 @@ private:
     }
 
     // Read by all, seldom written.
-    alignas(Traits::cacheLineSize) Observer* observer_;
+    alignas(Traits::cacheLineSize) alignas(Observer*) Observer* observer_;
     typename Types::Gauge gauge_;
     typename Platform::template Atomic<bool> isClosing_{false};
     Wait arrived_;
@@ -337,7 +337,8 @@ private:
     Store store_;
 
     // The consumer's.
-    alignas(Traits::cacheLineSize) ConsumerState<Platform> consumer_;
+    alignas(Traits::cacheLineSize) alignas(ConsumerState<Platform>)
+        ConsumerState<Platform> consumer_;
     std::size_t emptyHarvests_ = 0;
     RoleCheck consumerRole_;
 };

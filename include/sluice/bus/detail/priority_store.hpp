@@ -242,7 +242,7 @@ private:
     List held_;  ///< slots that could not be given back yet
     SlotLinks<depth> links_;
 
-    alignas(Traits::cacheLineSize) std::array<Envelope, depth> slots_;
+    alignas(Traits::cacheLineSize) alignas(Envelope) std::array<Envelope, depth> slots_;
 };
 
 }  // namespace sluice::detail

@@ -22,6 +22,7 @@ class TimeKeeper {
     using Clock = typename Traits::Platform::Clock;
     using Point = typename Clock::time_point;
     using Rep = typename Clock::rep;
+    using Atomic = typename Traits::Platform::template Atomic<Rep>;
 
     static constexpr bool isCached = Traits::timeStamp == TimeStamp::cached;
     static constexpr Rep none = 0;
@@ -90,11 +91,11 @@ private:
     }
 
     // Written by the consumer, read by publishers.
-    alignas(Traits::cacheLineSize) typename Traits::Platform::template Atomic<Rep> cached_{none};
+    alignas(Traits::cacheLineSize) alignas(Atomic) Atomic cached_{none};
 
     // The consumer's own. Stamps are added up as distances from a near point, or they would
     // overflow.
-    alignas(Traits::cacheLineSize) Point reference_{};
+    alignas(Traits::cacheLineSize) alignas(Point) Point reference_{};
     std::array<Pending, priorityCount> pending_;
 };
 

@@ -2,11 +2,13 @@
 
 // Everything public of the module bus.
 
+#include <sluice/bus/broadcast_bus.hpp>
 #include <sluice/bus/bus.hpp>
 #include <sluice/bus/bus_statistics.hpp>
 #include <sluice/bus/bus_traits.hpp>
 #include <sluice/bus/message_header.hpp>
 #include <sluice/bus/messages.hpp>
+#include <sluice/bus/partitioned_bus.hpp>
 #include <sluice/bus/priority.hpp>
 #include <sluice/bus/publish_result.hpp>
 #include <sluice/bus/subscription.hpp>

@@ -2,6 +2,7 @@
 
 #include <sluice/bus/priority.hpp>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -52,6 +53,13 @@ struct QueueTimes {
     [[nodiscard]] std::chrono::nanoseconds mean() const noexcept {
         return count == 0 ? sum : sum / static_cast<std::chrono::nanoseconds::rep>(count);
     }
+
+    QueueTimes& operator+=(const QueueTimes& other) noexcept {
+        count += other.count;
+        sum += other.sum;
+        max = std::max(max, other.max);
+        return *this;
+    }
 };
 
 /// What has become of everything that was to be published. Exact whenever no call on the bus is
@@ -85,6 +93,20 @@ struct BusStatistics {
         }
         return sum;
     }
+    /// Of several buses together; the high-water mark is the highest of any.
+    BusStatistics& operator+=(const BusStatistics& other) noexcept {
+        for (std::size_t type = 0; type < TypeCount; ++type) {
+            for (std::size_t level = 0; level < priorityCount; ++level) {
+                counts[type][level] += other.counts[type][level];
+            }
+        }
+        for (std::size_t level = 0; level < priorityCount; ++level) {
+            times[level] += other.times[level];
+        }
+        highWater = std::max(highWater, other.highWater);
+        return *this;
+    }
+
     [[nodiscard]] MessageCounts total() const noexcept {
         MessageCounts sum;
         for (std::size_t type = 0; type < TypeCount; ++type) {

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <sluice/bus/bus.hpp>
+
+#include <array>
+#include <cstddef>
+
+namespace sluice {
+
+/// A bus for several groups of handlers, each with a consumer of its own, that all see every
+/// message.
+///
+/// Use it when a slow consumer must not hold up a fast one: a logger beside a controller. Use Bus
+/// when one thread serves all handlers, PartitionedBus when messages are to be shared out.
+///
+/// It is a Bus for each group. A message is copied into each, and each group lets it in by its own
+/// limits: a group that is behind misses messages, which its accounts tell, and the others do not.
+template <class MessageList, std::size_t Groups, class Traits = FullBusTraits>
+class BroadcastBus {
+    static_assert(Groups != 0, "a broadcast bus needs at least one group");
+
+public:
+    using Group = Bus<MessageList, Traits>;
+    using Clock = typename Group::Clock;
+    /// What became of a message in each group.
+    using Results = std::array<PublishResult, Groups>;
+
+    [[nodiscard]] static constexpr std::size_t size() noexcept { return Groups; }
+
+    /// The bus of one group: subscribe(), process(), statistics() and the others are there.
+    [[nodiscard]] Group& operator[](std::size_t index) noexcept { return groups_[index]; }
+    [[nodiscard]] const Group& operator[](std::size_t index) const noexcept {
+        return groups_[index];
+    }
+
+    /// Publishes a copy in each group. See Bus::publish for the options.
+    template <class T, class... Options>
+    Results publish(const T& message, const Options&... options) {
+        Results results{};
+        for (std::size_t i = 0; i < Groups; ++i) {
+            results[i] = groups_[i].publish(message, options...);
+        }
+        return results;
+    }
+
+    /// Whether every group has accepted.
+    [[nodiscard]] static bool isAccepted(const Results& results) noexcept {
+        for (const PublishResult result : results) {
+            if (result != PublishResult::ok) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    void close() noexcept {
+        for (Group& group : groups_) {
+            group.close();
+        }
+    }
+
+    /// Closes all, and waits until the consumers have dealt with what was accepted.
+    bool drain(typename Clock::time_point deadline) {
+        close();
+        bool isDrained = true;
+        for (Group& group : groups_) {
+            isDrained = group.drain(deadline) && isDrained;
+        }
+        return isDrained;
+    }
+
+private:
+    std::array<Group, Groups> groups_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <sluice/bus/bus.hpp>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+namespace sluice {
+
+/// A bus for several consumers at once, each of which gets its share of the messages: those of one
+/// key go to one consumer, in order, and those of different keys to whoever has them.
+///
+///     struct KeyOf {
+///         std::size_t operator()(const Order& order) const { return order.customer; }
+///         std::size_t operator()(const Cancel& cancel) const { return cancel.customer; }
+///     };
+///     PartitionedBus<Messages<Order, Cancel>, 4, KeyOf> bus;
+///
+/// Use it when one consumer is not enough and messages of different keys need no order. Use
+/// BroadcastBus when each consumer is to see every message.
+///
+/// It is a Bus for each consumer, chosen by the key: so publishers with different keys mostly do
+/// not meet, no message is handed on, and everything said of Bus holds for each partition. A key is
+/// mixed before it is used; numbers in a row will do. Each partition has its own depth and limits:
+/// a key that is too busy is refused while others are let in.
+template <class MessageList, std::size_t Partitions, class KeyOf, class Traits = FullBusTraits>
+class PartitionedBus {
+    static_assert(Partitions != 0, "a partitioned bus needs at least one partition");
+
+public:
+    using Partition = Bus<MessageList, Traits>;
+    using Statistics = typename Partition::Statistics;
+    using Clock = typename Partition::Clock;
+
+    explicit PartitionedBus(KeyOf keyOf = KeyOf()) : keyOf_(std::move(keyOf)) {}
+
+    [[nodiscard]] static constexpr std::size_t size() noexcept { return Partitions; }
+
+    /// The bus of one consumer: process(), run() and the others of that name are there.
+    [[nodiscard]] Partition& operator[](std::size_t index) noexcept { return partitions_[index]; }
+
+    /// The bus that messages with this key go to.
+    [[nodiscard]] Partition& of(std::size_t key) noexcept { return partitions_[indexOf(key)]; }
+
+    /// As Bus::publish, in the partition of the message's key.
+    template <class T, class... Options>
+    PublishResult publish(T&& message, const Options&... options) {
+        Partition& partition = of(keyOf_(std::as_const(message)));
+        return partition.publish(std::forward<T>(message), options...);
+    }
+
+    /// Has the handler called for each T, whatever its partition, by the thread that consumes
+    /// there: so by several at once. Each partition gets a copy.
+    template <class T, class Handler>
+    std::array<Subscription, Partitions> subscribe(const Handler& handler) {
+        std::array<Subscription, Partitions> subscriptions;
+        for (std::size_t i = 0; i < Partitions; ++i) {
+            subscriptions[i] = partitions_[i].template subscribe<T>(handler);
+        }
+        return subscriptions;
+    }
+
+    void close() noexcept {
+        for (Partition& partition : partitions_) {
+            partition.close();
+        }
+    }
+
+    /// Closes all, and waits until the consumers have dealt with what was accepted.
+    bool drain(typename Clock::time_point deadline) {
+        close();
+        bool isDrained = true;
+        for (Partition& partition : partitions_) {
+            isDrained = partition.drain(deadline) && isDrained;
+        }
+        return isDrained;
+    }
+
+    /// The accounts of all partitions together; the high-water mark is the highest of any.
+    [[nodiscard]] Statistics statistics() const {
+        Statistics sum = partitions_[0].statistics();
+        for (std::size_t i = 1; i < Partitions; ++i) {
+            sum += partitions_[i].statistics();
+        }
+        return sum;
+    }
+
+private:
+    /// Fibonacci hashing: 2^64 / golden ratio, and the upper half of the product.
+    static std::size_t indexOf(std::size_t key) noexcept {
+        const std::uint64_t mixed = std::uint64_t{key} * 0x9E3779B97F4A7C15u;
+        return static_cast<std::size_t>((mixed >> 32U) * Partitions >> 32U);
+    }
+
+    std::array<Partition, Partitions> partitions_;
+    KeyOf keyOf_;
+};
+
+}  // namespace sluice

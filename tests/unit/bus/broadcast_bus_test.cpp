@@ -1,0 +1,59 @@
+#include "support/crew.hpp"
+#include "unit/bus/bus_doubles.hpp"
+
+#include <sluice/bus/broadcast_bus.hpp>
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <vector>
+
+namespace sluice {
+namespace {
+
+using namespace test;
+
+template <std::size_t Groups>
+using News = BroadcastBus<TestMessages, Groups, DeepTraits<10>>;
+
+TEST(BroadcastBusTest, EachGroupSeesEveryMessage) {
+    News<3> bus;
+    for (int i = 0; i < 5; ++i) {
+        EXPECT_TRUE(bus.isAccepted(bus.publish(Sample{i}, Priority::low)));
+    }
+    for (std::size_t group = 0; group < bus.size(); ++group) {
+        EXPECT_EQ(takeSamples(bus[group]), (std::vector<int>{0, 1, 2, 3, 4}));
+    }
+}
+
+TEST(BroadcastBusTest, GroupThatIsBehindMissesMessagesAndTheOthersDoNot) {
+    News<2> bus;
+    std::vector<int> fast;
+    for (int i = 0; i < 20; ++i) {
+        const auto results = bus.publish(Sample{i});
+        EXPECT_EQ(results[0], PublishResult::ok);
+        EXPECT_EQ(bus.isAccepted(results), i < 8);
+        for (const int value : takeSamples(bus[0])) {
+            fast.push_back(value);
+        }
+    }
+    EXPECT_EQ(fast.size(), 20U);
+    EXPECT_EQ(takeSamples(bus[1]).size(), 8U);
+    EXPECT_EQ(bus[1].statistics().total().refused, 12U);
+}
+
+TEST(BroadcastBusTest, CloseAndDrainAreForAll) {
+    News<2> bus;
+    ASSERT_TRUE(bus.isAccepted(bus.publish(Sample{1})));
+    Crew crew;
+    for (std::size_t group = 0; group < bus.size(); ++group) {
+        crew.add([&bus, group] { bus[group].run(); });
+    }
+    crew.start();
+    EXPECT_TRUE(bus.drain(std::chrono::steady_clock::now() + std::chrono::hours(1)));
+    EXPECT_EQ(bus.publish(Sample{2})[1], PublishResult::closed);
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,101 @@
+#include "support/crew.hpp"
+#include "support/scale.hpp"
+#include "unit/bus/bus_doubles.hpp"
+
+#include <sluice/bus/partitioned_bus.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+namespace sluice {
+namespace {
+
+using namespace test;
+
+struct Order {
+    std::size_t customer;
+    int number;
+};
+struct Cancel {
+    std::size_t customer;
+};
+struct CustomerOf {
+    template <class T>
+    std::size_t operator()(const T& message) const noexcept {
+        return message.customer;
+    }
+};
+
+template <std::size_t Partitions, std::size_t Depth = 64>
+using Orders = PartitionedBus<Messages<Order, Cancel>, Partitions, CustomerOf, DeepTraits<Depth>>;
+
+TEST(PartitionedBusTest, MessagesOfOneKeyGoToOnePartition) {
+    const auto bus = std::make_unique<Orders<3>>();
+    for (std::size_t customer = 0; customer < 30; ++customer) {
+        ASSERT_EQ(bus->publish(Order{customer, 1}), PublishResult::ok);
+        ASSERT_EQ(bus->publish(Cancel{customer}, Priority::low), PublishResult::ok);
+    }
+    std::size_t total = 0;
+    for (std::size_t i = 0; i < bus->size(); ++i) {
+        std::size_t here = 0;
+        const auto check = [&](auto& message) {
+            EXPECT_EQ(&bus->of(message.customer), &(*bus)[i]);
+            ++here;
+        };
+        (*bus)[i].processWith(check);
+        EXPECT_GT(here, 4U) << "keys in a row are spread";
+        total += here;
+    }
+    EXPECT_EQ(total, 60U);
+    EXPECT_EQ(bus->statistics().total().delivered, 60U);
+    EXPECT_EQ(bus->statistics().ofPriority(Priority::low).published, 30U);
+}
+
+TEST(PartitionedBusTest, BusyKeyDoesNotShutOthersOut) {
+    const auto bus = std::make_unique<Orders<2, 10>>();
+    std::size_t other = 1;
+    while (&bus->of(other) == &bus->of(0)) {
+        ++other;
+    }
+    while (bus->publish(Order{0, 0}) == PublishResult::ok) {
+    }
+    EXPECT_EQ(bus->publish(Order{other, 0}), PublishResult::ok);
+}
+
+TEST(PartitionedBusTest, WorkersKeepTheOrderOfEachKey) {
+    constexpr std::size_t customers = 7;
+    const auto bus = std::make_unique<Orders<3, 256>>();
+    std::array<int, customers> last{};
+    std::atomic<int> outOfOrder{0};
+    const auto subscriptions = bus->subscribe<Order>(
+        [&](const Order& order) { outOfOrder += order.number != ++last[order.customer] ? 1 : 0; });
+    const int orders = static_cast<int>(scaled(5000));
+    {
+        Crew crew;
+        for (std::size_t worker = 0; worker < bus->size(); ++worker) {
+            crew.add([&, worker] { (*bus)[worker].run(); });
+        }
+        crew.start();
+        for (int number = 1; number <= orders; ++number) {
+            for (std::size_t customer = 0; customer < customers; ++customer) {
+                while (bus->publish(Order{customer, number}) != PublishResult::ok) {
+                    std::this_thread::yield();
+                }
+            }
+        }
+        EXPECT_TRUE(bus->drain(std::chrono::steady_clock::now() + std::chrono::hours(1)));
+    }
+    EXPECT_EQ(outOfOrder, 0);
+    for (const int number : last) {
+        EXPECT_EQ(number, orders);
+    }
+}
+
+}  // namespace
+}  // namespace sluice

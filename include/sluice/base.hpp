@@ -12,6 +12,8 @@
 #include <sluice/base/pause.hpp>
 #include <sluice/base/platform.hpp>
 #include <sluice/base/prefetch.hpp>
+#include <sluice/base/ring_positions.hpp>
+#include <sluice/base/role_check.hpp>
 #include <sluice/base/setup_error.hpp>
 #include <sluice/base/single_core_platform.hpp>
 #include <sluice/base/spin_lock.hpp>

@@ -35,7 +35,7 @@
 /// Tests: tests/unit/queue/blocking_queue_test.cpp, tests/conformance, tests/stress.
 
 #include <sluice/base/platform.hpp>
-#include <sluice/queue/detail/role_check.hpp>
+#include <sluice/base/role_check.hpp>
 #include <sluice/queue/push_result.hpp>
 #include <sluice/queue/queue_traits.hpp>
 #include <sluice/wait/deadline.hpp>
@@ -107,7 +107,7 @@ public:
 
     /// Waits for a message; empty only when the queue is closed and drained.
     [[nodiscard]] std::optional<value_type> pop() {
-        const RoleCheck::Scope consumer(consumerRole_, detail::oneConsumer);
+        const RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         std::optional<value_type> value;
         arrived_.wait([&] { return popAttempt(value); });
         return value;
@@ -116,7 +116,7 @@ public:
     /// Waits no longer than `atMost`; empty when no message came by then, or the queue is drained.
     template <class Rep, class Period>
     [[nodiscard]] std::optional<value_type> popFor(std::chrono::duration<Rep, Period> atMost) {
-        const RoleCheck::Scope consumer(consumerRole_, detail::oneConsumer);
+        const RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         std::optional<value_type> value;
         (void)arrived_.waitUntil([&] { return popAttempt(value); }, deadlineAfter<Clock>(atMost));
         return value;
@@ -247,7 +247,7 @@ private:
 
     template <class Take>
     std::size_t consumeWaiting(std::size_t max, Take&& take) {
-        const RoleCheck::Scope consumer(consumerRole_, detail::oneConsumer);
+        const RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         std::size_t count = 0;
         arrived_.wait([&] { return max == 0 || harvest(count, take); });
         pacing_.harvested(count);
@@ -256,7 +256,7 @@ private:
 
     template <class Take>
     std::size_t consumeWaiting(std::size_t max, Take&& take, typename Clock::time_point deadline) {
-        const RoleCheck::Scope consumer(consumerRole_, detail::oneConsumer);
+        const RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         std::size_t count = 0;
         (void)arrived_.waitUntil([&] { return max == 0 || harvest(count, take); }, deadline);
         pacing_.harvested(count);
@@ -264,7 +264,7 @@ private:
     }
 
     // Atomics of its own: the flag is about threads that wait, not about the queue inside.
-    using RoleCheck = detail::RoleCheck<StdPlatform>;
+    using RoleCheck = sluice::RoleCheck<StdPlatform>;
     static constexpr std::size_t line = cacheLineSize;
 
     Queue queue_;

@@ -46,9 +46,9 @@
 ///
 /// Tests: tests/unit/queue/mpsc_lanes_test.cpp, tests/conformance, tests/stress.
 
+#include <sluice/base/role_check.hpp>
 #include <sluice/base/spin_lock.hpp>
 #include <sluice/queue/detail/lane_list.hpp>
-#include <sluice/queue/detail/role_check.hpp>
 #include <sluice/queue/push_result.hpp>
 #include <sluice/queue/queue_traits.hpp>
 
@@ -63,7 +63,7 @@ namespace sluice {
 template <class T, class Traits = QueueTraits>
 class MpscLanes {
     using Platform = typename Traits::Platform;
-    using RoleCheck = detail::RoleCheck<Platform>;
+    using RoleCheck = sluice::RoleCheck<Platform>;
     using Lane = detail::Lane<T, Traits>;
     using List = detail::LaneList<T, Traits>;
     using Link = typename List::Link;
@@ -97,7 +97,7 @@ public:
     /// soon as its handler returns or throws. Returns how many.
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
-        const typename RoleCheck::Scope consumer(consumerRole_, detail::oneConsumer);
+        const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         std::size_t count = 0;
         for (std::size_t visits = lanes_.size(); visits != 0 && count < max; --visits) {
             turn_ = List::at(*turn_) == nullptr ? &lanes_.head() : turn_;
@@ -118,7 +118,7 @@ public:
     /// same lane.
     template <class KeyOf, class Handler>
     std::size_t consumeOrdered(KeyOf&& keyOf, Handler&& handler, std::size_t max = unlimited) {
-        const typename RoleCheck::Scope consumer(consumerRole_, detail::oneConsumer);
+        const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         // A limit from the start: else a fast producer could keep the call from ever returning.
         const std::size_t most = std::min(max, removeAbandonedAndCount());
         std::size_t count = 0;

@@ -52,9 +52,9 @@
 ///
 /// Tests: tests/unit/queue/mpsc_ring_test.cpp, tests/conformance, tests/stress, tests/model.
 
-#include <sluice/queue/detail/positions.hpp>
+#include <sluice/base/ring_positions.hpp>
+#include <sluice/base/role_check.hpp>
 #include <sluice/queue/detail/ring_storage.hpp>
-#include <sluice/queue/detail/role_check.hpp>
 #include <sluice/queue/push_result.hpp>
 #include <sluice/queue/queue_traits.hpp>
 
@@ -70,8 +70,8 @@ template <class T, std::size_t Capacity, class Traits = QueueTraits>
 class MpscRing {
     using Platform = typename Traits::Platform;
     using Index = typename Traits::Index;
-    using Positions = detail::Positions<Index>;
-    using RoleCheck = detail::RoleCheck<Platform>;
+    using Positions = sluice::RingPositions<Index>;
+    using RoleCheck = sluice::RoleCheck<Platform>;
 
     template <class U>
     using Atomic = typename Platform::template Atomic<U>;
@@ -144,7 +144,7 @@ public:
     /// throws. Returns how many.
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
-        const typename RoleCheck::Scope consumer(consumerRole_, detail::oneConsumer);
+        const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         const std::size_t most = std::min(max, capacity());
         std::size_t count = 0;
         // Relaxed: only this thread writes head. Kept in a register from here on: reading it back
@@ -168,7 +168,7 @@ public:
 
     /// The oldest message, to be looked at or moved from; nullptr when there is none.
     [[nodiscard]] T* front() noexcept {
-        const typename RoleCheck::Scope consumer(consumerRole_, detail::oneConsumer);
+        const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         for (Index head = head_.load(std::memory_order_relaxed);; head = Positions::next(head)) {
             Slot& slot = slotAt(head);
             const Index turn = slot.turn.load(std::memory_order_acquire);  // E1 publish
@@ -184,7 +184,7 @@ public:
 
     /// Destroys the message that front() returned and gives its slot back.
     void popFront() noexcept {
-        const typename RoleCheck::Scope consumer(consumerRole_, detail::oneConsumer);
+        const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         const Index head = head_.load(std::memory_order_relaxed);  // own variable
         SLUICE_ASSERT(slotAt(head).turn.load(std::memory_order_relaxed) == filled(head),
                       "popFront without a message: call it only after front() returned one");

@@ -49,10 +49,10 @@
 /// Tests: tests/unit/queue/segment_queue_test.cpp, tests/conformance, tests/stress.
 
 #include <sluice/base/backoff.hpp>
+#include <sluice/base/ring_positions.hpp>
+#include <sluice/base/role_check.hpp>
 #include <sluice/base/setup_error.hpp>
 #include <sluice/base/spin_lock.hpp>
-#include <sluice/queue/detail/positions.hpp>
-#include <sluice/queue/detail/role_check.hpp>
 #include <sluice/queue/detail/segment_chain.hpp>
 #include <sluice/queue/push_result.hpp>
 #include <sluice/queue/queue_traits.hpp>
@@ -76,8 +76,8 @@ template <class T, class Traits = SegmentQueueTraits>
 class SegmentQueue {
     using Platform = typename Traits::Platform;
     using Index = typename Traits::Index;
-    using Positions = detail::Positions<Index>;
-    using RoleCheck = detail::RoleCheck<Platform>;
+    using Positions = sluice::RingPositions<Index>;
+    using RoleCheck = sluice::RoleCheck<Platform>;
     using Lock = BasicSpinLock<Platform>;
     using Segment = detail::Segment<T, Traits>;
     using Slot = typename Segment::Slot;
@@ -140,7 +140,7 @@ public:
     /// destroyed as soon as its handler returns or throws. Returns how many.
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
-        const typename RoleCheck::Scope consumer(consumerRole_, detail::oneConsumer);
+        const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         // Relaxed: only this thread writes head. Acquire: the segments of all places below tail are
         // linked; whether the places are filled yet, their states tell.
         Index head = head_.load(std::memory_order_relaxed);
@@ -164,7 +164,7 @@ public:
 
     /// Takes everything that is queued, in constant time.
     [[nodiscard]] Batch takeAll() {
-        const typename RoleCheck::Scope consumer(consumerRole_, detail::oneConsumer);
+        const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         const std::lock_guard<Lock> guard(lock_);
         const Index tail = tail_.load(std::memory_order_relaxed);
         const std::size_t places = Positions::distance(head_.load(std::memory_order_relaxed), tail);

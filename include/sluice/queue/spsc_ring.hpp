@@ -46,9 +46,9 @@
 /// Tests: tests/unit/queue/spsc_ring_test.cpp, tests/conformance, tests/stress, tests/model.
 
 #include <sluice/base/prefetch.hpp>
-#include <sluice/queue/detail/positions.hpp>
+#include <sluice/base/ring_positions.hpp>
+#include <sluice/base/role_check.hpp>
 #include <sluice/queue/detail/ring_storage.hpp>
-#include <sluice/queue/detail/role_check.hpp>
 #include <sluice/queue/push_result.hpp>
 #include <sluice/queue/queue_traits.hpp>
 
@@ -64,10 +64,10 @@ template <class T, std::size_t Capacity, class Traits = QueueTraits>
 class SpscRing {
     using Platform = typename Traits::Platform;
     using Index = typename Traits::Index;
-    using Positions = detail::Positions<Index>;
+    using Positions = sluice::RingPositions<Index>;
     using Slot = typename Platform::template Cell<T>;
     using Storage = detail::RingStorage<Slot, Capacity, Index>;
-    using RoleCheck = detail::RoleCheck<Platform>;
+    using RoleCheck = sluice::RoleCheck<Platform>;
 
 public:
     using value_type = T;
@@ -98,7 +98,7 @@ public:
     /// Constructs the message in its slot.
     template <class... Args>
     PushResult tryEmplace(Args&&... args) {
-        const typename RoleCheck::Scope producer(producerRole_, detail::oneProducer);
+        const typename RoleCheck::Scope producer(producerRole_, oneProducer);
         Push push(*this);
         if (push.result == PushResult::ok) {
             push.slot().construct(std::forward<Args>(args)...);
@@ -109,7 +109,7 @@ public:
 
     /// Reserves the next slot, to construct and fill the message there in several steps.
     [[nodiscard]] Reservation tryReserve() {
-        const typename RoleCheck::Scope producer(producerRole_, detail::oneProducer);
+        const typename RoleCheck::Scope producer(producerRole_, oneProducer);
         return Reservation(*this);
     }
 
@@ -117,7 +117,7 @@ public:
 
     /// Takes the oldest message out; empty when there is none.
     [[nodiscard]] std::optional<T> tryPop() {
-        const typename RoleCheck::Scope consumer(consumerRole_, detail::oneConsumer);
+        const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         std::optional<T> value;
         if (oldestOrNull() != nullptr) {
             const Consumed oldest(*this, head_.load(std::memory_order_relaxed));
@@ -131,7 +131,7 @@ public:
     /// many.
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
-        const typename RoleCheck::Scope consumer(consumerRole_, detail::oneConsumer);
+        const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         // Relaxed: only this thread writes head. Kept in a register from here on: reading it back
         // after each store would make the loop wait for its own stores.
         Index head = head_.load(std::memory_order_relaxed);
@@ -146,13 +146,13 @@ public:
 
     /// The oldest message, to be looked at or moved from; nullptr when there is none.
     [[nodiscard]] T* front() noexcept {
-        const typename RoleCheck::Scope consumer(consumerRole_, detail::oneConsumer);
+        const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         return oldestOrNull();
     }
 
     /// Destroys the message that front() returned and gives its slot back.
     void popFront() noexcept {
-        const typename RoleCheck::Scope consumer(consumerRole_, detail::oneConsumer);
+        const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         SLUICE_ASSERT(head_.load(std::memory_order_relaxed) != tailCopy_,
                       "popFront without a message: call it only after front() returned one");
         const Consumed oldest(*this, head_.load(std::memory_order_relaxed));

@@ -160,7 +160,7 @@ TYPED_TEST(SegmentQueueModelTest, BehavesAsItsModel) {
 
 TYPED_TEST(SegmentQueueModelTest, LimitBeyondTheIndexRangeIsCutToIt) {
     const SegmentQueue<int, TypeParam> queue;
-    EXPECT_EQ(queue.capacity(), detail::Positions<typename TypeParam::Index>::maxCapacity);
+    EXPECT_EQ(queue.capacity(), sluice::RingPositions<typename TypeParam::Index>::maxCapacity);
 }
 
 // ---- exceptions

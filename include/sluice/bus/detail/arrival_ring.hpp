@@ -1,8 +1,8 @@
 #pragma once
 
+#include <sluice/base/ring_positions.hpp>
 #include <sluice/bus/detail/slot_list.hpp>
 #include <sluice/bus/priority.hpp>
-#include <sluice/queue/detail/positions.hpp>
 
 #include <algorithm>
 #include <array>
@@ -52,7 +52,7 @@ template <std::size_t Depth, class Traits>
 class ArrivalRing {
     using Platform = typename Traits::Platform;
     using Index = typename Traits::Index;
-    using Positions = detail::Positions<Index>;
+    using Positions = sluice::RingPositions<Index>;
     using Distance = std::make_signed_t<Index>;
     template <class U>
     using Atomic = typename Platform::template Atomic<U>;

@@ -1,11 +1,11 @@
 #pragma once
 
+#include <sluice/base/role_check.hpp>
 #include <sluice/bus/bus_traits.hpp>
 #include <sluice/bus/detail/bus_types.hpp>
 #include <sluice/bus/detail/consumer_state.hpp>
 #include <sluice/bus/detail/limits.hpp>
 #include <sluice/bus/message_header.hpp>
-#include <sluice/queue/detail/role_check.hpp>
 #include <sluice/wait/deadline.hpp>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ template <class MessageList, class Traits>
 class BusCore : private BusTypes<MessageList, Traits>::Accounts {
     using Types = BusTypes<MessageList, Traits>;
     using Platform = typename Traits::Platform;
-    using RoleCheck = detail::RoleCheck<Platform>;
+    using RoleCheck = sluice::RoleCheck<Platform>;
     using Store = typename Types::Store;
     using Wait = typename Traits::Wait;
     using Observer = typename Traits::Observer;

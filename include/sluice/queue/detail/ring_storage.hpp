@@ -1,7 +1,7 @@
 #pragma once
 
+#include <sluice/base/ring_positions.hpp>
 #include <sluice/base/setup_error.hpp>
-#include <sluice/queue/detail/positions.hpp>
 #include <sluice/queue/queue_traits.hpp>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace sluice::detail {
 template <class Slot, std::size_t Capacity, class Index>
 class RingStorage {
     static_assert(Capacity != 0, "the capacity of a ring must be at least 1");
-    static_assert(Capacity <= Positions<Index>::maxCapacity,
+    static_assert(Capacity <= RingPositions<Index>::maxCapacity,
                   "the capacity of a ring must be at most a quarter of its Index type's range");
 
 public:
@@ -58,7 +58,7 @@ public:
 
     static std::size_t checkedCapacity(std::size_t capacity) {
         constexpr std::size_t max =
-            std::min(Positions<Index>::maxCapacity,
+            std::min(RingPositions<Index>::maxCapacity,
                      std::numeric_limits<std::size_t>::max() / 4 / sizeof(Slot));
         if (capacity == 0) {
             setupError("capacity of a ring is too small", capacity, 1);

@@ -6,7 +6,7 @@
 #include <limits>
 #include <type_traits>
 
-namespace sluice::detail {
+namespace sluice {
 
 constexpr std::size_t roundUpToPowerOfTwo(std::size_t n) noexcept {
     std::size_t power = 1;
@@ -20,7 +20,7 @@ constexpr std::size_t roundUpToPowerOfTwo(std::size_t n) noexcept {
 /// apart. The lowest bit is free for a mark of the word that carries the position (closed, in a
 /// push, filled). All sums are taken modulo the Index type, which is what makes the wrap harmless.
 template <class Index>
-struct Positions {
+struct RingPositions {
     static_assert(std::is_unsigned_v<Index>, "the Index of the traits must be an unsigned integer");
 
     static constexpr Index one = 2;
@@ -49,4 +49,4 @@ struct Positions {
     }
 };
 
-}  // namespace sluice::detail
+}  // namespace sluice

@@ -4,7 +4,7 @@
 
 #include <atomic>
 
-namespace sluice::detail {
+namespace sluice {
 
 /// Notices two threads (or a handler and its caller) in a role that belongs to one at a time. It
 /// sees calls that overlap, never a role that is passed on between calls, which is allowed. Without
@@ -40,4 +40,4 @@ inline constexpr const char* oneConsumer = "a second consumer (or a handler cons
 inline constexpr const char* oneProducer = "a second producer on a single-producer queue: use "
                                            "MpscRing or MpscLanes, or one queue per producer";
 
-}  // namespace sluice::detail
+}  // namespace sluice

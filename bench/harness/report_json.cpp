@@ -18,6 +18,11 @@ std::string pacingName(Pacing pacing) {
     return pacing == Pacing::harvest ? "harvest" : "none";
 }
 
+Json threadSafeJson(const Features& features) {
+    const std::optional<bool> isSafe = isThreadSafe(features);
+    return isSafe ? Json(*isSafe) : Json(nullptr);
+}
+
 Json subjectJson(const Subject& subject) {
     return {{"id", subject.id},
             {"library", subject.library},
@@ -29,6 +34,7 @@ Json subjectJson(const Subject& subject) {
             {"pacing", pacingName(subject.pacing)},
             {"features",
              {{"topology", subject.features.topology},
+              {"thread_safe", threadSafeJson(subject.features)},
               {"bound", known(subject.features.bound)},
               {"order", known(subject.features.order)},
               {"allocates", subject.features.allocates},

@@ -3,6 +3,7 @@
 /// \file
 /// What is known about a subject without running it.
 
+#include <optional>
 #include <string>
 
 namespace sluice::bench {
@@ -39,6 +40,12 @@ struct Features {
     bool statistics = false;    ///< it counts what passes
     bool typeErasure = false;   ///< the handler is called through a pointer
 };
+
+/// Whether several threads may use it at a time without a lock of the user's: those that its
+/// topology allows. Nothing when it does not say.
+inline std::optional<bool> isThreadSafe(const Features& features) {
+    return features.topology.empty() ? std::optional<bool>{} : features.topology != "one thread";
+}
 
 /// How the thread that polls (and the one that pushes into a full queue) spends its time.
 enum class Pacing { none, harvest };

@@ -104,6 +104,20 @@ TEST(ReportJsonTest, ListsAbsentSubjects) {
     EXPECT_EQ(subjects[4]["absent_because"], "not compiled in");
 }
 
+// BR-1: the record of features is complete, and what nobody knows is null and not "no".
+TEST(ReportJsonTest, WritesWhatASubjectPromises) {
+    Report report = sampleReport();
+    report.subjects[1].features = {};
+    const auto subjects = toJson(report)["subjects"];
+    for (const char* key :
+         {"topology", "thread_safe", "bound", "order", "allocates", "in_place", "blocking",
+          "priority", "back_pressure", "statistics", "type_erasure"}) {
+        EXPECT_TRUE(subjects[0]["features"].contains(key)) << key;
+    }
+    EXPECT_EQ(subjects[0]["features"]["thread_safe"], true);
+    EXPECT_TRUE(subjects[1]["features"]["thread_safe"].is_null());
+}
+
 TEST(ReportJsonTest, WritesComparisons) {
     const auto comparison = toJson(sampleReport())["comparisons"][0];
     EXPECT_EQ(comparison["scenario"], "spsc-64B");

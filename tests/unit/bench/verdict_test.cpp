@@ -138,5 +138,16 @@ TEST(ComparisonTest, TellsInWhichFeaturesTheTwoDiffer) {
     EXPECT_EQ(report.comparisons[0].featureDifferences, expected);
 }
 
+TEST(ComparisonTest, TellsWhoseObjectsSeveralThreadsMayUse) {
+    Features safe;
+    safe.topology = "any thread";
+    Features single;
+    single.topology = "one thread";
+    const std::vector<std::string> expected = {"topology: any thread / one thread",
+                                               "thread-safe: yes / no"};
+    EXPECT_EQ(featureDifferences(safe, single), expected);
+    EXPECT_EQ(isThreadSafe(Features{}), std::nullopt);
+}
+
 }  // namespace
 }  // namespace sluice::bench

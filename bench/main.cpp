@@ -57,6 +57,7 @@ void addOptions(CLI::App& app, Arguments& arguments) {
                    "Divide the rounds among so many fresh processes")
         ->check(CLI::Range(1, 100));
     app.add_option("--worker", suite.worker, "")->group("");
+    app.add_option("--first-row", suite.repetition.firstRow, "")->group("");
     app.add_flag("--list", arguments.list, "List scenarios and subjects, run nothing");
 }
 

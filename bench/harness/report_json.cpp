@@ -309,7 +309,7 @@ Json runJson(const Report& report) {
             {"rounds", report.repetition.rounds},
             {"extra_rounds_at_most", report.repetition.extraRounds},
             {"processes", report.processes},
-            {"order", "interleaved, rotating"},
+            {"order", "interleaved, in a balanced Latin square"},
             {"arguments", report.arguments}};
 }
 

@@ -90,14 +90,15 @@ std::vector<Series> Measuring::measureInProcesses(const Scenario& scenario,
     const std::size_t processes = options_.processes;
     const std::size_t rounds = (repetition.rounds + processes - 1) / processes;
     std::vector<std::string> arguments = workerArguments(scenario);
-    arguments.insert(arguments.end(), {"--rounds", std::to_string(rounds), "--messages",
-                                       std::to_string(options_.messages)});
     if (options_.quick) {
         arguments.emplace_back("--quick");
     }
+    arguments.insert(arguments.end(), {"--rounds", std::to_string(rounds), "--messages",
+                                       std::to_string(options_.messages), "--first-row", ""});
     std::vector<Series> all;
     for (std::size_t process = 0; process < processes && !interrupted(); ++process) {
         progress(process, processes);
+        arguments.back() = std::to_string(process * rounds);
         // The rounds have tied this thread to a CPU, and a new process would inherit that.
         allowThisThread(cpus_);
         const std::vector<NamedSeries> series = readSeries(outputOfOwnProgram(arguments));

@@ -6,6 +6,7 @@
 #include "build_record.hpp"
 #include "harness/affinity.hpp"
 #include "harness/report_json.hpp"
+#include "harness/topology.hpp"
 #include "scenarios/events.hpp"
 #include "scenarios/memory.hpp"
 #include "scenarios/queues.hpp"
@@ -126,7 +127,7 @@ Report runSuites(const std::vector<MakeSuite>& suites, const SuiteOptions& optio
 }
 
 int run(const std::vector<MakeSuite>& suites, const Arguments& arguments) {
-    const std::vector<int> cpus = allowedCpus();
+    const std::vector<int> cpus = placementOrder(placesOf(allowedCpus()));
     if (cpus.size() < 2) {
         throw std::invalid_argument("two CPUs are needed, this process may use " +
                                     std::to_string(cpus.size()));

@@ -252,6 +252,25 @@ void printLoaded(std::ostream& out, const std::vector<Result>& results,
                   100 * results.front().plan.load);
 }
 
+// Which pairs of CPUs there are, and which of them the figures come from.
+void printDistances(std::ostream& out, const std::vector<CpuPlace>& places) {
+    if (places.size() < 2) {
+        return;
+    }
+    const std::string distance = distanceOf(places[0], places[1]);
+    out << "producer on CPU " << places[0].cpu << ", consumer on CPU " << places[1].cpu << ": "
+        << (distance.empty() ? "nobody knows how far apart" : distance) << '\n';
+    for (const CpuPair& pair : pairsByDistance(places)) {
+        if (pair.distance != distance) {
+            out << "  also here: " << pair.distance << ", CPUs " << pair.first << ',' << pair.second
+                << '\n';
+        }
+    }
+    for (const MissingDistance& missing : missingDistances(places)) {
+        out << "  not here: " << missing.distance << ": " << missing.because << '\n';
+    }
+}
+
 }  // namespace
 
 RatioColumns peerColumns() {
@@ -266,6 +285,7 @@ void printEnvironment(std::ostream& out, const Environment& environment) {
         << '\n'
         << environment.compiler << ' ' << flags << '\n'
         << format("one clock read %.1f ns\n", environment.clockNs);
+    printDistances(out, environment.topology);
     if (environment.assertions || environment.sanitized) {
         out << "WARNING: assertions or a sanitizer are compiled in; figures say nothing\n";
     }

@@ -41,10 +41,7 @@ std::vector<Scenario> loads(bool quick) {
 
 // The main part runs on the first two CPUs; here are the other distances that the machine has.
 std::vector<Scenario> distances(const std::vector<int>& cpus) {
-    std::vector<CpuPlace> places;
-    for (const int cpu : cpus) {
-        places.push_back(placeOf(cpu));
-    }
+    const std::vector<CpuPlace> places = placesOf(cpus);
     const std::string usual = places.size() < 2 ? "" : distanceOf(places[0], places[1]);
     std::vector<Scenario> all;
     for (const CpuPair& pair : pairsByDistance(places)) {

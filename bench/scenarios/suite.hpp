@@ -76,8 +76,8 @@ struct Suite {
 };
 
 /// Runs a suite, printing each table as soon as its scenario is done. `cpus` holds at least two
-/// CPUs; the calling thread is pinned by the rounds and stays pinned. Throws std::regex_error for a
-/// filter that is not a regular expression.
+/// CPUs, in the order in which threads take them; the calling thread is pinned by the rounds and
+/// stays pinned. Throws std::regex_error for a filter that is not a regular expression.
 Report runSuite(const Suite& suite, const SuiteOptions& options, const std::vector<int>& cpus,
                 std::ostream& out);
 

@@ -118,6 +118,24 @@ TEST(ReportJsonTest, WritesWhatASubjectPromises) {
     EXPECT_TRUE(subjects[1]["features"]["thread_safe"].is_null());
 }
 
+// BR-21: the pair of CPUs, and what other distances there are or are not.
+TEST(ReportJsonTest, WritesHowFarApartTheThreadsAre) {
+    Report report = sampleReport();
+    for (int cpu = 0; cpu < 3; ++cpu) {
+        CpuPlace place;
+        place.cpu = place.core = cpu;
+        place.package = place.l3 = cpu / 2;
+        report.environment.topology.push_back(place);
+    }
+    const auto environment = toJson(report)["environment"];
+    EXPECT_EQ(environment["main_pair"]["distance"], "same L3");
+    EXPECT_EQ(environment["main_pair"]["cpus"], (std::vector<int>{0, 1}));
+    EXPECT_EQ(environment["pairs_by_distance"].size(), 2U);
+    EXPECT_EQ(environment["distances_missing"][0]["distance"], "same core");
+    EXPECT_EQ(environment["distances_missing"].size(), 2U);
+    EXPECT_TRUE(toJson(Report{})["environment"]["main_pair"].is_null());
+}
+
 TEST(ReportJsonTest, WritesComparisons) {
     const auto comparison = toJson(sampleReport())["comparisons"][0];
     EXPECT_EQ(comparison["scenario"], "spsc-64B");

@@ -54,6 +54,25 @@ TEST(ReportTextTest, SaysWhenTheMachineWasDisturbed) {
     EXPECT_NE(tableOf(report).find("UNSTEADY"), std::string::npos);
 }
 
+// BR-21: where the threads are, which distances else there are, and why others are not.
+TEST(ReportTextTest, TellsHowFarApartTheThreadsAre) {
+    Report report = sampleReport();
+    for (int cpu = 0; cpu < 3; ++cpu) {
+        CpuPlace place;
+        place.cpu = cpu;
+        place.core = cpu;
+        place.package = place.l3 = cpu / 2;
+        report.environment.topology.push_back(place);
+    }
+    std::ostringstream out;
+    printEnvironment(out, report.environment);
+    EXPECT_NE(out.str().find("producer on CPU 0, consumer on CPU 1: same L3\n"
+                             "  also here: other package, CPUs 0,2\n"
+                             "  not here: same core: no two of the CPUs are hardware threads"),
+              std::string::npos)
+        << out.str();
+}
+
 TEST(ReportTextTest, ListsAbsentSubjects) {
     std::ostringstream out;
     printAbsent(out, sampleReport().subjects);

@@ -57,6 +57,8 @@ void addOptions(CLI::App& app, Arguments& arguments) {
     app.add_option("--processes", suite.processes,
                    "Divide the rounds among so many fresh processes")
         ->check(CLI::Range(1, 100));
+    app.add_flag("--unpinned", suite.unpinned,
+                 "Tie no thread to a CPU; a variant, marked as such and not for publication");
     app.add_option("--worker", suite.worker, "")->group("");
     app.add_option("--first-row", suite.repetition.firstRow, "")->group("");
     app.add_flag("--list", arguments.list, "List scenarios and subjects, run nothing");

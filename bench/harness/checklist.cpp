@@ -107,6 +107,9 @@ CheckItem pinned(const Report& report) {
         unpinned += result.series.error.find("could not be pinned") != std::string::npos;
         shared += result.plan.placement.oversubscribed;
     }
+    if (report.unpinned) {
+        return {"pinned", "Was every thread tied to its CPU?", false, "none was: --unpinned"};
+    }
     return {"pinned", "Was every thread tied to its CPU?", unpinned == 0,
             number(unpinned, "results with a thread that could not be pinned; ") +
                 number(shared, "oversubscribed ones stand apart")};

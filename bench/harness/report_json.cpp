@@ -46,10 +46,16 @@ Json subjectJson(const Subject& subject) {
               {"type_erasure", subject.features.typeErasure}}}};
 }
 
+// The CPUs of threads that are tied to none are not known.
+template <class Cpus>
+Json cpusJson(const Placement& placement, const Cpus& cpus) {
+    return placement.roaming.empty() ? Json(cpus) : Json(nullptr);
+}
+
 Json callParamsJson(const Result& result) {
     const RoundPlan& plan = result.plan;
     return {{"block_bytes", result.scenario.messageBytes},
-            {"cpu", plan.placement.consumerCpu},
+            {"cpu", cpusJson(plan.placement, plan.placement.consumerCpu)},
             {"live_blocks", plan.capacity},
             {"freed_in_random_order", plan.shuffled},
             {"run_in_calls", plan.runIn},
@@ -59,14 +65,14 @@ Json callParamsJson(const Result& result) {
 Json eventParamsJson(const Result& result) {
     const RoundPlan& plan = result.plan;
     return {{"what", result.scenario.what},
-            {"cpu", plan.placement.consumerCpu},
-            {"other_cpus", plan.placement.producerCpus},
+            {"cpu", cpusJson(plan.placement, plan.placement.consumerCpu)},
+            {"other_cpus", cpusJson(plan.placement, plan.placement.producerCpus)},
             {"listeners_or_queued", plan.capacity},
             {"run_in", plan.runIn},
             {"times", plan.messages}};
 }
 
-Json paramsJson(const Result& result) {
+Json paramsOfKindJson(const Result& result) {
     if (result.scenario.kind == Kind::eventCost) {
         return eventParamsJson(result);
     }
@@ -77,8 +83,8 @@ Json paramsJson(const Result& result) {
     Json params = {{"message_bytes", result.scenario.messageBytes},
                    {"capacity", plan.capacity},
                    {"producers", plan.producers()},
-                   {"consumer_cpu", plan.placement.consumerCpu},
-                   {"producer_cpus", plan.placement.producerCpus},
+                   {"consumer_cpu", cpusJson(plan.placement, plan.placement.consumerCpu)},
+                   {"producer_cpus", cpusJson(plan.placement, plan.placement.producerCpus)},
                    {"oversubscribed", plan.placement.oversubscribed},
                    {"waiting", plan.placement.oversubscribed ? "yield" : "spin"},
                    {"run_in_messages", plan.runIn},
@@ -96,6 +102,12 @@ Json paramsJson(const Result& result) {
     if (hasConsumer(result.scenario.kind) && hasSamples(result.scenario.kind)) {
         params["timeout_ns"] = plan.timeoutNs;
     }
+    return params;
+}
+
+Json paramsJson(const Result& result) {
+    Json params = paramsOfKindJson(result);
+    params["pinned"] = result.plan.placement.roaming.empty();
     return params;
 }
 
@@ -309,6 +321,7 @@ Json runJson(const Report& report) {
             {"rounds", report.repetition.rounds},
             {"extra_rounds_at_most", report.repetition.extraRounds},
             {"processes", report.processes},
+            {"unpinned", report.unpinned},
             {"order", "interleaved, in a balanced Latin square"},
             {"arguments", report.arguments}};
 }

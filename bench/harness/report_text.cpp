@@ -18,6 +18,14 @@ std::string listOf(const std::vector<int>& numbers) {
     return text;
 }
 
+// "on CPU 0", or where threads may run that are tied to none.
+std::string placeText(const Placement& placement, const std::vector<int>& cpus) {
+    if (!placement.roaming.empty()) {
+        return "on any of the CPUs " + listOf(placement.roaming);
+    }
+    return (cpus.size() == 1 ? "on CPU " : "on CPUs ") + listOf(cpus);
+}
+
 // The flags that differ from row to row; the others are said once, in the title.
 std::string rowFlags(const Result& result) {
     std::string text;
@@ -36,21 +44,21 @@ std::string rowFlags(const Result& result) {
 
 std::string crewText(const RoundPlan& plan) {
     return std::to_string(plan.producers()) +
-           (plan.producers() == 1 ? " producer on CPU " : " producers on CPUs ") +
-           listOf(plan.placement.producerCpus) + ", consumer on CPU " +
-           std::to_string(plan.placement.consumerCpu) + ", " +
+           (plan.producers() == 1 ? " producer " : " producers ") +
+           placeText(plan.placement, plan.placement.producerCpus) + ", consumer " +
+           placeText(plan.placement, {plan.placement.consumerCpu}) + ", " +
            (plan.capacity == 0 ? "unbounded" : "capacity " + std::to_string(plan.capacity)) + ", " +
            (plan.placement.oversubscribed ? "yields" : "spins") + " when full and when empty";
 }
 
 std::string aloneText(const RoundPlan& plan) {
-    return "one thread on CPU " + listOf(plan.placement.producerCpus) + ", capacity " +
+    return "one thread " + placeText(plan.placement, plan.placement.producerCpus) + ", capacity " +
            std::to_string(plan.capacity) + ", " + std::to_string(plan.batch) +
            " pushes at a time, then the queue is emptied";
 }
 
 std::string threadText(const RoundPlan& plan) {
-    return "one thread on CPU " + std::to_string(plan.placement.consumerCpu) + ", up to " +
+    return "one thread " + placeText(plan.placement, {plan.placement.consumerCpu}) + ", up to " +
            std::to_string(plan.capacity) + " live, " + std::to_string(plan.messages) +
            " in a round";
 }
@@ -58,8 +66,8 @@ std::string threadText(const RoundPlan& plan) {
 std::string eventText(const RoundPlan& plan) {
     std::vector<int> cpus = {plan.placement.consumerCpu};
     cpus.insert(cpus.end(), plan.placement.producerCpus.begin(), plan.placement.producerCpus.end());
-    return (cpus.size() == 1 ? "one thread on CPU " : "a thread on each of the CPUs ") +
-           listOf(cpus) + ", " + std::to_string(plan.messages) + " times in a round";
+    return (cpus.size() == 1 ? "one thread " : "a thread each ") + placeText(plan.placement, cpus) +
+           ", " + std::to_string(plan.messages) + " times in a round";
 }
 
 std::string whatText(const Scenario& scenario) {

@@ -69,6 +69,7 @@ std::vector<std::string> flagsOf(const Result& result, const MachineRecord& mach
         {conditions.interrupted, "INTERRUPTED"},
         {fewRounds && !conditions.quick, "TOO_FEW_ROUNDS"},
         {result.plan.placement.oversubscribed, "OVERSUBSCRIBED"},
+        {!result.plan.placement.roaming.empty(), "UNPINNED"},
         {result.stats.samples < samplesForP99, "P99_IS_MAX"},
         {result.clockOverhead > noticedOverhead, "CLOCK_OVERHEAD"},
         {kind == Kind::overflow, "OVERFLOW"},
@@ -167,8 +168,8 @@ bool isInvalid(const Result& result) noexcept {
 }
 
 bool isPublishable(const Report& report) noexcept {
-    return !report.quick && !report.wasInterrupted && report.repetition.warmups >= fewestWarmups &&
-           report.repetition.rounds >= fewestRounds;
+    return !report.quick && !report.wasInterrupted && !report.unpinned &&
+           report.repetition.warmups >= fewestWarmups && report.repetition.rounds >= fewestRounds;
 }
 
 double perSecond(const Result& result) noexcept {
@@ -187,6 +188,9 @@ Result makeResult(const Scenario& scenario, const std::string& subject, const Ro
     result.series = std::move(series);
     if (plan.placement.oversubscribed) {
         result.scenario.section = oversubscribedSection;
+    }
+    if (!plan.placement.roaming.empty()) {
+        result.scenario.section = unpinnedSection;
     }
     const bool samples = hasSamples(scenario.kind);
     result.stats = summarize(samples ? result.series.samples : result.series.roundNs);

@@ -48,6 +48,7 @@ inline const std::string sizeSection = "message size";
 inline const std::string depthSection = "depth";
 inline const std::string distanceSection = "distance of the CPUs";
 inline const std::string oversubscribedSection = "oversubscribed";
+inline const std::string unpinnedSection = "unpinned";
 
 struct Scenario {
     std::string suite;
@@ -193,6 +194,9 @@ struct Report {
     std::vector<std::string> arguments;
     std::size_t processes = 1;
     bool wasInterrupted = false;
+
+    /// No thread was tied to a CPU, because the user wanted it so.
+    bool unpinned = false;
 
     /// Scenarios that were not run: the time was up, or the run was interrupted.
     std::vector<std::string> skipped;

@@ -81,6 +81,9 @@ std::vector<std::string> Measuring::workerArguments(const Scenario& scenario) co
     if (!options_.subjectFilter.empty()) {
         arguments.insert(arguments.end(), {"--filter", options_.subjectFilter});
     }
+    if (options_.unpinned) {
+        arguments.emplace_back("--unpinned");
+    }
     return arguments;
 }
 

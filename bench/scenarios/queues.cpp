@@ -40,7 +40,11 @@ std::vector<Scenario> loads(bool quick) {
 }
 
 // The main part runs on the first two CPUs; here are the other distances that the machine has.
-std::vector<Scenario> distances(const std::vector<int>& cpus) {
+// Threads that may run anywhere have none.
+std::vector<Scenario> distances(const SuiteOptions& options, const std::vector<int>& cpus) {
+    if (options.unpinned) {
+        return {};
+    }
     const std::vector<CpuPlace> places = placesOf(cpus);
     const std::string usual = places.size() < 2 ? "" : distanceOf(places[0], places[1]);
     std::vector<Scenario> all;
@@ -57,7 +61,7 @@ std::vector<Scenario> distances(const std::vector<int>& cpus) {
     return all;
 }
 
-std::vector<Scenario> scenarios(bool quick, const std::vector<int>& cpus) {
+std::vector<Scenario> scenarios(const SuiteOptions& options, const std::vector<int>& cpus) {
     std::vector<Scenario> all = {
         across("spsc-8B", 8, 1),
         across("spsc-64B", 64, 1),
@@ -84,7 +88,8 @@ std::vector<Scenario> scenarios(bool quick, const std::vector<int>& cpus) {
         across("mpsc-64B-2p-everywhere", 64, 2, Spread::everywhere),
         across("mpsc-64B-4p-everywhere", 64, 4, Spread::everywhere),
     };
-    for (const std::vector<Scenario>& more : {distances(cpus), loads(quick), crowds}) {
+    for (const std::vector<Scenario>& more :
+         {distances(options, cpus), loads(options.quick), crowds}) {
         all.insert(all.end(), more.begin(), more.end());
     }
     return all;
@@ -137,8 +142,7 @@ RoundPlan planFor(const Scenario& scenario, const Subject& subject, const SuiteO
                   const std::vector<int>& cpus) {
     constexpr std::size_t overflowFactor = 8;
     RoundPlan plan;
-    plan.placement = placeThreads(scenario.cpus.empty() ? cpus : scenario.cpus, scenario.producers,
-                                  scenario.spread);
+    plan.placement = placementFor(scenario, options, cpus);
     plan.capacity = scenario.capacity;
     plan.runIn = std::min<std::uint64_t>(4 * plan.capacity, options.messages);
     plan.batch = plan.capacity * (scenario.kind == Kind::overflow ? overflowFactor : 1);
@@ -211,7 +215,7 @@ double floorFor(const Scenario& scenario) {
 Suite queueSuite(const SuiteOptions& options, const std::vector<int>& cpus) {
     Suite suite;
     suite.name = "queues";
-    suite.scenarios = scenarios(options.quick, cpus);
+    suite.scenarios = scenarios(options, cpus);
     const auto subjects = std::make_shared<const QueueSubjects>(queueSubjects());
     for (const QueueSubject& subject : *subjects) {
         suite.subjects.push_back(subject.info);

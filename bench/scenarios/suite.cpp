@@ -40,6 +40,7 @@ public:
         report.repetition = options_.repetition;
         report.quick = options_.quick;
         report.processes = options_.processes;
+        report.unpinned = options_.unpinned;
         for (const Subject& subject : suite_.subjects) {
             report.subjects.push_back(subject);
             if (!measuring_.isSelected(subject)) {
@@ -230,6 +231,16 @@ private:
 };
 
 }  // namespace
+
+Placement placementFor(const Scenario& scenario, const SuiteOptions& options,
+                       const std::vector<int>& cpus) {
+    Placement placement = placeThreads(scenario.cpus.empty() ? cpus : scenario.cpus,
+                                       scenario.producers, scenario.spread);
+    if (options.unpinned) {
+        placement.roaming = cpus;
+    }
+    return placement;
+}
 
 Report runSuite(const Suite& suite, const SuiteOptions& options, const std::vector<int>& cpus,
                 std::ostream& out) {

@@ -88,6 +88,9 @@ TEST(ChecklistTest, AsksWhetherThreadsWerePinned) {
     Report report = crediblyMeasured();
     report.results[0].series.error = "a producer could not be pinned to its CPU";
     EXPECT_FALSE(passes(report, "pinned"));
+    report = crediblyMeasured();
+    report.unpinned = true;
+    EXPECT_FALSE(passes(report, "pinned"));
 }
 
 TEST(ChecklistTest, AsksForOneSetOfFlags) {

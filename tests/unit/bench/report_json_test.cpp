@@ -136,6 +136,21 @@ TEST(ReportJsonTest, WritesHowFarApartTheThreadsAre) {
     EXPECT_TRUE(toJson(Report{})["environment"]["main_pair"].is_null());
 }
 
+// BR-22: a run without pins says so, and names no CPU that it cannot know.
+TEST(ReportJsonTest, WritesWhetherThreadsWerePinned) {
+    Report report = sampleReport();
+    EXPECT_EQ(toJson(report)["run"]["unpinned"], false);
+    EXPECT_EQ(toJson(report)["results"][0]["params"]["pinned"], true);
+    EXPECT_EQ(toJson(report)["results"][0]["params"]["consumer_cpu"], 1);
+    report.unpinned = true;
+    report.results[0].plan.placement.roaming = {0, 1};
+    const auto json = toJson(report);
+    EXPECT_EQ(json["run"]["unpinned"], true);
+    EXPECT_EQ(json["run"]["publishable"], false);
+    EXPECT_EQ(json["results"][0]["params"]["pinned"], false);
+    EXPECT_TRUE(json["results"][0]["params"]["consumer_cpu"].is_null());
+}
+
 TEST(ReportJsonTest, WritesComparisons) {
     const auto comparison = toJson(sampleReport())["comparisons"][0];
     EXPECT_EQ(comparison["scenario"], "spsc-64B");

@@ -154,7 +154,7 @@ TEST(ReportTextTest, SaysWhatTheFigureOfAnEventIs) {
     EXPECT_NE(tableOf(report).find("one thread on CPU 1"), std::string::npos);
     result.plan.placement.producerCpus = {0};
     report.results = {result};
-    EXPECT_NE(tableOf(report).find("a thread on each of the CPUs 1,0"), std::string::npos);
+    EXPECT_NE(tableOf(report).find("a thread each on CPUs 1,0"), std::string::npos);
 }
 
 TEST(ReportTextTest, LeavesColumnsOutThatSayNothing) {

@@ -65,6 +65,14 @@ TEST(ThroughputRoundTest, TreatsAnImpossiblePinAsAnError) {
     EXPECT_EQ(throughput<Fault::none>(plan).error, "the consumer could not be pinned to its CPU");
 }
 
+// BR-22: no thread of such a round is tied to a CPU, so none that cannot be had is an error.
+TEST(ThroughputRoundTest, RunsWithoutPinsWhereThePlacementSaysSo) {
+    RoundPlan plan = smallPlan(2);
+    plan.placement.roaming = allowedCpus();
+    plan.placement.producerCpus[0] = CPU_SETSIZE - 1;
+    EXPECT_EQ(throughput<Fault::none>(plan).error, "");
+}
+
 TEST(LoadedLatencyRoundTest, MeasuresEveryProbe) {
     RoundPlan plan = smallPlan(1);
     plan.intervalNs = 1000;

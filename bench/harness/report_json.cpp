@@ -92,6 +92,9 @@ Json paramsOfKindJson(const Result& result) {
     if (result.scenario.kind == Kind::loadedLatency) {
         params["load"] = plan.load;
         params["probe_stride"] = plan.probeStride;
+        params["schedule"] = plan.arrivals == ArrivalProcess::poisson ? "poisson" : "constant";
+        params["schedule_seed"] =
+            plan.arrivals == ArrivalProcess::poisson ? Json(plan.arrivalSeed) : Json(nullptr);
     }
     if (plan.batch != 0 && !hasConsumer(result.scenario.kind)) {
         params["batch"] = plan.batch;

@@ -257,7 +257,10 @@ void printLoaded(std::ostream& out, const std::vector<Result>& results,
     out << "  all in ns; round p99: the median of the rounds' P99, p99: that of all samples "
            "together\n"
         << format("  each subject at %.0f %% of its own throughput, so rows are not ranked\n",
-                  100 * results.front().plan.load);
+                  100 * results.front().plan.load)
+        << (results.front().plan.arrivals == ArrivalProcess::poisson
+                ? "  messages come as a Poisson process, the same one for all\n"
+                : "  messages come at a constant interval\n");
 }
 
 // Which pairs of CPUs there are, and which of them the figures come from.

@@ -44,6 +44,7 @@ bool isRanked(Kind kind) noexcept;
 /// Parts of a suite that belong together, "" being the main one.
 inline const std::string controlGroup = "control group";
 inline const std::string loadSection = "load";
+inline const std::string poissonSection = "load, Poisson arrivals";
 inline const std::string sizeSection = "message size";
 inline const std::string depthSection = "depth";
 inline const std::string distanceSection = "distance of the CPUs";
@@ -67,6 +68,9 @@ struct Scenario {
     /// Queues: the capacity, and of latency under load the part of the subject's own capacity.
     std::size_t capacity = 0;
     double load = 0;
+
+    /// Of latency under load: how the messages follow each other.
+    ArrivalProcess arrivals = ArrivalProcess::constant;
 
     /// The CPUs to use, instead of all that the process may use.
     std::vector<int> cpus = {};

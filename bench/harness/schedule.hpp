@@ -1,13 +1,9 @@
 #pragma once
 
 /// \file
-/// Who is measured when: the order of subjects in a round, and the send times of an open-loop
-/// producer.
-
-#include "harness/clock.hpp"
+/// Who is measured when.
 
 #include <cstddef>
-#include <cstdint>
 #include <vector>
 
 namespace sluice::bench {
@@ -19,16 +15,5 @@ namespace sluice::bench {
 /// always finds the caches as the same one has left them. An odd number of subjects needs twice as
 /// many rounds for the second, and then it is twice.
 std::vector<std::size_t> balancedOrder(std::size_t subjects, std::size_t round);
-
-/// Send times fixed in advance. Latency counts from these and not from the moment a late producer
-/// finally sends, so a stall is charged to every message that it delayed.
-struct SendSchedule {
-    Nanoseconds start = 0;
-    double intervalNs = 0;
-
-    Nanoseconds intended(std::uint64_t index) const noexcept {
-        return start + Nanoseconds(double(index) * intervalNs);
-    }
-};
 
 }  // namespace sluice::bench

@@ -36,6 +36,11 @@ std::vector<Scenario> loads(bool quick) {
         all.push_back(variant("loaded-latency-64B-" + std::to_string(percent) + "pct",
                               Kind::loadedLatency, loadSection, 64, slots, percent / 100.0));
     }
+    for (const int percent : quick ? std::vector<int>{50} : std::vector<int>{30, 50, 70, 90}) {
+        all.push_back(variant("loaded-latency-64B-poisson-" + std::to_string(percent) + "pct",
+                              Kind::loadedLatency, poissonSection, 64, slots, percent / 100.0));
+        all.back().arrivals = ArrivalProcess::poisson;
+    }
     return all;
 }
 
@@ -149,6 +154,7 @@ RoundPlan planFor(const Scenario& scenario, const Subject& subject, const SuiteO
     plan.ordered = subject.features.order != "none";
     plan.messages = messagesFor(scenario, options);
     plan.load = scenario.load;
+    plan.arrivals = scenario.arrivals;
     plan.sendingNs = options.quick ? 10e6 : 50e6;
     return plan;
 }

@@ -151,6 +151,23 @@ TEST(ReportJsonTest, WritesWhetherThreadsWerePinned) {
     EXPECT_TRUE(json["results"][0]["params"]["consumer_cpu"].is_null());
 }
 
+// BX-1: the schedule of an open-loop producer is named, and so is the seed of a random one.
+TEST(ReportJsonTest, WritesTheScheduleOfSends) {
+    Report report = sampleReport();
+    for (Result& result : report.results) {
+        result.scenario.kind = Kind::loadedLatency;
+    }
+    report.results[1].plan.arrivals = ArrivalProcess::poisson;
+    report.results[1].plan.arrivalSeed = 7;
+    report.results[1].series.lateSends = 3;
+    const auto results = toJson(report)["results"];
+    EXPECT_EQ(results[0]["params"]["schedule"], "constant");
+    EXPECT_TRUE(results[0]["params"]["schedule_seed"].is_null());
+    EXPECT_EQ(results[1]["params"]["schedule"], "poisson");
+    EXPECT_EQ(results[1]["params"]["schedule_seed"], 7);
+    EXPECT_EQ(results[1]["counts"]["late_sends"], 3);
+}
+
 TEST(ReportJsonTest, WritesComparisons) {
     const auto comparison = toJson(sampleReport())["comparisons"][0];
     EXPECT_EQ(comparison["scenario"], "spsc-64B");

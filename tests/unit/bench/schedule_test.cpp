@@ -55,12 +55,5 @@ TEST(BalancedOrderTest, LetsEachSubjectFollowEachOtherOneEquallyOften) {
     }
 }
 
-TEST(SendScheduleTest, DoesNotDriftWithTheNumberOfMessages) {
-    const SendSchedule schedule{1000, 12.5};
-    EXPECT_EQ(schedule.intended(0), 1000);
-    EXPECT_EQ(schedule.intended(2), 1025);
-    EXPECT_EQ(schedule.intended(80000000), 1000001000);
-}
-
 }  // namespace
 }  // namespace sluice::bench

@@ -6,6 +6,7 @@
 #include "build_record.hpp"
 #include "harness/affinity.hpp"
 #include "harness/report_json.hpp"
+#include "harness/text.hpp"
 #include "harness/topology.hpp"
 #include "scenarios/events.hpp"
 #include "scenarios/memory.hpp"
@@ -110,6 +111,7 @@ void append(Report& all, const Report& more) {
     append(all.verdicts, more.verdicts);
     append(all.noiseFloors, more.noiseFloors);
     append(all.skipped, more.skipped);
+    append(all.leftOut, more.leftOut);
     all.wasInterrupted = more.wasInterrupted;
 }
 
@@ -164,7 +166,8 @@ int run(const std::vector<MakeSuite>& suites, const Arguments& arguments) {
         return exitInterrupted;
     }
     if (invalid != 0) {
-        std::cerr << "sluice_bench: " << invalid << " results are INVALID\n";
+        std::cerr << "sluice_bench: " << countedAre(std::size_t(invalid), "result", "INVALID")
+                  << '\n';
     }
     return invalid == 0 ? 0 : exitInvalid;
 }

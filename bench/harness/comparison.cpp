@@ -101,16 +101,17 @@ void complete(std::vector<Comparison>& comparisons, const NoiseFloor* noise,
     };
     for (Comparison& comparison : comparisons) {
         comparison.noiseFloor = noise != nullptr ? noise->floor : -1;
-        comparison.verdict = verdictOf(comparison.interval, comparison.noiseFloor);
+        // Where the twin has failed nobody knows what is noise.
+        comparison.verdict = noise == nullptr && hasTwin(comparison.kind)
+                                 ? "undecided"
+                                 : verdictOf(comparison.interval, comparison.noiseFloor);
         comparison.featureDifferences =
             featureDifferences(featuresOf(comparison.subject), featuresOf(comparison.baseline));
     }
 }
 
 std::vector<std::string> featureDifferences(const Features& first, const Features& second) {
-    const auto text = [](std::optional<bool> value) {
-        return !value ? "" : *value ? "yes" : "no";
-    };
+    const auto text = [](std::optional<bool> value) { return !value ? "" : *value ? "yes" : "no"; };
     std::vector<std::string> differences;
     const auto compare = [&](const char* what, const std::string& a, const std::string& b) {
         if (a != b) {

@@ -222,7 +222,12 @@ Json statsJson(const Stats& stats, const std::string& unit) {
             {"max_" + unit, stats.max}};
 }
 
-Json resultJson(const Result& result) {
+Json loopCheckJson(const Result& result, const Environment& environment) {
+    const std::string because = whyLoopsUnchecked(result, environment);
+    return {{"checked", because.empty()}, {"because", known(because)}};
+}
+
+Json resultJson(const Result& result, const Environment& environment) {
     const Kind kind = result.scenario.kind;
     const std::string unit = kind == Kind::residentMemory ? "mib" : "ns";
     std::uint64_t switches = 0;
@@ -244,6 +249,7 @@ Json resultJson(const Result& result) {
                  {"stats", statsJson(result.stats, unit)},
                  {"overhead_ratio", known(result.clockOverhead)},
                  {"per_message", perMessageJson(result)},
+                 {"loop_check", loopCheckJson(result, environment)},
                  {"error", known(result.series.error)},
                  {"flags", result.flags},
                  {"suspects", result.suspects},
@@ -320,6 +326,7 @@ Json runJson(const Report& report) {
             {"publishable", isPublishable(report)},
             {"interrupted", report.wasInterrupted},
             {"skipped_scenarios", report.skipped},
+            {"left_out_scenarios", report.leftOut},
             {"warmups", report.repetition.warmups},
             {"rounds", report.repetition.rounds},
             {"extra_rounds_at_most", report.repetition.extraRounds},
@@ -390,6 +397,9 @@ std::string layerName(Kind kind) {
 }
 
 nlohmann::ordered_json toJson(const Report& report) {
+    const auto ofResult = [&report](const Result& result) {
+        return resultJson(result, report.environment);
+    };
     const std::vector<std::string> reasons = notCredibleBecause(report);
     return {{"schema", schemaVersion},
             {"run", runJson(report)},
@@ -399,7 +409,7 @@ nlohmann::ordered_json toJson(const Report& report) {
             {"environment", environmentJson(report.environment)},
             {"machine", arrayOf(report.machine, machineJson)},
             {"subjects", arrayOf(report.subjects, subjectJson)},
-            {"results", arrayOf(report.results, resultJson)},
+            {"results", arrayOf(report.results, ofResult)},
             {"comparisons", arrayOf(report.comparisons, comparisonJson)},
             {"noise_floor", arrayOf(report.noiseFloors, noiseFloorJson)},
             {"targets", arrayOf(report.verdicts, verdictJson)}};

@@ -43,8 +43,7 @@ std::string rowFlags(const Result& result) {
 }
 
 std::string crewText(const RoundPlan& plan) {
-    return std::to_string(plan.producers()) +
-           (plan.producers() == 1 ? " producer " : " producers ") +
+    return counted(plan.producers(), "producer") + " " +
            placeText(plan.placement, plan.placement.producerCpus) + ", consumer " +
            placeText(plan.placement, {plan.placement.consumerCpu}) + ", " +
            (plan.capacity == 0 ? "unbounded" : "capacity " + std::to_string(plan.capacity)) + ", " +
@@ -88,7 +87,7 @@ std::string threadsText(const Result& result) {
 void printTitle(std::ostream& out, const Result& result) {
     out << '\n'
         << result.scenario.name << ": " << whatText(result.scenario) << ", "
-        << result.series.roundNs.size() << " rounds"
+        << counted(result.series.roundNs.size(), "round")
         << (hasFlag(result, "QUICK") ? " (quick: not for publication)" : "")
         << (result.scenario.section.empty() ? "" : "\n  section: " + result.scenario.section)
         << "\n  " << threadsText(result) << '\n';
@@ -337,10 +336,16 @@ void printVerdicts(std::ostream& out, const std::vector<Verdict>& verdicts) {
 }
 
 void printAbsent(std::ostream& out, const std::vector<Subject>& subjects) {
+    std::string leftOut;
     for (const Subject& subject : subjects) {
-        if (!subject.absentBecause.empty()) {
+        if (subject.absentBecause == leftOutByFilter) {
+            leftOut += (leftOut.empty() ? "" : ", ") + subject.id;
+        } else if (!subject.absentBecause.empty()) {
             out << "absent: " << subject.id << " (" << subject.absentBecause << ")\n";
         }
+    }
+    if (!leftOut.empty()) {
+        out << leftOutByFilter << ": " << leftOut << '\n';
     }
 }
 

@@ -159,12 +159,30 @@ bool isRanked(Kind kind) noexcept {
     return kind != Kind::overflow && kind != Kind::loadedLatency && kind != Kind::callLatency;
 }
 
+bool hasTwin(Kind kind) noexcept {
+    return isRanked(kind) && kind != Kind::residentMemory;
+}
+
 bool isSteady(const MachineRecord& record) noexcept {
     return record.lineOneWay.max <= steadyFactor * record.lineOneWay.min && !wasDisturbed(record);
 }
 
 bool isInvalid(const Result& result) noexcept {
     return !result.series.error.empty();
+}
+
+std::string whyLoopsUnchecked(const Result& result, const Environment& environment) {
+    if (!environment.noPerfCounters.empty()) {
+        return environment.noPerfCounters;
+    }
+    if (result.instructionFloor < 0) {
+        return "nobody knows how few instructions " + result.scenario.name + " can take";
+    }
+    const std::vector<RoundRecord>& records = result.series.records;
+    const bool isCounted =
+        std::all_of(records.begin(), records.end(),
+                    [](const RoundRecord& record) { return record.perf.instructions.has_value(); });
+    return isCounted ? "" : "the counters were shared with other programs";
 }
 
 bool isPublishable(const Report& report) noexcept {

@@ -41,6 +41,9 @@ bool passesMessages(Kind kind) noexcept;
 /// Whether results of this kind are compared with each other at all.
 bool isRanked(Kind kind) noexcept;
 
+/// Whether its first subject runs twice, so that there is a noise floor: where times are ranked.
+bool hasTwin(Kind kind) noexcept;
+
 /// Parts of a suite that belong together, "" being the main one.
 inline const std::string controlGroup = "control group";
 inline const std::string loadSection = "load";
@@ -204,6 +207,9 @@ struct Report {
 
     /// Scenarios that were not run: the time was up, or the run was interrupted.
     std::vector<std::string> skipped;
+
+    /// Scenarios that were not asked for, or have nobody left to take part.
+    std::vector<std::string> leftOut;
 };
 
 /// Fewer warm-ups or rounds than these are not for publication.
@@ -214,6 +220,10 @@ bool isPublishable(const Report& report) noexcept;
 /// Messages, calls or events per second, from what was accepted or delivered and never from
 /// attempts; 0 when the result has no such figure.
 double perSecond(const Result& result) noexcept;
+
+/// Why nobody has seen whether each round took the instructions that its payload alone needs; empty
+/// when that was checked.
+std::string whyLoopsUnchecked(const Result& result, const Environment& environment);
 
 /// True when a round of the result broke an identity or could not be run; its figures mean nothing.
 bool isInvalid(const Result& result) noexcept;

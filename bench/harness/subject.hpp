@@ -70,6 +70,9 @@ struct Subject {
     std::string absentBecause;
 };
 
+/// For absentBecause: it is there, and was not asked for.
+inline const std::string leftOutByFilter = "left out by --filter";
+
 /// For absentBecause: the option of the build that brings the subject in.
 inline std::string notCompiledIn(const std::string& option,
                                  const std::string& value = "<its include folder>") {

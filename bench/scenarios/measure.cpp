@@ -31,10 +31,6 @@ bool Measuring::isSelected(const Subject& subject) const {
     return std::regex_search(subject.id, subjectFilter_);
 }
 
-bool Measuring::hasTwin(const Scenario& scenario) noexcept {
-    return isRanked(scenario.kind) && scenario.kind != Kind::residentMemory;
-}
-
 std::vector<NamedEntrant> Measuring::entrantsOf(const Scenario& scenario) const {
     std::vector<NamedEntrant> entrants;
     for (std::size_t i = 0; i < suite_.subjects.size(); ++i) {
@@ -46,7 +42,7 @@ std::vector<NamedEntrant> Measuring::entrantsOf(const Scenario& scenario) const 
             }
         }
     }
-    if (hasTwin(scenario) && !entrants.empty()) {
+    if (hasTwin(scenario.kind) && !entrants.empty()) {
         entrants.push_back(entrants.front());
     }
     return entrants;

@@ -168,6 +168,29 @@ TEST(ReportJsonTest, WritesTheScheduleOfSends) {
     EXPECT_EQ(results[1]["counts"]["late_sends"], 3);
 }
 
+TEST(ReportJsonTest, SaysWhetherALoopCouldHaveBeenOptimisedAway) {
+    Report report = sampleReport();
+    report.environment.noPerfCounters = "perf_event_open: not to be had";
+    auto check = toJson(report)["results"][0]["loop_check"];
+    EXPECT_EQ(check["checked"], false);
+    EXPECT_EQ(check["because"], "perf_event_open: not to be had");
+    report.environment.noPerfCounters.clear();
+    report.results[0].instructionFloor = 3;
+    report.results[0].series.records.resize(1);
+    EXPECT_EQ(toJson(report)["results"][0]["loop_check"]["checked"], false);
+    report.results[0].series.records[0].perf.instructions = 4000;
+    check = toJson(report)["results"][0]["loop_check"];
+    EXPECT_EQ(check["checked"], true);
+    EXPECT_TRUE(check["because"].is_null());
+}
+
+// BR-26: what was not asked for is named.
+TEST(ReportJsonTest, ListsWhatWasLeftOut) {
+    Report report = sampleReport();
+    report.leftOut = {"mpsc-64B"};
+    EXPECT_EQ(toJson(report)["run"]["left_out_scenarios"], std::vector<std::string>{"mpsc-64B"});
+}
+
 TEST(ReportJsonTest, WritesComparisons) {
     const auto comparison = toJson(sampleReport())["comparisons"][0];
     EXPECT_EQ(comparison["scenario"], "spsc-64B");

@@ -73,10 +73,24 @@ TEST(ReportTextTest, TellsHowFarApartTheThreadsAre) {
         << out.str();
 }
 
+TEST(ReportTextTest, CountsOneAsOne) {
+    Report report = sampleReport();
+    report.results = {resultOf("a", {1})};
+    EXPECT_NE(tableOf(report).find(", 1 round\n"), std::string::npos);
+    report.results = {resultOf("a", {1, 2})};
+    EXPECT_NE(tableOf(report).find(", 2 rounds\n"), std::string::npos);
+}
+
 TEST(ReportTextTest, ListsAbsentSubjects) {
     std::ostringstream out;
     printAbsent(out, sampleReport().subjects);
     EXPECT_EQ(out.str(), "absent: rigtorp/SPSCQueue (not compiled in)\n");
+    std::vector<Subject> subjects = sampleReport().subjects;
+    subjects.resize(2);
+    subjects[0].absentBecause = subjects[1].absentBecause = leftOutByFilter;
+    std::ostringstream narrowed;
+    printAbsent(narrowed, subjects);
+    EXPECT_EQ(narrowed.str(), "left out by --filter: sluice/SpscRing, boost/spsc_queue\n");
 }
 
 TEST(ReportTextTest, PrintsLatencyUnderLoadWithTheMachineBesideIt) {

@@ -12,6 +12,9 @@ namespace sluice::bench {
 /// do, and is never called the fastest.
 inline const std::string floorPrefix = "floor/";
 
+/// In the id of a subject that is another one built without padding to cache lines.
+inline const std::string unpaddedMark = ":unpadded";
+
 /// What a queue promises. A reader compares these before the nanoseconds: a queue that promises
 /// less may well be faster. What does not apply is empty.
 struct Features {

@@ -68,20 +68,11 @@ public:
     }
 
 private:
-    // The control group says something only as a whole. The names of the others go to `leftOut`.
+    // The names of the others go to `leftOut`.
     std::vector<Scenario> selectedScenarios(std::vector<std::string>& leftOut) const {
-        const auto matches = [this](const Scenario& scenario) {
-            return std::regex_search(scenario.name, scenarioFilter_);
-        };
-        const auto isControl = [](const Scenario& scenario) {
-            return scenario.section == controlGroup;
-        };
-        const bool withControl =
-            std::any_of(suite_.scenarios.begin(), suite_.scenarios.end(),
-                        [&](const Scenario& each) { return isControl(each) && matches(each); });
         std::vector<Scenario> selected;
         for (const Scenario& scenario : suite_.scenarios) {
-            if ((isControl(scenario) ? withControl : matches(scenario)) &&
+            if (isAskedFor(scenario, suite_.scenarios, scenarioFilter_) &&
                 !measuring_.entrantsOf(scenario).empty()) {
                 selected.push_back(scenario);
             } else {

@@ -101,6 +101,7 @@ TEST(ChecklistTest, AsksWhetherThreadsWerePinned) {
     EXPECT_FALSE(passes(report, "pinned"));
 }
 
+// BR-24: mixed flags, unknown ones, assertions and sanitizers.
 TEST(ChecklistTest, AsksForOneSetOfFlags) {
     Report report = crediblyMeasured();
     report.environment.flagSets.push_back({"-O2", 1});

@@ -16,6 +16,24 @@ TEST(ReportJsonTest, HasTheTopLevelOfTheContract) {
     }
 }
 
+// BR-3: every kind has a name and a layer, and those of two layers are not the same thing.
+TEST(ReportJsonTest, TagsEveryResultWithItsLayer) {
+    Report report = sampleReport();
+    for (const Kind kind : {Kind::throughput, Kind::loadedLatency, Kind::idleLatency,
+                            Kind::rawEnqueue, Kind::overflow, Kind::callCost, Kind::callLatency,
+                            Kind::residentMemory, Kind::eventCost}) {
+        report.results[0].scenario.kind = kind;
+        const auto result = toJson(report)["results"][0];
+        EXPECT_EQ(result["kind"], kindName(kind));
+        EXPECT_FALSE(kindName(kind).empty());
+        EXPECT_EQ(result["layer"], layerName(kind));
+        EXPECT_FALSE(layerName(kind).empty());
+    }
+    EXPECT_NE(layerName(Kind::throughput), layerName(Kind::rawEnqueue));
+    EXPECT_NE(layerName(Kind::rawEnqueue), layerName(Kind::callCost));
+}
+
+// BR-17: all statistics stand together.
 TEST(ReportJsonTest, WritesAResultInFull) {
     const auto result = toJson(sampleReport())["results"][0];
     EXPECT_EQ(result["suite"], "queues");

@@ -12,7 +12,8 @@ from sluice_bench.cli import main
 
 
 def run_of(seed, factor=1.0, **more):
-    return sample.content([result("spsc", "ours/Ring", noise(seed, 20 * factor))], **more)
+    rounds = noise(seed, 20 * factor)
+    return sample.content([result("spsc", "ours/Ring", rounds, processes=10)], **more)
 
 
 @pytest.fixture

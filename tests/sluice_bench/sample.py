@@ -124,10 +124,10 @@ def result(
     return each
 
 
-def latency(scenario, identity, samples, kind="loaded-latency", section="", **params):
+def latency(scenario, identity, samples, kind="loaded-latency", **params):
     """A valid result with latency samples, one row for each round."""
     samples = np.asarray(samples, dtype=float)
-    each = result(scenario, identity, np.median(samples, axis=1), kind, section=section, **params)
+    each = result(scenario, identity, np.median(samples, axis=1), kind, **params)
     each["stats"] = statistics(samples.ravel())
     each["rounds_p99_ns"] = [float(value) for value in np.percentile(samples, 99, axis=1)]
     each["counts"]["timed_out"] = 0
@@ -200,7 +200,10 @@ def content(results, subjects=None, credible=True, **more):
         "results": results,
         "comparisons": [],
         "targets": [],
-        "noise_floor": [],
+        "noise_floor": [
+            {"scenario": name, "floor": 1.0}
+            for name in dict.fromkeys(each["scenario"] for each in results)
+        ],
         "checklist": checklist(credible),
         "credible": credible,
         "not_credible_because": [] if credible else ["it was made up"],

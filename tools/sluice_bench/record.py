@@ -216,6 +216,12 @@ def check_rounds(result, place):
         raise BadInput(f"{place}: it has statistics, and no figures of its rounds")
 
 
+def counted(number, noun):
+    """ "1 result", "2 results" """
+    ending = "es" if noun.endswith("s") else "s"
+    return f"{number} {noun}{'' if number == 1 else ending}"
+
+
 def one_line(text):
     return re.sub(r"\s+", " ", text)
 

@@ -66,7 +66,7 @@ def test_files_of_mixed_kinds_are_refused(run, saved):
 def test_a_file_as_markdown_begins_with_its_credibility(run, saved):
     status, out, _ = run("export", saved(sample.whole()), "--format", "markdown")
     assert status == 0
-    assert out.startswith("**Credible: no** - 1 results are INVALID; 1 results are UNRELIABLE.")
+    assert out.startswith("**Credible: no** - 1 result is INVALID; 1 result is UNRELIABLE.")
     assert "| peer/Slow | INVALID |" in out
     assert "A demonstration, not a result. Rejected: ours/Ring 87.2%" in out
     assert "Absent: absent/Queue (not compiled in" in out

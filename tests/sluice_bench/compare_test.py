@@ -277,14 +277,14 @@ def test_the_gate_does_not_pass_a_metric_that_is_gone(pair):
 
 
 def test_the_gate_is_not_passed_by_what_fails_or_is_gone(pair):
-    reasons = ["1 results are INVALID"]
+    reasons = ["1 result is INVALID"]
     new = run_of(2, names=NAMES[1:])
     new.update(credible=False, not_credible_because=reasons)
     new["results"][0].update(sample.failed("spsc", NAMES[1]))
     judged = {each.change.subject: each.outcome for each in gate.gate(*pair(run_of(1), new), 0.05)}
     assert judged[NAMES[0]] == "undecided"
     assert judged[NAMES[1]] == "regression"
-    with pytest.raises(BadInput, match=r"base.json is not credible: 1 results are INVALID"):
+    with pytest.raises(BadInput, match=r"base.json is not credible: 1 result is INVALID"):
         gate.gate(*pair(new, run_of(1)), 0.05)
     new["not_credible_because"] = [*reasons, "the run was interrupted"]
     with pytest.raises(BadInput, match=r"new.json is not credible: the run was interrupted"):

@@ -243,5 +243,14 @@ def test_memory_that_was_given_back_is_below_zero(loaded):
     page.render(record)
 
 
+def test_one_thing_is_not_several(loaded):
+    made = sample.content([sample.result("a", "ours/Ring", [1.0, 2.0])])
+    made["run"].update(rounds=1, warmups=1)
+    text = " ".join(shown(loaded, made).words)
+    for phrase in ("1 result, ", "1 subject, ", "1 round after 1 warm-up", " 1 scenario "):
+        assert phrase in text
+    assert re.findall(r"\b1 (?!ns)\w+s\b", text) == []
+
+
 def test_a_file_without_results_has_a_page(loaded):
-    assert "0 results, 0 of them invalid." in " ".join(shown(loaded, sample.content([])).words)
+    assert "0 results, invalid: 0." in " ".join(shown(loaded, sample.content([])).words)

@@ -20,7 +20,7 @@ def test_reads_what_the_program_writes(loaded):
         "raw-64B",
         "over-64B",
     ]
-    assert record.doubts == ["1 results are INVALID", "1 results are UNRELIABLE"]
+    assert record.doubts == ["1 result is INVALID", "1 result is UNRELIABLE"]
     assert loaded(one_result()).doubts == []
 
 
@@ -76,8 +76,8 @@ def unreliable(made):
         (change(["checklist", 0, "pass"], False), sample.QUESTIONS["features_aligned"]),
         (change(["run", "quick"], True), "a quick run is not for publication"),
         (change(["run", "interrupted"], True), "the run was interrupted"),
-        (change(["run", "skipped_scenarios"], ["mpsc"]), "scenarios were not run"),
-        (unreliable, "1 results are UNRELIABLE"),
+        (change(["run", "skipped_scenarios"], ["mpsc"]), "1 scenario not run"),
+        (unreliable, "1 result is UNRELIABLE"),
     ],
 )
 def test_does_not_take_the_word_of_a_file_against_what_it_holds(loaded, spoil, doubt):

@@ -257,7 +257,7 @@ def whole():
         subjects,
         credible=False,
         checklist=checklist(),
-        not_credible_because=["1 results are INVALID", "1 results are UNRELIABLE"],
+        not_credible_because=["1 result is INVALID", "1 result is UNRELIABLE"],
         comparisons=[
             comparison("spsc-64B", MEMBERS[0], MEMBERS[2]),
             comparison("spsc-64B", MEMBERS[3], MEMBERS[2], 30.0, "slower"),

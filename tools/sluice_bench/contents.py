@@ -6,7 +6,16 @@ import math
 from . import estimates
 from .charts import Measure, label, time_text
 from .compare import comparable_params
-from .record import KINDS, OVERFLOW, has_samples, is_invalid, rejected_share, rounds, stat
+from .record import (
+    KINDS,
+    OVERFLOW,
+    counted,
+    has_samples,
+    is_invalid,
+    rejected_share,
+    rounds,
+    stat,
+)
 
 MEANINGS = {
     "e2e-throughput": "Messages that a consumer received and read, from the common start to the "
@@ -275,7 +284,7 @@ def subjects(record):
             state = "failed"
             detail = "; ".join(f"{r['scenario']}: {r.get('error') or 'INVALID'}" for r in failed)
         elif mine:
-            state, detail = "measured", f"{len(mine)} scenarios"
+            state, detail = "measured", counted(len(mine), "scenario")
         else:
             state, detail = "not measured", "takes part in none of these scenarios"
         rows.append((each["id"], each["library"], each.get("version") or "-", state, detail))

@@ -7,7 +7,7 @@ import vl_convert
 
 from . import contents, doctor, estimates, facts, figures, reproduce
 from .charts import Charts
-from .record import KINDS, OVERFLOW, has_samples, is_invalid, rounds
+from .record import KINDS, OVERFLOW, counted, has_samples, is_invalid, rounds
 
 VEGA_LITE = "6.1"
 TEMPLATES = Path(__file__).with_name("templates")
@@ -40,6 +40,7 @@ def content(record):
     main = {each.name for each in record.scenarios if each.section == ""}
     return {
         "record": record,
+        "counted": counted,
         "title": " and ".join(record.suites) or "nothing",
         "states": contents.subjects(record),
         "invalid": [result for result in record.results if is_invalid(result)],

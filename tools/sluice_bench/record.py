@@ -20,8 +20,9 @@ LOADED = "loaded-latency"
 # A single call takes about as long as reading the clock, which would be compared with itself.
 CALLS = "call-latency"
 
-# A reason not to be credible, as the program words it.
-ARE_INVALID = "results are INVALID"
+# Reasons not to be credible, as the program words them.
+ARE_INVALID = "INVALID"
+ARE_UNRELIABLE = "UNRELIABLE"
 
 # The kinds that the program writes today. Any other is a group of its own.
 KINDS = {
@@ -96,10 +97,11 @@ class Record:
     def shortcomings(self):
         """What speaks against the run as a whole, whatever the file makes of it."""
         failed = [answer["question"] for answer in self.checklist if not answer["pass"]]
+        skipped = len(self.run.get("skipped_scenarios", []))
         ways = {
             "a quick run is not for publication": self.run["quick"],
             "the run was interrupted": self.run.get("interrupted"),
-            "scenarios were not run": self.run.get("skipped_scenarios"),
+            f"{counted(skipped, 'scenario')} not run": skipped,
         }
         return failed + [text for text, is_so in ways.items() if is_so]
 
@@ -134,9 +136,13 @@ def marks(results):
     ]
     counts = {
         ARE_INVALID: sum(map(is_invalid, results)),
-        "results are UNRELIABLE": sum("UNRELIABLE" in each["flags"] for each in ranked),
+        ARE_UNRELIABLE: sum("UNRELIABLE" in each["flags"] for each in ranked),
     }
-    return [f"{count} {text}" for text, count in counts.items() if count]
+    return [
+        f"{counted(count, 'result')} {'is' if count == 1 else 'are'} {word}"
+        for word, count in counts.items()
+        if count
+    ]
 
 
 def load(path):

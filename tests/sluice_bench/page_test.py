@@ -132,7 +132,8 @@ def test_a_failed_subject_has_its_place_in_the_chart(loaded):
     record = loaded(sample.whole())
     scenario = next(each for each in record.scenarios if each.name == "size-8")
     bars = Charts(record).bars(scenario)["layer"][0]["data"]["values"]
-    assert "peer/Slow · INVALID · 2 messages were lost" in [bar["label"] for bar in bars]
+    found = next(bar for bar in bars if bar["subject"] == "peer/Slow")
+    assert (found["label"], found["note"]) == ("INVALID", "2 messages were lost")
 
 
 def test_no_group_holds_two_kinds(loaded):
@@ -168,9 +169,51 @@ def test_three_rounds_name_no_winner(loaded):
     assert line[3:] == (["one", "two"], "fewer than 6 rounds tell no two apart")
 
 
+def test_without_a_noise_floor_no_two_are_told_apart(loaded):
+    results = [
+        sample.result("a", name, sample.noise(at, 10.0 * at))
+        for at, name in ((1, "one"), (2, "two"), (3, "one/paced"))
+    ]
+    plain = {"scenario": "a", "subject": "two", "baseline": "one", "ratio": 2.0}
+    made = sample.content(results, comparisons=[plain])
+    record = loaded(made)
+    assert contents.quickest(record)[0][3:] == (["one"], "")
+    made["noise_floor"] = []
+    record = loaded(made)
+    assert contents.quickest(record)[0][3:] == (
+        ["one", "two", "one/paced"],
+        "without a noise floor no two are told apart",
+    )
+    assert contents.variants(record)["a"][0]["label"].endswith(" · undecided")
+    assert contents.comparisons(record)["a"][0][1][0] == "undecided"
+
+
+def comparisons_text(loaded, lines):
+    results = [sample.result("a", name, sample.noise(1, 9)) for name in ("one", "two")]
+    words = shown(loaded, sample.content(results, comparisons=lines)).words
+    return " ".join(words[words.index("Comparisons", words.index("Summary") + 9) :])
+
+
+def test_says_how_a_verdict_was_found(loaded):
+    given = sample.comparison("a", "two", "one")
+    plain = {"scenario": "a", "subject": "two", "baseline": "one", "ratio": 1.0}
+    sign, rank = "by the sign test", "signed-rank test besides"
+    for lines, said in (([given], [sign]), ([plain], [rank]), ([given, plain], [sign, rank])):
+        text = comparisons_text(loaded, lines)
+        assert [phrase for phrase in (sign, rank) if phrase in text] == said
+
+
+def test_says_that_one_process_varies_nothing(loaded):
+    made = sample.content([sample.result("a", "one", sample.noise(1, 9))])
+    assert "All rounds ran in one process" in " ".join(shown(loaded, made).words)
+    made["run"]["processes"] = 5
+    assert "All rounds ran in one process" not in " ".join(shown(loaded, made).words)
+
+
 def test_a_variant_is_compared_with_its_subject(loaded):
     lines = contents.variants(loaded(sample.whole()))["spsc-64B"]
-    assert [line["label"].split(" · ")[0] for line in lines] == ["ours/Ring, paced"]
+    assert [line["subject"] for line in lines] == ["ours/Ring, paced"]
+    assert lines[0]["label"].endswith(" · slower")
     assert lines[0]["low"] < 24 / 9 < lines[0]["high"]
 
 
@@ -180,7 +223,7 @@ def test_a_file_without_intervals_gets_them_from_its_rounds(loaded):
     ]
     plain = {"scenario": "a", "subject": "two", "baseline": "one", "role": "peer", "ratio": 2.0}
     row = contents.comparisons(loaded(sample.content(results, comparisons=[plain])))["a"][0]
-    assert row[4][0] == "slower"
+    assert row[1][0] == "slower"
     low, high = map(float, row[3][0].split(" .. "))
     assert low < 2 < high
 
@@ -190,7 +233,7 @@ def test_a_comparison_of_too_few_rounds_has_no_interval(loaded):
     line.update(ci_low=None, ci_high=None, noise_floor=None)
     results = [sample.result("a", name, [1.0, 2.0]) for name in ("one", "two")]
     row = contents.comparisons(loaded(sample.content(results, comparisons=[line])))["a"][0]
-    assert (row[3][0], row[4][0]) == ("too few rounds", "undecided")
+    assert (row[3][0], row[1][0]) == ("too few rounds", "undecided")
 
 
 def test_a_sweep_has_the_main_matrix_in_it_and_one_set_of_subjects(loaded):

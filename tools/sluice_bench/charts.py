@@ -132,15 +132,15 @@ class Charts:
         if is_invalid(result):
             return self.failed(result)
         value, low, high = measure.interval(rounds(result))
-        return {
-            "subject": result["subject"],
-            "library": self.library[result["subject"]],
-            "value": value,
-            "low": low,
-            "high": high,
-            "label": label(result, significant(value)),
-            "faded": "UNRELIABLE" in result["flags"],
-        }
+        return row(
+            result["subject"],
+            " · ".join([*marks(result), significant(value)]),
+            library=self.library[result["subject"]],
+            value=value,
+            low=low,
+            high=high,
+            faded="UNRELIABLE" in result["flags"],
+        )
 
     def tails(self, scenario):
         """Of each subject P50 and P99: the median over the rounds and its 95 % interval."""
@@ -162,9 +162,8 @@ class Charts:
                     }
                 )
             text = " / ".join(time_text(line["value"]) for line in lines[-2:])
-            labels.append(
-                {"subject": subject, "label": label(result, text), "rank": lines[-2]["value"]}
-            )
+            text = " · ".join([*marks(result), text])
+            labels.append(row(subject, text, rank=lines[-2]["value"]))
         order = [line["subject"] for line in sorted(labels, key=lambda line: line["rank"])]
         for line in labels:
             del line["rank"]
@@ -292,7 +291,7 @@ class Charts:
         return finish(alt.layer(line, error).add_params(picked), 320)
 
     def ratios(self, lines):
-        """Ratios with their intervals about 1; `lines` have label, value, low and high."""
+        """Ratios with their intervals about 1; `lines` are rows with value, low and high."""
         lines = [
             {
                 **line,
@@ -302,7 +301,7 @@ class Charts:
             for line in lines
         ]
         base = alt.Chart(alt.Data(values=lines))
-        rows = alt.Y("label:N", sort=[line["label"] for line in lines], axis=None)
+        rows = alt.Y("subject:N", sort=[line["subject"] for line in lines], axis=None)
         # Never narrower than this, or a difference of one per cent would look like a large one.
         reach = [
             min(0.8, *(line["low"] for line in lines)),
@@ -321,7 +320,9 @@ class Charts:
             x=alt.X("low:Q", **x), x2="high:Q", y=rows
         )
         dot = base.mark_point(yOffset=8, filled=True, size=70, opacity=1).encode(
-            x=alt.X("value:Q", **x), y=rows, tooltip=["label:N"]
+            x=alt.X("value:Q", **x),
+            y=rows,
+            tooltip=["subject:N", alt.Tooltip("label:N", title=" ")],
         )
         one = (
             alt.Chart(alt.Data(values=[{"value": 1}]))
@@ -331,15 +332,16 @@ class Charts:
         return finish(alt.layer(one, error, dot, names(base, rows)), ROW * len(lines))
 
     def failed(self, result):
-        return {
-            "subject": result["subject"],
-            "library": self.library[result["subject"]],
-            "value": None,
-            "low": None,
-            "high": None,
-            "label": label(result, result.get("error") or "no valid round"),
-            "faded": False,
-        }
+        return row(
+            result["subject"],
+            "INVALID",
+            result.get("error") or "no valid round",
+            library=self.library[result["subject"]],
+            value=None,
+            low=None,
+            high=None,
+            faded=False,
+        )
 
     def legend(self, scenario):
         """The colours of the libraries in one scenario."""
@@ -367,16 +369,31 @@ def bar_axis(measure, lines, dots):
     )
 
 
-def label(result, text):
-    """The name, what the reader must not overlook, and the figure: a phone cuts off the end."""
-    marks = [flag for flag in ("INVALID", "UNRELIABLE") if flag in result["flags"]]
-    return " · ".join([result["subject"], *marks, text])
+def marks(result):
+    """What the reader must not overlook."""
+    return [flag for flag in ("INVALID", "UNRELIABLE") if flag in result["flags"]]
+
+
+def row(subject, label, note="", **more):
+    """What stands above the marks of a subject: its name, and at the right end the label."""
+    return {"subject": subject, "label": label, "reserved": 8 * len(label) + 12, "note": note, **more}
 
 
 def names(base, rows):
-    return base.mark_text(
-        align="left", baseline="middle", yOffset=-7, fontSize=12, limit=alt.ExprRef("width - 4")
-    ).encode(x=alt.value(2), y=rows, text="label:N")
+    """The name gives way where there is no room for both: a verdict is never cut off. It loses its
+    beginning, because variants differ in their ends."""
+    text = {"baseline": "middle", "fontSize": 12}
+    name = base.mark_text(
+        align="left", yOffset=-7, dir="rtl", limit=alt.ExprRef("width - datum.reserved"), **text
+    ).encode(x=alt.value(2), y=rows, text="subject:N")
+    figure = base.mark_text(align="right", yOffset=-7, **text).encode(
+        x=alt.value("width"), y=rows, text="label:N"
+    )
+    # In the place of the bar that is not there.
+    note = base.mark_text(
+        align="left", yOffset=8, limit=alt.ExprRef("width - 4"), **text
+    ).encode(x=alt.value(2), y=rows, text="note:N")
+    return alt.layer(name, figure, note)
 
 
 def positive(ns):

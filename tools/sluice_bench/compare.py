@@ -13,7 +13,7 @@ from .record import (
     counted,
     has_samples,
     is_invalid,
-    is_ranked,
+    needs_floor,
     rounds,
     unit,
 )
@@ -198,13 +198,9 @@ def change_of(key, before, after, floor, metric, level):
     if not problem:
         ratio, problem = ratio_of(before, after, metric, level)
         doubt = too_few(before, after, metric, estimates.observations_needed(level))
-        if not doubt and floor is None and needs_floor(after, metric):
+        if not doubt and metric == "time" and floor is None and needs_floor(after):
             doubt = "no noise floor"
     return Change(key[0], kind, key[1], ratio, floor, level, problem, doubt)
-
-
-def needs_floor(result, metric):
-    return metric == "time" and is_ranked(result["kind"]) and unit(result) == "ns"
 
 
 def why_not(before, after):

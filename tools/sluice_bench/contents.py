@@ -4,7 +4,7 @@ import dataclasses
 import math
 
 from . import estimates
-from .charts import Measure, label, time_text
+from .charts import Measure, row, time_text
 from .compare import comparable_params
 from .record import (
     KINDS,
@@ -12,6 +12,7 @@ from .record import (
     counted,
     has_samples,
     is_invalid,
+    needs_floor,
     rejected_share,
     rounds,
     stat,
@@ -135,16 +136,15 @@ def quickest(record):
             lines.append((scenario.name, scenario.kind, "-", ["no valid result"], ""))
             continue
         fit.sort(key=lambda result: stat(result, "median"))
-        best, floor = fit[0], record.floors.get(scenario.name, 1.0)
-        equals = [each for each in fit if each is best or not is_slower(each, best, floor)]
-        few = len(rounds(best)) < estimates.FEWEST_PAIRS
+        best = fit[0]
+        equals = [each for each in fit if each is best or not is_slower(each, best, record)]
         lines.append(
             (
                 scenario.name,
                 scenario.kind,
                 median_text(best),
                 [marked(each) for each in equals],
-                f"fewer than {estimates.FEWEST_PAIRS} rounds tell no two apart" if few else "",
+                why_equal(best, record),
             )
         )
     return lines
@@ -161,9 +161,25 @@ def marked(result):
     return result["subject"] + (" (unreliable)" if "UNRELIABLE" in result["flags"] else "")
 
 
-def is_slower(result, best, floor):
+def why_equal(best, record):
+    """Why no test could tell any subject from this one; empty when one could."""
+    if len(rounds(best)) < estimates.FEWEST_PAIRS:
+        return f"fewer than {estimates.FEWEST_PAIRS} rounds tell no two apart"
+    if needs_floor(best) and best["scenario"] not in record.floors:
+        return "without a noise floor no two are told apart"
+    return ""
+
+
+def is_slower(result, best, record):
     ratio = ratio_of_rounds(result, best)
-    return ratio is not None and ratio.verdict(floor) == "slower"
+    return ratio is not None and verdict_of(ratio, result, record) == "slower"
+
+
+def verdict_of(ratio, result, record):
+    floor = record.floors.get(result["scenario"])
+    if floor is None and needs_floor(result):
+        return "undecided"
+    return ratio.verdict(floor or 1.0)
 
 
 def ratio_of_rounds(new, base):
@@ -189,10 +205,10 @@ def variants_of(scenario, record):
         plain = next((cut for cut in prefixes(name) if cut in valid), None)
         ratio = ratio_of_rounds(result, valid[plain]) if plain else None
         if ratio is not None:
-            verdict = ratio.verdict(record.floors.get(scenario.name, 1.0))
-            line = {"value": ratio.value, "low": ratio.low, "high": ratio.high}
-            text = f"{plain}, {name[len(plain) :].lstrip('/:')} · {ratio.value:.2f} · {verdict}"
-            lines.append({"label": text, **line})
+            variant = f"{plain}, {name[len(plain) :].lstrip('/:')}"
+            text = f"{ratio.value:.2f} · {verdict_of(ratio, result, record)}"
+            ends = {"value": ratio.value, "low": ratio.low, "high": ratio.high}
+            lines.append(row(variant, text, **ends))
     return lines
 
 
@@ -211,15 +227,15 @@ def comparisons(record):
             sides = [
                 results.get((line["scenario"], line[side])) for side in ("subject", "baseline")
             ]
-            low, high, verdict = from_rounds(*sides, record.floors.get(line["scenario"], 1.0))
+            low, high, verdict = from_rounds(*sides, record)
         interval = f"{low:.3f} .. {high:.3f}" if low is not None else "too few rounds"
         found.setdefault(line["scenario"], []).append(
             [
                 (line["subject"], line["subject"], "name"),
-                (line["baseline"], line["baseline"], "name"),
+                (verdict, verdict, f"verdict {verdict}"),
                 (f"{line['ratio']:.3f}", line["ratio"], ""),
                 (interval, line["ratio"] if low is None else low, ""),
-                (verdict, verdict, f"verdict {verdict}"),
+                (line["baseline"], line["baseline"], "name"),
                 ("; ".join(line.get("feature_differences", [])), "", "wide"),
             ]
         )
@@ -228,17 +244,17 @@ def comparisons(record):
 
 def tally(rows):
     """How often each verdict was reached, such as "3 faster, 1 undecided"."""
-    verdicts = [row[4][0] for row in rows]
+    verdicts = [cells[1][0] for cells in rows]
     words = [word for word in ("faster", "slower", "same", "undecided") if word in verdicts]
     return ", ".join(f"{verdicts.count(word)} {word}" for word in words)
 
 
-def from_rounds(result, baseline, floor):
+def from_rounds(result, baseline, record):
     """(low, high, verdict), without ends where no test could decide anything."""
     ratio = ratio_of_rounds(result, baseline) if result and baseline else None
     if ratio is None or not math.isfinite(ratio.high):
         return None, None, "undecided"
-    return ratio.low, ratio.high, ratio.verdict(floor)
+    return ratio.low, ratio.high, verdict_of(ratio, result, record)
 
 
 def features(record):
@@ -311,7 +327,7 @@ def control_cell(scenario, result):
     if result is None:
         return ("-", -1, "")
     if is_invalid(result):
-        return (label(result, result.get("error") or ""), -1, "bad")
+        return (" · ".join(["INVALID", result.get("error") or "no valid round"]), -1, "bad")
     measure = Measure([result])
     value = measure.show(stat(result, "median"))
     text = measure.text(value)

@@ -124,6 +124,11 @@ def is_ranked(kind):
     return kind not in (OVERFLOW, LOADED, CALLS)
 
 
+def needs_floor(result):
+    """Whether its times are ranked, so that two equal subjects were to tell what noise is."""
+    return is_ranked(result["kind"]) and unit(result) == "ns"
+
+
 def marks(results):
     """How many of the results are of no use.
 

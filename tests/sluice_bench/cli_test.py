@@ -171,9 +171,21 @@ def test_google_benchmark_reads_every_round_as_a_repetition(run, saved):
     assert rounds == made["results"][0]["rounds_ns"]
     median = next(each for each in ring if each.get("aggregate_name") == "median")
     assert median["real_time"] == made["results"][0]["stats"]["median_ns"]
-    broken = next(each for each in exported["benchmarks"] if each["name"] == "size-8/peer/Slow")
-    assert broken["error_message"] == "2 messages were lost"
+    assert exported["context"]["invalid"] == ["size-8/peer/Slow: 2 messages were lost"]
+    assert not [each for each in exported["benchmarks"] if "size-8/peer/Slow" in each["name"]]
     assert not [each for each in exported["benchmarks"] if "over-64B" in each["name"]]
+
+
+def test_google_benchmark_is_told_nothing_that_was_not_measured(run, saved):
+    made = run_of(1)
+    made["environment"].update(governor=None, aslr=None)
+    context, runs = json.loads(run("export", "--format", "google", saved(made))[1]).values()
+    unknown = {"cpu_scaling_enabled", "aslr_enabled", "mhz_per_cpu", "load_avg", "caches"}
+    assert unknown & {*context} == set()
+    # compare.py stops at an entry that has no times.
+    assert {(each["cpu_time"], each["time_unit"]) for each in runs} == {(0.0, "ns")}
+    assert all(each["real_time"] > 0 for each in runs)
+    assert context["cpu_time"] == "not measured: 0 everywhere"
 
 
 def test_other_formats_hold_every_round(run, saved):

@@ -376,7 +376,8 @@ def marks(result):
 
 def row(subject, label, note="", **more):
     """What stands above the marks of a subject: its name, and at the right end the label."""
-    return {"subject": subject, "label": label, "reserved": 8 * len(label) + 12, "note": note, **more}
+    reserved = 8 * len(label) + 12
+    return {"subject": subject, "label": label, "reserved": reserved, "note": note, **more}
 
 
 def names(base, rows):

@@ -46,7 +46,7 @@ def tail_of(result):
 
 
 def counter(name):
-    """What a counter of the CPU says per delivered message, by round; None when a round lacks it."""
+    """What a counter of the CPU says per delivered message; None when a round lacks it."""
 
     def of(result):
         values = []

@@ -72,9 +72,11 @@ def test_a_file_as_markdown_begins_with_its_credibility(run, saved):
     assert "Absent: absent/Queue (not compiled in" in out
 
 
+# BR-29: the arguments, the commit, whether it was clean, and the hash of the program.
 def test_what_to_type_to_measure_again(run, saved):
     status, out, _ = run("reproduce", saved(run_of(1)))
     assert status == 0
+    assert "hash 89abcdef01234567" in out
     assert out.endswith("git checkout 0123456789abcdef\n./dev bench queues --rounds 10\n")
 
 
@@ -178,7 +180,7 @@ def test_google_benchmark_reads_every_round_as_a_repetition(run, saved):
 
 def test_google_benchmark_is_told_nothing_that_was_not_measured(run, saved):
     made = run_of(1)
-    made["environment"].update(governor=None, aslr=None)
+    made["environment"].update(governor=None, aslr=None, mhz=None)
     context, runs = json.loads(run("export", "--format", "google", saved(made))[1]).values()
     unknown = {"cpu_scaling_enabled", "aslr_enabled", "mhz_per_cpu", "load_avg", "caches"}
     assert unknown & {*context} == set()

@@ -111,6 +111,7 @@ def test_finds_a_slowdown_of_a_tenth_in_every_line(pair):
     assert [change.verdict for change in table] == ["slower"] * len(NAMES)
 
 
+# BR-2: kinds are never put side by side.
 def test_refuses_to_compare_kinds(pair):
     raw = sample.content([result("spsc", NAMES[0], noise(1, 5), "raw-enqueue")])
     with pytest.raises(BadInput, match="kinds are never compared"):
@@ -291,6 +292,7 @@ def test_the_gate_is_not_passed_by_what_fails_or_is_gone(pair):
         gate.gate(*pair(run_of(1), new), 0.05)
 
 
+# BR-28: the gate takes no file that is not credible.
 def test_the_gate_refuses_what_is_not_credible(pair):
     for base, new in ((True, False), (False, True)):
         with pytest.raises(BadInput, match="is not credible: it was made up"):

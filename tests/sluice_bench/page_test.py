@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 import pytest
 import sample
 from sluice_bench import contents, page
+from sluice_bench import record as record_module
 from sluice_bench.charts import Charts
 
 
@@ -100,6 +101,8 @@ def test_it_loads_nothing(whole):
     assert whole.loads == ["data:,"]
 
 
+# BR-26: charts begin at zero or say that they are logarithmic, name their unit, show the interval of
+# every figure, and leave nothing out.
 def test_charts_of_throughput_begin_at_zero_and_say_which_way_is_better(loaded):
     record = loaded(sample.whole())
     chart = Charts(record).bars(record.scenarios[0])
@@ -117,15 +120,66 @@ def test_other_axes_of_figures_are_logarithmic_and_say_so(whole):
                 assert scale.get("zero") is True or scale.get("domainMin") == 0
 
 
-def test_every_figure_has_an_interval_about_it(loaded):
-    record = loaded(sample.whole())
-    for scenario in record.scenarios:
-        if scenario.kind == "e2e-throughput":
-            chart = Charts(record).bars(scenario)
-            bars = chart["layer"][0]["data"]["values"]
-            valid = [bar for bar in bars if bar["value"] is not None]
-            assert all(bar["low"] <= bar["value"] <= bar["high"] for bar in valid)
-            assert any(bar["low"] < bar["high"] for bar in valid)
+def rows_of(chart):
+    """The rows of all its data; points of single rounds and of percentile curves are no figures."""
+    rows = [each for rows in all_values(chart, "values") for each in rows if isinstance(each, dict)]
+    return [each for each in rows if "subject" in each and not {"round", "nines"} & {*each}]
+
+
+def test_every_figure_has_an_interval_about_it(whole):
+    rows = [each for chart in whole.charts for each in rows_of(chart)]
+    figures = [each for each in rows if each.get("value")]
+    assert len(figures) > 50
+    assert all(each["low"] <= each["value"] <= each["high"] for each in figures)
+    assert sum(each["low"] < each["high"] for each in figures) > 0.9 * len(figures)
+
+
+def test_every_subject_is_drawn_and_the_failed_one_in_its_place(whole):
+    rows = [each for chart in whole.charts for each in rows_of(chart)]
+    assert {*sample.MEMBERS} <= {each["subject"] for each in rows if each.get("value")}
+    failed = {each["subject"] for each in rows if each.get("label") == "INVALID"}
+    assert failed == {"peer/Slow"}
+
+
+# BR-27: machine, program, parameters and inequalities are on the page.
+def test_the_page_tells_the_whole_environment(whole):
+    words = whole.words[whole.words.index("Environment", whole.words.index("Subjects") + 9) :]
+    for name in record_module.ENVIRONMENT:
+        assert words[words.index(name.replace("_", " ")) + 1] != ""
+    for value in ("3200", "32768", "performance", "89abcdef01234567", "g++ 12.2.0"):
+        assert value in words
+    text = " ".join(whole.words)
+    assert "message bytes 64, capacity 4096, producers 1" in text
+    assert "topology: spsc / mpmc" in text
+
+
+# BR-31: a result in which we lose stands where any other does, and no word takes sides.
+def test_where_we_lose_is_in_the_same_place(loaded):
+    results = [
+        sample.result("a", name, sample.noise(at, ns))
+        for at, (name, ns) in enumerate([("ours/Ring", 20), ("peer/Quick", 10), ("peer/Slow", 40)])
+    ]
+    lines = [
+        sample.comparison("a", "ours/Ring", "peer/Quick", 2.0, "slower"),
+        sample.comparison("a", "peer/Slow", "peer/Quick", 4.0, "slower"),
+    ]
+    made = sample.content(results, comparisons=lines)
+    record = loaded(made)
+    bars = Charts(record).bars(record.scenarios[0])["layer"][0]["data"]["values"]
+    assert [bar["subject"] for bar in bars] == ["peer/Quick", "ours/Ring", "peer/Slow"]
+    assert contents.quickest(record)[0][3] == ["peer/Quick"]
+    assert [row[0][0] for row in contents.comparisons(record)["a"]] == ["ours/Ring", "peer/Slow"]
+    assert "a: 2 slower" in shown(loaded, made).words
+
+
+PRAISE = r"best|winn?er|wins|beats?|superior|outperform\w*|blazing\w*|fastest|impressive|only \d"
+
+
+def test_no_word_takes_sides(whole):
+    text = " ".join(whole.words).lower()
+    assert re.findall(rf"\b({PRAISE})\b", text) == []
+
+
 
 
 def test_a_failed_subject_has_its_place_in_the_chart(loaded):
@@ -142,6 +196,7 @@ def test_no_group_holds_two_kinds(loaded):
         assert {each.kind for each in scenarios} == {kind}
 
 
+# BR-8: the overflow demonstration is labelled, with what was rejected.
 def test_the_demonstration_is_neither_drawn_nor_ranked(loaded, whole):
     record = loaded(sample.whole())
     assert "over-64B" not in [line[0] for line in contents.quickest(record)]

@@ -1,12 +1,13 @@
 """The measuring program itself: what it writes keeps to the schema and makes a page."""
 
 import os
+import shlex
 import signal
 import subprocess
 from pathlib import Path
 
 import pytest
-from sluice_bench import contents, page, record
+from sluice_bench import contents, page, record, reproduce
 
 PROGRAM = os.environ.get("SLUICE_BENCH")
 pytestmark = pytest.mark.skipif(not PROGRAM, reason="SLUICE_BENCH names no measuring program")
@@ -31,10 +32,34 @@ def test_a_quick_run_is_not_credible(measured):
     assert measured.doubts
 
 
+# BR-31: whoever takes part is on the page, whatever became of it.
 def test_makes_a_page_with_every_subject(measured):
     text = page.render(measured)
     for subject in measured.subjects:
         assert subject["id"] in text
+
+
+# BR-27: the program writes all that the template asks for, and the page shows it.
+def test_tells_the_whole_environment(measured):
+    assert [name for name in record.ENVIRONMENT if name not in measured.environment] == []
+    text = page.render(measured)
+    for name in record.ENVIRONMENT:
+        assert f'<th scope="row">{name.replace("_", " ")}</th>' in text
+
+
+# BR-29: one command measures the same again, with the program that the file names.
+def test_what_it_says_to_type_measures_the_same_again(measured, tmp_path):
+    *_, last = reproduce.recipe(measured).splitlines()
+    typed = shlex.split(last)
+    assert typed[:3] == ["./dev", "bench", "queues"]
+    path = tmp_path / "again.json"
+    command = [PROGRAM, *typed[2:], "--messages", "20000", "--json", path]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    again = record.load(path)
+    names = [[(each["scenario"], each["subject"]) for each in r.results] for r in (measured, again)]
+    assert names[0] == names[1]
+    for name in ("program_hash", "git_commit", "flags"):
+        assert again.environment[name] == measured.environment[name]
 
 
 def test_what_the_filter_leaves_out_is_listed(measured):

@@ -20,6 +20,12 @@ LOADED = "loaded-latency"
 # A single call takes about as long as reading the clock, which would be compared with itself.
 CALLS = "call-latency"
 
+# What a file has to say of the machine and the program, even if only that it is unknown.
+ENVIRONMENT = (
+    "cpu", "cpus", "topology", "mhz", "l3_kib", "governor", "kernel", "compiler", "flags",
+    "clock_ns", "git_commit", "git_dirty", "program_hash",
+)  # fmt: skip
+
 # Reasons not to be credible, as the program words them.
 ARE_INVALID = "INVALID"
 ARE_UNRELIABLE = "UNRELIABLE"
@@ -103,7 +109,9 @@ class Record:
             "the run was interrupted": self.run.get("interrupted"),
             f"{counted(skipped, 'scenario')} not run": skipped,
         }
-        return failed + [text for text, is_so in ways.items() if is_so]
+        missing = [name for name in ENVIRONMENT if name not in self.environment]
+        untold = [f"the file does not tell: {', '.join(missing)}"] if missing else []
+        return failed + [text for text, is_so in ways.items() if is_so] + untold
 
     @functools.cached_property
     def scenarios(self):

@@ -111,6 +111,21 @@ def test_finds_a_slowdown_of_a_tenth_in_every_line(pair):
     assert [change.verdict for change in table] == ["slower"] * len(NAMES)
 
 
+def test_what_older_files_do_not_say_is_as_it_was(pair):
+    for more, compared in (
+        ({"pinned": True, "schedule_seed": None}, True),
+        ({"pinned": False}, False),
+    ):
+        new = run_of(2)
+        for each in new["results"]:
+            each["params"].update(more)
+        if compared:
+            assert all(change.ratio for change in compare.changes(*pair(run_of(1), new)))
+        else:
+            with pytest.raises(BadInput, match="no valid result in common"):
+                compare.changes(*pair(run_of(1), new))
+
+
 # BR-2: kinds are never put side by side.
 def test_refuses_to_compare_kinds(pair):
     raw = sample.content([result("spsc", NAMES[0], noise(1, 5), "raw-enqueue")])

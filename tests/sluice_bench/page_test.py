@@ -341,6 +341,55 @@ def test_memory_that_was_given_back_is_below_zero(loaded):
     page.render(record)
 
 
+def test_the_page_tells_what_was_left_out_and_what_was_not_checked(loaded):
+    made = sample.content([sample.result("a", "ours/Ring", [1.0, 2.0], pinned=True)])
+    made["subjects"].append(sample.subject("peer/Queue", absent="left out by --filter"))
+    made["results"][0]["instruction_floor"] = {"instructions_per_message": 12.0}
+    made["subjects"][0]["features"]["thread_safe"] = None
+    words = shown(loaded, made).words
+    assert words[words.index("Left out by those who measured:") + 1] == "peer/Queue."
+    assert any(word.endswith("2 subjects, absent: 0, left out: 1.") for word in words)
+    assert words[words.index("left out by --filter") - 1] == "left out"
+    floor = "To read a message takes 12 instructions or more: "
+    assert f"{floor}not checked, for want of counters." in words
+    made["results"][0]["per_message"]["instructions"] = 40.0
+    assert f"{floor}every valid result has more." in shown(loaded, made).words
+    assert any("producers 1, pinned yes" in word for word in words)
+
+
+def test_the_page_tells_where_the_threads_were(loaded):
+    made = sample.content([sample.result("a", "ours/Ring", [1.0, 2.0])])
+    assert "Where the threads were" not in shown(loaded, made).words
+    made["environment"]["main_pair"] = {"distance": "same L3", "cpus": [2, 4]}
+    missing = {"distance": "same core", "because": "there is no such pair"}
+    made["environment"]["distances_missing"] = [missing]
+    made["run"]["unpinned"] = True
+    words = shown(loaded, made).words
+    assert any("on the CPUs 2 and 4: same L3." in word for word in words)
+    assert "Not measured: same core, because there is no such pair." in words
+    assert "Unpinned:" in words
+
+
+def test_arrivals_of_two_kinds_are_two_sweeps(loaded):
+    results = [
+        sample.latency(
+            f"{schedule}-{load}", "one", sample.spread(1, load), section=section, load=load,
+            schedule=schedule,
+        )
+        for schedule, section in (("constant", "load"), ("poisson", contents.POISSON))
+        for load in (0.1, 0.5)
+    ]  # fmt: skip
+    record = loaded(sample.content(results))
+    found = [contents.sweeps(record, *group) for group in contents.groups(record)]
+    assert [[each.name for each in family] for [family] in found] == [
+        ["constant-0.1", "constant-0.5"],
+        ["poisson-0.1", "poisson-0.5"],
+    ]
+    assert "Latency under load: against load, Poisson arrivals" in shown(
+        loaded, sample.content(results)
+    ).words
+
+
 def test_one_thing_is_not_several(loaded):
     made = sample.content([sample.result("a", "ours/Ring", [1.0, 2.0])])
     made["run"].update(rounds=1, warmups=1)

@@ -77,6 +77,7 @@ def unreliable(made):
         (change(["checklist", 0, "pass"], False), sample.QUESTIONS["features_aligned"]),
         (change(["run", "quick"], True), "a quick run is not for publication"),
         (change(["run", "interrupted"], True), "the run was interrupted"),
+        (change(["run", "unpinned"], True), "no thread was tied to a CPU"),
         (change(["run", "skipped_scenarios"], ["mpsc"]), "1 scenario not run"),
         (unreliable, "1 result is UNRELIABLE"),
         # BR-27: what the template asks for is there, be it as unknown.

@@ -234,9 +234,14 @@ def is_same_rate(before, after):
 
 
 def comparable_params(result):
-    """All but what says how long was measured."""
+    """All but what says how long was measured; what older files do not say is as it was then."""
     ignored = {"messages", "calls", "times", "run_in", "run_in_messages", "run_in_calls"}
-    return {name: value for name, value in result["params"].items() if name not in ignored}
+    params = {"pinned": True, **result["params"]}
+    if result["kind"] == LOADED:
+        params = {"schedule": "constant", **params}
+    return {
+        name: value for name, value in params.items() if name not in ignored and value is not None
+    }
 
 
 def ratio_of(before, after, metric, level):

@@ -34,18 +34,23 @@ MEANINGS = {
     "resident-memory": "Memory that a process of its own takes.",
 }
 
+POISSON = "load, Poisson arrivals"
+
 SECTIONS = {
     "": "",
     "control group": "control group",
     "load": "against load",
+    POISSON: "against load, Poisson arrivals",
     "message size": "message sizes",
     "depth": "capacities",
     "oversubscribed": "more threads than cores",
 }
 
 # The parameter in which the scenarios of a section differ: name, axis title, logarithmic or not.
+OF_CAPACITY = ("load", "load, as a part of the subject's own capacity", False)
 SWEEPS = {
-    "load": ("load", "load, as a part of the subject's own capacity", False),
+    "load": OF_CAPACITY,
+    POISSON: OF_CAPACITY,
     "message size": ("message_bytes", "bytes of a message, logarithmic", True),
     "depth": ("capacity", "capacity, logarithmic", True),
 }
@@ -111,10 +116,34 @@ def parameters(scenario):
     """One line of what all subjects of a scenario were given."""
     shown = scenario.results[0]["params"]
     return ", ".join(
-        f"{name.replace('_', ' ')} {value}"
+        f"{name.replace('_', ' ')} {spoken(value)}"
         for name, value in shown.items()
-        if value not in ("", [])
+        if value not in ("", [], None)
     )
+
+
+def spoken(value):
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
+def instruction_floor(scenario):
+    """Whether it was seen that no loop was optimised away; empty where no floor is known."""
+    having = [each for each in scenario.results if each.get("instruction_floor")]
+    if not having:
+        return ""
+    least = having[0]["instruction_floor"]["instructions_per_message"]
+    unseen = [each["subject"] for each in having if not has_instructions(each)]
+    if not unseen:
+        state = "every valid result has more"
+    elif len(unseen) == len(having):
+        state = "not checked, for want of counters"
+    else:
+        state = f"not checked for {', '.join(unseen)}"
+    return f"To read a message takes {least:.4g} instructions or more: {state}."
+
+
+def has_instructions(result):
+    return (result.get("per_message") or {}).get("instructions") is not None
 
 
 def quickest(record):
@@ -283,9 +312,7 @@ def features(record):
 
 def feature(subject, name):
     value = subject.get("pacing") if name == "pacing" else subject["features"].get(name)
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return "-" if value is None else str(value)
+    return "-" if value is None else spoken(value)
 
 
 def subjects(record):
@@ -296,6 +323,8 @@ def subjects(record):
         failed = [result for result in mine if is_invalid(result)]
         if not each["present"]:
             state, detail = "absent", each["absent_because"]
+            if detail.startswith("left out"):
+                state = "left out"
         elif failed:
             state = "failed"
             detail = "; ".join(f"{r['scenario']}: {r.get('error') or 'INVALID'}" for r in failed)

@@ -16,7 +16,7 @@ STATISTICS = {
     "max": "max",
 }
 COUNTS = ["attempted", "accepted", "rejected", "dropped", "delivered", "timed_out", "late_sends"]
-ALARMING = {"INVALID", "UNRELIABLE", "OVERFLOW", "INTERRUPTED"}
+ALARMING = {"INVALID", "UNRELIABLE", "OVERFLOW", "INTERRUPTED", "UNPINNED"}
 EMPTY = ("-", -1, "")
 
 

@@ -107,6 +107,7 @@ class Record:
         ways = {
             "a quick run is not for publication": self.run["quick"],
             "the run was interrupted": self.run.get("interrupted"),
+            "no thread was tied to a CPU": self.run.get("unpinned"),
             f"{counted(skipped, 'scenario')} not run": skipped,
         }
         missing = [name for name in ENVIRONMENT if name not in self.environment]

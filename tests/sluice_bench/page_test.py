@@ -180,8 +180,6 @@ def test_no_word_takes_sides(whole):
     assert re.findall(rf"\b({PRAISE})\b", text) == []
 
 
-
-
 def test_a_failed_subject_has_its_place_in_the_chart(loaded):
     record = loaded(sample.whole())
     scenario = next(each for each in record.scenarios if each.name == "size-8")
@@ -385,9 +383,10 @@ def test_arrivals_of_two_kinds_are_two_sweeps(loaded):
         ["constant-0.1", "constant-0.5"],
         ["poisson-0.1", "poisson-0.5"],
     ]
-    assert "Latency under load: against load, Poisson arrivals" in shown(
-        loaded, sample.content(results)
-    ).words
+    assert (
+        "Latency under load: against load, Poisson arrivals"
+        in shown(loaded, sample.content(results)).words
+    )
 
 
 def test_one_thing_is_not_several(loaded):

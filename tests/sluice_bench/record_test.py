@@ -4,7 +4,6 @@ import pytest
 import sample
 from sluice_bench.record import BadInput, load
 
-
 MACHINE = {"scenario": "spsc", "steady": True}
 STATISTICS = [f"{name}_ns" for name in ("mean", "stddev", "p50", "p95", "p99", "min", "max")]
 TARGET = {"scenario": "spsc", "subject": "ours/Ring", "baseline": "", "at_most": 1, "met": True}

@@ -4,8 +4,9 @@ import dataclasses
 import math
 
 from . import estimates
-from .charts import Measure, row, time_text
+from .charts import row
 from .compare import comparable_params
+from .measure import Measure, time_text
 from .record import (
     KINDS,
     OVERFLOW,

@@ -1,6 +1,6 @@
 """The table of all figures of one scenario. A cell is (text, sort key, class)."""
 
-from .charts import significant, time_text
+from .measure import significant, time_text
 from .record import has_samples, is_invalid, stat, unit
 
 STATISTICS = {

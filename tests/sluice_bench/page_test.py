@@ -345,13 +345,21 @@ def test_the_page_tells_what_was_left_out_and_what_was_not_checked(loaded):
     made["results"][0]["instruction_floor"] = {"instructions_per_message": 12.0}
     made["subjects"][0]["features"]["thread_safe"] = None
     words = shown(loaded, made).words
-    assert words[words.index("Left out by those who measured:") + 1] == "peer/Queue."
+    assert words[words.index("Left out") + 1] == "by those who measured: 1 of 2 subjects, see"
     assert any(word.endswith("2 subjects, absent: 0, left out: 1.") for word in words)
     assert words[words.index("left out by --filter") - 1] == "left out"
-    floor = "To read a message takes 12 instructions or more: "
-    assert f"{floor}not checked, for want of counters." in words
+    unchecked = "Not checked, for want of counters: that no loop was optimised away."
+    assert unchecked in words
     made["results"][0]["per_message"]["instructions"] = 40.0
-    assert f"{floor}every valid result has more." in shown(loaded, made).words
+    words = shown(loaded, made).words
+    assert "To read a message takes 12 instructions; every valid result has as many." in words
+    made["results"][0]["instruction_floor"] = {"instructions_per_message": None}
+    words = shown(loaded, made).words
+    assert unchecked in words
+    assert not [word for word in words if "There are no counters of the CPU" in word]
+    made["environment"]["perf_counters"] = {"available": False, "reason": "not permitted"}
+    words = shown(loaded, made).words
+    assert any(word.endswith("no counters of the CPU: not permitted.") for word in words)
     assert any("producers 1, pinned yes" in word for word in words)
 
 

@@ -132,15 +132,18 @@ def instruction_floor(scenario):
     having = [each for each in scenario.results if each.get("instruction_floor")]
     if not having:
         return ""
-    least = having[0]["instruction_floor"]["instructions_per_message"]
-    unseen = [each["subject"] for each in having if not has_instructions(each)]
-    if not unseen:
-        state = "every valid result has more"
-    elif len(unseen) == len(having):
-        state = "not checked, for want of counters"
-    else:
-        state = f"not checked for {', '.join(unseen)}"
-    return f"To read a message takes {least:.4g} instructions or more: {state}."
+    least = having[0]["instruction_floor"].get("instructions_per_message")
+    unseen = [each["subject"] for each in having if least is None or not has_instructions(each)]
+    if len(unseen) == len(having):
+        return "Not checked, for want of counters: that no loop was optimised away."
+    seen = f"To read a message takes {least:.4g} instructions; every valid result has as many"
+    return f"{seen}, not checked: {', '.join(unseen)}." if unseen else f"{seen}."
+
+
+def no_counters(environment):
+    """Why the CPU counted nothing, or True when nobody knows; False when it did, or may have."""
+    counters = environment.get("perf_counters") or {}
+    return counters.get("available") is False and (counters.get("reason") or True)
 
 
 def has_instructions(result):

@@ -63,6 +63,7 @@ def content(record):
         "placement": {
             name: record.environment.get(name, []) for name in ("main_pair", "distances_missing")
         },
+        "no_counters": contents.no_counters(record.environment),
         "environment": readable(record.environment),
         "findings": doctor.examine(facts.of_record(record)),
         "recipe": reproduce.recipe(record),

@@ -1,4 +1,5 @@
 """Intervals, ratios and verdicts. SciPy computes them; what is decided here is which one and when.
+Only to draw processes anew, and rounds within them, SciPy has nothing.
 
 A verdict needs two things to agree: a bootstrap interval that lies wholly on one side, and an exact
 rank test. The bootstrap alone is too sure of itself with ten rounds.

@@ -131,6 +131,8 @@ def repeat(name):
         ),
         (change(["subjects", 0, "present"], False), "subjects[0].absent_because"),
         (change(["results", 0, "params", "producers"], []), "results[0].params.producers"),
+        (change(["results", 0, "params", "load"], {}), "results[0].params.load"),
+        (change(["environment", "mhz"], "x"), "environment.mhz"),
         (change(["results", 0, "rounds_ns"], []), "and no figures of its rounds"),
         (change(["results", 0, "rounds_p99_ns"], []), "and no figures of its rounds"),
         (change(["results", 0, "stats", "max_ns"], -1), "results[0].stats"),

@@ -339,28 +339,41 @@ def test_memory_that_was_given_back_is_below_zero(loaded):
     page.render(record)
 
 
-def test_the_page_tells_what_was_left_out_and_what_was_not_checked(loaded):
+def test_the_page_tells_what_was_left_out(loaded):
     made = sample.content([sample.result("a", "ours/Ring", [1.0, 2.0], pinned=True)])
     made["subjects"].append(sample.subject("peer/Queue", absent="left out by --filter"))
-    made["results"][0]["instruction_floor"] = {"instructions_per_message": 12.0}
+    made["run"]["left_out_scenarios"] = ["idle-64B"]
     made["subjects"][0]["features"]["thread_safe"] = None
     words = shown(loaded, made).words
     assert words[words.index("Left out") + 1] == "by those who measured: 1 of 2 subjects, see"
     assert any(word.endswith("2 subjects, absent: 0, left out: 1.") for word in words)
     assert words[words.index("left out by --filter") - 1] == "left out"
-    unchecked = "Not checked, for want of counters: that no loop was optimised away."
-    assert unchecked in words
-    made["results"][0]["per_message"]["instructions"] = 40.0
-    words = shown(loaded, made).words
-    assert "To read a message takes 12 instructions; every valid result has as many." in words
-    made["results"][0]["instruction_floor"] = {"instructions_per_message": None}
-    words = shown(loaded, made).words
-    assert unchecked in words
-    assert not [word for word in words if "There are no counters of the CPU" in word]
-    made["environment"]["perf_counters"] = {"available": False, "reason": "not permitted"}
-    words = shown(loaded, made).words
-    assert any(word.endswith("no counters of the CPU: not permitted.") for word in words)
+    assert words[words.index("Scenarios left out:") + 1] == "idle-64B."
+    assert words[1:5:2] == ["Credible: no.", ";"]
+    assert "1 subject left out" in words
+    assert "1 scenario left out" in words
     assert any("producers 1, pinned yes" in word for word in words)
+
+
+def unchecked(loaded, checks):
+    results = [
+        sample.result(name, "ours/Ring", [1.0, 2.0]) | {"loop_check": check}
+        for name, check in checks.items()
+    ]
+    words = shown(loaded, sample.content(results)).words
+    return [word.split("optimised away ")[1] for word in words if "optimised away" in word]
+
+
+def test_the_page_tells_what_no_counter_has_checked(loaded):
+    seen, hidden = {"checked": True, "because": None}, {"checked": False, "because": "no counters"}
+    assert unchecked(loaded, {"a": seen, "b": None}) == []
+    assert unchecked(loaded, {"a": hidden, "b": seen}) == ["(no counters)."] * 2
+    shared = {"checked": False, "because": "shared"}
+    assert unchecked(loaded, {"a": hidden, "b": shared}) == [
+        "(each scenario says why).",
+        "(no counters).",
+        "(shared).",
+    ]
 
 
 def test_the_page_tells_where_the_threads_were(loaded):

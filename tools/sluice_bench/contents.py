@@ -13,6 +13,7 @@ from .record import (
     counted,
     has_samples,
     is_invalid,
+    is_left_out,
     needs_floor,
     rejected_share,
     rounds,
@@ -127,27 +128,11 @@ def spoken(value):
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
-def instruction_floor(scenario):
-    """Whether it was seen that no loop was optimised away; empty where no floor is known."""
-    having = [each for each in scenario.results if each.get("instruction_floor")]
-    if not having:
-        return ""
-    least = having[0]["instruction_floor"].get("instructions_per_message")
-    unseen = [each["subject"] for each in having if least is None or not has_instructions(each)]
-    if len(unseen) == len(having):
-        return "Not checked, for want of counters: that no loop was optimised away."
-    seen = f"To read a message takes {least:.4g} instructions; every valid result has as many"
-    return f"{seen}, not checked: {', '.join(unseen)}." if unseen else f"{seen}."
-
-
-def no_counters(environment):
-    """Why the CPU counted nothing, or True when nobody knows; False when it did, or may have."""
-    counters = environment.get("perf_counters") or {}
-    return counters.get("available") is False and (counters.get("reason") or True)
-
-
-def has_instructions(result):
-    return (result.get("per_message") or {}).get("instructions") is not None
+def unchecked_loops(results):
+    """Why nobody has seen that no loop was optimised away: every reason once."""
+    checks = [each["loop_check"] for each in results if each.get("loop_check")]
+    reasons = [each.get("because") or "no reason given" for each in checks if not each["checked"]]
+    return list(dict.fromkeys(reasons))
 
 
 def quickest(record):
@@ -326,9 +311,8 @@ def subjects(record):
         mine = [result for result in record.results if result["subject"] == each["id"]]
         failed = [result for result in mine if is_invalid(result)]
         if not each["present"]:
-            state, detail = "absent", each["absent_because"]
-            if detail.startswith("left out"):
-                state = "left out"
+            state = "left out" if is_left_out(each) else "absent"
+            detail = each["absent_because"]
         elif failed:
             state = "failed"
             detail = "; ".join(f"{r['scenario']}: {r.get('error') or 'INVALID'}" for r in failed)

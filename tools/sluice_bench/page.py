@@ -63,7 +63,7 @@ def content(record):
         "placement": {
             name: record.environment.get(name, []) for name in ("main_pair", "distances_missing")
         },
-        "no_counters": contents.no_counters(record.environment),
+        "unchecked": contents.unchecked_loops(record.results),
         "environment": readable(record.environment),
         "findings": doctor.examine(facts.of_record(record)),
         "recipe": reproduce.recipe(record),
@@ -104,7 +104,7 @@ def scenario_of(record, charts, scenario, in_sweep):
         "parameters": contents.parameters(scenario),
         "unsteady": machine is not None and not machine["steady"],
         "machine": readable(machine or {}),
-        "instruction_floor": contents.instruction_floor(scenario),
+        "unchecked": contents.unchecked_loops(scenario.results),
         "charts": [chart for chart in drawn if chart],
         "few": min(len(rounds(each)) for each in scenario.results) < estimates.FEWEST_PAIRS,
         "floor": record.floors.get(scenario.name),

@@ -104,11 +104,15 @@ class Record:
         """What speaks against the run as a whole, whatever the file makes of it."""
         failed = [answer["question"] for answer in self.checklist if not answer["pass"]]
         skipped = len(self.run.get("skipped_scenarios", []))
+        subjects = sum(map(is_left_out, self.subjects))
+        scenarios = len(self.run.get("left_out_scenarios", []))
         ways = {
             "a quick run is not for publication": self.run["quick"],
             "the run was interrupted": self.run.get("interrupted"),
             "no thread was tied to a CPU": self.run.get("unpinned"),
             f"{counted(skipped, 'scenario')} not run": skipped,
+            f"{counted(subjects, 'subject')} left out": subjects,
+            f"{counted(scenarios, 'scenario')} left out": scenarios,
         }
         missing = [name for name in ENVIRONMENT if name not in self.environment]
         untold = [f"the file does not tell: {', '.join(missing)}"] if missing else []
@@ -127,6 +131,11 @@ class Record:
 
     def subject(self, identity):
         return next(subject for subject in self.subjects if subject["id"] == identity)
+
+
+def is_left_out(subject):
+    """It is there, and was not asked for."""
+    return not subject["present"] and subject["absent_because"].startswith("left out")
 
 
 def is_ranked(kind):

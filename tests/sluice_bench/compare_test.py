@@ -87,6 +87,16 @@ def test_counts_do_not_depend_on_the_layout_of_a_process():
     assert compare.notes(base, slow, "instructions") == []
 
 
+def test_what_varies_and_was_none_is_undecided():
+    base, new = (shifted_run(seed) for seed in (1, 2))
+    for made, misses in ((base, 0), (new, 5000)):
+        for each in made.results:
+            for one in each["rounds"]:
+                one["perf"]["cache_misses"] = misses
+    judged = gate.gate(base, new, 0.05, "cache_misses")
+    assert {(each.change.problem, each.outcome) for each in judged} == {("from none", "undecided")}
+
+
 def test_decides_nothing_without_a_noise_floor(pair):
     slow = run_of(2, 1.5)
     for floors in ([], [{"scenario": "spsc", "floor": None}]):

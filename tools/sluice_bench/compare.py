@@ -28,13 +28,13 @@ class Change:
     floor: float | None
     level: float
     problem: str = ""  # why there is no ratio
-    doubt: str = ""  # why the ratio decides nothing
+    doubt: str = ""  # why nothing is decided all the same
 
     @property
     def verdict(self):
-        if self.ratio is None:
-            return self.problem
-        return "undecided" if self.doubt else self.ratio.verdict(self.floor or 1.0, self.level)
+        if self.doubt:
+            return "undecided"
+        return self.ratio.verdict(self.floor or 1.0, self.level) if self.ratio else self.problem
 
 
 def time_of(result):
@@ -79,7 +79,6 @@ METRICS = {
     "cache_misses": counter("cache_misses"),
     ALLOCATIONS: allocations_of,
 }
-
 
 # Rounds of one process share its layout in memory, which shifts these: only processes are
 # independent of each other.
@@ -200,6 +199,8 @@ def change_of(key, before, after, floor, metric, level):
         doubt = too_few(before, after, metric, estimates.observations_needed(level))
         if not doubt and metric == "time" and floor is None and needs_floor(after):
             doubt = "no noise floor"
+        if not doubt and problem in WITH_NONE and is_shifted(after, metric):
+            doubt = "no test knows a ratio to none"
     return Change(key[0], kind, key[1], ratio, floor, level, problem, doubt)
 
 

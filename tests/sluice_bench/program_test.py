@@ -91,7 +91,7 @@ def interrupt_a_worker(program):
     pytest.fail("it has ended without starting another process")
 
 
-@pytest.mark.parametrize("mode", [["--quick"], ["--processes", "3"]])
+@pytest.mark.parametrize("mode", [["--quick"], ["--processes", "100"]])
 def test_an_interrupt_leaves_a_partial_file_that_names_what_is_missing(tmp_path, mode):
     path = tmp_path / "partial.json"
     chosen = ["--scenario", "^spsc-(8|64|512)B$", "--filter", "SpscRing$", "--messages", "20000"]
@@ -107,10 +107,12 @@ def test_an_interrupt_leaves_a_partial_file_that_names_what_is_missing(tmp_path,
     partial = record.load(path)
     assert partial.run["interrupted"] is True
     run = {each["scenario"] for each in partial.results}
-    assert {*partial.run["skipped_scenarios"]} == {"spsc-8B", "spsc-64B", "spsc-512B"} - run
-    assert len(run) <= 1
+    skipped = {*partial.run["skipped_scenarios"]}
+    assert skipped == {"spsc-8B", "spsc-64B", "spsc-512B"} - run
+    assert skipped
+    # Nor are all processes started that the scenario was to have.
     processes = {each["process"] for result in partial.results for each in result["rounds"]}
-    assert processes <= {0}
+    assert len(processes) < 100
 
 
 def test_what_is_absent_is_listed(measured):

@@ -64,10 +64,10 @@ bool visitor() {
 
 struct Telemetry : sluice::FullBusTraits {
     static constexpr std::size_t depth = 256;
-    static constexpr std::array<sluice::Overflow, sluice::priorityCount> overflow{
-        sluice::Overflow::dropOldest,  // low: the newest sample is worth more than the oldest
-        sluice::Overflow::reject,      // medium: the publisher decides
-        sluice::Overflow::block};      // high: waits for room
+    static constexpr std::array<sluice::BusOverflow, sluice::priorityCount> overflow{
+        sluice::BusOverflow::dropOldest,  // low: the newest sample is worth more than the oldest
+        sluice::BusOverflow::reject,      // medium: the publisher decides
+        sluice::BusOverflow::block};      // high: waits for room
     static constexpr sluice::TimeStamp timeStamp = sluice::TimeStamp::exact;
 };
 

@@ -17,15 +17,15 @@
 namespace sluice::model {
 namespace {
 
-template <std::size_t Depth, Overflow Low = Overflow::reject>
+template <std::size_t Depth, BusOverflow Low = BusOverflow::reject>
 struct BusTraits : FullBusTraits {
     using Platform = ModelPlatform;
     using Index = std::uint8_t;
     static constexpr std::uint64_t firstPosition = 254;
     static constexpr std::size_t depth = Depth;
     static constexpr std::array<std::size_t, priorityCount> limits{100, 100, 100};
-    static constexpr std::array<Overflow, priorityCount> overflow{Low, Overflow::reject,
-                                                                  Overflow::reject};
+    static constexpr std::array<BusOverflow, priorityCount> overflow{Low, BusOverflow::reject,
+                                                                     BusOverflow::reject};
     static constexpr bool ids = false;
 };
 
@@ -35,7 +35,7 @@ struct Content {
     void markAsNothing() { number.set(-1); }
 };
 
-template <std::size_t Depth, Overflow Low = Overflow::reject>
+template <std::size_t Depth, BusOverflow Low = BusOverflow::reject>
 using Store = detail::PriorityStore<Content, BusTraits<Depth, Low>>;
 
 template <class AnyStore>
@@ -239,7 +239,7 @@ void nothingIsLostOutOfTurn() {
 
 /// A publisher drops what the consumer would take.
 void dropWhileServing() {
-    using Dropping = Store<2, Overflow::dropOldest>;
+    using Dropping = Store<2, BusOverflow::dropOldest>;
     Dropping store;
     int dropped = 0;
     int served = 0;

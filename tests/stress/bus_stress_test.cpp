@@ -41,9 +41,9 @@ template <class Base, std::size_t Depth = 13>
 struct Narrow : Base {
     static constexpr std::size_t depth = Depth;
 };
-template <Overflow Low, Overflow Medium, Overflow High>
+template <BusOverflow Low, BusOverflow Medium, BusOverflow High>
 struct Policies : Narrow<FullBusTraits> {
-    static constexpr std::array<Overflow, priorityCount> overflow{Low, Medium, High};
+    static constexpr std::array<BusOverflow, priorityCount> overflow{Low, Medium, High};
 };
 struct Weighted : Narrow<FullBusTraits> {
     static constexpr Service service = Service::weighted;
@@ -103,8 +103,9 @@ template <class Traits>
 class BusStressTest : public testing::Test {};
 using Modes =
     testing::Types<Narrow<FullBusTraits>, Narrow<NoStatsBusTraits>, Narrow<BareBusTraits>, Weighted,
-                   BrimFull, Policies<Overflow::keepLatest, Overflow::dropOldest, Overflow::block>,
-                   Policies<Overflow::block, Overflow::block, Overflow::block>>;
+                   BrimFull,
+                   Policies<BusOverflow::keepLatest, BusOverflow::dropOldest, BusOverflow::block>,
+                   Policies<BusOverflow::block, BusOverflow::block, BusOverflow::block>>;
 TYPED_TEST_SUITE(BusStressTest, Modes);
 
 TYPED_TEST(BusStressTest, EverythingThatIsAcceptedIsSeenOnceAndInOrder) {

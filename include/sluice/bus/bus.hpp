@@ -19,9 +19,9 @@
 ///
 /// Progress: publishing is lock-free up to the slot of the queue; there, as in MpscRing, a
 /// publisher that is stopped between taking its place and filling it delays the delivery of later
-/// messages of the same priority. Overflow::block waits as its name says; Overflow::dropOldest
-/// takes a spin lock for some instructions. Consuming is wait-free but for handlers and the lock of
-/// a changed table of handlers.
+/// messages of the same priority. BusOverflow::block waits as its name says;
+/// BusOverflow::dropOldest takes a spin lock for some instructions. Consuming is wait-free but for
+/// handlers and the lock of a changed table of handlers.
 ///
 /// Order: a message is delivered before those of the same priority whose publication began after
 /// its own had returned. With Service::strict it is delivered before all of a lower priority that

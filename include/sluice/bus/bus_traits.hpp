@@ -19,7 +19,7 @@ enum class TimeStamp : unsigned char {
 };
 
 /// What happens to a message for which there is no room.
-enum class Overflow : unsigned char {
+enum class BusOverflow : unsigned char {
     reject,      ///< the publisher is told
     block,       ///< the publisher waits for room
     blockFor,    ///< the publisher waits for room, at most Traits::blockLimit
@@ -65,8 +65,8 @@ struct FullBusTraits : QueueTraits {
     static constexpr std::array<std::size_t, priorityCount> limits{60, 80, 99};
 
     /// What happens beyond that, to each priority.
-    static constexpr std::array<Overflow, priorityCount> overflow{
-        Overflow::reject, Overflow::reject, Overflow::reject};
+    static constexpr std::array<BusOverflow, priorityCount> overflow{
+        BusOverflow::reject, BusOverflow::reject, BusOverflow::reject};
     static constexpr std::chrono::nanoseconds blockLimit = std::chrono::milliseconds(1);
 
     static constexpr Service service = Service::strict;

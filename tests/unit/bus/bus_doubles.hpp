@@ -44,9 +44,9 @@ struct DeepTraits : Base {
     static constexpr std::size_t depth = Depth;
 };
 
-template <Overflow Low, Overflow Medium, Overflow High, std::size_t Depth = 10>
+template <BusOverflow Low, BusOverflow Medium, BusOverflow High, std::size_t Depth = 10>
 struct OverflowTraits : DeepTraits<Depth> {
-    static constexpr std::array<Overflow, priorityCount> overflow{Low, Medium, High};
+    static constexpr std::array<BusOverflow, priorityCount> overflow{Low, Medium, High};
 };
 
 template <std::size_t Depth, class Base = FullBusTraits>

@@ -13,7 +13,9 @@ namespace {
 using namespace test;
 
 TEST(BusOverflowTest, OldestOfThePriorityMakesRoom) {
-    Bus<TestMessages, OverflowTraits<Overflow::reject, Overflow::dropOldest, Overflow::reject>> bus;
+    Bus<TestMessages,
+        OverflowTraits<BusOverflow::reject, BusOverflow::dropOldest, BusOverflow::reject>>
+        bus;
     ASSERT_EQ(bus.publish(Sample{100}, Priority::low), PublishResult::ok);
     for (int i = 0; i < 20; ++i) {
         EXPECT_EQ(bus.publish(Sample{i}), PublishResult::ok);
@@ -27,7 +29,9 @@ TEST(BusOverflowTest, OldestOfThePriorityMakesRoom) {
 }
 
 TEST(BusOverflowTest, NothingOlderOfThePriorityMeansNoRoom) {
-    Bus<TestMessages, OverflowTraits<Overflow::reject, Overflow::dropOldest, Overflow::reject>> bus;
+    Bus<TestMessages,
+        OverflowTraits<BusOverflow::reject, BusOverflow::dropOldest, BusOverflow::reject>>
+        bus;
     PublishResult result = PublishResult::ok;
     EXPECT_EQ(fillUp(bus, Priority::high, result), 9U);
     EXPECT_EQ(bus.publish(Sample{1}), PublishResult::full);
@@ -36,7 +40,8 @@ TEST(BusOverflowTest, NothingOlderOfThePriorityMeansNoRoom) {
 
 TEST(BusOverflowTest, DroppedMessageIsDestroyed) {
     {
-        Bus<TestMessages, OverflowTraits<Overflow::reject, Overflow::dropOldest, Overflow::reject>>
+        Bus<TestMessages,
+            OverflowTraits<BusOverflow::reject, BusOverflow::dropOldest, BusOverflow::reject>>
             bus;
         for (int i = 0; i < 30; ++i) {
             ASSERT_EQ(bus.publish(Counted(i)), PublishResult::ok);
@@ -47,7 +52,9 @@ TEST(BusOverflowTest, DroppedMessageIsDestroyed) {
 }
 
 TEST(BusOverflowTest, LatestOfATypeReplacesAnOlderOne) {
-    Bus<TestMessages, OverflowTraits<Overflow::keepLatest, Overflow::reject, Overflow::reject>> bus;
+    Bus<TestMessages,
+        OverflowTraits<BusOverflow::keepLatest, BusOverflow::reject, BusOverflow::reject>>
+        bus;
     ASSERT_EQ(bus.publish(Counted(0), Priority::low), PublishResult::ok);
     for (int i = 0; i < 20; ++i) {
         ASSERT_EQ(bus.publish(Sample{i}, Priority::low), PublishResult::ok);
@@ -64,7 +71,9 @@ TEST(BusOverflowTest, LatestOfATypeReplacesAnOlderOne) {
 
 // The consumer may be in the middle of a message when others are dropped.
 TEST(BusOverflowTest, MessageInTheHandsOfAHandlerIsNotDropped) {
-    Bus<TestMessages, OverflowTraits<Overflow::reject, Overflow::dropOldest, Overflow::reject>> bus;
+    Bus<TestMessages,
+        OverflowTraits<BusOverflow::reject, BusOverflow::dropOldest, BusOverflow::reject>>
+        bus;
     for (int i = 0; i < 8; ++i) {
         ASSERT_EQ(bus.publish(Sample{i}), PublishResult::ok);
     }
@@ -81,7 +90,8 @@ TEST(BusOverflowTest, MessageInTheHandsOfAHandlerIsNotDropped) {
 }
 
 TEST(BusOverflowTest, PublisherWaitsForRoom) {
-    Bus<TestMessages, OverflowTraits<Overflow::reject, Overflow::block, Overflow::reject>> bus;
+    Bus<TestMessages, OverflowTraits<BusOverflow::reject, BusOverflow::block, BusOverflow::reject>>
+        bus;
     Crew crew;
     crew.add([&] {
         for (int i = 0; i < 1000; ++i) {
@@ -98,7 +108,9 @@ TEST(BusOverflowTest, PublisherWaitsForRoom) {
 }
 
 TEST(BusOverflowTest, WaitEndsWithItsLimit) {
-    Bus<TestMessages, OverflowTraits<Overflow::blockFor, Overflow::reject, Overflow::reject>> bus;
+    Bus<TestMessages,
+        OverflowTraits<BusOverflow::blockFor, BusOverflow::reject, BusOverflow::reject>>
+        bus;
     PublishResult result = PublishResult::ok;
     const auto start = std::chrono::steady_clock::now();
     EXPECT_EQ(fillUp(bus, Priority::low, result), 6U);
@@ -108,7 +120,8 @@ TEST(BusOverflowTest, WaitEndsWithItsLimit) {
 }
 
 TEST(BusOverflowTest, CloseEndsTheWaitForRoom) {
-    Bus<TestMessages, OverflowTraits<Overflow::reject, Overflow::block, Overflow::reject>> bus;
+    Bus<TestMessages, OverflowTraits<BusOverflow::reject, BusOverflow::block, BusOverflow::reject>>
+        bus;
     std::atomic<int> accepted{0};
     Crew crew;
     crew.add([&] {
@@ -127,7 +140,8 @@ TEST(BusOverflowTest, CloseEndsTheWaitForRoom) {
 }
 
 TEST(BusOverflowTest, HandlerIsNotMadeToWaitForItself) {
-    Bus<TestMessages, OverflowTraits<Overflow::block, Overflow::block, Overflow::block>> bus;
+    Bus<TestMessages, OverflowTraits<BusOverflow::block, BusOverflow::block, BusOverflow::block>>
+        bus;
     PublishResult inside = PublishResult::ok;
     for (int i = 0; i < 9; ++i) {
         ASSERT_EQ(bus.publish(Sample{}, Priority::high), PublishResult::ok);

@@ -232,10 +232,10 @@ private:
     template <class Fill>
     void makeRoom(const Publication& publication, std::size_t count, const Fill& fill,
                   Published& published) {
-        const Overflow policy = Traits::overflow[place(publication.priority)];
-        const bool drops = policy == Overflow::dropOldest || policy == Overflow::keepLatest;
+        const BusOverflow policy = Traits::overflow[place(publication.priority)];
+        const bool drops = policy == BusOverflow::dropOldest || policy == BusOverflow::keepLatest;
         const auto isMeant = [&](const Envelope& envelope) noexcept {
-            return policy == Overflow::dropOldest || envelope.typeIndex() == publication.type;
+            return policy == BusOverflow::dropOldest || envelope.typeIndex() == publication.type;
         };
         const auto drop = [this](Envelope& envelope) noexcept {
             if (envelope.isBuilt()) {
@@ -251,8 +251,8 @@ private:
 
     template <class Fill>
     void awaitRoom(Priority priority, std::size_t count, const Fill& fill, Published& published) {
-        const Overflow policy = Traits::overflow[place(priority)];
-        const bool blocks = policy == Overflow::block || policy == Overflow::blockFor;
+        const BusOverflow policy = Traits::overflow[place(priority)];
+        const bool blocks = policy == BusOverflow::block || policy == BusOverflow::blockFor;
         if (!blocks || !isRefused(published) || consumer_.isHere()) {
             return;
         }
@@ -261,8 +261,8 @@ private:
                 published = store_.publish(priority, count, fill);
                 return !isRefused(published);
             },
-            policy == Overflow::block ? Clock::time_point::max()
-                                      : deadlineAfter<Clock>(Traits::blockLimit));
+            policy == BusOverflow::block ? Clock::time_point::max()
+                                         : deadlineAfter<Clock>(Traits::blockLimit));
     }
 
     // ---- Pressure

@@ -12,8 +12,8 @@ constexpr std::size_t place(Priority priority) noexcept {
 }
 
 template <class Traits>
-constexpr bool anyOverflow(Overflow overflow) noexcept {
-    for (const Overflow each : Traits::overflow) {
+constexpr bool anyOverflow(BusOverflow overflow) noexcept {
+    for (const BusOverflow each : Traits::overflow) {
         if (each == overflow) {
             return true;
         }
@@ -24,13 +24,14 @@ constexpr bool anyOverflow(Overflow overflow) noexcept {
 /// Whether publishers may make room by dropping messages.
 template <class Traits>
 constexpr bool canDrop() noexcept {
-    return anyOverflow<Traits>(Overflow::dropOldest) || anyOverflow<Traits>(Overflow::keepLatest);
+    return anyOverflow<Traits>(BusOverflow::dropOldest) ||
+           anyOverflow<Traits>(BusOverflow::keepLatest);
 }
 
 /// Whether publishers may wait for room.
 template <class Traits>
 constexpr bool canBlock() noexcept {
-    return anyOverflow<Traits>(Overflow::block) || anyOverflow<Traits>(Overflow::blockFor);
+    return anyOverflow<Traits>(BusOverflow::block) || anyOverflow<Traits>(BusOverflow::blockFor);
 }
 
 /// The limit of a priority in messages: its share of the depth, rounded down, but at least one, so

@@ -8,6 +8,7 @@
 #include <sluice/bus/component.hpp>
 #include <sluice/bus/message_header.hpp>
 #include <sluice/bus/messages.hpp>
+#include <sluice/bus/metrics_text.hpp>
 #include <sluice/bus/priority.hpp>
 #include <sluice/bus/publish_result.hpp>
 #include <sluice/bus/static_component.hpp>

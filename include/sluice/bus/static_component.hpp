@@ -1,0 +1,109 @@
+#pragma once
+
+#include <sluice/bus/bus.hpp>
+#include <sluice/bus/messages.hpp>
+
+#include <type_traits>
+
+namespace sluice {
+
+namespace detail {
+
+/// Whether `void Derived::handle(Args...)` exists, is public, and takes exactly this.
+template <class Derived, class Void, class... Args>
+struct HasHandle : std::false_type {};
+template <class Derived, class... Args>
+struct HasHandle<Derived,
+                 std::void_t<decltype(static_cast<void (Derived::*)(Args...)>(&Derived::handle))>,
+                 Args...> : std::true_type {};
+template <class Derived, class Void, class... Args>
+struct HasConstHandle : std::false_type {};
+template <class Derived, class... Args>
+struct HasConstHandle<
+    Derived, std::void_t<decltype(static_cast<void (Derived::*)(Args...) const>(&Derived::handle))>,
+    Args...> : std::true_type {};
+
+template <class Derived, class... Args>
+inline constexpr bool handles =
+    HasHandle<Derived, void, Args...>::value || HasConstHandle<Derived, void, Args...>::value;
+
+/// Refuses a type of Handles that could not be handled.
+template <class Derived, class MessageList, class Header, class T>
+struct CheckedHandle {
+    static_assert(MessageList::template contains<T>,
+                  "a type of Handles is not among the Messages of the bus");
+    static_assert(handles<Derived, const T&> || handles<Derived, const T&, const Header&>,
+                  "a type of Handles has no public `void handle(const T&)` or `void handle(const "
+                  "T&, const Header&)`");
+    static constexpr bool isFine = true;
+};
+
+template <class Derived, class Bus, class Handles>
+inline constexpr bool areHandled = false;
+template <class Derived, class Bus, class... Ts>
+inline constexpr bool areHandled<Derived, Bus, Messages<Ts...>> =
+    (CheckedHandle<Derived, typename Bus::MessageTypes, typename Bus::Header, Ts>::isFine && ...);
+
+}  // namespace detail
+
+/// Handlers that are known at compile time: the base of a class that says which types of message it
+/// handles, and has a member function for each.
+///
+///     class Brake : public sluice::StaticComponent<Brake> {
+///     public:
+///         using Handles = sluice::Messages<Alarm, Speed>;
+///         void handle(const Alarm& alarm, const VehicleBus::Header& header);
+///         void handle(const Speed& speed);
+///     };
+///     bus.processWith(brake.visitor(bus));
+///
+/// `handle` is called directly, without a table of handlers. What is not among Handles is skipped.
+/// A type among Handles whose `handle` is missing, private, or takes something else, be it
+/// something that the message converts to, does not compile; nor does one that the bus does not
+/// carry. Where both forms of `handle` are there, the one with the header is called.
+///
+/// Use it when one object takes all messages of a consumer. Use Component when several share the
+/// messages, come and go, or live on other threads than the consumer.
+///
+/// A visitor refers to its component. As with any visitor, an exception of `handle` passes through
+/// processWith().
+template <class Derived>
+class StaticComponent {
+    /// What processWith() calls.
+    template <class Header>
+    class Visitor {
+    public:
+        explicit Visitor(Derived& component) noexcept : component_(component) {}
+
+        template <class T>
+        void operator()(const T& message, const Header& header) const {
+            if constexpr (Derived::Handles::template contains<T>) {
+                if constexpr (detail::handles<Derived, const T&, const Header&>) {
+                    component_.handle(message, header);
+                } else {
+                    component_.handle(message);
+                }
+            }
+        }
+
+    private:
+        Derived& component_;
+    };
+
+public:
+    /// For processWith() and runWith() of this bus.
+    template <class Bus>
+    [[nodiscard]] auto visitor(const Bus&) noexcept {
+        static_assert(detail::areHandled<Derived, Bus, typename Derived::Handles>,
+                      "Handles of a StaticComponent is a sluice::Messages<...>");
+        return Visitor<typename Bus::Header>(static_cast<Derived&>(*this));
+    }
+
+protected:
+    StaticComponent() = default;
+    ~StaticComponent() = default;
+    StaticComponent(const StaticComponent&) = default;
+    StaticComponent& operator=(const StaticComponent&) = default;
+};
+
+}  // namespace sluice

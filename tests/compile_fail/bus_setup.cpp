@@ -1,0 +1,88 @@
+#include <sluice/bus/bus.hpp>
+
+#include <array>
+#include <cstddef>
+
+struct Small {
+    int value;
+};
+struct Large {
+    unsigned char bytes[65];
+};
+struct SmallTraits : sluice::FullBusTraits {
+    static constexpr std::size_t depth = 2;
+    static constexpr std::size_t maxMessageSize = 64;
+    static constexpr std::size_t maxHandlers = 1;
+};
+struct ThrowingDestructor {
+    ~ThrowingDestructor() noexcept(false) {}
+};
+using sluice::Bus;
+using sluice::Messages;
+using Shares = std::array<std::size_t, sluice::priorityCount>;
+
+#if CASE == 0
+struct SameLimits : SmallTraits {
+    static constexpr Shares limits{100, 100, 100};
+};
+sluice::PublishResult allThatTheOtherCasesNearlyAre() {
+    Bus<Messages<Small>, SmallTraits> smallest;
+    Bus<Messages<Small, Large>, SameLimits>* large = nullptr;
+    return large != nullptr ? smallest.publish(Small{1}) : smallest.publish(Small{2});
+}
+#elif CASE == 1
+// EXPECT: the depth of a bus must be at least 2
+struct Shallow : SmallTraits {
+    static constexpr std::size_t depth = 1;
+};
+Bus<Messages<Small>, Shallow> bus;
+#elif CASE == 2
+// EXPECT: a message is larger than maxMessageSize of the traits
+Bus<Messages<Small, Large>, SmallTraits> bus;
+#elif CASE == 3
+// EXPECT: each type of message is listed once
+Bus<Messages<Small, Large, Small>> bus;
+#elif CASE == 4
+// EXPECT: limits of the traits are percentages from 1 to 100 that rise with the priority
+struct Falling : SmallTraits {
+    static constexpr Shares limits{80, 60, 99};
+};
+Bus<Messages<Small>, Falling> bus;
+#elif CASE == 5
+// EXPECT: limits of the traits are percentages from 1 to 100 that rise with the priority
+struct TooMuch : SmallTraits {
+    static constexpr Shares limits{60, 80, 101};
+};
+Bus<Messages<Small>, TooMuch> bus;
+#elif CASE == 6
+// EXPECT: weights of the traits must be at least 1
+struct Weightless : SmallTraits {
+    static constexpr Shares weights{0, 4, 16};
+};
+Bus<Messages<Small>, Weightless> bus;
+#elif CASE == 7
+// EXPECT: maxHandlers of the traits must be at least 1
+struct Deaf : SmallTraits {
+    static constexpr std::size_t maxHandlers = 0;
+};
+Bus<Messages<Small>, Deaf> bus;
+#elif CASE == 8
+// EXPECT: a bus needs at least one type of message
+Bus<Messages<>> bus;
+#elif CASE == 9
+// EXPECT: the types of messages are listed without const and volatile
+Bus<Messages<const Small>> bus;
+#elif CASE == 10
+// EXPECT: messages are objects: no references, functions or arrays
+Bus<Messages<int[4]>> bus;
+#elif CASE == 11
+// EXPECT: destroying a message must not throw
+Bus<Messages<ThrowingDestructor>> bus;
+#elif CASE == 12
+// EXPECT: a bus without priorities is a bare ring, which cannot drop messages
+struct DroppingRing : sluice::BareBusTraits {
+    static constexpr std::array<sluice::Overflow, sluice::priorityCount> overflow{
+        sluice::Overflow::dropOldest, sluice::Overflow::dropOldest, sluice::Overflow::dropOldest};
+};
+Bus<Messages<Small>, DroppingRing> bus;
+#endif

@@ -1,0 +1,99 @@
+#include <sluice/bus/bus.hpp>
+
+#include <array>
+#include <cstddef>
+#include <utility>
+
+struct Sample {
+    int value;
+};
+struct Alarm {
+    int code;
+};
+struct Unlisted {};
+
+using Types = sluice::Messages<Sample, Alarm>;
+using FullBus = sluice::Bus<Types>;
+using BareBus = sluice::Bus<Types, sluice::BareBusTraits>;
+using Header = FullBus::Header;
+using sluice::Priority;
+using sluice::PublishResult;
+
+#if CASE == 0
+std::size_t allThatTheOtherCasesNearlyAre(FullBus& bus, BareBus& bare) {
+    const auto samples = bus.subscribe<Sample>([](const Sample&) {});
+    const auto alarms = bus.subscribe<Alarm>([](const Alarm&, const Header&) {});
+    const bool isFine = bus.publish(Sample{1}, Priority::high) == PublishResult::ok &&
+                        bare.publish(Alarm{1}) == PublishResult::ok &&
+                        bus.emplace<Alarm>(1) == PublishResult::ok;
+    return (isFine ? bus.statistics().total().published : 0) +
+           bus.processWith(sluice::overload([](const Sample&) {}, [](Alarm&, const Header&) {})) +
+           bus.processWith(sluice::partial([](const Sample&) {}));
+}
+#elif CASE == 1
+// EXPECT: this type is not among the Messages of the bus
+PublishResult publishWhatIsNotListed(FullBus& bus) {
+    return bus.publish(Unlisted{});
+}
+#elif CASE == 2
+// EXPECT: this type is not among the Messages of the bus
+PublishResult emplaceWhatIsNotListed(FullBus& bus) {
+    return bus.emplace<Unlisted>();
+}
+#elif CASE == 3
+// EXPECT: this type is not among the Messages of the bus
+sluice::Subscription subscribeForWhatIsNotListed(FullBus& bus) {
+    return bus.subscribe<Unlisted>([](const Unlisted&) {});
+}
+#elif CASE == 4
+// EXPECT: this type is not among the Messages of the bus
+std::size_t publishManyOfWhatIsNotListed(FullBus& bus) {
+    const std::array<Unlisted, 2> many{};
+    return bus.publishAll(many.begin(), many.end());
+}
+#elif CASE == 5
+// EXPECT: the visitor does not take every message of the bus
+std::size_t leaveOneOut(FullBus& bus) {
+    return bus.processWith([](const Sample&, const Header&) {});
+}
+#elif CASE == 6
+// EXPECT: this bus has no priorities: see its traits
+PublishResult hurryOnARing(BareBus& bus) {
+    return bus.publish(Sample{1}, Priority::high);
+}
+#elif CASE == 7
+// EXPECT: this bus keeps no statistics: see its traits
+auto askForWhatIsNotCounted(const BareBus& bus) {
+    return bus.statistics();
+}
+#elif CASE == 8
+// EXPECT: a handler takes \(const T&\) or \(const T&, const Header&\)
+sluice::Subscription listenForAnotherType(FullBus& bus) {
+    return bus.subscribe<Sample>([](const Alarm&) {});
+}
+#elif CASE == 9
+// EXPECT: a handler takes \(const T&\) or \(const T&, const Header&\)
+sluice::Subscription listenWithoutConst(FullBus& bus) {
+    return bus.subscribe<Sample>([](Sample&) {});
+}
+#elif CASE == 10
+// EXPECT: no member named .priority.
+Priority askForWhatTheHeaderLacks(const BareBus::Header& header) {
+    return header.priority;
+}
+#elif CASE == 11
+// EXPECT: ignoring returned value|nodiscard
+void forgetTheResult(FullBus& bus) {
+    bus.publish(Sample{1});
+}
+#elif CASE == 12
+// EXPECT: ignoring returned value|nodiscard
+void forgetTheSubscription(FullBus& bus) {
+    bus.subscribe<Sample>([](const Sample&) {});
+}
+#elif CASE == 13
+// EXPECT: use of deleted function|call to implicitly-deleted copy constructor
+FullBus copy(const FullBus& bus) {
+    return bus;
+}
+#endif

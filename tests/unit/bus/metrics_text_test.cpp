@@ -1,0 +1,195 @@
+#include "unit/bus/bus_doubles.hpp"
+
+#include <sluice/bus/metrics_text.hpp>
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace sluice {
+namespace {
+
+using namespace test;
+using namespace std::chrono_literals;
+
+std::string textOf(const std::vector<BusMetrics>& buses) {
+    std::string text;
+    writeMetrics(buses, [&](std::string_view part) { text += part; });
+    return text;
+}
+
+constexpr std::string_view oneType[] = {"Sample"};
+constexpr std::string_view testTypes[] = {"Sample", "Alarm", "Counted"};
+
+static_assert(
+    !std::is_constructible_v<BusMetrics, const char*, BusStatistics<1>, decltype(oneType)&>,
+    "accounts that go away at once");
+static_assert(
+    !std::is_constructible_v<BusMetrics, const char*, BusStatistics<3>&, decltype(oneType)&>,
+    "a name for each type");
+
+TEST(BusMetricsTextTest, IsThisText) {
+    BusStatistics<1> statistics{};
+    std::uint64_t next = 1;
+    for (MessageCounts& counts : statistics.counts[0]) {
+        counts.published = 100 * next;
+        counts.full = next;
+        counts.refused = 10 * next;
+        counts.closed = 0;
+        counts.dropped = 2 * next;
+        counts.delivered = 90 * next;
+        counts.discarded = 3 * next;
+        counts.failed = 4;
+        ++next;
+    }
+    statistics.times[0] = {7, 1500ms, 1s};
+    statistics.times[2] = {90, 42ns, 7us};
+    statistics.highWater = 12;
+    EXPECT_EQ(textOf({{"vehicle", statistics, oneType}}),
+              R"(# TYPE sluice_bus_published counter
+# HELP sluice_bus_published Messages that were accepted.
+sluice_bus_published_total{bus="vehicle",type="Sample",priority="low"} 100
+sluice_bus_published_total{bus="vehicle",type="Sample",priority="medium"} 200
+sluice_bus_published_total{bus="vehicle",type="Sample",priority="high"} 300
+# TYPE sluice_bus_rejected counter
+# HELP sluice_bus_rejected Messages that were not accepted.
+sluice_bus_rejected_total{bus="vehicle",type="Sample",priority="low",reason="full"} 1
+sluice_bus_rejected_total{bus="vehicle",type="Sample",priority="low",reason="refused"} 10
+sluice_bus_rejected_total{bus="vehicle",type="Sample",priority="low",reason="closed"} 0
+sluice_bus_rejected_total{bus="vehicle",type="Sample",priority="medium",reason="full"} 2
+sluice_bus_rejected_total{bus="vehicle",type="Sample",priority="medium",reason="refused"} 20
+sluice_bus_rejected_total{bus="vehicle",type="Sample",priority="medium",reason="closed"} 0
+sluice_bus_rejected_total{bus="vehicle",type="Sample",priority="high",reason="full"} 3
+sluice_bus_rejected_total{bus="vehicle",type="Sample",priority="high",reason="refused"} 30
+sluice_bus_rejected_total{bus="vehicle",type="Sample",priority="high",reason="closed"} 0
+# TYPE sluice_bus_dropped counter
+# HELP sluice_bus_dropped Accepted messages that made room for later ones.
+sluice_bus_dropped_total{bus="vehicle",type="Sample",priority="low"} 2
+sluice_bus_dropped_total{bus="vehicle",type="Sample",priority="medium"} 4
+sluice_bus_dropped_total{bus="vehicle",type="Sample",priority="high"} 6
+# TYPE sluice_bus_delivered counter
+# HELP sluice_bus_delivered Accepted messages that went to their handlers.
+sluice_bus_delivered_total{bus="vehicle",type="Sample",priority="low"} 90
+sluice_bus_delivered_total{bus="vehicle",type="Sample",priority="medium"} 180
+sluice_bus_delivered_total{bus="vehicle",type="Sample",priority="high"} 270
+# TYPE sluice_bus_discarded counter
+# HELP sluice_bus_discarded Accepted messages that were thrown away.
+sluice_bus_discarded_total{bus="vehicle",type="Sample",priority="low"} 3
+sluice_bus_discarded_total{bus="vehicle",type="Sample",priority="medium"} 6
+sluice_bus_discarded_total{bus="vehicle",type="Sample",priority="high"} 9
+# TYPE sluice_bus_handler_failures counter
+# HELP sluice_bus_handler_failures Calls of handlers that threw.
+sluice_bus_handler_failures_total{bus="vehicle",type="Sample",priority="low"} 4
+sluice_bus_handler_failures_total{bus="vehicle",type="Sample",priority="medium"} 4
+sluice_bus_handler_failures_total{bus="vehicle",type="Sample",priority="high"} 4
+# TYPE sluice_bus_queued gauge
+# HELP sluice_bus_queued Messages in the bus.
+sluice_bus_queued{bus="vehicle",type="Sample",priority="low"} 5
+sluice_bus_queued{bus="vehicle",type="Sample",priority="medium"} 10
+sluice_bus_queued{bus="vehicle",type="Sample",priority="high"} 15
+# TYPE sluice_bus_high_water gauge
+# HELP sluice_bus_high_water The most messages that were in the bus at once.
+sluice_bus_high_water{bus="vehicle"} 12
+# TYPE sluice_bus_queue_time_seconds summary
+# UNIT sluice_bus_queue_time_seconds seconds
+# HELP sluice_bus_queue_time_seconds How long messages were in the bus.
+sluice_bus_queue_time_seconds_count{bus="vehicle",priority="low"} 7
+sluice_bus_queue_time_seconds_sum{bus="vehicle",priority="low"} 1.500000000
+sluice_bus_queue_time_seconds_count{bus="vehicle",priority="medium"} 0
+sluice_bus_queue_time_seconds_sum{bus="vehicle",priority="medium"} 0.000000000
+sluice_bus_queue_time_seconds_count{bus="vehicle",priority="high"} 90
+sluice_bus_queue_time_seconds_sum{bus="vehicle",priority="high"} 0.000000042
+# TYPE sluice_bus_longest_queue_time_seconds gauge
+# UNIT sluice_bus_longest_queue_time_seconds seconds
+# HELP sluice_bus_longest_queue_time_seconds The longest that a message was in the bus.
+sluice_bus_longest_queue_time_seconds{bus="vehicle",priority="low"} 1.000000000
+sluice_bus_longest_queue_time_seconds{bus="vehicle",priority="medium"} 0.000000000
+sluice_bus_longest_queue_time_seconds{bus="vehicle",priority="high"} 0.000007000
+# EOF
+)");
+}
+
+/// The lines of a text that begin so.
+std::vector<std::string> linesThatBegin(std::string_view text, std::string_view with) {
+    std::vector<std::string> lines;
+    while (!text.empty()) {
+        const std::string_view line = text.substr(0, text.find('\n'));
+        if (line.substr(0, with.size()) == with) {
+            lines.emplace_back(line);
+        }
+        text.remove_prefix(line.size() + 1);
+    }
+    return lines;
+}
+using Lines = std::vector<std::string>;
+
+TEST(BusMetricsTextTest, SeveralBusesShareTheFamilies) {
+    const BusStatistics<1> one{};
+    const BusStatistics<3> other{};
+    const std::string text = textOf({{"one", one, oneType}, {"other", other, testTypes}});
+    EXPECT_EQ(linesThatBegin(text, "# TYPE sluice_bus_published").size(), 1U);
+    EXPECT_EQ(linesThatBegin(text, "sluice_bus_published_total{bus=\"one\"").size(), 3U);
+    EXPECT_EQ(linesThatBegin(text, "sluice_bus_published_total{bus=\"other\"").size(), 9U);
+    EXPECT_EQ(
+        linesThatBegin(text, "sluice_bus_high_water{"),
+        (Lines{"sluice_bus_high_water{bus=\"one\"} 0", "sluice_bus_high_water{bus=\"other\"} 0"}));
+    EXPECT_EQ(linesThatBegin(text, "# EOF").size(), 1U);
+    EXPECT_EQ(text.substr(text.size() - 6), "# EOF\n");
+}
+
+TEST(BusMetricsTextTest, LabelsAreEscaped) {
+    const BusStatistics<1> statistics{};
+    const std::string text = textOf({{"a \"b\" \\ c\nd", statistics, oneType}});
+    EXPECT_EQ(linesThatBegin(text, "sluice_bus_high_water{"),
+              (Lines{R"(sluice_bus_high_water{bus="a \"b\" \\ c\nd"} 0)"}));
+}
+
+TEST(BusMetricsTextTest, LargestNumbersFit) {
+    BusStatistics<1> statistics{};
+    statistics.counts[0][0].published = std::numeric_limits<std::uint64_t>::max();
+    statistics.times[0].max = std::chrono::nanoseconds::max();
+    const std::string text = textOf({{"b", statistics, oneType}});
+    EXPECT_EQ(linesThatBegin(text, "sluice_bus_published_total{").front(),
+              R"(sluice_bus_published_total{bus="b",type="Sample",priority="low"} )"
+              "18446744073709551615");
+    EXPECT_EQ(linesThatBegin(text, "sluice_bus_longest_queue_time_seconds{").front(),
+              R"(sluice_bus_longest_queue_time_seconds{bus="b",priority="low"} )"
+              "9223372036.854775807");
+}
+
+TEST(BusMetricsTextTest, ShowsTheAccountsOfABus) {
+    TestBus<10> bus;
+    for (int i = 0; i < 7; ++i) {
+        (void)bus.publish(Sample{}, Priority::low);
+    }
+    (void)bus.publish(Alarm{}, Priority::high);
+    EXPECT_EQ(bus.process(3), 3U);
+    const auto statistics = bus.statistics();
+    const std::string text = textOf({{"b", statistics, testTypes}});
+    const std::string sample = R"({bus="b",type="Sample",priority="low")";
+    EXPECT_EQ(linesThatBegin(text, "sluice_bus_published_total" + sample),
+              (Lines{"sluice_bus_published_total" + sample + "} 6"}));
+    EXPECT_EQ(linesThatBegin(text, "sluice_bus_rejected_total" + sample + ",reason=\"refused"),
+              (Lines{"sluice_bus_rejected_total" + sample + ",reason=\"refused\"} 1"}));
+    EXPECT_EQ(linesThatBegin(text, "sluice_bus_queued" + sample),
+              (Lines{"sluice_bus_queued" + sample + "} 4"}));
+    EXPECT_EQ(
+        linesThatBegin(text, R"(sluice_bus_delivered_total{bus="b",type="Alarm",priority="h)"),
+        (Lines{R"(sluice_bus_delivered_total{bus="b",type="Alarm",priority="high"} 1)"}));
+}
+
+TEST(BusMetricsTextTest, NoBusesAreATextToo) {
+    const std::string text = textOf({});
+    EXPECT_TRUE(linesThatBegin(text, "sluice_").empty());
+    EXPECT_EQ(linesThatBegin(text, "# EOF"), (Lines{"# EOF"}));
+}
+
+}  // namespace
+}  // namespace sluice

@@ -40,12 +40,27 @@ void appendMessages(std::string& text, const Statistics& statistics) {
 void appendDelays(std::string& text, const Deliveries& deliveries) {
     append(text, "\n%-15s %15s %15s %15s\n", "wait", "P50", "P99", "max");
     for (const Priority priority : allPriorities) {
-        const DelayHistogram& delays = deliveries.delays[indexOf(priority)];
+        const DelayHistogram& delays = deliveries.delays(priority);
         append(text, "%-15s %15s %15s %15s\n", sluice::toString(priority),
                formatPercentile(delays, 50).c_str(), formatPercentile(delays, 99).c_str(),
                formatPercentile(delays, 100).c_str());
     }
     text += "from publishing to handling; P50 and P99 at most 3.2 % too large, max exact\n";
+}
+
+/// What the bus answers for, unlike the time until this program's consumer gets a processor.
+void appendOvertaken(std::string& text, const Deliveries& deliveries) {
+    append(text, "\n%-15s %15s %15s %15s\n", "waited for", "0 or 1 other", "more", "at most");
+    for (const Priority priority : allPriorities) {
+        const Overtaken& overtaken = deliveries.overtaken(priority);
+        const std::uint64_t all = deliveries.delays(priority).count();
+        append(text, "%-15s %15s %15s %15s\n", sluice::toString(priority),
+               formatCount(overtaken.byOneAtMost).c_str(),
+               formatCount(all - overtaken.byOneAtMost).c_str(),
+               formatCount(overtaken.most).c_str());
+    }
+    append(text, "messages that were handled while one waited; counted up to %s\n",
+           formatCount(Deliveries::remembered).c_str());
 }
 
 void appendReadings(std::string& text, Source source, const ReadingAccount::Readings& readings) {
@@ -64,7 +79,7 @@ bool accountsAddUp(const Outcome& outcome) {
         for (const Priority priority : allPriorities) {
             const sluice::MessageCounts& counts = outcome.statistics.of(type, priority);
             const std::uint64_t attempted = outcome.attempts[type][indexOf(priority)];
-            const std::uint64_t delivered = outcome.deliveries.counts[type][indexOf(priority)];
+            const std::uint64_t delivered = outcome.deliveries.counts()[type][indexOf(priority)];
             if (attempted != counts.published + counts.rejected() ||
                 counts.published !=
                     delivered + counts.dropped + counts.discarded + counts.queued()) {
@@ -80,6 +95,7 @@ std::string report(const Outcome& outcome) {
     std::string text;
     appendMessages(text, outcome.statistics);
     appendDelays(text, outcome.deliveries);
+    appendOvertaken(text, outcome.deliveries);
     append(text, "\n%-15s %15s %15s\n", "file", "readings", "faulty");
     for (const Source source : allSources) {
         appendReadings(text, source, outcome.accounts[indexOf(source)].reading.readings());
@@ -89,8 +105,8 @@ std::string report(const Outcome& outcome) {
                 " samples were of more devices than the table has places for\n";
     }
     const sluice::MessageCounts total = outcome.statistics.total();
-    text += "\nof each type and priority, as counted by the bus, its publishers and its consumer:\n"
-            "attempted = accepted + rejected, accepted = delivered + " +
+    text += "\nfor each type and priority, as counted by the bus and by those who use it:\n"
+            "attempted = accepted + rejected\naccepted = delivered + " +
             formatCount(total.dropped) + " dropped + " + formatCount(outcome.stillQueued) +
             " still queued\n" +
             (accountsAddUp(outcome) ? "the accounts add up\n" : "THE ACCOUNTS DO NOT ADD UP\n");

@@ -180,7 +180,7 @@ private:
         add(std::move(columns), Line::Style::heading);
         for (const Priority priority : allPriorities) {
             const sluice::MessageCounts counts = view_.statistics.ofPriority(priority);
-            const DelayHistogram& delays = view_.deliveries.delays[indexOf(priority)];
+            const DelayHistogram& delays = view_.deliveries.delays(priority);
             add(left(sluice::toString(priority), headingWidth) + countCell(counts.attempted()) +
                 countCell(counts.published) + countCell(counts.rejected()) +
                 countCell(counts.delivered) + right(formatPercentile(delays, 50), delayWidth) +

@@ -2,69 +2,18 @@
 
 #include "delay_histogram.hpp"
 #include "samples.hpp"
+#include "transport.hpp"
 
 #include <sluice/base/cache_line.hpp>
 
+#include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <string>
 
 namespace hostwatch {
-
-/// What became of the messages of one producer.
-struct Counts {
-    std::uint64_t attempted = 0;
-    std::uint64_t accepted = 0;
-    std::uint64_t rejected = 0;
-    std::uint64_t delivered = 0;
-
-    /// Accepted but not handled yet. Meaningful while nobody publishes.
-    std::uint64_t queued() const noexcept { return accepted - delivered; }
-
-    /// Whether every message is accounted for, when `stillQueued` of them lie in the queue.
-    bool addUp(std::uint64_t stillQueued) const noexcept {
-        return attempted == accepted + rejected && accepted == delivered + stillQueued;
-    }
-
-    Counts& operator+=(const Counts& other) noexcept {
-        attempted += other.attempted;
-        accepted += other.accepted;
-        rejected += other.rejected;
-        delivered += other.delivered;
-        return *this;
-    }
-};
-
-/// One producer's side of the account: written by its thread alone, read by anybody.
-///
-/// A single writer needs no atomic addition, and nothing is published through these counters, so
-/// relaxed loads and stores are enough; joining the thread makes the final values exact.
-class alignas(sluice::cacheLineSize) ProducerAccount {
-public:
-    void countAttempt() noexcept { increment(attempted_); }
-    void countOutcome(bool accepted) noexcept { increment(accepted ? accepted_ : rejected_); }
-
-    /// While the producer runs these are three separate glances, not one moment.
-    Counts counts(std::uint64_t delivered) const noexcept {
-        return {attempted_.load(std::memory_order_relaxed),
-                accepted_.load(std::memory_order_relaxed),
-                rejected_.load(std::memory_order_relaxed), delivered};
-    }
-
-private:
-    using Counter = std::atomic<std::uint64_t>;
-
-    static void increment(Counter& counter) noexcept {
-        counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    }
-
-    Counter attempted_{0};
-    Counter accepted_{0};
-    Counter rejected_{0};
-};
 
 /// How often a file was read and how often in vain. Far from any hot path, so a mutex will do.
 class ReadingAccount {
@@ -98,16 +47,69 @@ private:
     Readings readings_;
 };
 
-/// Everything that is counted about one source. `delivered` and `delays` belong to the consumer.
-struct Account {
-    ProducerAccount producer;
+/// What one sampler counts: messages for itself, until its thread has ended; readings for all.
+struct alignas(sluice::cacheLineSize) Account {
+    Tally attempts{};
     ReadingAccount reading;
-    std::uint64_t delivered = 0;
-    DelayHistogram delays;
-
-    Counts counts() const noexcept { return producer.counts(delivered); }
 };
 
 using Accounts = std::array<Account, sourceCount>;
+
+/// How many messages were handled while those of one priority waited. Unlike the time, it does not
+/// depend on when the consumer got a processor.
+struct Overtaken {
+    std::uint64_t byOneAtMost = 0;  ///< messages that waited for one other, or none
+    std::uint64_t most = 0;
+};
+
+/// What the consumer counts for itself.
+class Deliveries {
+public:
+    /// `Overtaken::most` stops here.
+    static constexpr std::size_t remembered = 4096;
+
+    template <class Message>
+    void record(const Message&, const Header& header) noexcept {
+        const std::size_t priority = indexOf(header.priority);
+        const Clock::time_point now = Clock::now();
+        ++counts_[MessageTypes::indexOf<Message>][priority];
+        delays_[priority].record(now - header.timeStamp);
+        Overtaken& overtaken = overtaken_[priority];
+        const std::uint64_t others = handledSince(header.timeStamp);
+        overtaken.byOneAtMost += others <= 1 ? 1 : 0;
+        overtaken.most = std::max(overtaken.most, others);
+        handledAt_[handled_++ % remembered] = now;
+    }
+
+    const Tally& counts() const noexcept { return counts_; }
+    /// From publishing to handling.
+    const DelayHistogram& delays(Priority priority) const noexcept {
+        return delays_[indexOf(priority)];
+    }
+    const Overtaken& overtaken(Priority priority) const noexcept {
+        return overtaken_[indexOf(priority)];
+    }
+
+private:
+    /// The times are in order, so half of them are left out at each step.
+    std::uint64_t handledSince(Clock::time_point time) const noexcept {
+        std::uint64_t first = handled_ - std::min<std::uint64_t>(handled_, remembered);
+        for (std::uint64_t end = handled_; first != end;) {
+            const std::uint64_t middle = first + (end - first) / 2;
+            if (handledAt_[middle % remembered] > time) {
+                end = middle;
+            } else {
+                first = middle + 1;
+            }
+        }
+        return handled_ - first;
+    }
+
+    Tally counts_{};
+    std::array<DelayHistogram, priorityCount> delays_;
+    std::array<Overtaken, priorityCount> overtaken_;
+    std::array<Clock::time_point, remembered> handledAt_{};
+    std::uint64_t handled_ = 0;
+};
 
 }  // namespace hostwatch

@@ -1,7 +1,6 @@
 #include "figures.hpp"
 
 #include <algorithm>
-#include <variant>
 
 namespace hostwatch {
 namespace {
@@ -27,44 +26,51 @@ void eraseSilent(Entries& entries, Clock::time_point now) noexcept {
 
 }  // namespace
 
-void Figures::add(const Message& message) noexcept {
-    std::visit([&](const auto& sample) { take(sample, message.publishedAt); }, message.measurement);
+void Figures::add(const CpuSample& sample, const Header& header) noexcept {
+    if (CoreFigures* core = entryOf(cores_, sample.core)) {
+        core->busyPercent.add(sample.busyPercent, header.timeStamp);
+    }
+}
+
+void Figures::add(const MemorySample& sample, const Header& header) noexcept {
+    memory_ = sample;
+    memoryUsed_.add(static_cast<double>(sample.usedBytes), header.timeStamp);
+    memoryCached_.add(static_cast<double>(sample.cachedBytes), header.timeStamp);
+    swapUsed_.add(static_cast<double>(sample.swapUsedBytes), header.timeStamp);
+}
+
+void Figures::add(const DiskSample& sample, const Header& header) noexcept {
+    if (DiskFigures* disk = entryOf(disks_, sample.name)) {
+        disk->readBytesPerSecond.add(sample.readBytesPerSecond, header.timeStamp);
+        disk->writtenBytesPerSecond.add(sample.writtenBytesPerSecond, header.timeStamp);
+        disk->busyPercent.add(sample.busyPercent, header.timeStamp);
+    }
+}
+
+void Figures::add(const NetworkSample& sample, const Header& header) noexcept {
+    if (NetworkFigures* interface = entryOf(interfaces_, sample.name)) {
+        interface->receivedBytesPerSecond.add(sample.receivedBytesPerSecond, header.timeStamp);
+        interface->sentBytesPerSecond.add(sample.sentBytesPerSecond, header.timeStamp);
+    }
+}
+
+void Figures::add(const Aggregate& aggregate, const Header& header) noexcept {
+    LoadFigures& load = loads_[header.sender];
+    load.busiest = aggregate.busiest;
+    load.mean.add(aggregate.mean, header.timeStamp);
+    load.max.add(aggregate.max, header.timeStamp);
+}
+
+void Figures::add(const Alarm& alarm, const Header& header) noexcept {
+    if (header.sender != drillSender) {
+        alarms_[header.sender] = alarm.isOn ? std::optional<Alarm>(alarm) : std::nullopt;
+    }
 }
 
 void Figures::forgetSilent(Clock::time_point now) noexcept {
     eraseSilent(cores_, now);
     eraseSilent(disks_, now);
     eraseSilent(interfaces_, now);
-}
-
-void Figures::take(const CpuSample& sample, Clock::time_point at) noexcept {
-    if (sample.core == CpuSample::allCores) {
-        allCores_.add(sample.busyPercent, at);
-    } else if (CoreFigures* core = entryOf(cores_, sample.core)) {
-        core->busyPercent.add(sample.busyPercent, at);
-    }
-}
-
-void Figures::take(const MemorySample& sample, Clock::time_point at) noexcept {
-    memory_ = sample;
-    memoryUsed_.add(static_cast<double>(sample.usedBytes), at);
-    memoryCached_.add(static_cast<double>(sample.cachedBytes), at);
-    swapUsed_.add(static_cast<double>(sample.swapUsedBytes), at);
-}
-
-void Figures::take(const DiskSample& sample, Clock::time_point at) noexcept {
-    if (DiskFigures* disk = entryOf(disks_, sample.name)) {
-        disk->readBytesPerSecond.add(sample.readBytesPerSecond, at);
-        disk->writtenBytesPerSecond.add(sample.writtenBytesPerSecond, at);
-        disk->busyPercent.add(sample.busyPercent, at);
-    }
-}
-
-void Figures::take(const NetworkSample& sample, Clock::time_point at) noexcept {
-    if (NetworkFigures* interface = entryOf(interfaces_, sample.name)) {
-        interface->receivedBytesPerSecond.add(sample.receivedBytesPerSecond, at);
-        interface->sentBytesPerSecond.add(sample.sentBytesPerSecond, at);
-    }
 }
 
 template <class Entry, class Id>

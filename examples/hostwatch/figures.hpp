@@ -2,11 +2,14 @@
 
 #include "rolling_figure.hpp"
 #include "samples.hpp"
+#include "transport.hpp"
 
 #include <sluice/fixed/fixed_vector.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace hostwatch {
 
@@ -28,6 +31,13 @@ struct NetworkFigures {
     RollingFigure sentBytesPerSecond;
 };
 
+/// What the samples of a source come to.
+struct LoadFigures {
+    DeviceName busiest;  ///< the newest
+    RollingFigure mean;
+    RollingFigure max;
+};
+
 /// What the consumer knows: the rolling figures of everything it has heard of.
 ///
 /// All of it lies in this object (some 500 KiB): a new device takes a free place and a silent one
@@ -40,12 +50,17 @@ public:
     template <class Entry>
     using Entries = sluice::FixedVector<Entry, mostDevices>;
 
-    void add(const Message& message) noexcept;
+    void add(const CpuSample& sample, const Header& header) noexcept;
+    void add(const MemorySample& sample, const Header& header) noexcept;
+    void add(const DiskSample& sample, const Header& header) noexcept;
+    void add(const NetworkSample& sample, const Header& header) noexcept;
+    void add(const Aggregate& aggregate, const Header& header) noexcept;
+    void add(const Alarm& alarm, const Header& header) noexcept;
 
     /// Forgets devices of which nothing was heard for a whole window.
     void forgetSilent(Clock::time_point now) noexcept;
 
-    const RollingFigure& allCores() const noexcept { return allCores_; }
+    const LoadFigures& load(Source source) const noexcept { return loads_[indexOf(source)]; }
     const Entries<CoreFigures>& cores() const noexcept { return cores_; }
     const RollingFigure& memoryUsed() const noexcept { return memoryUsed_; }
     const RollingFigure& memoryCached() const noexcept { return memoryCached_; }
@@ -54,20 +69,21 @@ public:
     const Entries<DiskFigures>& disks() const noexcept { return disks_; }
     const Entries<NetworkFigures>& interfaces() const noexcept { return interfaces_; }
 
+    /// The alarm of a source while it is on. Drills are not kept.
+    const std::optional<Alarm>& alarm(Source source) const noexcept {
+        return alarms_[indexOf(source)];
+    }
+
     /// Samples of devices for which there was no place.
     std::uint64_t samplesLeftOut() const noexcept { return samplesLeftOut_; }
 
 private:
-    void take(const CpuSample& sample, Clock::time_point at) noexcept;
-    void take(const MemorySample& sample, Clock::time_point at) noexcept;
-    void take(const DiskSample& sample, Clock::time_point at) noexcept;
-    void take(const NetworkSample& sample, Clock::time_point at) noexcept;
-
     /// The entry of `id`, made when it is new; null when there is no place for it.
     template <class Entry, class Id>
     Entry* entryOf(Entries<Entry>& entries, const Id& id) noexcept;
 
-    RollingFigure allCores_;
+    std::array<LoadFigures, sourceCount> loads_;
+    std::array<std::optional<Alarm>, sourceCount> alarms_;
     Entries<CoreFigures> cores_;
     RollingFigure memoryUsed_;
     RollingFigure memoryCached_;

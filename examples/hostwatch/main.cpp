@@ -1,5 +1,5 @@
-// hostwatch: four threads sample this machine, their messages go through Sluice's queues to one
-// consumer. Start reading at monitor.cpp for the flow, at transport.hpp for the queue.
+// hostwatch: four threads sample this machine, their messages go through Sluice's bus to one
+// consumer. Start reading at monitor.cpp for the flow, at transport.hpp for the bus.
 
 #include "display.hpp"
 #include "monitor.hpp"

@@ -1,10 +1,9 @@
 #include "monitor.hpp"
 
-#include "sampler.hpp"
+#include "drill.hpp"
 
 #include <algorithm>
-#include <memory>
-#include <vector>
+#include <optional>
 
 namespace hostwatch {
 namespace {
@@ -26,22 +25,37 @@ Monitor::Monitor(const Options& options, const std::atomic<bool>& interrupted)
 
 void Monitor::run(Display& display) {
     const Clock::time_point begin = Clock::now();
-    std::vector<std::unique_ptr<Sampler>> samplers;
-    for (const Source source : allSources) {
-        samplers.push_back(std::make_unique<Sampler>(source, options_.procDirectory, options_.flood,
-                                                     transport_.publisher(),
-                                                     accounts_[indexOf(source)], stop_));
-    }
-    watch(display, begin);
-    stop_.request();
-    samplers.clear();  // joins them: from here on nobody publishes
+    {
+        const auto cpu = startSampler<CpuSample>();
+        const auto memory = startSampler<MemorySample>();
+        const auto disk = startSampler<DiskSample>();
+        const auto network = startSampler<NetworkSample>();
+        std::optional<Drill> drill;
+        if (options_.flood) {
+            drill.emplace(transport_, drillAttempts_, stop_);
+        }
+        watch(display, begin);
+        stop_.request();
+    }  // joins them: from here on nobody publishes
     transport_.close();
-    drain();
+    while (consume() != 0) {
+    }
     show(display, begin);
 }
 
 Outcome Monitor::outcome() const {
-    return {accounts_, transport_.queued(), figures_.samplesLeftOut()};
+    Tally attempts = drillAttempts_;
+    for (const Account& account : accounts_) {
+        addTo(attempts, account.attempts);
+    }
+    return {transport_.statistics(),  transport_.sizeApprox(), attempts, deliveries_, accounts_,
+            figures_.samplesLeftOut()};
+}
+
+template <class Sample>
+Sampler<Sample> Monitor::startSampler() {
+    return Sampler<Sample>(options_.procDirectory, options_.flood, transport_,
+                           accounts_[indexOf(sourceOf<Sample>)], stop_);
 }
 
 void Monitor::watch(Display& display, Clock::time_point begin) {
@@ -58,28 +72,26 @@ void Monitor::watch(Display& display, Clock::time_point begin) {
 void Monitor::show(Display& display, Clock::time_point begin) {
     const Clock::time_point now = Clock::now();
     figures_.forgetSilent(now);
-    display.show({figures_, accounts_, now, now - begin, options_.seconds, options_.flood});
+    display.show({figures_, accounts_, transport_.statistics(), deliveries_, now, now - begin,
+                  options_.seconds, options_.flood});
 }
 
 void Monitor::consumeUntil(Clock::time_point deadline) {
     for (Clock::time_point now = Clock::now(); now < deadline && !isInterrupted();
          now = Clock::now()) {
-        transport_.consume([this](const Message& message) { handle(message); }, batch,
-                           std::min(longestWait, deadline - now));
+        if (consume() == 0) {
+            (void)transport_.waitFor(std::min(longestWait, deadline - now));
+        }
     }
 }
 
-void Monitor::drain() {
-    while (transport_.consume([this](const Message& message) { handle(message); }, batch,
-                              Clock::duration::zero()) != 0) {
-    }
-}
-
-void Monitor::handle(const Message& message) {
-    Account& account = accounts_[indexOf(message.source())];
-    account.delays.record(Clock::now() - message.publishedAt);
-    ++account.delivered;
-    figures_.add(message);
+std::size_t Monitor::consume() {
+    return transport_.processWith(
+        [this](const auto& message, const Header& header) {
+            deliveries_.record(message, header);
+            figures_.add(message, header);
+        },
+        batch);
 }
 
 }  // namespace hostwatch

@@ -5,14 +5,17 @@
 #include "figures.hpp"
 #include "options.hpp"
 #include "report.hpp"
+#include "sampler.hpp"
 #include "stop_signal.hpp"
 #include "transport.hpp"
 
 #include <atomic>
+#include <cstddef>
 
 namespace hostwatch {
 
-/// The whole program but for its edges: four samplers publish, this thread consumes and shows.
+/// The whole program but for its edges: four samplers publish, this thread consumes and shows. In a
+/// flood there is a drill too.
 class Monitor {
 public:
     /// `interrupted` ends the run early; a signal handler may set it.
@@ -25,11 +28,12 @@ public:
     Outcome outcome() const;
 
 private:
+    template <class Sample>
+    Sampler<Sample> startSampler();
     void watch(Display& display, Clock::time_point begin);
     void show(Display& display, Clock::time_point begin);
     void consumeUntil(Clock::time_point deadline);
-    void drain();
-    void handle(const Message& message);
+    std::size_t consume();
 
     /// Relaxed: the flag hands over nothing but itself.
     bool isInterrupted() const noexcept { return interrupted_.load(std::memory_order_relaxed); }
@@ -38,6 +42,8 @@ private:
     const std::atomic<bool>& interrupted_;
     Transport transport_;
     Accounts accounts_;
+    Tally drillAttempts_{};
+    Deliveries deliveries_;
     Figures figures_;
     StopSignal stop_;
 };

@@ -90,7 +90,7 @@ std::optional<int> coreOf(std::string_view word) noexcept {
     constexpr std::uint64_t mostCores = 65536;
     word.remove_prefix(std::string_view("cpu").size());
     if (word.empty()) {
-        return CpuSample::allCores;
+        return CpuCounters::allCores;
     }
     const std::optional<std::uint64_t> core = toNumber(word);
     return core && *core < mostCores ? std::optional<int>(static_cast<int>(*core)) : std::nullopt;
@@ -196,7 +196,7 @@ Problem parseCpu(std::string_view text, std::vector<CpuCounters>& out) {
     Problem problem = forEachLine(text, "expected a core and at least 4 numbers",
                                   [&](std::string_view line) { return parseCpuLine(line, out); });
     const bool hasTotal = std::any_of(out.begin(), out.end(), [](const CpuCounters& cpu) {
-        return cpu.core == CpuSample::allCores;
+        return cpu.core == CpuCounters::allCores;
     });
     if (!problem && !hasTotal) {
         problem.text = "no line of all cores together";

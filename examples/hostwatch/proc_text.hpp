@@ -24,7 +24,9 @@ struct Problem {
 
 /// Time one core spent in each state since boot, in clock ticks.
 struct CpuCounters {
-    int core = 0;  ///< CpuSample::allCores in the line of all cores together
+    static constexpr int allCores = -1;
+
+    int core = 0;  ///< `allCores` in the line of all cores together
     std::uint64_t busy = 0;
     std::uint64_t idle = 0;  ///< idle, or waiting for a disk
 };

@@ -36,17 +36,16 @@ bool sameEntry(const Counters& a, const Counters& b) noexcept {
 }
 
 /// Compares each entry of a reading with the same entry of the reading before.
-template <class Counters>
-class RateReader final : public Reader {
+template <class Counters, class Sample>
+class RateReader final : public Reader<Sample> {
 public:
     using Parse = Problem (*)(std::string_view, std::vector<Counters>&);
-    using Compare = std::optional<Measurement> (*)(const Counters& before, const Counters& now,
-                                                   double seconds);
+    using Compare = std::optional<Sample> (*)(const Counters& before, const Counters& now,
+                                              double seconds);
 
     RateReader(Parse parse, Compare compare) noexcept : parse_(parse), compare_(compare) {}
 
-    Problem read(std::string_view text, Clock::time_point at,
-                 std::vector<Measurement>& out) override {
+    Problem read(std::string_view text, Clock::time_point at, std::vector<Sample>& out) override {
         now_.clear();
         Problem problem = parse_(text, now_);
         const double seconds = std::chrono::duration<double>(at - beforeAt_).count();
@@ -56,7 +55,7 @@ public:
             if (before == before_.end() || seconds <= 0) {
                 continue;
             }
-            if (const std::optional<Measurement> measured = compare_(*before, now, seconds)) {
+            if (const std::optional<Sample> measured = compare_(*before, now, seconds)) {
                 out.push_back(*measured);
             }
         }
@@ -75,18 +74,18 @@ private:
     Clock::time_point beforeAt_;
 };
 
-std::optional<Measurement> compareCpu(const CpuCounters& before, const CpuCounters& now, double) {
+std::optional<CpuSample> compareCpu(const CpuCounters& before, const CpuCounters& now, double) {
     const auto busy = advance(before.busy, now.busy);
     // The kernel's account of waiting for disks may run backwards a little; call that no time.
     const double idle = advance(before.idle, now.idle).value_or(0);
-    if (!busy || *busy + idle <= 0) {
+    if (now.core == CpuCounters::allCores || !busy || *busy + idle <= 0) {
         return std::nullopt;
     }
     return CpuSample{now.core, percent * *busy / (*busy + idle)};
 }
 
-std::optional<Measurement> compareDisk(const DiskCounters& before, const DiskCounters& now,
-                                       double seconds) {
+std::optional<DiskSample> compareDisk(const DiskCounters& before, const DiskCounters& now,
+                                      double seconds) {
     const auto read = advance(before.sectorsRead, now.sectorsRead);
     const auto written = advance(before.sectorsWritten, now.sectorsWritten);
     const auto busy = advance(before.busyMilliseconds, now.busyMilliseconds);
@@ -99,8 +98,8 @@ std::optional<Measurement> compareDisk(const DiskCounters& before, const DiskCou
                       std::min(percent, percent * busySeconds / seconds)};
 }
 
-std::optional<Measurement> compareNetwork(const NetworkCounters& before, const NetworkCounters& now,
-                                          double seconds) {
+std::optional<NetworkSample> compareNetwork(const NetworkCounters& before,
+                                            const NetworkCounters& now, double seconds) {
     const auto received = advance(before.bytesReceived, now.bytesReceived);
     const auto sent = advance(before.bytesSent, now.bytesSent);
     if (!received || !sent) {
@@ -110,9 +109,10 @@ std::optional<Measurement> compareNetwork(const NetworkCounters& before, const N
 }
 
 /// Memory needs no reading before.
-class MemoryReader final : public Reader {
+class MemoryReader final : public Reader<MemorySample> {
 public:
-    Problem read(std::string_view text, Clock::time_point, std::vector<Measurement>& out) override {
+    Problem read(std::string_view text, Clock::time_point,
+                 std::vector<MemorySample>& out) override {
         MemoryState state;
         Problem problem = parseMemory(text, state);
         if (!problem) {
@@ -133,18 +133,22 @@ Clock::duration periodOf(Source source) noexcept {
     return settings[indexOf(source)].period;
 }
 
-std::unique_ptr<Reader> makeReader(Source source) {
-    switch (source) {
-    case Source::cpu:
-        return std::make_unique<RateReader<CpuCounters>>(parseCpu, compareCpu);
-    case Source::memory:
-        return std::make_unique<MemoryReader>();
-    case Source::disk:
-        return std::make_unique<RateReader<DiskCounters>>(parseDisks, compareDisk);
-    case Source::network:
-        return std::make_unique<RateReader<NetworkCounters>>(parseNetwork, compareNetwork);
-    }
-    return nullptr;
+template <>
+std::unique_ptr<Reader<CpuSample>> makeReader() {
+    return std::make_unique<RateReader<CpuCounters, CpuSample>>(parseCpu, compareCpu);
+}
+template <>
+std::unique_ptr<Reader<MemorySample>> makeReader() {
+    return std::make_unique<MemoryReader>();
+}
+template <>
+std::unique_ptr<Reader<DiskSample>> makeReader() {
+    return std::make_unique<RateReader<DiskCounters, DiskSample>>(parseDisks, compareDisk);
+}
+template <>
+std::unique_ptr<Reader<NetworkSample>> makeReader() {
+    return std::make_unique<RateReader<NetworkCounters, NetworkSample>>(parseNetwork,
+                                                                        compareNetwork);
 }
 
 }  // namespace hostwatch

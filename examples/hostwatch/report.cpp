@@ -3,30 +3,13 @@
 #include "readers.hpp"
 #include "units.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
-#include <string_view>
 
 namespace hostwatch {
 namespace {
-
-Counts totalOf(const Accounts& accounts) {
-    Counts total;
-    for (const Account& account : accounts) {
-        total += account.counts();
-    }
-    return total;
-}
-
-DelayHistogram allDelays(const Accounts& accounts) {
-    DelayHistogram all;
-    for (const Account& account : accounts) {
-        all.merge(account.delays);
-    }
-    return all;
-}
 
 template <class... Arguments>
 void append(std::string& text, const char* format, const Arguments&... arguments) {
@@ -35,51 +18,85 @@ void append(std::string& text, const char* format, const Arguments&... arguments
     text += line.data();
 }
 
-void appendCounts(std::string& text, std::string_view name, const Counts& counts) {
-    append(text, "%-9s %16s %16s %16s %16s\n", name.data(), formatCount(counts.attempted).c_str(),
-           formatCount(counts.accepted).c_str(), formatCount(counts.rejected).c_str(),
+void appendCounts(std::string& text, const char* name, const sluice::MessageCounts& counts) {
+    append(text, "%-15s %15s %15s %15s %15s\n", name, formatCount(counts.attempted()).c_str(),
+           formatCount(counts.published).c_str(), formatCount(counts.rejected()).c_str(),
            formatCount(counts.delivered).c_str());
 }
 
-void appendDelays(std::string& text, std::string_view name, const DelayHistogram& delays) {
-    append(text, "%-9s %16s %16s %16s\n", name.data(), formatPercentile(delays, 50).c_str(),
-           formatPercentile(delays, 99).c_str(), formatPercentile(delays, 100).c_str());
+void appendMessages(std::string& text, const Statistics& statistics) {
+    append(text, "\n%-15s %15s %15s %15s %15s\n", "messages", "attempted", "accepted", "rejected",
+           "delivered");
+    for (std::size_t type = 0; type < MessageTypes::count; ++type) {
+        appendCounts(text, typeNames[type], statistics.ofType(type));
+    }
+    for (const Priority priority : allPriorities) {
+        const std::string name = std::string("all ") + sluice::toString(priority);
+        appendCounts(text, name.c_str(), statistics.ofPriority(priority));
+    }
+    appendCounts(text, "all", statistics.total());
+}
+
+void appendDelays(std::string& text, const Deliveries& deliveries) {
+    append(text, "\n%-15s %15s %15s %15s\n", "wait", "P50", "P99", "max");
+    for (const Priority priority : allPriorities) {
+        const DelayHistogram& delays = deliveries.delays(priority);
+        append(text, "%-15s %15s %15s %15s\n", sluice::toString(priority),
+               formatPercentile(delays, 50).c_str(), formatPercentile(delays, 99).c_str(),
+               formatPercentile(delays, 100).c_str());
+    }
+    text += "from publishing to handling; P50 and P99 at most 3.2 % too large, max exact\n";
+}
+
+/// What the bus answers for, unlike the time until this program's consumer gets a processor.
+void appendOvertaken(std::string& text, const Deliveries& deliveries) {
+    append(text, "\n%-15s %15s %15s %15s\n", "waited for", "0 or 1 other", "more", "at most");
+    for (const Priority priority : allPriorities) {
+        const Overtaken& overtaken = deliveries.overtaken(priority);
+        const std::uint64_t all = deliveries.delays(priority).count();
+        append(text, "%-15s %15s %15s %15s\n", sluice::toString(priority),
+               formatCount(overtaken.byOneAtMost).c_str(),
+               formatCount(all - overtaken.byOneAtMost).c_str(),
+               formatCount(overtaken.most).c_str());
+    }
+    append(text, "messages that were handled while one waited; counted up to %s\n",
+           formatCount(Deliveries::remembered).c_str());
 }
 
 void appendReadings(std::string& text, Source source, const ReadingAccount::Readings& readings) {
-    append(text, "%-9s %16s %16s\n", fileOf(source), formatCount(readings.total).c_str(),
+    append(text, "%-15s %15s %15s\n", fileOf(source), formatCount(readings.total).c_str(),
            formatCount(readings.faulty).c_str());
     if (readings.faulty != 0) {
-        text += "          first: " + readings.firstProblem + '\n';
+        text += "first: " + readings.firstProblem + '\n';
     }
 }
 
 }  // namespace
 
 bool accountsAddUp(const Outcome& outcome) {
-    return totalOf(outcome.accounts).addUp(outcome.stillQueued) &&
-           std::all_of(outcome.accounts.begin(), outcome.accounts.end(),
-                       [](const Account& account) { return account.counts().addUp(0); });
+    std::uint64_t queued = 0;
+    for (std::size_t type = 0; type < MessageTypes::count; ++type) {
+        for (const Priority priority : allPriorities) {
+            const sluice::MessageCounts& counts = outcome.statistics.of(type, priority);
+            const std::uint64_t attempted = outcome.attempts[type][indexOf(priority)];
+            const std::uint64_t delivered = outcome.deliveries.counts()[type][indexOf(priority)];
+            if (attempted != counts.published + counts.rejected() ||
+                counts.published !=
+                    delivered + counts.dropped + counts.discarded + counts.queued()) {
+                return false;
+            }
+            queued += counts.queued();
+        }
+    }
+    return queued == outcome.stillQueued;
 }
 
 std::string report(const Outcome& outcome) {
     std::string text;
-    append(text, "\n%-9s %16s %16s %16s %16s\n", "messages", "attempted", "accepted", "rejected",
-           "delivered");
-    for (const Source source : allSources) {
-        appendCounts(text, sourceNames[indexOf(source)],
-                     outcome.accounts[indexOf(source)].counts());
-    }
-    appendCounts(text, "all", totalOf(outcome.accounts));
-
-    append(text, "\n%-9s %16s %16s %16s\n", "wait", "P50", "P99", "max");
-    for (const Source source : allSources) {
-        appendDelays(text, sourceNames[indexOf(source)], outcome.accounts[indexOf(source)].delays);
-    }
-    appendDelays(text, "all", allDelays(outcome.accounts));
-    text += "from publishing to handling; P50 and P99 at most 3.2 % too large, max exact\n";
-
-    append(text, "\n%-9s %16s %16s\n", "file", "readings", "faulty");
+    appendMessages(text, outcome.statistics);
+    appendDelays(text, outcome.deliveries);
+    appendOvertaken(text, outcome.deliveries);
+    append(text, "\n%-15s %15s %15s\n", "file", "readings", "faulty");
     for (const Source source : allSources) {
         appendReadings(text, source, outcome.accounts[indexOf(source)].reading.readings());
     }
@@ -87,8 +104,11 @@ std::string report(const Outcome& outcome) {
         text += formatCount(outcome.samplesLeftOut) +
                 " samples were of more devices than the table has places for\n";
     }
-    text += "\nattempted = accepted + rejected, accepted = delivered + " +
-            formatCount(outcome.stillQueued) + " still queued:\n" +
+    const sluice::MessageCounts total = outcome.statistics.total();
+    text += "\nfor each type and priority, as counted by the bus and by those who use it:\n"
+            "attempted = accepted + rejected\naccepted = delivered + " +
+            formatCount(total.dropped) + " dropped + " + formatCount(outcome.stillQueued) +
+            " still queued\n" +
             (accountsAddUp(outcome) ? "the accounts add up\n" : "THE ACCOUNTS DO NOT ADD UP\n");
     return text;
 }

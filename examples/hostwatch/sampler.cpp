@@ -1,45 +1,48 @@
 #include "sampler.hpp"
 
-#include <utility>
-
 namespace hostwatch {
 
-Sampler::Sampler(Source source, const std::string& procDirectory, bool flood,
-                 Transport::Publisher publisher, Account& account, StopSignal& stop)
-    : period_(periodOf(source)),
-      flood_(flood),
+template <class Sample>
+Sampler<Sample>::Sampler(const std::string& procDirectory, bool flood, Transport& transport,
+                         Account& account, StopSignal& stop)
+    : flood_(flood),
       file_(procDirectory + '/' + fileOf(source)),
-      reader_(makeReader(source)),
-      publisher_(std::move(publisher)),
+      reader_(makeReader<Sample>()),
+      publisher_(transport, indexOf(source), account.attempts),
       account_(account),
       stop_(stop),
       thread_([this] { run(); }) {
 }
 
-Sampler::~Sampler() {
+template <class Sample>
+Sampler<Sample>::~Sampler() {
     thread_.join();
 }
 
-void Sampler::run() {
+template <class Sample>
+void Sampler<Sample>::run() {
+    const Clock::duration period = periodOf(source);
     Clock::time_point nextReading = Clock::now();
     while (!stop_.requested()) {
         const Clock::time_point now = Clock::now();
         if (now >= nextReading) {
             takeReading();
-            publishNewest();
-            nextReading += period_;
+            publishSamples();
+            publishSummary();
+            nextReading += period;
             if (nextReading <= now) {  // late by a whole turn: leave it out, do not catch up
-                nextReading = now + period_;
+                nextReading = now + period;
             }
         } else if (flood_ && !newest_.empty()) {
-            publishNewest();
+            publishSamples();
         } else {
             stop_.waitUntil(nextReading);
         }
     }
 }
 
-void Sampler::takeReading() {
+template <class Sample>
+void Sampler<Sample>::takeReading() {
     newest_.clear();
     Problem problem = file_.read();
     if (!problem) {
@@ -52,17 +55,33 @@ void Sampler::takeReading() {
     }
 }
 
-void Sampler::publishNewest() {
+template <class Sample>
+void Sampler<Sample>::publishSamples() {
     bool anyRejected = false;
-    for (const Measurement& measurement : newest_) {
-        account_.producer.countAttempt();
-        const bool accepted = publisher_.publish(measurement);
-        account_.producer.countOutcome(accepted);
-        anyRejected |= !accepted;
+    for (const Sample& sample : newest_) {
+        anyRejected |= !publisher_.publish(sample);
     }
     if (anyRejected) {
-        std::this_thread::yield();  // the lane is full: let the consumer have the processor
+        std::this_thread::yield();  // there is no room: let the consumer have the processor
     }
 }
+
+template <class Sample>
+void Sampler<Sample>::publishSummary() {
+    if (newest_.empty()) {
+        return;
+    }
+    const Aggregate aggregate = aggregateOf(newest_);
+    (void)publisher_.publish(aggregate);
+    const auto alarm = alarm_.look(aggregate);
+    if (alarm && publisher_.publish(*alarm)) {
+        alarm_.told(*alarm);
+    }
+}
+
+template class Sampler<CpuSample>;
+template class Sampler<MemorySample>;
+template class Sampler<DiskSample>;
+template class Sampler<NetworkSample>;
 
 }  // namespace hostwatch

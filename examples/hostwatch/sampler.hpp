@@ -1,6 +1,7 @@
 #pragma once
 
 #include "accounts.hpp"
+#include "load.hpp"
 #include "proc_file.hpp"
 #include "readers.hpp"
 #include "samples.hpp"
@@ -14,15 +15,17 @@
 
 namespace hostwatch {
 
-/// One producer: a thread that reads its file at its own rate and publishes what it measures.
+/// One producer: a thread that reads its file at its own rate and publishes what it measures, what
+/// that comes to, and an alarm when that crosses a limit.
 ///
 /// A reading that fails is counted, and tried again at the next turn. With `flood` it publishes its
-/// newest measurements over and over between two readings, as fast as it can.
+/// newest samples over and over between two readings, as fast as it can.
+template <class Sample>
 class Sampler {
 public:
-    /// Starts the thread. `account` and `stop` must outlive this object.
-    Sampler(Source source, const std::string& procDirectory, bool flood,
-            Transport::Publisher publisher, Account& account, StopSignal& stop);
+    /// Starts the thread. `transport`, `account` and `stop` must outlive this object.
+    Sampler(const std::string& procDirectory, bool flood, Transport& transport, Account& account,
+            StopSignal& stop);
 
     /// Waits for the thread, which ends soon after `stop` was requested.
     ~Sampler();
@@ -31,19 +34,22 @@ public:
     Sampler& operator=(const Sampler&) = delete;
 
 private:
+    static constexpr Source source = sourceOf<Sample>;
+
     void run();
     void takeReading();
-    void publishNewest();
+    void publishSamples();
+    void publishSummary();
 
-    const Clock::duration period_;
     const bool flood_;
     ProcFile file_;
-    std::unique_ptr<Reader> reader_;
-    Transport::Publisher publisher_;
+    std::unique_ptr<Reader<Sample>> reader_;
+    Publisher publisher_;
     Account& account_;
     StopSignal& stop_;
-    std::vector<Measurement> newest_;  ///< kept between readings, so it stops allocating
-    std::thread thread_;               ///< last: it uses all of the above
+    AlarmWatch<Sample> alarm_;
+    std::vector<Sample> newest_;  ///< kept between readings, so it stops allocating
+    std::thread thread_;          ///< last: it uses all of the above
 };
 
 }  // namespace hostwatch

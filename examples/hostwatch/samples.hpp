@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <variant>
 
 /// What travels from the sampling threads to the display: small structs of fixed size, no heap.
 namespace hostwatch {
@@ -19,9 +18,7 @@ using DeviceName = sluice::FixedString<31>;
 
 /// Share of time a core was busy since the reading before, 0 to 100.
 struct CpuSample {
-    static constexpr int allCores = -1;
-
-    int core = allCores;
+    int core = 0;
     double busyPercent = 0;
 };
 
@@ -49,12 +46,22 @@ struct NetworkSample {
     double sentBytesPerSecond = 0;
 };
 
-/// One alternative per producer thread, in the order of `Source`.
-using Measurement = std::variant<CpuSample, MemorySample, DiskSample, NetworkSample>;
+/// What the samples of one reading come to: percent in use, of a network bytes per second.
+struct Aggregate {
+    DeviceName busiest;  ///< empty where devices have no names
+    double mean = 0;
+    double max = 0;
+};
+
+/// A limit has been crossed, upwards or back.
+struct Alarm {
+    DeviceName device;  ///< empty when it is about all of its kind
+    bool isOn = false;
+};
 
 enum class Source : std::size_t { cpu, memory, disk, network };
 
-inline constexpr std::size_t sourceCount = std::variant_size_v<Measurement>;
+inline constexpr std::size_t sourceCount = 4;
 inline constexpr std::array<std::string_view, sourceCount> sourceNames{"cpu", "memory", "disk",
                                                                        "network"};
 inline constexpr std::array<Source, sourceCount> allSources{Source::cpu, Source::memory,
@@ -63,13 +70,5 @@ inline constexpr std::array<Source, sourceCount> allSources{Source::cpu, Source:
 constexpr std::size_t indexOf(Source source) noexcept {
     return static_cast<std::size_t>(source);
 }
-
-/// One message: when it was handed to the queue, and what was measured.
-struct Message {
-    Clock::time_point publishedAt;
-    Measurement measurement;
-
-    Source source() const noexcept { return static_cast<Source>(measurement.index()); }
-};
 
 }  // namespace hostwatch

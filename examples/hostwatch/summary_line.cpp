@@ -2,56 +2,55 @@
 #include "units.hpp"
 
 #include <algorithm>
-#include <cstdint>
+#include <string_view>
 
 namespace hostwatch {
 namespace {
 
-/// The newest value, or a dash when there is none.
-std::string lastCell(const RollingFigure& figure, Clock::time_point now,
-                     std::string (*format)(double)) {
+/// " | cpu  12.3 %": the newest value right-aligned, or a dash when there is none.
+std::string cell(std::string_view name, const RollingFigure& figure, Clock::time_point now,
+                 std::string (*format)(double), std::size_t width) {
     const auto summary = figure.summary(now);
-    return summary ? format(summary->last) : "-";
+    return std::string(" | ").append(name) + right(summary ? format(summary->last) : "-", width);
 }
 
-/// " name rate" of the busiest entry at this moment, or nothing when there is none.
-template <class Entry, class RateOf>
-std::string busiestNow(const Figures::Entries<Entry>& entries, RateOf rateOf) {
-    const auto busiest =
-        std::max_element(entries.begin(), entries.end(),
-                         [&](const Entry& a, const Entry& b) { return rateOf(a) < rateOf(b); });
-    if (busiest == entries.end()) {
-        return "";
-    }
+/// The same of the busiest device, or nothing when none is heard of.
+std::string busiestCell(const LoadFigures& load, Clock::time_point now,
+                        std::string (*format)(double), std::size_t width) {
     constexpr std::size_t nameWidth = 7;
-    constexpr std::size_t rateWidth = 10;
-    return " | " + left(busiest->id.view(), nameWidth) +
-           right(formatRate(rateOf(*busiest)), rateWidth);
+    return load.max.summary(now)
+               ? cell(left(load.busiest.view(), nameWidth), load.max, now, format, width)
+               : "";
 }
 
 }  // namespace
 
-std::string summaryLine(const View& view) {
-    const auto elapsed = std::chrono::duration_cast<std::chrono::seconds>(view.elapsed);
-    const auto now = view.now;
-    std::uint64_t rejected = 0;
-    for (const Account& account : view.accounts) {
-        rejected += account.counts().rejected;
+std::string activeAlarms(const Figures& figures) {
+    std::string text;
+    for (const Source source : allSources) {
+        if (const auto& alarm = figures.alarm(source)) {
+            text += text.empty() ? "" : ", ";
+            text += sourceNames[indexOf(source)];
+            text += alarm->device.empty() ? "" : " ";
+            text += alarm->device.view();
+        }
     }
-    return right(std::to_string(elapsed.count()), 5) + " s | cpu" +
-           right(lastCell(view.figures.allCores(), now, formatPercent), 8) + " | mem" +
-           right(lastCell(view.figures.memoryUsed(), now, formatBytes), 9) +
-           busiestNow(view.figures.disks(),
-                      [now](const DiskFigures& disk) {
-                          return disk.readBytesPerSecond.lastOrZero(now) +
-                                 disk.writtenBytesPerSecond.lastOrZero(now);
-                      }) +
-           busiestNow(view.figures.interfaces(),
-                      [now](const NetworkFigures& interface) {
-                          return interface.receivedBytesPerSecond.lastOrZero(now) +
-                                 interface.sentBytesPerSecond.lastOrZero(now);
-                      }) +
-           " | rejected " + formatCount(rejected);
+    return text;
+}
+
+std::string summaryLine(const View& view) {
+    constexpr std::size_t percentWidth = 8;
+    constexpr std::size_t rateWidth = 10;
+    const auto elapsed = std::chrono::duration_cast<std::chrono::seconds>(view.elapsed);
+    const Figures& figures = view.figures;
+    const std::string alarms = activeAlarms(figures);
+    return right(std::to_string(elapsed.count()), 5) + " s" +
+           cell("cpu", figures.load(Source::cpu).mean, view.now, formatPercent, percentWidth) +
+           cell("mem", figures.load(Source::memory).mean, view.now, formatPercent, percentWidth) +
+           busiestCell(figures.load(Source::disk), view.now, formatPercent, percentWidth) +
+           busiestCell(figures.load(Source::network), view.now, formatRate, rateWidth) +
+           " | rejected " + formatCount(view.statistics.total().rejected()) +
+           (alarms.empty() ? "" : " | ALARM " + alarms);
 }
 
 }  // namespace hostwatch

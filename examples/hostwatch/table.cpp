@@ -40,6 +40,8 @@ public:
         addDisks();
         endSection();
         addNetwork();
+        endSection();
+        addAlarms();
         addBlankLine();
         addMessages();
         addProblems();
@@ -97,7 +99,7 @@ private:
     }
 
     void addCpu() {
-        const auto& all = view_.figures.allCores();
+        const RollingFigure& all = view_.figures.load(Source::cpu).mean;
         addRow("cpu", "all cores", all, formatPercent, bar(all.lastOrZero(view_.now), noteWidth));
         const auto shown = busiest(view_.figures.cores(), devices_, view_.now);
         std::string heading = more(view_.figures.cores().size(), shown.size());
@@ -161,6 +163,14 @@ private:
         return left(name.view(), length).append(" ").append(what);
     }
 
+    /// Always there, or the table would jump.
+    void addAlarms() {
+        const std::string active = activeAlarms(view_.figures);
+        const std::string text = left("alarms", headingWidth) + (active.empty() ? "none" : active);
+        add(left(text, std::min(text.size(), tableWidth)),
+            active.empty() ? Line::Style::plain : Line::Style::warning);
+    }
+
     void addMessages() {
         std::string columns = left("messages", headingWidth);
         for (const char* column : {"attempted", "accepted", "rejected", "delivered"}) {
@@ -168,14 +178,13 @@ private:
         }
         columns += right("wait P50", delayWidth) + right("P99", delayWidth);
         add(std::move(columns), Line::Style::heading);
-        for (const Source source : allSources) {
-            const Account& account = view_.accounts[indexOf(source)];
-            const Counts counts = account.counts();
-            add(left(sourceNames[indexOf(source)], headingWidth) + countCell(counts.attempted) +
-                countCell(counts.accepted) + countCell(counts.rejected) +
-                countCell(counts.delivered) +
-                right(formatPercentile(account.delays, 50), delayWidth) +
-                right(formatPercentile(account.delays, 99), delayWidth));
+        for (const Priority priority : allPriorities) {
+            const sluice::MessageCounts counts = view_.statistics.ofPriority(priority);
+            const DelayHistogram& delays = view_.deliveries.delays(priority);
+            add(left(sluice::toString(priority), headingWidth) + countCell(counts.attempted()) +
+                countCell(counts.published) + countCell(counts.rejected()) +
+                countCell(counts.delivered) + right(formatPercentile(delays, 50), delayWidth) +
+                right(formatPercentile(delays, 99), delayWidth));
         }
     }
 

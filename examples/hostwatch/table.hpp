@@ -14,6 +14,8 @@ namespace hostwatch {
 struct View {
     const Figures& figures;
     const Accounts& accounts;
+    const Statistics& statistics;
+    const Deliveries& deliveries;
     Clock::time_point now;
     Clock::duration elapsed;
     int seconds;
@@ -29,7 +31,7 @@ struct Line {
     std::size_t bold = 0;  ///< this many characters of a plain line stand out
 };
 
-/// No line of the table is wider, nor is a line of `summaryLine` with figures of usual size.
+/// No line of the table is wider.
 inline constexpr std::size_t tableWidth = 79;
 
 /// The whole table. Shows as many cores, disks and interfaces as fit into `mostLines`, the busiest
@@ -37,7 +39,11 @@ inline constexpr std::size_t tableWidth = 79;
 /// between the sections come last: only when there is room for all of them.
 std::vector<Line> buildTable(const View& view, std::size_t mostLines);
 
-/// The same moment in one line: processor, memory, busiest disk, busiest interface, losses.
+/// The same moment in one line: processors, memory, busiest disk, busiest interface, losses,
+/// alarms. It knows the aggregates and alarms alone, which get through when samples do not.
 std::string summaryLine(const View& view);
+
+/// "cpu, disk sda": the alarms that are on; empty when none is.
+std::string activeAlarms(const Figures& figures);
 
 }  // namespace hostwatch

@@ -2,54 +2,81 @@
 
 #include "samples.hpp"
 
-#include <sluice/queue/blocking_queue.hpp>
-#include <sluice/queue/mpsc_lanes.hpp>
+#include <sluice/bus.hpp>
 
+#include <array>
 #include <cstddef>
-#include <utility>
+#include <cstdint>
+#include <type_traits>
 
+/// The way messages take: from any number of threads to one, the urgent ones first.
 namespace hostwatch {
 
-/// The way messages take: a lane of its own for each producer thread, harvested by one consumer.
-/// The only file that knows which queue it is.
-class Transport {
-    using Queue = sluice::BlockingQueue<sluice::MpscLanes<Message>>;
+/// Of each message it is known when exactly it was published, and who did.
+struct TransportTraits : sluice::FullBusTraits {
+    static constexpr sluice::TimeStamp timeStamp = sluice::TimeStamp::exact;
+};
 
-public:
-    /// Room for this many messages per producer.
-    static constexpr std::size_t laneCapacity = 1024;
+/// The samples come first, in the order of `Source`.
+using MessageTypes =
+    sluice::Messages<CpuSample, MemorySample, DiskSample, NetworkSample, Aggregate, Alarm>;
+inline constexpr std::array<const char*, MessageTypes::count> typeNames{
+    "cpu sample", "memory sample", "disk sample", "network sample", "aggregate", "alarm"};
 
-    /// One producer's end. Used by one thread at a time; its lane goes when it does.
-    class Publisher {
-    public:
-        /// Stamps and hands over the message. False, and nothing kept, when the lane is full.
-        bool publish(const Measurement& measurement) {
-            return producer_.tryPush(Message{Clock::now(), measurement}) == sluice::PushResult::ok;
+using Transport = sluice::Bus<MessageTypes, TransportTraits>;
+using Header = Transport::Header;
+using Statistics = Transport::Statistics;
+
+using sluice::Priority;
+using sluice::priorityCount;
+inline constexpr std::array<Priority, priorityCount> allPriorities{Priority::low, Priority::medium,
+                                                                   Priority::high};
+
+/// A message counted by its type and its priority.
+using Tally = std::array<std::array<std::uint64_t, priorityCount>, MessageTypes::count>;
+
+inline void addTo(Tally& sum, const Tally& more) noexcept {
+    for (std::size_t type = 0; type < sum.size(); ++type) {
+        for (std::size_t priority = 0; priority < priorityCount; ++priority) {
+            sum[type][priority] += more[type][priority];
         }
+    }
+}
 
-    private:
-        friend class Transport;
-        explicit Publisher(Queue& queue) : producer_(queue.producer()) {}
+/// Senders are the sources, and this one.
+inline constexpr std::uint32_t drillSender = sourceCount;
 
-        decltype(std::declval<Queue&>().producer()) producer_;
-    };
+template <class Sample>
+inline constexpr Source sourceOf = static_cast<Source>(MessageTypes::indexOf<Sample>);
 
-    Publisher publisher() { return Publisher(queue_); }
+/// A sample is soon followed by the next. An alarm must get through, and at once.
+template <class Message>
+inline constexpr Priority priorityOf = std::is_same_v<Message, Alarm>       ? Priority::high
+                                       : std::is_same_v<Message, Aggregate> ? Priority::medium
+                                                                            : Priority::low;
 
-    /// Waits up to `timeout` for messages, then handles what is there, at most `most` of them.
-    template <class Handler>
-    std::size_t consume(Handler&& handler, std::size_t most, Clock::duration timeout) {
-        return queue_.consumeFor(timeout, std::forward<Handler>(handler), most);
+constexpr std::size_t indexOf(Priority priority) noexcept {
+    return static_cast<std::size_t>(priority);
+}
+
+/// One thread's way into the bus. Counts what it attempts, to be held against the bus's accounts.
+class Publisher {
+public:
+    Publisher(Transport& transport, std::uint32_t sender, Tally& attempts) noexcept
+        : transport_(transport), sender_(sender), attempts_(attempts) {}
+
+    /// False when the message was not accepted.
+    template <class Message>
+    bool publish(const Message& message) {
+        constexpr Priority priority = priorityOf<Message>;
+        ++attempts_[MessageTypes::indexOf<Message>][indexOf(priority)];
+        return transport_.publish(message, {priority, sender_}) == sluice::PublishResult::ok;
     }
 
-    /// Publishing fails from here on; what was accepted can still be consumed.
-    void close() { queue_.close(); }
-
-    /// Messages in the queue; exact while nobody publishes or consumes.
-    std::size_t queued() const { return queue_.sizeApprox(); }
-
 private:
-    Queue queue_{laneCapacity};
+    Transport& transport_;
+    const std::uint32_t sender_;
+    Tally& attempts_;
 };
 
 }  // namespace hostwatch

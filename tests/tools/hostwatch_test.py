@@ -1,6 +1,7 @@
 """The host watcher as its user runs it: what it prints and how it ends."""
 
 import os
+import re
 import subprocess
 import tempfile
 import unittest
@@ -13,11 +14,42 @@ def run(*arguments):
     )
 
 
+def counts(report, name):
+    """The figures of a row: attempted, accepted, rejected, delivered."""
+    row = re.search(rf"^{name}((?: +[0-9,]+){{4}})$", report, re.MULTILINE)
+    return [int(figure.replace(",", "")) for figure in row[1].split()]
+
+
 class HostwatchTest(unittest.TestCase):
-    def test_accounts_add_up_when_the_queues_overflow(self):
-        result = run("--flood", "--seconds", "1")
+    def test_a_flood_sheds_samples_and_loses_no_alarm(self):
+        result = run("--flood", "--seconds", "2")
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         self.assertIn("\nthe accounts add up\n", result.stdout)
+        rejected = {}
+        for priority in ("low", "medium", "high"):
+            attempted, accepted, rejected[priority], delivered = counts(
+                result.stdout, f"all {priority}"
+            )
+            self.assertEqual(attempted, accepted + rejected[priority])
+            self.assertEqual(accepted, delivered)
+            self.assertGreater(delivered, 0)
+        self.assertGreater(rejected["low"], 0)
+        self.assertEqual(rejected["high"], 0)
+        waits = result.stdout.partition("\nwait ")[2].splitlines()
+        self.assertEqual(waits[0].split(), ["P50", "P99", "max"])
+        for line, priority in zip(waits[1:4], rejected, strict=True):
+            self.assertRegex(line, rf"^{priority}( +[0-9.]+ (ns|us|ms|s)){{3}}$")
+
+    def test_lists_the_alarms_that_are_on(self):
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "meminfo").write_text(
+                "MemTotal: 100 kB\nMemAvailable: 5 kB\nCached: 0 kB\n"
+                "SwapTotal: 0 kB\nSwapFree: 0 kB\n",
+                encoding="utf-8",
+            )
+            result = run("--proc", folder, "--seconds", "1")
+        self.assertRegex(result.stdout, r"\| mem +95\.0 % .*\| ALARM memory\n")
+        self.assertEqual(counts(result.stdout, "alarm"), [1, 1, 0, 1])
 
     def test_names_the_files_that_are_missing_and_goes_on(self):
         with tempfile.TemporaryDirectory() as folder:

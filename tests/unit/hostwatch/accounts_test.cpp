@@ -1,47 +1,15 @@
 #include "hostwatch/accounts.hpp"
 
+#include "headers.hpp"
+
 #include <gtest/gtest.h>
+
+#include <memory>
 
 namespace hostwatch {
 namespace {
 
-TEST(Counts, AddUpOnlyWhenBothIdentitiesHold) {
-    EXPECT_TRUE((Counts{0, 0, 0, 0}.addUp(0)));
-    EXPECT_TRUE((Counts{10, 7, 3, 7}.addUp(0)));
-    EXPECT_TRUE((Counts{10, 7, 3, 5}.addUp(2)));
-    EXPECT_FALSE((Counts{11, 7, 3, 7}.addUp(0))) << "one attempt has no outcome";
-    EXPECT_FALSE((Counts{10, 7, 3, 6}.addUp(0))) << "one message is lost";
-    EXPECT_FALSE((Counts{10, 7, 3, 8}.addUp(0))) << "one message came twice";
-}
-
-TEST(Counts, Sum) {
-    Counts sum{10, 7, 3, 5};
-    sum += Counts{1, 1, 0, 1};
-    EXPECT_EQ(sum.attempted, 11U);
-    EXPECT_EQ(sum.accepted, 8U);
-    EXPECT_EQ(sum.rejected, 3U);
-    EXPECT_EQ(sum.delivered, 6U);
-    EXPECT_EQ(sum.queued(), 2U);
-}
-
-TEST(ProducerAccount, CountsEachOutcome) {
-    ProducerAccount account;
-    for (const bool accepted : {true, false, true}) {
-        account.countAttempt();
-        account.countOutcome(accepted);
-    }
-    const Counts counts = account.counts(2);
-    EXPECT_EQ(counts.attempted, 3U);
-    EXPECT_EQ(counts.accepted, 2U);
-    EXPECT_EQ(counts.rejected, 1U);
-    EXPECT_TRUE(counts.addUp(0));
-}
-
-TEST(ProducerAccount, ShowsAnAttemptWithoutAnOutcome) {
-    ProducerAccount account;
-    account.countAttempt();
-    EXPECT_FALSE(account.counts(0).addUp(0));
-}
+using namespace std::chrono_literals;
 
 TEST(ReadingAccount, KeepsTheFirstProblem) {
     ReadingAccount account;
@@ -53,6 +21,50 @@ TEST(ReadingAccount, KeepsTheFirstProblem) {
     EXPECT_EQ(readings.total, 3U);
     EXPECT_EQ(readings.faulty, 2U);
     EXPECT_EQ(readings.firstProblem, "first");
+}
+
+class DeliveriesTest : public ::testing::Test {
+protected:
+    static Header publishedAt(Clock::time_point time, Priority priority) {
+        return test::headerAt(time, 0, priority);
+    }
+
+    std::unique_ptr<Deliveries> deliveries_ = std::make_unique<Deliveries>();
+};
+
+TEST_F(DeliveriesTest, CountEachTypeAndPriority) {
+    deliveries_->record(DiskSample{}, publishedAt(Clock::now(), Priority::low));
+    deliveries_->record(DiskSample{}, publishedAt(Clock::now(), Priority::low));
+    deliveries_->record(Alarm{}, publishedAt(Clock::now() - 1h, Priority::high));
+    const Tally& counts = deliveries_->counts();
+    EXPECT_EQ(counts[MessageTypes::indexOf<DiskSample>][indexOf(Priority::low)], 2U);
+    EXPECT_EQ(counts[MessageTypes::indexOf<Alarm>][indexOf(Priority::high)], 1U);
+    EXPECT_EQ(counts[MessageTypes::indexOf<Alarm>][indexOf(Priority::low)], 0U);
+    EXPECT_EQ(deliveries_->delays(Priority::low).count(), 2U);
+    EXPECT_GE(deliveries_->delays(Priority::high).max(), 1h);
+}
+
+TEST_F(DeliveriesTest, CountWhatWasHandledSinceAMessageWasPublished) {
+    const Header first = publishedAt(Clock::now() - 1h, Priority::low);
+    deliveries_->record(CpuSample{}, first);
+    EXPECT_EQ(deliveries_->overtaken(Priority::low).most, 0U);
+    for (int i = 0; i < 10; ++i) {
+        deliveries_->record(CpuSample{}, publishedAt(Clock::now() + 1h, Priority::medium));
+    }
+    EXPECT_EQ(deliveries_->overtaken(Priority::medium).most, 0U) << "all came before it";
+    EXPECT_EQ(deliveries_->overtaken(Priority::medium).byOneAtMost, 10U);
+    deliveries_->record(CpuSample{}, first);
+    EXPECT_EQ(deliveries_->overtaken(Priority::low).most, 11U);
+    EXPECT_EQ(deliveries_->overtaken(Priority::low).byOneAtMost, 1U);
+}
+
+TEST_F(DeliveriesTest, RememberSoManyHandlings) {
+    const Clock::time_point begin = Clock::now() - 1h;
+    for (std::size_t i = 0; i < 2 * Deliveries::remembered; ++i) {
+        deliveries_->record(CpuSample{}, publishedAt(begin, Priority::low));
+    }
+    EXPECT_EQ(deliveries_->overtaken(Priority::low).most, Deliveries::remembered);
+    EXPECT_EQ(deliveries_->overtaken(Priority::low).byOneAtMost, 2U);
 }
 
 }  // namespace

@@ -30,11 +30,14 @@ std::string textOf(const File& file) {
 class DisplayTest : public ::testing::Test {
 protected:
     View view(Clock::duration elapsed) const {
-        return {*figures_, *accounts_, Clock::time_point(1000s), elapsed, 10, false};
+        return {*figures_, *accounts_, statistics_, *deliveries_, Clock::time_point(1000s),
+                elapsed,   10,         false};
     }
 
     std::unique_ptr<Figures> figures_ = std::make_unique<Figures>();
     std::unique_ptr<Accounts> accounts_ = std::make_unique<Accounts>();
+    std::unique_ptr<Deliveries> deliveries_ = std::make_unique<Deliveries>();
+    Statistics statistics_{};
     File out_ = makeFile();
     File problems_ = makeFile();
 };

@@ -1,7 +1,10 @@
 #include "hostwatch/figures.hpp"
 
+#include "headers.hpp"
+
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -18,22 +21,48 @@ DeviceName named(const std::string& name) {
 
 class FiguresTest : public ::testing::Test {
 protected:
-    void add(const Measurement& measurement, Clock::duration after = 0s) {
-        figures_->add({start + after, measurement});
+    template <class Message>
+    void add(const Message& message, Clock::duration after = 0s, std::uint32_t sender = 0) {
+        figures_->add(message, test::headerAt(start + after, sender));
+    }
+    template <class Message>
+    void addFrom(Source source, const Message& message) {
+        add(message, 0s, static_cast<std::uint32_t>(indexOf(source)));
     }
 
     std::unique_ptr<Figures> figures_ = std::make_unique<Figures>();
 };
 
-TEST_F(FiguresTest, KeepsTheTotalApartFromTheCores) {
-    add(CpuSample{CpuSample::allCores, 30});
+TEST_F(FiguresTest, KeepsEachCore) {
     add(CpuSample{3, 60});
     add(CpuSample{0, 10});
     add(CpuSample{3, 80});
-    EXPECT_DOUBLE_EQ(figures_->allCores().summary(start)->mean, 30);
     ASSERT_EQ(figures_->cores().size(), 2U);
     EXPECT_EQ(figures_->cores()[0].id, 3);
     EXPECT_DOUBLE_EQ(figures_->cores()[0].busyPercent.summary(start)->mean, 70);
+}
+
+TEST_F(FiguresTest, KeepsWhatTheSamplesOfASourceComeTo) {
+    addFrom(Source::disk, Aggregate{"sda", 10, 40});
+    addFrom(Source::disk, Aggregate{"sdb", 30, 60});
+    addFrom(Source::cpu, Aggregate{{}, 5, 7});
+    const LoadFigures& disks = figures_->load(Source::disk);
+    EXPECT_EQ(disks.busiest.view(), "sdb");
+    EXPECT_DOUBLE_EQ(disks.mean.summary(start)->mean, 20);
+    EXPECT_DOUBLE_EQ(disks.max.summary(start)->last, 60);
+    EXPECT_DOUBLE_EQ(figures_->load(Source::cpu).max.summary(start)->last, 7);
+    EXPECT_FALSE(figures_->load(Source::memory).mean.summary(start));
+}
+
+TEST_F(FiguresTest, KeepsAnAlarmWhileItIsOn) {
+    addFrom(Source::disk, Alarm{"sda", true});
+    addFrom(Source::cpu, Alarm{{}, true});
+    add(Alarm{}, 0s, drillSender);
+    ASSERT_TRUE(figures_->alarm(Source::disk));
+    EXPECT_EQ(figures_->alarm(Source::disk)->device.view(), "sda");
+    addFrom(Source::disk, Alarm{});
+    EXPECT_FALSE(figures_->alarm(Source::disk));
+    EXPECT_TRUE(figures_->alarm(Source::cpu));
 }
 
 TEST_F(FiguresTest, KeepsMemory) {

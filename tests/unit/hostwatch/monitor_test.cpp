@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 
@@ -48,8 +49,12 @@ protected:
         monitor_->run(display);
     }
 
-    Counts counts(Source source) const {
-        return monitor_->outcome().accounts[indexOf(source)].counts();
+    template <class Message>
+    sluice::MessageCounts counts() const {
+        return monitor_->outcome().statistics.ofType(MessageTypes::indexOf<Message>);
+    }
+    sluice::MessageCounts counts(Priority priority) const {
+        return monitor_->outcome().statistics.ofPriority(priority);
     }
     ReadingAccount::Readings readings(Source source) const {
         return monitor_->outcome().accounts[indexOf(source)].reading.readings();
@@ -70,26 +75,52 @@ TEST_F(MonitorTest, DeliversEverythingAtTheUsualRates) {
     runUntil(false, [](const View& view) { return allRead(view, 3); });
     EXPECT_TRUE(accountsAddUp(monitor_->outcome())) << report(monitor_->outcome());
     EXPECT_EQ(monitor_->outcome().stillQueued, 0U);
-    for (const Source source : {Source::memory, Source::disk, Source::network}) {
-        EXPECT_GT(counts(source).delivered, 0U);
-        EXPECT_EQ(counts(source).rejected, 0U);
+    EXPECT_GT(counts<MemorySample>().delivered, 0U);
+    EXPECT_GT(counts<DiskSample>().delivered, 0U);
+    EXPECT_GT(counts<NetworkSample>().delivered, 0U);
+    EXPECT_EQ(counts<CpuSample>().attempted(), 0U) << "no tick has passed in this tree";
+    for (const Source source : allSources) {
         EXPECT_EQ(readings(source).faulty, 0U);
     }
-    EXPECT_EQ(counts(Source::cpu).attempted, 0U) << "no tick has passed in this tree";
+    EXPECT_GT(counts(Priority::medium).delivered, 0U) << "one for each reading that gave a sample";
+    EXPECT_EQ(counts(Priority::high).attempted(), 0U) << "nothing is cause for alarm";
+    EXPECT_EQ(monitor_->outcome().statistics.total().rejected(), 0U);
 }
 
-TEST_F(MonitorTest, AccountsForEveryMessageOfAFlood) {
+TEST_F(MonitorTest, ShedsSamplesOfAFloodAndLosesNoAlarm) {
     test::writeGoodFiles(tree_);
     runUntil(true, [](const View& view) {
-        return std::all_of(view.accounts.begin() + 1, view.accounts.end(),
-                           [](const Account& account) { return account.counts().rejected > 100; });
+        return view.statistics.ofPriority(Priority::low).rejected() > 100 &&
+               view.statistics.ofPriority(Priority::high).delivered > 10 && allRead(view, 2);
     });
-    EXPECT_TRUE(accountsAddUp(monitor_->outcome())) << report(monitor_->outcome());
-    for (const Source source : {Source::memory, Source::disk, Source::network}) {
-        const Account& account = monitor_->outcome().accounts[indexOf(source)];
-        EXPECT_GT(account.counts().rejected, 100U);
-        EXPECT_EQ(account.delays.count(), account.delivered);
+    const Outcome outcome = monitor_->outcome();
+    EXPECT_TRUE(accountsAddUp(outcome)) << report(outcome);
+    EXPECT_GT(counts(Priority::low).rejected(), 100U);
+    EXPECT_EQ(counts(Priority::medium).rejected(), 0U);
+    EXPECT_EQ(counts(Priority::high).rejected(), 0U);
+    for (const Priority priority : allPriorities) {
+        EXPECT_EQ(outcome.deliveries.delays(priority).count(), counts(priority).delivered);
     }
+}
+
+TEST_F(MonitorTest, RaisesAnAlarmOnceAndTakesItBack) {
+    test::writeGoodFiles(tree_);
+    tree_.write("meminfo", test::meminfoOf(95));
+    std::uint64_t enoughReadings = 0;
+    bool hasRecovered = false;
+    runUntil(false, [&](const View& view) {
+        const bool isOn = view.figures.alarm(Source::memory).has_value();
+        const auto seen = view.accounts[indexOf(Source::memory)].reading.readings().total;
+        if (isOn && enoughReadings == 0) {
+            enoughReadings = seen + 2;
+        } else if (isOn && !hasRecovered && seen >= enoughReadings) {
+            hasRecovered = true;
+            tree_.write("meminfo", test::meminfoOf(50));
+        }
+        return hasRecovered && !isOn;
+    });
+    EXPECT_EQ(counts<Alarm>().delivered, 2U);
+    EXPECT_TRUE(accountsAddUp(monitor_->outcome())) << report(monitor_->outcome());
 }
 
 TEST_F(MonitorTest, GoesOnWithoutFilesThatAreMissingOrBroken) {
@@ -103,15 +134,15 @@ TEST_F(MonitorTest, GoesOnWithoutFilesThatAreMissingOrBroken) {
         EXPECT_EQ(readings(source).firstProblem.find(tree_.path(fileOf(source)) + ": "), 0U)
             << readings(source).firstProblem;
     }
-    EXPECT_GT(counts(Source::memory).delivered, 0U);
-    EXPECT_GT(counts(Source::network).delivered, 0U) << "the line that is whole still counts";
+    EXPECT_GT(counts<MemorySample>().delivered, 0U);
+    EXPECT_GT(counts<NetworkSample>().delivered, 0U) << "the line that is whole still counts";
     EXPECT_EQ(readings(Source::memory).faulty, 0U);
 }
 
 TEST_F(MonitorTest, FloodsWithoutAnyFileWithoutSpinning) {
     runUntil(true, [](const View& view) { return allRead(view, 2); });
     EXPECT_TRUE(accountsAddUp(monitor_->outcome()));
-    EXPECT_EQ(counts(Source::memory).attempted, 0U);
+    EXPECT_EQ(counts<MemorySample>().attempted(), 0U);
 }
 
 TEST_F(MonitorTest, EndsAtOnceWhenItWasInterruptedBefore) {

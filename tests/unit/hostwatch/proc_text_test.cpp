@@ -50,7 +50,7 @@ TEST(ParseCpu, ReadsTotalAndCores) {
     const Problem problem = parseCpu(goodStat, cpus);
     EXPECT_EQ(problem.text, "");
     ASSERT_EQ(cpus.size(), 3U);
-    EXPECT_EQ(cpus[0].core, CpuSample::allCores);
+    EXPECT_EQ(cpus[0].core, CpuCounters::allCores);
     EXPECT_EQ(cpus[0].busy, 150U);
     EXPECT_EQ(cpus[0].idle, 850U);
     EXPECT_EQ(cpus[2].core, 1);

@@ -66,6 +66,12 @@ inline constexpr std::string_view goodNetDev =
     "  ifb0:       0       0    0    0    0     0          0         0        0  0 0 0 0 0 0 0\n"
     "  eth0:167334622   3476    0    0    0     0          0         0   123106 15 0 0 0 0 0 0\n";
 
+/// /proc/meminfo with this share of the memory in use.
+inline std::string meminfoOf(int percentUsed) {
+    return "MemTotal: 100 kB\nMemAvailable: " + std::to_string(100 - percentUsed) +
+           " kB\nCached: 0 kB\nSwapTotal: 0 kB\nSwapFree: 0 kB\n";
+}
+
 /// Fills the tree with all four files.
 inline void writeGoodFiles(const ProcTree& tree) {
     tree.write("stat", goodStat);

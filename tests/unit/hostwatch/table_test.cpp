@@ -1,8 +1,11 @@
 #include "hostwatch/table.hpp"
 
+#include "headers.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -16,13 +19,18 @@ constexpr std::size_t unlimited = 1000;
 
 class TableTest : public ::testing::Test {
 protected:
-    void add(const Measurement& measurement) { figures_->add({now, measurement}); }
+    template <class Message>
+    void add(const Message& message, Source sender = Source::cpu) {
+        figures_->add(message, test::headerAt(now, static_cast<std::uint32_t>(indexOf(sender))));
+    }
 
     void addDisk(const std::string& name, double rate, double busy = 0) {
         add(DiskSample{DeviceName(sluice::truncateToFit, name), rate, rate, busy});
     }
 
-    View view() const { return {*figures_, *accounts_, now, 3s, 10, false}; }
+    View view() const {
+        return {*figures_, *accounts_, statistics_, *deliveries_, now, 3s, 10, false};
+    }
     std::vector<Line> table(std::size_t mostLines = unlimited) const {
         return buildTable(view(), mostLines);
     }
@@ -37,6 +45,8 @@ protected:
 
     std::unique_ptr<Figures> figures_ = std::make_unique<Figures>();
     std::unique_ptr<Accounts> accounts_ = std::make_unique<Accounts>();
+    std::unique_ptr<Deliveries> deliveries_ = std::make_unique<Deliveries>();
+    Statistics statistics_{};
 };
 
 TEST_F(TableTest, HasItsShapeBeforeAnythingIsKnown) {
@@ -49,7 +59,7 @@ TEST_F(TableTest, HasItsShapeBeforeAnythingIsKnown) {
 }
 
 TEST_F(TableTest, ShowsFiguresWithTheirUnits) {
-    add(CpuSample{CpuSample::allCores, 50});
+    add(Aggregate{{}, 50, 70}, Source::cpu);
     add(MemorySample{1 << 30, 512 << 20, 100 << 20, 0, 0});
     addDisk("sda", 1.5 * 1024 * 1024, 25);
     add(NetworkSample{"eth0", 2048, 10});
@@ -68,15 +78,18 @@ TEST_F(TableTest, ShowsFiguresWithTheirUnits) {
 }
 
 TEST_F(TableTest, IsNeverWiderThanItsWidth) {
-    add(CpuSample{CpuSample::allCores, 100});
+    add(Aggregate{{}, 100, 100}, Source::cpu);
     add(CpuSample{65535, 100});
     add(MemorySample{~0ULL, ~0ULL, ~0ULL, ~0ULL, ~0ULL});
     addDisk(std::string(31, 'd'), 1023.4 * 1024 * 1024, 100);
     add(NetworkSample{DeviceName(sluice::truncateToFit, std::string(31, 'n')), 999, 0.001});
     Account& account = accounts_->front();
     account.reading.countFaulty(std::string(500, 'p'));
-    account.delays.record(24h);
-    account.delivered = 999'999'999'999;  // more than a flood of a day
+    for (const Source source : allSources) {
+        add(Alarm{DeviceName(sluice::truncateToFit, std::string(31, 'd')), true}, source);
+    }
+    deliveries_->record(CpuSample{}, test::headerAt(Clock::now() - 24h, 0));
+    statistics_.counts[0][0].published = 999'999'999'999;  // more than a flood of a day
     for (const Line& line : table()) {
         EXPECT_LE(line.text.size(), tableWidth) << line.text;
     }
@@ -119,22 +132,31 @@ TEST_F(TableTest, SeparatesTheSectionsWhenThereIsRoom) {
                              [](const Line& line) { return line.text.empty(); });
     };
     const auto airy = table();
-    EXPECT_EQ(blanks(airy), 2) << "sections without a line need no separation";
+    EXPECT_EQ(blanks(airy), 3) << "sections without a line need no separation";
     addDisk("sda", 1);
-    EXPECT_EQ(blanks(table()), 3);
+    EXPECT_EQ(blanks(table()), 4);
     EXPECT_EQ(blanks(table(airy.size())), 1);
 }
 
 TEST_F(TableTest, ShowsTheAccounts) {
-    Account& disk = (*accounts_)[indexOf(Source::disk)];
-    for (int i = 0; i < 1234; ++i) {
-        disk.producer.countAttempt();
-        disk.producer.countOutcome(i % 2 == 0);
-    }
-    disk.delivered = 616;
-    disk.delays.record(5ms);
+    statistics_.counts[MessageTypes::indexOf<DiskSample>][indexOf(Priority::low)].published = 617;
+    statistics_.counts[MessageTypes::indexOf<DiskSample>][indexOf(Priority::low)].refused = 617;
+    statistics_.counts[MessageTypes::indexOf<CpuSample>][indexOf(Priority::low)].delivered = 616;
     EXPECT_EQ(lineWith(table(), "1,234"),
-              "disk             1,234          617          617          616  5.00 ms  5.00 ms");
+              "low              1,234          617          617          616        -        -");
+    deliveries_->record(Alarm{}, test::headerAt(Clock::now() - 5h, 0, Priority::high));
+    EXPECT_NE(lineWith(table(), "high").find("  18000 s"), std::string::npos);
+}
+
+TEST_F(TableTest, ShowsTheAlarmsThatAreOn) {
+    EXPECT_EQ(lineWith(table(), "alarms"), "alarms   none");
+    add(Alarm{"sda", true}, Source::disk);
+    add(Alarm{{}, true}, Source::cpu);
+    const auto lines = table();
+    EXPECT_EQ(lineWith(lines, "alarms"), "alarms   cpu, disk sda");
+    EXPECT_EQ(std::count_if(lines.begin(), lines.end(),
+                            [](const Line& line) { return line.style == Line::Style::warning; }),
+              1);
 }
 
 TEST_F(TableTest, NamesFilesThatFail) {
@@ -146,20 +168,21 @@ TEST_F(TableTest, NamesFilesThatFail) {
     EXPECT_EQ(lines.back().style, Line::Style::warning);
 }
 
-TEST_F(TableTest, SummaryShowsTheBusiestDevices) {
-    add(CpuSample{CpuSample::allCores, 12.34});
-    add(MemorySample{1 << 30, 226 << 20, 0, 0, 0});
-    addDisk("sda", 1024);
-    addDisk("sdb", 2048);
-    add(NetworkSample{"eth0", 1000, 24});
-    add(NetworkSample{"lo", 0, 0});
-    (*accounts_)[0].producer.countOutcome(false);
-    EXPECT_EQ(summaryLine(view()), "    3 s | cpu  12.3 % | mem  226 MiB | sdb    4.00 KiB/s | "
-                                   "eth0   1.00 KiB/s | rejected 1");
+TEST_F(TableTest, SummaryShowsTheBusiestDevicesAndTheAlarms) {
+    add(Aggregate{{}, 12.34, 50}, Source::cpu);
+    add(Aggregate{{}, 22.1, 22.1}, Source::memory);
+    add(Aggregate{"sdb", 40, 97}, Source::disk);
+    add(Aggregate{"eth0", 500, 1024}, Source::network);
+    statistics_.counts[0][0].refused = 1;
+    const std::string line = "    3 s | cpu  12.3 % | mem  22.1 % | sdb      97.0 % | "
+                             "eth0   1.00 KiB/s | rejected 1";
+    EXPECT_EQ(summaryLine(view()), line);
+    add(Alarm{"sdb", true}, Source::disk);
+    EXPECT_EQ(summaryLine(view()), line + " | ALARM disk sdb");
 }
 
 TEST_F(TableTest, SummaryWorksWithoutAnything) {
-    EXPECT_EQ(summaryLine(view()), "    3 s | cpu       - | mem        - | rejected 0");
+    EXPECT_EQ(summaryLine(view()), "    3 s | cpu       - | mem       - | rejected 0");
 }
 
 }  // namespace

@@ -2,95 +2,90 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <memory>
-#include <thread>
-#include <variant>
+#include <string>
 #include <vector>
 
 namespace hostwatch {
 namespace {
 
-using namespace std::chrono_literals;
+/// What arrives, as "sender type priority", and when it was published.
+struct Arrivals {
+    std::vector<std::string> labels;
+    std::vector<Clock::time_point> times;
+};
 
-std::vector<int> consumeCores(Transport& transport, std::size_t most = 1'000'000) {
-    std::vector<int> cores;
-    transport.consume(
-        [&](const Message& message) {
-            cores.push_back(std::get<CpuSample>(message.measurement).core);
-        },
-        most, 0s);
-    return cores;
+Arrivals take(Transport& transport) {
+    Arrivals arrivals;
+    transport.processWith([&](const auto& message, const Header& header) {
+        using Message = std::decay_t<decltype(message)>;
+        arrivals.labels.push_back(std::to_string(header.sender) + ' ' +
+                                  typeNames[MessageTypes::indexOf<Message>] + ' ' +
+                                  sluice::toString(header.priority));
+        arrivals.times.push_back(header.timeStamp);
+    });
+    return arrivals;
 }
 
 class TransportTest : public ::testing::Test {
 protected:
+    Publisher publisher(std::uint32_t sender) { return {*transport_, sender, attempts_}; }
+    std::uint64_t attempts(std::size_t type, Priority priority) const {
+        return attempts_[type][indexOf(priority)];
+    }
+
     std::unique_ptr<Transport> transport_ = std::make_unique<Transport>();
+    Tally attempts_{};
 };
 
-TEST_F(TransportTest, KeepsTheOrderOfAProducer) {
-    auto publisher = transport_->publisher();
-    for (int i = 0; i < 5; ++i) {
-        EXPECT_TRUE(publisher.publish(CpuSample{i, 0}));
-    }
-    EXPECT_EQ(transport_->queued(), 5U);
-    EXPECT_EQ(consumeCores(*transport_, 3), (std::vector<int>{0, 1, 2}));
-    EXPECT_EQ(consumeCores(*transport_), (std::vector<int>{3, 4}));
-    EXPECT_TRUE(consumeCores(*transport_).empty());
+TEST_F(TransportTest, TellsWhoPublishedAndServesAlarmsFirst) {
+    EXPECT_TRUE(publisher(0).publish(CpuSample{}));
+    EXPECT_TRUE(publisher(2).publish(DiskSample{}));
+    EXPECT_TRUE(publisher(2).publish(Aggregate{}));
+    EXPECT_TRUE(publisher(1).publish(MemorySample{}));
+    EXPECT_TRUE(publisher(drillSender).publish(Alarm{}));
+    EXPECT_EQ(take(*transport_).labels,
+              (std::vector<std::string>{"4 alarm high", "2 aggregate medium", "0 cpu sample low",
+                                        "2 disk sample low", "1 memory sample low"}));
 }
 
-TEST_F(TransportTest, RefusesWhatDoesNotFitIntoTheLane) {
-    auto publisher = transport_->publisher();
-    auto other = transport_->publisher();
-    for (std::size_t i = 0; i < Transport::laneCapacity; ++i) {
-        EXPECT_TRUE(publisher.publish(CpuSample{}));
+TEST_F(TransportTest, KeepsRoomForAlarmsInAFlood) {
+    Publisher flooding = publisher(0);
+    std::size_t accepted = 0;
+    while (flooding.publish(CpuSample{})) {
+        ++accepted;
     }
-    EXPECT_FALSE(publisher.publish(CpuSample{}));
-    EXPECT_TRUE(other.publish(CpuSample{})) << "one full lane does not stop the others";
-    EXPECT_EQ(consumeCores(*transport_).size(), Transport::laneCapacity + 1);
-    EXPECT_TRUE(publisher.publish(CpuSample{}));
+    EXPECT_EQ(accepted, Transport::limitOf(Priority::low));
+    EXPECT_TRUE(publisher(0).publish(Aggregate{}));
+    EXPECT_TRUE(publisher(0).publish(Alarm{}));
+    EXPECT_EQ(attempts(MessageTypes::indexOf<CpuSample>, Priority::low), accepted + 1);
+    EXPECT_EQ(attempts(MessageTypes::indexOf<Aggregate>, Priority::medium), 1U);
+    EXPECT_EQ(attempts(MessageTypes::indexOf<Alarm>, Priority::high), 1U);
 }
 
 TEST_F(TransportTest, StampsTheMoment) {
-    auto publisher = transport_->publisher();
     const Clock::time_point before = Clock::now();
-    EXPECT_TRUE(publisher.publish(MemorySample{}));
+    EXPECT_TRUE(publisher(1).publish(MemorySample{}));
     const Clock::time_point after = Clock::now();
-    transport_->consume(
-        [&](const Message& message) {
-            EXPECT_EQ(message.source(), Source::memory);
-            EXPECT_GE(message.publishedAt, before);
-            EXPECT_LE(message.publishedAt, after);
-        },
-        1, 0s);
-}
-
-TEST_F(TransportTest, DeliversWhatWasAcceptedBeforeTheProducerLeft) {
-    {
-        auto publisher = transport_->publisher();
-        EXPECT_TRUE(publisher.publish(CpuSample{7, 0}));
-    }
-    transport_->close();
-    EXPECT_EQ(consumeCores(*transport_), std::vector<int>{7});
-    EXPECT_EQ(transport_->queued(), 0U);
+    const auto times = take(*transport_).times;
+    ASSERT_EQ(times.size(), 1U);
+    EXPECT_GE(times[0], before);
+    EXPECT_LE(times[0], after);
 }
 
 TEST_F(TransportTest, RefusesEverythingOnceClosed) {
-    auto publisher = transport_->publisher();
     transport_->close();
-    EXPECT_FALSE(publisher.publish(CpuSample{}));
-    EXPECT_TRUE(consumeCores(*transport_).empty());
+    EXPECT_FALSE(publisher(0).publish(Alarm{}));
+    EXPECT_EQ(attempts(MessageTypes::indexOf<Alarm>, Priority::high), 1U);
+    EXPECT_TRUE(take(*transport_).labels.empty());
 }
 
-TEST_F(TransportTest, WakesTheConsumer) {
-    std::thread producer([publisher = transport_->publisher()]() mutable {
-        EXPECT_TRUE(publisher.publish(CpuSample{}));
-    });
-    std::size_t consumed = 0;
-    while (consumed == 0) {
-        consumed = transport_->consume([](const Message&) {}, 10, 24h);
-    }
-    producer.join();
-    EXPECT_EQ(consumed, 1U);
+TEST(Sources, AreTheTypesOfTheSamplesInOrder) {
+    EXPECT_EQ(sourceOf<CpuSample>, Source::cpu);
+    EXPECT_EQ(sourceOf<MemorySample>, Source::memory);
+    EXPECT_EQ(sourceOf<DiskSample>, Source::disk);
+    EXPECT_EQ(sourceOf<NetworkSample>, Source::network);
 }
 
 }  // namespace

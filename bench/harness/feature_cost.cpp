@@ -85,8 +85,11 @@ void printFeatureCosts(std::ostream& out, const std::vector<Result>& results,
                        const std::vector<FeatureCost>& costs) {
     std::string last;
     for (const Result& result : results) {
-        if (result.scenario.kind == Kind::throughput && result.scenario.name != last) {
-            last = result.scenario.name;
+        const Scenario& scenario = result.scenario;
+        // The other sections repeat the main one in special circumstances.
+        if (scenario.kind == Kind::throughput && scenario.section.empty() &&
+            scenario.name != last) {
+            last = scenario.name;
             printScenarioCosts(out, results, last, costs);
         }
     }

@@ -32,7 +32,7 @@ Difference differenceOf(const Result& with, const Result& without);
 std::vector<Comparison> compareFeatures(const std::vector<Result>& results,
                                         const std::vector<FeatureCost>& costs);
 
-/// A table for each scenario with whole messages to time that has such pairs.
+/// A table for each scenario of the main section that times whole messages and has such pairs.
 void printFeatureCosts(std::ostream& out, const std::vector<Result>& results,
                        const std::vector<FeatureCost>& costs);
 

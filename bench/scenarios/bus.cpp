@@ -34,10 +34,14 @@ std::vector<Scenario> scenarios() {
         scenario("bus-64B-4p", Kind::throughput, 4),
     };
     for (Scenario& each : all) {
-        each.load = each.kind == Kind::loadedLatency ? 0.5 : 0;
-        each.what = each.name == mixedKinds
-                        ? "end-to-end throughput, three kinds of 64-byte messages mixed"
-                        : "";
+        if (each.kind == Kind::loadedLatency) {
+            each.load = 0.5;
+        }
+        if (each.kind == Kind::throughput) {
+            each.what = std::string("end-to-end throughput, 64-byte messages of ") +
+                        (each.name == mixedKinds ? "three kinds, mixed" : "one kind") +
+                        ", each bus at its own depth";
+        }
     }
     return all;
 }

@@ -39,14 +39,23 @@ TEST(FeatureCostTest, IsPrintedForPairsThatAreThere) {
     EXPECT_EQ(table.find("nothing"), std::string::npos);
 }
 
-TEST(FeatureCostTest, IsPrintedOnlyOfWholeMessages) {
-    std::ostringstream out;
-    std::vector<Result> results = {resultOf("full", {3}), resultOf("no-stats", {2})};
-    for (Result& result : results) {
-        result.scenario.kind = Kind::idleLatency;
-    }
-    printFeatureCosts(out, results, costs);
-    EXPECT_EQ(out.str(), "");
+TEST(FeatureCostTest, IsPrintedOnlyOfWholeMessagesInTheMainSection) {
+    const auto printed = [](const Scenario& scenario) {
+        std::vector<Result> results = {resultOf("full", {3}), resultOf("no-stats", {2})};
+        for (Result& result : results) {
+            result.scenario = scenario;
+        }
+        std::ostringstream out;
+        printFeatureCosts(out, results, costs);
+        return out.str();
+    };
+    Scenario scenario = throughputScenario();
+    EXPECT_NE(printed(scenario), "");
+    scenario.section = controlGroup;
+    EXPECT_EQ(printed(scenario), "");
+    scenario.section = "";
+    scenario.kind = Kind::idleLatency;
+    EXPECT_EQ(printed(scenario), "");
 }
 
 TEST(FeatureCostTest, StandsInTheReportAsRatio) {

@@ -8,6 +8,7 @@
 #include "harness/report_json.hpp"
 #include "harness/text.hpp"
 #include "harness/topology.hpp"
+#include "scenarios/bus.hpp"
 #include "scenarios/events.hpp"
 #include "scenarios/memory.hpp"
 #include "scenarios/queues.hpp"
@@ -185,8 +186,9 @@ int main(int argc, char** argv) {
         {app.add_subcommand("memory", "Pools and allocators"), {&memorySuite}},
         {app.add_subcommand("events", "Callback lists, dispatchers and event queues"),
          {&eventSuite}},
+        {app.add_subcommand("bus", "Typed messages through a bus"), {&busSuite}},
         {app.add_subcommand("all", "One after the other"),
-         {&queueSuite, &memorySuite, &eventSuite}},
+         {&queueSuite, &memorySuite, &eventSuite, &busSuite}},
     };
     for (const auto& [command, makers] : suites) {
         addOptions(*command, arguments);
@@ -202,7 +204,7 @@ int main(int argc, char** argv) {
     } catch (const CLI::CallForHelp& help) {
         return app.exit(help);
     } catch (const CLI::RequiredError&) {
-        std::cerr << "sluice_bench: name a suite: queues, memory, events or all\n";
+        std::cerr << "sluice_bench: name a suite: queues, memory, events, bus or all\n";
         return exitUsage;
     } catch (const std::exception& error) {
         std::cerr << "sluice_bench: " << error.what() << '\n';

@@ -131,12 +131,16 @@ std::string ratioText(const std::vector<Comparison>& comparisons, const std::str
 const char* const noBaseline = "none in this run";
 
 std::string baselineText(const std::vector<Comparison>& comparisons, const std::string& role) {
+    std::string baseline = noBaseline;
     for (const Comparison& comparison : comparisons) {
         if (comparison.role == role) {
-            return comparison.baseline;
+            if (baseline != noBaseline && baseline != comparison.baseline) {
+                return "each row to another one";
+            }
+            baseline = comparison.baseline;
         }
     }
-    return noBaseline;
+    return baseline;
 }
 
 // The best first, by a figure of the statistics; invalid results last.

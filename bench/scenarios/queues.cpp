@@ -4,6 +4,7 @@
 #include "harness/comparison.hpp"
 #include "harness/instruction_floor.hpp"
 #include "harness/machine.hpp"
+#include "scenarios/loaded_round.hpp"
 #include "scenarios/queue_matrix.hpp"
 
 #include <algorithm>
@@ -43,25 +44,6 @@ RoundPlan planFor(const Scenario& scenario, const Subject& subject, const SuiteO
     return plan;
 }
 
-// One round of the loaded-latency scenario. The load is a part of the throughput that the
-// subject has at this moment: a figure from minutes ago may come from a machine that was faster
-// or slower.
-Round loadedRound(const QueueRuns& runs, RoundPlan plan) {
-    RoundPlan calibration = plan;
-    calibration.messages = std::max<std::uint64_t>(20000, plan.messages / 10);
-    std::vector<double> throughput;
-    for (int i = 0; i < 3; ++i) {
-        Round round = runs.throughput64(calibration);
-        if (!round.error.empty()) {
-            return round;
-        }
-        throughput.push_back(round.ns);
-    }
-    plan.intervalNs = median(throughput) / plan.load;
-    plan.messages = std::uint64_t(plan.sendingNs / plan.intervalNs);
-    return runs.loadedLatency64(plan);
-}
-
 auto throughputOf(const QueueRuns& runs, std::size_t messageBytes) {
     switch (messageBytes) {
     case 8:
@@ -78,7 +60,7 @@ auto throughputOf(const QueueRuns& runs, std::size_t messageBytes) {
 Round runRound(const Scenario& scenario, const QueueRuns& runs, const RoundPlan& plan) {
     switch (scenario.kind) {
     case Kind::loadedLatency:
-        return loadedRound(runs, plan);
+        return loadedRound(runs.throughput64, runs.loadedLatency64, plan);
     case Kind::idleLatency:
         return runs.idleLatency64(plan);
     case Kind::rawEnqueue:

@@ -112,6 +112,7 @@ private:
         printControlGroup(out_, report.results);
         printVerdicts(out_, report.verdicts);
         printScaling(out_, report.results, suite_.scaling);
+        printFeatureCosts(out_, report.results, suite_.costs);
         printAbsent(out_, report.subjects);
         printChecklist(out_, report);
     }
@@ -201,7 +202,10 @@ private:
         const bool hasFloor = !report.noiseFloors.empty() &&
                               report.noiseFloors.back().scenario == results.front().scenario.name;
         complete(comparisons, hasFloor ? &report.noiseFloors.back() : nullptr, suite_.subjects);
-        const std::vector<Verdict> verdicts = judge(suite_.targets, results, comparisons);
+        std::vector<Verdict> verdicts = judge(suite_.targets, results, comparisons);
+        for (Verdict& each : judgeByLine(suite_.lineTargets, results, machine)) {
+            verdicts.push_back(std::move(each));
+        }
         printScenario(out_, results, comparisons, machine, suite_.columns);
         printVerdicts(out_, verdicts);
         out_.flush();

@@ -4,6 +4,8 @@
 /// What all suites have in common: subjects that take turns in scenarios, filters, tables, and a
 /// report.
 
+#include "harness/feature_cost.hpp"
+#include "harness/line_target.hpp"
 #include "harness/report_text.hpp"
 #include "harness/result.hpp"
 #include "harness/scaling.hpp"
@@ -78,9 +80,13 @@ struct Suite {
     std::function<std::vector<Comparison>(const std::vector<Result>&)> compare;
     RatioColumns columns;
     std::vector<Target> targets;
+    std::vector<LineTarget> lineTargets;
 
     /// The same work on one thread and on two; may be empty.
     std::vector<ScalingPair> scaling;
+
+    /// The same work with a feature and without it; may be empty.
+    std::vector<FeatureCost> costs;
 };
 
 /// Runs a suite, printing each table as soon as its scenario is done. `cpus` holds at least two

@@ -38,6 +38,14 @@ TEST(ReportTextTest, NamesTheBaselines) {
     EXPECT_NE(table.find("to the best paced peer, boost/spsc_queue/paced\n"), std::string::npos);
 }
 
+TEST(ReportTextTest, NamesNoBaselineWhereRowsHaveDifferentOnes) {
+    Report report = sampleReport();
+    report.comparisons.push_back(report.comparisons.front());
+    report.comparisons.back().baseline = "other/queue";
+    EXPECT_NE(tableOf(report).find("to the best peer as documented, each row to another one\n"),
+              std::string::npos);
+}
+
 TEST(ReportTextTest, ShowsAnInvalidResultInsteadOfItsTime) {
     Report report = sampleReport();
     report.results[0] = invalidResult("sluice/SpscRing");

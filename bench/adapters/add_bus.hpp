@@ -1,0 +1,84 @@
+#pragma once
+
+/// \file
+/// Turns the adapter of a bus into the subjects that it is measured as.
+
+#include "adapters/bus_messages.hpp"
+#include "harness/idle_latency.hpp"
+#include "harness/loaded_latency.hpp"
+#include "harness/raw_enqueue.hpp"
+#include "harness/subject.hpp"
+#include "harness/throughput.hpp"
+
+#include <sluice/wait/harvest_pacing.hpp>
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace sluice::bench {
+
+/// The rounds of one bus subject. They are null when the subject is absent.
+struct BusRuns {
+    Round (*throughput)(const RoundPlan&) = nullptr;
+    Round (*mixedThroughput)(const RoundPlan&) = nullptr;
+    Round (*rawEnqueue)(const RoundPlan&) = nullptr;
+    Round (*overflow)(const RoundPlan&) = nullptr;
+    Round (*loadedLatency)(const RoundPlan&) = nullptr;
+    Round (*idleLatency)(const RoundPlan&) = nullptr;
+};
+
+struct BusSubject {
+    Subject info;
+    BusRuns runs;
+
+    /// How many messages of medium priority it lets in.
+    std::size_t room = 0;
+
+    /// The subject, as documented, that it is compared with; empty when there is none.
+    std::string counterpart;
+};
+
+using BusSubjects = std::vector<BusSubject>;
+
+/// What follows the id of a subject that waits differently from how its library means it.
+inline const std::string pacedMark = "/paced";
+inline const std::string unpacedMark = "/unpaced";
+
+inline std::string nameOf(Way way) {
+    return way == Way::table ? ":table" : ":visitor";
+}
+
+template <template <Sending> class Bus, class PacingPolicy>
+BusRuns busRuns() {
+    using Text = Message<64>;
+    using One = Bus<Sending::one>;
+    return {&throughputRound<One, Text, PacingPolicy>,
+            &throughputRound<Bus<Sending::mixed>, Text, PacingPolicy>,
+            &rawEnqueueRound<One, Text>,
+            &overflowRound<One, Text>,
+            &loadedLatencyRound<One, Text, PacingPolicy>,
+            &idleLatencyRound<One, Text, PacingPolicy>};
+}
+
+/// Adds what `paced` and `unpaced` are two forms of: the one that the library means under the id of
+/// `subject`, the other one under that + `mark`.
+inline void addBothPacings(BusSubjects& subjects, const BusSubject& subject, const BusRuns& paced,
+                           const BusRuns& unpaced) {
+    BusSubject meant = subject;
+    BusSubject other = subject;
+    const bool ours = subject.info.ours;
+    meant.info.pacing = ours ? Pacing::harvest : Pacing::none;
+    meant.runs = ours ? paced : unpaced;
+    other.info.pacing = ours ? Pacing::none : Pacing::harvest;
+    other.runs = ours ? unpaced : paced;
+    other.info.id += ours ? unpacedMark : pacedMark;
+    if (!ours) {
+        other.counterpart = meant.info.id;
+    }
+    subjects.push_back(std::move(meant));
+    subjects.push_back(std::move(other));
+}
+
+}  // namespace sluice::bench

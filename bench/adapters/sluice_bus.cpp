@@ -1,0 +1,150 @@
+#include "adapters/bus_subjects.hpp"
+
+#include <sluice/bus/bus.hpp>
+
+#include <array>
+#include <cstdint>
+
+namespace sluice::bench {
+
+namespace {
+
+// Each differs from FullBusTraits in one thing.
+
+struct NoTimeTraits : FullBusTraits {
+    static constexpr TimeStamp timeStamp = TimeStamp::none;
+};
+
+struct ExactTimeTraits : FullBusTraits {
+    static constexpr TimeStamp timeStamp = TimeStamp::exact;
+};
+
+struct DeepTraits : FullBusTraits {
+    static constexpr std::size_t depth = 131072;
+};
+
+// What is between no statistics and bare.
+struct NoHeaderTraits : NoStatsBusTraits {
+    static constexpr bool ids = false;
+    static constexpr TimeStamp timeStamp = TimeStamp::none;
+    static constexpr bool senders = false;
+};
+
+template <class Traits, Way Consuming, Sending Kinds>
+class SluiceBus {
+    using Bus = sluice::Bus<Messages<BusMessage<0>, BusMessage<1>, BusMessage<2>>, Traits>;
+
+public:
+    SluiceBus(std::size_t, std::size_t) {}
+
+    struct Producer {
+        Bus& bus;
+        bool tryPush(const Message<64>& text) {
+            PublishOptions options;
+            options.sender = static_cast<std::uint32_t>(text.producer());
+            return withKind<Kinds>(text, [&](auto kind) { return publish(kind, text, options); });
+        }
+
+        template <class T>
+        bool publish(std::in_place_type_t<T>, const Message<64>& text,
+                     const PublishOptions& options) {
+            return bus.template emplaceWith<T>(options, text) == PublishResult::ok;
+        }
+    };
+
+    struct Consumer {
+        Bus& bus;
+        CurrentHandler current;
+        std::array<Subscription, 3> subscriptions;
+
+        template <class Handler>
+        std::size_t poll(const Handler& handler) {
+            const MessageHandler<Handler> each{handler};
+            if constexpr (Consuming == Way::visitor) {
+                return bus.processWith(each);
+            } else {
+                if (current.changesTo(handler)) {
+                    subscriptions = {};
+                    subscriptions = {bus.template subscribe<BusMessage<0>>(each),
+                                     bus.template subscribe<BusMessage<1>>(each),
+                                     bus.template subscribe<BusMessage<2>>(each)};
+                }
+                return bus.process();
+            }
+        }
+    };
+
+    Producer producer() { return {bus_}; }
+    Consumer consumer() { return {bus_, {}, {}}; }
+
+private:
+    Bus bus_;
+};
+
+template <class Traits, Way Consuming>
+struct Through {
+    template <Sending Kinds>
+    using Bus = SluiceBus<Traits, Consuming, Kinds>;
+};
+
+template <class Traits, Way Consuming>
+BusSubject described(const std::string& mode, const std::string& use) {
+    BusSubject subject;
+    subject.info.id = "sluice/" + mode + nameOf(Consuming);
+    subject.info.library = "sluice";
+    subject.info.ours = true;
+    subject.info.pacing = Pacing::harvest;
+    subject.info.use = use + ", emplaceWith(), " +
+                       (Consuming == Way::table ? "subscribe(), process()" : "processWith()");
+    Features& features = subject.info.features;
+    features.topology = "mpsc";
+    features.bound = "exact, depth " + std::to_string(Traits::depth);
+    features.order = "all producers";
+    features.inPlace = true;
+    features.blocking = true;
+    features.priority = Traits::priorities;
+    features.backPressure = Traits::priorities;
+    features.statistics = Traits::statistics;
+    features.typeErasure = Consuming == Way::table;
+    using AnyBus = sluice::Bus<Messages<BusMessage<0>>, Traits>;
+    subject.room = AnyBus::limitOf(Priority::medium);
+    return subject;
+}
+
+template <class Traits, Way Consuming>
+void addMode(BusSubjects& subjects, const std::string& mode, const std::string& use) {
+    using With = Through<Traits, Consuming>;
+    BusSubject subject = described<Traits, Consuming>(mode, use);
+    subject.counterpart = "mccc/" + mode + nameOf(Consuming);
+    addBothPacings(subjects, subject, busRuns<With::template Bus, HarvestPacing>(),
+                   busRuns<With::template Bus, NoPacing>());
+}
+
+// Of what shows the cost of a feature one form is enough.
+template <class Traits>
+void addVariant(BusSubjects& subjects, const std::string& mode, const std::string& use,
+                const std::string& counterpart) {
+    BusSubject subject = described<Traits, Way::visitor>(mode, use);
+    subject.runs = busRuns<Through<Traits, Way::visitor>::template Bus, HarvestPacing>();
+    subject.counterpart = counterpart;
+    subjects.push_back(std::move(subject));
+}
+
+}  // namespace
+
+void addSluiceBus(BusSubjects& subjects) {
+    addMode<FullBusTraits, Way::table>(subjects, "full", "FullBusTraits");
+    addMode<FullBusTraits, Way::visitor>(subjects, "full", "FullBusTraits");
+    addMode<NoStatsBusTraits, Way::table>(subjects, "no-stats", "NoStatsBusTraits");
+    addMode<NoStatsBusTraits, Way::visitor>(subjects, "no-stats", "NoStatsBusTraits");
+    addMode<BareBusTraits, Way::table>(subjects, "bare", "BareBusTraits");
+    addMode<BareBusTraits, Way::visitor>(subjects, "bare", "BareBusTraits");
+    addVariant<NoTimeTraits>(subjects, "no-time", "FullBusTraits, TimeStamp::none", "");
+    addVariant<ExactTimeTraits>(subjects, "exact-time", "FullBusTraits, TimeStamp::exact",
+                                "mccc/exact-time:visitor");
+    addVariant<NoHeaderTraits>(subjects, "no-header",
+                               "NoStatsBusTraits, no ids, time stamps and senders", "");
+    addVariant<DeepTraits>(subjects, "deep", "FullBusTraits, depth 131072", "mccc/full:visitor");
+}
+
+}  // namespace sluice::bench

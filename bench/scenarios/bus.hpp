@@ -1,0 +1,13 @@
+#pragma once
+
+/// \file
+/// The suite "bus": throughput and latency of typed messages, and what each feature of a bus costs.
+
+#include "scenarios/suite.hpp"
+
+namespace sluice::bench {
+
+/// `cpus` holds at least two CPUs; the calling thread is the consumer of every round.
+Suite busSuite(const SuiteOptions& options, const std::vector<int>& cpus);
+
+}  // namespace sluice::bench

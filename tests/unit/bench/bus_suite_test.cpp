@@ -1,0 +1,184 @@
+#include "scenarios/bus.hpp"
+
+#include "adapters/bus_subjects.hpp"
+#include "harness/comparison.hpp"
+#include "harness/interleave.hpp"
+#include "sample_report.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+
+namespace sluice::bench {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+class BusSuiteTest : public testing::Test {
+protected:
+    BusSuiteTest() {
+        options_.quick = true;
+        options_.messages = 2000;
+        suite_ = busSuite(options_, {allowedCpus().front(), allowedCpus().back()});
+    }
+
+    const Scenario& scenario(const std::string& name) const {
+        return *std::find_if(suite_.scenarios.begin(), suite_.scenarios.end(),
+                             [&](const Scenario& each) { return each.name == name; });
+    }
+
+    bool hasScenario(const std::string& name) const {
+        return std::any_of(suite_.scenarios.begin(), suite_.scenarios.end(),
+                           [&](const Scenario& each) { return each.name == name; });
+    }
+
+    /// Its place in the suite, or that behind the last one.
+    std::size_t indexOf(const std::string& id) const {
+        const auto found = std::find_if(suite_.subjects.begin(), suite_.subjects.end(),
+                                        [&](const Subject& each) { return each.id == id; });
+        return std::size_t(found - suite_.subjects.begin());
+    }
+    bool hasSubject(const std::string& id) const { return indexOf(id) < suite_.subjects.size(); }
+
+    Round run(const std::string& name, const std::string& id) const {
+        const Entrant entrant = suite_.enter(scenario(name), indexOf(id));
+        EXPECT_TRUE(entrant.run) << id << " takes no part in " << name;
+        return entrant.run ? entrant.run() : Round{};
+    }
+
+    SuiteOptions options_;
+    Suite suite_;
+};
+
+TEST_F(BusSuiteTest, EverySubjectDeliversWhatWasAccepted) {
+    for (const Subject& subject : suite_.subjects) {
+        if (subject.absentBecause.empty()) {
+            for (const char* const name : {"bus-64B-1p", "bus-3-kinds-64B-1p"}) {
+                EXPECT_EQ(run(name, subject.id).error, "") << subject.id << ", " << name;
+            }
+        }
+    }
+}
+
+TEST_F(BusSuiteTest, EveryScenarioRunsBothWays) {
+    for (const Scenario& each : suite_.scenarios) {
+        for (const char* const id : {"sluice/full:table", "sluice/full:visitor"}) {
+            const Round round = run(each.name, id);
+            EXPECT_EQ(round.error, "") << id << ", " << each.name;
+            EXPECT_GT(round.counts.delivered, options_.messages / 2) << id << ", " << each.name;
+        }
+    }
+}
+
+// BR-4: the modes and all that differ in one feature are compiled into this program, and the rounds
+// of all of them take turns.
+TEST_F(BusSuiteTest, MeasuresTheCostOfEachFeatureInOneProgramInterleaved) {
+    std::set<std::string> ids;
+    std::size_t pairs = 0;
+    for (const FeatureCost& cost : suite_.costs) {
+        if (cost.with.rfind("sluice/", 0) == 0) {
+            ids.insert({cost.with, cost.without});
+            ++pairs;
+        }
+    }
+    std::vector<std::function<Round()>> entries;
+    for (const std::string& id : ids) {
+        ASSERT_TRUE(hasSubject(id)) << id;
+        entries.push_back(suite_.enter(scenario("bus-64B-1p"), indexOf(id)).run);
+    }
+    std::vector<Series> series = interleave(entries, {0, 2}, [](std::size_t, std::size_t) {});
+
+    std::vector<Result> results;
+    std::set<std::size_t> firstPlaces;
+    auto next = series.begin();
+    for (const std::string& id : ids) {
+        ASSERT_EQ(next->error, "") << id;
+        ASSERT_EQ(next->records.size(), 2U) << id;
+        EXPECT_NE(next->records[0].place, next->records[1].place) << id << ": always the same turn";
+        firstPlaces.insert(next->records[0].place);
+        results.push_back(makeResult(scenario("bus-64B-1p"), id, RoundPlan{}, std::move(*next++),
+                                     quietMachine(), Conditions{}));
+    }
+    EXPECT_EQ(firstPlaces.size(), ids.size()) << "one round has all of them";
+    EXPECT_EQ(compareFeatures(results, suite_.costs).size(), pairs);
+}
+
+// BR-4: bare leaves out priorities, admission and counters, and what is measured as a feature's
+// cost differs in nothing else that subjects promise.
+TEST_F(BusSuiteTest, PairsDifferInTheirFeatureAlone) {
+    const std::map<std::string, Strings> differences = {
+        {"statistics", {"statistics: yes / no"}},
+        {"priorities and admission", {"priority: yes / no", "back-pressure: yes / no"}},
+        {"all but the ring", {"priority: yes / no", "back-pressure: yes / no"}},
+        {"header", {}},
+        {"time stamps, cached", {}},
+        {"time stamps, exact ones", {}},
+        {"depth 131072", {"bound: exact, depth 131072 / exact, depth 4096"}},
+        {"table of handlers", {"type erasure: yes / no"}},
+    };
+    for (const FeatureCost& cost : suite_.costs) {
+        ASSERT_TRUE(hasSubject(cost.with)) << cost.with;
+        ASSERT_TRUE(hasSubject(cost.without)) << cost.without;
+        if (cost.with.rfind("sluice/", 0) == 0) {
+            EXPECT_EQ(featureDifferences(suite_.subjects[indexOf(cost.with)].features,
+                                         suite_.subjects[indexOf(cost.without)].features),
+                      differences.at(cost.feature))
+                << cost.with << " - " << cost.without;
+        }
+    }
+}
+
+// Without a consumer each mode lets in what its admission says, no more and no less.
+TEST_F(BusSuiteTest, ModesDifferInAdmission) {
+    const std::map<std::string, std::uint64_t> rooms = {{"sluice/full:visitor", 4096 * 80 / 100},
+                                                        {"sluice/no-stats:table", 4096 * 80 / 100},
+                                                        {"sluice/bare:visitor", 4096}};
+    for (const auto& [id, room] : rooms) {
+        const Counts counts = run("control-overflow-64B", id).counts;
+        const std::uint64_t batches = 2;  // the first is the run-in
+        EXPECT_EQ(counts.accepted, batches * room) << id;
+        EXPECT_EQ(counts.rejected, batches * 7 * room) << id;
+    }
+}
+
+TEST_F(BusSuiteTest, ListsAPeerThatWasNotCompiledIn) {
+    for (const char* const id : {"mccc/full:table", "mccc/no-stats:visitor", "mccc/bare:visitor"}) {
+        ASSERT_TRUE(hasSubject(id)) << id;
+        EXPECT_NE(suite_.subjects[indexOf(id)].absentBecause.find("SLUICE_PEER_MCCC_INCLUDE"),
+                  std::string::npos);
+    }
+}
+
+TEST_F(BusSuiteTest, TargetsAreOfWhatIsMeasured) {
+    const auto expectThere = [this](const std::string& name, const std::string& id) {
+        EXPECT_TRUE(hasScenario(name)) << name;
+        EXPECT_TRUE(hasSubject(id)) << id;
+    };
+    for (const Target& target : suite_.targets) {
+        expectThere(target.scenario, target.subject);
+        const std::string documented = target.baseline.substr(0, target.baseline.rfind(pacedMark));
+        EXPECT_TRUE(documented.empty() || hasSubject(documented)) << target.baseline;
+    }
+    for (const LineTarget& target : suite_.lineTargets) {
+        expectThere(target.scenario, target.subject);
+    }
+}
+
+TEST_F(BusSuiteTest, ComparesEachModeWithTheSameModeOfThePeer) {
+    const std::vector<Result> results = {
+        resultOf("sluice/full:visitor", {10, 10}), resultOf("mccc/full:visitor", {40, 50}),
+        resultOf("mccc/full:visitor/paced", {20, 20}), resultOf("mccc/bare:visitor", {5, 5})};
+    Strings compared;
+    for (const Comparison& each : suite_.compare(results)) {
+        compared.push_back(each.subject + " / " + each.baseline);
+    }
+    EXPECT_EQ(compared, (Strings{"sluice/full:visitor / mccc/full:visitor",
+                                 "sluice/full:visitor / mccc/full:visitor/paced"}));
+}
+
+}  // namespace
+}  // namespace sluice::bench

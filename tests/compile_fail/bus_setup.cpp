@@ -81,8 +81,8 @@ Bus<Messages<ThrowingDestructor>> bus;
 #elif CASE == 12
 // EXPECT: a bus without priorities is a bare ring, which cannot drop messages
 struct DroppingRing : sluice::BareBusTraits {
-    static constexpr std::array<sluice::Overflow, sluice::priorityCount> overflow{
-        sluice::Overflow::dropOldest, sluice::Overflow::dropOldest, sluice::Overflow::dropOldest};
+    static constexpr std::array<sluice::BusOverflow, sluice::priorityCount> overflow{
+        sluice::BusOverflow::dropOldest, sluice::BusOverflow::dropOldest, sluice::BusOverflow::dropOldest};
 };
 Bus<Messages<Small>, DroppingRing> bus;
 #endif

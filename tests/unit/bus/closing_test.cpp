@@ -19,7 +19,7 @@ class BusClosingTest : public testing::Test {
 protected:
     std::unique_ptr<Bus<TestMessages, Traits>> owned =
         std::make_unique<Bus<TestMessages, Traits>>();
-    Bus<TestMessages, Traits>& bus = *owned;
+    Bus<TestMessages, Traits>& theBus = *owned;
 };
 
 struct OneProducer : DeepTraits<16> {
@@ -30,7 +30,7 @@ using Modes = testing::Types<DeepTraits<16>, DeepTraits<16, NoStatsBusTraits>,
 TYPED_TEST_SUITE(BusClosingTest, Modes);
 
 TYPED_TEST(BusClosingTest, WhatWasAcceptedIsDelivered) {
-    auto& bus = this->bus;
+    auto& bus = this->theBus;
     for (int i = 0; i < 3; ++i) {
         ASSERT_EQ(bus.publish(Sample{i}), PublishResult::ok);
     }
@@ -47,7 +47,7 @@ TYPED_TEST(BusClosingTest, WhatWasAcceptedIsDelivered) {
 
 TYPED_TEST(BusClosingTest, DestructorDestroysWhatIsLeft) {
     for (int i = 0; i < 5; ++i) {
-        ASSERT_EQ(this->bus.publish(Counted(i)), PublishResult::ok);
+        ASSERT_EQ(this->theBus.publish(Counted(i)), PublishResult::ok);
     }
     EXPECT_EQ(Counted::alive, 5);
     this->owned.reset();
@@ -56,19 +56,19 @@ TYPED_TEST(BusClosingTest, DestructorDestroysWhatIsLeft) {
 
 TYPED_TEST(BusClosingTest, DiscardThrowsAwayWhatIsLeft) {
     for (int i = 0; i < 5; ++i) {
-        ASSERT_EQ(this->bus.publish(Counted(i)), PublishResult::ok);
+        ASSERT_EQ(this->theBus.publish(Counted(i)), PublishResult::ok);
     }
-    EXPECT_EQ(this->bus.discard(), 5U);
+    EXPECT_EQ(this->theBus.discard(), 5U);
     EXPECT_EQ(Counted::alive, 0);
-    EXPECT_EQ(this->bus.sizeApprox(), 0U);
+    EXPECT_EQ(this->theBus.sizeApprox(), 0U);
     if constexpr (TypeParam::statistics) {
-        EXPECT_EQ(this->bus.statistics().total().discarded, 5U);
-        EXPECT_TRUE(areBalanced(this->bus, 5));
+        EXPECT_EQ(this->theBus.statistics().total().discarded, 5U);
+        EXPECT_TRUE(areBalanced(this->theBus, 5));
     }
 }
 
 TYPED_TEST(BusClosingTest, DrainWaitsForTheConsumer) {
-    auto& bus = this->bus;
+    auto& bus = this->theBus;
     std::vector<int> seen;
     for (int i = 0; i < 5; ++i) {
         ASSERT_EQ(bus.publish(Sample{i}), PublishResult::ok);
@@ -83,14 +83,14 @@ TYPED_TEST(BusClosingTest, DrainWaitsForTheConsumer) {
 }
 
 TYPED_TEST(BusClosingTest, DrainGivesUpAtItsDeadline) {
-    ASSERT_EQ(this->bus.publish(Sample{}), PublishResult::ok);
-    EXPECT_FALSE(this->bus.drain(steady_clock::now()));
-    EXPECT_EQ(this->bus.process(), 1U);
-    EXPECT_TRUE(this->bus.drain(steady_clock::now()));
+    ASSERT_EQ(this->theBus.publish(Sample{}), PublishResult::ok);
+    EXPECT_FALSE(this->theBus.drain(steady_clock::now()));
+    EXPECT_EQ(this->theBus.process(), 1U);
+    EXPECT_TRUE(this->theBus.drain(steady_clock::now()));
 }
 
 TYPED_TEST(BusClosingTest, HandlerMayCloseAndDrain) {
-    auto& bus = this->bus;
+    auto& bus = this->theBus;
     ASSERT_EQ(bus.publish(Sample{1}), PublishResult::ok);
     ASSERT_EQ(bus.publish(Sample{2}), PublishResult::ok);
     int calls = 0;
@@ -105,7 +105,7 @@ TYPED_TEST(BusClosingTest, HandlerMayCloseAndDrain) {
 }
 
 TYPED_TEST(BusClosingTest, WaitEndsWithAMessage) {
-    auto& bus = this->bus;
+    auto& bus = this->theBus;
     EXPECT_FALSE(bus.waitFor(std::chrono::nanoseconds(1)));
     Crew crew;
     crew.add([&] { ASSERT_EQ(bus.publish(Sample{7}), PublishResult::ok); });

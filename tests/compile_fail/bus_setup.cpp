@@ -82,7 +82,8 @@ Bus<Messages<ThrowingDestructor>> bus;
 // EXPECT: a bus without priorities is a bare ring, which cannot drop messages
 struct DroppingRing : sluice::BareBusTraits {
     static constexpr std::array<sluice::BusOverflow, sluice::priorityCount> overflow{
-        sluice::BusOverflow::dropOldest, sluice::BusOverflow::dropOldest, sluice::BusOverflow::dropOldest};
+        sluice::BusOverflow::dropOldest, sluice::BusOverflow::dropOldest,
+        sluice::BusOverflow::dropOldest};
 };
 Bus<Messages<Small>, DroppingRing> bus;
 #endif

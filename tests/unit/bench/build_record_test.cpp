@@ -31,7 +31,7 @@ protected:
                                  "/record.cpp -P \"" SLUICE_SOURCE_DIR
                                  "/bench/cmake/build_record.cmake\" 2> " +
                                  folder_ + "/errors";
-        // NOLINTNEXTLINE(concurrency-mt-unsafe): this test has one thread
+        // NOLINTNEXTLINE(concurrency-mt-unsafe): there is no other thread
         return std::system(call.c_str()) == 0;
     }
 

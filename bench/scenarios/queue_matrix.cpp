@@ -1,7 +1,5 @@
 #include "scenarios/queue_matrix.hpp"
 
-#include "harness/topology.hpp"
-
 #include <algorithm>
 
 namespace sluice::bench {
@@ -40,11 +38,10 @@ std::vector<Scenario> loads(bool quick) {
 
 // The main part runs on the first two CPUs; here are the other distances that the machine has.
 // Threads that may run anywhere have none.
-std::vector<Scenario> distances(bool unpinned, const std::vector<int>& cpus) {
+std::vector<Scenario> distances(bool unpinned, const std::vector<CpuPlace>& places) {
     if (unpinned) {
         return {};
     }
-    const std::vector<CpuPlace> places = placesOf(cpus);
     const std::string usual = places.size() < 2 ? "" : distanceOf(places[0], places[1]);
     std::vector<Scenario> all;
     for (const CpuPair& pair : pairsByDistance(places)) {
@@ -73,7 +70,8 @@ bool isUnpadded(const Subject& subject) {
 
 }  // namespace
 
-std::vector<Scenario> queueScenarios(bool quick, bool unpinned, const std::vector<int>& cpus) {
+std::vector<Scenario> queueScenarios(bool quick, bool unpinned,
+                                     const std::vector<CpuPlace>& places) {
     std::vector<Scenario> all = {
         across("spsc-8B", 8, 1),
         across("spsc-64B", 64, 1),
@@ -100,7 +98,7 @@ std::vector<Scenario> queueScenarios(bool quick, bool unpinned, const std::vecto
         across("mpsc-64B-2p-everywhere", 64, 2, Spread::everywhere),
         across("mpsc-64B-4p-everywhere", 64, 4, Spread::everywhere),
     };
-    for (const std::vector<Scenario>& more : {distances(unpinned, cpus), loads(quick), crowds}) {
+    for (const std::vector<Scenario>& more : {distances(unpinned, places), loads(quick), crowds}) {
         all.insert(all.end(), more.begin(), more.end());
     }
     return all;

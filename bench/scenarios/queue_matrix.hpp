@@ -6,13 +6,16 @@
 
 #include "harness/result.hpp"
 #include "harness/subject.hpp"
+#include "harness/topology.hpp"
 
 #include <vector>
 
 namespace sluice::bench {
 
-/// `cpus` are in the order in which threads take them; `unpinned`: the threads take none.
-std::vector<Scenario> queueScenarios(bool quick, bool unpinned, const std::vector<int>& cpus);
+/// `places` are those of the CPUs, in the order in which threads take them; `unpinned`: the threads
+/// take none.
+std::vector<Scenario> queueScenarios(bool quick, bool unpinned,
+                                     const std::vector<CpuPlace>& places);
 
 /// Queues for one producer are compared with each other, and so are those for many; latency has
 /// them all.

@@ -87,7 +87,7 @@ double floorFor(const Scenario& scenario) {
 Suite queueSuite(const SuiteOptions& options, const std::vector<int>& cpus) {
     Suite suite;
     suite.name = "queues";
-    suite.scenarios = queueScenarios(options.quick, options.unpinned, cpus);
+    suite.scenarios = queueScenarios(options.quick, options.unpinned, placesOf(cpus));
     const auto subjects = std::make_shared<const QueueSubjects>(queueSubjects());
     for (const QueueSubject& subject : *subjects) {
         suite.subjects.push_back(subject.info);

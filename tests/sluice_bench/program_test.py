@@ -25,7 +25,11 @@ def measured(tmp_path_factory):
 
 def test_keeps_to_the_schema(measured):
     assert measured.run["quick"] is True
-    assert {each.kind for each in measured.scenarios} >= {"e2e-throughput", "idle-latency"}
+    kinds = {each.name: each.kind for each in measured.scenarios}
+    assert kinds.pop("spsc-8B") == "e2e-throughput"
+    # A quick run has a time limit, and says what it had no time for.
+    late = dict.fromkeys(measured.run["skipped_scenarios"])
+    assert (late | kinds)["idle-latency-64B"] in ("idle-latency", None)
 
 
 def test_a_quick_run_is_not_credible(measured):

@@ -17,8 +17,15 @@
 namespace sluice::bench {
 namespace {
 
+// Of a machine with two packages of two cores.
 std::vector<Scenario> matrix(bool quick = false, bool unpinned = false) {
-    return queueScenarios(quick, unpinned, {0, 1});
+    std::vector<CpuPlace> places(4);
+    for (int cpu = 0; cpu < 4; ++cpu) {
+        CpuPlace& place = places[std::size_t(cpu)];
+        place.cpu = place.core = cpu;
+        place.package = place.l3 = cpu / 2;
+    }
+    return queueScenarios(quick, unpinned, places);
 }
 
 template <class Value>
@@ -122,11 +129,26 @@ TEST(QueueSubjectsTest, HaveAQueueWithAndWithoutPadding) {
     EXPECT_TRUE(takingPartIn("mpsc-64B-1p", subjects).empty());
 }
 
+std::set<std::string> distancesIn(const std::vector<Scenario>& scenarios) {
+    std::set<std::string> names;
+    for (const Scenario& scenario : scenarios) {
+        if (scenario.section == distanceSection) {
+            EXPECT_EQ(scenario.cpus, (std::vector<int>{0, 2})) << scenario.name;
+            names.insert(scenario.name);
+        }
+    }
+    return names;
+}
+
+// BR-21: the distances that the machine has besides that of the main pair.
+TEST(QueueMatrixTest, HasTheOtherDistances) {
+    const std::set<std::string> expected = {"spsc-64B-other-package", "mpsc-64B-1p-other-package"};
+    EXPECT_EQ(distancesIn(matrix()), expected);
+}
+
 // BR-22: threads that may run anywhere are at no distance from each other.
 TEST(QueueMatrixTest, HasNoDistancesWithoutPins) {
-    for (const Scenario& scenario : matrix(false, true)) {
-        EXPECT_NE(scenario.section, distanceSection);
-    }
+    EXPECT_TRUE(distancesIn(matrix(false, true)).empty());
 }
 
 }  // namespace

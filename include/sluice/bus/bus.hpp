@@ -24,10 +24,10 @@
 /// handlers and the lock of a changed table of handlers.
 ///
 /// Order: a message is delivered before those of the same priority whose publication began after
-/// its own had returned. With Service::strict it is delivered before all of a lower priority that
-/// are still queued: so a message of high priority waits for at most one handler of lower ones, the
-/// one that runs. With Service::weighted, a message at the head of its priority waits for at most
-/// the weights of the others.
+/// its own had returned. With Service::strict a message of high priority, once its publication has
+/// returned, waits for at most one handler of lower ones, the one that runs; one of medium priority
+/// for at most 16 of low ones. With Service::weighted, a message at the head of its priority waits
+/// for at most twice the weights of the others.
 ///
 /// Admission: a message is let in while fewer messages than the limit of its priority are in the
 /// bus, those counted that are being published or handled. A refusal is exact: the limit was
@@ -69,6 +69,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <tuple>
 #include <type_traits>
@@ -131,6 +132,9 @@ public:
     template <class Iterator>
     std::size_t publishAll(Iterator first, Iterator last, const PublishOptions& options = {}) {
         using T = typename std::iterator_traits<Iterator>::value_type;
+        static_assert(std::is_base_of_v<std::forward_iterator_tag,
+                                        typename std::iterator_traits<Iterator>::iterator_category>,
+                      "publishAll() counts the range first: it needs forward iterators");
         const auto build = [&](Envelope& envelope) {
             envelope.template build<T>(*first);
             ++first;
@@ -152,7 +156,9 @@ public:
 
     /// Has handler(const T&) or handler(const T&, const Header&) called for each T that is served
     /// after process() has been called next. Handlers are called in the order of their
-    /// subscription. The result is empty when Traits::maxHandlers are there already.
+    /// subscription. The result is empty when Traits::maxHandlers are there already; a handler that
+    /// has ended itself counts until it returns. The consumer may call the handler before this call
+    /// has returned: a handler that is to end its own subscription must not count on having it yet.
     template <class T, class Handler>
     Subscription subscribe(Handler&& handler) {
         using H = std::decay_t<Handler>;
@@ -163,8 +169,10 @@ public:
         } else {
             static_assert(std::is_invocable_v<H&, const T&>,
                           "a handler takes (const T&) or (const T&, const Header&)");
-            id = table.add([h = H(std::forward<Handler>(handler))](
-                               const T& message, const Header&) mutable { h(message); });
+            id = table.add(
+                [h = H(std::forward<Handler>(handler))](const T& message, const Header&) mutable {
+                    static_cast<void>(std::invoke(h, message));
+                });
         }
         return id.life == 0 ? Subscription() : Subscription(this, &remove<T>, id.place, id.life);
     }

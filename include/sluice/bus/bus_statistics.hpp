@@ -74,9 +74,10 @@ template <std::size_t TypeCount>
 struct BusStatistics {
     std::array<std::array<MessageCounts, priorityCount>, TypeCount> counts;
     std::array<QueueTimes, priorityCount> times;
-    std::size_t highWater = 0;  ///< the most messages that were in the bus at once
+    std::size_t highWater =
+        0;  ///< the most messages that publishers saw in the bus after their own
 
-    [[nodiscard]] const MessageCounts& of(std::size_t typeIndex, Priority priority) const noexcept {
+    [[nodiscard]] MessageCounts of(std::size_t typeIndex, Priority priority) const noexcept {
         return counts[typeIndex][static_cast<std::size_t>(priority)];
     }
     [[nodiscard]] MessageCounts ofType(std::size_t typeIndex) const noexcept {

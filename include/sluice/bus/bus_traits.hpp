@@ -24,7 +24,8 @@ enum class BusOverflow : unsigned char {
     block,       ///< the publisher waits for room
     blockFor,    ///< the publisher waits for room, at most Traits::blockLimit
     dropOldest,  ///< the oldest message of the same priority makes room, and is counted
-    keepLatest,  ///< the oldest message of the same priority and type makes room, and is counted
+    keepLatest,  ///< the oldest message of the same priority and type makes room, and is counted:
+                 ///< of what there is no room for, the latest stays
 };
 
 /// In which order the priorities are served.
@@ -40,6 +41,8 @@ enum class Producers : unsigned char { one, many };
 ///
 ///     void handlerFailed(std::size_t typeIndex, std::exception_ptr) noexcept;
 ///     void pressureChanged(Pressure before, Pressure now) noexcept;
+///
+/// Calls of several threads may overlap. The last one tells the level that lasts.
 struct NoBusObserver {};
 
 /// What a bus can be told, besides what QueueTraits has. Derive and redeclare what changes;
@@ -89,8 +92,8 @@ struct FullBusTraits : QueueTraits {
     static constexpr std::size_t maxHandlers = 16;
     static constexpr std::size_t handlerSize = 48;
 
-    /// With one producer publishing takes no atomic read-modify-write; debug builds notice a second
-    /// one.
+    /// Without priorities, one producer publishes without an atomic read-modify-write, and debug
+    /// builds notice a second one. With priorities this changes nothing.
     static constexpr Producers producers = Producers::many;
 };
 

@@ -25,8 +25,8 @@ struct IdField {
 template <>
 struct IdField<true> {
     static constexpr bool hasId = true;
-    /// The number of the message among those of its priority, in the order of the queue, from 0. A
-    /// gap stands for messages that were dropped or whose constructor threw.
+    /// How many messages the bus had let in before this one, of all priorities: so it grows with
+    /// the order of publication, and comes round with half the range of the traits' Index.
     std::uint64_t id;
 };
 

@@ -11,7 +11,8 @@ namespace sluice {
 /// Any thread may end it. When unsubscribe() or the destructor returns, the handler does not run
 /// and never will again; what it captured has been destroyed. Two exceptions, as waiting would wait
 /// for itself: called by the handler itself, directly or through what it calls, the handler ends
-/// when it returns. So do not end a subscription while holding a lock that its handler takes.
+/// when it returns. So do not end a subscription while holding a lock that its handler takes, nor
+/// inside a handler whose own subscription the other one ends.
 ///
 /// An empty one belongs to no bus; subscribe() returns it when the table is full. The bus must
 /// outlive its subscriptions.

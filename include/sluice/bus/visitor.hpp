@@ -1,11 +1,12 @@
 #pragma once
 
+#include <functional>
 #include <type_traits>
 #include <utility>
 
 namespace sluice {
 
-/// Several callables as one, to be chosen from by the type of the argument:
+/// Several callables of class type as one, to be chosen from by the type of the argument:
 ///
 ///     bus.processWith(sluice::overload([](const Alarm&) { ... }, [](const Sample&) { ... }));
 template <class... Fs>
@@ -45,13 +46,13 @@ void callVisitor(Visitor& visitor, Message& message, const Header& header) {
             callVisitor(visitor.visitor, message, header);
         }
     } else if constexpr (std::is_invocable_v<Visitor&, Message&, const Header&>) {
-        visitor(message, header);
+        static_cast<void>(std::invoke(visitor, message, header));
     } else {
         static_assert(
             std::is_invocable_v<Visitor&, Message&>,
             "the visitor does not take every message of the bus: add an overload, or wrap "
             "it in sluice::partial()");
-        visitor(message);
+        static_cast<void>(std::invoke(visitor, message));
     }
 }
 

@@ -182,6 +182,15 @@ public:
         }
     }
 
+    /// Whether consume() would find a message, or a slot to skip. By the consumer.
+    [[nodiscard]] bool hasArrival() const noexcept {
+        const Index head = head_.load(std::memory_order_relaxed);  // own variable
+        // Relaxed: consume() looks again.
+        const Index turn =
+            slots_[Positions::slot(head, slots_.mask())].turn.load(std::memory_order_relaxed);
+        return turn == filled(head) || turn == skipped(head);
+    }
+
     /// Destroys the message that front() returned and gives its slot back.
     void popFront() noexcept {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);

@@ -150,6 +150,12 @@ public:
         return oldestOrNull();
     }
 
+    /// Whether consume() would find a message. By the consumer.
+    [[nodiscard]] bool hasArrival() const noexcept {
+        // Relaxed, both: own variable, and consume() looks again.
+        return head_.load(std::memory_order_relaxed) != tail_.load(std::memory_order_relaxed);
+    }
+
     /// Destroys the message that front() returned and gives its slot back.
     void popFront() noexcept {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);

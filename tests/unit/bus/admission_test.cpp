@@ -72,6 +72,33 @@ TEST(BusAdmissionTest, BusMayBeFullToTheLastSlot) {
     EXPECT_EQ(expected, next);
 }
 
+struct OddDepth
+    : OverflowTraits<BusOverflow::reject, BusOverflow::dropOldest, BusOverflow::reject, 3> {
+    static constexpr std::array<std::size_t, priorityCount> limits{100, 100, 100};
+};
+
+// The ring has a place more than there are slots. Nothing has come to it yet, whatever lay in
+// memory.
+TEST(BusAdmissionTest, PlaceBeyondTheDepthIsEmptyFromTheStart) {
+    using OddBus = Bus<TestMessages, OddDepth>;
+    alignas(OddBus) static std::array<unsigned char, sizeof(OddBus)> memory;
+    memory.fill(1);
+    auto* const bus = new (memory.data()) OddBus;
+    for (int i = 0; i < 3; ++i) {
+        ASSERT_EQ(bus->publish(Sample{i}), PublishResult::ok);
+    }
+    std::vector<int> seen;
+    bus->processWith(partial([&](Sample& sample) {
+        if (sample.value == 0) {
+            EXPECT_EQ(bus->publish(Sample{100}), PublishResult::ok);
+        }
+        seen.push_back(sample.value);
+    }));
+    EXPECT_EQ(seen, (std::vector<int>{0, 2, 100}));
+    EXPECT_EQ(bus->sizeApprox(), 0U);
+    bus->~OddBus();
+}
+
 TEST(BusAdmissionTest, BusWithoutPrioritiesIsFilledToTheBrim) {
     TestBus<5, BareBusTraits> bus;
     for (int i = 0; i < 5; ++i) {

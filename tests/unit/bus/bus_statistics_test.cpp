@@ -27,17 +27,17 @@ TEST(BusStatisticsTest, TellWhatBecameOfEachTypeAndPriority) {
     (void)bus.publish(Alarm{}, Priority::high);
 
     const auto statistics = bus.statistics();
-    const MessageCounts& low = statistics.of(0, Priority::low);
+    const MessageCounts low = statistics.of(0, Priority::low);
     EXPECT_EQ(low.published, 6U);
     EXPECT_EQ(low.refused, 2U);
     EXPECT_EQ(low.full, 0U);
     EXPECT_EQ(low.delivered, 1U);
     EXPECT_EQ(low.queued(), 5U);
-    const MessageCounts& medium = statistics.of(1, Priority::medium);
+    const MessageCounts medium = statistics.of(1, Priority::medium);
     EXPECT_EQ(medium.published, 2U);
     EXPECT_EQ(medium.refused, 2U);
     EXPECT_EQ(medium.delivered, 2U);
-    const MessageCounts& high = statistics.of(2, Priority::high);
+    const MessageCounts high = statistics.of(2, Priority::high);
     EXPECT_EQ(high.published, 1U);
     EXPECT_EQ(high.full, 1U);
     EXPECT_EQ(high.delivered, 1U);
@@ -49,6 +49,20 @@ TEST(BusStatisticsTest, TellWhatBecameOfEachTypeAndPriority) {
     EXPECT_EQ(statistics.times[1].count, 2U);
     EXPECT_EQ(statistics.times[2].count, 1U);
     EXPECT_TRUE(areBalanced(bus, 15));
+}
+
+struct NoPriorities : DeepTraits<10> {
+    static constexpr bool priorities = false;
+};
+
+TEST(BusStatisticsTest, WithoutPrioritiesAllIsMedium) {
+    Bus<TestMessages, NoPriorities> bus;
+    ASSERT_EQ(bus.publish(Sample{}, PublishOptions{Priority::high}), PublishResult::ok);
+    bus.process();
+    const MessageCounts medium = bus.statistics().of(0, Priority::medium);
+    EXPECT_EQ(medium.published, 1U);
+    EXPECT_EQ(medium.delivered, 1U);
+    EXPECT_EQ(bus.statistics().ofPriority(Priority::high).published, 0U);
 }
 
 TEST(BusStatisticsTest, CountsOfThreadsThatHaveEndedStay) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <vector>
@@ -103,6 +104,36 @@ TYPED_TEST(BusClosingTest, HandlerMayCloseAndDrain) {
     EXPECT_EQ(calls, 2);
     EXPECT_TRUE(bus.isDrained());
 }
+
+#if defined(__cpp_exceptions)
+struct Refusal {
+    Refusal(std::atomic<bool>& isBegun, const std::atomic<bool>& mayThrow) {
+        isBegun = true;
+        awaitThat([&] { return mayThrow.load(); });
+        throw 1;
+    }
+};
+
+// The last thing that happens is a constructor that throws.
+TYPED_TEST(BusClosingTest, DrainHearsOfTheEndWhoeverBringsItAbout) {
+    for (int i = 0; i < 20; ++i) {
+        const auto bus = std::make_unique<Bus<Messages<Refusal>, TypeParam>>();
+        std::atomic<bool> isBegun{false};
+        std::atomic<bool> mayThrow{false};
+        Crew crew;
+        crew.add(
+            [&] { EXPECT_THROW((void)bus->template emplace<Refusal>(isBegun, mayThrow), int); });
+        crew.add([&] { bus->run(); });
+        crew.add([&] {
+            awaitThat([&] { return isBegun.load(); });
+            EXPECT_TRUE(bus->drain(steady_clock::now() + hours(1)));
+        });
+        crew.start();
+        awaitThat([&] { return bus->isClosed(); });
+        mayThrow = true;
+    }
+}
+#endif
 
 TYPED_TEST(BusClosingTest, WaitEndsWithAMessage) {
     auto& bus = this->theBus;

@@ -69,6 +69,79 @@ TEST(BusOverflowTest, LatestOfATypeReplacesAnOlderOne) {
     EXPECT_TRUE(areBalanced(bus, 22));
 }
 
+// Others keep the bus above the limit of low: whatever low gives up, it does not get in.
+TEST(BusOverflowTest, NothingIsDroppedInVain) {
+    const auto check = [](auto& bus) {
+        for (int i = 0; i < 10; ++i) {
+            ASSERT_EQ(bus.publish(Sample{i}, Priority::low), PublishResult::ok);
+        }
+        for (int i = 0; i < 65; ++i) {
+            ASSERT_EQ(bus.publish(Sample{i}, Priority::high), PublishResult::ok);
+        }
+        EXPECT_EQ(bus.publish(Sample{}, Priority::low), PublishResult::refused);
+        EXPECT_EQ(bus.statistics().total().dropped, 0U);
+    };
+    Bus<TestMessages,
+        OverflowTraits<BusOverflow::dropOldest, BusOverflow::reject, BusOverflow::reject, 100>>
+        dropping;
+    check(dropping);
+    Bus<TestMessages,
+        OverflowTraits<BusOverflow::keepLatest, BusOverflow::reject, BusOverflow::reject, 100>>
+        keeping;
+    check(keeping);
+}
+
+struct DropHigh
+    : OverflowTraits<BusOverflow::reject, BusOverflow::reject, BusOverflow::dropOldest, 16> {
+    static constexpr std::array<std::size_t, priorityCount> limits{100, 100, 100};
+};
+
+// While a publisher is stopped, slots that were taken out of turn cannot come back.
+TEST(BusOverflowTest, NothingIsDroppedWhileNoSlotCanComeBack) {
+    using SlowBus = Bus<Messages<Sample, std::vector<int>>, DropHigh>;
+    SlowBus bus;
+    struct Stop {
+        SlowBus& bus;
+        operator std::vector<int>() const {
+            for (int i = 0; i < 15; ++i) {
+                EXPECT_EQ(bus.publish(Sample{i}, Priority::high), PublishResult::ok);
+            }
+            EXPECT_EQ(bus.process(1), 1U);
+            EXPECT_EQ(bus.publish(Sample{}, Priority::high), PublishResult::full);
+            EXPECT_EQ(bus.statistics().total().dropped, 0U);
+            return {};
+        }
+    };
+    EXPECT_EQ(bus.emplaceWith<std::vector<int>>({Priority::low}, Stop{bus}), PublishResult::ok);
+}
+
+#if defined(__cpp_exceptions)
+TEST(BusOverflowTest, HandlerThatThrowsMakesRoomToo) {
+    Bus<TestMessages, OverflowTraits<BusOverflow::reject, BusOverflow::block, BusOverflow::reject>>
+        bus;
+    constexpr int count = 500;
+    Crew crew;
+    crew.add([&] {
+        for (int i = 0; i < count; ++i) {
+            EXPECT_EQ(bus.publish(Sample{i}), PublishResult::ok);
+        }
+        bus.close();
+    });
+    crew.start();
+    int handled = 0;
+    while (!bus.isDrained()) {
+        try {
+            bus.runWith(partial([&](Sample&) {
+                ++handled;
+                throw handled;
+            }));
+        } catch (int) {
+        }
+    }
+    EXPECT_EQ(handled, count);
+}
+#endif
+
 // The consumer may be in the middle of a message when others are dropped.
 TEST(BusOverflowTest, MessageInTheHandsOfAHandlerIsNotDropped) {
     Bus<TestMessages,

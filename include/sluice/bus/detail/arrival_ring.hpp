@@ -23,6 +23,8 @@ namespace sluice::detail {
 ///
 /// A message of high priority is announced by a count as well. If the consumer knows of one and a
 /// publisher that was stopped in the middle bars the way to it, the consumer takes it out of turn.
+/// While a publisher of high priority is stopped between the two, the consumer looks again and
+/// again.
 ///
 /// Who may call what: claim, fill and refreshUsed by publishers; drain, takeUrgent, isUrgent and
 /// release by the consumer; the rest by anybody.
@@ -42,12 +44,13 @@ namespace sluice::detail {
 /// used and word written as free -> released release .. released acquire -> [releasedCopy release
 /// .. releasedCopy acquire ->] word read, slot written. E3 close: the closed mark is part of
 /// `admitted`. E4 order: claim release .. acquire next claim: who sees a claim sees as much of
-/// `released` as its publisher did.
+/// `released` as its publisher did. E5 urgent: word written -> next claim release .. acquire in
+/// takeUrgent -> word read.
 ///
 /// Origin: the words in turn follow D. Vyukov's bounded queue; that they carry free slots one way
 /// and filled ones the other is new here.
 ///
-/// Tests: tests/unit/bus/arrival_ring_test.cpp, tests/model/bus_model_test.cpp.
+/// Tests: tests/unit/bus/admission_test.cpp, priority_test.cpp, tests/model/bus_model_test.cpp.
 template <std::size_t Depth, class Traits>
 class ArrivalRing {
     using Platform = typename Traits::Platform;
@@ -72,10 +75,11 @@ public:
     };
 
     ArrivalRing() noexcept {
-        for (std::size_t i = 0; i < Depth; ++i) {
+        for (std::size_t i = 0; i < places; ++i) {
+            // The places beyond Depth are free as well, though there is no slot for them yet.
+            // Relaxed: not shared yet.
             wordAt(after(first, i))
-                .store(freeWord(static_cast<Slot>(i)),
-                       std::memory_order_relaxed);  // not shared yet
+                .store(freeWord(static_cast<Slot>(i < Depth ? i : 0)), std::memory_order_relaxed);
         }
     }
 
@@ -119,13 +123,14 @@ public:
 
     /// The slot of the claim's place `i` is ready.
     void fill(const Claim& claim, std::size_t i, Slot slot, Priority priority) noexcept {
+        if (priority == Priority::high) {
+            // Announced before the word, or the announcement of another message could stand in for
+            // this one's. Relaxed: a hint where to look; the word carries the message, and this.
+            urgent_.fetch_add(1, std::memory_order_relaxed);
+        }
         wordAt(after(claim.position, i))
             .store(filledWord(slot, priority, after(claim.position, i)),
                    std::memory_order_release);  // E1 publish
-        if (priority == Priority::high) {
-            // Relaxed: a hint where to look; the word carries the message.
-            urgent_.fetch_add(1, std::memory_order_relaxed);
-        }
     }
 
     /// How many messages were let in before the one at the claim's place `i`.
@@ -168,8 +173,9 @@ public:
     /// them have arrived.
     template <class Arrived>
     void takeUrgent(Arrived&& arrived) {
-        // Relaxed: only where to end; the words carry the messages.
-        const Index end = Positions::unmarked(admitted_.load(std::memory_order_relaxed));
+        // E5 urgent: who sees a claim sees the words of all claims that its publisher had made
+        // before, or a message would overtake its own predecessor.
+        const Index end = Positions::unmarked(admitted_.load(std::memory_order_acquire));
         for (Index position = arrived_; position != end; position = Positions::next(position)) {
             const Word word = wordAt(position).load(std::memory_order_acquire);  // E1 publish
             if (isFilled(word, position) && (word & taken) == 0 &&
@@ -229,8 +235,8 @@ private:
     static constexpr Index first = static_cast<Index>(Traits::firstPosition);
     static_assert(!Positions::isMarked(first), "firstPosition of the traits must be even");
     static constexpr std::size_t places = roundUpToPowerOfTwo(Depth);
-    static_assert(Depth <= Positions::maxCapacity,
-                  "the depth of a bus must be at most a quarter of its Index type's range");
+    static_assert(2 * places <= Positions::maxCapacity,
+                  "the depth of a bus must be at most an eighth of its Index type's range");
     static_assert(Depth <= (std::size_t{1} << 27U), "the depth of a bus must be at most 2^27");
 
     /// Measured: four is worth a twelfth of a message's time between two cores; 16 and 32 less.

@@ -54,8 +54,11 @@ public:
     /// Afterwards the accounts know of those that were accepted or, if none was, of all that were
     /// offered.
     template <class Build>
-    Published publish(std::size_t type, const PublishOptions& options, std::size_t count,
+    Published publish(std::size_t type, PublishOptions options, std::size_t count,
                       const Build& build) {
+        if constexpr (!Traits::priorities) {
+            options.priority = Priority::medium;  // the one that the books know
+        }
         Publication publication{*this, type, options.priority};
         const auto fill = [&](Envelope& envelope) {
             build(envelope);
@@ -93,17 +96,16 @@ public:
             }
         };
         const std::size_t most = std::min(max, Traits::depth);
-        while (consuming.served < most) {
+        for (std::size_t settled = 0; consuming.served < most;) {
+            const RoomMade room{room_};
             const std::size_t served =
                 store_.serve(handleIfBuilt, std::min(step, most - consuming.served));
             if (served == 0) {
                 break;
             }
             consuming.served += served;
-            if constexpr (canBlock<Traits>()) {
-                room_.notifyAll();
-            }
-            if (consuming.served % chunk == 0) {
+            if (consuming.served - settled >= chunk) {
+                settled = consuming.served;
                 endChunk();
             }
         }
@@ -129,6 +131,7 @@ public:
         time_.suspend();
         (void)arrived_.waitUntil([this] { return store_.hasMessage() || store_.isDrained(); },
                                  deadline);
+        tellIfClosing();
         return store_.hasMessage();
     }
 
@@ -189,8 +192,28 @@ private:
                 bus.count(type, priority, Outcome::published, built);
             }
             bus.arrived_.notifyAll();
+            bus.tellIfClosing();  // it may have dropped the last message
         }
     };
+
+    /// Wakes who waits for room, whether a handler returned or threw.
+    struct RoomMade {
+        Wait& waiters;
+        ~RoomMade() {
+            if constexpr (canBlock<Traits>()) {
+                waiters.notifyAll();
+            }
+        }
+    };
+
+    /// Wakes who waits for the end, after everything that may have brought it about.
+    void tellIfClosing() noexcept {
+        Platform::Fence::light();  // E1 drained
+        // Relaxed: the fence orders it.
+        if (isClosing_.load(std::memory_order_relaxed)) {
+            room_.notifyAll();
+        }
+    }
 
     static constexpr bool isRefused(const Published& published) noexcept {
         return published.result == PublishResult::full ||
@@ -284,7 +307,13 @@ private:
 
     void tellPressure() noexcept {
         if constexpr (observesPressure<Observer>) {
-            gauge_.tell(pressure(), observer_);
+            // Again if it has changed meanwhile, or the last word could be an old one.
+            for (Pressure told = pressure();; told = pressure()) {
+                gauge_.tell(told, observer_);
+                if (told == pressure()) {
+                    break;
+                }
+            }
         }
     }
 
@@ -319,11 +348,7 @@ private:
         if (emptyHarvests_ % chunk == 0) {
             endChunk();
         }
-        Platform::Fence::light();  // E1 drained
-        // Relaxed: the fence orders it.
-        if (isClosing_.load(std::memory_order_relaxed)) {
-            room_.notifyAll();
-        }
+        tellIfClosing();
     }
 
     // Read by all, seldom written.

@@ -15,7 +15,8 @@ namespace sluice::detail {
 template <class MessageList, class Traits>
 class Envelope : public MessageHeader<Traits> {
 public:
-    Envelope() = default;
+    /// Leaves everything as it is.
+    Envelope() noexcept {}
     Envelope(const Envelope&) = delete;
     Envelope& operator=(const Envelope&) = delete;
 

@@ -25,6 +25,8 @@ namespace sluice::detail {
 /// handler runs under a lock, and one that adds or removes handlers changes only what later
 /// messages see.
 ///
+/// A place that is being filled counts as ending, until its callable is there.
+///
 /// Invariants: each subscription has a number of its own, its life, so that one which takes the
 /// place of another is never taken for it. A place is filled while it is free, under the lock; its
 /// callable is destroyed when it is ending and no call of it runs or can begin.
@@ -56,21 +58,19 @@ public:
         CountWord life = 0;  ///< 0 is none
     };
 
-    /// Adds a handler; no generation when the table is full.
+    /// Adds a handler; no life when the table is full.
     Id add(Callable&& callable) {
-        const std::lock_guard<Lock> turn(lock_);
-        for (std::size_t i = 0; i < places_.size(); ++i) {
-            // Relaxed: written under the lock.
-            if (places_[i].life.load(std::memory_order_relaxed) == free) {
-                const CountWord life = nextLife();
-                places_[i].callable = std::move(callable);
-                places_[i].life.store(life, std::memory_order_release);  // E1
-                (void)order_.pushBack(Entry{&places_[i], life});  // as long as there are places
-                noteChange();
-                return {i, life};
-            }
+        Place* const place = reserve();
+        if (place == nullptr) {
+            return {};
         }
-        return {};
+        place->callable = std::move(callable);  // not under the lock: it is the user's code
+        const std::lock_guard<Lock> turn(lock_);
+        const CountWord life = nextLife();
+        place->life.store(life, std::memory_order_release);  // E1
+        (void)order_.pushBack(Entry{place, life});           // as long as there are places
+        noteChange();
+        return {static_cast<std::size_t>(place - places_.data()), life};
     }
 
     /// Ends a subscription. When it returns, the handler does not run and will not run again,
@@ -96,10 +96,6 @@ public:
         }
         finish(place);
         return true;
-    }
-
-    [[nodiscard]] bool isLive(Id id) const noexcept {
-        return id.life != 0 && places_[id.place].life.load(std::memory_order_acquire) == id.life;
     }
 
     /// How many there are.
@@ -135,6 +131,19 @@ private:
     };
     using Order = FixedVector<Entry, Traits::maxHandlers>;
 
+    /// A free place, which is nobody else's from now on; null when there is none.
+    Place* reserve() noexcept {
+        const std::lock_guard<Lock> turn(lock_);
+        for (Place& place : places_) {
+            // Relaxed, both: under the lock.
+            if (place.life.load(std::memory_order_relaxed) == free) {
+                place.life.store(ending, std::memory_order_relaxed);
+                return &place;
+            }
+        }
+        return nullptr;
+    }
+
     CountWord nextLife() noexcept {
         do {
             ++lastLife_;
@@ -156,8 +165,8 @@ private:
     template <class Invoke>
     void call(const Entry& entry, Consumer& consumer, Invoke& invoke) {
         Place& place = *entry.place;
-        // Relaxed: E2's fence orders it.
-        consumer.handler.store(&place, std::memory_order_relaxed);
+        // Release: who waits for the end of the handler before acquires it by this store, too.
+        consumer.handler.store(&place, std::memory_order_release);       // E3
         Platform::Fence::light();                                        // E2
         if (place.life.load(std::memory_order_acquire) == entry.life) {  // E1
             invoke(place.callable);

@@ -34,8 +34,9 @@ constexpr bool canBlock() noexcept {
     return anyOverflow<Traits>(BusOverflow::block) || anyOverflow<Traits>(BusOverflow::blockFor);
 }
 
-/// The limit of a priority in messages: its share of the depth, rounded down, but at least one, so
-/// that no priority is shut out of a small bus. In two steps, as the product may overflow.
+/// The limit of a priority in messages: its share of the depth, rounded down, but at least one. In
+/// a very small bus the limits are close together or the same: with two slots, 1 for all. In two
+/// steps, as the product may overflow.
 template <class Traits>
 constexpr std::size_t limitOf(Priority priority) noexcept {
     constexpr std::size_t depth = Traits::depth;
@@ -47,6 +48,9 @@ constexpr std::size_t limitOf(Priority priority) noexcept {
 /// With so many messages in the bus, this is what the next publisher meets.
 template <class Traits>
 constexpr Pressure pressureAt(std::size_t used, std::size_t capacity) noexcept {
+    if (!Traits::priorities) {
+        return used >= capacity ? Pressure::full : Pressure::normal;
+    }
     return used >= capacity                            ? Pressure::full
            : used >= limitOf<Traits>(Priority::medium) ? Pressure::critical
            : used >= limitOf<Traits>(Priority::low)    ? Pressure::warning

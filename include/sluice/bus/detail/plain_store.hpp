@@ -51,7 +51,7 @@ public:
         return ring_.consume(handle, max);
     }
 
-    [[nodiscard]] bool hasMessage() noexcept { return ring_.front() != nullptr; }
+    [[nodiscard]] bool hasMessage() noexcept { return ring_.hasArrival(); }
 
     void close() noexcept { ring_.close(); }
     [[nodiscard]] bool isClosed() const noexcept { return ring_.isClosed(); }

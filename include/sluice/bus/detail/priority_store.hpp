@@ -23,8 +23,8 @@ namespace sluice::detail {
 /// when it runs out of what it knows, when urgent ones are announced, and now and then before it
 /// serves low priority.
 ///
-/// Where publishers may drop messages, a spin lock guards the consumer's side. It is held while a
-/// slot is chosen or given back, never while a handler runs.
+/// Where publishers may drop messages, a spin lock guards the consumer's side. It is held while
+/// arrivals are sorted and a slot is chosen or given back, never while a handler runs.
 template <class Envelope, class Traits>
 class PriorityStore {
     static constexpr std::size_t depth = Traits::depth;
@@ -64,6 +64,10 @@ public:
         {
             const Turn turn(lock_);
             sortArrivals();
+            // A slot that others keep above the limit, or that cannot come back, makes no room.
+            if (!held_.isEmpty() || ring_.used() > limitOf<Traits>(priority)) {
+                return false;
+            }
             if (!listOf(priority).takeFirst(
                     links_, [&](Slot each) { return isMeant(slots_[each]); }, slot)) {
                 return false;
@@ -190,8 +194,8 @@ private:
         }
         Priority priority = Priority::medium;
         bool found = service_.pick(lists_, priority);
-        if (!found || (priority == Priority::low && ++lowInARow_ == patience)) {
-            lowInARow_ = 0;
+        if (!found || (priority == Priority::low && ++lowSinceLook_ == patience)) {
+            lowSinceLook_ = 0;
             sortArrivals();
             found = service_.pick(lists_, priority);
         }
@@ -238,7 +242,7 @@ private:
     alignas(Traits::cacheLineSize) Lock lock_;
     ServiceFor<Traits> service_;
     std::array<List, priorityCount> lists_;
-    unsigned lowInARow_ = 0;
+    unsigned lowSinceLook_ = 0;
     List held_;  ///< slots that could not be given back yet
     SlotLinks<depth> links_;
 

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <new>
 #include <type_traits>
 
 namespace sluice::detail {
@@ -89,9 +90,8 @@ public:
     void add(std::size_t hash, std::size_t which, std::uint64_t n) noexcept {
         Slot* slot = Threads::findFirst(this, hash);
         if (__builtin_expect(slot == nullptr, 0)) {
-            slot = Threads::findOr(this, hash, [this] { return Threads::add(*this); });
+            slot = Threads::findOr(this, hash, [this] { return addSlot(); });
             if (slot == nullptr) {
-                // This thread is ending and has given its counters back.
                 const std::lock_guard<Lock> turn(lock_);
                 rest_[which].add(n);
                 return;
@@ -158,6 +158,20 @@ private:
             first_ = slot->next;
             delete slot;
         }
+    }
+
+    /// Null when this thread is ending and has given its counters back, or when there is no memory
+    /// for any: then it counts with others of its kind, under the lock.
+    Slot* addSlot() noexcept {
+#if defined(__cpp_exceptions)
+        try {
+            return Threads::add(*this);
+        } catch (const std::bad_alloc&) {
+            return nullptr;
+        }
+#else
+        return Threads::add(*this);
+#endif
     }
 
     Slot* reuse() noexcept {

@@ -26,6 +26,7 @@ public:
     static constexpr std::size_t capacity() noexcept { return Capacity; }
     static constexpr std::size_t mask() noexcept { return slotCount - 1; }
     Slot& operator[](std::size_t i) noexcept { return slots_[i]; }
+    const Slot& operator[](std::size_t i) const noexcept { return slots_[i]; }
 
 private:
     static constexpr std::size_t slotCount = roundUpToPowerOfTwo(Capacity);
@@ -55,6 +56,7 @@ public:
     std::size_t capacity() const noexcept { return capacity_; }
     std::size_t mask() const noexcept { return mask_; }
     Slot& operator[](std::size_t i) noexcept { return slots_[i]; }
+    const Slot& operator[](std::size_t i) const noexcept { return slots_[i]; }
 
     static std::size_t checkedCapacity(std::size_t capacity) {
         constexpr std::size_t max =

@@ -1,6 +1,7 @@
 #include "conformance/wait_strategy_suite.hpp"
 
 #include <sluice/wait/busy_spin.hpp>
+#include <sluice/wait/event_fd_wait.hpp>
 #include <sluice/wait/park.hpp>
 #include <sluice/wait/spin_then_yield.hpp>
 
@@ -42,6 +43,19 @@ using Futex = testing::Types<BasicPark<StdPlatform, detail::FutexParker>,
 INSTANTIATE_TYPED_TEST_SUITE_P(Futex, WaitStrategyTest, Futex);
 #if defined(__cpp_exceptions)
 INSTANTIATE_TYPED_TEST_SUITE_P(Futex, WaitStrategyExceptions, Futex);
+#endif
+
+// As a Park, and with the descriptor that it need not have.
+template <class Platform>
+struct WithDescriptor : BasicEventFdWait<Platform> {
+    WithDescriptor() { EXPECT_GE(this->descriptor(), 0); }
+};
+
+using EventFd =
+    testing::Types<EventFdWait, WithDescriptor<StdPlatform>, WithDescriptor<PortablePlatform>>;
+INSTANTIATE_TYPED_TEST_SUITE_P(EventFd, WaitStrategyTest, EventFd);
+#if defined(__cpp_exceptions)
+INSTANTIATE_TYPED_TEST_SUITE_P(EventFd, WaitStrategyExceptions, EventFd);
 #endif
 #endif
 

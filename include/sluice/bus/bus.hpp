@@ -214,6 +214,9 @@ public:
         return core_.waitUntil(deadlineAfter<Clock>(atMost));
     }
 
+    /// What the consumer waits with, for what its strategy can do besides: see EventFdWait.
+    [[nodiscard]] typename Traits::Wait& waiting() noexcept { return core_.arrived(); }
+
     /// Throws away, and counts as discarded, what is in the bus. Returns how much.
     std::size_t discard() {
         return core_.harvest(unlimited, [this](Envelope& envelope) { core_.endDiscard(envelope); });

@@ -155,6 +155,7 @@ public:
     [[nodiscard]] const Store& store() const noexcept { return store_; }
     [[nodiscard]] const Accounts& accounts() const noexcept { return *this; }
     [[nodiscard]] ConsumerState<Platform>& consumer() noexcept { return consumer_; }
+    [[nodiscard]] Wait& arrived() noexcept { return arrived_; }
     [[nodiscard]] Observer* observer() const noexcept { return observer_; }
 
     [[nodiscard]] Pressure pressure() const noexcept {

@@ -1,0 +1,151 @@
+#pragma once
+
+/// \file
+/// EventFdWait: the wait strategy of a consumer that lives in an event loop (Linux).
+///
+/// Purpose: a thread that sleeps in epoll, poll, select or asio, on sockets and timers, is to be
+/// woken by a bus or a queue as well. So this strategy has a file descriptor that can be read when
+/// something came.
+///
+///     struct LoopTraits : sluice::FullBusTraits { using Wait = sluice::EventFdWait; };
+///     const int descriptor = bus.waiting().descriptor();  // add it to the loop, to be read
+///     ...
+///     void onReadable() {  // and once before the loop begins
+///         do {
+///             bus.process();
+///         } while (bus.waitFor(0s));
+///         if (bus.isDrained()) { ... leave the loop ... }
+///     }
+///
+/// A timed wait that ended in vain arms the descriptor: the next notification makes it readable,
+/// and it stays so until the next such wait begins. One that did not end in vain, or has not ended,
+/// leaves it alone: while the consumer finds messages, publishers make no system call. Each wait in
+/// vain costs one, to clear the descriptor, and each arming costs one publisher one. It may happen
+/// that the descriptor becomes readable without a message: then the consumer waits in vain once
+/// more. Both level-triggered and edge-triggered loops work.
+///
+/// Use it for a consumer that waits for other things besides. Use Park, which this is in all other
+/// respects, for one that does not. Until descriptor() has been called there is no descriptor, and
+/// nothing but a Park.
+///
+/// Who may call what: descriptor() and waits that may end in vain by one thread at a time, the one
+/// with the loop, once descriptor() has been called; other waits and notifyAll() by any thread.
+///
+/// Progress: a notifier that is stopped between taking the arming and writing to the descriptor
+/// delays the loop until it goes on.
+///
+/// Nothing is allocated. Exceptions of `ready` pass through; the descriptor may then stay armed.
+/// Shutdown: nobody may be waiting when it is destroyed, and the descriptor must have been removed
+/// from the loop: it is closed.
+///
+/// Invariant: from an arming to the notification that takes it, isArmed_ is true; whoever takes it
+/// writes to the descriptor, once.
+///
+/// Edges: E1 arm: descriptor cleared and arming written, heavy fence, condition read -- against --
+/// condition written, light fence, arming read: either the waiter's check sees the change, or the
+/// notifier sees the arming, and its write comes after the clearing. E2 taken: the exchange of an
+/// arming by a notifier -> the exchange by which the waiter arms again: a write that is cleared
+/// belongs to a change that the check then sees. E3 descriptor: its creation -> arming release ..
+/// arming acquire -> the write.
+///
+/// Tests: tests/unit/wait/event_fd_wait_test.cpp, tests/unit/bus/event_loop_test.cpp,
+/// tests/conformance/wait_strategy_test.cpp.
+
+#if defined(__linux__)
+
+#include <sluice/base/platform.hpp>
+#include <sluice/wait/park.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+namespace sluice {
+
+template <class Platform = StdPlatform, class Parker = DefaultParker>
+class BasicEventFdWait {
+public:
+    using Clock = typename Platform::Clock;
+
+    BasicEventFdWait() noexcept = default;
+    BasicEventFdWait(const BasicEventFdWait&) = delete;
+    BasicEventFdWait& operator=(const BasicEventFdWait&) = delete;
+    ~BasicEventFdWait() {
+        if (descriptor_ != none) {
+            ::close(descriptor_);
+        }
+    }
+
+    /// What the loop is to watch for reading; the loop must not read from it. Made by the first
+    /// call; -1 with the reason in errno when the kernel has none to give.
+    [[nodiscard]] int descriptor() noexcept {
+        if (descriptor_ == none) {
+            descriptor_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        }
+        return descriptor_;
+    }
+
+    template <class Ready>
+    void wait(Ready&& ready) {
+        park_.wait(ready);
+    }
+
+    /// False when `deadline` passed first; then the descriptor is armed. `ready` is called at least
+    /// once.
+    template <class Ready>
+    [[nodiscard]] bool waitUntil(Ready&& ready, typename Clock::time_point deadline) {
+        if (descriptor_ == none) {
+            return park_.waitUntil(ready, deadline);
+        }
+        return (Clock::now() < deadline && park_.waitUntil(ready, deadline)) || readyOrArmed(ready);
+    }
+
+    void notifyAll() noexcept {
+        park_.notifyAll();
+        Platform::Fence::light();  // E1 arm
+        // Relaxed: E1's fences order this load after the change of the condition.
+        if (__builtin_expect(isArmed_.load(std::memory_order_relaxed), 0)) {
+            signal();
+        }
+    }
+
+private:
+    static constexpr int none = -1;
+
+    template <class Ready>
+    bool readyOrArmed(Ready& ready) {
+        clear();
+        (void)isArmed_.exchange(true, std::memory_order_acq_rel);  // E2 taken, E3 descriptor
+        Platform::Fence::heavy();                                  // E1 arm
+        if (!ready()) {
+            return false;
+        }
+        // Relaxed: a notifier that takes the arming before this wakes the loop for nothing.
+        isArmed_.store(false, std::memory_order_relaxed);
+        return true;
+    }
+
+    void clear() const noexcept {
+        std::uint64_t count = 0;
+        // Nothing to read is as good as something.
+        [[maybe_unused]] const auto size = ::read(descriptor_, &count, sizeof count);
+    }
+
+    [[gnu::noinline]] void signal() noexcept {
+        if (isArmed_.exchange(false, std::memory_order_acq_rel)) {  // E2 taken, E3 descriptor
+            const std::uint64_t one = 1;
+            [[maybe_unused]] const auto size = ::write(descriptor_, &one, sizeof one);
+        }
+    }
+
+    BasicPark<Platform, Parker> park_;
+    typename Platform::template Atomic<bool> isArmed_{false};
+    int descriptor_ = none;
+};
+
+using EventFdWait = BasicEventFdWait<>;
+
+}  // namespace sluice
+
+#endif

@@ -1,0 +1,249 @@
+#include "support/allocation_count.hpp"
+#include "support/crew.hpp"
+#include "support/scale.hpp"
+#include "support/watchdog.hpp"
+
+#include <sluice/bus/bus.hpp>
+#include <sluice/bus/component.hpp>
+#include <sluice/bus/metrics_text.hpp>
+#include <sluice/bus/static_component.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cinttypes>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <type_traits>
+
+namespace sluice::test {
+namespace {
+
+struct Sample {
+    std::uint64_t value;
+};
+struct Alarm {
+    std::array<char, 100> text;
+};
+using Types = Messages<Sample, Alarm>;
+
+template <class Base>
+struct SmallTraits : Base {
+    static constexpr std::size_t depth = 32;
+};
+struct WeightedTraits : FullBusTraits {
+    static constexpr Service service = Service::weighted;
+    static constexpr TimeStamp timeStamp = TimeStamp::exact;
+    static constexpr std::array<Overflow, priorityCount> overflow{
+        Overflow::keepLatest, Overflow::dropOldest, Overflow::blockFor};
+    static constexpr std::chrono::nanoseconds blockLimit = std::chrono::microseconds(1);
+    static constexpr bool origins = true;
+    static constexpr bool traces = true;
+};
+struct OneProducerTraits : FullBusTraits {
+    static constexpr Producers producers = Producers::one;
+};
+
+/// Every mode of the bus, after the first publication of each thread.
+template <class Base>
+class BusAllocationTest : public testing::Test {
+protected:
+    using TheBus = Bus<Types, SmallTraits<Base>>;
+    static constexpr std::size_t rounds = 10;
+
+    TheBus bus;
+    std::uint64_t handled = 0;
+
+    template <class T>
+    PublishResult publish(const T& message, [[maybe_unused]] Priority priority) {
+        if constexpr (Base::priorities) {
+            return bus.publish(message, priority);
+        } else {
+            return bus.publish(message);
+        }
+    }
+
+    /// Publishes in all ways until the bus is full, and beyond. Returns how many were accepted.
+    std::size_t flood() {
+        const std::array<Sample, 4> many{};
+        std::size_t accepted = bus.publishAll(many.begin(), many.end());
+        accepted += bus.template emplace<Sample>(1U) == PublishResult::ok ? 1 : 0;
+        for (const Priority priority : {Priority::low, Priority::medium, Priority::high}) {
+            for (std::size_t i = 0; i < 2 * bus.capacity(); ++i) {
+                accepted += publish(Sample{i}, priority) == PublishResult::ok ? 1 : 0;
+                accepted += publish(Alarm{}, priority) == PublishResult::ok ? 1 : 0;
+            }
+        }
+        return accepted;
+    }
+};
+
+struct ModeNames {
+    template <class Base>
+    static std::string GetName(int) {
+        return std::is_same_v<Base, FullBusTraits>       ? "Full"
+               : std::is_same_v<Base, NoStatsBusTraits>  ? "NoStatistics"
+               : std::is_same_v<Base, BareBusTraits>     ? "Bare"
+               : std::is_same_v<Base, OneProducerTraits> ? "OneProducer"
+                                                         : "Weighted";
+    }
+};
+using Modes = testing::Types<FullBusTraits, NoStatsBusTraits, BareBusTraits, OneProducerTraits,
+                             WeightedTraits>;
+TYPED_TEST_SUITE(BusAllocationTest, Modes, ModeNames);
+
+TYPED_TEST(BusAllocationTest, PublishingAndHandlersAllocateNothing) {
+    (void)this->publish(Sample{}, Priority::high);
+    this->bus.process();
+
+    const AllocationCount count;
+    auto samples = this->bus.template subscribe<Sample>(
+        [this](const Sample&, const auto&) { ++this->handled; });
+    auto alarms = this->bus.template subscribe<Alarm>([this](const Alarm&) { ++this->handled; });
+    std::size_t accepted = 0;
+    for (std::size_t round = 0; round < this->rounds; ++round) {
+        accepted += this->flood();
+        while (this->bus.process(7) != 0) {
+        }
+    }
+    alarms.unsubscribe();
+    samples.unsubscribe();
+    EXPECT_EQ(count.allocations(), 0U);
+    EXPECT_EQ(count.deallocations(), 0U);
+    EXPECT_GE(this->handled, this->rounds * this->bus.capacity());
+    EXPECT_LE(this->handled, accepted);
+}
+
+TYPED_TEST(BusAllocationTest, PublishingAndVisitorsAllocateNothing) {
+    (void)this->publish(Sample{}, Priority::high);
+    this->bus.process();
+
+    const AllocationCount count;
+    const auto visitor = overload([this](const Sample&) { ++this->handled; },
+                                  [this](Alarm&, const auto&) { ++this->handled; });
+    for (std::size_t round = 0; round < this->rounds; ++round) {
+        (void)this->flood();
+        while (this->bus.processWith(visitor, 7) != 0) {
+        }
+    }
+    (void)this->flood();
+    this->bus.close();
+    const PublishResult afterClose = this->publish(Sample{}, Priority::high);
+    const std::size_t discarded = this->bus.discard();
+    EXPECT_EQ(count.allocations(), 0U);
+    EXPECT_EQ(count.deallocations(), 0U);
+    EXPECT_EQ(discarded, this->bus.capacity());
+    EXPECT_EQ(afterClose, PublishResult::closed);
+}
+
+TYPED_TEST(BusAllocationTest, TrafficBetweenThreadsAllocatesNothing) {
+    constexpr std::size_t producers = TypeParam::producers == Producers::one ? 1 : 2;
+    const std::uint64_t each = scaled(20000);
+    std::atomic<std::size_t> begun{0};
+    std::atomic<bool> mayGoOn{false};
+    std::atomic<std::uint64_t> accepted{0};
+    const Watchdog watchdog([&](std::FILE* out) {
+        std::fprintf(out, "begun %zu, accepted %" PRIu64 ", in the bus %zu\n", begun.load(),
+                     accepted.load(), this->bus.sizeApprox());
+    });
+    Crew crew;
+    for (std::size_t self = 0; self < producers; ++self) {
+        crew.add([&] {
+            // The first publication of a thread may allocate.
+            (void)this->publish(Sample{}, Priority::high);
+            begun.fetch_add(1);
+            awaitThat([&] { return mayGoOn.load(); });
+            for (std::uint64_t i = 0; i < each; ++i) {
+                awaitThat(
+                    [&] { return this->publish(Sample{i}, Priority::high) == PublishResult::ok; });
+                accepted.fetch_add(1, std::memory_order_relaxed);
+            }
+        });
+    }
+    auto samples = this->bus.template subscribe<Sample>([this](const Sample&) { ++this->handled; });
+    crew.start();
+    awaitThat([&] { return begun.load() == producers; });
+    this->bus.process();
+    this->handled = 0;
+
+    const AllocationCount count;
+    mayGoOn = true;
+    bool isVisitorsTurn = false;
+    while (this->handled < producers * each) {
+        isVisitorsTurn = !isVisitorsTurn;
+        if (isVisitorsTurn) {
+            this->bus.processWith(partial([this](const Sample&) { ++this->handled; }));
+        } else {
+            this->bus.process();
+        }
+        std::this_thread::yield();
+    }
+    const bool hasMore = this->bus.waitFor(std::chrono::microseconds(1));
+    EXPECT_EQ(count.allocations(), 0U);
+    EXPECT_FALSE(hasMore);
+    EXPECT_EQ(this->handled, producers * each);
+}
+
+TEST(BusSetUpAllocationTest, OnlyTheAccountsAllocate) {
+    const AllocationCount count;
+    Bus<Types, SmallTraits<BareBusTraits>> bare;
+    Bus<Types, SmallTraits<NoStatsBusTraits>> noStatistics;
+    EXPECT_EQ(bare.publish(Sample{}), PublishResult::ok);
+    EXPECT_EQ(noStatistics.publish(Sample{}), PublishResult::ok);
+    EXPECT_EQ(count.allocations(), 0U);
+    Bus<Types, SmallTraits<FullBusTraits>> full;
+    EXPECT_EQ(count.allocations(), 1U) << "the board";
+    EXPECT_EQ(full.publish(Sample{}), PublishResult::ok);
+    const std::size_t first = count.allocations();
+    EXPECT_GT(first, 1U) << "the counters of this thread";
+    EXPECT_EQ(full.publish(Sample{}), PublishResult::ok);
+    EXPECT_EQ(count.allocations(), first);
+}
+
+struct Owner final {
+    explicit Owner(Bus<Types, SmallTraits<FullBusTraits>>& bus) {
+        component.subscribe<Sample>(bus, &Owner::onSample);
+        component.subscribe<Alarm>(bus, [this](const Alarm&) { ++handled; });
+    }
+    void onSample(const Sample&) { ++handled; }
+    std::size_t handled = 0;
+    Component<Owner, 2> component{*this};
+};
+struct Static : StaticComponent<Static> {
+    using Handles = Messages<Sample>;
+    void handle(const Sample&) { ++handled; }
+    std::size_t handled = 0;
+};
+
+TEST(BusSetUpAllocationTest, ComponentsAndMetricsAllocateNothing) {
+    Bus<Types, SmallTraits<FullBusTraits>> bus;
+    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Alarm{}), PublishResult::ok);
+    static constexpr std::string_view types[] = {"Sample", "Alarm"};
+
+    const AllocationCount count;
+    Owner owner(bus);
+    bus.process();
+    const PublishResult result = bus.publish(Sample{});
+    Static direct;
+    bus.processWith(direct.visitor(bus));
+    const auto statistics = bus.statistics();
+    const BusMetrics shown[] = {{"bus", statistics, types}};
+    std::size_t length = 0;
+    writeMetrics(shown, [&](std::string_view text) { length += text.size(); });
+    EXPECT_EQ(count.allocations(), 0U);
+    EXPECT_EQ(count.deallocations(), 0U);
+    EXPECT_EQ(result, PublishResult::ok);
+    EXPECT_EQ(owner.handled, 2U);
+    EXPECT_EQ(direct.handled, 1U);
+    EXPECT_GT(length, 1000U);
+}
+
+}  // namespace
+}  // namespace sluice::test

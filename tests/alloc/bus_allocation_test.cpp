@@ -40,8 +40,8 @@ struct SmallTraits : Base {
 struct WeightedTraits : FullBusTraits {
     static constexpr Service service = Service::weighted;
     static constexpr TimeStamp timeStamp = TimeStamp::exact;
-    static constexpr std::array<Overflow, priorityCount> overflow{
-        Overflow::keepLatest, Overflow::dropOldest, Overflow::blockFor};
+    static constexpr std::array<BusOverflow, priorityCount> overflow{
+        BusOverflow::keepLatest, BusOverflow::dropOldest, BusOverflow::blockFor};
     static constexpr std::chrono::nanoseconds blockLimit = std::chrono::microseconds(1);
     static constexpr bool origins = true;
     static constexpr bool traces = true;

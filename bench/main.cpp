@@ -6,6 +6,8 @@
 #include "build_record.hpp"
 #include "harness/affinity.hpp"
 #include "harness/report_json.hpp"
+#include "harness/text.hpp"
+#include "harness/topology.hpp"
 #include "scenarios/events.hpp"
 #include "scenarios/memory.hpp"
 #include "scenarios/queues.hpp"
@@ -56,7 +58,10 @@ void addOptions(CLI::App& app, Arguments& arguments) {
     app.add_option("--processes", suite.processes,
                    "Divide the rounds among so many fresh processes")
         ->check(CLI::Range(1, 100));
+    app.add_flag("--unpinned", suite.unpinned,
+                 "Tie no thread to a CPU; a variant, marked as such and not for publication");
     app.add_option("--worker", suite.worker, "")->group("");
+    app.add_option("--first-row", suite.repetition.firstRow, "")->group("");
     app.add_flag("--list", arguments.list, "List scenarios and subjects, run nothing");
 }
 
@@ -106,6 +111,7 @@ void append(Report& all, const Report& more) {
     append(all.verdicts, more.verdicts);
     append(all.noiseFloors, more.noiseFloors);
     append(all.skipped, more.skipped);
+    append(all.leftOut, more.leftOut);
     all.wasInterrupted = more.wasInterrupted;
 }
 
@@ -125,7 +131,7 @@ Report runSuites(const std::vector<MakeSuite>& suites, const SuiteOptions& optio
 }
 
 int run(const std::vector<MakeSuite>& suites, const Arguments& arguments) {
-    const std::vector<int> cpus = allowedCpus();
+    const std::vector<int> cpus = placementOrder(placesOf(allowedCpus()));
     if (cpus.size() < 2) {
         throw std::invalid_argument("two CPUs are needed, this process may use " +
                                     std::to_string(cpus.size()));
@@ -160,7 +166,8 @@ int run(const std::vector<MakeSuite>& suites, const Arguments& arguments) {
         return exitInterrupted;
     }
     if (invalid != 0) {
-        std::cerr << "sluice_bench: " << invalid << " results are INVALID\n";
+        std::cerr << "sluice_bench: " << countedAre(std::size_t(invalid), "result", "INVALID")
+                  << '\n';
     }
     return invalid == 0 ? 0 : exitInvalid;
 }

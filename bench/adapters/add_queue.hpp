@@ -54,9 +54,6 @@ QueueRuns queueRuns() {
             &idleLatencyRound<Queue<Line>, Line, PacingPolicy>};
 }
 
-/// In the id of a subject that is another one built without padding to cache lines.
-inline const std::string unpaddedMark = ":unpadded";
-
 /// Adds a queue of another library: as documented under `info.id`, paced under `info.id` +
 /// "/paced".
 template <template <class> class Queue>

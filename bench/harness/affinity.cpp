@@ -29,13 +29,17 @@ bool pinThisThread(int cpu) noexcept {
     return pthread_setaffinity_np(pthread_self(), sizeof set, &set) == 0;
 }
 
-void allowThisThread(const std::vector<int>& cpus) noexcept {
+bool allowThisThread(const std::vector<int>& cpus) noexcept {
     cpu_set_t set;
     CPU_ZERO(&set);
     for (const int cpu : cpus) {
         CPU_SET(std::size_t(cpu), &set);
     }
-    (void)pthread_setaffinity_np(pthread_self(), sizeof set, &set);
+    return pthread_setaffinity_np(pthread_self(), sizeof set, &set) == 0;
+}
+
+bool takePlace(const Placement& placement, int cpu) noexcept {
+    return placement.roaming.empty() ? pinThisThread(cpu) : allowThisThread(placement.roaming);
 }
 
 Placement placeThreads(const std::vector<int>& cpus, std::size_t producers, Spread spread) {

@@ -8,11 +8,11 @@
 
 namespace sluice::bench {
 
-/// Pins the thread, runs `work(round)`, which returns the books, and checks those.
+/// Puts the thread into its place, runs `work(round)`, which returns the books, and checks those.
 template <class Work>
 Round bookedRound(const RoundPlan& plan, Work&& work) {
     Round round;
-    if (!pinThisThread(plan.placement.consumerCpu)) {
+    if (!takePlace(plan.placement, plan.placement.consumerCpu)) {
         round.error = "the thread could not be pinned to its CPU";
         return round;
     }

@@ -1,6 +1,7 @@
 #include "harness/checklist.hpp"
 
 #include "harness/disturbance.hpp"
+#include "harness/text.hpp"
 
 #include <algorithm>
 
@@ -10,33 +11,37 @@ namespace {
 
 using Results = std::vector<Result>;
 
-std::string number(std::size_t count, const char* what) {
-    return std::to_string(count) + " " + what;
-}
-
 template <class Predicate>
 std::size_t countIf(const Results& results, Predicate predicate) {
     return std::size_t(std::count_if(results.begin(), results.end(), predicate));
 }
 
-// Subjects need not be alike. Whoever is compared must have said what it promises, and each
-// comparison must say in what the two differ.
+// A queue says more than which threads may use it.
+bool saysWhatItPromises(const Features& features) {
+    const bool isQueue =
+        features.topology == "spsc" || features.topology == "mpsc" || features.topology == "mpmc";
+    return !features.topology.empty() &&
+           (!isQueue || (!features.bound.empty() && !features.order.empty()));
+}
+
+// Subjects need not be alike. Whoever is measured must have said what it promises, or nobody could
+// say in what two of them differ.
 CheckItem featuresAligned(const Report& report) {
     CheckItem item{
-        "features_aligned", "Are the features of what is compared on the table?", true, {}};
-    std::size_t unknown = 0;
-    for (const Subject& subject : report.subjects) {
-        unknown += subject.absentBecause.empty() && subject.features.topology.empty();
-    }
+        "features_aligned", "Does each comparison say in which features the two differ?", true, {}};
+    const auto silent =
+        std::count_if(report.subjects.begin(), report.subjects.end(), [](const Subject& subject) {
+            return subject.absentBecause.empty() && !saysWhatItPromises(subject.features);
+        });
     const auto unequal =
         std::count_if(report.comparisons.begin(), report.comparisons.end(),
                       [](const Comparison& each) { return !each.featureDifferences.empty(); });
-    item.pass = unknown == 0;
-    item.detail = unknown != 0 ? number(unknown, "subjects do not say what they promise")
-                               : number(std::size_t(unequal), "of ") +
-                                     number(report.comparisons.size(),
-                                            "comparisons are between unequal features, each "
-                                            "listed with its ratio");
+    item.pass = silent == 0;
+    item.detail =
+        silent != 0
+            ? counted(std::size_t(silent), "subject") + " whose promises are not told in full"
+            : std::to_string(unequal) + " of " + counted(report.comparisons.size(), "comparison") +
+                  " between unequal features, each listed with its ratio";
     return item;
 }
 
@@ -54,11 +59,15 @@ CheckItem overflowControlled(const Report& report) {
     // Its figure is the time of pushes into a queue that has room for all of them.
     const std::size_t refusedRaw =
         countIf(results, [](const Result& result) { return hasFlag(result, "REJECTED_IN_RAW"); });
+    const auto ranked = std::count_if(
+        report.comparisons.begin(), report.comparisons.end(),
+        [](const Comparison& comparison) { return comparison.kind == Kind::overflow; });
     return {"overflow_controlled", "Is a refused message never counted as throughput?",
-            unbalanced == 0 && refusedRaw == 0,
-            number(refused, "results had refusals, ") +
-                number(refusedRaw, "of them where there was to be room for all; ") +
-                number(demonstrations, "overflow demonstrations are in no comparison")};
+            unbalanced == 0 && refusedRaw == 0 && ranked == 0,
+            counted(refused, "result") + " with refusals, " + std::to_string(refusedRaw) +
+                " of them where there was to be room for all; " +
+                counted(demonstrations, "overflow demonstration") + ", in " +
+                counted(std::size_t(ranked), "comparison")};
 }
 
 CheckItem clockOverhead(const Report& report) {
@@ -95,8 +104,8 @@ CheckItem roundsAndWarmups(const Report& report) {
     const Repetition& repetition = report.repetition;
     return {"rounds_and_warmups", "Were there at least 3 warm-ups and 10 rounds each?",
             few == 0 && repetition.warmups >= fewestWarmups && repetition.rounds >= fewestRounds,
-            number(repetition.warmups, "warm-ups, ") + number(repetition.rounds, "rounds; ") +
-                number(few, "results have fewer than 10")};
+            counted(repetition.warmups, "warm-up") + ", " + counted(repetition.rounds, "round") +
+                "; " + counted(few, "result") + " with fewer than 10 rounds"};
 }
 
 CheckItem pinned(const Report& report) {
@@ -107,9 +116,12 @@ CheckItem pinned(const Report& report) {
         unpinned += result.series.error.find("could not be pinned") != std::string::npos;
         shared += result.plan.placement.oversubscribed;
     }
+    if (report.unpinned) {
+        return {"pinned", "Was every thread tied to its CPU?", false, "none was: --unpinned"};
+    }
     return {"pinned", "Was every thread tied to its CPU?", unpinned == 0,
-            number(unpinned, "results with a thread that could not be pinned; ") +
-                number(shared, "oversubscribed ones stand apart")};
+            counted(unpinned, "result") + " with a thread that could not be pinned; " +
+                std::to_string(shared) + " oversubscribed, in a section apart"};
 }
 
 CheckItem flagsUniform(const Report& report) {
@@ -121,9 +133,9 @@ CheckItem flagsUniform(const Report& report) {
                    {}};
     item.detail = environment.flagSets.empty()
                       ? "the compile commands are not known"
-                      : number(environment.flagSets.size(), "set of flags: ");
+                      : counted(environment.flagSets.size(), "set") + " of flags: ";
     for (const FlagSet& set : environment.flagSets) {
-        item.detail += set.flags + " (" + number(set.units, "files) ");
+        item.detail += set.flags + " (" + counted(set.units, "file") + ") ";
     }
     if (environment.assertions || environment.sanitized) {
         item.detail += "; assertions or a sanitizer are compiled in";
@@ -139,8 +151,20 @@ CheckItem spreadReported(const Report& report) {
         countIf(report.results, [](const Result& result) { return hasFlag(result, "P99_IS_MAX"); });
     return {"p99_and_stddev_reported", "Are P99 and standard deviation reported with every mean?",
             missing == 0,
-            number(missing, "results have too few values for a spread; in ") +
-                number(isMax, "the P99 is the largest of fewer than 100 values, and marked so")};
+            counted(missing, "result") + " with too few values for a spread; in " +
+                std::to_string(isMax) +
+                " the P99 is the largest of fewer than 100 values, and marked so"};
+}
+
+// No answer to a question: it does not speak against the figures, only the proof is missing.
+void printUncheckedLoops(std::ostream& out, const Report& report) {
+    for (const Result& result : report.results) {
+        const std::string because = whyLoopsUnchecked(result, report.environment);
+        if (!because.empty()) {
+            out << "  not checked: that no loop was optimised away (" << because << ")\n";
+            return;
+        }
+    }
 }
 
 }  // namespace
@@ -159,32 +183,35 @@ std::vector<std::string> notCredibleBecause(const Report& report) {
             reasons.push_back(item.question + " No: " + item.detail);
         }
     }
-    const auto reason = [&reasons](std::size_t count, const char* what) {
-        if (count != 0) {
-            reasons.push_back(number(count, what));
+    const auto reason = [&reasons](bool applies, const std::string& text) {
+        if (applies) {
+            reasons.push_back(text);
         }
     };
-    if (report.results.empty()) {
-        reasons.emplace_back("there are no results");
-    }
-    if (report.quick) {
-        reasons.emplace_back("a quick run is not for publication");
-    }
-    reason(report.skipped.size(), "scenarios were not run");
-    if (report.wasInterrupted) {
-        reasons.emplace_back("the run was interrupted");
-    }
-    reason(countIf(report.results, [](const Result& each) { return isInvalid(each); }),
-           "results are INVALID");
+    const std::size_t invalid =
+        countIf(report.results, [](const Result& each) { return isInvalid(each); });
     // What is ranked nowhere may vary: near its capacity no queue has a steady latency.
-    reason(countIf(report.results,
-                   [](const Result& each) {
-                       return hasFlag(each, "UNRELIABLE") && isRanked(each.scenario.kind) &&
-                              !each.plan.placement.oversubscribed;
-                   }),
-           "results are UNRELIABLE");
-    reason(std::size_t(std::count_if(report.machine.begin(), report.machine.end(), wasDisturbed)),
-           "scenarios ran while others used the CPUs");
+    const std::size_t unreliable = countIf(report.results, [](const Result& each) {
+        return hasFlag(each, "UNRELIABLE") && isRanked(each.scenario.kind) &&
+               !each.plan.placement.oversubscribed;
+    });
+    const auto disturbed =
+        std::size_t(std::count_if(report.machine.begin(), report.machine.end(), wasDisturbed));
+    const auto unasked = std::size_t(
+        std::count_if(report.subjects.begin(), report.subjects.end(), [](const Subject& subject) {
+            return subject.absentBecause == leftOutByFilter;
+        }));
+    const std::size_t skipped = report.skipped.size();
+    const std::size_t leftOut = report.leftOut.size();
+    reason(report.results.empty(), "there are no results");
+    reason(report.quick, "a quick run is not for publication");
+    reason(unasked != 0, counted(unasked, "subject") + " left out by --filter");
+    reason(leftOut != 0, counted(leftOut, "scenario") + " left out by --scenario or --filter");
+    reason(skipped != 0, counted(skipped, "scenario") + " not run");
+    reason(report.wasInterrupted, "the run was interrupted");
+    reason(invalid != 0, countedAre(invalid, "result", "INVALID"));
+    reason(unreliable != 0, countedAre(unreliable, "result", "UNRELIABLE"));
+    reason(disturbed != 0, counted(disturbed, "scenario") + " ran while others used the CPUs");
     return reasons;
 }
 
@@ -194,6 +221,7 @@ void printChecklist(std::ostream& out, const Report& report) {
         out << (item.pass ? "  yes  " : "  NO   ") << item.question << "\n         " << item.detail
             << '\n';
     }
+    printUncheckedLoops(out, report);
     const std::vector<std::string> reasons = notCredibleBecause(report);
     out << "credible: " << (reasons.empty() ? "yes" : "no") << '\n';
     for (const std::string& reason : reasons) {

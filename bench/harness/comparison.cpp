@@ -1,6 +1,7 @@
 #include "harness/comparison.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <stdexcept>
 
 namespace sluice::bench {
@@ -100,14 +101,17 @@ void complete(std::vector<Comparison>& comparisons, const NoiseFloor* noise,
     };
     for (Comparison& comparison : comparisons) {
         comparison.noiseFloor = noise != nullptr ? noise->floor : -1;
-        comparison.verdict = verdictOf(comparison.interval, comparison.noiseFloor);
+        // Where the twin has failed nobody knows what is noise.
+        comparison.verdict = noise == nullptr && hasTwin(comparison.kind)
+                                 ? "undecided"
+                                 : verdictOf(comparison.interval, comparison.noiseFloor);
         comparison.featureDifferences =
             featureDifferences(featuresOf(comparison.subject), featuresOf(comparison.baseline));
     }
 }
 
 std::vector<std::string> featureDifferences(const Features& first, const Features& second) {
-    const auto text = [](bool value) { return value ? "yes" : "no"; };
+    const auto text = [](std::optional<bool> value) { return !value ? "" : *value ? "yes" : "no"; };
     std::vector<std::string> differences;
     const auto compare = [&](const char* what, const std::string& a, const std::string& b) {
         if (a != b) {
@@ -116,6 +120,7 @@ std::vector<std::string> featureDifferences(const Features& first, const Feature
         }
     };
     compare("topology", first.topology, second.topology);
+    compare("thread-safe", text(isThreadSafe(first)), text(isThreadSafe(second)));
     compare("bound", first.bound, second.bound);
     compare("order", first.order, second.order);
     compare("allocates", text(first.allocates), text(second.allocates));

@@ -48,6 +48,19 @@ void printRow(std::ostream& out, const Result& overflow, const std::vector<Resul
 
 }  // namespace
 
+bool isAskedFor(const Scenario& scenario, const std::vector<Scenario>& scenarios,
+                const std::regex& filter) {
+    const auto matches = [&filter](const Scenario& each) {
+        return std::regex_search(each.name, filter);
+    };
+    if (scenario.section != controlGroup) {
+        return matches(scenario);
+    }
+    return std::any_of(scenarios.begin(), scenarios.end(), [&](const Scenario& each) {
+        return each.section == controlGroup && matches(each);
+    });
+}
+
 void printControlGroup(std::ostream& out, const std::vector<Result>& results) {
     bool hasTitle = false;
     for (const Result& result : results) {

@@ -6,9 +6,15 @@
 #include "harness/result.hpp"
 
 #include <ostream>
+#include <regex>
 #include <vector>
 
 namespace sluice::bench {
+
+/// Whether a filter means this one of the scenarios: by its name; but the control group runs as a
+/// whole or not at all.
+bool isAskedFor(const Scenario& scenario, const std::vector<Scenario>& scenarios,
+                const std::regex& filter);
 
 /// One row for each subject: what a push takes when there is room, what it seems to take when there
 /// is none and refusals are counted, and what a message takes that somebody receives. Nothing when

@@ -197,7 +197,7 @@ template <class Message, class Queue, class Produce, class Consume, class Afterw
 Round runCrew(const RoundPlan& plan, Produce&& produce, Consume&& consume,
               Afterwards&& afterwards) {
     Round round;
-    if (!pinThisThread(plan.placement.consumerCpu)) {
+    if (!takePlace(plan.placement, plan.placement.consumerCpu)) {
         round.error = "the consumer could not be pinned to its CPU";
         return round;
     }
@@ -207,7 +207,7 @@ Round runCrew(const RoundPlan& plan, Produce&& produce, Consume&& consume,
     std::vector<std::thread> threads;
     for (std::size_t index = 0; index < plan.producers(); ++index) {
         threads.emplace_back([&, index] {
-            books[index].pinned = pinThisThread(plan.placement.producerCpus[index]);
+            books[index].pinned = takePlace(plan.placement, plan.placement.producerCpus[index]);
             if (!books[index].pinned) {
                 control.abandon();
             }

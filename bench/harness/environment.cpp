@@ -141,13 +141,12 @@ double memoryMib() {
 void describeCpus(Environment& environment, const std::vector<int>& cpus) {
     environment.cpu = cpuInfo("model name");
     environment.cpus = cpus;
+    std::sort(environment.cpus.begin(), environment.cpus.end());
     environment.mhz = numberIn(cpuInfo("cpu MHz"));
     environment.virtualMachine = cpuInfo("flags").find(" hypervisor") != std::string::npos;
     environment.governor = firstLine("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
     environment.turbo = turbo();
-    for (const int cpu : cpus) {
-        environment.topology.push_back(placeOf(cpu));
-    }
+    environment.topology = placesOf(cpus);
     environment.l3Kib = cpus.empty() ? -1 : l3Size(cpus.front());
 }
 

@@ -36,6 +36,8 @@ struct ClockCost {
 struct Environment {
     std::string cpu;
     std::vector<int> cpus;
+
+    /// Of these CPUs, in the order in which threads take them.
     std::vector<CpuPlace> topology;
     int l3Kib = -1;
     double mhz = -1;
@@ -67,8 +69,8 @@ struct Environment {
     double clockStepNs = -1;
 };
 
-/// Reads what the system tells and times the clock on each CPU; takes some milliseconds. The
-/// calling thread stays pinned.
+/// Reads what the system tells and times the clock on each CPU; takes some milliseconds. `cpus` are
+/// in the order in which threads take them. The calling thread stays pinned.
 Environment describeEnvironment(const std::vector<int>& cpus, const BuildRecord& build);
 
 }  // namespace sluice::bench

@@ -29,6 +29,24 @@ Json pairsJson(const Environment& environment) {
     return all;
 }
 
+// Where producer and consumer are, unless the scenario says otherwise.
+Json mainPairJson(const Environment& environment) {
+    const std::vector<CpuPlace>& places = environment.topology;
+    if (places.size() < 2) {
+        return nullptr;
+    }
+    return {{"distance", known(distanceOf(places[0], places[1]))},
+            {"cpus", {places[0].cpu, places[1].cpu}}};
+}
+
+Json missingJson(const Environment& environment) {
+    Json all = Json::array();
+    for (const MissingDistance& missing : missingDistances(environment.topology)) {
+        all.push_back({{"distance", missing.distance}, {"because", missing.because}});
+    }
+    return all;
+}
+
 Json smtJson(const Environment& environment) {
     bool isKnown = !environment.topology.empty();
     bool hasSiblings = false;
@@ -74,6 +92,8 @@ Json environmentJson(const Environment& environment) {
                  {"cpus", environment.cpus},
                  {"topology", topologyJson(environment)},
                  {"pairs_by_distance", pairsJson(environment)},
+                 {"main_pair", mainPairJson(environment)},
+                 {"distances_missing", missingJson(environment)},
                  {"smt", smtJson(environment)},
                  {"l3_kib", known(environment.l3Kib)},
                  {"mhz", known(environment.mhz)},

@@ -94,11 +94,17 @@ private:
                double(now() - beganAt_) > repetition_.budgetNs;
     }
 
+    // Warm-ups do not use up rows: the square is one of measured rounds.
+    std::size_t rowOf(std::size_t round) const {
+        return round < repetition_.warmups ? round
+                                           : repetition_.firstRow + round - repetition_.warmups;
+    }
+
     // False when it was interrupted.
     bool runRound(std::size_t round) {
         std::vector<Turn> turns(entries_.size());
         std::size_t place = 0;
-        for (const std::size_t entry : rotatingOrder(entries_.size(), round)) {
+        for (const std::size_t entry : balancedOrder(entries_.size(), rowOf(round))) {
             if (interrupted()) {
                 return false;
             }

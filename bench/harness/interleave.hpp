@@ -68,6 +68,10 @@ struct Repetition {
     /// At most so many rounds more while a series is unreliable.
     std::size_t extraRounds = 0;
 
+    /// The row of the Latin square that the first measured round takes: several processes go on
+    /// where the one before has stopped.
+    std::size_t firstRow = 0;
+
     /// When this time is over no round begins, except for the first one that is measured. 0 is no
     /// limit.
     double budgetNs = 0;
@@ -80,7 +84,8 @@ bool isUnreliable(const Series& series);
 /// Called before each single run with the number of runs done and of all runs.
 using Progress = std::function<void(std::size_t done, std::size_t all)>;
 
-/// Runs every entry once per round, in an order that rotates from round to round. An entry that
+/// Runs every entry once per round, in an order that changes from round to round (see
+/// balancedOrder()). An entry that
 /// fails is not run again; its series says why. An interruption ends it; the round that was under
 /// way is left out, so that all series still have the same rounds.
 std::vector<Series> interleave(const std::vector<std::function<Round()>>& entries,

@@ -33,12 +33,6 @@ namespace sluice::bench {
 
 inline const char* const notPinned = "a thread could not be pinned to its CPU";
 
-inline std::vector<int> cpusOf(const RoundPlan& plan) {
-    std::vector<int> cpus = {plan.placement.consumerCpu};
-    cpus.insert(cpus.end(), plan.placement.producerCpus.begin(), plan.placement.producerCpus.end());
-    return cpus;
-}
-
 /// 1 + 2 + ... + n
 constexpr std::uint64_t sumTo(std::uint64_t n) noexcept {
     return n % 2 == 0 ? n / 2 * (n + 1) : (n + 1) / 2 * n;
@@ -96,22 +90,22 @@ template <class List>
 template <class List>
 Round callRound(const RoundPlan& plan) {
     return bookedRound(plan, [&plan](Round& round) {
-        const std::vector<int> cpus = cpusOf(plan);
+        const std::size_t threads = plan.producers() + 1;
         List list;
         fill(list, plan.capacity);
-        std::vector<Tally> tallies(cpus.size());
-        std::vector<Handed> handed(cpus.size());
+        std::vector<Tally> tallies(threads);
+        std::vector<Handed> handed(threads);
         const auto call = [&](std::size_t index, std::uint64_t calls) {
             handed[index] += callMany(list, tallies[index], calls);
         };
-        const double runIn = wallTime(cpus, [&](std::size_t i) { call(i, plan.runIn); });
-        const double ns = wallTime(cpus, [&](std::size_t i) { call(i, plan.messages); });
+        const double runIn = wallTime(plan.placement, [&](std::size_t i) { call(i, plan.runIn); });
+        const double ns = wallTime(plan.placement, [&](std::size_t i) { call(i, plan.messages); });
         if (runIn < 0 || ns < 0) {
             round.error = notPinned;
         }
-        round.time(0, Nanoseconds(ns), plan.messages * cpus.size() * plan.capacity);
+        round.time(0, Nanoseconds(ns), plan.messages * threads * plan.capacity);
         Counts counts;
-        for (std::size_t i = 0; i < cpus.size(); ++i) {
+        for (std::size_t i = 0; i < threads; ++i) {
             counts += listBooks(handed[i], plan.capacity, tallies[i]);
         }
         return counts;
@@ -129,7 +123,7 @@ Round addRemoveRound(const RoundPlan& plan) {
         Handed handed;
         for (const int cpu : plan.placement.producerCpus) {
             std::thread([&] {
-                if (!pinThisThread(cpu)) {
+                if (!takePlace(plan.placement, cpu)) {
                     round.error = notPinned;
                 }
                 handed += callMany(list, tally, 1);
@@ -213,7 +207,7 @@ Round contendedRound(const RoundPlan& plan) {
             }
         };
         const auto work = [&](std::size_t index) { index == 0 ? measured() : meanwhile(); };
-        if (wallTime(cpusOf(plan), work) < 0) {
+        if (wallTime(plan.placement, work) < 0) {
             round.error = notPinned;
         }
         return listBooks(handed, plan.capacity, tally);
@@ -252,25 +246,27 @@ template <class Dispatcher>
 template <class Dispatcher>
 Round dispatchRound(const RoundPlan& plan) {
     return bookedRound(plan, [&plan](Round& round) {
-        const std::vector<int> cpus = cpusOf(plan);
+        const std::size_t threads = plan.producers() + 1;
         const EventOrder order(plan.capacity);
         Dispatcher dispatcher;
         for (std::size_t event = 0; event < plan.capacity; ++event) {
             dispatcher.add(int(event), Listener{event + 1});
         }
-        std::vector<Tally> tallies(cpus.size());
-        std::vector<Handed> handed(cpus.size());
+        std::vector<Tally> tallies(threads);
+        std::vector<Handed> handed(threads);
         const auto dispatch = [&](std::size_t index, std::uint64_t times) {
             handed[index] += dispatchMany(dispatcher, tallies[index], order, times);
         };
-        const double runIn = wallTime(cpus, [&](std::size_t i) { dispatch(i, plan.runIn); });
-        const double ns = wallTime(cpus, [&](std::size_t i) { dispatch(i, plan.messages); });
+        const double runIn =
+            wallTime(plan.placement, [&](std::size_t i) { dispatch(i, plan.runIn); });
+        const double ns =
+            wallTime(plan.placement, [&](std::size_t i) { dispatch(i, plan.messages); });
         if (runIn < 0 || ns < 0) {
             round.error = notPinned;
         }
-        round.time(0, Nanoseconds(ns), plan.messages * cpus.size());
+        round.time(0, Nanoseconds(ns), plan.messages * threads);
         Counts counts;
-        for (std::size_t i = 0; i < cpus.size(); ++i) {
+        for (std::size_t i = 0; i < threads; ++i) {
             counts += listBooks(handed[i], 1, tallies[i]);
         }
         return counts;

@@ -4,8 +4,10 @@
 /// Latency under load, open loop: messages have fixed send times, and latency counts from these.
 
 #include "harness/crew.hpp"
-#include "harness/schedule.hpp"
+#include "harness/send_schedule.hpp"
 #include "harness/statistics.hpp"
+
+#include <optional>
 
 namespace sluice::bench {
 
@@ -47,7 +49,11 @@ Lateness sendOnSchedule(Producer& to, const RoundPlan& plan, const SendSchedule&
 template <class Queue, class Message, class PacingPolicy, class Clock = SteadyClock>
 Round loadedLatencyRound(const RoundPlan& plan) {
     constexpr Nanoseconds leadTime = 100000;
-    SendSchedule schedule{0, plan.intervalNs};
+    std::optional<PoissonMoments> moments;
+    if (plan.arrivals == ArrivalProcess::poisson) {
+        moments.emplace(plan.arrivalSeed);
+    }
+    SendSchedule schedule{0, plan.intervalNs, moments ? &*moments : nullptr};
     Lateness lateness;
     std::vector<double> samples;
     // Filled once and emptied, so that no page of it is touched for the first time while the clock

@@ -4,7 +4,7 @@
 #include "harness/barrier.hpp"
 #include "harness/clock.hpp"
 #include "harness/message.hpp"
-#include "harness/schedule.hpp"
+#include "harness/send_schedule.hpp"
 #include "harness/statistics.hpp"
 
 #include <sluice/base/pause.hpp>
@@ -163,7 +163,7 @@ Round lineStreamedRound(int fromCpu, int toCpu) {
 
 Round wakefulnessRound(int cpuA, int cpuB) {
     constexpr Nanoseconds leadTime = 1000000;
-    const SendSchedule schedule{now() + leadTime, 1000};
+    const SendSchedule schedule{now() + leadTime, 1000, nullptr};
     std::vector<double> lateA(moments);
     std::vector<double> lateB(moments);
     Round round = runPair(

@@ -15,17 +15,18 @@
 
 namespace sluice::bench {
 
-/// Runs work(index) on a thread for each of `cpus`, the calling one first, which must be pinned to
-/// its CPU already. They start together. The time from the first start to the last end in
-/// nanoseconds; negative when a thread could not be pinned.
+/// Runs work(0) on the calling thread, which must have its place already, and work(i) on one for
+/// each producer of the placement. They start together. The time from the first start to the last
+/// end in nanoseconds; negative when a thread could not be pinned.
 template <class Work>
-double wallTime(const std::vector<int>& cpus, Work&& work) {
+double wallTime(const Placement& placement, Work&& work) {
     struct alignas(128) Span {
         Nanoseconds start = 0;
         Nanoseconds end = 0;
     };
-    std::vector<Span> spans(cpus.size());
-    StartBarrier barrier(cpus.size());
+    const std::vector<int>& cpus = placement.producerCpus;
+    std::vector<Span> spans(cpus.size() + 1);
+    StartBarrier barrier(cpus.size() + 1);
     std::atomic<bool> pinned{true};
     const auto run = [&](std::size_t index) {
         barrier.arriveAndWait();
@@ -34,12 +35,12 @@ double wallTime(const std::vector<int>& cpus, Work&& work) {
         spans[index].end = now();
     };
     std::vector<std::thread> others;
-    for (std::size_t index = 1; index < cpus.size(); ++index) {
-        others.emplace_back([&, index] {
-            if (!pinThisThread(cpus[index])) {
+    for (std::size_t other = 0; other < cpus.size(); ++other) {
+        others.emplace_back([&, other] {
+            if (!takePlace(placement, cpus[other])) {
                 pinned = false;
             }
-            run(index);
+            run(other + 1);
         });
     }
     run(0);

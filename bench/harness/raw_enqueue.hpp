@@ -27,7 +27,7 @@ template <class Producer, class Message>
 template <class Queue, class Message>
 Round enqueueRound(const RoundPlan& plan) {
     Round round;
-    if (!pinThisThread(plan.placement.producerCpus.front())) {
+    if (!takePlace(plan.placement, plan.placement.producerCpus.front())) {
         round.error = "the producer could not be pinned to its CPU";
         return round;
     }

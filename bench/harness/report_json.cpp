@@ -18,6 +18,11 @@ std::string pacingName(Pacing pacing) {
     return pacing == Pacing::harvest ? "harvest" : "none";
 }
 
+Json threadSafeJson(const Features& features) {
+    const std::optional<bool> isSafe = isThreadSafe(features);
+    return isSafe ? Json(*isSafe) : Json(nullptr);
+}
+
 Json subjectJson(const Subject& subject) {
     return {{"id", subject.id},
             {"library", subject.library},
@@ -29,6 +34,7 @@ Json subjectJson(const Subject& subject) {
             {"pacing", pacingName(subject.pacing)},
             {"features",
              {{"topology", subject.features.topology},
+              {"thread_safe", threadSafeJson(subject.features)},
               {"bound", known(subject.features.bound)},
               {"order", known(subject.features.order)},
               {"allocates", subject.features.allocates},
@@ -40,10 +46,16 @@ Json subjectJson(const Subject& subject) {
               {"type_erasure", subject.features.typeErasure}}}};
 }
 
+// The CPUs of threads that are tied to none are not known.
+template <class Cpus>
+Json cpusJson(const Placement& placement, const Cpus& cpus) {
+    return placement.roaming.empty() ? Json(cpus) : Json(nullptr);
+}
+
 Json callParamsJson(const Result& result) {
     const RoundPlan& plan = result.plan;
     return {{"block_bytes", result.scenario.messageBytes},
-            {"cpu", plan.placement.consumerCpu},
+            {"cpu", cpusJson(plan.placement, plan.placement.consumerCpu)},
             {"live_blocks", plan.capacity},
             {"freed_in_random_order", plan.shuffled},
             {"run_in_calls", plan.runIn},
@@ -53,14 +65,14 @@ Json callParamsJson(const Result& result) {
 Json eventParamsJson(const Result& result) {
     const RoundPlan& plan = result.plan;
     return {{"what", result.scenario.what},
-            {"cpu", plan.placement.consumerCpu},
-            {"other_cpus", plan.placement.producerCpus},
+            {"cpu", cpusJson(plan.placement, plan.placement.consumerCpu)},
+            {"other_cpus", cpusJson(plan.placement, plan.placement.producerCpus)},
             {"listeners_or_queued", plan.capacity},
             {"run_in", plan.runIn},
             {"times", plan.messages}};
 }
 
-Json paramsJson(const Result& result) {
+Json paramsOfKindJson(const Result& result) {
     if (result.scenario.kind == Kind::eventCost) {
         return eventParamsJson(result);
     }
@@ -71,8 +83,8 @@ Json paramsJson(const Result& result) {
     Json params = {{"message_bytes", result.scenario.messageBytes},
                    {"capacity", plan.capacity},
                    {"producers", plan.producers()},
-                   {"consumer_cpu", plan.placement.consumerCpu},
-                   {"producer_cpus", plan.placement.producerCpus},
+                   {"consumer_cpu", cpusJson(plan.placement, plan.placement.consumerCpu)},
+                   {"producer_cpus", cpusJson(plan.placement, plan.placement.producerCpus)},
                    {"oversubscribed", plan.placement.oversubscribed},
                    {"waiting", plan.placement.oversubscribed ? "yield" : "spin"},
                    {"run_in_messages", plan.runIn},
@@ -80,6 +92,9 @@ Json paramsJson(const Result& result) {
     if (result.scenario.kind == Kind::loadedLatency) {
         params["load"] = plan.load;
         params["probe_stride"] = plan.probeStride;
+        params["schedule"] = plan.arrivals == ArrivalProcess::poisson ? "poisson" : "constant";
+        params["schedule_seed"] =
+            plan.arrivals == ArrivalProcess::poisson ? Json(plan.arrivalSeed) : Json(nullptr);
     }
     if (plan.batch != 0 && !hasConsumer(result.scenario.kind)) {
         params["batch"] = plan.batch;
@@ -90,6 +105,12 @@ Json paramsJson(const Result& result) {
     if (hasConsumer(result.scenario.kind) && hasSamples(result.scenario.kind)) {
         params["timeout_ns"] = plan.timeoutNs;
     }
+    return params;
+}
+
+Json paramsJson(const Result& result) {
+    Json params = paramsOfKindJson(result);
+    params["pinned"] = result.plan.placement.roaming.empty();
     return params;
 }
 
@@ -201,7 +222,12 @@ Json statsJson(const Stats& stats, const std::string& unit) {
             {"max_" + unit, stats.max}};
 }
 
-Json resultJson(const Result& result) {
+Json loopCheckJson(const Result& result, const Environment& environment) {
+    const std::string because = whyLoopsUnchecked(result, environment);
+    return {{"checked", because.empty()}, {"because", known(because)}};
+}
+
+Json resultJson(const Result& result, const Environment& environment) {
     const Kind kind = result.scenario.kind;
     const std::string unit = kind == Kind::residentMemory ? "mib" : "ns";
     std::uint64_t switches = 0;
@@ -223,6 +249,7 @@ Json resultJson(const Result& result) {
                  {"stats", statsJson(result.stats, unit)},
                  {"overhead_ratio", known(result.clockOverhead)},
                  {"per_message", perMessageJson(result)},
+                 {"loop_check", loopCheckJson(result, environment)},
                  {"error", known(result.series.error)},
                  {"flags", result.flags},
                  {"suspects", result.suspects},
@@ -299,11 +326,13 @@ Json runJson(const Report& report) {
             {"publishable", isPublishable(report)},
             {"interrupted", report.wasInterrupted},
             {"skipped_scenarios", report.skipped},
+            {"left_out_scenarios", report.leftOut},
             {"warmups", report.repetition.warmups},
             {"rounds", report.repetition.rounds},
             {"extra_rounds_at_most", report.repetition.extraRounds},
             {"processes", report.processes},
-            {"order", "interleaved, rotating"},
+            {"unpinned", report.unpinned},
+            {"order", "interleaved, in a balanced Latin square"},
             {"arguments", report.arguments}};
 }
 
@@ -368,6 +397,9 @@ std::string layerName(Kind kind) {
 }
 
 nlohmann::ordered_json toJson(const Report& report) {
+    const auto ofResult = [&report](const Result& result) {
+        return resultJson(result, report.environment);
+    };
     const std::vector<std::string> reasons = notCredibleBecause(report);
     return {{"schema", schemaVersion},
             {"run", runJson(report)},
@@ -377,7 +409,7 @@ nlohmann::ordered_json toJson(const Report& report) {
             {"environment", environmentJson(report.environment)},
             {"machine", arrayOf(report.machine, machineJson)},
             {"subjects", arrayOf(report.subjects, subjectJson)},
-            {"results", arrayOf(report.results, resultJson)},
+            {"results", arrayOf(report.results, ofResult)},
             {"comparisons", arrayOf(report.comparisons, comparisonJson)},
             {"noise_floor", arrayOf(report.noiseFloors, noiseFloorJson)},
             {"targets", arrayOf(report.verdicts, verdictJson)}};

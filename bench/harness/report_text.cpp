@@ -18,6 +18,14 @@ std::string listOf(const std::vector<int>& numbers) {
     return text;
 }
 
+// "on CPU 0", or where threads may run that are tied to none.
+std::string placeText(const Placement& placement, const std::vector<int>& cpus) {
+    if (!placement.roaming.empty()) {
+        return "on any of the CPUs " + listOf(placement.roaming);
+    }
+    return (cpus.size() == 1 ? "on CPU " : "on CPUs ") + listOf(cpus);
+}
+
 // The flags that differ from row to row; the others are said once, in the title.
 std::string rowFlags(const Result& result) {
     std::string text;
@@ -35,22 +43,21 @@ std::string rowFlags(const Result& result) {
 }
 
 std::string crewText(const RoundPlan& plan) {
-    return std::to_string(plan.producers()) +
-           (plan.producers() == 1 ? " producer on CPU " : " producers on CPUs ") +
-           listOf(plan.placement.producerCpus) + ", consumer on CPU " +
-           std::to_string(plan.placement.consumerCpu) + ", " +
+    return counted(plan.producers(), "producer") + " " +
+           placeText(plan.placement, plan.placement.producerCpus) + ", consumer " +
+           placeText(plan.placement, {plan.placement.consumerCpu}) + ", " +
            (plan.capacity == 0 ? "unbounded" : "capacity " + std::to_string(plan.capacity)) + ", " +
            (plan.placement.oversubscribed ? "yields" : "spins") + " when full and when empty";
 }
 
 std::string aloneText(const RoundPlan& plan) {
-    return "one thread on CPU " + listOf(plan.placement.producerCpus) + ", capacity " +
+    return "one thread " + placeText(plan.placement, plan.placement.producerCpus) + ", capacity " +
            std::to_string(plan.capacity) + ", " + std::to_string(plan.batch) +
            " pushes at a time, then the queue is emptied";
 }
 
 std::string threadText(const RoundPlan& plan) {
-    return "one thread on CPU " + std::to_string(plan.placement.consumerCpu) + ", up to " +
+    return "one thread " + placeText(plan.placement, {plan.placement.consumerCpu}) + ", up to " +
            std::to_string(plan.capacity) + " live, " + std::to_string(plan.messages) +
            " in a round";
 }
@@ -58,8 +65,8 @@ std::string threadText(const RoundPlan& plan) {
 std::string eventText(const RoundPlan& plan) {
     std::vector<int> cpus = {plan.placement.consumerCpu};
     cpus.insert(cpus.end(), plan.placement.producerCpus.begin(), plan.placement.producerCpus.end());
-    return (cpus.size() == 1 ? "one thread on CPU " : "a thread on each of the CPUs ") +
-           listOf(cpus) + ", " + std::to_string(plan.messages) + " times in a round";
+    return (cpus.size() == 1 ? "one thread " : "a thread each ") + placeText(plan.placement, cpus) +
+           ", " + std::to_string(plan.messages) + " times in a round";
 }
 
 std::string whatText(const Scenario& scenario) {
@@ -80,7 +87,7 @@ std::string threadsText(const Result& result) {
 void printTitle(std::ostream& out, const Result& result) {
     out << '\n'
         << result.scenario.name << ": " << whatText(result.scenario) << ", "
-        << result.series.roundNs.size() << " rounds"
+        << counted(result.series.roundNs.size(), "round")
         << (hasFlag(result, "QUICK") ? " (quick: not for publication)" : "")
         << (result.scenario.section.empty() ? "" : "\n  section: " + result.scenario.section)
         << "\n  " << threadsText(result) << '\n';
@@ -249,7 +256,29 @@ void printLoaded(std::ostream& out, const std::vector<Result>& results,
     out << "  all in ns; round p99: the median of the rounds' P99, p99: that of all samples "
            "together\n"
         << format("  each subject at %.0f %% of its own throughput, so rows are not ranked\n",
-                  100 * results.front().plan.load);
+                  100 * results.front().plan.load)
+        << (results.front().plan.arrivals == ArrivalProcess::poisson
+                ? "  messages come as a Poisson process, the same one for all\n"
+                : "  messages come at a constant interval\n");
+}
+
+// Which pairs of CPUs there are, and which of them the figures come from.
+void printDistances(std::ostream& out, const std::vector<CpuPlace>& places) {
+    if (places.size() < 2) {
+        return;
+    }
+    const std::string distance = distanceOf(places[0], places[1]);
+    out << "producer on CPU " << places[0].cpu << ", consumer on CPU " << places[1].cpu << ": "
+        << (distance.empty() ? "nobody knows how far apart" : distance) << '\n';
+    for (const CpuPair& pair : pairsByDistance(places)) {
+        if (pair.distance != distance) {
+            out << "  also here: " << pair.distance << ", CPUs " << pair.first << ',' << pair.second
+                << '\n';
+        }
+    }
+    for (const MissingDistance& missing : missingDistances(places)) {
+        out << "  not here: " << missing.distance << ": " << missing.because << '\n';
+    }
 }
 
 }  // namespace
@@ -266,6 +295,7 @@ void printEnvironment(std::ostream& out, const Environment& environment) {
         << '\n'
         << environment.compiler << ' ' << flags << '\n'
         << format("one clock read %.1f ns\n", environment.clockNs);
+    printDistances(out, environment.topology);
     if (environment.assertions || environment.sanitized) {
         out << "WARNING: assertions or a sanitizer are compiled in; figures say nothing\n";
     }
@@ -306,10 +336,16 @@ void printVerdicts(std::ostream& out, const std::vector<Verdict>& verdicts) {
 }
 
 void printAbsent(std::ostream& out, const std::vector<Subject>& subjects) {
+    std::string leftOut;
     for (const Subject& subject : subjects) {
-        if (!subject.absentBecause.empty()) {
+        if (subject.absentBecause == leftOutByFilter) {
+            leftOut += (leftOut.empty() ? "" : ", ") + subject.id;
+        } else if (!subject.absentBecause.empty()) {
             out << "absent: " << subject.id << " (" << subject.absentBecause << ")\n";
         }
+    }
+    if (!leftOut.empty()) {
+        out << leftOutByFilter << ": " << leftOut << '\n';
     }
 }
 

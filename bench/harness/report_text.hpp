@@ -33,7 +33,7 @@ void printScenario(std::ostream& out, const std::vector<Result>& results,
 /// A line for each target and whether it was met.
 void printVerdicts(std::ostream& out, const std::vector<Verdict>& verdicts);
 
-/// The subjects that were not compiled in.
+/// The subjects that were not compiled in, and those that nobody asked for.
 void printAbsent(std::ostream& out, const std::vector<Subject>& subjects);
 
 }  // namespace sluice::bench

@@ -69,6 +69,7 @@ std::vector<std::string> flagsOf(const Result& result, const MachineRecord& mach
         {conditions.interrupted, "INTERRUPTED"},
         {fewRounds && !conditions.quick, "TOO_FEW_ROUNDS"},
         {result.plan.placement.oversubscribed, "OVERSUBSCRIBED"},
+        {!result.plan.placement.roaming.empty(), "UNPINNED"},
         {result.stats.samples < samplesForP99, "P99_IS_MAX"},
         {result.clockOverhead > noticedOverhead, "CLOCK_OVERHEAD"},
         {kind == Kind::overflow, "OVERFLOW"},
@@ -158,6 +159,10 @@ bool isRanked(Kind kind) noexcept {
     return kind != Kind::overflow && kind != Kind::loadedLatency && kind != Kind::callLatency;
 }
 
+bool hasTwin(Kind kind) noexcept {
+    return isRanked(kind) && kind != Kind::residentMemory;
+}
+
 bool isSteady(const MachineRecord& record) noexcept {
     return record.lineOneWay.max <= steadyFactor * record.lineOneWay.min && !wasDisturbed(record);
 }
@@ -166,9 +171,23 @@ bool isInvalid(const Result& result) noexcept {
     return !result.series.error.empty();
 }
 
+std::string whyLoopsUnchecked(const Result& result, const Environment& environment) {
+    if (!environment.noPerfCounters.empty()) {
+        return environment.noPerfCounters;
+    }
+    if (result.instructionFloor < 0) {
+        return "nobody knows how few instructions " + result.scenario.name + " can take";
+    }
+    const std::vector<RoundRecord>& records = result.series.records;
+    const bool isCounted =
+        std::all_of(records.begin(), records.end(),
+                    [](const RoundRecord& record) { return record.perf.instructions.has_value(); });
+    return isCounted ? "" : "the counters were shared with other programs";
+}
+
 bool isPublishable(const Report& report) noexcept {
-    return !report.quick && !report.wasInterrupted && report.repetition.warmups >= fewestWarmups &&
-           report.repetition.rounds >= fewestRounds;
+    return !report.quick && !report.wasInterrupted && !report.unpinned &&
+           report.repetition.warmups >= fewestWarmups && report.repetition.rounds >= fewestRounds;
 }
 
 double perSecond(const Result& result) noexcept {
@@ -187,6 +206,9 @@ Result makeResult(const Scenario& scenario, const std::string& subject, const Ro
     result.series = std::move(series);
     if (plan.placement.oversubscribed) {
         result.scenario.section = oversubscribedSection;
+    }
+    if (!plan.placement.roaming.empty()) {
+        result.scenario.section = unpinnedSection;
     }
     const bool samples = hasSamples(scenario.kind);
     result.stats = summarize(samples ? result.series.samples : result.series.roundNs);

@@ -41,13 +41,18 @@ bool passesMessages(Kind kind) noexcept;
 /// Whether results of this kind are compared with each other at all.
 bool isRanked(Kind kind) noexcept;
 
+/// Whether its first subject runs twice, so that there is a noise floor: where times are ranked.
+bool hasTwin(Kind kind) noexcept;
+
 /// Parts of a suite that belong together, "" being the main one.
 inline const std::string controlGroup = "control group";
 inline const std::string loadSection = "load";
+inline const std::string poissonSection = "load, Poisson arrivals";
 inline const std::string sizeSection = "message size";
 inline const std::string depthSection = "depth";
 inline const std::string distanceSection = "distance of the CPUs";
 inline const std::string oversubscribedSection = "oversubscribed";
+inline const std::string unpinnedSection = "unpinned";
 
 struct Scenario {
     std::string suite;
@@ -66,6 +71,9 @@ struct Scenario {
     /// Queues: the capacity, and of latency under load the part of the subject's own capacity.
     std::size_t capacity = 0;
     double load = 0;
+
+    /// Of latency under load: how the messages follow each other.
+    ArrivalProcess arrivals = ArrivalProcess::constant;
 
     /// The CPUs to use, instead of all that the process may use.
     std::vector<int> cpus = {};
@@ -194,8 +202,14 @@ struct Report {
     std::size_t processes = 1;
     bool wasInterrupted = false;
 
+    /// No thread was tied to a CPU, because the user wanted it so.
+    bool unpinned = false;
+
     /// Scenarios that were not run: the time was up, or the run was interrupted.
     std::vector<std::string> skipped;
+
+    /// Scenarios that were not asked for, or have nobody left to take part.
+    std::vector<std::string> leftOut;
 };
 
 /// Fewer warm-ups or rounds than these are not for publication.
@@ -206,6 +220,10 @@ bool isPublishable(const Report& report) noexcept;
 /// Messages, calls or events per second, from what was accepted or delivered and never from
 /// attempts; 0 when the result has no such figure.
 double perSecond(const Result& result) noexcept;
+
+/// Why nobody has seen whether each round took the instructions that its payload alone needs; empty
+/// when that was checked.
+std::string whyLoopsUnchecked(const Result& result, const Environment& environment);
 
 /// True when a round of the result broke an identity or could not be run; its figures mean nothing.
 bool isInvalid(const Result& result) noexcept;

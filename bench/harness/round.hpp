@@ -6,6 +6,7 @@
 #include "harness/affinity.hpp"
 #include "harness/clock.hpp"
 #include "harness/counts.hpp"
+#include "harness/send_schedule.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -43,12 +44,16 @@ struct RoundPlan {
     /// Resident memory: when it is looked at.
     Moment moment = Moment::peak;
 
-    /// Loaded latency: the load as a part of the subject's own capacity, the distance of two sends,
-    /// how many messages lie between two probes, and how long sends are planned for.
+    /// Loaded latency: the load as a part of the subject's own capacity, the mean distance of two
+    /// sends, how many messages lie between two probes, and how long sends are planned for.
     double load = 0;
     double sendingNs = 50e6;
     double intervalNs = 0;
     std::uint64_t probeStride = 61;
+
+    /// Loaded latency: how the sends follow each other; the same seed gives the same gaps.
+    ArrivalProcess arrivals = ArrivalProcess::constant;
+    std::uint64_t arrivalSeed = 1;
 
     /// Idle latency: how long the queue is left alone between two messages.
     double restNs = 2000;

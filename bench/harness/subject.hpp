@@ -3,6 +3,7 @@
 /// \file
 /// What is known about a subject without running it.
 
+#include <optional>
 #include <string>
 
 namespace sluice::bench {
@@ -10,6 +11,9 @@ namespace sluice::bench {
 /// What the id begins with when the subject is a floor under the others: it does less than they
 /// do, and is never called the fastest.
 inline const std::string floorPrefix = "floor/";
+
+/// In the id of a subject that is another one built without padding to cache lines.
+inline const std::string unpaddedMark = ":unpadded";
 
 /// What a queue promises. A reader compares these before the nanoseconds: a queue that promises
 /// less may well be faster. What does not apply is empty.
@@ -40,6 +44,12 @@ struct Features {
     bool typeErasure = false;   ///< the handler is called through a pointer
 };
 
+/// Whether several threads may use it at a time without a lock of the user's: those that its
+/// topology allows. Nothing when it does not say.
+inline std::optional<bool> isThreadSafe(const Features& features) {
+    return features.topology.empty() ? std::optional<bool>{} : features.topology != "one thread";
+}
+
 /// How the thread that polls (and the one that pushes into a full queue) spends its time.
 enum class Pacing { none, harvest };
 
@@ -62,6 +72,9 @@ struct Subject {
     /// Why the subject could not be compiled in; empty when it is there.
     std::string absentBecause;
 };
+
+/// For absentBecause: it is there, and was not asked for.
+inline const std::string leftOutByFilter = "left out by --filter";
 
 /// For absentBecause: the option of the build that brings the subject in.
 inline std::string notCompiledIn(const std::string& option,

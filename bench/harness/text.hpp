@@ -15,4 +15,14 @@ std::string format(const char* pattern, Values... values) {
     return {text, std::size_t(std::clamp(length, 0, int(sizeof text) - 1))};
 }
 
+/// "1 round", "2 rounds".
+inline std::string counted(std::size_t count, const std::string& noun) {
+    return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+/// "1 result is INVALID", "2 results are INVALID".
+inline std::string countedAre(std::size_t count, const std::string& noun, const char* what) {
+    return counted(count, noun) + (count == 1 ? " is " : " are ") + what;
+}
+
 }  // namespace sluice::bench

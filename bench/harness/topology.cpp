@@ -4,11 +4,15 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <sstream>
 
 namespace sluice::bench {
 
 namespace {
+
+// The nearest first.
+const char* const distances[] = {"same core", "same L3", "same package", "other package"};
 
 int numberIn(const std::string& path) {
     const std::string line = firstLine(path);
@@ -39,6 +43,46 @@ int numaNodeOf(int cpu, const std::string& root) {
         }
     }
     return -1;
+}
+
+// The pair that is measured where nothing else is asked for.
+CpuPair mainPair(const std::vector<CpuPlace>& places) {
+    const std::vector<CpuPair> pairs = pairsByDistance(places);
+    const auto apart = std::find_if(pairs.begin(), pairs.end(), [](const CpuPair& pair) {
+        return pair.distance != distances[0];
+    });
+    return apart != pairs.end() ? *apart : CpuPair{{}, places[0].cpu, places[1].cpu};
+}
+
+bool sharesCore(const std::vector<CpuPlace>& taken, const CpuPlace& place) {
+    return std::any_of(taken.begin(), taken.end(), [&](const CpuPlace& other) {
+        return distanceOf(other, place) == distances[0];
+    });
+}
+
+std::ptrdiff_t rankOf(const std::string& distance) {
+    return std::find(std::begin(distances), std::end(distances), distance) - std::begin(distances);
+}
+
+std::string whyMissing(const std::string& distance, const std::vector<CpuPlace>& places) {
+    const bool isKnown = std::none_of(places.begin(), places.end(),
+                                      [](const CpuPlace& place) { return place.core < 0; });
+    const bool hasL3 = std::none_of(places.begin(), places.end(),
+                                    [](const CpuPlace& place) { return place.l3 < 0; });
+    if (!isKnown) {
+        return "the system does not tell where the CPUs are";
+    }
+    switch (rankOf(distance)) {
+    case 0:
+        return "no two of the CPUs are hardware threads of one core";
+    case 1:
+        return hasL3 ? "no two of the cores share an L3"
+                     : "the system does not tell which CPUs share an L3";
+    case 2:
+        return "no package has cores with different L3";
+    default:
+        return "all CPUs are in one package";
+    }
 }
 
 }  // namespace
@@ -75,6 +119,14 @@ CpuPlace placeOf(int cpu, const std::string& root) {
     return place;
 }
 
+std::vector<CpuPlace> placesOf(const std::vector<int>& cpus, const std::string& root) {
+    std::vector<CpuPlace> places;
+    for (const int cpu : cpus) {
+        places.push_back(placeOf(cpu, root));
+    }
+    return places;
+}
+
 int l3Size(int cpu, const std::string& root) {
     const std::string folder = l3Folder(cpu, root);
     return folder.empty() ? -1 : numberIn(folder + "/size");
@@ -82,7 +134,7 @@ int l3Size(int cpu, const std::string& root) {
 
 std::vector<CpuPair> pairsByDistance(const std::vector<CpuPlace>& places) {
     std::vector<CpuPair> pairs;
-    for (const char* const distance : {"same core", "same L3", "same package", "other package"}) {
+    for (const char* const distance : distances) {
         for (std::size_t i = 0; i + 1 < places.size(); ++i) {
             const auto found = std::find_if(
                 places.begin() + std::ptrdiff_t(i) + 1, places.end(),
@@ -94,6 +146,43 @@ std::vector<CpuPair> pairsByDistance(const std::vector<CpuPlace>& places) {
         }
     }
     return pairs;
+}
+
+std::vector<MissingDistance> missingDistances(const std::vector<CpuPlace>& places) {
+    const std::vector<CpuPair> pairs = pairsByDistance(places);
+    std::vector<MissingDistance> missing;
+    for (const char* const distance : distances) {
+        if (std::none_of(pairs.begin(), pairs.end(),
+                         [&](const CpuPair& pair) { return pair.distance == distance; })) {
+            missing.push_back({distance, whyMissing(distance, places)});
+        }
+    }
+    return missing;
+}
+
+std::vector<int> placementOrder(const std::vector<CpuPlace>& places) {
+    if (places.size() < 2) {
+        return places.empty() ? std::vector<int>{} : std::vector<int>{places[0].cpu};
+    }
+    const CpuPair pair = mainPair(places);
+    std::vector<CpuPlace> taken;
+    std::vector<CpuPlace> rest;
+    for (const CpuPlace& place : places) {
+        (place.cpu == pair.first || place.cpu == pair.second ? taken : rest).push_back(place);
+    }
+    std::stable_sort(rest.begin(), rest.end(), [&](const CpuPlace& a, const CpuPlace& b) {
+        return rankOf(distanceOf(taken[1], a)) < rankOf(distanceOf(taken[1], b));
+    });
+    std::vector<CpuPlace> siblings;
+    for (const CpuPlace& place : rest) {
+        (sharesCore(taken, place) ? siblings : taken).push_back(place);
+    }
+    taken.insert(taken.end(), siblings.begin(), siblings.end());
+    std::vector<int> order;
+    for (const CpuPlace& place : taken) {
+        order.push_back(place.cpu);
+    }
+    return order;
 }
 
 std::string distanceOf(const CpuPlace& a, const CpuPlace& b) {

@@ -23,6 +23,9 @@ struct CpuPlace {
 /// `root` is the system's folder of CPUs; a test gives another one.
 CpuPlace placeOf(int cpu, const std::string& root = "/sys/devices/system/cpu");
 
+std::vector<CpuPlace> placesOf(const std::vector<int>& cpus,
+                               const std::string& root = "/sys/devices/system/cpu");
+
 /// In KiB; negative when unknown.
 int l3Size(int cpu, const std::string& root = "/sys/devices/system/cpu");
 
@@ -36,6 +39,18 @@ struct CpuPair {
     int second = 0;
 };
 std::vector<CpuPair> pairsByDistance(const std::vector<CpuPlace>& places);
+
+/// A distance that no pair has, and why.
+struct MissingDistance {
+    std::string distance;
+    std::string because;
+};
+std::vector<MissingDistance> missingDistances(const std::vector<CpuPlace>& places);
+
+/// The CPUs in the order in which threads take them. First the nearest pair that does not share a
+/// core, where there is one: two hardware threads of a core also share its execution units. Then
+/// the rest, the nearest first, and the second hardware threads of cores that are taken at the end.
+std::vector<int> placementOrder(const std::vector<CpuPlace>& places);
 
 /// "0-2,5" as numbers.
 std::vector<int> cpuList(const std::string& text);

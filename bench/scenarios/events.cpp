@@ -103,7 +103,7 @@ std::vector<Target> targets() {
 
 RoundPlan planFor(const Work& work, const SuiteOptions& options, const std::vector<int>& cpus) {
     RoundPlan plan;
-    plan.placement = placeThreads(cpus, work.scenario.producers, work.scenario.spread);
+    plan.placement = placementFor(work.scenario, options, cpus);
     plan.capacity = work.size;
     plan.messages = std::max<std::uint64_t>(100, options.messages / work.share);
     plan.runIn = plan.messages / 10;

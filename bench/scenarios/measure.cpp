@@ -31,10 +31,6 @@ bool Measuring::isSelected(const Subject& subject) const {
     return std::regex_search(subject.id, subjectFilter_);
 }
 
-bool Measuring::hasTwin(const Scenario& scenario) noexcept {
-    return isRanked(scenario.kind) && scenario.kind != Kind::residentMemory;
-}
-
 std::vector<NamedEntrant> Measuring::entrantsOf(const Scenario& scenario) const {
     std::vector<NamedEntrant> entrants;
     for (std::size_t i = 0; i < suite_.subjects.size(); ++i) {
@@ -46,7 +42,7 @@ std::vector<NamedEntrant> Measuring::entrantsOf(const Scenario& scenario) const 
             }
         }
     }
-    if (hasTwin(scenario) && !entrants.empty()) {
+    if (hasTwin(scenario.kind) && !entrants.empty()) {
         entrants.push_back(entrants.front());
     }
     return entrants;
@@ -81,6 +77,9 @@ std::vector<std::string> Measuring::workerArguments(const Scenario& scenario) co
     if (!options_.subjectFilter.empty()) {
         arguments.insert(arguments.end(), {"--filter", options_.subjectFilter});
     }
+    if (options_.unpinned) {
+        arguments.emplace_back("--unpinned");
+    }
     return arguments;
 }
 
@@ -90,14 +89,15 @@ std::vector<Series> Measuring::measureInProcesses(const Scenario& scenario,
     const std::size_t processes = options_.processes;
     const std::size_t rounds = (repetition.rounds + processes - 1) / processes;
     std::vector<std::string> arguments = workerArguments(scenario);
-    arguments.insert(arguments.end(), {"--rounds", std::to_string(rounds), "--messages",
-                                       std::to_string(options_.messages)});
     if (options_.quick) {
         arguments.emplace_back("--quick");
     }
+    arguments.insert(arguments.end(), {"--rounds", std::to_string(rounds), "--messages",
+                                       std::to_string(options_.messages), "--first-row", ""});
     std::vector<Series> all;
     for (std::size_t process = 0; process < processes && !interrupted(); ++process) {
         progress(process, processes);
+        arguments.back() = std::to_string(process * rounds);
         // The rounds have tied this thread to a CPU, and a new process would inherit that.
         allowThisThread(cpus_);
         const std::vector<NamedSeries> series = readSeries(outputOfOwnProgram(arguments));

@@ -30,7 +30,6 @@ public:
     /// The subjects that take part. Where there is a twin (A/A), the first one stands at the end
     /// once more.
     std::vector<NamedEntrant> entrantsOf(const Scenario& scenario) const;
-    static bool hasTwin(const Scenario& scenario) noexcept;
 
     /// The series of all entrants, then those of the measurements of the machine itself.
     std::vector<Series> measure(const Scenario& scenario, const std::vector<NamedEntrant>& entrants,

@@ -83,7 +83,7 @@ std::size_t liveBlocks(const Scenario& scenario) {
 RoundPlan planFor(const Scenario& scenario, const SuiteOptions& options,
                   const std::vector<int>& cpus) {
     RoundPlan plan;
-    plan.placement = placeThreads(cpus, scenario.producers, scenario.spread);
+    plan.placement = placementFor(scenario, options, cpus);
     plan.capacity = liveBlocks(scenario);
     plan.messages = options.messages;
     plan.runIn = 4 * plan.capacity;

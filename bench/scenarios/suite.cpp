@@ -6,6 +6,7 @@
 #include "harness/cpu_share.hpp"
 #include "harness/interruption.hpp"
 #include "harness/progress_line.hpp"
+#include "harness/text.hpp"
 #include "scenarios/measure.hpp"
 
 #include <algorithm>
@@ -40,13 +41,14 @@ public:
         report.repetition = options_.repetition;
         report.quick = options_.quick;
         report.processes = options_.processes;
+        report.unpinned = options_.unpinned;
         for (const Subject& subject : suite_.subjects) {
             report.subjects.push_back(subject);
             if (!measuring_.isSelected(subject)) {
-                report.subjects.back().absentBecause = "left out by --filter";
+                report.subjects.back().absentBecause = leftOutByFilter;
             }
         }
-        const std::vector<Scenario> scenarios = selectedScenarios();
+        const std::vector<Scenario> scenarios = selectedScenarios(report.leftOut);
         if (scenarios.empty()) {
             return report;
         }
@@ -66,22 +68,15 @@ public:
     }
 
 private:
-    // The control group says something only as a whole.
-    std::vector<Scenario> selectedScenarios() const {
-        const auto matches = [this](const Scenario& scenario) {
-            return std::regex_search(scenario.name, scenarioFilter_);
-        };
-        const auto isControl = [](const Scenario& scenario) {
-            return scenario.section == controlGroup;
-        };
-        const bool withControl =
-            std::any_of(suite_.scenarios.begin(), suite_.scenarios.end(),
-                        [&](const Scenario& each) { return isControl(each) && matches(each); });
+    // The names of the others go to `leftOut`.
+    std::vector<Scenario> selectedScenarios(std::vector<std::string>& leftOut) const {
         std::vector<Scenario> selected;
         for (const Scenario& scenario : suite_.scenarios) {
-            if ((isControl(scenario) ? withControl : matches(scenario)) &&
+            if (isAskedFor(scenario, suite_.scenarios, scenarioFilter_) &&
                 !measuring_.entrantsOf(scenario).empty()) {
                 selected.push_back(scenario);
+            } else {
+                leftOut.push_back(scenario.name);
             }
         }
         return selected;
@@ -109,6 +104,10 @@ private:
         out_ << '\n';
         for (const std::string& name : report.skipped) {
             out_ << "not run: " << name << '\n';
+        }
+        if (!report.leftOut.empty()) {
+            out_ << counted(report.leftOut.size(), "scenario")
+                 << " left out by --scenario or --filter\n";
         }
         printControlGroup(out_, report.results);
         printVerdicts(out_, report.verdicts);
@@ -142,7 +141,7 @@ private:
             results.push_back(makeResult(scenario, entrants[i].subject, entrants[i].entrant.plan,
                                          std::move(series[i]), machine, conditions));
         }
-        if (Measuring::hasTwin(scenario)) {
+        if (hasTwin(scenario.kind)) {
             compareTwins(results, report);
         }
         // Sizes, depths and distances do not change what a message allocates.
@@ -202,12 +201,6 @@ private:
         const bool hasFloor = !report.noiseFloors.empty() &&
                               report.noiseFloors.back().scenario == results.front().scenario.name;
         complete(comparisons, hasFloor ? &report.noiseFloors.back() : nullptr, suite_.subjects);
-        if (!hasFloor && Measuring::hasTwin(results.front().scenario)) {
-            // The twin has failed, so nobody knows what is noise.
-            for (Comparison& each : comparisons) {
-                each.verdict = "undecided";
-            }
-        }
         const std::vector<Verdict> verdicts = judge(suite_.targets, results, comparisons);
         printScenario(out_, results, comparisons, machine, suite_.columns);
         printVerdicts(out_, verdicts);
@@ -230,6 +223,16 @@ private:
 };
 
 }  // namespace
+
+Placement placementFor(const Scenario& scenario, const SuiteOptions& options,
+                       const std::vector<int>& cpus) {
+    Placement placement = placeThreads(scenario.cpus.empty() ? cpus : scenario.cpus,
+                                       scenario.producers, scenario.spread);
+    if (options.unpinned) {
+        placement.roaming = cpus;
+    }
+    return placement;
+}
 
 Report runSuite(const Suite& suite, const SuiteOptions& options, const std::vector<int>& cpus,
                 std::ostream& out) {

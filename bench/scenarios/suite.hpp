@@ -34,6 +34,10 @@ struct SuiteOptions {
     /// Such a process: the scenario whose rounds it runs. It writes its series and no report.
     std::string worker;
 
+    /// Threads are tied to no CPU: a variant, marked as such. The machine itself is still measured
+    /// between two CPUs.
+    bool unpinned = false;
+
     /// The whole suite tries to be done in this time and runs fewer rounds where it must; 0 is no
     /// limit.
     double budgetNs = 0;
@@ -42,6 +46,10 @@ struct SuiteOptions {
     std::vector<std::string> arguments;
     BuildRecord build;
 };
+
+/// Where the threads of a scenario run.
+Placement placementFor(const Scenario& scenario, const SuiteOptions& options,
+                       const std::vector<int>& cpus);
 
 /// One subject's part in one scenario.
 struct Entrant {
@@ -76,8 +84,8 @@ struct Suite {
 };
 
 /// Runs a suite, printing each table as soon as its scenario is done. `cpus` holds at least two
-/// CPUs; the calling thread is pinned by the rounds and stays pinned. Throws std::regex_error for a
-/// filter that is not a regular expression.
+/// CPUs, in the order in which threads take them; the calling thread is pinned by the rounds and
+/// stays pinned. Throws std::regex_error for a filter that is not a regular expression.
 Report runSuite(const Suite& suite, const SuiteOptions& options, const std::vector<int>& cpus,
                 std::ostream& out);
 

@@ -47,6 +47,19 @@ TEST(AffinityTest, PinsAThreadToAnAllowedCpu) {
     }).join();
 }
 
+// BR-22: a thread that is to roam gets its freedom back, whatever round was before.
+TEST(AffinityTest, LetsAThreadRoamWhereThePlacementSaysSo) {
+    const Cpus cpus = allowedCpus();
+    Placement placement;
+    std::thread([&] {
+        EXPECT_TRUE(takePlace(placement, cpus.back()));
+        EXPECT_EQ(allowedCpus(), Cpus{cpus.back()});
+        placement.roaming = cpus;
+        EXPECT_TRUE(takePlace(placement, cpus.back()));
+        EXPECT_EQ(allowedCpus(), cpus);
+    }).join();
+}
+
 TEST(AffinityTest, SaysWhenACpuIsRefused) {
     std::thread([] { EXPECT_FALSE(pinThisThread(CPU_SETSIZE - 1)); }).join();
 }

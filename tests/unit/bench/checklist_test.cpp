@@ -50,6 +50,11 @@ TEST(ChecklistTest, AsksWhatASubjectPromises) {
     Report report = crediblyMeasured();
     report.subjects[0].features.topology.clear();
     EXPECT_FALSE(passes(report, "features_aligned"));
+    report = crediblyMeasured();
+    report.subjects[0].features.order.clear();
+    EXPECT_FALSE(passes(report, "features_aligned"));
+    report.subjects[0].features.topology = "one thread";
+    EXPECT_TRUE(passes(report, "features_aligned"));
 }
 
 TEST(ChecklistTest, AsksWhetherRefusalsCount) {
@@ -58,6 +63,9 @@ TEST(ChecklistTest, AsksWhetherRefusalsCount) {
     EXPECT_FALSE(passes(report, "overflow_controlled"));
     report = crediblyMeasured();
     report.results[0].flags = {"REJECTED_IN_RAW"};
+    EXPECT_FALSE(passes(report, "overflow_controlled"));
+    report = crediblyMeasured();
+    report.comparisons[0].kind = Kind::overflow;
     EXPECT_FALSE(passes(report, "overflow_controlled"));
 }
 
@@ -88,8 +96,12 @@ TEST(ChecklistTest, AsksWhetherThreadsWerePinned) {
     Report report = crediblyMeasured();
     report.results[0].series.error = "a producer could not be pinned to its CPU";
     EXPECT_FALSE(passes(report, "pinned"));
+    report = crediblyMeasured();
+    report.unpinned = true;
+    EXPECT_FALSE(passes(report, "pinned"));
 }
 
+// BR-24: mixed flags, unknown ones, assertions and sanitizers.
 TEST(ChecklistTest, AsksForOneSetOfFlags) {
     Report report = crediblyMeasured();
     report.environment.flagSets.push_back({"-O2", 1});
@@ -124,9 +136,15 @@ TEST(ChecklistTest, SaysWhatElseIsNotForPublication) {
     report.results.clear();
     EXPECT_EQ(notCredibleBecause(report).size(), 2U);
     report = crediblyMeasured();
+    report.subjects[1].absentBecause = leftOutByFilter;
+    report.leftOut = {"spsc-8B", "mpsc-64B"};
+    const std::vector<std::string> narrowed = {"1 subject left out by --filter",
+                                               "2 scenarios left out by --scenario or --filter"};
+    EXPECT_EQ(notCredibleBecause(report), narrowed);
+    report = crediblyMeasured();
     report.machine[0].others = 0.5;
     EXPECT_EQ(notCredibleBecause(report),
-              std::vector<std::string>{"1 scenarios ran while others used the CPUs"});
+              std::vector<std::string>{"1 scenario ran while others used the CPUs"});
 }
 
 TEST(ChecklistTest, AsksForSteadyFiguresOfWhatIsRanked) {
@@ -139,6 +157,23 @@ TEST(ChecklistTest, AsksForSteadyFiguresOfWhatIsRanked) {
     EXPECT_TRUE(notCredibleBecause(report).empty());
     report.results[0].plan.placement.oversubscribed = false;
     EXPECT_EQ(notCredibleBecause(report).size(), 1U);
+}
+
+TEST(ChecklistTest, SaysWhatItHasNotChecked) {
+    Report report = crediblyMeasured();
+    report.environment.noPerfCounters = "perf_event_open: not to be had";
+    std::ostringstream out;
+    printChecklist(out, report);
+    EXPECT_NE(out.str().find("  not checked: that no loop was optimised away (perf_event_open: "
+                             "not to be had)\n"),
+              std::string::npos);
+    report.environment.noPerfCounters.clear();
+    for (Result& result : report.results) {
+        result.instructionFloor = 3;
+    }
+    std::ostringstream checked;
+    printChecklist(checked, report);
+    EXPECT_EQ(checked.str().find("not checked"), std::string::npos);
 }
 
 TEST(ChecklistTest, IsPrintedWithItsConclusion) {

@@ -14,17 +14,28 @@ Round roundOf(double ns) {
     return round;
 }
 
-TEST(InterleaveTest, RotatesTheOrderFromRoundToRound) {
+// BX-3: the rows of a balanced Latin square, whose first one is that of the first measured round.
+TEST(InterleaveTest, ChangesTheOrderFromRoundToRound) {
     std::string order;
     std::vector<std::function<Round()>> entries;
     for (const char name : {'a', 'b', 'c'}) {
         entries.emplace_back([&order, name] {
-            order += name;
+            order += order.size() % 4 == 3 ? std::string(" ") + name : std::string(1, name);
             return roundOf(1);
         });
     }
-    (void)interleave(entries, {1, 3}, [](std::size_t, std::size_t) {});
-    EXPECT_EQ(order, "abcbcacababc");
+    (void)interleave(entries, {1, 6}, [](std::size_t, std::size_t) {});
+    EXPECT_EQ(order, "abc abc bca cab cba acb bac");
+}
+
+TEST(InterleaveTest, GoesOnWithTheRowThatItIsGiven) {
+    const auto entry = [] { return roundOf(1); };
+    Repetition repetition{2, 1};
+    repetition.firstRow = 1;
+    const std::vector<Series> series =
+        interleave({entry, entry, entry}, repetition, [](std::size_t, std::size_t) {});
+    EXPECT_EQ(series[0].records.at(0).place, 2U);
+    EXPECT_EQ(series[1].records.at(0).place, 0U);
 }
 
 TEST(InterleaveTest, DiscardsWarmUps) {
@@ -63,7 +74,7 @@ TEST(InterleaveTest, KeepsARecordOfEachMeasuredRound) {
     for (std::size_t round = 0; round < 3; ++round) {
         const RoundRecord& record = series[0].records.at(round);
         EXPECT_EQ(record.index, round);
-        EXPECT_EQ(record.place, (3 - (round + 1)) % 3);
+        EXPECT_EQ(record.place, (3 - round) % 3);
         EXPECT_EQ(record.ns, 7);
         EXPECT_EQ(record.timedNs, 70);
         EXPECT_EQ(record.clockReads, 2U);

@@ -1,5 +1,7 @@
 #include "harness/message.hpp"
 
+#include "harness/clock.hpp"
+
 #include <gtest/gtest.h>
 
 #include <set>
@@ -12,6 +14,17 @@ TEST(MessageTest, HasExactlyTheSizeItNames) {
     static_assert(sizeof(Message<8>) == 8);
     static_assert(sizeof(Message<64>) == 64);
     static_assert(std::is_trivially_copyable_v<Message<64>>);
+}
+
+// BR-14: no room for a time, and none in it: a message is the same whenever it is made. Latency
+// finds the time of a message by its number.
+TEST(MessageTest, CarriesNoTime) {
+    const Message<8> early(2, 5);
+    const Nanoseconds start = now();
+    while (now() == start) {
+    }
+    const Message<8> late(2, 5);
+    EXPECT_EQ(early.words, late.words);
 }
 
 TEST(MessageTest, CarriesProducerAndSequence) {

@@ -16,6 +16,24 @@ TEST(ReportJsonTest, HasTheTopLevelOfTheContract) {
     }
 }
 
+// BR-3: every kind has a name and a layer, and those of two layers are not the same thing.
+TEST(ReportJsonTest, TagsEveryResultWithItsLayer) {
+    Report report = sampleReport();
+    for (const Kind kind : {Kind::throughput, Kind::loadedLatency, Kind::idleLatency,
+                            Kind::rawEnqueue, Kind::overflow, Kind::callCost, Kind::callLatency,
+                            Kind::residentMemory, Kind::eventCost}) {
+        report.results[0].scenario.kind = kind;
+        const auto result = toJson(report)["results"][0];
+        EXPECT_EQ(result["kind"], kindName(kind));
+        EXPECT_FALSE(kindName(kind).empty());
+        EXPECT_EQ(result["layer"], layerName(kind));
+        EXPECT_FALSE(layerName(kind).empty());
+    }
+    EXPECT_NE(layerName(Kind::throughput), layerName(Kind::rawEnqueue));
+    EXPECT_NE(layerName(Kind::rawEnqueue), layerName(Kind::callCost));
+}
+
+// BR-17: all statistics stand together.
 TEST(ReportJsonTest, WritesAResultInFull) {
     const auto result = toJson(sampleReport())["results"][0];
     EXPECT_EQ(result["suite"], "queues");
@@ -102,6 +120,93 @@ TEST(ReportJsonTest, ListsAbsentSubjects) {
     EXPECT_EQ(subjects[0]["features"]["topology"], "spsc");
     EXPECT_EQ(subjects[4]["present"], false);
     EXPECT_EQ(subjects[4]["absent_because"], "not compiled in");
+}
+
+// BR-1: the record of features is complete, and what nobody knows is null and not "no".
+TEST(ReportJsonTest, WritesWhatASubjectPromises) {
+    Report report = sampleReport();
+    report.subjects[1].features = {};
+    const auto subjects = toJson(report)["subjects"];
+    for (const char* key :
+         {"topology", "thread_safe", "bound", "order", "allocates", "in_place", "blocking",
+          "priority", "back_pressure", "statistics", "type_erasure"}) {
+        EXPECT_TRUE(subjects[0]["features"].contains(key)) << key;
+    }
+    EXPECT_EQ(subjects[0]["features"]["thread_safe"], true);
+    EXPECT_TRUE(subjects[1]["features"]["thread_safe"].is_null());
+}
+
+// BR-21: the pair of CPUs, and what other distances there are or are not.
+TEST(ReportJsonTest, WritesHowFarApartTheThreadsAre) {
+    Report report = sampleReport();
+    for (int cpu = 0; cpu < 3; ++cpu) {
+        CpuPlace place;
+        place.cpu = place.core = cpu;
+        place.package = place.l3 = cpu / 2;
+        report.environment.topology.push_back(place);
+    }
+    const auto environment = toJson(report)["environment"];
+    EXPECT_EQ(environment["main_pair"]["distance"], "same L3");
+    EXPECT_EQ(environment["main_pair"]["cpus"], (std::vector<int>{0, 1}));
+    EXPECT_EQ(environment["pairs_by_distance"].size(), 2U);
+    EXPECT_EQ(environment["distances_missing"][0]["distance"], "same core");
+    EXPECT_EQ(environment["distances_missing"].size(), 2U);
+    EXPECT_TRUE(toJson(Report{})["environment"]["main_pair"].is_null());
+}
+
+// BR-22: a run without pins says so, and names no CPU that it cannot know.
+TEST(ReportJsonTest, WritesWhetherThreadsWerePinned) {
+    Report report = sampleReport();
+    EXPECT_EQ(toJson(report)["run"]["unpinned"], false);
+    EXPECT_EQ(toJson(report)["results"][0]["params"]["pinned"], true);
+    EXPECT_EQ(toJson(report)["results"][0]["params"]["consumer_cpu"], 1);
+    report.unpinned = true;
+    report.results[0].plan.placement.roaming = {0, 1};
+    const auto json = toJson(report);
+    EXPECT_EQ(json["run"]["unpinned"], true);
+    EXPECT_EQ(json["run"]["publishable"], false);
+    EXPECT_EQ(json["results"][0]["params"]["pinned"], false);
+    EXPECT_TRUE(json["results"][0]["params"]["consumer_cpu"].is_null());
+}
+
+// BX-1: the schedule of an open-loop producer is named, and so is the seed of a random one.
+TEST(ReportJsonTest, WritesTheScheduleOfSends) {
+    Report report = sampleReport();
+    for (Result& result : report.results) {
+        result.scenario.kind = Kind::loadedLatency;
+    }
+    report.results[1].plan.arrivals = ArrivalProcess::poisson;
+    report.results[1].plan.arrivalSeed = 7;
+    report.results[1].series.lateSends = 3;
+    const auto results = toJson(report)["results"];
+    EXPECT_EQ(results[0]["params"]["schedule"], "constant");
+    EXPECT_TRUE(results[0]["params"]["schedule_seed"].is_null());
+    EXPECT_EQ(results[1]["params"]["schedule"], "poisson");
+    EXPECT_EQ(results[1]["params"]["schedule_seed"], 7);
+    EXPECT_EQ(results[1]["counts"]["late_sends"], 3);
+}
+
+TEST(ReportJsonTest, SaysWhetherALoopCouldHaveBeenOptimisedAway) {
+    Report report = sampleReport();
+    report.environment.noPerfCounters = "perf_event_open: not to be had";
+    auto check = toJson(report)["results"][0]["loop_check"];
+    EXPECT_EQ(check["checked"], false);
+    EXPECT_EQ(check["because"], "perf_event_open: not to be had");
+    report.environment.noPerfCounters.clear();
+    report.results[0].instructionFloor = 3;
+    report.results[0].series.records.resize(1);
+    EXPECT_EQ(toJson(report)["results"][0]["loop_check"]["checked"], false);
+    report.results[0].series.records[0].perf.instructions = 4000;
+    check = toJson(report)["results"][0]["loop_check"];
+    EXPECT_EQ(check["checked"], true);
+    EXPECT_TRUE(check["because"].is_null());
+}
+
+// BR-26: what was not asked for is named.
+TEST(ReportJsonTest, ListsWhatWasLeftOut) {
+    Report report = sampleReport();
+    report.leftOut = {"mpsc-64B"};
+    EXPECT_EQ(toJson(report)["run"]["left_out_scenarios"], std::vector<std::string>{"mpsc-64B"});
 }
 
 TEST(ReportJsonTest, WritesComparisons) {

@@ -54,10 +54,43 @@ TEST(ReportTextTest, SaysWhenTheMachineWasDisturbed) {
     EXPECT_NE(tableOf(report).find("UNSTEADY"), std::string::npos);
 }
 
+// BR-21: where the threads are, which distances else there are, and why others are not.
+TEST(ReportTextTest, TellsHowFarApartTheThreadsAre) {
+    Report report = sampleReport();
+    for (int cpu = 0; cpu < 3; ++cpu) {
+        CpuPlace place;
+        place.cpu = cpu;
+        place.core = cpu;
+        place.package = place.l3 = cpu / 2;
+        report.environment.topology.push_back(place);
+    }
+    std::ostringstream out;
+    printEnvironment(out, report.environment);
+    EXPECT_NE(out.str().find("producer on CPU 0, consumer on CPU 1: same L3\n"
+                             "  also here: other package, CPUs 0,2\n"
+                             "  not here: same core: no two of the CPUs are hardware threads"),
+              std::string::npos)
+        << out.str();
+}
+
+TEST(ReportTextTest, CountsOneAsOne) {
+    Report report = sampleReport();
+    report.results = {resultOf("a", {1})};
+    EXPECT_NE(tableOf(report).find(", 1 round\n"), std::string::npos);
+    report.results = {resultOf("a", {1, 2})};
+    EXPECT_NE(tableOf(report).find(", 2 rounds\n"), std::string::npos);
+}
+
 TEST(ReportTextTest, ListsAbsentSubjects) {
     std::ostringstream out;
     printAbsent(out, sampleReport().subjects);
     EXPECT_EQ(out.str(), "absent: rigtorp/SPSCQueue (not compiled in)\n");
+    std::vector<Subject> subjects = sampleReport().subjects;
+    subjects.resize(2);
+    subjects[0].absentBecause = subjects[1].absentBecause = leftOutByFilter;
+    std::ostringstream narrowed;
+    printAbsent(narrowed, subjects);
+    EXPECT_EQ(narrowed.str(), "left out by --filter: sluice/SpscRing, boost/spsc_queue\n");
 }
 
 TEST(ReportTextTest, PrintsLatencyUnderLoadWithTheMachineBesideIt) {
@@ -135,7 +168,7 @@ TEST(ReportTextTest, SaysWhatTheFigureOfAnEventIs) {
     EXPECT_NE(tableOf(report).find("one thread on CPU 1"), std::string::npos);
     result.plan.placement.producerCpus = {0};
     report.results = {result};
-    EXPECT_NE(tableOf(report).find("a thread on each of the CPUs 1,0"), std::string::npos);
+    EXPECT_NE(tableOf(report).find("a thread each on CPUs 1,0"), std::string::npos);
 }
 
 TEST(ReportTextTest, LeavesColumnsOutThatSayNothing) {

@@ -136,6 +136,18 @@ TEST(ResultTest, IsPublishableWithEnoughRoundsToTheEnd) {
     EXPECT_FALSE(isPublishable(report));
 }
 
+// BR-22: a result without pins stands apart, and says so.
+TEST(ResultTest, MarksWhatRanWithoutPins) {
+    Result result = resultOf("a", {1, 2, 3});
+    EXPECT_FALSE(hasFlag(result, "UNPINNED"));
+    EXPECT_EQ(result.scenario.section, "");
+    result.plan.placement.roaming = {0, 1};
+    result =
+        makeResult(result.scenario, "a", result.plan, result.series, quietMachine(), Conditions{});
+    EXPECT_TRUE(hasFlag(result, "UNPINNED"));
+    EXPECT_EQ(result.scenario.section, unpinnedSection);
+}
+
 // BR-18: an unreliable result names what its slow rounds have had.
 TEST(ResultTest, NamesWhatMayHaveDisturbedIt) {
     Series series;

@@ -65,6 +65,60 @@ TEST(ThroughputRoundTest, TreatsAnImpossiblePinAsAnError) {
     EXPECT_EQ(throughput<Fault::none>(plan).error, "the consumer could not be pinned to its CPU");
 }
 
+/// Its last message takes its time on the way out.
+class Hesitating : public LockedQueue<Fault::none> {
+    using Base = LockedQueue<Fault::none>;
+
+public:
+    static constexpr Nanoseconds hesitation = 3000000;
+    static inline std::uint64_t last = 0;
+
+    using Base::Base;
+    struct Consumer {
+        Base::Consumer inner;
+        template <class Handler>
+        std::size_t poll(Handler&& handler) {
+            return inner.poll([&](const TestMessage& message) {
+                const Nanoseconds until = now() + (message.sequence() == last ? hesitation : 0);
+                while (now() < until) {
+                }
+                handler(message);
+            });
+        }
+    };
+    Consumer consumer() { return {Base::consumer()}; }
+};
+
+// BR-10: a round lasts until the last message was delivered, and not until it was pushed.
+TEST(ThroughputRoundTest, EndsWithTheLastDelivery) {
+    const RoundPlan plan = smallPlan(1);
+    Hesitating::last = plan.runIn + plan.messages - 1;
+    const Round round =
+        onAThread([&] { return throughputRound<Hesitating, TestMessage, Unpaced>(plan); });
+    EXPECT_EQ(round.error, "");
+    EXPECT_GE(round.timedNs, double(Hesitating::hesitation));
+}
+
+// BR-13: one pair of reads of the clock for the whole batch, however many messages it has.
+TEST(ThroughputRoundTest, ReadsTheClockTwice) {
+    for (const std::uint64_t messages : {100U, 1000U}) {
+        RoundPlan plan = smallPlan(1);
+        plan.messages = messages;
+        const Round round = throughput<Fault::none>(plan);
+        EXPECT_EQ(round.clockReads, 2U);
+        EXPECT_EQ(round.timedMessages, messages);
+        EXPECT_DOUBLE_EQ(round.ns * double(messages), round.timedNs);
+    }
+}
+
+// BR-22: no thread of such a round is tied to a CPU, so none that cannot be had is an error.
+TEST(ThroughputRoundTest, RunsWithoutPinsWhereThePlacementSaysSo) {
+    RoundPlan plan = smallPlan(2);
+    plan.placement.roaming = allowedCpus();
+    plan.placement.producerCpus[0] = CPU_SETSIZE - 1;
+    EXPECT_EQ(throughput<Fault::none>(plan).error, "");
+}
+
 TEST(LoadedLatencyRoundTest, MeasuresEveryProbe) {
     RoundPlan plan = smallPlan(1);
     plan.intervalNs = 1000;
@@ -77,6 +131,7 @@ TEST(LoadedLatencyRoundTest, MeasuresEveryProbe) {
     EXPECT_EQ(round.timedOut, 0U);
 }
 
+// BR-19: a probe that takes too long is counted, and stays among the samples.
 TEST(LoadedLatencyRoundTest, CountsLateProbesAndKeepsThem) {
     RoundPlan plan = smallPlan(1);
     plan.intervalNs = 1000;
@@ -108,6 +163,7 @@ TEST(IdleLatencyRoundTest, MeasuresEveryMessage) {
     EXPECT_GT(round.ns, 0);
 }
 
+// BR-19: and so is one that never comes.
 TEST(IdleLatencyRoundTest, KeepsAMessageThatNeverComesAsASample) {
     RoundPlan plan = smallPlan(1);
     plan.messages = 100;

@@ -75,6 +75,63 @@ TEST_F(TopologyTest, FindsAPairForEachDistanceThereIs) {
     EXPECT_TRUE(pairsByDistance({place(0)}).empty());
 }
 
+// A CPU of a made-up machine: its core, its package and the number of its L3.
+CpuPlace at(int cpu, int core, int package, int l3) {
+    CpuPlace place;
+    place.cpu = cpu;
+    place.core = core;
+    place.package = package;
+    place.l3 = l3;
+    return place;
+}
+
+std::vector<std::string> missingIn(const std::vector<CpuPlace>& places) {
+    std::vector<std::string> names;
+    for (const MissingDistance& missing : missingDistances(places)) {
+        EXPECT_FALSE(missing.because.empty());
+        names.push_back(missing.distance);
+    }
+    return names;
+}
+
+using Numbers = std::vector<int>;
+using Names = std::vector<std::string>;
+
+TEST(PlacementOrderTest, PassesOverTheSecondThreadOfACore) {
+    // Siblings are neighbours here: CPUs 0 and 1 are one core.
+    const std::vector<CpuPlace> places = {at(0, 0, 0, 0), at(1, 0, 0, 0), at(2, 1, 0, 0),
+                                          at(3, 1, 0, 0), at(4, 2, 0, 0), at(5, 2, 0, 0)};
+    EXPECT_EQ(placementOrder(places), (Numbers{0, 2, 4, 3, 1, 5}));
+    EXPECT_EQ(missingIn(places), (Names{"same package", "other package"}));
+}
+
+TEST(PlacementOrderTest, StaysInOneL3WhereItCan) {
+    const std::vector<CpuPlace> places = {at(0, 0, 0, 0), at(1, 1, 0, 1), at(2, 2, 0, 0),
+                                          at(3, 3, 0, 1)};
+    EXPECT_EQ(placementOrder(places), (Numbers{0, 2, 1, 3}));
+    EXPECT_EQ(missingIn(places), (Names{"same core", "other package"}));
+}
+
+TEST(PlacementOrderTest, StaysInOnePackageWhereItCan) {
+    const std::vector<CpuPlace> places = {at(0, 0, 0, 0), at(1, 0, 1, 1), at(2, 1, 0, 2)};
+    EXPECT_EQ(placementOrder(places), (Numbers{0, 2, 1}));
+    EXPECT_EQ(missingIn(places), (Names{"same core", "same L3"}));
+}
+
+TEST(PlacementOrderTest, TakesTwoThreadsOfACoreWhenThereIsNothingElse) {
+    const std::vector<CpuPlace> places = {at(4, 2, 0, 0), at(5, 2, 0, 0)};
+    EXPECT_EQ(placementOrder(places), (Numbers{4, 5}));
+    EXPECT_EQ(missingIn(places), (Names{"same L3", "same package", "other package"}));
+}
+
+TEST(PlacementOrderTest, KeepsTheOrderWhereTheSystemTellsNothing) {
+    const std::vector<CpuPlace> places = {at(3, -1, -1, -1), at(5, -1, -1, -1), at(7, -1, -1, -1)};
+    EXPECT_EQ(placementOrder(places), (Numbers{3, 5, 7}));
+    EXPECT_EQ(missingIn(places).size(), 4U);
+    EXPECT_EQ(missingDistances(places)[0].because, "the system does not tell where the CPUs are");
+    EXPECT_EQ(placementOrder({places[0]}), Numbers{3});
+}
+
 TEST_F(TopologyTest, SaysNothingOfWhatItCannotRead) {
     const CpuPlace nowhere = placeOf(0, root_ + "/none");
     EXPECT_EQ(nowhere.core, -1);

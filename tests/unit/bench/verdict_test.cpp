@@ -106,6 +106,18 @@ TEST(NoiseFloorTest, DecidesWithTheInterval) {
     EXPECT_EQ(comparisons[0].noiseFloor, 1.3);
 }
 
+TEST(NoiseFloorTest, IsNeededForAVerdictOnTimes) {
+    const std::vector<double> one(6, 1.0);
+    std::vector<Comparison> comparisons = {
+        compareRounds(resultOf("a", std::vector<double>(6, 2.0)), resultOf("b", one), "role")};
+    complete(comparisons, nullptr, {});
+    EXPECT_EQ(comparisons[0].verdict, "undecided");
+    // Memory hardly varies, and nobody runs twice.
+    comparisons[0].kind = Kind::residentMemory;
+    complete(comparisons, nullptr, {});
+    EXPECT_EQ(comparisons[0].verdict, "slower");
+}
+
 // BR-2: figures of different kinds are not set against each other.
 TEST(ComparisonTest, RefusesMixedKinds) {
     Result idle = resultOf("a", {1, 2});
@@ -136,6 +148,17 @@ TEST(ComparisonTest, TellsInWhichFeaturesTheTwoDiffer) {
     const std::vector<std::string> expected = {"order: all producers / none",
                                                "allocates: no / yes"};
     EXPECT_EQ(report.comparisons[0].featureDifferences, expected);
+}
+
+TEST(ComparisonTest, TellsWhoseObjectsSeveralThreadsMayUse) {
+    Features safe;
+    safe.topology = "any thread";
+    Features single;
+    single.topology = "one thread";
+    const std::vector<std::string> expected = {"topology: any thread / one thread",
+                                               "thread-safe: yes / no"};
+    EXPECT_EQ(featureDifferences(safe, single), expected);
+    EXPECT_EQ(isThreadSafe(Features{}), std::nullopt);
 }
 
 }  // namespace

@@ -1,0 +1,21 @@
+#pragma once
+
+/// \file
+/// What queues are measured in: with and without a consumer, at several depths, sizes of messages,
+/// loads and numbers of producers. Knows no queue.
+
+#include "harness/result.hpp"
+#include "harness/subject.hpp"
+
+#include <vector>
+
+namespace sluice::bench {
+
+/// `cpus` are in the order in which threads take them; `unpinned`: the threads take none.
+std::vector<Scenario> queueScenarios(bool quick, bool unpinned, const std::vector<int>& cpus);
+
+/// Queues for one producer are compared with each other, and so are those for many; latency has
+/// them all.
+bool takesPart(const Scenario& scenario, const Subject& subject);
+
+}  // namespace sluice::bench

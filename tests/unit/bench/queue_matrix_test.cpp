@@ -1,0 +1,133 @@
+// What queues are measured in, and who takes part.
+
+#include "scenarios/queue_matrix.hpp"
+
+#include "adapters/queue_subjects.hpp"
+#include "faulty_queue.hpp"
+#include "harness/control_group.hpp"
+#include "harness/report_json.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <regex>
+#include <set>
+#include <string>
+
+namespace sluice::bench {
+namespace {
+
+std::vector<Scenario> matrix(bool quick = false, bool unpinned = false) {
+    return queueScenarios(quick, unpinned, {0, 1});
+}
+
+template <class Value>
+std::set<Value> valuesOf(Value Scenario::*value, Kind kind) {
+    std::set<Value> values;
+    for (const Scenario& scenario : matrix()) {
+        if (scenario.kind == kind) {
+            values.insert(scenario.*value);
+        }
+    }
+    return values;
+}
+
+// BR-30: consumer on and off, depths, sizes of messages and numbers of producers.
+TEST(QueueMatrixTest, VariesWhatAQueueIsUsedWith) {
+    using Sizes = std::set<std::size_t>;
+    EXPECT_EQ(valuesOf(&Scenario::messageBytes, Kind::throughput), (Sizes{8, 64, 512, 4096}));
+    EXPECT_EQ(valuesOf(&Scenario::capacity, Kind::throughput), (Sizes{64, 4096, 65536}));
+    EXPECT_EQ(valuesOf(&Scenario::producers, Kind::throughput), (Sizes{1, 2, 4}));
+    EXPECT_FALSE(valuesOf(&Scenario::name, Kind::rawEnqueue).empty());
+    const std::set<double> loads = {0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 1.0, 1.2};
+    EXPECT_EQ(valuesOf(&Scenario::load, Kind::loadedLatency), loads);
+}
+
+// BR-20: an idle queue and one under load are measured by themselves, under names of their own.
+TEST(QueueMatrixTest, KeepsIdleAndLoadedLatencyApart) {
+    EXPECT_EQ(kindName(Kind::idleLatency), "idle-latency");
+    EXPECT_EQ(kindName(Kind::loadedLatency), "loaded-latency");
+    const std::set<std::string> idle = valuesOf(&Scenario::name, Kind::idleLatency);
+    const std::set<std::string> loaded = valuesOf(&Scenario::name, Kind::loadedLatency);
+    EXPECT_FALSE(idle.empty());
+    EXPECT_FALSE(loaded.empty());
+    for (const std::string& name : idle) {
+        EXPECT_EQ(loaded.count(name), 0U);
+    }
+}
+
+TEST(QueueMatrixTest, GivesNoTwoScenariosOneName) {
+    for (const bool quick : {false, true}) {
+        std::set<std::string> names;
+        for (const Scenario& scenario : matrix(quick)) {
+            EXPECT_TRUE(names.insert(scenario.name).second) << scenario.name;
+        }
+    }
+}
+
+// BR-9: whoever asks for one figure of the control group gets the other two beside it.
+TEST(ControlGroupTest, RunsAsAWholeOrNotAtAll) {
+    const std::vector<Scenario> all = matrix();
+    const auto kindsAskedFor = [&all](const char* filter) {
+        std::set<Kind> kinds;
+        for (const Scenario& scenario : all) {
+            if (scenario.section == controlGroup && isAskedFor(scenario, all, std::regex{filter})) {
+                kinds.insert(scenario.kind);
+            }
+        }
+        return kinds;
+    };
+    const std::set<Kind> whole = {Kind::rawEnqueue, Kind::overflow, Kind::throughput};
+    for (const char* const filter : {"", "control-raw", "overflow", "consumer"}) {
+        EXPECT_EQ(kindsAskedFor(filter), whole) << filter;
+    }
+    EXPECT_TRUE(kindsAskedFor("^spsc").empty());
+}
+
+TEST(ControlGroupTest, LeavesOtherScenariosToTheFilter) {
+    const std::vector<Scenario> all = matrix();
+    EXPECT_TRUE(isAskedFor(all.front(), all, std::regex{all.front().name}));
+    EXPECT_FALSE(isAskedFor(all.front(), all, std::regex{"control"}));
+}
+
+std::vector<Subject> takingPartIn(const std::string& scenario, const QueueSubjects& subjects) {
+    const std::vector<Scenario> all = matrix();
+    const auto found = std::find_if(all.begin(), all.end(),
+                                    [&](const Scenario& each) { return each.name == scenario; });
+    std::vector<Subject> parts;
+    for (const QueueSubject& subject : subjects) {
+        if (found != all.end() && takesPart(*found, subject.info)) {
+            parts.push_back(subject.info);
+        }
+    }
+    return parts;
+}
+
+// BR-23: the same queue with and without padding, both measured in the same scenario.
+TEST(QueueSubjectsTest, HaveAQueueWithAndWithoutPadding) {
+    QueueSubjects subjects;
+    addSpscRing(subjects);
+    for (const char* const scenario : {"spsc-8B", "spsc-64B"}) {
+        std::set<std::string> ids;
+        for (const Subject& subject : takingPartIn(scenario, subjects)) {
+            ids.insert(subject.id);
+        }
+        EXPECT_EQ(ids.count("sluice/SpscRing"), 1U);
+        EXPECT_EQ(ids.count("sluice/SpscRing" + unpaddedMark), 1U);
+    }
+    for (const QueueSubject& subject : subjects) {
+        const Round round = onAThread([&] { return subject.runs.throughput64(smallPlan(1)); });
+        EXPECT_EQ(round.error, "") << subject.info.id;
+    }
+    EXPECT_TRUE(takingPartIn("mpsc-64B-1p", subjects).empty());
+}
+
+// BR-22: threads that may run anywhere are at no distance from each other.
+TEST(QueueMatrixTest, HasNoDistancesWithoutPins) {
+    for (const Scenario& scenario : matrix(false, true)) {
+        EXPECT_NE(scenario.section, distanceSection);
+    }
+}
+
+}  // namespace
+}  // namespace sluice::bench

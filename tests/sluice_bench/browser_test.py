@@ -1,5 +1,6 @@
 """The page as its reader has it: in a real browser, wide, narrow, dark and printed."""
 
+import itertools
 import os
 import shutil
 from pathlib import Path
@@ -148,6 +149,64 @@ def test_a_phone_need_not_scroll_sideways(visit):
     assert max(opened.page.evaluate(wide)) <= PHONE["width"]
     size = "getComputedStyle(document.querySelector('.role-mark.mark-text text')).fontSize"
     assert opened.page.evaluate(size) == "12px"
+
+
+LONG = "longlibrary/a_queue_with_quite_a_long_name"
+
+
+@pytest.fixture(scope="module")
+def long_names(folder):
+    """A page of names that leave a phone no room beside them."""
+    results = []
+    for at, name in enumerate([LONG, f"{LONG}/paced", f"{LONG}:unpadded/paced"]):
+        results += [
+            sample.result("spsc-64B", name, sample.noise(at, 4000.0)),
+            sample.latency("idle-64B", name, sample.spread(at, 0.5), "idle-latency"),
+        ]
+    for each in results[:4]:
+        each["flags"].append("UNRELIABLE")
+    for scenario in ("spsc-64B", "idle-64B"):
+        results.append(sample.failed(scenario, "longlibrary/lossy_queue_with_a_long_name"))
+        results[-1].update(kind=results[0]["kind"] if scenario == "spsc-64B" else "idle-latency")
+    made = sample.save(folder / "long.json", sample.content(results))
+    (folder / "long.html").write_text(page.render(record.load(made)), encoding="utf-8")
+    return folder / "long.html"
+
+
+# Of every chart: the labels that its rows were given, and the texts that are there with their ends.
+TEXTS = """
+() => [...document.querySelectorAll('.chart')].map(chart => ({
+  texts: [...chart.querySelectorAll('.role-mark.mark-text text')].map(text => {
+    const box = text.getBoundingClientRect();
+    return {text: text.textContent, left: box.left, right: box.right, top: box.top};
+  }).filter(each => each.text.trim() && each.right > each.left),
+  room: chart.getBoundingClientRect(),
+}))
+"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_phone_cuts_off_no_mark_and_no_verdict(browser, folder, long_names, scheme):
+    opened = Visit(browser, long_names, viewport=PHONE, scheme=scheme)
+    opened.page.screenshot(path=folder / f"long-{scheme}.png", full_page=True)
+    charts = opened.page.evaluate(TEXTS)
+    opened.context.close()
+    texts = [each["text"] for chart in charts for each in chart["texts"]]
+    marks = ["INVALID", "UNRELIABLE", "faster", "slower", "same", "undecided"]
+    labels = [text for text in texts if any(text.endswith(mark) for mark in marks)]
+    assert sum(text == "INVALID" for text in texts) == 2
+    assert sum(text.startswith("UNRELIABLE · ") for text in texts) == 4
+    assert len([text for text in labels if " · " in text]) == 4  # verdicts of the variants
+    assert texts.count("2 messages were lost") == 2
+    names = [text for text in texts if "_name" in text]
+    assert sum(name.endswith("paced") for name in names) == 8 and len(names) == 12
+    for chart in charts:
+        for each in chart["texts"]:
+            assert chart["room"]["left"] <= each["left"]
+            assert each["right"] <= chart["room"]["right"]
+        for one, other in itertools.combinations(chart["texts"], 2):
+            apart = one["right"] <= other["left"] or other["right"] <= one["left"]
+            assert apart or abs(one["top"] - other["top"]) > 8, (one, other)
 
 
 def test_it_prints_on_white_with_every_part_unfolded(visit, folder):

@@ -12,7 +12,8 @@ from sluice_bench.cli import main
 
 
 def run_of(seed, factor=1.0, **more):
-    return sample.content([result("spsc", "ours/Ring", noise(seed, 20 * factor))], **more)
+    rounds = noise(seed, 20 * factor)
+    return sample.content([result("spsc", "ours/Ring", rounds, processes=10)], **more)
 
 
 @pytest.fixture
@@ -65,15 +66,17 @@ def test_files_of_mixed_kinds_are_refused(run, saved):
 def test_a_file_as_markdown_begins_with_its_credibility(run, saved):
     status, out, _ = run("export", saved(sample.whole()), "--format", "markdown")
     assert status == 0
-    assert out.startswith("**Credible: no** - 1 results are INVALID; 1 results are UNRELIABLE.")
+    assert out.startswith("**Credible: no** - 1 result is INVALID; 1 result is UNRELIABLE.")
     assert "| peer/Slow | INVALID |" in out
     assert "A demonstration, not a result. Rejected: ours/Ring 87.2%" in out
     assert "Absent: absent/Queue (not compiled in" in out
 
 
+# BR-29: the arguments, the commit, whether it was clean, and the hash of the program.
 def test_what_to_type_to_measure_again(run, saved):
     status, out, _ = run("reproduce", saved(run_of(1)))
     assert status == 0
+    assert "hash 89abcdef01234567" in out
     assert out.endswith("git checkout 0123456789abcdef\n./dev bench queues --rounds 10\n")
 
 
@@ -170,9 +173,21 @@ def test_google_benchmark_reads_every_round_as_a_repetition(run, saved):
     assert rounds == made["results"][0]["rounds_ns"]
     median = next(each for each in ring if each.get("aggregate_name") == "median")
     assert median["real_time"] == made["results"][0]["stats"]["median_ns"]
-    broken = next(each for each in exported["benchmarks"] if each["name"] == "size-8/peer/Slow")
-    assert broken["error_message"] == "2 messages were lost"
+    assert exported["context"]["invalid"] == ["size-8/peer/Slow: 2 messages were lost"]
+    assert not [each for each in exported["benchmarks"] if "size-8/peer/Slow" in each["name"]]
     assert not [each for each in exported["benchmarks"] if "over-64B" in each["name"]]
+
+
+def test_google_benchmark_is_told_nothing_that_was_not_measured(run, saved):
+    made = run_of(1)
+    made["environment"].update(governor=None, aslr=None, mhz=None)
+    context, runs = json.loads(run("export", "--format", "google", saved(made))[1]).values()
+    unknown = {"cpu_scaling_enabled", "aslr_enabled", "mhz_per_cpu", "load_avg", "caches"}
+    assert unknown & {*context} == set()
+    # compare.py stops at an entry that has no times.
+    assert {(each["cpu_time"], each["time_unit"]) for each in runs} == {(0.0, "ns")}
+    assert all(each["real_time"] > 0 for each in runs)
+    assert context["cpu_time"] == "not measured: 0 everywhere"
 
 
 def test_other_formats_hold_every_round(run, saved):

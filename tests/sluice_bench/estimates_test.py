@@ -18,8 +18,19 @@ def paired(seed, factor=1.0, rounds=10):
 
 
 def unpaired(seed, factor=1.0, rounds=10):
-    new = noise(2 * seed, 20.0 * factor, rounds)
-    return estimates.unpaired_ratio(new, noise(2 * seed + 1, 20.0, rounds))
+    """Every round in a process of its own."""
+    new, base = noise(2 * seed, 20.0 * factor, rounds), noise(2 * seed + 1, 20.0, rounds)
+    return estimates.unpaired_ratio(new[:, None], base[:, None])
+
+
+def side(seed, factor, processes=6, rounds=3):
+    """Processes whose rounds are shifted together, and hardly differ otherwise."""
+    shifts = noise(seed, 20.0 * factor, processes, cv=0.02)
+    return [noise(1000 * seed + at, shift, rounds, cv=0.005) for at, shift in enumerate(shifts)]
+
+
+def by_process(seed, factor=1.0):
+    return estimates.unpaired_ratio(side(2 * seed, factor), side(2 * seed + 1, 1.0))
 
 
 @pytest.mark.parametrize("rounds", [4, 6, 10, 30])
@@ -30,14 +41,19 @@ def test_two_equal_subjects_are_rarely_told_apart(ratio, rounds):
     assert wrong <= 0.05 * TRIALS
 
 
-@pytest.mark.parametrize("ratio", [paired, unpaired])
+def test_processes_that_differ_are_rarely_told_apart():
+    verdicts = [by_process(seed).verdict() for seed in range(TRIALS)]
+    assert sum(verdict in ("faster", "slower") for verdict in verdicts) <= 0.05 * TRIALS
+
+
+@pytest.mark.parametrize("ratio", [paired, unpaired, by_process])
 def test_a_slowdown_of_a_tenth_is_found(ratio):
     verdicts = [ratio(seed, SLOWER).verdict() for seed in range(TRIALS)]
     assert verdicts.count("slower") >= 0.95 * TRIALS
     assert "faster" not in verdicts
 
 
-@pytest.mark.parametrize("ratio", [paired, unpaired])
+@pytest.mark.parametrize("ratio", [paired, unpaired, by_process])
 def test_the_interval_holds_the_truth(ratio):
     found = [ratio(seed, SLOWER) for seed in range(TRIALS)]
     held = sum(each.low <= SLOWER <= each.high for each in found)
@@ -62,12 +78,19 @@ def test_equal_rounds_are_the_same():
 
 def test_few_rounds_have_no_interval():
     assert estimates.paired_ratio([2.0] * 5, [1.0] * 5) == estimates.Ratio(2.0, 0.0, np.inf)
-    assert estimates.unpaired_ratio([2.0] * 3, [1.0] * 3) == estimates.Ratio(2.0, 0.0, np.inf)
+    three = estimates.unpaired_ratio([[2.0]] * 3, [[1.0]] * 3)
+    assert three == estimates.Ratio(2.0, 0.0, np.inf)
     assert estimates.median_interval([3.0, 1.0, 2.0]) == estimates.Interval(2.0, 1.0, 3.0)
 
 
 def test_every_run_gives_the_same_interval():
     assert estimates.median_interval(noise(1, 5.0)) == estimates.median_interval(noise(1, 5.0))
+
+
+def test_a_process_that_was_cut_short_counts_as_one():
+    whole, short = side(1, 1.0), side(2, 1.5)
+    short[0] = short[0][:1]
+    assert estimates.unpaired_ratio(short, whole).verdict() == "slower"
 
 
 def test_observations_needed_is_where_the_exact_test_reaches_the_level():

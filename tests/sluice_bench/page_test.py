@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 import pytest
 import sample
 from sluice_bench import contents, page
+from sluice_bench import record as record_module
 from sluice_bench.charts import Charts
 
 
@@ -100,6 +101,8 @@ def test_it_loads_nothing(whole):
     assert whole.loads == ["data:,"]
 
 
+# BR-26: charts begin at zero or say that they are logarithmic, name their unit, show the interval of
+# every figure, and leave nothing out.
 def test_charts_of_throughput_begin_at_zero_and_say_which_way_is_better(loaded):
     record = loaded(sample.whole())
     chart = Charts(record).bars(record.scenarios[0])
@@ -117,22 +120,72 @@ def test_other_axes_of_figures_are_logarithmic_and_say_so(whole):
                 assert scale.get("zero") is True or scale.get("domainMin") == 0
 
 
-def test_every_figure_has_an_interval_about_it(loaded):
-    record = loaded(sample.whole())
-    for scenario in record.scenarios:
-        if scenario.kind == "e2e-throughput":
-            chart = Charts(record).bars(scenario)
-            bars = chart["layer"][0]["data"]["values"]
-            valid = [bar for bar in bars if bar["value"] is not None]
-            assert all(bar["low"] <= bar["value"] <= bar["high"] for bar in valid)
-            assert any(bar["low"] < bar["high"] for bar in valid)
+def rows_of(chart):
+    """The rows of all its data; points of single rounds and of percentile curves are no figures."""
+    rows = [each for rows in all_values(chart, "values") for each in rows if isinstance(each, dict)]
+    return [each for each in rows if "subject" in each and not {"round", "nines"} & {*each}]
+
+
+def test_every_figure_has_an_interval_about_it(whole):
+    rows = [each for chart in whole.charts for each in rows_of(chart)]
+    figures = [each for each in rows if each.get("value")]
+    assert len(figures) > 50
+    assert all(each["low"] <= each["value"] <= each["high"] for each in figures)
+    assert sum(each["low"] < each["high"] for each in figures) > 0.9 * len(figures)
+
+
+def test_every_subject_is_drawn_and_the_failed_one_in_its_place(whole):
+    rows = [each for chart in whole.charts for each in rows_of(chart)]
+    assert {*sample.MEMBERS} <= {each["subject"] for each in rows if each.get("value")}
+    failed = {each["subject"] for each in rows if each.get("label") == "INVALID"}
+    assert failed == {"peer/Slow"}
+
+
+# BR-27: machine, program, parameters and inequalities are on the page.
+def test_the_page_tells_the_whole_environment(whole):
+    words = whole.words[whole.words.index("Environment", whole.words.index("Subjects") + 9) :]
+    for name in record_module.ENVIRONMENT:
+        assert words[words.index(name.replace("_", " ")) + 1] != ""
+    for value in ("3200", "32768", "performance", "89abcdef01234567", "g++ 12.2.0"):
+        assert value in words
+    text = " ".join(whole.words)
+    assert "message bytes 64, capacity 4096, producers 1" in text
+    assert "topology: spsc / mpmc" in text
+
+
+# BR-31: a result in which we lose stands where any other does, and no word takes sides.
+def test_where_we_lose_is_in_the_same_place(loaded):
+    results = [
+        sample.result("a", name, sample.noise(at, ns))
+        for at, (name, ns) in enumerate([("ours/Ring", 20), ("peer/Quick", 10), ("peer/Slow", 40)])
+    ]
+    lines = [
+        sample.comparison("a", "ours/Ring", "peer/Quick", 2.0, "slower"),
+        sample.comparison("a", "peer/Slow", "peer/Quick", 4.0, "slower"),
+    ]
+    made = sample.content(results, comparisons=lines)
+    record = loaded(made)
+    bars = Charts(record).bars(record.scenarios[0])["layer"][0]["data"]["values"]
+    assert [bar["subject"] for bar in bars] == ["peer/Quick", "ours/Ring", "peer/Slow"]
+    assert contents.quickest(record)[0][3] == ["peer/Quick"]
+    assert [row[0][0] for row in contents.comparisons(record)["a"]] == ["ours/Ring", "peer/Slow"]
+    assert "a: 2 slower" in shown(loaded, made).words
+
+
+PRAISE = r"best|winn?er|wins|beats?|superior|outperform\w*|blazing\w*|fastest|impressive|only \d"
+
+
+def test_no_word_takes_sides(whole):
+    text = " ".join(whole.words).lower()
+    assert re.findall(rf"\b({PRAISE})\b", text) == []
 
 
 def test_a_failed_subject_has_its_place_in_the_chart(loaded):
     record = loaded(sample.whole())
     scenario = next(each for each in record.scenarios if each.name == "size-8")
     bars = Charts(record).bars(scenario)["layer"][0]["data"]["values"]
-    assert "peer/Slow · INVALID · 2 messages were lost" in [bar["label"] for bar in bars]
+    found = next(bar for bar in bars if bar["subject"] == "peer/Slow")
+    assert (found["label"], found["note"]) == ("INVALID", "2 messages were lost")
 
 
 def test_no_group_holds_two_kinds(loaded):
@@ -141,6 +194,7 @@ def test_no_group_holds_two_kinds(loaded):
         assert {each.kind for each in scenarios} == {kind}
 
 
+# BR-8: the overflow demonstration is labelled, with what was rejected.
 def test_the_demonstration_is_neither_drawn_nor_ranked(loaded, whole):
     record = loaded(sample.whole())
     assert "over-64B" not in [line[0] for line in contents.quickest(record)]
@@ -168,9 +222,51 @@ def test_three_rounds_name_no_winner(loaded):
     assert line[3:] == (["one", "two"], "fewer than 6 rounds tell no two apart")
 
 
+def test_without_a_noise_floor_no_two_are_told_apart(loaded):
+    results = [
+        sample.result("a", name, sample.noise(at, 10.0 * at))
+        for at, name in ((1, "one"), (2, "two"), (3, "one/paced"))
+    ]
+    plain = {"scenario": "a", "subject": "two", "baseline": "one", "ratio": 2.0}
+    made = sample.content(results, comparisons=[plain])
+    record = loaded(made)
+    assert contents.quickest(record)[0][3:] == (["one"], "")
+    made["noise_floor"] = []
+    record = loaded(made)
+    assert contents.quickest(record)[0][3:] == (
+        ["one", "two", "one/paced"],
+        "without a noise floor no two are told apart",
+    )
+    assert contents.variants(record)["a"][0]["label"].endswith(" · undecided")
+    assert contents.comparisons(record)["a"][0][1][0] == "undecided"
+
+
+def comparisons_text(loaded, lines):
+    results = [sample.result("a", name, sample.noise(1, 9)) for name in ("one", "two")]
+    words = shown(loaded, sample.content(results, comparisons=lines)).words
+    return " ".join(words[words.index("Comparisons", words.index("Summary") + 9) :])
+
+
+def test_says_how_a_verdict_was_found(loaded):
+    given = sample.comparison("a", "two", "one")
+    plain = {"scenario": "a", "subject": "two", "baseline": "one", "ratio": 1.0}
+    sign, rank = "by the sign test", "signed-rank test besides"
+    for lines, said in (([given], [sign]), ([plain], [rank]), ([given, plain], [sign, rank])):
+        text = comparisons_text(loaded, lines)
+        assert [phrase for phrase in (sign, rank) if phrase in text] == said
+
+
+def test_says_that_one_process_varies_nothing(loaded):
+    made = sample.content([sample.result("a", "one", sample.noise(1, 9))])
+    assert "All rounds ran in one process" in " ".join(shown(loaded, made).words)
+    made["run"]["processes"] = 5
+    assert "All rounds ran in one process" not in " ".join(shown(loaded, made).words)
+
+
 def test_a_variant_is_compared_with_its_subject(loaded):
     lines = contents.variants(loaded(sample.whole()))["spsc-64B"]
-    assert [line["label"].split(" · ")[0] for line in lines] == ["ours/Ring, paced"]
+    assert [line["subject"] for line in lines] == ["ours/Ring, paced"]
+    assert lines[0]["label"].endswith(" · slower")
     assert lines[0]["low"] < 24 / 9 < lines[0]["high"]
 
 
@@ -180,7 +276,7 @@ def test_a_file_without_intervals_gets_them_from_its_rounds(loaded):
     ]
     plain = {"scenario": "a", "subject": "two", "baseline": "one", "role": "peer", "ratio": 2.0}
     row = contents.comparisons(loaded(sample.content(results, comparisons=[plain])))["a"][0]
-    assert row[4][0] == "slower"
+    assert row[1][0] == "slower"
     low, high = map(float, row[3][0].split(" .. "))
     assert low < 2 < high
 
@@ -190,7 +286,7 @@ def test_a_comparison_of_too_few_rounds_has_no_interval(loaded):
     line.update(ci_low=None, ci_high=None, noise_floor=None)
     results = [sample.result("a", name, [1.0, 2.0]) for name in ("one", "two")]
     row = contents.comparisons(loaded(sample.content(results, comparisons=[line])))["a"][0]
-    assert (row[3][0], row[4][0]) == ("too few rounds", "undecided")
+    assert (row[3][0], row[1][0]) == ("too few rounds", "undecided")
 
 
 def test_a_sweep_has_the_main_matrix_in_it_and_one_set_of_subjects(loaded):
@@ -243,5 +339,85 @@ def test_memory_that_was_given_back_is_below_zero(loaded):
     page.render(record)
 
 
+def test_the_page_tells_what_was_left_out(loaded):
+    made = sample.content([sample.result("a", "ours/Ring", [1.0, 2.0], pinned=True)])
+    made["subjects"].append(sample.subject("peer/Queue", absent="left out by --filter"))
+    made["run"]["left_out_scenarios"] = ["idle-64B"]
+    made["subjects"][0]["features"]["thread_safe"] = None
+    words = shown(loaded, made).words
+    assert words[words.index("Left out") + 1] == "by those who measured: 1 of 2 subjects, see"
+    assert any(word.endswith("2 subjects, absent: 0, left out: 1.") for word in words)
+    assert words[words.index("left out by --filter") - 1] == "left out"
+    assert words[words.index("Scenarios left out:") + 1] == "idle-64B."
+    assert words[1:5:2] == ["Credible: no.", ";"]
+    assert "1 subject left out" in words
+    assert "1 scenario left out" in words
+    assert any("producers 1, pinned yes" in word for word in words)
+
+
+def unchecked(loaded, checks):
+    results = [
+        sample.result(name, "ours/Ring", [1.0, 2.0]) | {"loop_check": check}
+        for name, check in checks.items()
+    ]
+    words = shown(loaded, sample.content(results)).words
+    return [word.split("optimised away ")[1] for word in words if "optimised away" in word]
+
+
+def test_the_page_tells_what_no_counter_has_checked(loaded):
+    seen, hidden = {"checked": True, "because": None}, {"checked": False, "because": "no counters"}
+    assert unchecked(loaded, {"a": seen, "b": None}) == []
+    assert unchecked(loaded, {"a": hidden, "b": seen}) == ["(no counters)."] * 2
+    shared = {"checked": False, "because": "shared"}
+    assert unchecked(loaded, {"a": hidden, "b": shared}) == [
+        "(each scenario says why).",
+        "(no counters).",
+        "(shared).",
+    ]
+
+
+def test_the_page_tells_where_the_threads_were(loaded):
+    made = sample.content([sample.result("a", "ours/Ring", [1.0, 2.0])])
+    assert "Where the threads were" not in shown(loaded, made).words
+    made["environment"]["main_pair"] = {"distance": "same L3", "cpus": [2, 4]}
+    missing = {"distance": "same core", "because": "there is no such pair"}
+    made["environment"]["distances_missing"] = [missing]
+    made["run"]["unpinned"] = True
+    words = shown(loaded, made).words
+    assert any("on the CPUs 2 and 4: same L3." in word for word in words)
+    assert "Not measured: same core, because there is no such pair." in words
+    assert "Unpinned:" in words
+
+
+def test_arrivals_of_two_kinds_are_two_sweeps(loaded):
+    results = [
+        sample.latency(
+            f"{schedule}-{load}", "one", sample.spread(1, load), section=section, load=load,
+            schedule=schedule,
+        )
+        for schedule, section in (("constant", "load"), ("poisson", contents.POISSON))
+        for load in (0.1, 0.5)
+    ]  # fmt: skip
+    record = loaded(sample.content(results))
+    found = [contents.sweeps(record, *group) for group in contents.groups(record)]
+    assert [[each.name for each in family] for [family] in found] == [
+        ["constant-0.1", "constant-0.5"],
+        ["poisson-0.1", "poisson-0.5"],
+    ]
+    assert (
+        "Latency under load: against load, Poisson arrivals"
+        in shown(loaded, sample.content(results)).words
+    )
+
+
+def test_one_thing_is_not_several(loaded):
+    made = sample.content([sample.result("a", "ours/Ring", [1.0, 2.0])])
+    made["run"].update(rounds=1, warmups=1)
+    text = " ".join(shown(loaded, made).words)
+    for phrase in ("1 result, ", "1 subject, ", "1 round after 1 warm-up", " 1 scenario "):
+        assert phrase in text
+    assert re.findall(r"\b1 (?!ns)\w+s\b", text) == []
+
+
 def test_a_file_without_results_has_a_page(loaded):
-    assert "0 results, 0 of them invalid." in " ".join(shown(loaded, sample.content([])).words)
+    assert "0 results, invalid: 0." in " ".join(shown(loaded, sample.content([])).words)

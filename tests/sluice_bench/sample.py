@@ -19,6 +19,9 @@ ENVIRONMENT = {
     "cpu": "Made-up CPU",
     "cpus": [0, 1],
     "governor": "performance",
+    "mhz": 3200.0,
+    "l3_kib": 32768,
+    "program_hash": "89abcdef01234567",
     "virtual_machine": False,
     "kernel": "Linux 6.1 x86_64",
     "clock_source": "tsc",
@@ -124,10 +127,10 @@ def result(
     return each
 
 
-def latency(scenario, identity, samples, kind="loaded-latency", section="", **params):
+def latency(scenario, identity, samples, kind="loaded-latency", **params):
     """A valid result with latency samples, one row for each round."""
     samples = np.asarray(samples, dtype=float)
-    each = result(scenario, identity, np.median(samples, axis=1), kind, section=section, **params)
+    each = result(scenario, identity, np.median(samples, axis=1), kind, **params)
     each["stats"] = statistics(samples.ravel())
     each["rounds_p99_ns"] = [float(value) for value in np.percentile(samples, 99, axis=1)]
     each["counts"]["timed_out"] = 0
@@ -200,7 +203,10 @@ def content(results, subjects=None, credible=True, **more):
         "results": results,
         "comparisons": [],
         "targets": [],
-        "noise_floor": [],
+        "noise_floor": [
+            {"scenario": name, "floor": 1.0}
+            for name in dict.fromkeys(each["scenario"] for each in results)
+        ],
         "checklist": checklist(credible),
         "credible": credible,
         "not_credible_because": [] if credible else ["it was made up"],
@@ -254,7 +260,7 @@ def whole():
         subjects,
         credible=False,
         checklist=checklist(),
-        not_credible_because=["1 results are INVALID", "1 results are UNRELIABLE"],
+        not_credible_because=["1 result is INVALID", "1 result is UNRELIABLE"],
         comparisons=[
             comparison("spsc-64B", MEMBERS[0], MEMBERS[2]),
             comparison("spsc-64B", MEMBERS[3], MEMBERS[2], 30.0, "slower"),

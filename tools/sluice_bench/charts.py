@@ -10,68 +10,14 @@ import math
 import altair as alt
 
 from . import estimates
-from .record import has_samples, is_invalid, is_rate, rounds, stat, unit
+from .measure import Measure, significant, time_text
+from .record import has_samples, is_invalid, rounds
 
 ROW = 38
 PALETTE = [
     "#4c78a8", "#f58518", "#54a24b", "#b279a2", "#e45756",
     "#72b7b2", "#eeca3b", "#9d755d", "#ff9da6", "#bab0ac",
 ]  # fmt: skip
-TIMES = [(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (0, "ns")]
-
-
-def significant(value):
-    """Three digits, without an exponent where people expect none."""
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
-
-
-def time_unit(ns):
-    return next((factor or 1, name) for factor, name in TIMES if ns >= factor)
-
-
-def time_text(ns):
-    factor, name = time_unit(ns)
-    return f"{significant(ns / factor)} {name}"
-
-
-class Measure:
-    """How the figures of one scenario are shown: which unit, and which way is better."""
-
-    def __init__(self, results):
-        first = results[0]
-        self.is_rate = is_rate(first)
-        middles = [stat(result, "median") for result in results if not is_invalid(result)]
-        if self.is_rate:
-            noun = first.get("per_second", {}).get("unit", "msg/s")
-            self.factor, self.unit = 1e3, f"million {noun}"
-        elif unit(first) == "mib":
-            self.factor, self.unit = 1, "MiB"
-        else:
-            self.factor, self.unit = time_unit(max(middles, default=1))
-        self.better = "more is better" if self.is_rate else "less is better"
-
-    @property
-    def title(self):
-        return f"{self.unit}, {self.better}"
-
-    def show(self, figure):
-        """A figure of the file in the unit of the chart."""
-        if self.is_rate:
-            return self.factor / figure if figure else 0.0
-        return figure / self.factor
-
-    def interval(self, values):
-        """The median and its interval, the lower end first."""
-        found = estimates.median_interval(values)
-        ends = sorted([self.show(found.low), self.show(found.high)])
-        return self.show(found.value), *ends
-
-    def rank(self, figure):
-        """The best first, what has no figure last."""
-        return (figure is None, (figure or 0) * (-1 if self.is_rate else 1))
-
-    def text(self, figure):
-        return f"{significant(figure)} {self.unit.replace('million ', 'M ')}"
 
 
 def colours(record):
@@ -132,15 +78,15 @@ class Charts:
         if is_invalid(result):
             return self.failed(result)
         value, low, high = measure.interval(rounds(result))
-        return {
-            "subject": result["subject"],
-            "library": self.library[result["subject"]],
-            "value": value,
-            "low": low,
-            "high": high,
-            "label": label(result, significant(value)),
-            "faded": "UNRELIABLE" in result["flags"],
-        }
+        return row(
+            result["subject"],
+            " · ".join([*marks(result), significant(value)]),
+            library=self.library[result["subject"]],
+            value=value,
+            low=low,
+            high=high,
+            faded="UNRELIABLE" in result["flags"],
+        )
 
     def tails(self, scenario):
         """Of each subject P50 and P99: the median over the rounds and its 95 % interval."""
@@ -162,9 +108,8 @@ class Charts:
                     }
                 )
             text = " / ".join(time_text(line["value"]) for line in lines[-2:])
-            labels.append(
-                {"subject": subject, "label": label(result, text), "rank": lines[-2]["value"]}
-            )
+            text = " · ".join([*marks(result), text])
+            labels.append(row(subject, text, rank=lines[-2]["value"]))
         order = [line["subject"] for line in sorted(labels, key=lambda line: line["rank"])]
         for line in labels:
             del line["rank"]
@@ -292,7 +237,7 @@ class Charts:
         return finish(alt.layer(line, error).add_params(picked), 320)
 
     def ratios(self, lines):
-        """Ratios with their intervals about 1; `lines` have label, value, low and high."""
+        """Ratios with their intervals about 1; `lines` are rows with value, low and high."""
         lines = [
             {
                 **line,
@@ -302,7 +247,7 @@ class Charts:
             for line in lines
         ]
         base = alt.Chart(alt.Data(values=lines))
-        rows = alt.Y("label:N", sort=[line["label"] for line in lines], axis=None)
+        rows = alt.Y("subject:N", sort=[line["subject"] for line in lines], axis=None)
         # Never narrower than this, or a difference of one per cent would look like a large one.
         reach = [
             min(0.8, *(line["low"] for line in lines)),
@@ -321,7 +266,9 @@ class Charts:
             x=alt.X("low:Q", **x), x2="high:Q", y=rows
         )
         dot = base.mark_point(yOffset=8, filled=True, size=70, opacity=1).encode(
-            x=alt.X("value:Q", **x), y=rows, tooltip=["label:N"]
+            x=alt.X("value:Q", **x),
+            y=rows,
+            tooltip=["subject:N", alt.Tooltip("label:N", title=" ")],
         )
         one = (
             alt.Chart(alt.Data(values=[{"value": 1}]))
@@ -331,15 +278,16 @@ class Charts:
         return finish(alt.layer(one, error, dot, names(base, rows)), ROW * len(lines))
 
     def failed(self, result):
-        return {
-            "subject": result["subject"],
-            "library": self.library[result["subject"]],
-            "value": None,
-            "low": None,
-            "high": None,
-            "label": label(result, result.get("error") or "no valid round"),
-            "faded": False,
-        }
+        return row(
+            result["subject"],
+            "INVALID",
+            result.get("error") or "no valid round",
+            library=self.library[result["subject"]],
+            value=None,
+            low=None,
+            high=None,
+            faded=False,
+        )
 
     def legend(self, scenario):
         """The colours of the libraries in one scenario."""
@@ -367,16 +315,32 @@ def bar_axis(measure, lines, dots):
     )
 
 
-def label(result, text):
-    """The name, what the reader must not overlook, and the figure: a phone cuts off the end."""
-    marks = [flag for flag in ("INVALID", "UNRELIABLE") if flag in result["flags"]]
-    return " · ".join([result["subject"], *marks, text])
+def marks(result):
+    """What the reader must not overlook."""
+    return [flag for flag in ("INVALID", "UNRELIABLE") if flag in result["flags"]]
+
+
+def row(subject, label, note="", **more):
+    """What stands above the marks of a subject: its name, and at the right end the label."""
+    reserved = 8 * len(label) + 12
+    return {"subject": subject, "label": label, "reserved": reserved, "note": note, **more}
 
 
 def names(base, rows):
-    return base.mark_text(
-        align="left", baseline="middle", yOffset=-7, fontSize=12, limit=alt.ExprRef("width - 4")
-    ).encode(x=alt.value(2), y=rows, text="label:N")
+    """The name gives way where there is no room for both: a verdict is never cut off. It loses its
+    beginning, because variants differ in their ends."""
+    text = {"baseline": "middle", "fontSize": 12}
+    name = base.mark_text(
+        align="left", yOffset=-7, dir="rtl", limit=alt.ExprRef("width - datum.reserved"), **text
+    ).encode(x=alt.value(2), y=rows, text="subject:N")
+    figure = base.mark_text(align="right", yOffset=-7, **text).encode(
+        x=alt.value("width"), y=rows, text="label:N"
+    )
+    # In the place of the bar that is not there.
+    note = base.mark_text(align="left", yOffset=8, limit=alt.ExprRef("width - 4"), **text).encode(
+        x=alt.value(2), y=rows, text="note:N"
+    )
+    return alt.layer(name, figure, note)
 
 
 def positive(ns):

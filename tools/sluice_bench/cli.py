@@ -52,7 +52,7 @@ def compare(options):
 
     base, new = load(options.base), load(options.new)
     lines = comparing.changes(base, new, options.metric)
-    text = markdown.of_comparison(base, new, lines, comparing.notes(base, new))
+    text = markdown.of_comparison(base, new, lines, comparing.notes(base, new, options.metric))
     write(options.markdown, text)
 
 
@@ -65,7 +65,7 @@ def gate(options):
     judgements = gating.gate(base, new, options.threshold, options.metric)
     notes = [
         f"metric {options.metric}, threshold {options.threshold:.1%}",
-        *comparing.notes(base, new),
+        *comparing.notes(base, new, options.metric),
     ]
     write(options.markdown, markdown.of_comparison(base, new, judgements, notes))
     counts = {
@@ -73,10 +73,7 @@ def gate(options):
         for outcome in ("regression", "undecided")
     }
     if counts["undecided"]:
-        warn(
-            f"{counts['undecided']} undecided, so not shown to have held: where there is an "
-            "interval, measure more rounds or processes"
-        )
+        warn(f"{counts['undecided']} undecided, so not shown to have held; the table says why")
     if counts["regression"]:
         warn(f"{counts['regression']} slower than {options.threshold:.1%} allows")
         return FAILED

@@ -5,7 +5,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import estimates
-from .record import LOADED, OVERFLOW, BadInput, has_samples, is_invalid, rounds
+from .record import (
+    CALLS,
+    LOADED,
+    OVERFLOW,
+    BadInput,
+    counted,
+    has_samples,
+    is_invalid,
+    needs_floor,
+    rounds,
+    unit,
+)
 
 
 @dataclass(frozen=True)
@@ -14,14 +25,16 @@ class Change:
     kind: str
     subject: str
     ratio: estimates.Ratio | None
-    floor: float
+    floor: float | None
     level: float
-    flags: tuple
-    problem: str = ""
+    problem: str = ""  # why there is no ratio
+    doubt: str = ""  # why nothing is decided all the same
 
     @property
     def verdict(self):
-        return self.ratio.verdict(self.floor, self.level) if self.ratio else self.problem
+        if self.doubt:
+            return "undecided"
+        return self.ratio.verdict(self.floor or 1.0, self.level) if self.ratio else self.problem
 
 
 def time_of(result):
@@ -33,7 +46,7 @@ def tail_of(result):
 
 
 def counter(name):
-    """What a counter of the CPU says per delivered message, by round; None when a round lacks it."""
+    """What a counter of the CPU says per delivered message; None when a round lacks it."""
 
     def of(result):
         values = []
@@ -67,23 +80,27 @@ METRICS = {
     ALLOCATIONS: allocations_of,
 }
 
+# Rounds of one process share its layout in memory, which shifts these: only processes are
+# independent of each other.
+SHIFTED = ("time", "p99", "cycles", "cache_misses")
 
-def observations(result, metric, enough):
-    """The values to compare: every round, or the median of every process when they are `enough`.
 
-    Rounds of one process share its layout in memory, so they are no independent observations; but
-    a few processes cannot decide anything.
-    """
+def is_shifted(result, metric):
+    return metric in SHIFTED and unit(result) == "ns"
+
+
+def observations(result, metric):
+    """The values to compare, a list for each process; None when there are none."""
     values = METRICS[metric](result)
     if not values:
         return None
-    processes = [each.get("process", 0) for each in result.get("rounds", [])]
-    if len(processes) != len(values) or len(set(processes)) < enough:
-        return values
-    return [
-        float(np.median([value for value, owner in zip(values, processes) if owner == process]))
-        for process in sorted(set(processes))
-    ]
+    owners = [each.get("process", 0) for each in result.get("rounds", [])]
+    if len(owners) != len(values):
+        owners = [0] * len(values)
+    processes = {}
+    for owner, value in zip(owners, values):
+        processes.setdefault(owner, []).append(value)
+    return list(processes.values())
 
 
 def check_alike(base, new):
@@ -107,27 +124,31 @@ def check_alike(base, new):
 ENVIRONMENT = ("kernel", "compiler", "flags", "sanitized", "assertions", "governor", "cpus")
 
 
-def notes(base, new):
-    """What else was not the same, or stands in the way of a sure answer, in words."""
+def notes(base, new, metric="time"):
+    """What else was not the same, or stands in the way of a decision, in words."""
     lines = [
         f"{name}: {base.environment.get(name)} / {new.environment.get(name)}"
         for name in ENVIRONMENT
         if base.environment.get(name) != new.environment.get(name)
     ]
-    fewest = min(map(process_count, (base, new)))
-    enough = estimates.observations_needed(family_level(comparable(base, new)))
-    if fewest < enough:
+    keys = comparable(base, new)
+    enough = estimates.observations_needed(family_level(keys))
+    before, after = by_name(base), by_name(new)
+    if any(too_few(before[key], after[key], metric, enough) for key in keys):
         lines.append(
-            f"{fewest} process(es) a side, {enough} would tell the layout of a process apart "
-            "from the speed of the code; here both are in the ratios"
+            f"to get a decision on {counted(len(keys), 'result')}, measure both sides with "
+            f"`--processes {enough}`: what a process gets in memory shifts all its rounds"
         )
     return lines
 
 
-def process_count(record):
-    return len(
-        {each.get("process", 0) for result in record.results for each in result.get("rounds", [{}])}
-    )
+def too_few(before, after, metric, enough):
+    """Why the processes of a side cannot carry a verdict; empty when they can."""
+    sides = [observations(result, metric) for result in (before, after)]
+    if not all(sides) or not is_shifted(after, metric):
+        return ""
+    fewest = min(map(len, sides))
+    return f"{counted(fewest, 'process')} a side, {enough} needed" if fewest < enough else ""
 
 
 def comparable(base, new):
@@ -151,37 +172,36 @@ def changes(base, new, metric="time"):
     keys = comparable(base, new)
     if not keys:
         raise BadInput(f"{base.source} and {new.source} have no valid result in common")
-    level, floors = family_level(keys), floors_of(base, new, metric)
+    level = family_level(keys)
     before, after = by_name(base), by_name(new)
-    table = []
-    for key in {**before, **after}:
-        either = after.get(key) or before[key]
-        ratio, problem = None, why_not(before.get(key), after.get(key))
-        if not problem:
-            ratio, problem = ratio_of(before[key], after[key], metric, level)
-        table.append(
-            Change(
-                scenario=key[0],
-                kind=either["kind"],
-                subject=key[1],
-                ratio=ratio,
-                floor=floors.get(key[0], 1.0),
-                level=level,
-                flags=tuple(either["flags"]),
-                problem=problem,
-            )
-        )
+    table = [
+        change_of(key, before.get(key), after.get(key), floor_of(base, new, key[0]), metric, level)
+        for key in {**before, **after}
+    ]
     if not any(change.ratio or change.problem in WITH_NONE for change in table):
         raise BadInput(f"no result has the metric '{metric}' in both files")
     return table
 
 
-def floors_of(base, new, metric):
-    """What equal subjects differ by, by scenario. It was measured of times and of nothing else."""
+def floor_of(base, new, scenario):
+    """What equal subjects differ by; None unless both files have measured it."""
+    floors = [each.floors.get(scenario) for each in (base, new)]
+    return None if None in floors else max(floors)
+
+
+def change_of(key, before, after, floor, metric, level):
     if metric != "time":
-        return {}
-    names = {**base.floors, **new.floors}
-    return {name: max(each.floors.get(name, 1.0) for each in (base, new)) for name in names}
+        floor = None  # it was measured of times and of nothing else
+    kind = (after or before)["kind"]
+    ratio, problem, doubt = None, why_not(before, after), ""
+    if not problem:
+        ratio, problem = ratio_of(before, after, metric, level)
+        doubt = too_few(before, after, metric, estimates.observations_needed(level))
+        if not doubt and metric == "time" and floor is None and needs_floor(after):
+            doubt = "no noise floor"
+        if not doubt and problem in WITH_NONE and is_shifted(after, metric):
+            doubt = "no test knows a ratio to none"
+    return Change(key[0], kind, key[1], ratio, floor, level, problem, doubt)
 
 
 def why_not(before, after):
@@ -192,6 +212,8 @@ def why_not(before, after):
         return "missing"
     if OVERFLOW in (before["kind"], after["kind"]):
         return "demonstration"
+    if CALLS in (before["kind"], after["kind"]):
+        return "mostly the clock"
     if is_invalid(after):
         return "invalid"
     if is_invalid(before):
@@ -213,22 +235,30 @@ def is_same_rate(before, after):
 
 
 def comparable_params(result):
-    """All but what says how long was measured."""
+    """All but what says how long was measured; what older files do not say is as it was then."""
     ignored = {"messages", "calls", "times", "run_in", "run_in_messages", "run_in_calls"}
-    return {name: value for name, value in result["params"].items() if name not in ignored}
+    params = {"pinned": True, **result["params"]}
+    if result["kind"] == LOADED:
+        params = {"schedule": "constant", **params}
+    return {
+        name: value for name, value in params.items() if name not in ignored and value is not None
+    }
 
 
 def ratio_of(before, after, metric, level):
-    enough = estimates.observations_needed(level)
-    old, fresh = (observations(result, metric, enough) for result in (before, after))
+    old, fresh = (observations(result, metric) for result in (before, after))
     if old is None or fresh is None:
         return None, f"no {metric}" if old is None else "not measured"
-    if min(old) > 0 and min(fresh) > 0:
+    was, now = (np.concatenate(side) for side in (old, fresh))
+    if min(was) > 0 and min(now) > 0:
         if metric == ALLOCATIONS:
-            return exact_ratio(fresh[0] / old[0]), ""
+            return exact_ratio(now[0] / was[0]), ""
+        few = min(len(old), len(fresh)) < estimates.observations_needed(level)
+        if few and not is_shifted(after, metric):
+            old, fresh = was[:, None], now[:, None]
         return estimates.unpaired_ratio(fresh, old, level), ""
     # Allocations are none at all, as a rule: a ratio says nothing then.
-    was, now = np.median(old), np.median(fresh)
+    was, now = np.median(was), np.median(now)
     if was == now:
         return exact_ratio(1.0), ""
     return None, "from none" if now > was else "to none"

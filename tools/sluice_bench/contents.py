@@ -4,9 +4,21 @@ import dataclasses
 import math
 
 from . import estimates
-from .charts import Measure, label, time_text
+from .charts import row
 from .compare import comparable_params
-from .record import KINDS, OVERFLOW, has_samples, is_invalid, rejected_share, rounds, stat
+from .measure import Measure, time_text
+from .record import (
+    KINDS,
+    OVERFLOW,
+    counted,
+    has_samples,
+    is_invalid,
+    is_left_out,
+    needs_floor,
+    rejected_share,
+    rounds,
+    stat,
+)
 
 MEANINGS = {
     "e2e-throughput": "Messages that a consumer received and read, from the common start to the "
@@ -24,18 +36,23 @@ MEANINGS = {
     "resident-memory": "Memory that a process of its own takes.",
 }
 
+POISSON = "load, Poisson arrivals"
+
 SECTIONS = {
     "": "",
     "control group": "control group",
     "load": "against load",
+    POISSON: "against load, Poisson arrivals",
     "message size": "message sizes",
     "depth": "capacities",
     "oversubscribed": "more threads than cores",
 }
 
 # The parameter in which the scenarios of a section differ: name, axis title, logarithmic or not.
+OF_CAPACITY = ("load", "load, as a part of the subject's own capacity", False)
 SWEEPS = {
-    "load": ("load", "load, as a part of the subject's own capacity", False),
+    "load": OF_CAPACITY,
+    POISSON: OF_CAPACITY,
     "message size": ("message_bytes", "bytes of a message, logarithmic", True),
     "depth": ("capacity", "capacity, logarithmic", True),
 }
@@ -101,10 +118,21 @@ def parameters(scenario):
     """One line of what all subjects of a scenario were given."""
     shown = scenario.results[0]["params"]
     return ", ".join(
-        f"{name.replace('_', ' ')} {value}"
+        f"{name.replace('_', ' ')} {spoken(value)}"
         for name, value in shown.items()
-        if value not in ("", [])
+        if value not in ("", [], None)
     )
+
+
+def spoken(value):
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
+def unchecked_loops(results):
+    """Why nobody has seen that no loop was optimised away: every reason once."""
+    checks = [each["loop_check"] for each in results if each.get("loop_check")]
+    reasons = [each.get("because") or "no reason given" for each in checks if not each["checked"]]
+    return list(dict.fromkeys(reasons))
 
 
 def quickest(record):
@@ -126,16 +154,15 @@ def quickest(record):
             lines.append((scenario.name, scenario.kind, "-", ["no valid result"], ""))
             continue
         fit.sort(key=lambda result: stat(result, "median"))
-        best, floor = fit[0], record.floors.get(scenario.name, 1.0)
-        equals = [each for each in fit if each is best or not is_slower(each, best, floor)]
-        few = len(rounds(best)) < estimates.FEWEST_PAIRS
+        best = fit[0]
+        equals = [each for each in fit if each is best or not is_slower(each, best, record)]
         lines.append(
             (
                 scenario.name,
                 scenario.kind,
                 median_text(best),
                 [marked(each) for each in equals],
-                f"fewer than {estimates.FEWEST_PAIRS} rounds tell no two apart" if few else "",
+                why_equal(best, record),
             )
         )
     return lines
@@ -152,9 +179,25 @@ def marked(result):
     return result["subject"] + (" (unreliable)" if "UNRELIABLE" in result["flags"] else "")
 
 
-def is_slower(result, best, floor):
+def why_equal(best, record):
+    """Why no test could tell any subject from this one; empty when one could."""
+    if len(rounds(best)) < estimates.FEWEST_PAIRS:
+        return f"fewer than {estimates.FEWEST_PAIRS} rounds tell no two apart"
+    if needs_floor(best) and best["scenario"] not in record.floors:
+        return "without a noise floor no two are told apart"
+    return ""
+
+
+def is_slower(result, best, record):
     ratio = ratio_of_rounds(result, best)
-    return ratio is not None and ratio.verdict(floor) == "slower"
+    return ratio is not None and verdict_of(ratio, result, record) == "slower"
+
+
+def verdict_of(ratio, result, record):
+    floor = record.floors.get(result["scenario"])
+    if floor is None and needs_floor(result):
+        return "undecided"
+    return ratio.verdict(floor or 1.0)
 
 
 def ratio_of_rounds(new, base):
@@ -180,10 +223,10 @@ def variants_of(scenario, record):
         plain = next((cut for cut in prefixes(name) if cut in valid), None)
         ratio = ratio_of_rounds(result, valid[plain]) if plain else None
         if ratio is not None:
-            verdict = ratio.verdict(record.floors.get(scenario.name, 1.0))
-            line = {"value": ratio.value, "low": ratio.low, "high": ratio.high}
-            text = f"{plain}, {name[len(plain) :].lstrip('/:')} · {ratio.value:.2f} · {verdict}"
-            lines.append({"label": text, **line})
+            variant = f"{plain}, {name[len(plain) :].lstrip('/:')}"
+            text = f"{ratio.value:.2f} · {verdict_of(ratio, result, record)}"
+            ends = {"value": ratio.value, "low": ratio.low, "high": ratio.high}
+            lines.append(row(variant, text, **ends))
     return lines
 
 
@@ -202,15 +245,15 @@ def comparisons(record):
             sides = [
                 results.get((line["scenario"], line[side])) for side in ("subject", "baseline")
             ]
-            low, high, verdict = from_rounds(*sides, record.floors.get(line["scenario"], 1.0))
+            low, high, verdict = from_rounds(*sides, record)
         interval = f"{low:.3f} .. {high:.3f}" if low is not None else "too few rounds"
         found.setdefault(line["scenario"], []).append(
             [
                 (line["subject"], line["subject"], "name"),
-                (line["baseline"], line["baseline"], "name"),
+                (verdict, verdict, f"verdict {verdict}"),
                 (f"{line['ratio']:.3f}", line["ratio"], ""),
                 (interval, line["ratio"] if low is None else low, ""),
-                (verdict, verdict, f"verdict {verdict}"),
+                (line["baseline"], line["baseline"], "name"),
                 ("; ".join(line.get("feature_differences", [])), "", "wide"),
             ]
         )
@@ -219,17 +262,17 @@ def comparisons(record):
 
 def tally(rows):
     """How often each verdict was reached, such as "3 faster, 1 undecided"."""
-    verdicts = [row[4][0] for row in rows]
+    verdicts = [cells[1][0] for cells in rows]
     words = [word for word in ("faster", "slower", "same", "undecided") if word in verdicts]
     return ", ".join(f"{verdicts.count(word)} {word}" for word in words)
 
 
-def from_rounds(result, baseline, floor):
+def from_rounds(result, baseline, record):
     """(low, high, verdict), without ends where no test could decide anything."""
     ratio = ratio_of_rounds(result, baseline) if result and baseline else None
     if ratio is None or not math.isfinite(ratio.high):
         return None, None, "undecided"
-    return ratio.low, ratio.high, ratio.verdict(floor)
+    return ratio.low, ratio.high, verdict_of(ratio, result, record)
 
 
 def features(record):
@@ -258,9 +301,7 @@ def features(record):
 
 def feature(subject, name):
     value = subject.get("pacing") if name == "pacing" else subject["features"].get(name)
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return "-" if value is None else str(value)
+    return "-" if value is None else spoken(value)
 
 
 def subjects(record):
@@ -270,12 +311,13 @@ def subjects(record):
         mine = [result for result in record.results if result["subject"] == each["id"]]
         failed = [result for result in mine if is_invalid(result)]
         if not each["present"]:
-            state, detail = "absent", each["absent_because"]
+            state = "left out" if is_left_out(each) else "absent"
+            detail = each["absent_because"]
         elif failed:
             state = "failed"
             detail = "; ".join(f"{r['scenario']}: {r.get('error') or 'INVALID'}" for r in failed)
         elif mine:
-            state, detail = "measured", f"{len(mine)} scenarios"
+            state, detail = "measured", counted(len(mine), "scenario")
         else:
             state, detail = "not measured", "takes part in none of these scenarios"
         rows.append((each["id"], each["library"], each.get("version") or "-", state, detail))
@@ -302,7 +344,7 @@ def control_cell(scenario, result):
     if result is None:
         return ("-", -1, "")
     if is_invalid(result):
-        return (label(result, result.get("error") or ""), -1, "bad")
+        return (" · ".join(["INVALID", result.get("error") or "no valid round"]), -1, "bad")
     measure = Measure([result])
     value = measure.show(stat(result, "median"))
     text = measure.text(value)

@@ -1,4 +1,5 @@
 """Intervals, ratios and verdicts. SciPy computes them; what is decided here is which one and when.
+Only to draw processes anew, and rounds within them, SciPy has nothing.
 
 A verdict needs two things to agree: a bootstrap interval that lies wholly on one side, and an exact
 rank test. The bootstrap alone is too sure of itself with ten rounds.
@@ -85,17 +86,31 @@ def paired_ratio(new, base, level=LEVEL):
 
 
 def unpaired_ratio(new, base, level=LEVEL):
-    """Of rounds from two runs."""
-    new, base = np.asarray(new, dtype=float), np.asarray(base, dtype=float)
-    middle = float(np.median(new) / np.median(base))
-    if min(len(new), len(base)) < FEWEST_A_SIDE:
+    """Of two runs, each a list of processes with the rounds that each of them measured.
+
+    What a process gets, such as its layout in memory, shifts all its rounds: the observations are
+    the medians of the processes, and the bootstrap draws processes first and rounds within them.
+    """
+    medians = [np.array([np.median(rounds) for rounds in side]) for side in (new, base)]
+    middle = float(np.median(medians[0]) / np.median(medians[1]))
+    if min(map(len, medians)) < FEWEST_A_SIDE:
         return Ratio(middle, 0.0, np.inf)
-    low, high = bootstrap((new, base), ratio_of_medians, level)
-    return Ratio(middle, low, high, rank_test(new, base))
+    random = np.random.default_rng(1)
+    ratios = resampled_medians(new, random) / resampled_medians(base, random)
+    low, high = np.quantile(ratios, [(1 - level) / 2, (1 + level) / 2])
+    return Ratio(middle, float(low), float(high), rank_test(*medians))
 
 
-def ratio_of_medians(new, base, axis):
-    return np.median(new, axis=axis) / np.median(base, axis=axis)
+def resampled_medians(processes, random):
+    """The median of the medians of processes that were drawn anew, once for each resample."""
+    sizes = np.array([len(rounds) for rounds in processes])
+    table = np.zeros((len(sizes), sizes.max()))
+    for row, rounds in zip(table, processes):
+        row[: len(rounds)] = rounds
+    drawn = random.integers(len(sizes), size=(RESAMPLES, len(sizes), 1))
+    # A process that was cut short has fewer rounds: no more than those are drawn from any.
+    rounds = random.integers(sizes[drawn], size=(RESAMPLES, len(sizes), sizes.min()))
+    return np.median(np.median(table[drawn, rounds], axis=2), axis=1)
 
 
 def rank_test(new, base):

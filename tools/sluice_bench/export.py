@@ -8,41 +8,63 @@ from .record import OVERFLOW, has_samples, is_invalid, rounds, stat, unit
 
 
 def google_benchmark(record):
-    """What --benchmark_format=json writes: every round is a repetition, so compare.py can test."""
+    """What --benchmark_format=json writes: every round is a repetition, so compare.py can test.
+
+    Nobody measured CPU time. compare.py demands the field, and shows a 0 as 0. It stops at entries
+    without times, so invalid results are in the context, and what is unknown is nowhere.
+    """
     environment = record.environment
+    governor, load = environment.get("governor"), environment.get("load_average")
     context = {
         "date": environment.get("started_at"),
         "host_name": environment.get("cpu"),
         "executable": "sluice_bench",
         "num_cpus": len(environment["cpus"]),
-        "mhz_per_cpu": round(environment.get("mhz") or 0),
-        "cpu_scaling_enabled": (environment.get("governor") or "performance") != "performance",
+        "mhz_per_cpu": environment.get("mhz") and round(environment["mhz"]),
+        "cpu_scaling_enabled": governor and governor != "performance",
         "aslr_enabled": environment.get("aslr"),
-        "caches": [],
-        "load_avg": [environment["load_average"]] if environment.get("load_average") else [],
+        "load_avg": load and [load],
         "library_build_type": "debug" if environment.get("assertions") else "release",
+        "cpu_time": "not measured: 0 everywhere",
+        "invalid": [f"{name_of(each)}: {error_of(each)}" for each in invalid(record)],
         "credible": not record.doubts,
         "not_credible_because": "; ".join(record.doubts),
     }
+    known = {name: value for name, value in context.items() if value is not None}
     runs = [run for result in compared(record) for run in google_runs(result)]
-    return json.dumps({"context": context, "benchmarks": runs}, indent=2) + "\n"
+    return json.dumps({"context": known, "benchmarks": runs}, indent=2) + "\n"
 
 
 def compared(record):
-    """What other tools may put side by side: times, and no demonstrations."""
-    return [
-        each for each in record.results if unit(each) == "ns" and each["kind"] != OVERFLOW
-    ]
+    """What other tools may put side by side: valid times, and no demonstrations."""
+    return [each for each in record.results if is_time(each) and not is_invalid(each)]
+
+
+def invalid(record):
+    return [each for each in record.results if is_time(each) and is_invalid(each)]
+
+
+def is_time(result):
+    return unit(result) == "ns" and result["kind"] != OVERFLOW
+
+
+def name_of(result):
+    return f"{result['scenario']}/{result['subject']}"
+
+
+def error_of(result):
+    return result.get("error") or "INVALID"
 
 
 def google_runs(result):
-    name = f"{result['scenario']}/{result['subject']}"
-    common = {"name": name, "run_name": name, "threads": result["params"].get("producers", 0) + 1}
-    if is_invalid(result):
-        message = result.get("error") or "INVALID"
-        return [
-            {**common, "run_type": "iteration", "error_occurred": True, "error_message": message}
-        ]
+    name = name_of(result)
+    common = {
+        "name": name,
+        "run_name": name,
+        "threads": result["params"].get("producers", 0) + 1,
+        "cpu_time": 0.0,
+        "time_unit": "ns",
+    }
     values = rounds(result)
     repetitions = [
         {
@@ -52,8 +74,6 @@ def google_runs(result):
             "repetition_index": index,
             "iterations": result["counts"]["delivered"] // max(len(values), 1),
             "real_time": value,
-            "cpu_time": value,
-            "time_unit": "ns",
             "label": " ".join(result["flags"]),
         }
         for index, value in enumerate(values)
@@ -71,8 +91,6 @@ def google_runs(result):
             "repetitions": len(values),
             "iterations": len(values),
             "real_time": stat(result, statistic),
-            "cpu_time": stat(result, statistic),
-            "time_unit": "ns",
         }
         for aggregate, statistic in aggregates.items()
     ]
@@ -82,9 +100,8 @@ def go_lines(record):
     """The lines of `go test -bench`, for benchstat."""
     lines = [f"cpu: {record.environment.get('cpu')}"]
     for result in compared(record):
-        if not is_invalid(result):
-            name = f"Benchmark/{result['scenario']}/{result['subject']}".replace(" ", "_")
-            lines += [f"{name} 1 {value} ns/op" for value in rounds(result)]
+        name = f"Benchmark/{name_of(result)}".replace(" ", "_")
+        lines += [f"{name} 1 {value} ns/op" for value in rounds(result)]
     return "\n".join(lines) + "\n"
 
 

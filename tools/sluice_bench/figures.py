@@ -1,6 +1,6 @@
 """The table of all figures of one scenario. A cell is (text, sort key, class)."""
 
-from .charts import significant, time_text
+from .measure import significant, time_text
 from .record import has_samples, is_invalid, stat, unit
 
 STATISTICS = {
@@ -16,7 +16,7 @@ STATISTICS = {
     "max": "max",
 }
 COUNTS = ["attempted", "accepted", "rejected", "dropped", "delivered", "timed_out", "late_sends"]
-ALARMING = {"INVALID", "UNRELIABLE", "OVERFLOW", "INTERRUPTED"}
+ALARMING = {"INVALID", "UNRELIABLE", "OVERFLOW", "INTERRUPTED", "UNPINNED"}
 EMPTY = ("-", -1, "")
 
 

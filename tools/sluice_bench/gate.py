@@ -38,9 +38,11 @@ def refuse(record, doubts):
 
 
 def outcome(change, threshold):
+    if change.doubt:
+        return "undecided"
     if change.ratio is None:
         return WITHOUT_RATIO.get(change.problem, change.problem)
-    limit = max(1 + threshold, change.floor)
+    limit = max(1 + threshold, change.floor or 1.0)
     sure = change.ratio.p <= 1 - change.level
     if sure and change.ratio.low > limit:
         return "regression"

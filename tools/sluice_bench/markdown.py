@@ -1,5 +1,7 @@
 """Tables for pull requests."""
 
+import math
+
 from .gate import Judgement
 from .record import KINDS, is_invalid, rejected_share, stat, unit
 
@@ -83,7 +85,7 @@ def row(change, word):
     return [
         name,
         f"{ratio.value:.3f}",
-        f"{ratio.low:.3f} .. {ratio.high:.3f}",
-        f"{change.floor:.3f}" if change.floor > 1 else "not measured",
-        strong,
+        f"{ratio.low:.3f} .. {ratio.high:.3f}" if math.isfinite(ratio.high) else "not known",
+        "not measured" if change.floor is None else f"{change.floor:.3f}",
+        f"{strong} ({change.doubt})" if change.doubt else strong,
     ]

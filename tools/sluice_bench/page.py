@@ -7,7 +7,7 @@ import vl_convert
 
 from . import contents, doctor, estimates, facts, figures, reproduce
 from .charts import Charts
-from .record import KINDS, OVERFLOW, has_samples, is_invalid, rounds
+from .record import KINDS, OVERFLOW, counted, has_samples, is_invalid, rounds
 
 VEGA_LITE = "6.1"
 TEMPLATES = Path(__file__).with_name("templates")
@@ -36,12 +36,13 @@ def content(record):
     charts = Charts(record)
     chosen, rows = contents.control_group(record)
     names, differing, shared = contents.features(record)
-    variants = contents.variants(record)
+    variants, states = contents.variants(record), contents.subjects(record)
     main = {each.name for each in record.scenarios if each.section == ""}
     return {
         "record": record,
+        "counted": counted,
         "title": " and ".join(record.suites) or "nothing",
-        "states": contents.subjects(record),
+        "states": states,
         "invalid": [result for result in record.results if is_invalid(result)],
         "quickest": contents.quickest(record),
         "kinds": KINDS,
@@ -54,8 +55,15 @@ def content(record):
         ],
         "comparisons": contents.comparisons(record),
         "tally": contents.tally,
+        "given": any("verdict" in line for line in record.comparisons),
         "computed": not all("verdict" in line for line in record.comparisons),
+        "processes": record.run.get("processes", 1),
         "features": {"names": names, "rows": differing, "shared": shared},
+        "left_out": [row[0] for row in states if row[3] == "left out"],
+        "placement": {
+            name: record.environment.get(name, []) for name in ("main_pair", "distances_missing")
+        },
+        "unchecked": contents.unchecked_loops(record.results),
         "environment": readable(record.environment),
         "findings": doctor.examine(facts.of_record(record)),
         "recipe": reproduce.recipe(record),
@@ -96,6 +104,7 @@ def scenario_of(record, charts, scenario, in_sweep):
         "parameters": contents.parameters(scenario),
         "unsteady": machine is not None and not machine["steady"],
         "machine": readable(machine or {}),
+        "unchecked": contents.unchecked_loops(scenario.results),
         "charts": [chart for chart in drawn if chart],
         "few": min(len(rounds(each)) for each in scenario.results) < estimates.FEWEST_PAIRS,
         "floor": record.floors.get(scenario.name),

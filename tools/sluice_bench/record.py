@@ -20,8 +20,15 @@ LOADED = "loaded-latency"
 # A single call takes about as long as reading the clock, which would be compared with itself.
 CALLS = "call-latency"
 
-# A reason not to be credible, as the program words it.
-ARE_INVALID = "results are INVALID"
+# What a file has to say of the machine and the program, even if only that it is unknown.
+ENVIRONMENT = (
+    "cpu", "cpus", "topology", "mhz", "l3_kib", "governor", "kernel", "compiler", "flags",
+    "clock_ns", "git_commit", "git_dirty", "program_hash",
+)  # fmt: skip
+
+# Reasons not to be credible, as the program words them.
+ARE_INVALID = "INVALID"
+ARE_UNRELIABLE = "UNRELIABLE"
 
 # The kinds that the program writes today. Any other is a group of its own.
 KINDS = {
@@ -96,12 +103,20 @@ class Record:
     def shortcomings(self):
         """What speaks against the run as a whole, whatever the file makes of it."""
         failed = [answer["question"] for answer in self.checklist if not answer["pass"]]
+        skipped = len(self.run.get("skipped_scenarios", []))
+        subjects = sum(map(is_left_out, self.subjects))
+        scenarios = len(self.run.get("left_out_scenarios", []))
         ways = {
             "a quick run is not for publication": self.run["quick"],
             "the run was interrupted": self.run.get("interrupted"),
-            "scenarios were not run": self.run.get("skipped_scenarios"),
+            "no thread was tied to a CPU": self.run.get("unpinned"),
+            f"{counted(skipped, 'scenario')} not run": skipped,
+            f"{counted(subjects, 'subject')} left out": subjects,
+            f"{counted(scenarios, 'scenario')} left out": scenarios,
         }
-        return failed + [text for text, is_so in ways.items() if is_so]
+        missing = [name for name in ENVIRONMENT if name not in self.environment]
+        untold = [f"the file does not tell: {', '.join(missing)}"] if missing else []
+        return failed + [text for text, is_so in ways.items() if is_so] + untold
 
     @functools.cached_property
     def scenarios(self):
@@ -118,8 +133,18 @@ class Record:
         return next(subject for subject in self.subjects if subject["id"] == identity)
 
 
+def is_left_out(subject):
+    """It is there, and was not asked for."""
+    return not subject["present"] and subject["absent_because"].startswith("left out")
+
+
 def is_ranked(kind):
     return kind not in (OVERFLOW, LOADED, CALLS)
+
+
+def needs_floor(result):
+    """Whether its times are ranked, so that two equal subjects were to tell what noise is."""
+    return is_ranked(result["kind"]) and unit(result) == "ns"
 
 
 def marks(results):
@@ -134,9 +159,13 @@ def marks(results):
     ]
     counts = {
         ARE_INVALID: sum(map(is_invalid, results)),
-        "results are UNRELIABLE": sum("UNRELIABLE" in each["flags"] for each in ranked),
+        ARE_UNRELIABLE: sum("UNRELIABLE" in each["flags"] for each in ranked),
     }
-    return [f"{count} {text}" for text, count in counts.items() if count]
+    return [
+        f"{counted(count, 'result')} {'is' if count == 1 else 'are'} {word}"
+        for word, count in counts.items()
+        if count
+    ]
 
 
 def load(path):
@@ -214,6 +243,12 @@ def check_counts(counts, place):
 def check_rounds(result, place):
     if not rounds(result) or result.get("rounds_p99_ns") == []:
         raise BadInput(f"{place}: it has statistics, and no figures of its rounds")
+
+
+def counted(number, noun):
+    """ "1 result", "2 results" """
+    ending = "es" if noun.endswith("s") else "s"
+    return f"{number} {noun}{'' if number == 1 else ending}"
 
 
 def one_line(text):

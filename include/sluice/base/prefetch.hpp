@@ -8,7 +8,7 @@ inline void prefetchForWrite(const void* address) noexcept {
 #if defined(__x86_64__)
     // The builtin would ask for a shared copy unless the target is known to have this instruction.
     // All x86-64 processors execute it, the oldest as a no-operation.
-    asm volatile("prefetchw %a0" : : "p"(address));
+    asm volatile("prefetchw (%0)" : : "r"(address));
 #elif defined(__GNUC__)
     __builtin_prefetch(address, 1);
 #else

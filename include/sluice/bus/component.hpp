@@ -71,8 +71,8 @@ public:
     ~Component() = default;
 
     /// Subscribes for T. The handler is what Bus::subscribe() takes, or a member function of the
-    /// owner that takes the same. False, and nothing has changed, when this component or the table
-    /// of the bus is full.
+    /// owner that takes the same. False, and there is no subscription more, when this component or
+    /// the table of the bus is full; in the first case the handler is still the caller's.
     template <class T, class MessageList, class Traits, class Handler>
     [[nodiscard]] bool trySubscribe(Bus<MessageList, Traits>& bus, Handler&& handler) {
         if (subscriptions_.full()) {

@@ -105,7 +105,7 @@ RoundPlan planFor(const Scenario& scenario, const BusSubject& subject, const Sui
     constexpr std::uint64_t batch = 3072;  // fits into all of them
     constexpr std::size_t overflowFactor = 8;
     RoundPlan plan;
-    plan.placement = placeThreads(cpus, scenario.producers, scenario.spread);
+    plan.placement = placementFor(scenario, options, cpus);
     plan.capacity = subject.room;
     // The whole ring is warm before the clock starts.
     plan.runIn = std::max<std::uint64_t>(2 * plan.capacity, options.messages / 10);

@@ -25,7 +25,7 @@ struct HasConstHandle<
 
 template <class Derived, class... Args>
 inline constexpr bool handles =
-    HasHandle<Derived, void, Args...>::value || HasConstHandle<Derived, void, Args...>::value;
+    std::disjunction_v<HasHandle<Derived, void, Args...>, HasConstHandle<Derived, void, Args...>>;
 
 /// Refuses a type of Handles that could not be handled.
 template <class Derived, class MessageList, class Header, class T>

@@ -174,15 +174,16 @@ TYPED_TEST(BusAllocationTest, TrafficBetweenThreadsAllocatesNothing) {
 
     const AllocationCount count;
     mayGoOn = true;
+    const auto visitor = partial([this](const Sample&) { ++this->handled; });
     bool isVisitorsTurn = false;
-    while (this->handled < producers * each) {
+    for (std::uint64_t taken = 0; taken < producers * each;) {
         isVisitorsTurn = !isVisitorsTurn;
-        if (isVisitorsTurn) {
-            this->bus.processWith(partial([this](const Sample&) { ++this->handled; }));
-        } else {
-            this->bus.process();
+        const std::size_t harvested =
+            isVisitorsTurn ? this->bus.processWith(visitor) : this->bus.process();
+        taken += harvested;
+        if (harvested == 0) {
+            std::this_thread::yield();
         }
-        std::this_thread::yield();
     }
     const bool hasMore = this->bus.waitFor(std::chrono::microseconds(1));
     EXPECT_EQ(count.allocations(), 0U);

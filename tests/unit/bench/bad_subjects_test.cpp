@@ -92,11 +92,7 @@ TEST(BadSubjectTest, ThatDoublesInRawEnqueueIsCaught) {
 }
 
 RoundPlan stallPlan() {
-    RoundPlan plan = smallPlan(1);
-    plan.messages = 20000;
-    plan.runIn = 0;
-    plan.capacity = 1 << 15;
-    plan.intervalNs = 1000;
+    RoundPlan plan = openLoopPlan();
     plan.probeStride = 1;
     plan.timeoutNs = double(stallTime) / 2;
     plan.stallNs = 60e9;

@@ -139,6 +139,16 @@ inline RoundPlan smallPlan(std::size_t producers) {
     return plan;
 }
 
+/// Open loop: a message each microsecond for 20 ms, into a queue that has room for all of them.
+inline RoundPlan openLoopPlan() {
+    RoundPlan plan = smallPlan(1);
+    plan.messages = 20000;
+    plan.runIn = 0;
+    plan.capacity = 1 << 15;
+    plan.intervalNs = 1000;
+    return plan;
+}
+
 /// Rounds leave their thread pinned; tests that come later should not inherit that.
 template <class Run>
 Round onAThread(Run run) {

@@ -72,11 +72,7 @@ TEST(PoissonMomentsTest, IsTheSameForTheSameSeedAndNoOther) {
 }
 
 Round roundWith(ArrivalProcess arrivals) {
-    RoundPlan plan = smallPlan(1);
-    plan.messages = 20000;
-    plan.runIn = 0;
-    plan.capacity = 1 << 15;
-    plan.intervalNs = 1000;
+    RoundPlan plan = openLoopPlan();
     plan.probeStride = 1000;
     plan.arrivals = arrivals;
     return onAThread([&] {

@@ -228,16 +228,6 @@ private:
 
 }  // namespace
 
-Placement placementFor(const Scenario& scenario, const SuiteOptions& options,
-                       const std::vector<int>& cpus) {
-    Placement placement = placeThreads(scenario.cpus.empty() ? cpus : scenario.cpus,
-                                       scenario.producers, scenario.spread);
-    if (options.unpinned) {
-        placement.roaming = cpus;
-    }
-    return placement;
-}
-
 Report runSuite(const Suite& suite, const SuiteOptions& options, const std::vector<int>& cpus,
                 std::ostream& out) {
     if (!options.worker.empty()) {

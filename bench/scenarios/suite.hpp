@@ -4,6 +4,7 @@
 /// What all suites have in common: subjects that take turns in scenarios, filters, tables, and a
 /// report.
 
+#include "harness/affinity.hpp"
 #include "harness/feature_cost.hpp"
 #include "harness/line_target.hpp"
 #include "harness/report_text.hpp"
@@ -50,8 +51,15 @@ struct SuiteOptions {
 };
 
 /// Where the threads of a scenario run.
-Placement placementFor(const Scenario& scenario, const SuiteOptions& options,
-                       const std::vector<int>& cpus);
+inline Placement placementFor(const Scenario& scenario, const SuiteOptions& options,
+                              const std::vector<int>& cpus) {
+    Placement placement = placeThreads(scenario.cpus.empty() ? cpus : scenario.cpus,
+                                       scenario.producers, scenario.spread);
+    if (options.unpinned) {
+        placement.roaming = cpus;
+    }
+    return placement;
+}
 
 /// One subject's part in one scenario.
 struct Entrant {

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <stdexcept>
 #include <vector>
 
 namespace sluice {
@@ -133,9 +134,9 @@ TEST(BusOverflowTest, HandlerThatThrowsMakesRoomToo) {
         try {
             bus.runWith(partial([&](Sample&) {
                 ++handled;
-                throw handled;
+                throw std::runtime_error("a handler's own");
             }));
-        } catch (int) {
+        } catch (const std::runtime_error&) {
         }
     }
     EXPECT_EQ(handled, count);

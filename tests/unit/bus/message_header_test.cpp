@@ -186,21 +186,23 @@ TEST(BusHeaderTest, LonelyMessageIsStampedByTheConsumerThatWaitsForIt) {
 
 // Found, and stamped, long before it is handled.
 TEST(BusHeaderTest, StampDoesNotWaitForTheHandler) {
-    Bus<TestMessages, HandTraits<TimeStamp::cached>> bus;
-    HandClock::time = 1000;
-    lookInVain(bus, 10);
-    const HandClock::rep before = HandClock::time;
-    for (int i = 0; i < 4; ++i) {
-        ASSERT_EQ(bus.publish(Sample{}, Priority::low), PublishResult::ok);
-    }
-    HandClock::rep stamp = 0;
-    const auto slow = partial([&](Sample&, const auto& header) {
-        stamp = header.timeStamp.time_since_epoch().count();
-        HandClock::time += 100'000;
-    });
-    for (int i = 0; i < 4; ++i) {
-        ASSERT_EQ(bus.processWith(slow, 1), 1U);
-        EXPECT_LE(stamp, before);
+    for (const Priority priority : {Priority::low, Priority::medium, Priority::high}) {
+        Bus<TestMessages, HandTraits<TimeStamp::cached>> bus;
+        HandClock::time = 1000;
+        lookInVain(bus, 10);
+        const HandClock::rep before = HandClock::time;
+        for (int i = 0; i < 4; ++i) {
+            ASSERT_EQ(bus.publish(Sample{}, priority), PublishResult::ok);
+        }
+        HandClock::rep stamp = 0;
+        const auto slow = partial([&](Sample&, const auto& header) {
+            stamp = header.timeStamp.time_since_epoch().count();
+            HandClock::time += 100'000;
+        });
+        for (int i = 0; i < 4; ++i) {
+            ASSERT_EQ(bus.processWith(slow, 1), 1U);
+            EXPECT_LE(stamp, before);
+        }
     }
 }
 

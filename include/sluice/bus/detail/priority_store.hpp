@@ -90,11 +90,15 @@ public:
     /// slot back. Returns how many.
     template <class Arrived, class Handle>
     std::size_t serve(const Arrived& arrived, const Handle& handle, std::size_t max) {
-        look(arrived);
+        const bool hasLooked = look(arrived);
         std::size_t count = 0;
         for (Slot slot = 0; count < max && choose(slot, arrived); ++count) {
             const Served served{*this, slot};
             handle(ring_[slot]);
+        }
+        if (!hasLooked && count == max) {
+            const Turn turn(lock_);
+            sortArrivals(arrived);
         }
         return count;
     }
@@ -190,18 +194,21 @@ private:
                            [](const List& list) { return !list.isEmpty(); });
     }
 
+    /// False when there is more to look for, which must be found before serve() returns: what is
+    /// stamped when it is found must not be found late.
     template <class Arrived>
-    void look(const Arrived& arrived) {
+    bool look(const Arrived& arrived) {
         const Turn turn(lock_);
         if (!knowsMessage()) {
             // One is enough unless others might overtake it: the next slot may be in the hands of a
             // publisher, and to ask for its line takes as long as the message took to come.
             ring_.drain(sorter(arrived), 1);
             if (listOf(Priority::low).isEmpty() && knowsMessage()) {
-                return;
+                return false;
             }
         }
         sortArrivals(arrived);
+        return true;
     }
 
     template <class Arrived>

@@ -40,7 +40,12 @@ using Store = detail::PriorityStore<Content, BusTraits<Depth, Low>>;
 
 template <class AnyStore>
 PublishResult publish(AnyStore& store, int number, Priority priority = Priority::medium) {
-    return store.publish(priority, 1, [number](Content& content) { content.number.set(number); })
+    return store
+        .publish(priority, 1,
+                 [number](Content& content) {
+                     content.number.set(number);
+                     return false;
+                 })
         .result;
 }
 
@@ -51,11 +56,13 @@ void insist(AnyStore& store, int number, Priority priority = Priority::medium) {
     }
 }
 
+constexpr auto ignore = [](Content&) {};
+
 template <class AnyStore, class Handle>
 void serve(AnyStore& store, std::size_t count, Handle handle) {
     const auto handleContent = [&](Content& content) { handle(content.number.get()); };
     while (count != 0) {
-        const std::size_t served = store.serve(handleContent, count);
+        const std::size_t served = store.serve(ignore, handleContent, count);
         if (served == 0) {
             ModelPlatform::pause();
         }
@@ -66,7 +73,7 @@ void serve(AnyStore& store, std::size_t count, Handle handle) {
 template <class AnyStore, class Handle>
 void serveSome(AnyStore& store, std::size_t most, Handle handle) {
     const auto handleContent = [&](Content& content) { handle(content.number.get()); };
-    (void)store.serve(handleContent, most);
+    (void)store.serve(ignore, handleContent, most);
 }
 
 /// Numbers of a first publisher are 0, 1, ..., of a second one 10, 11, ...
@@ -138,7 +145,7 @@ void sizeTellsThatAHandlerIsDone() {
         },
         [&] {
             const auto note = [&](Content&) { handled.set(1); };
-            (void)store.serve(note, 1);
+            (void)store.serve(ignore, note, 1);
         },
         [&] { check(store.used() <= 1, "at most what was published"); });
 }
@@ -156,7 +163,7 @@ void refreshTellsThatAHandlerIsDone() {
         },
         [&] {
             const auto note = [&](Content&) { handled.set(1); };
-            (void)store.serve(note, 1);
+            (void)store.serve(ignore, note, 1);
         });
 }
 
@@ -201,8 +208,8 @@ void urgentContentIsVisible() {
                  const auto look = [&](Content& content) {
                      check(content.number.get() % 10 == 0, "what was published");
                  };
-                 (void)store.serve(look, 1);
-                 (void)store.serve(look, 1);
+                 (void)store.serve(ignore, look, 1);
+                 (void)store.serve(ignore, look, 1);
              });
 }
 
@@ -253,7 +260,7 @@ void urgentIsFound() {
                  }
                  int first = -1;
                  const auto note = [&](Content& content) { first = content.number.get(); };
-                 check(store.serve(note, 1) == 1, "it is there");
+                 check(store.serve(ignore, note, 1) == 1, "it is there");
                  check(first == 10, "and comes first");
              });
 }
@@ -268,7 +275,7 @@ void nothingIsLostOutOfTurn() {
              },
              [&] { serve(store, 3, InOrder()); });
     const auto none = [](Content&) {};
-    check(store.serve(none, 1) == 0, "nothing is left, and what was held back comes back");
+    check(store.serve(ignore, none, 1) == 0, "nothing is left, and what was held back comes back");
     check(store.used() == 0, "all slots are free");
     check(publish(store, 0) == PublishResult::ok && publish(store, 1) == PublishResult::ok,
           "both can be used");
@@ -295,7 +302,7 @@ void dropWhileServing() {
         [&] {
             const auto note = [&](Content& content) { served += content.number.get() >= 0; };
             while (dropped + served < 3) {
-                if (store.serve(note, 1) == 0) {
+                if (store.serve(ignore, note, 1) == 0) {
                     ModelPlatform::pause();
                 }
             }
@@ -326,7 +333,7 @@ void closeWhilePublishing() {
         [&] {
             const auto note = [&](Content&) { handled.set(++served); };
             while (!store.isDrained()) {
-                if (store.serve(note, 2) == 0) {
+                if (store.serve(ignore, note, 2) == 0) {
                     ModelPlatform::pause();
                 }
             }

@@ -14,7 +14,8 @@ namespace sluice {
 /// Where the time stamp of a message comes from.
 enum class TimeStamp : unsigned char {
     none,    ///< there is none, and it takes no room
-    cached,  ///< the time at which the consumer last looked for messages: costs one load
+    cached,  ///< the time at which the consumer last looked for messages, or that of the
+             ///< publication when it looks seldom or sleeps: costs one load while messages flow
     exact,   ///< the time of the publication: costs a reading of the clock
 };
 

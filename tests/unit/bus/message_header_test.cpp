@@ -138,9 +138,11 @@ TEST(BusHeaderTest, ExactStampIsTheTimeOfThePublication) {
 TEST(BusHeaderTest, CachedStampIsTheTimeTheConsumerLastLooked) {
     Bus<TestMessages, HandTraits<TimeStamp::cached>> bus;
     HandClock::time = 100;
-    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);  // the consumer has never looked
+    for (int i = 0; i < 8; ++i) {
+        ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);  // the consumer has never looked
+    }
     HandClock::time = 200;
-    EXPECT_EQ(takeStamps(bus), (std::vector<HandClock::rep>{100}));
+    EXPECT_EQ(takeStamps(bus), std::vector<HandClock::rep>(8, 100));
     HandClock::time = 300;
     const int readings = HandClock::readings;
     ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
@@ -150,9 +152,69 @@ TEST(BusHeaderTest, CachedStampIsTheTimeTheConsumerLastLooked) {
     HandClock::time = 400;
     EXPECT_EQ(takeStamps(bus), (std::vector<HandClock::rep>{200, 300}));
     const QueueTimes times = bus.statistics().times[1];
-    EXPECT_EQ(times.count, 3U);
-    EXPECT_EQ(times.sum.count(), 100 + 200 + 100);
+    EXPECT_EQ(times.count, 10U);
+    EXPECT_EQ(times.sum.count(), 8 * 100 + 200 + 100);
     EXPECT_EQ(times.max.count(), 200);
+}
+
+/// Looks often enough, so many nanoseconds apart, for the bus to be seen as idle.
+template <class AnyBus>
+void lookInVain(AnyBus& bus, int apart) {
+    for (int i = 0; i < 128; ++i) {
+        HandClock::time += apart;
+        ASSERT_EQ(bus.process(), 0U);
+    }
+}
+
+TEST(BusHeaderTest, LonelyMessageIsStampedByTheConsumerThatWaitsForIt) {
+    Bus<TestMessages, HandTraits<TimeStamp::cached>> bus;
+    HandClock::time = 1000;
+    lookInVain(bus, 10);
+    const HandClock::rep before = HandClock::time;
+    const int readings = HandClock::readings;
+    HandClock::time += 10;
+    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    EXPECT_EQ(HandClock::readings, readings);
+    HandClock::time += 10;
+    const std::vector<HandClock::rep> stamps = takeStamps(bus);
+    ASSERT_EQ(stamps.size(), 1U);
+    EXPECT_LE(stamps[0], before) << "not later than the publication";
+    EXPECT_GE(stamps[0], before - HandClock::rep{2 * 64 * 10});
+    const QueueTimes times = bus.statistics().times[1];
+    EXPECT_EQ(times.sum.count(), HandClock::time - stamps[0]);
+}
+
+// Found, and stamped, long before it is handled.
+TEST(BusHeaderTest, StampDoesNotWaitForTheHandler) {
+    for (const Priority priority : {Priority::low, Priority::medium, Priority::high}) {
+        Bus<TestMessages, HandTraits<TimeStamp::cached>> bus;
+        HandClock::time = 1000;
+        lookInVain(bus, 10);
+        const HandClock::rep before = HandClock::time;
+        for (int i = 0; i < 4; ++i) {
+            ASSERT_EQ(bus.publish(Sample{}, priority), PublishResult::ok);
+        }
+        HandClock::rep stamp = 0;
+        const auto slow = partial([&](Sample&, const auto& header) {
+            stamp = header.timeStamp.time_since_epoch().count();
+            HandClock::time += 100'000;
+        });
+        for (int i = 0; i < 4; ++i) {
+            ASSERT_EQ(bus.processWith(slow, 1), 1U);
+            EXPECT_LE(stamp, before);
+        }
+    }
+}
+
+TEST(BusHeaderTest, ConsumerThatSeldomLooksLeavesTheClockToPublishers) {
+    Bus<TestMessages, HandTraits<TimeStamp::cached>> bus;
+    HandClock::time = 1000;
+    lookInVain(bus, 10'000);
+    HandClock::time += 5'000;
+    const HandClock::rep published = HandClock::time;
+    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    HandClock::time += 5'000;
+    EXPECT_EQ(takeStamps(bus), std::vector<HandClock::rep>{published});
 }
 
 TEST(BusHeaderTest, ConsumerReadsTheClockOnceForManyMessages) {

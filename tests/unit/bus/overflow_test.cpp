@@ -107,6 +107,10 @@ TEST(BusOverflowTest, NothingIsDroppedWhileNoSlotCanComeBack) {
             for (int i = 0; i < 15; ++i) {
                 EXPECT_EQ(bus.publish(Sample{i}, Priority::high), PublishResult::ok);
             }
+            for (int i = 0; i < 16; ++i) {
+                EXPECT_EQ(bus.process(1), 1U);
+                EXPECT_EQ(bus.publish(Sample{i}, Priority::high), PublishResult::ok);
+            }
             EXPECT_EQ(bus.process(1), 1U);
             EXPECT_EQ(bus.publish(Sample{}, Priority::high), PublishResult::full);
             EXPECT_EQ(bus.statistics().total().dropped, 0U);

@@ -10,16 +10,24 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 namespace sluice::detail {
+
+/// What a publisher tells of a slot that it has filled.
+struct Arrival {
+    Priority priority;
+    bool isToBeSeen;  ///< by the consumer, as soon as it finds the slot
+};
 
 /// Lets messages in while there is room for their priority, hands each a slot of its own, and tells
 /// the consumer which slots have been filled, in the order in which they were let in.
 ///
-/// Slots come back in another order than they went out, since urgent messages overtake. So each
-/// place of the ring carries the number of a slot, in turn as a free one from the consumer to the
-/// publisher that claims the place, and as a filled one back: the claim with the number n is for
-/// the slot that lies at n, and the release with the number m puts its slot at m + Depth.
+/// Slots come back in another order than they went out, since urgent messages overtake. So the
+/// consumer deals them out: it writes into each place of the ring whose turn it is. The claim with
+/// the number n is for the slot that lies at n, and the release with the number m puts its slot at
+/// m + depth. Publishers only read the ring. That a slot is filled, and for which claim, they write
+/// into the slot itself, so that a message and the word of it cross between two cores as one.
 ///
 /// A message of high priority is announced by a count as well. If the consumer knows of one and a
 /// publisher that was stopped in the middle bars the way to it, the consumer takes it out of turn.
@@ -34,25 +42,27 @@ namespace sluice::detail {
 /// for high priority; and when the ring has come round to its place, all other publishers.
 /// Consuming is wait-free.
 ///
-/// Invariants, on unbounded positions: released <= arrived <= admitted <= released + Depth but for
+/// Invariants, on unbounded positions: released <= arrived <= admitted <= released + depth but for
 /// what was taken out of turn, which may be released before it has arrived; releasedCopy <=
-/// released. The word at n belongs to the consumer from the arrival of n - places until it is
-/// written as free for n, to the publisher with the claim n from then on until it is written as
-/// filled, and to the consumer again until n has arrived.
+/// released; released + depth <= arrived + places, so no turn is rewritten before it has arrived.
+/// The slot at n belongs to the publisher with the claim n until it is marked as filled for n, and
+/// to the consumer from then on until it is released. The mark of a slot is never that of a
+/// position which the slot has yet to be filled for.
 ///
-/// Edges: E1 publish: slot filled -> word release .. word acquire -> slot read. E2 reuse: slot last
-/// used and word written as free -> released release .. released acquire -> [releasedCopy release
-/// .. releasedCopy acquire ->] word read, slot written. E3 close: the closed mark is part of
+/// Edges: E1 publish: slot filled -> mark release .. mark acquire -> slot read. E2 reuse: slot last
+/// used and turn written -> released release .. released acquire -> [releasedCopy release
+/// .. releasedCopy acquire ->] turn read, slot written. E3 close: the closed mark is part of
 /// `admitted`. E4 order: claim release .. acquire next claim: who sees a claim sees as much of
-/// `released` as its publisher did. E5 urgent: word written -> next claim release .. acquire in
-/// takeUrgent -> word read.
+/// `released` as its publisher did. E5 urgent: slot marked -> next claim release .. acquire in
+/// takeUrgent -> mark read.
 ///
-/// Origin: the words in turn follow D. Vyukov's bounded queue; that they carry free slots one way
-/// and filled ones the other is new here.
+/// Origin: a ring of slots' numbers as in io_uring's table of provided buffers; marks with the
+/// position, in the slots, as in D. Vyukov's bounded queue.
 ///
 /// Tests: tests/unit/bus/admission_test.cpp, priority_test.cpp, tests/model/bus_model_test.cpp.
-template <std::size_t Depth, class Traits>
+template <class Envelope, class Traits>
 class ArrivalRing {
+    static constexpr std::size_t depth = Traits::depth;
     using Platform = typename Traits::Platform;
     using Index = typename Traits::Index;
     using Positions = sluice::RingPositions<Index>;
@@ -61,7 +71,7 @@ class ArrivalRing {
     using Atomic = typename Platform::template Atomic<U>;
 
 public:
-    using Slot = SlotNumber<Depth>;
+    using Slot = SlotNumber<depth>;
 
     enum class Answer : unsigned char { admitted, noRoom, closed };
 
@@ -75,13 +85,13 @@ public:
     };
 
     ArrivalRing() noexcept {
-        for (std::size_t i = 0; i < places; ++i) {
-            // The places beyond Depth are free as well, though there is no slot for them yet.
+        for (std::size_t i = 0; i < depth; ++i) {
             // Relaxed: not shared yet.
-            wordAt(after(first, i))
-                .store(freeWord(static_cast<Slot>(i < Depth ? i : 0)), std::memory_order_relaxed);
+            turnAt(after(first, i)).store(turnOf(static_cast<Slot>(i)), std::memory_order_relaxed);
         }
     }
+
+    [[nodiscard]] Envelope& operator[](Slot slot) noexcept { return slots_[slot].envelope; }
 
     // ---- Publishers
 
@@ -93,7 +103,7 @@ public:
                 return {Answer::closed, 0, 0, 0};
             }
             const std::size_t used = usedBefore(position, limit, count);
-            if (used > Depth) {
+            if (used > depth) {
                 // The releases have passed this position: it is an old one.
                 position = admitted_.load(std::memory_order_acquire);  // E4 order
                 continue;
@@ -113,24 +123,23 @@ public:
     /// The slot of the claim's place `i`.
     [[nodiscard]] Slot slot(const Claim& claim, std::size_t i) const noexcept {
         // Relaxed: E2 has made it visible.
-        return slotOf(wordAt(after(claim.position, i)).load(std::memory_order_relaxed));
+        return slotOf(turnAt(after(claim.position, i)).load(std::memory_order_relaxed));
     }
 
     /// A slot that will be claimed soon, as a hint: to ask for its line ahead of time.
-    [[nodiscard]] Slot soonClaimed(const Claim& claim) const noexcept {
-        return slot(claim, lookAhead);
+    [[nodiscard]] const void* soonClaimed(const Claim& claim) const noexcept {
+        return &slots_[slot(claim, lookAhead)];
     }
 
     /// The slot of the claim's place `i` is ready.
-    void fill(const Claim& claim, std::size_t i, Slot slot, Priority priority) noexcept {
-        if (priority == Priority::high) {
-            // Announced before the word, or the announcement of another message could stand in for
-            // this one's. Relaxed: a hint where to look; the word carries the message, and this.
+    void fill(const Claim& claim, std::size_t i, Slot slot, Arrival arrival) noexcept {
+        if (arrival.priority == Priority::high) {
+            // Announced before the mark, or the announcement of another message could stand in for
+            // this one's. Relaxed: a hint where to look; the mark carries the message, and this.
             urgent_.fetch_add(1, std::memory_order_relaxed);
         }
-        wordAt(after(claim.position, i))
-            .store(filledWord(slot, priority, after(claim.position, i)),
-                   std::memory_order_release);  // E1 publish
+        slots_[slot].mark.store(filledFor(after(claim.position, i), arrival),
+                                std::memory_order_release);  // E1 publish
     }
 
     /// How many messages were let in before the one at the claim's place `i`.
@@ -147,18 +156,17 @@ public:
 
     // ---- The consumer
 
-    /// Calls arrived(slot, priority) for what has arrived, in order, at most `max` times.
+    /// Calls arrived(slot, arrival) for what has arrived, in order, at most `max` times.
     template <class Arrived>
     void drain(Arrived&& arrived, std::size_t max) {
-        for (; max != 0; --max) {
-            const Word word = wordAt(arrived_).load(std::memory_order_acquire);  // E1 publish
-            if (!isFilled(word, arrived_)) {
+        while (max != 0) {
+            const std::size_t count = countArrived(std::min(max, batch));
+            if (count == 0) {
                 break;
             }
-            arrived_ = Positions::next(arrived_);
-            if ((word & taken) == 0) {
-                noteTaken(priorityOf(word));
-                arrived(slotOf(word), priorityOf(word));
+            max -= count;
+            for (std::size_t i = 0; i < count; ++i) {
+                passOne(arrived);
             }
         }
     }
@@ -169,21 +177,23 @@ public:
         return static_cast<Distance>(announced - urgentTaken_) > 0;
     }
 
-    /// Calls arrived(slot, priority) for messages of high priority, whether or not those before
+    /// Calls arrived(slot, arrival) for messages of high priority, whether or not those before
     /// them have arrived.
     template <class Arrived>
     void takeUrgent(Arrived&& arrived) {
-        // E5 urgent: who sees a claim sees the words of all claims that its publisher had made
+        // E5 urgent: who sees a claim sees the marks of all claims that its publisher had made
         // before, or a message would overtake its own predecessor.
         const Index end = Positions::unmarked(admitted_.load(std::memory_order_acquire));
         for (Index position = arrived_; position != end; position = Positions::next(position)) {
-            const Word word = wordAt(position).load(std::memory_order_acquire);  // E1 publish
-            if (isFilled(word, position) && (word & taken) == 0 &&
-                priorityOf(word) == Priority::high) {
-                // Relaxed: the word is the consumer's own now.
-                wordAt(position).store(static_cast<Word>(word | taken), std::memory_order_relaxed);
+            const Turn turn = turnAt(position).load(std::memory_order_relaxed);  // own variable
+            const Slot slot = slotOf(turn);
+            const Mark mark = slots_[slot].mark.load(std::memory_order_acquire);  // E1 publish
+            if ((turn & taken) == 0 && isFilledFor(mark, position) &&
+                arrivalOf(mark).priority == Priority::high) {
+                // Relaxed: its publisher, who alone has read this turn, is done with it.
+                turnAt(position).store(turn | taken, std::memory_order_relaxed);
                 noteTaken(Priority::high);
-                arrived(slotOf(word), Priority::high);
+                arrived(slot, arrivalOf(mark));
             }
         }
     }
@@ -192,21 +202,24 @@ public:
     /// place has been stopped.
     bool release(Slot slot) noexcept {
         const Index position = released_.load(std::memory_order_relaxed);  // own variable
-        constexpr auto ahead = static_cast<Index>(Depth * Positions::one);
+        constexpr auto ahead = static_cast<Index>(depth * Positions::one);
         constexpr auto lap = static_cast<Index>(places * Positions::one);
         const auto place = static_cast<Index>(position + ahead);
         if (static_cast<Distance>(arrived_ - static_cast<Index>(place - lap)) <= 0) {
             return false;
         }
-        wordAt(place).store(freeWord(slot), std::memory_order_relaxed);  // E2 by what follows
+        // A message that others have overtaken for so long that its position comes round.
+        Atomic<Mark>& mark = slots_[slot].mark;
+        if (__builtin_expect(isFilledFor(mark.load(std::memory_order_relaxed), place), 0)) {
+            mark.store(0, std::memory_order_relaxed);  // E2 by what follows, as below
+        }
+        turnAt(place).store(turnOf(slot), std::memory_order_relaxed);
         released_.store(Positions::next(position), std::memory_order_release);  // E2 reuse
         return true;
     }
 
     /// Whether drain() would find something.
-    [[nodiscard]] bool hasArrival() const noexcept {
-        return isFilled(wordAt(arrived_).load(std::memory_order_relaxed), arrived_) || isUrgent();
-    }
+    [[nodiscard]] bool hasArrival() const noexcept { return hasArrived(arrived_) || isUrgent(); }
 
     // ---- Anybody
 
@@ -223,7 +236,7 @@ public:
                Positions::unmarked(admitted) == released_.load(std::memory_order_acquire);
     }
 
-    /// Slots in use at some moment during the call, or nearly so: never more than Depth.
+    /// Slots in use at some moment during the call, or nearly so: never more than depth.
     [[nodiscard]] std::size_t used() const noexcept {
         // Released first: an `admitted` that moves on in between can only make the difference
         // larger, hence the bound.
@@ -234,55 +247,90 @@ private:
     static constexpr std::size_t line = Traits::cacheLineSize;
     static constexpr Index first = static_cast<Index>(Traits::firstPosition);
     static_assert(!Positions::isMarked(first), "firstPosition of the traits must be even");
-    static constexpr std::size_t places = roundUpToPowerOfTwo(Depth);
+    /// Twice as many as slots: so the turns that the consumer writes lie far from those that
+    /// publishers read, and neither takes the other's line away.
+    static constexpr std::size_t places = 2 * roundUpToPowerOfTwo(depth);
     static_assert(2 * places <= Positions::maxCapacity,
-                  "the depth of a bus must be at most an eighth of its Index type's range");
-    static_assert(Depth <= (std::size_t{1} << 27U), "the depth of a bus must be at most 2^27");
+                  "the depth of a bus must be at most a sixteenth of its Index type's range");
+    static_assert(depth <= (std::size_t{1} << 27U), "the depth of a bus must be at most 2^27");
+
+    /// Places that are counted at a time, so that their slots are still near when they are passed.
+    static constexpr std::size_t batch = 64;
 
     /// Measured: four is worth a twelfth of a message's time between two cores; 16 and 32 less.
     static constexpr std::size_t lookAhead = 4;
 
-    // A word is the number of a slot and, below it: filled or free, taken out of turn, the
-    // priority, and whether the lap of the position is odd. By the lap the consumer tells a place
-    // that has been filled from one that it has seen, but whose slot has not come back. Small
-    // words, for small memories, let more publishers meet in one line.
-    using Word = std::conditional_t<Depth <= 0x100, std::uint16_t, std::uint32_t>;
-    static constexpr std::uint32_t filled = 1;
-    static constexpr std::uint32_t taken = 2;
-    static constexpr std::uint32_t oddLap = 4;
-    static constexpr unsigned priorityShift = 3;
-    static constexpr unsigned slotShift = 5;
+    // A turn is the number of a slot and, below it, whether its message was taken out of turn.
+    using Turn = std::conditional_t<depth <= 0x8000, std::uint16_t, std::uint32_t>;
+    static constexpr Turn taken = 1;
 
-    static constexpr std::uint32_t lapOf(Index position) noexcept {
-        return (Positions::distance(0, position) / places) % 2 == 0 ? 0 : oddLap;
+    static constexpr Turn turnOf(Slot slot) noexcept {
+        return static_cast<Turn>(std::uint32_t{slot} << 1U);
     }
-    static constexpr Word freeWord(Slot slot) noexcept {
-        return static_cast<Word>(std::uint32_t{slot} << slotShift);
+    static constexpr Slot slotOf(Turn turn) noexcept { return static_cast<Slot>(turn >> 1U); }
+
+    // A mark is as much of a position as there is room for and, below it, what was told of the
+    // arrival, and whether the slot has ever been filled.
+    using Mark = std::uint32_t;
+    static constexpr Mark filled = 1;
+    static constexpr Mark toBeSeen = 2;
+    static constexpr unsigned priorityShift = 2;
+    static constexpr unsigned positionShift = 4;
+    static constexpr Mark arrivalMask = (Mark{1} << positionShift) - 1 - filled;
+
+    static constexpr Mark filledFor(Index position, Arrival arrival) noexcept {
+        return static_cast<Mark>(position / Positions::one) << positionShift |
+               static_cast<Mark>(arrival.priority) << priorityShift |
+               (arrival.isToBeSeen ? toBeSeen : 0) | filled;
     }
-    static constexpr Word filledWord(Slot slot, Priority priority, Index position) noexcept {
-        return static_cast<Word>(std::uint32_t{slot} << slotShift |
-                                 static_cast<std::uint32_t>(priority) << priorityShift |
-                                 lapOf(position) | filled);
+    static constexpr bool isFilledFor(Mark mark, Index position) noexcept {
+        return (mark & ~arrivalMask) == filledFor(position, {Priority::low, false});
     }
-    static constexpr bool isFilled(Word word, Index position) noexcept {
-        return (word & (filled | oddLap)) == (filled | lapOf(position));
-    }
-    static constexpr Slot slotOf(Word word) noexcept {
-        return static_cast<Slot>(word >> slotShift);
-    }
-    static constexpr Priority priorityOf(Word word) noexcept {
-        return static_cast<Priority>(word >> priorityShift & 3U);
+    static constexpr Arrival arrivalOf(Mark mark) noexcept {
+        return {static_cast<Priority>(mark >> priorityShift & 3U), (mark & toBeSeen) != 0};
     }
 
     static constexpr Index after(Index position, std::size_t count) noexcept {
         return static_cast<Index>(position + static_cast<Index>(count * Positions::one));
     }
 
-    Atomic<Word>& wordAt(Index position) noexcept {
-        return words_[Positions::slot(position, places - 1)];
+    Atomic<Turn>& turnAt(Index position) noexcept {
+        return turns_[Positions::slot(position, places - 1)];
     }
-    const Atomic<Word>& wordAt(Index position) const noexcept {
-        return words_[Positions::slot(position, places - 1)];
+    const Atomic<Turn>& turnAt(Index position) const noexcept {
+        return turns_[Positions::slot(position, places - 1)];
+    }
+
+    [[nodiscard]] bool hasArrived(Index position) const noexcept {
+        const Turn turn = turnAt(position).load(std::memory_order_relaxed);  // own variable
+        // Relaxed: passOne() loads the mark again.
+        return (turn & taken) != 0 ||
+               isFilledFor(slots_[slotOf(turn)].mark.load(std::memory_order_relaxed), position);
+    }
+
+    /// Counts before anything is done about it: so the processor asks for many lines at once.
+    std::size_t countArrived(std::size_t max) const noexcept {
+        std::size_t count = 0;
+        for (Index position = arrived_; count != max && hasArrived(position); ++count) {
+            position = Positions::next(position);
+        }
+        return count;
+    }
+
+    template <class Arrived>
+    void passOne(Arrived& arrived) {
+        const Index position = std::exchange(arrived_, Positions::next(arrived_));
+        const Turn turn = turnAt(position).load(std::memory_order_relaxed);  // own variable
+        const Slot slot = slotOf(turn);
+        if ((turn & taken) != 0) {
+            // One lap later the place may be looked at before it has been written.
+            turnAt(position).store(turnOf(slot), std::memory_order_relaxed);  // own variable
+            return;
+        }
+        const Arrival arrival =
+            arrivalOf(slots_[slot].mark.load(std::memory_order_acquire));  // E1 publish
+        noteTaken(arrival.priority);
+        arrived(slot, arrival);
     }
 
     void noteTaken(Priority priority) noexcept {
@@ -292,7 +340,7 @@ private:
     std::size_t distanceToAdmitted(Index released) const noexcept {
         // Relaxed: what it could tell of handlers, `released` has told.
         const Index admitted = Positions::unmarked(admitted_.load(std::memory_order_relaxed));
-        return std::min(Positions::distance(released, admitted), Depth);
+        return std::min(Positions::distance(released, admitted), depth);
     }
 
     /// Slots in use below `position`, by the copy of `released` if that leaves room for `count`,
@@ -309,6 +357,11 @@ private:
         return Positions::distance(released, position);
     }
 
+    struct MarkedSlot {
+        Atomic<Mark> mark{0};
+        Envelope envelope;
+    };
+
     // Written by publishers.
     alignas(line) alignas(Atomic<Index>) Atomic<Index> admitted_{first};
     Atomic<Index> releasedCopy_{first};
@@ -321,7 +374,9 @@ private:
     Index arrived_{first};
     Index urgentTaken_{0};
 
-    alignas(line) alignas(Atomic<Word>) std::array<Atomic<Word>, places> words_;
+    alignas(line) alignas(Atomic<Turn>) std::array<Atomic<Turn>, places> turns_{};
+
+    alignas(line) alignas(MarkedSlot) std::array<MarkedSlot, depth> slots_;
 };
 
 }  // namespace sluice::detail

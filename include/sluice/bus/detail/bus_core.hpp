@@ -39,12 +39,13 @@ public:
     BusCore& operator=(const BusCore&) = delete;
 
     ~BusCore() {
+        const auto ignore = [](Envelope&) noexcept {};
         const auto drop = [](Envelope& envelope) noexcept {
             if (envelope.isBuilt()) {
                 envelope.destroy();
             }
         };
-        while (store_.serve(drop, Traits::depth) != 0) {
+        while (store_.serve(ignore, drop, Traits::depth) != 0) {
         }
     }
 
@@ -64,6 +65,7 @@ public:
             build(envelope);
             describe(envelope, options);
             ++publication.built;
+            return isToBeStamped(envelope);
         };
         Published published = store_.publish(options.priority, count, fill);
         if (isRefused(published)) {
@@ -89,6 +91,11 @@ public:
         }
         Consuming consuming(*this);
         std::size_t count = 0;
+        const auto arrived = [this](Envelope& envelope) noexcept {
+            if constexpr (Traits::timeStamp == TimeStamp::cached) {
+                time_.arrived(envelope.timeStamp);
+            }
+        };
         const auto handleIfBuilt = [&](Envelope& envelope) {
             if (envelope.isBuilt()) {
                 ++count;
@@ -99,14 +106,14 @@ public:
         for (std::size_t settled = 0; consuming.served < most;) {
             const RoomMade room{room_};
             const std::size_t served =
-                store_.serve(handleIfBuilt, std::min(step, most - consuming.served));
+                store_.serve(arrived, handleIfBuilt, std::min(step, most - consuming.served));
             if (served == 0) {
                 break;
             }
             consuming.served += served;
             if (consuming.served - settled >= chunk) {
+                endChunk(consuming.served - settled);
                 settled = consuming.served;
-                endChunk();
             }
         }
         return count;
@@ -213,6 +220,15 @@ private:
         // Relaxed: the fence orders it.
         if (isClosing_.load(std::memory_order_relaxed)) {
             room_.notifyAll();
+        }
+    }
+
+    /// Whether the consumer is to stamp it when it finds it.
+    bool isToBeStamped([[maybe_unused]] const Envelope& envelope) const noexcept {
+        if constexpr (Traits::timeStamp == TimeStamp::cached) {
+            return time_.isOpen(envelope.timeStamp);
+        } else {
+            return false;
         }
     }
 
@@ -337,17 +353,20 @@ private:
         std::size_t served = 0;  ///< slots that came back, with messages or without
     };
 
-    void endChunk() noexcept {
-        time_.settle(accounts());
+    void endChunk(std::size_t served) noexcept {
+        time_.settle(served, accounts());
         tellPressure();
     }
 
     void endHarvest(std::size_t served) noexcept {
-        // After most empty harvests the clock and what publishers write are left alone: who polls
-        // should not slow them down.
         emptyHarvests_ = served == 0 ? emptyHarvests_ + 1 : 0;
-        if (emptyHarvests_ % chunk == 0) {
-            endChunk();
+        if (emptyHarvests_ == 0) {
+            endChunk(served);
+        } else if (emptyHarvests_ % chunk == 0) {
+            // After most empty harvests what publishers write is left alone: who polls should not
+            // slow them down.
+            time_.idle(chunk);
+            tellPressure();
         }
         tellIfClosing();
     }

@@ -24,7 +24,12 @@ public:
 
     /// Whether there is a message in it: its constructor may have thrown.
     [[nodiscard]] bool isBuilt() const noexcept { return typeIndex_ != nothing; }
-    void markAsNothing() noexcept { typeIndex_ = nothing; }
+    void markAsNothing() noexcept {
+        typeIndex_ = nothing;
+        if constexpr (MessageHeader<Traits>::hasTimeStamp) {
+            this->timeStamp = {};
+        }
+    }
 
     const MessageHeader<Traits>& header() const noexcept { return *this; }
 

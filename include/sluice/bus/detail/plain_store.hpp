@@ -35,7 +35,7 @@ public:
                         i, capacity()};
             }
             Envelope& envelope = place.emplace();
-            fill(envelope);
+            (void)fill(envelope);
             if constexpr (Traits::ids) {
                 envelope.id = place.number();
             }
@@ -46,9 +46,16 @@ public:
 
     std::size_t refreshUsed() noexcept { return used(); }
 
-    template <class Handle>
-    std::size_t serve(Handle& handle, std::size_t max) {
-        return ring_.consume(handle, max);
+    /// Calls arrived(envelope) and handle(envelope) for each message that is there, at most `max`.
+    /// Returns how many.
+    template <class Arrived, class Handle>
+    std::size_t serve(const Arrived& arrived, const Handle& handle, std::size_t max) {
+        return ring_.consume(
+            [&](Envelope& envelope) {
+                arrived(envelope);
+                handle(envelope);
+            },
+            max);
     }
 
     [[nodiscard]] bool hasMessage() noexcept { return ring_.hasArrival(); }

@@ -10,6 +10,7 @@
 #include <sluice/bus/detail/slot_list.hpp>
 #include <sluice/bus/priority.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 
@@ -28,7 +29,7 @@ namespace sluice::detail {
 template <class Envelope, class Traits>
 class PriorityStore {
     static constexpr std::size_t depth = Traits::depth;
-    using Ring = ArrivalRing<depth, Traits>;
+    using Ring = ArrivalRing<Envelope, Traits>;
     using Slot = typename Ring::Slot;
     using List = SlotList<depth>;
 
@@ -39,7 +40,7 @@ public:
     // ---- Publishers
 
     /// Lets in as many of `count` messages as there is room for, and has fill(envelope) build
-    /// each.
+    /// each, which returns whether the consumer is to see it as soon as it is found.
     template <class Fill>
     Published publish(Priority priority, std::size_t count, Fill&& fill) {
         const typename Ring::Claim claim = ring_.claim(limitOf<Traits>(priority), count);
@@ -49,9 +50,9 @@ public:
                                                          : PublishResult::refused,
                     0, claim.used};
         }
-        prefetchForWrite(&slots_[ring_.soonClaimed(claim)]);
-        for (Filling filling(*this, claim, priority); filling.isOpen(); filling.next()) {
-            fill(filling.envelope());
+        prefetchForWrite(ring_.soonClaimed(claim));
+        for (Filling filling(*this, claim, priority); filling.isOpen();) {
+            filling.next(fill(filling.envelope()));
         }
         return {PublishResult::ok, claim.count, claim.used + claim.count};
     }
@@ -63,17 +64,17 @@ public:
         Slot slot = 0;
         {
             const Turn turn(lock_);
-            sortArrivals();
+            sortArrivals([](Envelope&) noexcept {});
             // A slot that others keep above the limit, or that cannot come back, makes no room.
             if (!held_.isEmpty() || ring_.used() > limitOf<Traits>(priority)) {
                 return false;
             }
             if (!listOf(priority).takeFirst(
-                    links_, [&](Slot each) { return isMeant(slots_[each]); }, slot)) {
+                    links_, [&](Slot each) { return isMeant(ring_[each]); }, slot)) {
                 return false;
             }
         }
-        drop(slots_[slot]);
+        drop(ring_[slot]);
         giveBack(slot);
         return true;
     }
@@ -83,15 +84,21 @@ public:
 
     // ---- The consumer
 
+    /// Calls arrived(envelope) for those that are found, which may be more than are handled, and
+    /// whose fill() asked for it.
     /// Hands messages, at most `max`, to handle(envelope), each when it is its turn, and gives its
     /// slot back. Returns how many.
-    template <class Handle>
-    std::size_t serve(Handle& handle, std::size_t max) {
-        look();
+    template <class Arrived, class Handle>
+    std::size_t serve(const Arrived& arrived, const Handle& handle, std::size_t max) {
+        const bool hasLooked = look(arrived);
         std::size_t count = 0;
-        for (Slot slot = 0; count < max && choose(slot); ++count) {
+        for (Slot slot = 0; count < max && choose(slot, arrived); ++count) {
             const Served served{*this, slot};
-            handle(slots_[slot]);
+            handle(ring_[slot]);
+        }
+        if (!hasLooked && count == max) {
+            const Turn turn(lock_);
+            sortArrivals(arrived);
         }
         return count;
     }
@@ -99,8 +106,7 @@ public:
     /// Whether serve() would find a message.
     [[nodiscard]] bool hasMessage() noexcept {
         const Turn turn(lock_);
-        return ring_.hasArrival() || !listOf(Priority::high).isEmpty() ||
-               !listOf(Priority::medium).isEmpty() || !listOf(Priority::low).isEmpty();
+        return ring_.hasArrival() || knowsMessage();
     }
 
     // ---- Anybody
@@ -150,19 +156,20 @@ private:
         Filling(const Filling&) = delete;
         Filling& operator=(const Filling&) = delete;
         ~Filling() {
-            for (; isOpen(); next()) {
+            while (isOpen()) {
                 envelope().markAsNothing();
+                next(false);
             }
         }
 
         [[nodiscard]] bool isOpen() const noexcept { return done_ != claim_.count; }
-        [[nodiscard]] Envelope& envelope() const noexcept { return store_.slots_[slot_]; }
+        [[nodiscard]] Envelope& envelope() const noexcept { return store_.ring_[slot_]; }
 
-        void next() noexcept {
+        void next(bool isToBeSeen) noexcept {
             if constexpr (Traits::ids) {
                 envelope().id = Ring::number(claim_, done_);
             }
-            store_.ring_.fill(claim_, done_, slot_, priority_);
+            store_.ring_.fill(claim_, done_, slot_, {priority_, isToBeSeen});
             if (++done_ != claim_.count) {
                 slot_ = store_.ring_.slot(claim_, done_);
             }
@@ -182,21 +189,39 @@ private:
         ~Served() { store.giveBack(slot); }
     };
 
-    void look() noexcept {
-        const Turn turn(lock_);
-        sortArrivals();
+    [[nodiscard]] bool knowsMessage() const noexcept {
+        return std::any_of(lists_.begin(), lists_.end(),
+                           [](const List& list) { return !list.isEmpty(); });
     }
 
-    [[gnu::always_inline]] bool choose(Slot& slot) {
+    /// False when there is more to look for, which must be found before serve() returns: what is
+    /// stamped when it is found must not be found late.
+    template <class Arrived>
+    bool look(const Arrived& arrived) {
+        const Turn turn(lock_);
+        if (!knowsMessage()) {
+            // One is enough unless others might overtake it: the next slot may be in the hands of a
+            // publisher, and to ask for its line takes as long as the message took to come.
+            ring_.drain(sorter(arrived), 1);
+            if (listOf(Priority::low).isEmpty() && knowsMessage()) {
+                return false;
+            }
+        }
+        sortArrivals(arrived);
+        return true;
+    }
+
+    template <class Arrived>
+    [[gnu::always_inline]] bool choose(Slot& slot, const Arrived& arrived) {
         const Turn turn(lock_);
         if (__builtin_expect(ring_.isUrgent(), 0)) {
-            fetchUrgent();
+            fetchUrgent(arrived);
         }
         Priority priority = Priority::medium;
         bool found = service_.pick(lists_, priority);
         if (!found || (priority == Priority::low && ++lowSinceLook_ == patience)) {
             lowSinceLook_ = 0;
-            sortArrivals();
+            sortArrivals(arrived);
             found = service_.pick(lists_, priority);
         }
         if (found) {
@@ -206,22 +231,27 @@ private:
         return found;
     }
 
-    [[gnu::noinline]] void fetchUrgent() {
-        sortArrivals();
+    template <class Arrived>
+    [[gnu::noinline]] void fetchUrgent(const Arrived& arrived) {
+        sortArrivals(arrived);
         if (ring_.isUrgent()) {
-            ring_.takeUrgent(sorter());
+            ring_.takeUrgent(sorter(arrived));
         }
     }
 
-    auto sorter() noexcept {
-        return [this](Slot slot, Priority priority) {
-            prefetchForRead(&slots_[slot]);
-            listOf(priority).pushBack(links_, slot);
+    template <class Arrived>
+    auto sorter(const Arrived& arrived) noexcept {
+        return [this, &arrived](Slot slot, Arrival arrival) {
+            if (arrival.isToBeSeen) {
+                arrived(ring_[slot]);
+            }
+            listOf(arrival.priority).pushBack(links_, slot);
         };
     }
 
-    void sortArrivals() {
-        ring_.drain(sorter(), depth);
+    template <class Arrived>
+    void sortArrivals(const Arrived& arrived) {
+        ring_.drain(sorter(arrived), depth);
         while (!held_.isEmpty() && ring_.release(held_.front())) {
             held_.popFront(links_);
         }
@@ -245,8 +275,6 @@ private:
     unsigned lowSinceLook_ = 0;
     List held_;  ///< slots that could not be given back yet
     SlotLinks<depth> links_;
-
-    alignas(Traits::cacheLineSize) alignas(Envelope) std::array<Envelope, depth> slots_;
 };
 
 }  // namespace sluice::detail

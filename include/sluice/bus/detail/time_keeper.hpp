@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 namespace sluice::detail {
 
@@ -16,7 +17,10 @@ namespace sluice::detail {
 ///
 /// With TimeStamp::cached the consumer reads the clock once for many messages: it leaves the time
 /// for publishers to copy, and adds up the stamps of what it handles until the next reading. While
-/// it sleeps the copy would grow old, so it is taken away, and publishers read the clock.
+/// it sleeps or seldom looks the copy would grow old, so it is taken away, and publishers read the
+/// clock. While it looks all the time and finds next to nothing, the copy stays the same, or each
+/// lonely message would have to wait for the line it is in: it says that the consumer is to stamp
+/// what it finds.
 template <class Traits, class Accounts>
 class TimeKeeper {
     using Clock = typename Traits::Platform::Clock;
@@ -25,7 +29,8 @@ class TimeKeeper {
     using Atomic = typename Traits::Platform::template Atomic<Rep>;
 
     static constexpr bool isCached = Traits::timeStamp == TimeStamp::cached;
-    static constexpr Rep none = 0;
+    static constexpr Rep none = 0;                                     // publishers read the clock
+    static constexpr Rep onArrival = std::numeric_limits<Rep>::max();  // the consumer stamps
 
 public:
     /// By publishers.
@@ -39,7 +44,20 @@ public:
         return Clock::now();
     }
 
-    /// A message has been handled. By the consumer, as all below.
+    /// Whether a stamp has been left to the consumer.
+    static bool isOpen(Point stamp) noexcept {
+        return stamp.time_since_epoch().count() == onArrival;
+    }
+
+    /// A message has been found. By the consumer, as all below.
+    void arrived(Point& stamp) const noexcept {
+        if (isOpen(stamp)) {
+            // Not the last reading: the message may have come just before that.
+            stamp = previous_;
+        }
+    }
+
+    /// A message has been handled.
     void handled(Point stamp, Priority priority, Accounts& accounts) noexcept {
         if constexpr (!Traits::statistics) {
             return;
@@ -54,31 +72,64 @@ public:
         }
     }
 
-    /// Reads the clock for all that has been handled since the last time.
-    void settle(Accounts& accounts) noexcept {
+    /// Reads the clock for all that has been handled since the last time, `served` messages.
+    void settle(std::size_t served, Accounts& accounts) noexcept {
         if constexpr (isCached) {
             const Point now = Clock::now();
-            cached_.store(now.time_since_epoch().count(), std::memory_order_relaxed);
+            const Rep cached = cached_.load(std::memory_order_relaxed);
+            if (served >= batch || (cached != none && cached != onArrival)) {
+                offer(now.time_since_epoch().count());
+            }
             for (std::size_t i = 0; i < priorityCount; ++i) {
                 settle(pending_[i], static_cast<Priority>(i), now, accounts);
             }
-            reference_ = now;
+            note(now);
         }
     }
 
-    /// The consumer sleeps, or will not look for messages soon.
+    /// The consumer has looked `looks` times in a row and found nothing.
+    void idle(std::size_t looks) noexcept {
+        if constexpr (isCached) {
+            const Point now = Clock::now();
+            if (now - reference_ >= looks * seldom || canDrop<Traits>()) {
+                offer(none);  // where publishers drop messages, they are also the ones to find them
+            } else if (cached_.load(std::memory_order_relaxed) != onArrival) {
+                reference_ = now;
+                offer(onArrival);
+            }
+            note(now);
+        }
+    }
+
+    /// The consumer sleeps.
     void suspend() noexcept {
         if constexpr (isCached) {
-            cached_.store(none, std::memory_order_relaxed);
+            offer(none);
         }
     }
 
 private:
+    /// From so many messages at a time on, the consumer leaves the time for publishers.
+    static constexpr std::size_t batch = 8;
+    /// A consumer that takes longer from one look to the next is not waiting for messages alone.
+    static constexpr std::chrono::microseconds seldom{1};
+
     struct Pending {
         std::uint64_t count = 0;
         typename Clock::duration sum{0};  ///< of what the stamps lie after `reference_`
         Point oldest = Point::max();
     };
+
+    void note(Point now) noexcept {
+        previous_ = reference_;
+        reference_ = now;
+    }
+
+    void offer(Rep cached) noexcept {
+        if (cached_.load(std::memory_order_relaxed) != cached) {
+            cached_.store(cached, std::memory_order_relaxed);
+        }
+    }
 
     typename Clock::duration since(Point stamp) const noexcept { return stamp - reference_; }
 
@@ -93,16 +144,18 @@ private:
     // Written by the consumer, read by publishers.
     alignas(Traits::cacheLineSize) alignas(Atomic) Atomic cached_{none};
 
-    // The consumer's own. Stamps are added up as distances from a near point, or they would
-    // overflow.
+    // The consumer's own: its last two readings. Stamps are added up as distances from a near
+    // point, or they would overflow.
     alignas(Traits::cacheLineSize) alignas(Point) Point reference_{};
+    Point previous_{};
     std::array<Pending, priorityCount> pending_;
 };
 
 /// Without time stamps there is no time to keep.
 struct NoTimeKeeper {
     template <class Accounts>
-    void settle(Accounts&) noexcept {}
+    void settle(std::size_t, Accounts&) noexcept {}
+    void idle(std::size_t) noexcept {}
     void suspend() noexcept {}
 };
 

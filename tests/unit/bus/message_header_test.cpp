@@ -4,7 +4,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace sluice {
@@ -83,8 +85,12 @@ struct HandClock {
     [[maybe_unused]] static constexpr bool is_steady = true;
     static time_point now() noexcept {
         ++readings;
+        if (const auto interrupt = std::exchange(nextInterrupt, nullptr)) {
+            interrupt();
+        }
         return time_point(duration(time));
     }
+    inline static std::function<void()> nextInterrupt;  ///< runs in the middle of a reading
     inline static rep time = 0;
     inline static int readings = 0;
 };
@@ -204,6 +210,25 @@ TEST(BusHeaderTest, StampDoesNotWaitForTheHandler) {
             EXPECT_LE(stamp, before);
         }
     }
+}
+
+// Published after the consumer has looked, and before it reads the clock.
+TEST(BusHeaderTest, StampIsNotLaterThanThePublication) {
+    Bus<TestMessages, HandTraits<TimeStamp::cached>> bus;
+    HandClock::time = 1000;
+    lookInVain(bus, 10);
+    HandClock::rep published = 0;
+    HandClock::nextInterrupt = [&] {
+        EXPECT_EQ(bus.publish(Sample{}), PublishResult::ok);
+        published = HandClock::time;
+        HandClock::time += 100;
+    };
+    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    ASSERT_EQ(bus.process(), 1U);
+    ASSERT_NE(published, 0);
+    const std::vector<HandClock::rep> stamps = takeStamps(bus);
+    ASSERT_EQ(stamps.size(), 1U);
+    EXPECT_LE(stamps[0], published);
 }
 
 TEST(BusHeaderTest, ConsumerThatSeldomLooksLeavesTheClockToPublishers) {

@@ -185,7 +185,7 @@ TEST(BusHeaderTest, LonelyMessageIsStampedByTheConsumerThatWaitsForIt) {
     const std::vector<HandClock::rep> stamps = takeStamps(bus);
     ASSERT_EQ(stamps.size(), 1U);
     EXPECT_LE(stamps[0], before) << "not later than the publication";
-    EXPECT_GE(stamps[0], before - HandClock::rep{2 * 64 * 10});
+    EXPECT_GE(stamps[0], before - 2 * HandClock::rep{64} * 10);
     const QueueTimes times = bus.statistics().times[1];
     EXPECT_EQ(times.sum.count(), HandClock::time - stamps[0]);
 }

@@ -91,11 +91,7 @@ public:
         }
         Consuming consuming(*this);
         std::size_t count = 0;
-        const auto arrived = [this](Envelope& envelope) noexcept {
-            if constexpr (Traits::timeStamp == TimeStamp::cached) {
-                time_.arrived(envelope.timeStamp);
-            }
-        };
+        const auto arrived = [this](Envelope& envelope) noexcept { stampIfOpen(envelope); };
         const auto handleIfBuilt = [&](Envelope& envelope) {
             if (envelope.isBuilt()) {
                 ++count;
@@ -229,6 +225,12 @@ private:
             return time_.isOpen(envelope.timeStamp);
         } else {
             return false;
+        }
+    }
+
+    void stampIfOpen([[maybe_unused]] Envelope& envelope) const noexcept {
+        if constexpr (Traits::timeStamp == TimeStamp::cached) {
+            time_.arrived(envelope.timeStamp);
         }
     }
 

@@ -45,7 +45,7 @@ public:
                 envelope.destroy();
             }
         };
-        while (store_.serve(ignore, drop, Traits::depth) != 0) {
+        while (store_.serve(ignore, drop, Traits::depth, false) != 0) {
         }
     }
 
@@ -102,7 +102,8 @@ public:
         for (std::size_t settled = 0; consuming.served < most;) {
             const RoomMade room{room_};
             const std::size_t served =
-                store_.serve(arrived, handleIfBuilt, std::min(step, most - consuming.served));
+                store_.serve(arrived, handleIfBuilt, std::min(step, most - consuming.served),
+                             time_.mayFindOpen());
             if (served == 0) {
                 break;
             }

@@ -87,16 +87,18 @@ public:
     /// Calls arrived(envelope) for those that are found, which may be more than are handled, and
     /// whose fill() asked for it.
     /// Hands messages, at most `max`, to handle(envelope), each when it is its turn, and gives its
-    /// slot back. Returns how many.
+    /// slot back. Returns how many. Finds everything that has arrived if it is to, or if it matters
+    /// for the order.
     template <class Arrived, class Handle>
-    std::size_t serve(const Arrived& arrived, const Handle& handle, std::size_t max) {
-        const bool hasLooked = look(arrived);
+    std::size_t serve(const Arrived& arrived, const Handle& handle, std::size_t max,
+                      bool isToFindAll) {
+        const bool hasLooked = (!isToFindAll && knowsWhoIsNext()) || look(arrived);
         std::size_t count = 0;
         for (Slot slot = 0; count < max && choose(slot, arrived); ++count) {
             const Served served{*this, slot};
             handle(ring_[slot]);
         }
-        if (!hasLooked && count == max) {
+        if (!hasLooked && count == max && isToFindAll) {
             const Turn turn(lock_);
             sortArrivals(arrived);
         }
@@ -194,8 +196,16 @@ private:
                            [](const List& list) { return !list.isEmpty(); });
     }
 
-    /// False when there is more to look for, which must be found before serve() returns: what is
-    /// stamped when it is found must not be found late.
+    /// Whether what it knows can be overtaken only by announced messages. Then the consumer works
+    /// through that; a look would take the lines away that publishers are writing, and later all of
+    /// them cross at once.
+    [[nodiscard]] bool knowsWhoIsNext() noexcept {
+        const Turn turn(lock_);
+        return Traits::service == Service::strict && held_.isEmpty() &&
+               listOf(Priority::low).isEmpty() && knowsMessage();
+    }
+
+    /// False when there is more to look for.
     template <class Arrived>
     bool look(const Arrived& arrived) {
         const Turn turn(lock_);

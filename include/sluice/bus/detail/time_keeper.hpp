@@ -53,9 +53,14 @@ public:
     /// A message has been found. By the consumer, as all below.
     void arrived(Point& stamp) const noexcept {
         if (isOpen(stamp)) {
-            // Not the last reading: the message may have come just before that.
-            stamp = previous_;
+            stamp = open_;
         }
+    }
+
+    /// Whether messages may be about that are to be stamped. They must all be found before the next
+    /// reading.
+    [[nodiscard]] bool mayFindOpen() const noexcept {
+        return cached_.load(std::memory_order_relaxed) == onArrival;
     }
 
     /// A message has been handled.
@@ -77,6 +82,7 @@ public:
     void settle(std::size_t served, Accounts& accounts) noexcept {
         if constexpr (isCached) {
             const Point now = Clock::now();
+            keepForOpen();
             const Rep cached = cached_.load(std::memory_order_relaxed);
             if (served >= batch || (cached != none && cached != onArrival)) {
                 offer(now.time_since_epoch().count());
@@ -84,7 +90,7 @@ public:
             for (std::size_t i = 0; i < priorityCount; ++i) {
                 settle(pending_[i], static_cast<Priority>(i), now, accounts);
             }
-            note(now);
+            reference_ = now;
         }
     }
 
@@ -92,13 +98,14 @@ public:
     void idle(std::size_t looks) noexcept {
         if constexpr (isCached) {
             const Point now = Clock::now();
+            keepForOpen();
             if (now - reference_ >= looks * seldom || canDrop<Traits>()) {
                 offer(none);  // where publishers drop messages, they are also the ones to find them
-            } else if (cached_.load(std::memory_order_relaxed) != onArrival) {
-                reference_ = now;
+            } else if (!mayFindOpen()) {
+                open_ = now;
                 offer(onArrival);
             }
-            note(now);
+            reference_ = now;
         }
     }
 
@@ -121,9 +128,13 @@ private:
         Point oldest = Point::max();
     };
 
-    void note(Point now) noexcept {
-        previous_ = reference_;
-        reference_ = now;
+    /// Before a reading: an open stamp becomes the reading before the last one, since the message
+    /// may have come before the last one; and what is found after the time of open stamps was
+    /// published in it.
+    void keepForOpen() noexcept {
+        if (mayFindOpen()) {
+            open_ = reference_;
+        }
     }
 
     void offer(Rep cached) noexcept {
@@ -145,10 +156,10 @@ private:
     // Written by the consumer, read by publishers.
     alignas(Traits::cacheLineSize) alignas(Atomic) Atomic cached_{none};
 
-    // The consumer's own: its last two readings. Stamps are added up as distances from a near
-    // point, or they would overflow.
+    // The consumer's own: its last reading, and what open stamps become. Stamps are added up as
+    // distances from a near point, or they would overflow.
     alignas(Traits::cacheLineSize) alignas(Point) Point reference_{};
-    Point previous_{};
+    Point open_{};
     std::array<Pending, priorityCount> pending_;
 };
 
@@ -157,6 +168,7 @@ struct NoTimeKeeper {
     template <class Accounts>
     void settle(std::size_t, Accounts&) noexcept {}
     void idle(std::size_t) noexcept {}
+    [[nodiscard]] static constexpr bool mayFindOpen() noexcept { return false; }
     void suspend() noexcept {}
 };
 

@@ -48,9 +48,9 @@ function(sluice_module name)
 endfunction()
 
 # sluice_separate_header(<name> <module>/<header> PACKAGE <package> TARGET <target>): a header that needs
-# a package of others, which not every user of its module has. So it is a target of its own, and in no
-# umbrella. Named before its module. That target links the other one by name: a program that uses it
-# finds the package first. Here it is looked for to check the header and to test it.
+# a target of another package, which not every user of its module has. So it has a target of its own,
+# sluice::<name>, and is in no umbrella. Write it before its module. A program that links it finds the
+# package first; here that is wanted only to check the header and to test it.
 function(sluice_separate_header name header)
     cmake_parse_arguments(PARSE_ARGV 2 arg "" "PACKAGE;TARGET" "")
     if(arg_UNPARSED_ARGUMENTS OR NOT arg_PACKAGE OR NOT arg_TARGET)

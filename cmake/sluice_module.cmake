@@ -3,6 +3,8 @@
 set(SLUICE_INCLUDE_DIR "${PROJECT_SOURCE_DIR}/include")
 set(SLUICE_MODULES "")
 set(SLUICE_FORWARDINGS "")
+set(SLUICE_SEPARATE_HEADERS "")
+set(SLUICE_SEPARATE_TARGETS "")
 
 # sluice_declare(<target> <export name> <header>...): an interface target with one set of headers.
 function(sluice_declare target exported)
@@ -26,6 +28,7 @@ function(sluice_module name)
     endif()
 
     file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${SLUICE_INCLUDE_DIR}/sluice/${name}/*.hpp")
+    list(REMOVE_ITEM headers ${SLUICE_SEPARATE_HEADERS})
     sluice_declare(sluice_${name} ${name} "${SLUICE_INCLUDE_DIR}/sluice/${name}.hpp" ${headers})
 
     foreach(lower IN LISTS SLUICE_MODULES)
@@ -42,6 +45,31 @@ function(sluice_module name)
     list(APPEND SLUICE_MODULES ${name})
     set(SLUICE_MODULES "${SLUICE_MODULES}" PARENT_SCOPE)
     set(SLUICE_LEVEL_${name} ${arg_LEVEL} PARENT_SCOPE)
+endfunction()
+
+# sluice_separate_header(<name> <module>/<header> PACKAGE <package> TARGET <target>): a header that needs
+# a target of another package, which not every user of its module has. So it has a target of its own,
+# sluice::<name>, and is in no umbrella. Write it before its module. A program that links it finds the
+# package first; here that is wanted only to check the header and to test it.
+function(sluice_separate_header name header)
+    cmake_parse_arguments(PARSE_ARGV 2 arg "" "PACKAGE;TARGET" "")
+    if(arg_UNPARSED_ARGUMENTS OR NOT arg_PACKAGE OR NOT arg_TARGET)
+        message(FATAL_ERROR "sluice_separate_header(${name}): write PACKAGE <package> TARGET <target>")
+    endif()
+    cmake_path(GET header PARENT_PATH module)
+    set(path "${SLUICE_INCLUDE_DIR}/sluice/${header}")
+    sluice_declare(sluice_${name} ${name} "${path}")
+    target_link_libraries(sluice_${name} INTERFACE sluice_${module} ${arg_TARGET})
+    if(PROJECT_IS_TOP_LEVEL)
+        find_package(${arg_PACKAGE} CONFIG QUIET)
+    endif()
+    if(NOT TARGET ${arg_TARGET})
+        set_target_properties(sluice_${name} PROPERTIES VERIFY_INTERFACE_HEADER_SETS OFF)
+    endif()
+    list(APPEND SLUICE_SEPARATE_HEADERS "${path}")
+    set(SLUICE_SEPARATE_HEADERS "${SLUICE_SEPARATE_HEADERS}" PARENT_SCOPE)
+    list(APPEND SLUICE_SEPARATE_TARGETS ${name})
+    set(SLUICE_SEPARATE_TARGETS "${SLUICE_SEPARATE_TARGETS}" PARENT_SCOPE)
 endfunction()
 
 # sluice_forwarding(<name> <module>): the headers in include/<name> offer the module under another

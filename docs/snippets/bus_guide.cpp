@@ -1,13 +1,21 @@
 // The code of docs/guide/bus.md.
 #include <sluice/bus.hpp>
+#include <sluice/wait/event_fd_wait.hpp>
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
-#include <cstdint>
+#include <cstddef>
 #include <cstdio>
 #include <string>
+#include <string_view>
 #include <thread>
-#include <vector>
+#include <utility>
+#if defined(__linux__)
+#include <sys/epoll.h>
+#include <unistd.h>
+#endif
 
 namespace {
 
@@ -51,6 +59,27 @@ bool results() {
     return bus.discard() == 1;
 }
 
+struct Watcher {
+    void pressureChanged(sluice::Pressure before, sluice::Pressure now) noexcept {
+        std::printf("%s, was %s\n", sluice::toString(now), sluice::toString(before));
+        ++changes;
+    }
+    std::atomic<int> changes{0};
+};
+struct Watched : sluice::FullBusTraits {
+    static constexpr std::size_t depth = 100;
+    using Observer = Watcher;
+};
+
+bool pressure() {
+    Watcher watcher;  // must outlive the bus
+    sluice::Bus<Machine, Watched> watched(watcher);
+    while (watched.publish(Temperature{}, sluice::Priority::low) == sluice::PublishResult::ok) {
+    }
+    // 60 are in: low is refused, medium is not.
+    return watched.pressure() == sluice::Pressure::warning && watcher.changes == 1;
+}
+
 bool visitor() {
     (void)bus.publish(Temperature{2, 20});
     double sum = 0;
@@ -60,6 +89,51 @@ bool visitor() {
             std::printf("%s %s\n", sluice::toString(header.priority), stop.reason.c_str());
         }));
     return handled == 1 && sum == 20;
+}
+
+class Cooler final {
+public:
+    explicit Cooler(sluice::Bus<Machine>& from) {
+        component_.subscribe<Temperature>(from, &Cooler::onTemperature);
+        component_.subscribe<Stop>(from, [this](const Stop&) { isOn_ = false; });
+    }
+    [[nodiscard]] bool isOn() const { return isOn_; }
+
+private:
+    void onTemperature(const Temperature& reading) { isOn_ = reading.celsius > 80; }
+
+    bool isOn_ = false;
+    sluice::Component<Cooler, 2> component_{*this};  // room for two subscriptions
+};
+
+bool component() {
+    bool wasOn = false;
+    {
+        const Cooler cooler(bus);
+        (void)bus.publish(Temperature{1, 85.5});
+        bus.process();
+        wasOn = cooler.isOn();
+        (void)bus.publish(Stop{"enough"});
+        bus.process();
+        wasOn = wasOn && !cooler.isOn();
+    }
+    return wasOn && bus.subscriptionCount<Stop>() == 0;
+}
+
+class Recorder : public sluice::StaticComponent<Recorder> {
+public:
+    using Handles = sluice::Messages<Temperature>;
+    void handle(const Temperature& reading) { highest = std::max(highest, reading.celsius); }
+
+    double highest = 0;
+};
+
+bool staticComponent() {
+    (void)bus.publish(Temperature{1, 85.5});
+    (void)bus.publish(Stop{"skipped"});
+    Recorder recorder;
+    bus.processWith(recorder.visitor(bus));
+    return recorder.highest == 85.5 && bus.sizeApprox() == 0;
 }
 
 struct Telemetry : sluice::FullBusTraits {
@@ -80,6 +154,17 @@ bool traits() {
     return low.published == 1000 && low.dropped == 847 && low.queued() == 153;
 }
 
+bool timeStamps() {
+    static sluice::Bus<Machine, Telemetry> stamped;
+    std::chrono::nanoseconds age(-1);
+    const auto readings =
+        stamped.subscribe<Temperature>([&](const Temperature&, const auto& header) {
+            age = sluice::Bus<Machine, Telemetry>::Clock::now() - header.timeStamp;
+        });
+    (void)stamped.publish(Temperature{1, 20});
+    return stamped.process() == 1 && age.count() >= 0;
+}
+
 bool consumerThread() {
     static sluice::Bus<Machine> own;
     int seen = 0;
@@ -95,11 +180,87 @@ bool consumerThread() {
     return inTime && seen == 1000;
 }
 
+#if defined(__linux__)
+struct LoopTraits : sluice::FullBusTraits {
+    using Wait = sluice::EventFdWait;
+};
+using LoopBus = sluice::Bus<Machine, LoopTraits>;
+
+void serve(LoopBus& own, int epoll) {
+    epoll_event readable{};
+    readable.events = EPOLLIN;
+    readable.data.fd = own.waiting().descriptor();
+    epoll_ctl(epoll, EPOLL_CTL_ADD, readable.data.fd, &readable);
+    for (;;) {
+        do {
+            own.process();
+        } while (own.waitFor(std::chrono::seconds(0)));  // false: from now on the loop is woken
+        if (own.isDrained()) {
+            break;
+        }
+        epoll_event event{};
+        epoll_wait(epoll, &event, 1, -1);  // sockets and timers may be in it as well
+    }
+    epoll_ctl(epoll, EPOLL_CTL_DEL, readable.data.fd, nullptr);
+}
+
+bool eventLoop() {
+    static LoopBus own;
+    int seen = 0;
+    const auto readings = own.subscribe<Temperature>([&](const Temperature&) { ++seen; });
+    std::thread publisher([] {
+        for (int i = 0; i < 1000; ++i) {
+            (void)own.publish(Temperature{i, 20});
+        }
+        own.close();
+    });
+    const int epoll = epoll_create1(EPOLL_CLOEXEC);
+    serve(own, epoll);
+    close(epoll);
+    publisher.join();
+    return seen == 1000;
+}
+#else
+bool eventLoop() {
+    return true;
+}
+#endif
+
+struct SensorOf {
+    std::size_t operator()(const Temperature& reading) const {
+        return static_cast<std::size_t>(reading.sensor);
+    }
+};
+using Readings = sluice::Messages<Temperature>;
+sluice::PartitionedBus<Readings, 2, SensorOf> shared;
+
+bool partitions() {
+    (void)shared.publish(Temperature{7, 20});
+    return shared[0].process() + shared[1].process() == 1;  // each by a thread of its own
+}
+
+sluice::BroadcastBus<Readings, 2> broadcast;
+
+bool groups() {
+    const auto results = broadcast.publish(Temperature{7, 20});  // one for each group
+    return broadcast.isAccepted(results) && broadcast[0].process() + broadcast[1].process() == 2;
+}
+
+bool metrics() {
+    static constexpr std::string_view types[] = {"Temperature", "Stop"};  // as in Machine
+    const auto statistics = bus.statistics();
+    const sluice::BusMetrics shown[] = {{"machine", statistics, types}};
+    std::string page;
+    sluice::writeMetrics(shown, [&](std::string_view text) { page += text; });
+    return page.find("sluice_bus_high_water{bus=\"machine\"}") != std::string::npos;
+}
+
 }  // namespace
 
 int main() {
-    const std::array<bool, 5> all{firstMessages(), results(), visitor(), traits(),
-                                  consumerThread()};
+    const bool all[] = {firstMessages(),   results(), pressure(),   visitor(),        component(),
+                        staticComponent(), traits(),  timeStamps(), consumerThread(), eventLoop(),
+                        partitions(),      groups(),  metrics()};
     for (const bool good : all) {
         if (!good) {
             return 1;

@@ -67,6 +67,26 @@ class UmbrellaTest(PlantedTree):
             headers.check_umbrellas, "base.hpp:2: <sluice/base/detail/raw.hpp> does not belong here"
         )
 
+    def test_leaves_headers_that_need_a_package_out_of_the_umbrella(self):
+        self.plant("include/sluice/base/plot.hpp")
+        self.assert_finds(
+            headers.check_umbrellas, "base.hpp:1: it lacks #include <sluice/base/plot.hpp>"
+        )
+        self.plant(
+            "cmake/modules.cmake",
+            "sluice_separate_header(base_plot base/plot.hpp",
+            "    PACKAGE plot TARGET plot::plot)",
+        )
+        self.assert_finds(headers.check_umbrellas)
+        self.plant(
+            "include/sluice/base.hpp",
+            "#include <sluice/base/cell.hpp>",
+            "#include <sluice/base/plot.hpp>",
+        )
+        self.assert_finds(
+            headers.check_umbrellas, "base.hpp:2: <sluice/base/plot.hpp> does not belong here"
+        )
+
     def test_refuses_a_missing_umbrella(self):
         self.plant("include/sluice/queue/ring.hpp")
         self.assert_finds(

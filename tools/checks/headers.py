@@ -10,6 +10,8 @@ TOO_LONG = 600
 TEST_CASE = re.compile(r"^\s*(TYPED_)?TEST(_F|_P)?\(", re.MULTILINE)
 UMBRELLA_INCLUDE = re.compile(r"^#include <sluice/([\w/]+\.hpp)>$")
 INCLUDE_ROOT = Path("include/sluice")
+MODULE_LIST = Path("cmake/modules.cmake")
+SEPARATE_HEADER = re.compile(r"^\s*sluice_separate_header\(\w+\s+([\w/]+\.hpp)\b", re.MULTILINE)
 
 
 def check_length(root):
@@ -44,11 +46,23 @@ def check_tests(root):
     return problems
 
 
+def separate_headers(root):
+    """The headers that need a package of others, as in cmake/modules.cmake."""
+    modules = root / MODULE_LIST
+    return set(SEPARATE_HEADER.findall(modules.read_text("utf-8"))) if modules.is_file() else set()
+
+
 def check_umbrellas(root):
-    """<sluice/<module>.hpp> includes all public headers of the module, sluice.hpp all umbrellas."""
+    """<sluice/<module>.hpp> includes all public headers of the module, sluice.hpp all umbrellas.
+
+    Headers that need a package of others are in none.
+    """
+    separate = separate_headers(root)
     wanted = {}
     for header in public_headers(root):
-        wanted.setdefault(header.parts[0], set()).add(header.as_posix())
+        headers = wanted.setdefault(header.parts[0], set())
+        if header.as_posix() not in separate:
+            headers.add(header.as_posix())
     wanted["sluice"] = {f"{module}.hpp" for module in wanted}
 
     problems = []

@@ -43,7 +43,8 @@ enum class Producers : unsigned char { one, many };
 ///     void handlerFailed(std::size_t typeIndex, std::exception_ptr) noexcept;
 ///     void pressureChanged(Pressure before, Pressure now) noexcept;
 ///
-/// Calls of several threads may overlap. The last one tells the level that lasts.
+/// Calls of several threads may overlap, and then be made in another order than the changes:
+/// pressure() tells what holds.
 struct NoBusObserver {};
 
 /// What a bus can be told, besides what QueueTraits has. Derive and redeclare what changes;

@@ -5,6 +5,7 @@
 ///
 /// Use it to answer a scrape, or to write the text to a file for a collector. It asks for nothing
 /// but a function that takes text, opens no socket, allocates nothing, and depends on no locale.
+/// Use prometheus_collector.hpp in a program that exposes its metrics with prometheus-cpp.
 ///
 ///     const auto statistics = bus.statistics();
 ///     static constexpr std::string_view types[] = {"Sample", "Alarm"};
@@ -22,8 +23,8 @@
 ///
 /// Tests: tests/unit/bus/metrics_text_test.cpp.
 
-#include <sluice/bus/bus_statistics.hpp>
-#include <sluice/bus/priority.hpp>
+#include <sluice/bus/bus_metrics.hpp>
+#include <sluice/bus/detail/bus_families.hpp>
 
 #include <algorithm>
 #include <array>
@@ -31,9 +32,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <string_view>
-#include <utility>
 
 namespace sluice {
 
@@ -41,79 +40,34 @@ namespace sluice {
 inline constexpr std::string_view metricsContentType =
     "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// One bus as it is to be shown: its name, its accounts, and the names of its types in the order of
-/// its Messages. Refers to all three.
-class BusMetrics {
-public:
-    template <std::size_t TypeCount>
-    BusMetrics(std::string_view bus, const BusStatistics<TypeCount>& statistics,
-               const std::string_view (&types)[TypeCount]) noexcept
-        : bus_(bus),
-          types_(types),
-          typeCount_(TypeCount),
-          counts_(statistics.counts.data()),
-          times_(statistics.times),
-          highWater_(statistics.highWater) {}
-    /// The accounts must stay.
-    template <std::size_t TypeCount>
-    BusMetrics(std::string_view, const BusStatistics<TypeCount>&&,
-               const std::string_view (&)[TypeCount]) = delete;
-
-    [[nodiscard]] std::string_view bus() const noexcept { return bus_; }
-    [[nodiscard]] std::size_t typeCount() const noexcept { return typeCount_; }
-    [[nodiscard]] std::string_view type(std::size_t i) const noexcept { return types_[i]; }
-    [[nodiscard]] const MessageCounts& counts(std::size_t type, Priority priority) const noexcept {
-        return counts_[type][static_cast<std::size_t>(priority)];
-    }
-    [[nodiscard]] const QueueTimes& times(Priority priority) const noexcept {
-        return times_[static_cast<std::size_t>(priority)];
-    }
-    [[nodiscard]] std::size_t highWater() const noexcept { return highWater_; }
-
-private:
-    std::string_view bus_;
-    const std::string_view* types_;
-    std::size_t typeCount_;
-    const std::array<MessageCounts, priorityCount>* counts_;
-    const std::array<QueueTimes, priorityCount>& times_;
-    std::size_t highWater_;
-};
-
 namespace detail {
 
-/// Writes the parts of an OpenMetrics text to sink(std::string_view).
+/// Writes families and what is in them as an OpenMetrics text to sink(std::string_view).
 template <class Sink>
-class MetricsWriter {
+class OpenMetricsText {
 public:
-    using Label = std::pair<std::string_view, std::string_view>;
+    explicit OpenMetricsText(Sink& sink) noexcept : sink_(sink) {}
 
-    explicit MetricsWriter(Sink& sink) noexcept : sink_(sink) {}
-
-    /// Begins a family; samples that follow belong to it.
-    void family(std::string_view name, std::string_view type, std::string_view unit,
+    void family(std::string_view name, MetricKind kind, std::string_view unit,
                 std::string_view help) {
         name_ = name;
-        describe("TYPE", type);
+        suffix_ = kind == MetricKind::counter ? "_total" : "";
+        describe("TYPE", kind == MetricKind::counter ? "counter"
+                         : kind == MetricKind::gauge ? "gauge"
+                                                     : "summary");
         if (!unit.empty()) {
             describe("UNIT", unit);
         }
         describe("HELP", help);
     }
 
-    void count(std::string_view suffix, std::initializer_list<Label> labels, std::uint64_t value) {
-        begin(suffix, labels);
-        number(value, 1);
-        sink_("\n");
+    void value(MetricLabels labels, std::uint64_t value) { sample(suffix_, labels, value); }
+    void value(MetricLabels labels, std::chrono::nanoseconds value) {
+        sample(suffix_, labels, value);
     }
-    void seconds(std::string_view suffix, std::initializer_list<Label> labels,
-                 std::chrono::nanoseconds value) {
-        constexpr std::uint64_t second = 1'000'000'000;
-        const auto whole = static_cast<std::uint64_t>(value.count());
-        begin(suffix, labels);
-        number(whole / second, 1);
-        sink_(".");
-        number(whole % second, 9);
-        sink_("\n");
+    void summary(MetricLabels labels, std::uint64_t count, std::chrono::nanoseconds sum) {
+        sample("_count", labels, count);
+        sample("_sum", labels, sum);
     }
 
     void end() { sink_("# EOF\n"); }
@@ -127,7 +81,22 @@ private:
         }
     }
 
-    void begin(std::string_view suffix, std::initializer_list<Label> labels) {
+    void sample(std::string_view suffix, MetricLabels labels, std::uint64_t value) {
+        begin(suffix, labels);
+        number(value, 1);
+        sink_("\n");
+    }
+    void sample(std::string_view suffix, MetricLabels labels, std::chrono::nanoseconds value) {
+        constexpr std::uint64_t second = 1'000'000'000;
+        const auto whole = static_cast<std::uint64_t>(value.count());
+        begin(suffix, labels);
+        number(whole / second, 1);
+        sink_(".");
+        number(whole % second, 9);
+        sink_("\n");
+    }
+
+    void begin(std::string_view suffix, MetricLabels labels) {
         sink_(name_);
         sink_(suffix);
         std::string_view separator = "{";
@@ -166,118 +135,7 @@ private:
 
     Sink& sink_;
     std::string_view name_;
-};
-
-/// The families of BusStatistics.
-template <class Buses, class Sink>
-class BusMetricsWriter {
-    using Writer = MetricsWriter<Sink>;
-
-public:
-    BusMetricsWriter(const Buses& buses, Sink& sink) noexcept : buses_(buses), out_(sink) {}
-
-    void write() {
-        counter("sluice_bus_published", "Messages that were accepted.", &MessageCounts::published);
-        rejected();
-        counter("sluice_bus_dropped", "Accepted messages that made room for later ones.",
-                &MessageCounts::dropped);
-        counter("sluice_bus_delivered", "Accepted messages that went to their handlers.",
-                &MessageCounts::delivered);
-        counter("sluice_bus_discarded", "Accepted messages that were thrown away.",
-                &MessageCounts::discarded);
-        counter("sluice_bus_handler_failures", "Calls of handlers that threw.",
-                &MessageCounts::failed);
-        queued();
-        highWater();
-        times();
-        out_.end();
-    }
-
-private:
-    static constexpr std::array<Priority, priorityCount> priorities{Priority::low, Priority::medium,
-                                                                    Priority::high};
-
-    /// Calls f(counts, bus, type, priority) for each type and priority of each bus.
-    template <class F>
-    void forEachCounts(F&& f) {
-        for (const BusMetrics& bus : buses_) {
-            for (std::size_t type = 0; type < bus.typeCount(); ++type) {
-                for (const Priority priority : priorities) {
-                    f(bus.counts(type, priority), bus.bus(), bus.type(type), toString(priority));
-                }
-            }
-        }
-    }
-
-    void counter(std::string_view name, std::string_view help,
-                 std::uint64_t MessageCounts::*member) {
-        out_.family(name, "counter", "", help);
-        forEachCounts([&](const MessageCounts& counts, std::string_view bus, std::string_view type,
-                          std::string_view priority) {
-            out_.count("_total", {{"bus", bus}, {"type", type}, {"priority", priority}},
-                       counts.*member);
-        });
-    }
-
-    void rejected() {
-        out_.family("sluice_bus_rejected", "counter", "", "Messages that were not accepted.");
-        forEachCounts([&](const MessageCounts& counts, std::string_view bus, std::string_view type,
-                          std::string_view priority) {
-            for (const auto& [reason, count] :
-                 {std::pair<std::string_view, std::uint64_t>{"full", counts.full},
-                  {"refused", counts.refused},
-                  {"closed", counts.closed}}) {
-                out_.count(
-                    "_total",
-                    {{"bus", bus}, {"type", type}, {"priority", priority}, {"reason", reason}},
-                    count);
-            }
-        });
-    }
-
-    void queued() {
-        out_.family("sluice_bus_queued", "gauge", "", "Messages in the bus.");
-        forEachCounts([&](const MessageCounts& counts, std::string_view bus, std::string_view type,
-                          std::string_view priority) {
-            out_.count("", {{"bus", bus}, {"type", type}, {"priority", priority}}, counts.queued());
-        });
-    }
-
-    void highWater() {
-        out_.family("sluice_bus_high_water", "gauge", "",
-                    "The most messages that were in the bus at once.");
-        for (const BusMetrics& bus : buses_) {
-            out_.count("", {{"bus", bus.bus()}}, bus.highWater());
-        }
-    }
-
-    void times() {
-        out_.family("sluice_bus_queue_time_seconds", "summary", "seconds",
-                    "How long messages were in the bus.");
-        forEachTimes(
-            [this](const QueueTimes& times, std::string_view bus, std::string_view priority) {
-                out_.count("_count", {{"bus", bus}, {"priority", priority}}, times.count);
-                out_.seconds("_sum", {{"bus", bus}, {"priority", priority}}, times.sum);
-            });
-        out_.family("sluice_bus_longest_queue_time_seconds", "gauge", "seconds",
-                    "The longest that a message was in the bus.");
-        forEachTimes(
-            [this](const QueueTimes& times, std::string_view bus, std::string_view priority) {
-                out_.seconds("", {{"bus", bus}, {"priority", priority}}, times.max);
-            });
-    }
-
-    template <class F>
-    void forEachTimes(F&& f) {
-        for (const BusMetrics& bus : buses_) {
-            for (const Priority priority : priorities) {
-                f(bus.times(priority), bus.bus(), toString(priority));
-            }
-        }
-    }
-
-    const Buses& buses_;
-    Writer out_;
+    std::string_view suffix_;
 };
 
 }  // namespace detail
@@ -286,7 +144,9 @@ private:
 /// `buses` is a range of BusMetrics, whose names differ.
 template <class Buses, class Sink>
 void writeMetrics(const Buses& buses, Sink&& sink) {
-    detail::BusMetricsWriter(buses, sink).write();
+    detail::OpenMetricsText text(sink);
+    detail::BusFamilies(buses, text).tell();
+    text.end();
 }
 
 }  // namespace sluice

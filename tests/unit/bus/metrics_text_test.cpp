@@ -10,7 +10,6 @@
 #include <limits>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
 namespace sluice {
@@ -27,13 +26,6 @@ std::string textOf(const std::vector<BusMetrics>& buses) {
 
 constexpr std::string_view oneType[] = {"Sample"};
 constexpr std::string_view testTypes[] = {"Sample", "Alarm", "Counted"};
-
-static_assert(
-    !std::is_constructible_v<BusMetrics, const char*, BusStatistics<1>, decltype(oneType)&>,
-    "accounts that go away at once");
-static_assert(
-    !std::is_constructible_v<BusMetrics, const char*, BusStatistics<3>&, decltype(oneType)&>,
-    "a name for each type");
 
 TEST(BusMetricsTextTest, IsThisText) {
     BusStatistics<1> statistics{};

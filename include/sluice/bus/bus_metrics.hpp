@@ -1,0 +1,50 @@
+#pragma once
+
+#include <sluice/bus/bus_statistics.hpp>
+#include <sluice/bus/priority.hpp>
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+namespace sluice {
+
+/// One bus as it is to be shown: its name, its accounts, and the names of its types in the order of
+/// its Messages. Refers to all three.
+class BusMetrics {
+public:
+    template <std::size_t TypeCount>
+    BusMetrics(std::string_view bus, const BusStatistics<TypeCount>& statistics,
+               const std::string_view (&types)[TypeCount]) noexcept
+        : bus_(bus),
+          types_(types),
+          typeCount_(TypeCount),
+          counts_(statistics.counts.data()),
+          times_(statistics.times),
+          highWater_(statistics.highWater) {}
+    /// The accounts must stay.
+    template <std::size_t TypeCount>
+    BusMetrics(std::string_view, const BusStatistics<TypeCount>&&,
+               const std::string_view (&)[TypeCount]) = delete;
+
+    [[nodiscard]] std::string_view bus() const noexcept { return bus_; }
+    [[nodiscard]] std::size_t typeCount() const noexcept { return typeCount_; }
+    [[nodiscard]] std::string_view type(std::size_t i) const noexcept { return types_[i]; }
+    [[nodiscard]] const MessageCounts& counts(std::size_t type, Priority priority) const noexcept {
+        return counts_[type][static_cast<std::size_t>(priority)];
+    }
+    [[nodiscard]] const QueueTimes& times(Priority priority) const noexcept {
+        return times_[static_cast<std::size_t>(priority)];
+    }
+    [[nodiscard]] std::size_t highWater() const noexcept { return highWater_; }
+
+private:
+    std::string_view bus_;
+    const std::string_view* types_;
+    std::size_t typeCount_;
+    const std::array<MessageCounts, priorityCount>* counts_;
+    const std::array<QueueTimes, priorityCount>& times_;
+    std::size_t highWater_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,138 @@
+#pragma once
+
+#include <sluice/bus/bus_metrics.hpp>
+#include <sluice/bus/bus_statistics.hpp>
+#include <sluice/bus/priority.hpp>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string_view>
+#include <utility>
+
+namespace sluice::detail {
+
+enum class MetricKind : unsigned char { counter, gauge, summary };
+
+/// Name and value.
+using MetricLabel = std::pair<std::string_view, std::string_view>;
+using MetricLabels = std::initializer_list<MetricLabel>;
+
+/// Which families of metrics the accounts of buses make. This is the only place that knows; what
+/// becomes of them is the backend's affair, which is told of each family and then of what is in it:
+///
+///     void family(std::string_view name, MetricKind, std::string_view unit, std::string_view
+///     help); void value(MetricLabels, std::uint64_t);             // of a counter or gauge void
+///     value(MetricLabels, std::chrono::nanoseconds); void summary(MetricLabels, std::uint64_t
+///     count, std::chrono::nanoseconds sum);
+///
+/// Names are those of OpenMetrics: that of a counter lacks the `_total` which its values have.
+template <class Buses, class Backend>
+class BusFamilies {
+public:
+    BusFamilies(const Buses& buses, Backend& backend) noexcept : buses_(buses), out_(backend) {}
+
+    void tell() {
+        counter("sluice_bus_published", "Messages that were accepted.", &MessageCounts::published);
+        rejected();
+        counter("sluice_bus_dropped", "Accepted messages that made room for later ones.",
+                &MessageCounts::dropped);
+        counter("sluice_bus_delivered", "Accepted messages that went to their handlers.",
+                &MessageCounts::delivered);
+        counter("sluice_bus_discarded", "Accepted messages that were thrown away.",
+                &MessageCounts::discarded);
+        counter("sluice_bus_handler_failures", "Calls of handlers that threw.",
+                &MessageCounts::failed);
+        queued();
+        highWater();
+        times();
+    }
+
+private:
+    static constexpr std::array<Priority, priorityCount> priorities{Priority::low, Priority::medium,
+                                                                    Priority::high};
+
+    /// Calls f(counts, bus, type, priority) for each type and priority of each bus.
+    template <class F>
+    void forEachCounts(F&& f) {
+        for (const BusMetrics& bus : buses_) {
+            for (std::size_t type = 0; type < bus.typeCount(); ++type) {
+                for (const Priority priority : priorities) {
+                    f(bus.counts(type, priority), bus.bus(), bus.type(type), toString(priority));
+                }
+            }
+        }
+    }
+
+    void counter(std::string_view name, std::string_view help,
+                 std::uint64_t MessageCounts::*member) {
+        out_.family(name, MetricKind::counter, "", help);
+        forEachCounts([&](const MessageCounts& counts, std::string_view bus, std::string_view type,
+                          std::string_view priority) {
+            out_.value({{"bus", bus}, {"type", type}, {"priority", priority}}, counts.*member);
+        });
+    }
+
+    void rejected() {
+        out_.family("sluice_bus_rejected", MetricKind::counter, "",
+                    "Messages that were not accepted.");
+        forEachCounts([&](const MessageCounts& counts, std::string_view bus, std::string_view type,
+                          std::string_view priority) {
+            for (const auto& [reason, count] :
+                 {std::pair<std::string_view, std::uint64_t>{"full", counts.full},
+                  {"refused", counts.refused},
+                  {"closed", counts.closed}}) {
+                out_.value(
+                    {{"bus", bus}, {"type", type}, {"priority", priority}, {"reason", reason}},
+                    count);
+            }
+        });
+    }
+
+    void queued() {
+        out_.family("sluice_bus_queued", MetricKind::gauge, "", "Messages in the bus.");
+        forEachCounts([&](const MessageCounts& counts, std::string_view bus, std::string_view type,
+                          std::string_view priority) {
+            out_.value({{"bus", bus}, {"type", type}, {"priority", priority}}, counts.queued());
+        });
+    }
+
+    void highWater() {
+        out_.family("sluice_bus_high_water", MetricKind::gauge, "",
+                    "The most messages that were in the bus at once.");
+        for (const BusMetrics& bus : buses_) {
+            out_.value({{"bus", bus.bus()}}, std::uint64_t{bus.highWater()});
+        }
+    }
+
+    void times() {
+        out_.family("sluice_bus_queue_time_seconds", MetricKind::summary, "seconds",
+                    "How long messages were in the bus.");
+        forEachTimes(
+            [this](const QueueTimes& times, std::string_view bus, std::string_view priority) {
+                out_.summary({{"bus", bus}, {"priority", priority}}, times.count, times.sum);
+            });
+        out_.family("sluice_bus_longest_queue_time_seconds", MetricKind::gauge, "seconds",
+                    "The longest that a message was in the bus.");
+        forEachTimes(
+            [this](const QueueTimes& times, std::string_view bus, std::string_view priority) {
+                out_.value({{"bus", bus}, {"priority", priority}}, times.max);
+            });
+    }
+
+    template <class F>
+    void forEachTimes(F&& f) {
+        for (const BusMetrics& bus : buses_) {
+            for (const Priority priority : priorities) {
+                f(bus.times(priority), bus.bus(), toString(priority));
+            }
+        }
+    }
+
+    const Buses& buses_;
+    Backend& out_;
+};
+
+}  // namespace sluice::detail

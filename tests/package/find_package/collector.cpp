@@ -1,0 +1,13 @@
+#include <sluice/bus/bus.hpp>
+#include <sluice/bus/prometheus_collector.hpp>
+
+#include <cstddef>
+#include <string_view>
+
+/// Where prometheus-cpp is installed: how many families a collector gives.
+std::size_t familiesOfOneBus() {
+    static constexpr std::string_view types[] = {"int"};
+    const sluice::Bus<sluice::Messages<int>> bus;
+    sluice::PrometheusCollector collector;
+    return collector.add("bus", bus, types) ? collector.Collect().size() : 0;
+}

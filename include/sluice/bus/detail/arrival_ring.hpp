@@ -156,7 +156,8 @@ public:
 
     // ---- The consumer
 
-    /// Calls arrived(slot, arrival) for what has arrived, in order, at most `max` times.
+    /// Calls arrived(slot, arrival) for what has arrived, in order, at most `max` times. `max` is
+    /// at most the depth: beyond that a look could come round to turns that have not been passed.
     template <class Arrived>
     void drain(Arrived&& arrived, std::size_t max) {
         while (max != 0) {
@@ -247,6 +248,7 @@ private:
     static constexpr std::size_t line = Traits::cacheLineSize;
     static constexpr Index first = static_cast<Index>(Traits::firstPosition);
     static_assert(!Positions::isMarked(first), "firstPosition of the traits must be even");
+
     /// Twice as many as slots: so the turns that the consumer writes lie far from those that
     /// publishers read, and neither takes the other's line away.
     static constexpr std::size_t places = 2 * roundUpToPowerOfTwo(depth);

@@ -23,10 +23,11 @@ using MetricLabels = std::initializer_list<MetricLabel>;
 /// Which families of metrics the accounts of buses make. This is the only place that knows; what
 /// becomes of them is the backend's affair, which is told of each family and then of what is in it:
 ///
-///     void family(std::string_view name, MetricKind, std::string_view unit, std::string_view
-///     help); void value(MetricLabels, std::uint64_t);             // of a counter or gauge void
-///     value(MetricLabels, std::chrono::nanoseconds); void summary(MetricLabels, std::uint64_t
-///     count, std::chrono::nanoseconds sum);
+///     void family(std::string_view name, MetricKind, std::string_view unit,
+///                 std::string_view help);
+///     void value(MetricLabels, std::uint64_t);             // of a counter or gauge
+///     void value(MetricLabels, std::chrono::nanoseconds);
+///     void summary(MetricLabels, std::uint64_t count, std::chrono::nanoseconds sum);
 ///
 /// Names are those of OpenMetrics: that of a counter lacks the `_total` which its values have.
 template <class Buses, class Backend>

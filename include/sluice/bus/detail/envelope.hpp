@@ -24,12 +24,7 @@ public:
 
     /// Whether there is a message in it: its constructor may have thrown.
     [[nodiscard]] bool isBuilt() const noexcept { return typeIndex_ != nothing; }
-    void markAsNothing() noexcept {
-        typeIndex_ = nothing;
-        if constexpr (MessageHeader<Traits>::hasTimeStamp) {
-            this->timeStamp = {};
-        }
-    }
+    void markAsNothing() noexcept { typeIndex_ = nothing; }
 
     const MessageHeader<Traits>& header() const noexcept { return *this; }
 

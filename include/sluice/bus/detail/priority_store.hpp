@@ -84,11 +84,9 @@ public:
 
     // ---- The consumer
 
-    /// Calls arrived(envelope) for those that are found, which may be more than are handled, and
-    /// whose fill() asked for it.
     /// Hands messages, at most `max`, to handle(envelope), each when it is its turn, and gives its
     /// slot back. Returns how many. Finds everything that has arrived if it is to, or if it matters
-    /// for the order.
+    /// for the order, and calls arrived(envelope) for what it finds, if fill() has asked for it.
     template <class Arrived, class Handle>
     std::size_t serve(const Arrived& arrived, const Handle& handle, std::size_t max,
                       bool isToFindAll) {

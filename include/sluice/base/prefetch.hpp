@@ -25,4 +25,13 @@ inline void prefetchForRead(const void* address) noexcept {
 #endif
 }
 
+/// Asks for both ends of an object that will be written: all of it if it is no longer than a cache
+/// line, wherever it lies.
+template <class T>
+void prefetchEndsForWrite(const T& object) noexcept {
+    const auto* const begin = reinterpret_cast<const unsigned char*>(&object);
+    prefetchForWrite(begin);
+    prefetchForWrite(begin + sizeof(T) - 1);
+}
+
 }  // namespace sluice

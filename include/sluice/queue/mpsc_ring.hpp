@@ -52,6 +52,7 @@
 ///
 /// Tests: tests/unit/queue/mpsc_ring_test.cpp, tests/conformance, tests/stress, tests/model.
 
+#include <sluice/base/prefetch.hpp>
 #include <sluice/base/ring_positions.hpp>
 #include <sluice/base/role_check.hpp>
 #include <sluice/queue/detail/ring_storage.hpp>
@@ -160,6 +161,10 @@ public:
             } else if (turn == skipped(head)) {
                 const Consumed nothing{*this, head, nullptr};
             } else {
+                if (count == 0) {
+                    // So a lonely message comes in the time of one line, not of two.
+                    prefetchForRead(reinterpret_cast<const unsigned char*>(&slot + 1) - 1);
+                }
                 break;
             }
         }
@@ -235,6 +240,10 @@ private:
     static constexpr Index first = static_cast<Index>(Traits::firstPosition);
     static_assert(!Positions::isMarked(first), "firstPosition of the traits must be even");
 
+    /// A compare-exchange waits until all earlier writes have left the processor; so each push asks
+    /// for the lines of a slot that will be written some pushes later.
+    static constexpr std::size_t lookAhead = 8 * Positions::one;
+
     // What a slot's turn says about a position. A filled turn is odd, all others are even; the turn
     // left by the lap before is one lap behind.
     static constexpr Index filled(Index p) noexcept {
@@ -292,6 +301,8 @@ private:
                                                    std::memory_order_release,
                                                    std::memory_order_acquire)) {  // E4 order
                 position = tail;
+                prefetchEndsForWrite(
+                    slotAt(static_cast<Index>(tail + static_cast<Index>(lookAhead))));
                 return PushResult::ok;
             }
         }

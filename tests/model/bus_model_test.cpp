@@ -57,13 +57,17 @@ void insist(AnyStore& store, int number, Priority priority = Priority::medium) {
 }
 
 constexpr auto ignore = [](Content&) {};
-constexpr bool findAll = false;
+template <class AnyStore, class Handle>
+std::size_t harvest(AnyStore& store, const Handle& handle, std::size_t most) {
+    bool mayLook = true;
+    return store.serve(ignore, handle, most, false, mayLook);
+}
 
 template <class AnyStore, class Handle>
 void serve(AnyStore& store, std::size_t count, Handle handle) {
     const auto handleContent = [&](Content& content) { handle(content.number.get()); };
     while (count != 0) {
-        const std::size_t served = store.serve(ignore, handleContent, count, findAll);
+        const std::size_t served = harvest(store, handleContent, count);
         if (served == 0) {
             ModelPlatform::pause();
         }
@@ -74,7 +78,7 @@ void serve(AnyStore& store, std::size_t count, Handle handle) {
 template <class AnyStore, class Handle>
 void serveSome(AnyStore& store, std::size_t most, Handle handle) {
     const auto handleContent = [&](Content& content) { handle(content.number.get()); };
-    (void)store.serve(ignore, handleContent, most, findAll);
+    (void)harvest(store, handleContent, most);
 }
 
 /// Numbers of a first publisher are 0, 1, ..., of a second one 10, 11, ...
@@ -146,7 +150,7 @@ void sizeTellsThatAHandlerIsDone() {
         },
         [&] {
             const auto note = [&](Content&) { handled.set(1); };
-            (void)store.serve(ignore, note, 1, findAll);
+            (void)harvest(store, note, 1);
         },
         [&] { check(store.used() <= 1, "at most what was published"); });
 }
@@ -164,7 +168,7 @@ void refreshTellsThatAHandlerIsDone() {
         },
         [&] {
             const auto note = [&](Content&) { handled.set(1); };
-            (void)store.serve(ignore, note, 1, findAll);
+            (void)harvest(store, note, 1);
         });
 }
 
@@ -209,8 +213,8 @@ void urgentContentIsVisible() {
                  const auto look = [&](Content& content) {
                      check(content.number.get() % 10 == 0, "what was published");
                  };
-                 (void)store.serve(ignore, look, 1, findAll);
-                 (void)store.serve(ignore, look, 1, findAll);
+                 (void)harvest(store, look, 1);
+                 (void)harvest(store, look, 1);
              });
 }
 
@@ -261,7 +265,7 @@ void urgentIsFound() {
                  }
                  int first = -1;
                  const auto note = [&](Content& content) { first = content.number.get(); };
-                 check(store.serve(ignore, note, 1, findAll) == 1, "it is there");
+                 check(harvest(store, note, 1) == 1, "it is there");
                  check(first == 10, "and comes first");
              });
 }
@@ -276,8 +280,7 @@ void nothingIsLostOutOfTurn() {
              },
              [&] { serve(store, 3, InOrder()); });
     const auto none = [](Content&) {};
-    check(store.serve(ignore, none, 1, findAll) == 0,
-          "nothing is left, and what was held back comes back");
+    check(harvest(store, none, 1) == 0, "nothing is left, and what was held back comes back");
     check(store.used() == 0, "all slots are free");
     check(publish(store, 0) == PublishResult::ok && publish(store, 1) == PublishResult::ok,
           "both can be used");
@@ -304,7 +307,7 @@ void dropWhileServing() {
         [&] {
             const auto note = [&](Content& content) { served += content.number.get() >= 0; };
             while (dropped + served < 3) {
-                if (store.serve(ignore, note, 1, findAll) == 0) {
+                if (harvest(store, note, 1) == 0) {
                     ModelPlatform::pause();
                 }
             }
@@ -335,7 +338,7 @@ void closeWhilePublishing() {
         [&] {
             const auto note = [&](Content&) { handled.set(++served); };
             while (!store.isDrained()) {
-                if (store.serve(ignore, note, 2, findAll) == 0) {
+                if (harvest(store, note, 2) == 0) {
                     ModelPlatform::pause();
                 }
             }

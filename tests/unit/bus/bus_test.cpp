@@ -63,7 +63,8 @@ TEST(BusTest, ProcessEndsAlthoughItsHandlersKeepPublishing) {
         ASSERT_EQ(bus.publish(Sample{sample.value + 1}), PublishResult::ok);
     });
     ASSERT_EQ(bus.publish(Sample{0}), PublishResult::ok);
-    EXPECT_EQ(bus.process(), 8U);
+    EXPECT_EQ(bus.process(), 2U) << "it looks once more when it has run out, not again and again";
+    EXPECT_EQ(bus.process(), 2U);
 }
 
 TEST(BusTest, MessageOfNobodyIsDeliveredToNobody) {

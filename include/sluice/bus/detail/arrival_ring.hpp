@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sluice/base/prefetch.hpp>
 #include <sluice/base/ring_positions.hpp>
 #include <sluice/bus/detail/slot_list.hpp>
 #include <sluice/bus/priority.hpp>
@@ -126,9 +127,9 @@ public:
         return slotOf(turnAt(after(claim.position, i)).load(std::memory_order_relaxed));
     }
 
-    /// A slot that will be claimed soon, as a hint: to ask for its line ahead of time.
-    [[nodiscard]] const void* soonClaimed(const Claim& claim) const noexcept {
-        return &slots_[slot(claim, lookAhead)];
+    /// Asks for the lines of a slot that will be claimed soon.
+    void askForSoonClaimed(const Claim& claim) const noexcept {
+        prefetchEndsForWrite(slots_[slot(claim, lookAhead)]);
     }
 
     /// The slot of the claim's place `i` is ready.
@@ -156,16 +157,14 @@ public:
 
     // ---- The consumer
 
-    /// Calls arrived(slot, arrival) for what has arrived, in order, at most `max` times. `max` is
-    /// at most the depth: beyond that a look could come round to turns that have not been passed.
+    /// Calls arrived(slot, arrival) for what has arrived, in order, at most `max` times. It ends
+    /// where it finds nothing for the first time: who looks there again follows a publisher at its
+    /// heels. `max` is at most the depth: beyond that a look could come round to turns that have
+    /// not been passed.
     template <class Arrived>
     void drain(Arrived&& arrived, std::size_t max) {
-        while (max != 0) {
-            const std::size_t count = countArrived(std::min(max, batch));
-            if (count == 0) {
-                break;
-            }
-            max -= count;
+        for (std::size_t count = batch; count == batch && max != 0; max -= count) {
+            count = countArrived(std::min(max, batch));
             for (std::size_t i = 0; i < count; ++i) {
                 passOne(arrived);
             }
@@ -259,8 +258,9 @@ private:
     /// Places that are counted at a time, so that their slots are still near when they are passed.
     static constexpr std::size_t batch = 64;
 
-    /// Measured: four is worth a twelfth of a message's time between two cores; 16 and 32 less.
-    static constexpr std::size_t lookAhead = 4;
+    /// A compare-exchange waits until all earlier writes have left the processor, so their lines
+    /// must be there by then. Measured: 4 is too late and 16 takes lines away that are being read.
+    static constexpr std::size_t lookAhead = 8;
 
     // A turn is the number of a slot and, below it, whether its message was taken out of turn.
     using Turn = std::conditional_t<depth <= 0x8000, std::uint16_t, std::uint32_t>;
@@ -310,11 +310,17 @@ private:
                isFilledFor(slots_[slotOf(turn)].mark.load(std::memory_order_relaxed), position);
     }
 
-    /// Counts before anything is done about it: so the processor asks for many lines at once.
+    /// Counts before anything is done about it: so the processor asks for many lines at once. If
+    /// there is nothing it asks for the next message's first line together with that of its mark,
+    /// so that a lonely message comes in the time of one line.
     std::size_t countArrived(std::size_t max) const noexcept {
         std::size_t count = 0;
-        for (Index position = arrived_; count != max && hasArrived(position); ++count) {
+        Index position = arrived_;
+        for (; count != max && hasArrived(position); ++count) {
             position = Positions::next(position);
+        }
+        if (count == 0) {
+            prefetchForRead(&slots_[slotOf(turnAt(position).load(std::memory_order_relaxed))]);
         }
         return count;
     }
@@ -359,9 +365,11 @@ private:
         return Positions::distance(released, position);
     }
 
+    /// Written from the front to the back, so that a consumer that polls the mark does not take
+    /// lines away that are only half written.
     struct MarkedSlot {
-        Atomic<Mark> mark{0};
         Envelope envelope;
+        Atomic<Mark> mark{0};
     };
 
     // Written by publishers.
@@ -373,7 +381,9 @@ private:
 
     // Written by the consumer.
     alignas(line) alignas(Atomic<Index>) Atomic<Index> released_{first};
-    Index arrived_{first};
+
+    // The consumer's own, on a line that no publisher's look at `released_` takes away.
+    alignas(line) Index arrived_{first};
     Index urgentTaken_{0};
 
     alignas(line) alignas(Atomic<Turn>) std::array<Atomic<Turn>, places> turns_{};

@@ -45,7 +45,8 @@ public:
                 envelope.destroy();
             }
         };
-        while (store_.serve(ignore, drop, Traits::depth, false) != 0) {
+        for (bool mayLook = true; store_.serve(ignore, drop, Traits::depth, false, mayLook) != 0;
+             mayLook = true) {
         }
     }
 
@@ -54,27 +55,30 @@ public:
     /// Publishes at least one message of this type, which build(envelope) makes, or none.
     /// Afterwards the accounts know of those that were accepted or, if none was, of all that were
     /// offered.
+    ///
+    /// The options come by reference, and are read one by one: a copy of what the caller has just
+    /// written in parts would wait until all its earlier writes have left the processor, among
+    /// them those to slots whose lines are still on their way.
     template <class Build>
-    Published publish(std::size_t type, PublishOptions options, std::size_t count,
+    Published publish(std::size_t type, const PublishOptions& options, std::size_t count,
                       const Build& build) {
-        if constexpr (!Traits::priorities) {
-            options.priority = Priority::medium;  // the one that the books know
-        }
-        Publication publication{*this, type, options.priority};
+        // Without priorities: the one that the books know.
+        const Priority priority = Traits::priorities ? options.priority : Priority::medium;
+        Publication publication{*this, type, priority};
         const auto fill = [&](Envelope& envelope) {
             build(envelope);
             describe(envelope, options);
             ++publication.built;
             return isToBeStamped(envelope);
         };
-        Published published = store_.publish(options.priority, count, fill);
+        Published published = store_.publish(priority, count, fill);
         if (isRefused(published)) {
             published = overflow(publication, count, fill, published);
         }
         if (published.result == PublishResult::ok) {
             noteRise(published.usedAtMost);
         } else {
-            this->count(type, options.priority, published.result, count);
+            this->count(type, priority, published.result, count);
         }
         return published;
     }
@@ -99,15 +103,16 @@ public:
             }
         };
         const std::size_t most = std::min(max, Traits::depth);
+        bool mayLook = true;
         for (std::size_t settled = 0; consuming.served < most;) {
             const RoomMade room{room_};
+            const std::size_t wanted = std::min(step, most - consuming.served);
             const std::size_t served =
-                store_.serve(arrived, handleIfBuilt, std::min(step, most - consuming.served),
-                             time_.mayFindOpen());
-            if (served == 0) {
+                store_.serve(arrived, handleIfBuilt, wanted, time_.mayFindOpen(), mayLook);
+            consuming.served += served;
+            if (served < wanted) {
                 break;
             }
-            consuming.served += served;
             if (consuming.served - settled >= chunk) {
                 endChunk(consuming.served - settled);
                 settled = consuming.served;

@@ -10,10 +10,17 @@
 
 namespace sluice::detail {
 
-/// A message in its slot: header, index of the type, and the message itself. Trivial to make and to
-/// drop: whoever builds a message in it also destroys it.
+/// Room for any message of the list.
+template <class MessageList>
+struct MessageRoom {
+    alignas(MessageList::maxAlignment) unsigned char storage[MessageList::maxSize];
+};
+
+/// A message in its slot: the message itself, header, and index of the type. In the order in which
+/// they are written; and a message at the front is not split between cache lines without need.
+/// Trivial to make and to drop: whoever builds a message in it also destroys it.
 template <class MessageList, class Traits>
-class Envelope : public MessageHeader<Traits> {
+class Envelope : MessageRoom<MessageList>, public MessageHeader<Traits> {
 public:
     /// Leaves everything as it is.
     Envelope() noexcept {}
@@ -31,16 +38,16 @@ public:
     template <class T, class... Args>
     void build(Args&&... args) {
         if constexpr (std::is_constructible_v<T, Args&&...>) {
-            ::new (static_cast<void*>(storage_)) T(std::forward<Args>(args)...);
+            ::new (static_cast<void*>(this->storage)) T(std::forward<Args>(args)...);
         } else {
-            ::new (static_cast<void*>(storage_)) T{std::forward<Args>(args)...};
+            ::new (static_cast<void*>(this->storage)) T{std::forward<Args>(args)...};
         }
         typeIndex_ = static_cast<std::uint8_t>(MessageList::template indexOf<T>);
     }
 
     template <class T>
     T& get() noexcept {
-        return *std::launder(reinterpret_cast<T*>(storage_));
+        return *std::launder(reinterpret_cast<T*>(this->storage));
     }
 
     /// Calls f(message) with the message as what it is; not for `nothing`.
@@ -63,7 +70,6 @@ private:
     static constexpr std::uint8_t nothing = 255;
 
     std::uint8_t typeIndex_;
-    alignas(MessageList::maxAlignment) unsigned char storage_[MessageList::maxSize];
 };
 
 }  // namespace sluice::detail

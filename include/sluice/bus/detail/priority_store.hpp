@@ -1,6 +1,5 @@
 #pragma once
 
-#include <sluice/base/prefetch.hpp>
 #include <sluice/base/spin_lock.hpp>
 #include <sluice/bus/bus_traits.hpp>
 #include <sluice/bus/detail/arrival_ring.hpp>
@@ -50,7 +49,7 @@ public:
                                                          : PublishResult::refused,
                     0, claim.used};
         }
-        prefetchForWrite(ring_.soonClaimed(claim));
+        ring_.askForSoonClaimed(claim);
         for (Filling filling(*this, claim, priority); filling.isOpen();) {
             filling.next(fill(filling.envelope()));
         }
@@ -85,20 +84,37 @@ public:
     // ---- The consumer
 
     /// Hands messages, at most `max`, to handle(envelope), each when it is its turn, and gives its
-    /// slot back. Returns how many. Finds everything that has arrived if it is to, or if it matters
-    /// for the order, and calls arrived(envelope) for what it finds, if fill() has asked for it.
+    /// slot back. Returns how many: fewer than `max` when there are no more. It looks for arrivals
+    /// when it runs out of what it knows, if `mayLook`, which is false then: who looks again and
+    /// again follows the publishers at their heels, and takes the lines away that they are writing.
+    /// Besides it looks whenever what has arrived matters for the order, or is to be found at once.
+    /// Calls arrived(envelope) for what it finds, if fill() has asked for it.
     template <class Arrived, class Handle>
     std::size_t serve(const Arrived& arrived, const Handle& handle, std::size_t max,
-                      bool isToFindAll) {
-        const bool hasLooked = (!isToFindAll && knowsWhoIsNext()) || look(arrived);
+                      bool isToFindAll, bool& mayLook) {
+        bool hasFoundAll = false;
+        if (isToFindAll || (knowsMessage() ? !knowsWhoIsNext() : mayLook)) {
+            hasFoundAll = look(arrived);
+            mayLook = mayLook && !hasFoundAll;
+        }
         std::size_t count = 0;
-        for (Slot slot = 0; count < max && choose(slot, arrived); ++count) {
+        for (Slot slot = 0; count < max; ++count) {
+            if (!choose(slot, arrived)) {
+                if (!mayLook) {
+                    break;
+                }
+                mayLook = false;
+                hasFoundAll = true;
+                lookForAll(arrived);
+                if (!choose(slot, arrived)) {
+                    break;
+                }
+            }
             const Served served{*this, slot};
             handle(ring_[slot]);
         }
-        if (!hasLooked && count == max && isToFindAll) {
-            const Turn turn(lock_);
-            sortArrivals(arrived);
+        if (!hasFoundAll && isToFindAll) {
+            lookForAll(arrived);
         }
         return count;
     }
@@ -211,12 +227,22 @@ private:
             // One is enough unless others might overtake it: the next slot may be in the hands of a
             // publisher, and to ask for its line takes as long as the message took to come.
             ring_.drain(sorter(arrived), 1);
-            if (listOf(Priority::low).isEmpty() && knowsMessage()) {
+            if (!knowsMessage()) {
+                releaseHeld();
+                return true;
+            }
+            if (listOf(Priority::low).isEmpty()) {
                 return false;
             }
         }
         sortArrivals(arrived);
         return true;
+    }
+
+    template <class Arrived>
+    void lookForAll(const Arrived& arrived) {
+        const Turn turn(lock_);
+        sortArrivals(arrived);
     }
 
     template <class Arrived>
@@ -227,7 +253,7 @@ private:
         }
         Priority priority = Priority::medium;
         bool found = service_.pick(lists_, priority);
-        if (!found || (priority == Priority::low && ++lowSinceLook_ == patience)) {
+        if (found && priority == Priority::low && ++lowSinceLook_ == patience) {
             lowSinceLook_ = 0;
             sortArrivals(arrived);
             found = service_.pick(lists_, priority);
@@ -260,6 +286,10 @@ private:
     template <class Arrived>
     void sortArrivals(const Arrived& arrived) {
         ring_.drain(sorter(arrived), depth);
+        releaseHeld();
+    }
+
+    void releaseHeld() noexcept {
         while (!held_.isEmpty() && ring_.release(held_.front())) {
             held_.popFront(links_);
         }

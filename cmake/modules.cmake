@@ -8,6 +8,7 @@ sluice_module(memory LEVEL 1 THREADS)
 sluice_module(wait LEVEL 2 THREADS)
 sluice_module(queue LEVEL 3 THREADS)
 sluice_module(event LEVEL 4 THREADS)
+sluice_module(log LEVEL 4 THREADS)
 sluice_separate_header(bus_prometheus bus/prometheus_collector.hpp
     PACKAGE prometheus-cpp TARGET prometheus-cpp::core)
 sluice_module(bus LEVEL 5 THREADS)

@@ -48,6 +48,7 @@
 #include <sluice/log/detail/intake_statistics.hpp>
 #include <sluice/log/detail/lane_book.hpp>
 #include <sluice/log/detail/merge.hpp>
+#include <sluice/log/detail/quiet_thread.hpp>
 #include <sluice/log/detail/record.hpp>
 #include <sluice/log/detail/record_writer.hpp>
 #include <sluice/log/detail/stamp_clock.hpp>
@@ -401,7 +402,7 @@ private:
         // Relaxed: see Inside.
         return policy == Overflow::overrunOldest
                    ? !isBackEnd() || isBackEndInside_.load(std::memory_order_relaxed) == 0
-                   : policy == Overflow::block && !isBackEnd();
+                   : policy == Overflow::block && !isBackEnd() && !QuietThread::isQuiet();
     }
 
     /// Not on the way that nearly every post takes: the thread has no lane yet, or no more, or the

@@ -249,6 +249,7 @@ TEST(IntakeThreads, IntakesComeAndGoWhileThreadsStay) {
         }
     }
     isOver = true;
+    current->close();  // some may be waiting for room
     crew.join();
     emitted += harvest(*current).size();
     EXPECT_EQ(emitted, accepted.load());

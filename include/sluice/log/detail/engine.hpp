@@ -24,7 +24,7 @@
 #include <sluice/log/detail/intake.hpp>
 #include <sluice/log/detail/logger_list.hpp>
 #include <sluice/log/detail/process.hpp>
-#include <sluice/log/detail/record_writer.hpp>
+#include <sluice/log/detail/sink_writer.hpp>
 #include <sluice/log/detail/worker_thread.hpp>
 #include <sluice/log/overflow_policy.hpp>
 #include <sluice/wait/deadline.hpp>
@@ -412,7 +412,7 @@ private:
 
     // What who harvests uses, under the mutex.
     alignas(cacheLineSize) std::mutex harvesting_;
-    RecordWriter writer_;
+    SinkWriter writer_;
     DisplayTime display_;
     std::atomic<std::uint64_t> written_{0};
     std::atomic<std::uint64_t> rescueDone_{0};

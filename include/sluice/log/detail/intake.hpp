@@ -48,6 +48,7 @@
 #include <sluice/log/detail/intake_statistics.hpp>
 #include <sluice/log/detail/lane_book.hpp>
 #include <sluice/log/detail/merge.hpp>
+#include <sluice/log/detail/quiet_thread.hpp>
 #include <sluice/log/detail/record.hpp>
 #include <sluice/log/detail/record_writer.hpp>
 #include <sluice/log/detail/stamp_clock.hpp>
@@ -60,6 +61,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -176,10 +178,13 @@ public:
     }
 
     /// Sleeps until there may be something to do: a record, a wake(), or the time. Records that a
-    /// look() has seen and could not release count unless the watermark is held back by a thread;
-    /// then the call returns after at most 20 ms, so that the thread can be looked after. Returns
-    /// whether it was more than the time. Spins for some microseconds before it sleeps.
+    /// look() has seen and could not release count, unless a thread that is stopped while announced
+    /// holds the watermark; then the call returns when that thread goes on, or after some 20 ms.
+    /// Returns whether it was more than the time. Spins for some microseconds before it sleeps.
     bool waitForWork(TimePoint until) {
+        if (back_->watermark.isStalled()) {
+            return waitForStalled(until);
+        }
         const auto ready = [this] { return hasNews(); };
         BasicBackoff<Platform> backoff;
         for (unsigned yields = 0; yields < 4;) {
@@ -188,9 +193,6 @@ public:
             }
             yields += backoff.isYielding() ? 1 : 0;
             backoff.wait();
-        }
-        if (back_->watermark.isStalled()) {
-            until = std::min(until, Platform::Clock::now() + std::chrono::milliseconds(20));
         }
         return book_->events().awaitUntil(ready, until) && takeNews();
     }
@@ -276,11 +278,14 @@ public:
     void afterForkInParent() noexcept { book_->unlockAfterFork(); }
 
     /// Only the calling thread is there. What was posted before is the parent's to emit; what other
-    /// threads had half made is counted as lost.
+    /// threads had half made is counted as lost. All counts start anew.
     void afterForkInChild() {
         // Not destroyed: the parent's back end may have been at work on it.
         (void)back_.release();
         back_ = std::make_unique<BackEnd>(maxHold_);
+        // Relaxed, both: there is one thread.
+        overrunBefore_.store(0, std::memory_order_relaxed);
+        discardedBefore_.store(0, std::memory_order_relaxed);
         book_->resetInChild();
         book_->unlockAfterFork();
     }
@@ -301,7 +306,9 @@ private:
         Key last = 0;                  // the latest key that was emitted
         Atomic<std::uint64_t> emitted{0};
         Atomic<std::uint64_t> orderViolations{0};
-        bool isSettled = false;  // closed, and the last record has been seen
+        RoleCheck<Platform> role;
+        Atomic<unsigned char> isInside{0};  // at work
+        bool isSettled = false;             // closed, and the last record has been seen
     };
 
     /// The lanes that have something to emit, opened; closes them.
@@ -336,18 +343,18 @@ private:
     class Inside {
     public:
         explicit Inside(Intake& intake) noexcept
-            : role_(intake.backEndRole_, oneBackEnd), intake_(intake) {
+            : role_(intake.back_->role, oneBackEnd), back_(*intake.back_) {
             // Relaxed, all: only posts of the same thread want to know.
             intake.backEndThread_.store(Threads::mark(), std::memory_order_relaxed);
-            intake.isBackEndInside_.store(1, std::memory_order_relaxed);
+            back_.isInside.store(1, std::memory_order_relaxed);
         }
-        ~Inside() { intake_.isBackEndInside_.store(0, std::memory_order_relaxed); }
+        ~Inside() { back_.isInside.store(0, std::memory_order_relaxed); }
         Inside(const Inside&) = delete;
         Inside& operator=(const Inside&) = delete;
 
     private:
         const typename RoleCheck<Platform>::Scope role_;
-        Intake& intake_;
+        BackEnd& back_;
     };
 
     struct Leave {
@@ -413,8 +420,8 @@ private:
     [[nodiscard]] bool mayMakeRoom(Overflow policy) const noexcept {
         // Relaxed: see Inside.
         return policy == Overflow::overrunOldest
-                   ? !isBackEnd() || isBackEndInside_.load(std::memory_order_relaxed) == 0
-                   : policy == Overflow::block && !isBackEnd();
+                   ? !isBackEnd() || back_->isInside.load(std::memory_order_relaxed) == 0
+                   : policy == Overflow::block && !isBackEnd() && !QuietThread::isQuiet();
     }
 
     /// Not on the way that nearly every post takes: the thread has no lane yet, or no more, or the
@@ -494,9 +501,31 @@ private:
         return backEndThread_.load(std::memory_order_relaxed) == Threads::mark();
     }
 
+    [[nodiscard]] bool isWoken() const noexcept {
+        return woken_.load(std::memory_order_acquire) != 0;
+    }
     [[nodiscard]] bool hasNews() const noexcept {
-        return woken_.load(std::memory_order_acquire) != 0 || back_->watermark.hasNews(*book_) ||
-               (!back_->watermark.isStalled() && back_->watermark.hasRecords());
+        return isWoken() || back_->watermark.hasNews(*book_) || back_->watermark.hasRecords();
+    }
+
+    /// What the others post meanwhile cannot be emitted, so they are not asked to wake anybody; and
+    /// the processor is left to the thread that is waited for.
+    bool waitForStalled(TimePoint until) {
+        using std::chrono::microseconds;
+        microseconds nap{0};
+        microseconds slept{0};
+        const auto ready = [this] { return isWoken() || back_->watermark.hasStalledGoneOn(); };
+        while (!ready() && slept < microseconds(20'000) && Platform::Clock::now() < until) {
+            if (nap.count() < 50) {
+                nap += microseconds(1);
+                Platform::yield();
+            } else {
+                std::this_thread::sleep_for(nap);
+                slept += nap;
+                nap = std::min(2 * nap, microseconds(5'000));
+            }
+        }
+        return ready() && takeNews();
     }
     bool takeNews() noexcept {
         // Relaxed: what the waker wrote was acquired by hasNews(), or is no news yet.
@@ -569,9 +598,7 @@ private:
     const std::size_t hash_;
     std::unique_ptr<BackEnd> back_;
     const std::chrono::nanoseconds maxHold_;
-    RoleCheck<Platform> backEndRole_;
     Atomic<const void*> backEndThread_{nullptr};
-    Atomic<unsigned char> isBackEndInside_{0};
     Atomic<unsigned char> woken_{0};
     Atomic<std::uint64_t> overrunBefore_{0};
     Atomic<std::uint64_t> discardedBefore_{0};

@@ -84,6 +84,13 @@ public:
     /// Whether the watermark waits for a thread that was announced at two looks.
     [[nodiscard]] bool isStalled() const noexcept { return anyStalled_; }
 
+    /// Whether one of those threads has gone on since.
+    [[nodiscard]] bool hasStalledGoneOn() const noexcept {
+        return std::any_of(lanes_.begin(), lanes_.end(), [](const Watch& watch) {
+            return watch.reader.isStalled() && watch.reader.hasChanged();
+        });
+    }
+
     /// Whether a lane has changed since the last look.
     [[nodiscard]] bool hasNews(const Book& book) const noexcept {
         return book.version() != version_ ||

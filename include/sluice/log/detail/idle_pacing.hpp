@@ -12,8 +12,8 @@ namespace sluice::log::detail {
 ///
 /// While records come it pauses for less than a microsecond, so that its harvests grow. Then it
 /// gives its processor away, then it takes naps of up to half a millisecond, then it parks. Only a
-/// parked worker has to be woken, which costs a logging thread a system call: the naps keep that away
-/// from threads that log now and then. Nothing is delayed for longer than a nap.
+/// parked worker has to be woken, which costs a logging thread a system call: the naps keep that
+/// away from threads that log now and then. Nothing is delayed for longer than a nap.
 class IdlePacing {
 public:
     /// To be called after each harvest with what it delivered. True when the worker should park.

@@ -58,9 +58,8 @@ protected:
     }
 
     // The death test's child is another process, which finds the name by the test's.
-    const std::string file =
-        testing::TempDir() + "sluice_crash_" +
-        testing::UnitTest::GetInstance()->current_test_info()->name() + ".txt";
+    const std::string file = testing::TempDir() + "sluice_crash_" +
+                             testing::UnitTest::GetInstance()->current_test_info()->name() + ".txt";
 };
 
 TEST_F(LogCrashHandlerDeathTest, WritesWhatWasLoggedBeforeAFault) {

@@ -68,17 +68,6 @@
 
 namespace sluice::log::detail {
 
-/// A record on its way out. What it points to is valid until emitBefore() returns.
-template <class Head>
-struct Record {
-    Key key;
-    const Head& head;
-    const std::byte* payload;  ///< at a multiple of 8
-    std::size_t size;
-    const LaneInfo& lane;  ///< the thread that posted it
-    bool hasWaited;        ///< the post found its lane full at first
-};
-
 template <class Head, class Traits = IntakeTraits>
 class Intake {
     static_assert(std::is_trivially_copyable_v<Head> && alignof(Head) <= 8,

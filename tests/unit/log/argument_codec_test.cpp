@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -21,6 +20,11 @@ namespace sluice::log::test {
 enum class Colour : unsigned char { red, green };
 enum Plain { one = 1, two = 2 };
 
+/// Not copied.
+struct Shy {
+    int value;
+};
+
 }  // namespace sluice::log::test
 
 template <>
@@ -29,6 +33,14 @@ struct fmt::formatter<sluice::log::test::Colour> : fmt::formatter<std::string_vi
     auto format(sluice::log::test::Colour colour, Context& context) const {
         return fmt::formatter<std::string_view>::format(
             colour == sluice::log::test::Colour::red ? "red" : "green", context);
+    }
+};
+
+template <>
+struct fmt::formatter<sluice::log::test::Shy> : fmt::formatter<int> {
+    template <class Context>
+    auto format(const sluice::log::test::Shy& shy, Context& context) const {
+        return fmt::formatter<int>::format(shy.value, context);
     }
 };
 
@@ -106,7 +118,10 @@ TEST_F(SameTextTest, OfOtherPlainValues) {
     EXPECT_SAME_TEXT("{} {:d} {:<3}|", 'x', 'y', '\n');
     EXPECT_SAME_TEXT("{} {:>20} {}", static_cast<void*>(&object), static_cast<const void*>(&object),
                      nullptr);
-    EXPECT_SAME_TEXT("{} {:x} {}", Colour::red, two, static_cast<signed char>(-3));
+    EXPECT_SAME_TEXT("{} {}", Colour::red, static_cast<signed char>(-3));
+#if FMT_VERSION < 100000  // later ones want a formatter
+    EXPECT_SAME_TEXT("{} {:x}", one, two);
+#endif
     EXPECT_SAME_TEXT("{:>8}", Colour::green);
 }
 
@@ -158,7 +173,7 @@ TEST_F(SameTextTest, WithThirtyArguments) {
                      "{} {} {} {} {}",
                      1, 2U, 3L, "4", '5', 6.0, 7.0F, true, std::string("9"), Colour::red, 11,
                      std::string_view("12"), 13LL, 14ULL, 15, "16", 17, 18.5, 19, 'c', nullptr, 22,
-                     "23", 24, 25, std::string(40, '-'), 27, 28, 29.25, one);
+                     "23", 24, 25, std::string(40, '-'), 27, 28, 29.25, 30);
 }
 
 TEST_F(SameTextTest, OfWhatWasMovedFrom) {
@@ -174,8 +189,8 @@ TEST(TextCodecTest, ANullPointerIsSaidToBeOne) {
     char* const none = nullptr;
     SLUICE_LOG_INFO(logger, "{} {:>8}", nothing, none);
     EXPECT_EQ(logger.last(), "(null)   (null)");
-    SLUICE_LOG_INFO(logger, "{} {}", nothing, fmt::join(std::array<int, 2>{1, 2}, "+"));
-    EXPECT_EQ(logger.sink->texts.back(), "(null) 1+2");
+    SLUICE_LOG_INFO(logger, "{} {}", nothing, Shy{3});
+    EXPECT_EQ(logger.sink->texts.back(), "(null) 3");
 }
 
 TEST(TextCodecTest, AnArrayWithoutANulEndsWhereItEnds) {
@@ -186,7 +201,7 @@ TEST(TextCodecTest, AnArrayWithoutANulEndsWhereItEnds) {
     } text{{'f', 'u', 'l', 'l'}, '!'};
     SLUICE_LOG_INFO(logger, "{}", text.full);
     EXPECT_EQ(logger.last(), "full");
-    SLUICE_LOG_INFO(logger, "{} {}", text.full, fmt::join(std::array<int, 1>{1}, ""));
+    SLUICE_LOG_INFO(logger, "{} {}", text.full, Shy{1});
     EXPECT_EQ(logger.sink->texts.back(), "full 1");
 }
 

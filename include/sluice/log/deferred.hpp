@@ -163,13 +163,6 @@ void logInPlace(spdlog::logger& logger, Arguments&&... arguments) {
                std::forward<Arguments>(arguments)...);
 }
 
-/// Apart from the fast path, which it would only lengthen.
-template <class Place, class... Arguments>
-[[gnu::cold, gnu::noinline]] void logForBacktrace(spdlog::logger& logger,
-                                                  Arguments&&... arguments) {
-    logInPlace<Place>(logger, shownInPlace(std::forward<Arguments>(arguments))...);
-}
-
 /// A call that is wanted: the logger's level lets it through, or it keeps a backtrace.
 template <class Place, class Logger, class Format, class... Arguments>
 void logAt(Logger& logger, const Format& /*format*/, Arguments&&... arguments) {
@@ -177,9 +170,6 @@ void logAt(Logger& logger, const Format& /*format*/, Arguments&&... arguments) {
     if constexpr (!isFormatRight<Place, Arguments...>()) {
         return;
     } else if constexpr (canDefer<Logger> && (isCopied<Arguments> && ...)) {
-        if (logger.should_backtrace()) {
-            return logForBacktrace<Place>(logger, std::forward<Arguments>(arguments)...);
-        }
         return logDeferred<Place>(logger, arguments...);
     }
 #endif

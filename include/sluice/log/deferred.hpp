@@ -36,6 +36,7 @@
 #include <sluice/log/detail/argument_codec.hpp>
 #include <sluice/log/detail/deferred_site.hpp>
 #include <sluice/log/detail/format_check.hpp>
+#include <sluice/log/logger.hpp>
 
 #include <spdlog/logger.h>
 
@@ -140,6 +141,18 @@ inline constexpr bool canDefer<
                 std::declval<const DeferredSite&>(), 0, std::declval<void (*)(std::byte*)>()))>> =
     true;
 
+/// The logger as one that defers; null when it formats in place. Known as a spdlog::logger it is
+/// told by its very type, which costs less than a search among the bases of its class.
+template <class Logger>
+auto* deferring(Logger& logger) noexcept {
+    if constexpr (canDefer<Logger>) {
+        return &logger;
+    } else {
+        spdlog::logger& any = logger;
+        return typeid(any) == typeid(async_logger) ? static_cast<async_logger*>(&any) : nullptr;
+    }
+}
+
 #endif
 
 /// What stands for an argument that is formatted in place: characters for a pointer to them, which
@@ -169,8 +182,10 @@ void logAt(Logger& logger, const Format& /*format*/, Arguments&&... arguments) {
 #if !defined(SPDLOG_USE_STD_FORMAT)
     if constexpr (!isFormatRight<Place, Arguments...>()) {
         return;
-    } else if constexpr (canDefer<Logger> && (isCopied<Arguments> && ...)) {
-        return logDeferred<Place>(logger, arguments...);
+    } else if constexpr ((isCopied<Arguments> && ...)) {
+        if (auto* const that = deferring(logger)) {
+            return logDeferred<Place>(*that, arguments...);
+        }
     }
 #endif
     logInPlace<Place>(logger, shownInPlace(std::forward<Arguments>(arguments))...);

@@ -154,6 +154,7 @@ TEST(DeferredTest, ACallThatOnlyTheBacktraceWantsIsMade) {
     KeepingLogger logger;
     logger.enable_backtrace(8);
     SLUICE_LOG_DEBUG(logger, "kept {}", 1);
+    ASSERT_EQ(logger.records.size(), 1U);
     EXPECT_EQ(logger.last(), "kept 1");
 }
 

@@ -24,7 +24,7 @@
 #include <sluice/log/detail/intake.hpp>
 #include <sluice/log/detail/logger_list.hpp>
 #include <sluice/log/detail/process.hpp>
-#include <sluice/log/detail/record_writer.hpp>
+#include <sluice/log/detail/sink_writer.hpp>
 #include <sluice/log/detail/worker_thread.hpp>
 #include <sluice/log/overflow_policy.hpp>
 #include <sluice/wait/deadline.hpp>
@@ -199,6 +199,8 @@ private:
     /// whether it was given up.
     static constexpr std::size_t longestChunk = 1024;
 
+    static constexpr std::chrono::nanoseconds longestInterval = std::chrono::hours(24);
+
     static IntakeOptions intakeOptions(const backend_options& options) {
         IntakeOptions result;
         result.laneMessages = options.queue_size;
@@ -284,16 +286,10 @@ private:
         const Key limit = intake_.look();
         display_.adjust(limit, now, spdlog::log_clock::now());
         controls_.takeBefore(limit, [&](Control& control, Key key) {
-            write(key);
-            writer_.endBatch();
+            writeUntil(key, now);
             control.run();
         });
-        write(limit);
-        if (now >= nextNotice_) {
-            loggers_.forEach([this](LoggerState& logger) { tellOfDrops(logger); });
-            nextNotice_ = deadlineAfter<std::chrono::steady_clock>(options_.notice_interval);
-        }
-        writer_.endBatch();
+        writeUntil(limit, now);
         // Relaxed: only who harvests writes it.
         if (rescueDone_.load(std::memory_order_relaxed) != rescue) {
             static_cast<void>(loggers_.flush());
@@ -320,6 +316,16 @@ private:
                 intake_.waitForWork(std::chrono::steady_clock::now() + std::chrono::seconds(1));
             }
         }
+    }
+
+    /// All visible records before `limit`, and what is to be told of others.
+    void writeUntil(Key limit, std::chrono::steady_clock::time_point now) noexcept {
+        write(limit);
+        if (now >= nextNotice_) {
+            loggers_.forEach([this](LoggerState& logger) { tellOfDrops(logger); });
+            nextNotice_ = now + std::min(options_.notice_interval, longestInterval);
+        }
+        writer_.endBatch();
     }
 
     /// All visible records before `limit`.
@@ -406,7 +412,7 @@ private:
 
     // What who harvests uses, under the mutex.
     alignas(cacheLineSize) std::mutex harvesting_;
-    RecordWriter writer_;
+    SinkWriter writer_;
     DisplayTime display_;
     std::atomic<std::uint64_t> written_{0};
     std::atomic<std::uint64_t> rescueDone_{0};

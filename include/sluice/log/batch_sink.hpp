@@ -1,0 +1,37 @@
+#pragma once
+
+/// \file
+/// batch_sink: a sink of spdlog that takes many records at a time.
+///
+/// Purpose: a back end that has harvested many records can hand them over in one call, and say when
+/// there are no more for now. So a sink locks once and writes once for all of them. It stays a sink
+/// like any other: without a back end, log() and flush() do what they do everywhere.
+///
+/// Derive from it for a sink that gains by this. Derive from spdlog::sinks::base_sink for any other
+/// one: it gets the same records one by one.
+///
+/// Who may call what: any thread anything, unless the sink says otherwise.
+///
+/// Errors: both may throw what log() throws. A sink whose log_batch() throws has still taken every
+/// record of the batch that it could.
+///
+/// Tests: tests/unit/log/batch_sink_test.cpp.
+
+#include <spdlog/details/log_msg.h>
+#include <spdlog/sinks/sink.h>
+
+#include <cstddef>
+
+namespace sluice::log {
+
+class batch_sink : public spdlog::sinks::sink {
+public:
+    /// As log() for each of the `count` records from `first` on, in this order, under one lock.
+    /// Those below the level of the sink are left out.
+    virtual void log_batch(const spdlog::details::log_msg* first, std::size_t count) = 0;
+
+    /// The harvest is over: hands what was formatted to the system.
+    virtual void end_batch() = 0;
+};
+
+}  // namespace sluice::log

@@ -166,6 +166,29 @@ bool ownBackend() {
     return by->shutdown(10s);  // everything is written; also done by the destructor
 }
 
+bool fileSink() {
+    auto core = sluice::log::file_logger_mt<sluice::log::async_factory>("core", folder + "/x.log");
+    core->info("one write for all that is there");
+    return sluice::log::flush_wait();
+}
+
+bool statistics() {
+    const auto by = std::make_shared<sluice::log::backend>();
+    const sluice::log::backend_statistics all = by->statistics();
+    for (const sluice::log::thread_statistics& one : all.threads) {
+        std::printf("%s: %llu logged, at most %zu waiting\n", one.thread_name.c_str(),
+                    static_cast<unsigned long long>(one.logged), one.high_water_messages);
+    }
+    const std::size_t missing = by->overrun_counter() + by->discard_counter();
+    by->reset_discard_counter();
+    return missing == 0 && all.logged == all.written + all.overrun + all.messages;
+}
+
+bool crashes() {
+    sluice::log::install_crash_handler(2s);  // at most so long does a crash wait for the back ends
+    return true;
+}
+
 bool order() {
     sluice::log::backend_options options;
     options.max_hold = 10ms;  // rather a line out of order than an output that stands still
@@ -181,7 +204,8 @@ bool theEnd() {
 
 int main() {
     const bool all[] = {firstLog(), deferredCalls(), existingLogger(), policies(),
-                        flushing(), ownBackend(),    order(),          theEnd()};
+                        flushing(), ownBackend(),    fileSink(),       statistics(),
+                        crashes(),  order(),         theEnd()};
     std::filesystem::remove_all(folder);
     for (const bool good : all) {
         if (!good) {

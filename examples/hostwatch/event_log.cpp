@@ -4,9 +4,8 @@
 
 #include <sluice/log/backend.hpp>
 #include <sluice/log/deferred.hpp>
+#include <sluice/log/file_sink.hpp>
 #include <sluice/log/logger.hpp>
-
-#include <spdlog/sinks/basic_file_sink.h>
 
 #include <exception>
 
@@ -15,8 +14,7 @@ namespace hostwatch {
 /// The calls copy their arguments; the back end's thread formats and writes them.
 struct EventLog::Writer {
     explicit Writer(const std::string& file)
-        : logger("hostwatch", std::make_shared<spdlog::sinks::basic_file_sink_mt>(file, true),
-                 backend) {
+        : logger("hostwatch", std::make_shared<sluice::log::file_sink_mt>(file, true), backend) {
         logger.set_pattern("%Y-%m-%d %H:%M:%S.%F %-8l %6t  %v");
     }
 

@@ -74,7 +74,7 @@ TEST_F(LogFork, ParentAndChildLogOnAndNothingIsWrittenTwice) {
     for (int i = 0; i < 100; ++i) {
         logger.info("after {}", i);
     }
-    writer->shutdown();
+    ASSERT_TRUE(writer->flush_wait());
     const std::vector<std::string> lines = linesOf(file);
     EXPECT_EQ(lines.size(), 300u);
     EXPECT_EQ(std::set<std::string>(lines.begin(), lines.end()).size(), 300u);
@@ -93,6 +93,7 @@ TEST_F(LogFork, WhileThreadsLog) {
             for (int i = 0; !isOver; ++i) {
                 logger.info("thread {} {}", t, i);
                 ++logged;
+                std::this_thread::yield();
             }
         });
     }
@@ -110,7 +111,7 @@ TEST_F(LogFork, WhileThreadsLog) {
     for (std::thread& thread : threads) {
         thread.join();
     }
-    writer->shutdown();
+    ASSERT_TRUE(writer->flush_wait());
     const std::vector<std::string> lines = linesOf(file);
     EXPECT_EQ(lines.size(), static_cast<std::size_t>(logged) + 10);
     EXPECT_EQ(std::set<std::string>(lines.begin(), lines.end()).size(), lines.size());

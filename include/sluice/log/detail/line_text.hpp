@@ -1,0 +1,86 @@
+#pragma once
+
+/// \file
+/// How a line of a log is put together: short texts and digits, copied to a place with room.
+///
+/// Whoever calls makes the room first. A copy may write up to `LineText::slack` bytes beyond its
+/// end, so that short texts of any size cost one or two stores; what comes next overwrites them.
+/// Nothing here allocates but LineText for a text that is not short.
+///
+/// Tests: tests/unit/log/pattern_formatter_test.cpp.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+namespace sluice::log::detail {
+
+/// A text that changes seldom and is copied often.
+class LineText {
+public:
+    /// Room that must follow a copy.
+    static constexpr std::size_t slack = 32;
+
+    LineText() = default;
+    explicit LineText(std::string_view text) { assign(text); }
+
+    void assign(std::string_view text) {
+        size_ = text.size();
+        std::memcpy(start_, text.data(), size_ < slack ? size_ : slack);
+        long_.assign(size_ > slack ? text : std::string_view{});
+    }
+
+    std::size_t size() const noexcept { return size_; }
+
+    /// The end of the copy.
+    char* copyTo(char* to) const noexcept {
+        std::memcpy(to, start_, slack);
+        if (size_ > slack) {
+            std::memcpy(to, long_.data(), size_);
+        }
+        return to + size_;
+    }
+
+private:
+    char start_[slack] = {};
+    std::size_t size_ = 0;
+    std::string long_;
+};
+
+/// Copies `size` bytes that may not be read beyond their end. Returns the end of the copy.
+inline char* copyText(char* to, const char* from, std::size_t size) noexcept {
+    // Two loads that overlap fit all sizes from 1 to 2 times their own.
+    const auto twice = [&](auto part) {
+        auto last = part;
+        std::memcpy(&part, from, sizeof part);
+        std::memcpy(&last, from + size - sizeof last, sizeof last);
+        std::memcpy(to, &part, sizeof part);
+        std::memcpy(to + size - sizeof last, &last, sizeof last);
+    };
+    if (size > 16) {
+        std::memcpy(to, from, size);
+    } else if (size >= 8) {
+        twice(std::uint64_t{});
+    } else if (size >= 4) {
+        twice(std::uint32_t{});
+    } else if (size >= 2) {
+        twice(std::uint16_t{});
+    } else if (size == 1) {
+        *to = *from;
+    }
+    return to + size;
+}
+
+/// Writes `value`, which has at most `Digits` digits, with zeros in front. Returns the end.
+template <unsigned Digits>
+char* putDigits(char* to, std::uint32_t value) noexcept {
+    for (unsigned i = Digits; i != 0; --i) {
+        to[i - 1] = static_cast<char>('0' + value % 10);
+        value /= 10;
+    }
+    return to + Digits;
+}
+
+}  // namespace sluice::log::detail

@@ -1,0 +1,171 @@
+#pragma once
+
+/// \file
+/// Splits a pattern of spdlog into pieces by how often what they say changes.
+///
+/// Nothing here knows what a flag writes. A piece keeps its own part of the pattern, from which
+/// spdlog can write it.
+///
+/// Tests: tests/unit/log/pattern_formatter_test.cpp.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace sluice::log::detail {
+
+enum class PieceKind : unsigned char {
+    text,          ///< the same in each line
+    second,        ///< the same in each line of a second
+    milliseconds,  ///< three digits
+    microseconds,  ///< six
+    nanoseconds,   ///< nine
+    name,          ///< that of the logger
+    namePart,      ///< the same in brackets with a blank, where there is one
+    level,         ///< with padding or without, long or short
+    thread,        ///< the number of the thread
+    payload,       ///< the message itself
+    colorBegin,    ///< the range of a line that a console paints begins
+    colorEnd,      ///< and ends
+    sourcePart,    ///< file and line in brackets with a blank, where they are known
+    contextPart,   ///< the context of the thread in brackets with a blank, where there is one
+    other,         ///< what spdlog writes for each line anew
+};
+
+struct Piece {
+    PieceKind kind;
+    std::string pattern;
+};
+
+/// What a flag is, written without width.
+inline PieceKind kindOfPlain(char flag) noexcept {
+    switch (flag) {
+    case 'e':
+        return PieceKind::milliseconds;
+    case 'f':
+        return PieceKind::microseconds;
+    case 'F':
+        return PieceKind::nanoseconds;
+    case 'n':
+        return PieceKind::name;
+    case 't':
+        return PieceKind::thread;
+    case 'v':
+        return PieceKind::payload;
+    case '^':
+        return PieceKind::colorBegin;
+    case '$':
+        return PieceKind::colorEnd;
+    default:
+        return PieceKind::other;
+    }
+}
+
+/// What a flag is with a width or without, unless it is cut off there. The time zone is not among
+/// those of a second: spdlog looks at it every ten seconds, counted from a line.
+inline PieceKind kindOfWide(char flag) noexcept {
+    constexpr std::string_view secondFlags = "aAbhBcCYDxmdHIMSEprRTX";
+    constexpr std::string_view levelFlags = "lL";
+    if (flag == '%') {
+        return PieceKind::text;
+    }
+    if (secondFlags.find(flag) != std::string_view::npos) {
+        return PieceKind::second;
+    }
+    return levelFlags.find(flag) != std::string_view::npos ? PieceKind::level : PieceKind::other;
+}
+
+/// Collects pieces; neighbours that spdlog can write together become one.
+class PieceList {
+public:
+    void add(PieceKind kind, std::string_view pattern) {
+        const bool isKept = kind == PieceKind::text || kind == PieceKind::second;
+        if (isKept && !pieces_.empty()) {
+            Piece& last = pieces_.back();
+            if (last.kind == PieceKind::text || last.kind == PieceKind::second) {
+                last.kind = kind == PieceKind::second ? kind : last.kind;
+                last.pattern += pattern;
+                return;
+            }
+        }
+        pieces_.push_back({kind, std::string(pattern)});
+    }
+
+    /// `%+`, spdlog's default.
+    void addFull() {
+        add(PieceKind::second, "[%Y-%m-%d %H:%M:%S.");
+        add(PieceKind::milliseconds, "%e");
+        add(PieceKind::text, "] ");
+        add(PieceKind::namePart, "");
+        add(PieceKind::text, "[");
+        add(PieceKind::colorBegin, "%^");
+        add(PieceKind::level, "%l");
+        add(PieceKind::colorEnd, "%$");
+        add(PieceKind::text, "] ");
+        add(PieceKind::sourcePart, "[%s:%#] ");
+        add(PieceKind::contextPart, "[%&] ");
+        add(PieceKind::payload, "%v");
+    }
+
+    std::vector<Piece> take() { return std::move(pieces_); }
+
+private:
+    std::vector<Piece> pieces_;
+};
+
+/// Where the flag of the `%` at `at` is, behind `[-=]digits!`; the size of the pattern when it ends
+/// before. As spdlog has it, `!` belongs to the width only behind digits.
+inline std::size_t findFlag(std::string_view pattern, std::size_t at) noexcept {
+    const auto isDigit = [&] {
+        return at < pattern.size() && pattern[at] >= '0' && pattern[at] <= '9';
+    };
+    ++at;
+    if (at < pattern.size() && (pattern[at] == '-' || pattern[at] == '=')) {
+        ++at;
+    }
+    const bool hasWidth = isDigit();
+    while (isDigit()) {
+        ++at;
+    }
+    return hasWidth && at < pattern.size() && pattern[at] == '!' ? at + 1 : at;
+}
+
+/// What a flag is, from its `%` on.
+inline PieceKind kindOf(std::string_view source) noexcept {
+    const char flag = source.back();
+    if (source.size() == 2) {
+        const PieceKind kind = kindOfPlain(flag);
+        return kind != PieceKind::other ? kind : kindOfWide(flag);
+    }
+    // What is cut off is cut off the line: some flags cut more than they have written.
+    const bool isCut = source[source.size() - 2] == '!';
+    return isCut ? PieceKind::other : kindOfWide(flag);
+}
+
+inline std::vector<Piece> piecesOf(std::string_view pattern) {
+    PieceList pieces;
+    std::size_t at = 0;
+    while (at < pattern.size()) {
+        if (pattern[at] != '%') {
+            pieces.add(PieceKind::text, pattern.substr(at, 1));
+            ++at;
+            continue;
+        }
+        const std::size_t flag = findFlag(pattern, at);
+        if (flag >= pattern.size()) {
+            break;  // a flag that never comes writes nothing
+        }
+        const std::string_view source = pattern.substr(at, flag + 1 - at);
+        if (source == "%+") {
+            pieces.addFull();
+        } else {
+            pieces.add(kindOf(source), source);
+        }
+        at = flag + 1;
+    }
+    return pieces.take();
+}
+
+}  // namespace sluice::log::detail

@@ -1,0 +1,241 @@
+#pragma once
+
+/// \file
+/// file_sink: spdlog's basic_file_sink, for many records at a time (POSIX).
+///
+///     auto logger = sluice::log::file_logger_mt<sluice::log::async_factory>("core", "core.log");
+///
+/// Purpose: lines are formatted straight into one buffer and reach the file in one write(2) for
+/// each harvest of a back end. It does not go through stdio.
+///
+/// Use it where basic_file_sink is used. Without a back end it behaves like that one: lines leave
+/// the buffer 4096 bytes at a time, when flush() is called, and at the end. Use spdlog's rotating
+/// and daily sinks for files that are to be changed for others.
+///
+/// file_sink_mt: any thread anything. file_sink_st: one thread at a time. A thread that writes
+/// holds up others that log to this sink.
+///
+/// Patterns: a formatter of spdlog's that it is given is taken for one that writes the same faster;
+/// see pattern_formatter.
+///
+/// Errors: a file that cannot be opened throws spdlog_ex from the constructor, after as many tries
+/// as spdlog makes. A failed write throws spdlog_ex with the name and the cause from log(),
+/// flush(), log_batch() or end_batch(): loggers hand it to their error handlers. What could not be
+/// written stays, and the next of these calls tries again, so nothing is lost or doubled when the
+/// disk has room again. Beyond 1 MiB of it new records are refused and counted, lost_records(). A
+/// formatter that throws costs its own record alone. The destructor gives up what it cannot write.
+///
+/// Memory: a buffer of 64 KiB, larger while a record is, or while the file cannot be written.
+///
+/// Tests: tests/unit/log/file_sink_test.cpp.
+
+#include <sluice/log/batch_sink.hpp>
+#include <sluice/log/detail/faster_formatter.hpp>
+#include <sluice/log/pattern_formatter.hpp>
+
+#include <spdlog/common.h>
+#include <spdlog/details/file_helper.h>
+#include <spdlog/details/log_msg.h>
+#include <spdlog/details/null_mutex.h>
+#include <spdlog/details/os.h>
+#include <spdlog/details/synchronous_factory.h>
+#include <spdlog/formatter.h>
+#include <spdlog/logger.h>
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+
+namespace sluice::log {
+
+template <class Mutex>
+class file_sink final : public batch_sink {
+public:
+    /// The arguments of spdlog's basic_file_sink: the folder is made if need be, the file is
+    /// emptied first if `truncate` says so, and the handlers are called around opening and closing.
+    explicit file_sink(const spdlog::filename_t& filename, bool truncate = false,
+                       const spdlog::file_event_handlers& handlers = {})
+        : file_(withDescriptor(handlers)), formatter_(std::make_unique<pattern_formatter>()) {
+        buffer_.reserve(batchBytes + roomForALine);
+        file_.open(filename, truncate);
+    }
+
+    file_sink(const file_sink&) = delete;
+    file_sink& operator=(const file_sink&) = delete;
+
+    ~file_sink() override {
+        try {
+            write();
+        } catch (const spdlog::spdlog_ex&) {
+            // Nobody is left to be told.
+        }
+    }
+
+    void log(const spdlog::details::log_msg& message) override {
+        const std::lock_guard lock(mutex_);
+        add(message, aloneBytes);
+    }
+
+    void log_batch(const spdlog::details::log_msg* first, std::size_t count) override {
+        const std::lock_guard lock(mutex_);
+        std::exception_ptr problem;
+        for (std::size_t i = 0; i < count; ++i) {
+            try {
+                if (should_log(first[i].level)) {
+                    add(first[i], batchBytes);
+                }
+            } catch (...) {
+                problem = problem ? problem : std::current_exception();
+            }
+        }
+        if (problem) {
+            std::rethrow_exception(problem);
+        }
+    }
+
+    void end_batch() override { flush(); }
+
+    /// Hands to the system what is in the buffer. That it reaches the disk is the system's affair.
+    void flush() override {
+        const std::lock_guard lock(mutex_);
+        write();
+    }
+
+    void set_pattern(const std::string& pattern) override {
+        set_formatter(std::make_unique<pattern_formatter>(pattern));
+    }
+
+    void set_formatter(std::unique_ptr<spdlog::formatter> formatter) override {
+        std::unique_ptr<spdlog::formatter> faster = detail::fasterFormatter(std::move(formatter));
+        const std::lock_guard lock(mutex_);
+        formatter_ = std::move(faster);
+    }
+
+    const spdlog::filename_t& filename() const { return file_.filename(); }
+
+    /// Empties the file. What is in the buffer goes with it.
+    void truncate() {
+        const std::lock_guard lock(mutex_);
+        buffer_.clear();
+        descriptor_ = closed;
+        file_.reopen(true);
+    }
+
+    /// Bytes that wait in the buffer.
+    std::size_t unwritten_bytes() const {
+        const std::lock_guard lock(mutex_);
+        return buffer_.size();
+    }
+
+    /// Records that were refused because the file could not be written for too long.
+    std::uint64_t lost_records() const {
+        const std::lock_guard lock(mutex_);
+        return lost_;
+    }
+
+private:
+    // Nobody says that a batch is over when there is no back end: then as stdio has it.
+    static constexpr std::size_t aloneBytes = 4096;
+    static constexpr std::size_t batchBytes = 64 * 1024;
+    static constexpr std::size_t roomForALine = 4096;
+    static constexpr std::size_t mostUnwritten = 1024 * 1024;
+    static constexpr int closed = -1;
+
+    // The file is opened as spdlog opens it, which tells it to its handlers alone.
+    spdlog::file_event_handlers withDescriptor(spdlog::file_event_handlers handlers) {
+        handlers.after_open = [this, told = std::move(handlers.after_open)](
+                                  const spdlog::filename_t& name, std::FILE* file) {
+            if (told) {
+                told(name, file);
+            }
+            // What a handler has written comes before the first line.
+            std::fflush(file);
+            descriptor_ = ::fileno(file);
+        };
+        return handlers;
+    }
+
+    /// Formats one record; a buffer with `most` bytes or more is written.
+    void add(const spdlog::details::log_msg& message, std::size_t most) {
+        if (buffer_.size() >= mostUnwritten) {
+            ++lost_;
+            write();
+            --lost_;
+        }
+        const std::size_t size = buffer_.size();
+        try {
+            formatter_->format(message, buffer_);
+        } catch (...) {
+            buffer_.resize(size);
+            throw;
+        }
+        if (buffer_.size() >= most) {
+            write();
+        }
+    }
+
+    void write() {
+        std::size_t done = 0;
+        while (done < buffer_.size()) {
+            const ::ssize_t written =
+                ::write(descriptor_, buffer_.data() + done, buffer_.size() - done);
+            if (written > 0) {
+                done += static_cast<std::size_t>(written);
+            } else if (written == 0 || errno != EINTR) {
+                const int cause = errno;
+                keepFrom(done);
+                throw spdlog::spdlog_ex("Failed writing to file " + filename(), cause);
+            }
+        }
+        buffer_.clear();
+        if (buffer_.capacity() > mostUnwritten) {
+            buffer_ = spdlog::memory_buf_t{};
+            buffer_.reserve(batchBytes + roomForALine);
+        }
+    }
+
+    /// What comes before `begin` was written.
+    void keepFrom(std::size_t begin) {
+        const std::size_t size = buffer_.size() - begin;
+        std::memmove(buffer_.data(), buffer_.data() + begin, size);
+        buffer_.resize(size);
+    }
+
+    mutable Mutex mutex_;
+    int descriptor_ = closed;
+    spdlog::details::file_helper file_;
+    std::unique_ptr<spdlog::formatter> formatter_;
+    spdlog::memory_buf_t buffer_;
+    std::uint64_t lost_ = 0;
+};
+
+using file_sink_mt = file_sink<std::mutex>;
+using file_sink_st = file_sink<spdlog::details::null_mutex>;
+
+/// As spdlog::basic_logger_mt(): a logger with a file of its own, made by a factory of spdlog's
+/// kind.
+template <class Factory = spdlog::synchronous_factory>
+std::shared_ptr<spdlog::logger>
+file_logger_mt(const std::string& name, const spdlog::filename_t& filename, bool truncate = false,
+               const spdlog::file_event_handlers& handlers = {}) {
+    return Factory::template create<file_sink_mt>(name, filename, truncate, handlers);
+}
+
+/// The same for one thread.
+template <class Factory = spdlog::synchronous_factory>
+std::shared_ptr<spdlog::logger>
+file_logger_st(const std::string& name, const spdlog::filename_t& filename, bool truncate = false,
+               const spdlog::file_event_handlers& handlers = {}) {
+    return Factory::template create<file_sink_st>(name, filename, truncate, handlers);
+}
+
+}  // namespace sluice::log

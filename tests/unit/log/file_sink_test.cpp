@@ -1,0 +1,452 @@
+#include <sluice/log/file_sink.hpp>
+
+#include "support/temporary_folder.hpp"
+
+#include <gtest/gtest.h>
+#include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/spdlog.h>
+
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using sluice::log::file_sink_mt;
+using sluice::log::file_sink_st;
+using sluice::test::contentOf;
+using sluice::test::TemporaryFolder;
+using spdlog::details::log_msg;
+
+log_msg message(std::string_view text, spdlog::level::level_enum level = spdlog::level::info) {
+    return {"core", level, spdlog::string_view_t(text.data(), text.size())};
+}
+
+void logBatch(sluice::log::batch_sink& sink, const std::vector<std::string>& texts) {
+    std::vector<log_msg> messages;
+    for (const std::string& text : texts) {
+        messages.push_back(message(text));
+    }
+    sink.log_batch(messages.data(), messages.size());
+}
+
+class LogFileSink : public testing::Test {
+protected:
+    const TemporaryFolder folder_;
+    const std::string path_ = folder_ / "log.txt";
+};
+
+TEST_F(LogFileSink, WritesWhatBasicFileSinkWrites) {
+    const std::string theirs = folder_ / "theirs.txt";
+    {
+        file_sink_st ourSink(path_);
+        spdlog::sinks::basic_file_sink_st theirSink(theirs);
+        for (int i = 0; i < 2000; ++i) {
+            if (i == 1000) {
+                ourSink.set_pattern("%L %v %T.%F");
+                theirSink.set_pattern("%L %v %T.%F");
+            }
+            const std::string text = "line " + std::to_string(i) + std::string(std::size_t(i), '.');
+            const log_msg each = message(text);
+            ourSink.log(each);
+            theirSink.log(each);
+        }
+    }
+    EXPECT_TRUE(contentOf(path_) == contentOf(theirs));
+    EXPECT_GT(contentOf(path_).size(), 2000000U);
+}
+
+TEST_F(LogFileSink, ALineWaitsForFlush) {
+    file_sink_st sink(path_);
+    sink.set_pattern("%v");
+    sink.log(message("one"));
+    EXPECT_EQ(contentOf(path_), "");
+    EXPECT_EQ(sink.unwritten_bytes(), 4U);
+    sink.flush();
+    EXPECT_EQ(contentOf(path_), "one\n");
+    EXPECT_EQ(sink.unwritten_bytes(), 0U);
+}
+
+TEST_F(LogFileSink, LinesDoNotWaitForMoreThanAFewThousandBytes) {
+    file_sink_st sink(path_);
+    sink.set_pattern("%v");
+    const std::string text(999, 'x');
+    for (int i = 0; i < 5; ++i) {
+        sink.log(message(text));
+    }
+    EXPECT_EQ(contentOf(path_).size(), 5000U);
+}
+
+TEST_F(LogFileSink, TheEndWritesWhatIsLeft) {
+    {
+        file_sink_st sink(path_);
+        sink.set_pattern("%v");
+        sink.log(message("one"));
+    }
+    EXPECT_EQ(contentOf(path_), "one\n");
+}
+
+TEST_F(LogFileSink, ABatchIsOneWrite) {
+    // In place of the file a socket that keeps writes apart.
+    int sockets[2] = {};
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sockets), 0);
+    spdlog::file_event_handlers handlers;
+    handlers.after_open = [&](const spdlog::filename_t&, std::FILE* file) {
+        ASSERT_NE(dup2(sockets[0], fileno(file)), -1);
+    };
+    file_sink_st sink(path_, false, handlers);
+    sink.set_pattern("%v");
+    for (int i = 0; i < 20; ++i) {
+        logBatch(sink, std::vector<std::string>(100, "0123456789"));
+    }
+    EXPECT_EQ(sink.unwritten_bytes(), 22000U);
+    sink.end_batch();
+    EXPECT_EQ(sink.unwritten_bytes(), 0U);
+    std::vector<char> received(65536);
+    EXPECT_EQ(recv(sockets[1], received.data(), received.size(), MSG_DONTWAIT), 22000);
+    EXPECT_EQ(recv(sockets[1], received.data(), received.size(), MSG_DONTWAIT), -1);
+    close(sockets[0]);
+    close(sockets[1]);
+}
+
+TEST_F(LogFileSink, ALongBatchIsWrittenOnTheWay) {
+    file_sink_st sink(path_);
+    sink.set_pattern("%v");
+    logBatch(sink, std::vector<std::string>(200, std::string(999, 'x')));
+    EXPECT_LT(sink.unwritten_bytes(), 65536U);
+    EXPECT_EQ(contentOf(path_).size() + sink.unwritten_bytes(), 200000U);
+    sink.end_batch();
+    EXPECT_EQ(contentOf(path_).size(), 200000U);
+}
+
+TEST_F(LogFileSink, ABatchLeavesOutWhatIsBelowTheLevel) {
+    file_sink_st sink(path_);
+    sink.set_pattern("%v");
+    sink.set_level(spdlog::level::warn);
+    const log_msg messages[] = {message("a", spdlog::level::warn), message("b"),
+                                message("c", spdlog::level::err)};
+    sink.log_batch(messages, 3);
+    sink.end_batch();
+    EXPECT_EQ(contentOf(path_), "a\nc\n");
+}
+
+TEST_F(LogFileSink, AppendsUnlessItIsToTruncate) {
+    for (const bool truncate : {false, false, true}) {
+        file_sink_st sink(path_, truncate);
+        sink.set_pattern("%v");
+        sink.log(message(truncate ? "new" : "old"));
+        sink.flush();
+        if (!truncate) {
+            continue;
+        }
+        EXPECT_EQ(contentOf(path_), "new\n");
+    }
+    file_sink_st again(path_);
+    again.set_pattern("%v");
+    again.log(message("more"));
+    again.flush();
+    EXPECT_EQ(contentOf(path_), "new\nmore\n");
+}
+
+TEST_F(LogFileSink, TruncateEmptiesTheFileAndTheBuffer) {
+    file_sink_st sink(path_);
+    sink.set_pattern("%v");
+    sink.log(message("old"));
+    sink.flush();
+    sink.log(message("waiting"));
+    sink.truncate();
+    sink.log(message("new"));
+    sink.flush();
+    EXPECT_EQ(contentOf(path_), "new\n");
+}
+
+TEST_F(LogFileSink, MakesTheFolder) {
+    const std::string path = folder_ / "a/b/log.txt";
+    file_sink_st sink(path);
+    EXPECT_EQ(sink.filename(), path);
+    sink.set_pattern("%v");
+    sink.log(message("one"));
+    sink.flush();
+    EXPECT_EQ(contentOf(path), "one\n");
+}
+
+TEST_F(LogFileSink, HandlersFrameTheFile) {
+    std::vector<std::string> calls;
+    spdlog::file_event_handlers handlers;
+    handlers.before_open = [&](const spdlog::filename_t&) { calls.emplace_back("before_open"); };
+    handlers.after_open = [&](const spdlog::filename_t&, std::FILE* file) {
+        calls.emplace_back("after_open");
+        std::fputs("head\n", file);
+    };
+    handlers.before_close = [&](const spdlog::filename_t&, std::FILE* file) {
+        calls.emplace_back("before_close");
+        std::fputs("foot\n", file);
+    };
+    handlers.after_close = [&](const spdlog::filename_t&) { calls.emplace_back("after_close"); };
+    {
+        file_sink_st sink(path_, true, handlers);
+        sink.set_pattern("%v");
+        sink.log(message("one"));
+    }
+    EXPECT_EQ(contentOf(path_), "head\none\nfoot\n");
+    EXPECT_EQ(calls, (std::vector<std::string>{"before_open", "after_open", "before_close",
+                                               "after_close"}));
+}
+
+TEST_F(LogFileSink, AFileThatCannotBeOpenedIsNamed) {
+    { std::ofstream(path_) << "no folder"; }
+    const std::string path = path_ + "/log.txt";
+    try {
+        file_sink_st sink(path);
+        FAIL() << "it was opened";
+    } catch (const spdlog::spdlog_ex& error) {
+        EXPECT_NE(std::string(error.what()).find(path), std::string::npos) << error.what();
+    }
+}
+
+TEST_F(LogFileSink, AFullDiskIsToldAndTheLineIsKept) {
+    file_sink_st sink("/dev/full");
+    sink.set_pattern("%v");
+    sink.log(message("one"));
+    try {
+        sink.flush();
+        FAIL() << "there was room";
+    } catch (const spdlog::spdlog_ex& error) {
+        EXPECT_NE(std::string(error.what()).find("/dev/full"), std::string::npos);
+        EXPECT_NE(std::string(error.what()).find("No space left"), std::string::npos);
+    }
+    EXPECT_EQ(sink.unwritten_bytes(), 4U);
+    EXPECT_THROW(sink.end_batch(), spdlog::spdlog_ex);
+    EXPECT_EQ(sink.unwritten_bytes(), 4U);
+}
+
+TEST_F(LogFileSink, AFullDiskReachesTheErrorHandlerOfALogger) {
+    std::vector<std::string> errors;
+    spdlog::logger logger("core", std::make_shared<file_sink_mt>("/dev/full"));
+    logger.set_error_handler([&](const std::string& error) { errors.push_back(error); });
+    logger.info("one");
+    logger.flush();
+    ASSERT_EQ(errors.size(), 1U);
+    EXPECT_NE(errors[0].find("/dev/full"), std::string::npos) << errors[0];
+}
+
+TEST_F(LogFileSink, WhatCannotBeKeptIsCounted) {
+    file_sink_st sink("/dev/full");
+    sink.set_pattern("%v");
+    const std::vector<std::string> batch(100, std::string(9999, 'x'));
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_THROW(logBatch(sink, batch), spdlog::spdlog_ex);
+    }
+    const std::size_t kept = sink.unwritten_bytes() / 10000;
+    EXPECT_EQ(sink.unwritten_bytes() % 10000, 0U);
+    EXPECT_GE(kept, 100U);
+    EXPECT_EQ(kept + sink.lost_records(), 300U);
+}
+
+/// No file of this process may be longer meanwhile. A write gets as far as it can first.
+class FileLimit {
+public:
+    explicit FileLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+        getrlimit(RLIMIT_FSIZE, &before_);
+        const rlimit limit{bytes, before_.rlim_max};
+        setrlimit(RLIMIT_FSIZE, &limit);
+    }
+    FileLimit(const FileLimit&) = delete;
+    FileLimit& operator=(const FileLimit&) = delete;
+    ~FileLimit() {
+        setrlimit(RLIMIT_FSIZE, &before_);
+        (void)std::signal(SIGXFSZ, handler_);
+    }
+
+private:
+    void (*handler_)(int);
+    rlimit before_{};
+};
+
+TEST_F(LogFileSink, WhatWasWrittenInPartIsGoneOnWithLater) {
+    file_sink_st sink(path_);
+    sink.set_pattern("%v");
+    std::string expected;
+    std::vector<std::string> texts;
+    for (int i = 0; i < 1000; ++i) {
+        texts.push_back(std::to_string(i));
+        expected += texts.back() + '\n';
+    }
+    {
+        const FileLimit limit(1003);
+        logBatch(sink, texts);
+        EXPECT_THROW(sink.end_batch(), spdlog::spdlog_ex);
+        EXPECT_EQ(contentOf(path_).size(), 1003U);
+        EXPECT_THROW(sink.flush(), spdlog::spdlog_ex);
+    }
+    sink.log(message("after"));
+    sink.flush();
+    EXPECT_EQ(contentOf(path_), expected + "after\n");
+    EXPECT_EQ(sink.lost_records(), 0U);
+}
+
+void doNothing(int) {
+}
+
+// Signals interrupt the writes to a pipe that is mostly full, some before their first byte, some
+// after it.
+TEST_F(LogFileSink, SignalsAndWritesInPartLoseNothing) {
+    struct sigaction handler {};
+    handler.sa_handler = doNothing;
+    struct sigaction before {};
+    ASSERT_EQ(sigaction(SIGUSR1, &handler, &before), 0);
+    ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
+    std::string expected;
+    std::thread writer([&] {
+        file_sink_st sink(path_);
+        sink.set_pattern("%v");
+        for (int i = 0; i < 100000; ++i) {
+            const std::string text = std::to_string(i);
+            expected += text + '\n';
+            const log_msg each = message(text);
+            sink.log_batch(&each, 1);
+        }
+    });
+    std::ifstream reader(path_, std::ios::binary);
+    std::string received;
+    char part[512];
+    while (reader.read(part, sizeof part) || reader.gcount() > 0) {
+        received.append(part, static_cast<std::size_t>(reader.gcount()));
+        pthread_kill(writer.native_handle(), SIGUSR1);
+    }
+    writer.join();
+    sigaction(SIGUSR1, &before, nullptr);
+    EXPECT_TRUE(received == expected);
+}
+
+/// Refuses messages that say so.
+class Moody final : public spdlog::formatter {
+public:
+    void format(const log_msg& each, spdlog::memory_buf_t& to) override {
+        const std::string_view text(each.payload.data(), each.payload.size());
+        to.append(text.data(), text.data() + text.size());
+        if (text == "no") {
+            throw std::runtime_error("no");
+        }
+    }
+    std::unique_ptr<spdlog::formatter> clone() const override { return std::make_unique<Moody>(); }
+};
+
+TEST_F(LogFileSink, AFormatterThatThrowsCostsItsOwnRecord) {
+    file_sink_st sink(path_);
+    sink.set_formatter(std::make_unique<Moody>());
+    EXPECT_THROW(logBatch(sink, {"a", "no", "b", "no", "c"}), std::runtime_error);
+    EXPECT_THROW(sink.log(message("no")), std::runtime_error);
+    sink.log(message("d"));
+    sink.flush();
+    EXPECT_EQ(contentOf(path_), "abcd");
+}
+
+TEST_F(LogFileSink, AMessageLargerThanTheBufferIsWritten) {
+    file_sink_st sink(path_);
+    sink.set_pattern("%v");
+    const std::string text(3000000, 'x');
+    sink.log(message(text));
+    logBatch(sink, {"a", text, "b"});
+    sink.end_batch();
+    EXPECT_TRUE(contentOf(path_) == text + "\na\n" + text + "\nb\n");
+}
+
+/// A flag of the user's own.
+class Star final : public spdlog::custom_flag_formatter {
+public:
+    void format(const log_msg&, const std::tm&, spdlog::memory_buf_t& to) override {
+        to.push_back('*');
+    }
+    std::unique_ptr<spdlog::custom_flag_formatter> clone() const override {
+        return std::make_unique<Star>();
+    }
+};
+
+TEST_F(LogFileSink, FormattersOfSpdlogAreReplacedAndOthersAreNot) {
+    using sluice::log::detail::fasterFormatter;
+    const auto isOurs = [](const std::unique_ptr<spdlog::formatter>& formatter) {
+        return dynamic_cast<const sluice::log::pattern_formatter*>(formatter.get()) != nullptr;
+    };
+    EXPECT_TRUE(isOurs(fasterFormatter(std::make_unique<spdlog::pattern_formatter>("%v"))));
+    EXPECT_FALSE(isOurs(fasterFormatter(std::make_unique<Moody>())));
+    auto withFlag = std::make_unique<spdlog::pattern_formatter>();
+    withFlag->add_flag<Star>('*').set_pattern("%* %v");
+    EXPECT_FALSE(isOurs(fasterFormatter(std::move(withFlag))));
+}
+
+TEST_F(LogFileSink, WhatReplacesAFormatterWritesTheSame) {
+    const auto utc = spdlog::pattern_time_type::utc;
+    spdlog::pattern_formatter theirs("%H %v", utc, "|");
+    const auto ours = sluice::log::detail::fasterFormatter(theirs.clone());
+    const log_msg each = message("one");
+    spdlog::memory_buf_t expected;
+    spdlog::memory_buf_t written;
+    theirs.format(each, expected);
+    ours->format(each, written);
+    EXPECT_EQ(std::string(written.data(), written.size()),
+              std::string(expected.data(), expected.size()));
+}
+
+TEST_F(LogFileSink, FactoriesRegisterALoggerWithTheirPattern) {
+    const auto logger = sluice::log::file_logger_mt("file-mt", path_, true);
+    EXPECT_EQ(spdlog::get("file-mt"), logger);
+    logger->set_pattern("%n %v");
+    logger->info("one {}", 1);
+    logger->flush();
+    EXPECT_EQ(contentOf(path_), "file-mt one 1\n");
+    spdlog::drop("file-mt");
+
+    sluice::log::file_logger_st("file-st", folder_ / "st.txt")->info("two");
+    spdlog::drop("file-st");
+    EXPECT_NE(contentOf(folder_ / "st.txt").find("[file-st] [info] two"), std::string::npos);
+}
+
+TEST_F(LogFileSink, ThreadsWriteWholeLinesInTheirOrder) {
+    constexpr int each = 2000;
+    constexpr std::size_t threads = 4;
+    {
+        const auto sink = std::make_shared<file_sink_mt>(path_);
+        sink->set_pattern("%v");
+        std::vector<std::thread> crew;
+        for (std::size_t thread = 0; thread < threads; ++thread) {
+            crew.emplace_back([&sink, thread] {
+                for (int i = 0; i < each; ++i) {
+                    const std::string text = std::to_string(thread) + ' ' + std::to_string(i);
+                    const log_msg single = message(text);
+                    if (i % 100 == 99) {
+                        sink->log_batch(&single, 1);
+                        sink->end_batch();
+                    } else {
+                        sink->log(single);
+                    }
+                }
+            });
+        }
+        for (std::thread& thread : crew) {
+            thread.join();
+        }
+    }
+    std::istringstream lines(contentOf(path_));
+    std::vector<int> next(threads, 0);
+    std::size_t thread = 0;
+    int number = 0;
+    while (lines >> thread >> number) {
+        ASSERT_LT(thread, threads);
+        EXPECT_EQ(number, next[thread]++);
+    }
+    EXPECT_EQ(next, std::vector<int>(threads, each));
+}
+
+}  // namespace

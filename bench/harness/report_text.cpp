@@ -39,6 +39,11 @@ std::string rowFlags(const Result& result) {
             text += std::string("  ") + shown;
         }
     }
+    if (result.series.counts.backInTime != 0) {
+        text += format("  %.2f %% of the lines BACK_IN_TIME",
+                       100 * double(result.series.counts.backInTime) /
+                           double(result.series.counts.delivered));
+    }
     return text;
 }
 
@@ -69,6 +74,23 @@ std::string eventText(const RoundPlan& plan) {
            ", " + std::to_string(plan.messages) + " times in a round";
 }
 
+std::string logText(const RoundPlan& plan) {
+    return counted(plan.producers(), "thread") + " " +
+           placeText(plan.placement, plan.placement.producerCpus) + ", the thread behind the log " +
+           placeText(plan.placement, {plan.placement.consumerCpu}) + ", " +
+           std::to_string(plan.capacity) + " slots, " + std::to_string(plan.messages) +
+           " records in a round";
+}
+
+// Calls that come at their time, and not one after the other.
+std::string pacedCallText(const RoundPlan& plan) {
+    const std::string every = plan.load > 0
+                                  ? format("at %.0f %% of its own throughput", 100 * plan.load)
+                                  : format("one every %.0f ns", plan.intervalNs);
+    return "one thread " + placeText(plan.placement, plan.placement.producerCpus) + ", " + every +
+           ", " + std::to_string(plan.messages) + " in a round";
+}
+
 std::string whatText(const Scenario& scenario) {
     return scenario.what.empty()
                ? kindName(scenario.kind) + ", " + std::to_string(scenario.messageBytes) +
@@ -78,10 +100,12 @@ std::string whatText(const Scenario& scenario) {
 
 std::string threadsText(const Result& result) {
     const Kind kind = result.scenario.kind;
-    return hasConsumer(kind)         ? crewText(result.plan)
-           : passesMessages(kind)    ? aloneText(result.plan)
-           : kind == Kind::eventCost ? eventText(result.plan)
-                                     : threadText(result.plan);
+    return hasConsumer(kind)                                    ? crewText(result.plan)
+           : passesMessages(kind)                               ? aloneText(result.plan)
+           : kind == Kind::eventCost                            ? eventText(result.plan)
+           : kind == Kind::logThroughput                        ? logText(result.plan)
+           : result.plan.intervalNs > 0 || result.plan.load > 0 ? pacedCallText(result.plan)
+                                                                : threadText(result.plan);
 }
 
 void printTitle(std::ostream& out, const Result& result) {

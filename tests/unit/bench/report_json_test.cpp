@@ -21,7 +21,7 @@ TEST(ReportJsonTest, TagsEveryResultWithItsLayer) {
     Report report = sampleReport();
     for (const Kind kind : {Kind::throughput, Kind::loadedLatency, Kind::idleLatency,
                             Kind::rawEnqueue, Kind::overflow, Kind::callCost, Kind::callLatency,
-                            Kind::residentMemory, Kind::eventCost}) {
+                            Kind::residentMemory, Kind::eventCost, Kind::logThroughput}) {
         report.results[0].scenario.kind = kind;
         const auto result = toJson(report)["results"][0];
         EXPECT_EQ(result["kind"], kindName(kind));

@@ -17,17 +17,7 @@ namespace {
 
 #if defined(SLUICE_PEER_QUILL)
 
-// What spdlog's 8192 slots are: a record with one number takes 40 bytes.
-struct Bounded : quill::FrontendOptions {
-    static constexpr quill::QueueType queue_type = quill::QueueType::BoundedBlocking;
-    static constexpr std::size_t initial_queue_capacity = std::size_t{512} * 1024;
-};
-
-template <class Options>
 class QuillLog {
-    using Frontend = quill::FrontendImpl<Options>;
-    using Logger = quill::LoggerImpl<Options>;
-
 public:
     static constexpr bool inTimeOrder = false;
 
@@ -35,15 +25,15 @@ public:
         quill::Backend::start();
         quill::FileSinkConfig config;
         config.set_open_mode('w');
-        logger_ = Frontend::create_or_get_logger(
-            path, Frontend::template create_or_get_sink<quill::FileSink>(path, config),
+        logger_ = quill::Frontend::create_or_get_logger(
+            path, quill::Frontend::create_or_get_sink<quill::FileSink>(path, config),
             quill::PatternFormatterOptions{"[%(time)] [bench] [%(log_level)] %(message)",
                                            "%Y-%m-%d %H:%M:%S.%Qus", quill::Timezone::LocalTime});
     }
     QuillLog(const QuillLog&) = delete;
     QuillLog& operator=(const QuillLog&) = delete;
     ~QuillLog() {
-        Frontend::remove_logger_blocking(logger_);
+        quill::Frontend::remove_logger_blocking(logger_);
         quill::Backend::stop();
     }
 
@@ -53,39 +43,28 @@ public:
     void drain() { logger_->flush_log(); }
 
 private:
-    Logger* logger_;
+    quill::Logger* logger_;
 };
 
 #endif
 
-void addOne(LogSubjects& subjects, const std::string& id, const std::string& use,
-            const std::string& bound) {
+}  // namespace
+
+void addQuill(LogSubjects& subjects) {
     Subject info;
-    info.id = id;
+    info.id = "quill";
     info.library = "quill";
-    info.use = use;
-    info.features.bound = bound;
+    info.use = "LOG_INFO, all options as they are";
+    info.features.bound = "unbounded";
     info.features.blocking = true;
 #if defined(SLUICE_PEER_QUILL)
     info.version = std::to_string(quill::VersionMajor) + "." + std::to_string(quill::VersionMinor) +
                    "." + std::to_string(quill::VersionPatch);
-    if (id == "quill") {
-        addLog<QuillLog<quill::FrontendOptions>>(subjects, info);
-    } else {
-        addLog<QuillLog<Bounded>>(subjects, info);
-    }
+    addLog<QuillLog>(subjects, info);
 #else
     info.absentBecause = notCompiledIn("SLUICE_PEER_QUILL_INCLUDE");
     subjects.push_back({info, {}});
 #endif
-}
-
-}  // namespace
-
-void addQuill(LogSubjects& subjects) {
-    addOne(subjects, "quill", "LOG_INFO, all options as they are", "unbounded");
-    addOne(subjects, "quill:bounded", "LOG_INFO, BoundedBlocking, 512 KiB for each thread",
-           "512 KiB");
 }
 
 }  // namespace sluice::bench

@@ -1,6 +1,6 @@
 # The modules that exist, with their level. A module may use every module of a lower level and no
 # other; tools/check_sources.py reads this same list and holds the includes to it. A line is
-# `sluice_module(<name> LEVEL <n> [THREADS])`, lower levels first.
+# `sluice_module(<name> LEVEL <n> [THREADS] [PACKAGE <package> TARGET <target>])`, lower levels first.
 
 sluice_module(base LEVEL 0)
 sluice_module(fixed LEVEL 1)
@@ -8,6 +8,7 @@ sluice_module(memory LEVEL 1 THREADS)
 sluice_module(wait LEVEL 2 THREADS)
 sluice_module(queue LEVEL 3 THREADS)
 sluice_module(event LEVEL 4 THREADS)
+sluice_module(log LEVEL 4 THREADS PACKAGE spdlog TARGET spdlog::spdlog)
 sluice_separate_header(bus_prometheus bus/prometheus_collector.hpp
     PACKAGE prometheus-cpp TARGET prometheus-cpp::core)
 sluice_module(bus LEVEL 5 THREADS)

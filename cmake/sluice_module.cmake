@@ -20,11 +20,27 @@ function(sluice_declare target exported)
         FILES ${ARGN})
 endfunction()
 
-# sluice_module(<name> LEVEL <n> [THREADS]): every header of the module's folder belongs to it.
+# sluice_needs(<target> <package> <package's target>): the target's headers need another package, which
+# not every user has. So the target is in no umbrella. A program that links it finds the package first;
+# here that is wanted only to check the headers and to test them.
+macro(sluice_needs target package provider)
+    target_link_libraries(${target} INTERFACE ${provider})
+    if(PROJECT_IS_TOP_LEVEL)
+        find_package(${package} CONFIG QUIET)
+    endif()
+    if(NOT TARGET ${provider})
+        set_target_properties(${target} PROPERTIES VERIFY_INTERFACE_HEADER_SETS OFF)
+    endif()
+endmacro()
+
+# sluice_module(<name> LEVEL <n> [THREADS] [PACKAGE <package> TARGET <target>]): every header of the
+# module's folder belongs to it. A module that needs a package of others is in no umbrella.
 function(sluice_module name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "THREADS" "LEVEL" "")
-    if(arg_UNPARSED_ARGUMENTS OR NOT DEFINED arg_LEVEL)
-        message(FATAL_ERROR "sluice_module(${name}): write LEVEL <n> and, if needed, THREADS")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "THREADS" "LEVEL;PACKAGE;TARGET" "")
+    if(arg_UNPARSED_ARGUMENTS OR NOT DEFINED arg_LEVEL OR
+            (DEFINED arg_PACKAGE AND NOT DEFINED arg_TARGET))
+        message(FATAL_ERROR "sluice_module(${name}): write LEVEL <n> and, if needed, THREADS and "
+            "PACKAGE <package> TARGET <target>")
     endif()
 
     file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${SLUICE_INCLUDE_DIR}/sluice/${name}/*.hpp")
@@ -42,15 +58,20 @@ function(sluice_module name)
         target_link_libraries(sluice_${name} INTERFACE Threads::Threads)
     endif()
 
-    list(APPEND SLUICE_MODULES ${name})
-    set(SLUICE_MODULES "${SLUICE_MODULES}" PARENT_SCOPE)
-    set(SLUICE_LEVEL_${name} ${arg_LEVEL} PARENT_SCOPE)
+    if(arg_PACKAGE)
+        sluice_needs(sluice_${name} ${arg_PACKAGE} ${arg_TARGET})
+        list(APPEND SLUICE_SEPARATE_TARGETS ${name})
+        set(SLUICE_SEPARATE_TARGETS "${SLUICE_SEPARATE_TARGETS}" PARENT_SCOPE)
+    else()
+        list(APPEND SLUICE_MODULES ${name})
+        set(SLUICE_MODULES "${SLUICE_MODULES}" PARENT_SCOPE)
+        set(SLUICE_LEVEL_${name} ${arg_LEVEL} PARENT_SCOPE)
+    endif()
 endfunction()
 
-# sluice_separate_header(<name> <module>/<header> PACKAGE <package> TARGET <target>): a header that needs
-# a target of another package, which not every user of its module has. So it has a target of its own,
-# sluice::<name>, and is in no umbrella. Write it before its module. A program that links it finds the
-# package first; here that is wanted only to check the header and to test it.
+# sluice_separate_header(<name> <module>/<header> PACKAGE <package> TARGET <target>): a header of a
+# module that, unlike the rest of it, needs a package of others. It has a target of its own,
+# sluice::<name>. Write it before its module.
 function(sluice_separate_header name header)
     cmake_parse_arguments(PARSE_ARGV 2 arg "" "PACKAGE;TARGET" "")
     if(arg_UNPARSED_ARGUMENTS OR NOT arg_PACKAGE OR NOT arg_TARGET)
@@ -59,13 +80,8 @@ function(sluice_separate_header name header)
     cmake_path(GET header PARENT_PATH module)
     set(path "${SLUICE_INCLUDE_DIR}/sluice/${header}")
     sluice_declare(sluice_${name} ${name} "${path}")
-    target_link_libraries(sluice_${name} INTERFACE sluice_${module} ${arg_TARGET})
-    if(PROJECT_IS_TOP_LEVEL)
-        find_package(${arg_PACKAGE} CONFIG QUIET)
-    endif()
-    if(NOT TARGET ${arg_TARGET})
-        set_target_properties(sluice_${name} PROPERTIES VERIFY_INTERFACE_HEADER_SETS OFF)
-    endif()
+    target_link_libraries(sluice_${name} INTERFACE sluice_${module})
+    sluice_needs(sluice_${name} ${arg_PACKAGE} ${arg_TARGET})
     list(APPEND SLUICE_SEPARATE_HEADERS "${path}")
     set(SLUICE_SEPARATE_HEADERS "${SLUICE_SEPARATE_HEADERS}" PARENT_SCOPE)
     list(APPEND SLUICE_SEPARATE_TARGETS ${name})

@@ -11,6 +11,7 @@ TEST_CASE = re.compile(r"^\s*(TYPED_)?TEST(_F|_P)?\(", re.MULTILINE)
 UMBRELLA_INCLUDE = re.compile(r"^#include <sluice/([\w/]+\.hpp)>$")
 INCLUDE_ROOT = Path("include/sluice")
 MODULE_LIST = Path("cmake/modules.cmake")
+SEPARATE_MODULE = re.compile(r"^\s*sluice_module\((\w+)\s[^)]*\bPACKAGE\b", re.MULTILINE)
 SEPARATE_HEADER = re.compile(r"^\s*sluice_separate_header\(\w+\s+([\w/]+\.hpp)\b", re.MULTILINE)
 
 
@@ -46,24 +47,25 @@ def check_tests(root):
     return problems
 
 
-def separate_headers(root):
-    """The headers that need a package of others, as in cmake/modules.cmake."""
+def that_need_a_package(root, pattern):
+    """What in cmake/modules.cmake needs a package of others: headers, or whole modules."""
     modules = root / MODULE_LIST
-    return set(SEPARATE_HEADER.findall(modules.read_text("utf-8"))) if modules.is_file() else set()
+    return set(pattern.findall(modules.read_text("utf-8"))) if modules.is_file() else set()
 
 
 def check_umbrellas(root):
     """<sluice/<module>.hpp> includes all public headers of the module, sluice.hpp all umbrellas.
 
-    Headers that need a package of others are in none.
+    A header that needs a package of others is in none, a module that does is not in sluice.hpp.
     """
-    separate = separate_headers(root)
+    separate = that_need_a_package(root, SEPARATE_HEADER)
     wanted = {}
     for header in public_headers(root):
         headers = wanted.setdefault(header.parts[0], set())
         if header.as_posix() not in separate:
             headers.add(header.as_posix())
-    wanted["sluice"] = {f"{module}.hpp" for module in wanted}
+    apart = that_need_a_package(root, SEPARATE_MODULE)
+    wanted["sluice"] = {f"{module}.hpp" for module in wanted if module not in apart}
 
     problems = []
     for module, headers in wanted.items():

@@ -1,0 +1,14 @@
+#pragma once
+
+// Asynchronous, time-ordered logging for spdlog. It is not part of <sluice/sluice.hpp>, since it needs
+// spdlog.
+
+#include <sluice/log/async_factory.hpp>
+#include <sluice/log/async_sink.hpp>
+#include <sluice/log/backend.hpp>
+#include <sluice/log/backend_options.hpp>
+#include <sluice/log/batch_sink.hpp>
+#include <sluice/log/default_backend.hpp>
+#include <sluice/log/functions.hpp>
+#include <sluice/log/logger.hpp>
+#include <sluice/log/overflow_policy.hpp>

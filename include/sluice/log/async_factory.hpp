@@ -1,0 +1,46 @@
+#pragma once
+
+/// \file
+/// Factories for spdlog's functions that make loggers.
+///
+///     auto log = spdlog::basic_logger_mt<sluice::log::async_factory>("name", "file.log");
+///
+/// They make a logger of the default back end, which begins with the first one, and register it with
+/// spdlog, as spdlog's own factories do.
+///
+/// Tests: tests/unit/log/async_factory_test.cpp.
+
+#include <sluice/log/default_backend.hpp>
+#include <sluice/log/logger.hpp>
+#include <sluice/log/overflow_policy.hpp>
+
+#include <spdlog/details/registry.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace sluice::log {
+
+template <overflow_policy Policy>
+struct async_factory_impl {
+    template <class Sink, class... Args>
+    static std::shared_ptr<async_logger> create(std::string name, Args&&... args) {
+        auto sink = std::make_shared<Sink>(std::forward<Args>(args)...);
+        auto made = std::make_shared<async_logger>(std::move(name), std::move(sink),
+                                                   default_backend(), Policy);
+        spdlog::details::registry::instance().initialize_logger(made);
+        return made;
+    }
+};
+
+/// Callers wait for room.
+using async_factory = async_factory_impl<overflow_policy::block>;
+
+/// Callers do not wait: the thread's oldest records make room.
+using async_factory_nonblock = async_factory_impl<overflow_policy::overrun_oldest>;
+
+/// Callers do not wait: the new record is not taken.
+using async_factory_discard = async_factory_impl<overflow_policy::discard_new>;
+
+}  // namespace sluice::log

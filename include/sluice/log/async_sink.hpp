@@ -1,0 +1,134 @@
+#pragma once
+
+/// \file
+/// async_sink: a sink that hands what it gets to other sinks, on a back end's thread.
+///
+/// Use it to make a logger asynchronous that exists already, spdlog's default logger included;
+/// make_async() does it in one call. Use async_logger for new loggers: it copies less.
+///
+/// Unlike those of a logger, changes of pattern and formatter travel with the records: what was
+/// logged before a change is printed in the old form.
+///
+/// Who may call what: any thread any member, but set_error_handler() while nobody logs. flush()
+/// returns at once.
+///
+/// Errors of the wrapped sinks go to the error handler given here, on the back end's thread; without
+/// one, as in spdlog, to stderr. When the back end has ended, log() and flush() throw spdlog_ex, which
+/// a logger hands to its own error handler.
+///
+/// Tests: tests/unit/log/async_sink_test.cpp.
+
+#include <sluice/log/backend.hpp>
+#include <sluice/log/default_backend.hpp>
+#include <sluice/log/detail/logger_handle.hpp>
+#include <sluice/log/overflow_policy.hpp>
+
+#include <spdlog/logger.h>
+#include <spdlog/pattern_formatter.h>
+#include <spdlog/sinks/sink.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace sluice::log {
+
+class async_sink final : public spdlog::sinks::sink {
+public:
+    /// Takes over `sinks`, each with its level and its form. Throws spdlog_ex without a back end.
+    async_sink(std::vector<spdlog::sink_ptr> sinks, const std::shared_ptr<backend>& by,
+               overflow_policy policy = overflow_policy::block)
+        : engine_(existing(by)), policy_(policy),
+          errors_(std::make_shared<detail::ErrorChannel>("async_sink", &error_handler_)),
+          handle_(engine_, std::string(), sinks, errors_) {}
+
+    explicit async_sink(spdlog::sink_ptr wrapped,
+                        const std::shared_ptr<backend>& by = default_backend(),
+                        overflow_policy policy = overflow_policy::block)
+        : async_sink(std::vector<spdlog::sink_ptr>{std::move(wrapped)}, by, policy) {}
+
+    async_sink(const async_sink&) = delete;
+    async_sink& operator=(const async_sink&) = delete;
+    ~async_sink() override { errors_->release(); }
+
+    void set_error_handler(spdlog::err_handler handler) { error_handler_ = std::move(handler); }
+
+    void log(const spdlog::details::log_msg& message) override {
+        const detail::RecordText text(message, message.logger_name);
+        detail::RecordHead head;
+        head.logger = &handle_.state();
+        head.site = nullptr;
+        head.time = message.time;
+        head.thread = static_cast<std::uint32_t>(message.thread_id);
+        head.level = static_cast<std::uint8_t>(message.level);
+        head.flags = text.flags() | detail::OwnTime::flags(message.time);
+        const detail::Posted posted = engine_->post(
+            head, text.size(), policy_, [&](std::byte* to) noexcept { text.write(to); });
+        refuse(posted == detail::Posted::closed);
+    }
+
+    void flush() override { refuse(!handle_.flush()); }
+
+    void set_pattern(const std::string& pattern) override {
+        set_formatter(std::make_unique<spdlog::pattern_formatter>(pattern));
+    }
+
+    void set_formatter(std::unique_ptr<spdlog::formatter> formatter) override {
+        std::unique_ptr<detail::Control> control =
+            std::make_unique<Reform>(handle_.state(), std::move(formatter));
+        refuse(!engine_->send(control));
+    }
+
+private:
+    /// Gives the wrapped sinks another form.
+    class Reform : public detail::Control {
+    public:
+        Reform(const detail::LoggerState& state, std::unique_ptr<spdlog::formatter> formatter)
+            : state_(state), formatter_(std::move(formatter)) {}
+
+        void run() noexcept override {
+            for (const detail::SinkEntry& entry : state_.sinks) {
+                detail::guarded(*state_.errors, {},
+                                [&] { entry.sink->set_formatter(formatter_->clone()); });
+            }
+        }
+
+    private:
+        const detail::LoggerState& state_;
+        std::unique_ptr<spdlog::formatter> formatter_;
+    };
+
+    static std::shared_ptr<detail::Engine> existing(const std::shared_ptr<backend>& by) {
+        std::shared_ptr<detail::Engine> engine = detail::Access::engine(by);
+        if (!engine) {
+            spdlog::throw_spdlog_ex("async_sink: it needs a back end");
+        }
+        return engine;
+    }
+
+    static void refuse(bool hasEnded) {
+        if (__builtin_expect(hasEnded, 0)) {
+            spdlog::throw_spdlog_ex("async_sink: the back end doesn't exist anymore");
+        }
+    }
+
+    const std::shared_ptr<detail::Engine> engine_;
+    const overflow_policy policy_;
+    spdlog::err_handler error_handler_;
+    const std::shared_ptr<detail::ErrorChannel> errors_;
+    const detail::LoggerHandle handle_;
+};
+
+/// From now on a back end calls the sinks of this logger. To be called while nobody uses it.
+inline void make_async(spdlog::logger& logger,
+                       const std::shared_ptr<backend>& by = default_backend(),
+                       overflow_policy policy = overflow_policy::block) {
+    std::vector<spdlog::sink_ptr>& sinks = logger.sinks();
+    auto wrapped = std::make_shared<async_sink>(sinks, by, policy);
+    sinks.assign(1, std::move(wrapped));
+}
+
+}  // namespace sluice::log

@@ -1,0 +1,107 @@
+#pragma once
+
+/// \file
+/// backend: the thread that writes what loggers log, and the lanes between them.
+///
+/// Purpose: what spdlog's thread pool is to its asynchronous loggers, with a lane for each logging
+/// thread, so that threads do not wait for each other, and with records written in the order in which
+/// they were logged.
+///
+/// Most programs need only one, which `async_factory`, `init()` and their like make. Make one of your
+/// own where some loggers should not wait for the sinks of others: back ends share nothing.
+///
+/// Order: lines leave in the order of the log calls, across all threads. If one call returned before
+/// another began, its line is first. The price: a thread that was interrupted for some time within
+/// the few nanoseconds in which its record is stamped holds up all lines of this back end, until it
+/// goes on; `backend_options::max_hold` limits it.
+///
+/// Who may call what: any thread anything. Several may log while one destroys the back end.
+///
+/// The end: shutdown(), and the destructor, take nothing more, write everything taken before, and end
+/// the thread. Loggers may live on: what they log is refused, counted, and reported through their
+/// error handlers. A sink may end its own back end; then the rest is not waited for.
+///
+/// Errors: what cannot be set up throws spdlog_ex.
+///
+/// Tests: tests/unit/log/backend_test.cpp.
+
+#include <sluice/log/backend_options.hpp>
+#include <sluice/log/detail/engine.hpp>
+
+#include <spdlog/common.h>
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace sluice::log {
+
+namespace detail {
+struct Access;
+}
+
+class backend {
+public:
+    /// Starts the thread.
+    explicit backend(const backend_options& options = {}) : engine_(make(options)) {
+        engine_->start();
+    }
+    backend(const backend&) = delete;
+    backend& operator=(const backend&) = delete;
+
+    /// As shutdown(options.drain_timeout).
+    ~backend() { shutdown(engine_->options().drain_timeout); }
+
+    /// Waits until everything logged before, by whatever thread, is written, and the sinks of all
+    /// loggers are flushed. False when `timeout` passed first, when the back end has ended, and at
+    /// once when it is called from a sink or an error handler, which would wait for itself.
+    bool flush_wait(std::chrono::nanoseconds timeout = no_limit) {
+        return engine_->flushAndWait(timeout);
+    }
+
+    /// Takes no more records and waits until those taken are written. False when `timeout` passed
+    /// first, and what is left then is not written but counted. A second call does nothing.
+    bool shutdown(std::chrono::nanoseconds timeout = no_limit) {
+        const std::lock_guard<std::mutex> lock(ending_);
+        if (!isEnded_) {
+            isEnded_ = true;
+            isComplete_ = engine_->close(timeout);
+        }
+        return isComplete_;
+    }
+
+private:
+    friend struct detail::Access;
+
+    static std::shared_ptr<detail::Engine> make(const backend_options& options) {
+        try {
+            return std::make_shared<detail::Engine>(options);
+        } catch (const std::invalid_argument& error) {
+            spdlog::throw_spdlog_ex(std::string("sluice::log::backend: ") + error.what());
+        }
+    }
+
+    const std::shared_ptr<detail::Engine> engine_;
+    std::mutex ending_;
+    bool isEnded_ = false;
+    bool isComplete_ = false;
+};
+
+namespace detail {
+
+/// For what makes loggers.
+struct Access {
+    static const std::shared_ptr<Engine>& engine(const backend& of) noexcept { return of.engine_; }
+
+    /// Null for none.
+    static std::shared_ptr<Engine> engine(const std::shared_ptr<backend>& of) noexcept {
+        return of ? of->engine_ : nullptr;
+    }
+};
+
+}  // namespace detail
+
+}  // namespace sluice::log

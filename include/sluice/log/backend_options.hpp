@@ -1,0 +1,44 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <string>
+
+namespace sluice::log {
+
+/// The longest duration there is: for ever, as far as a program is concerned.
+inline constexpr std::chrono::nanoseconds no_limit = std::chrono::nanoseconds::max();
+
+/// How a back end is set up. What cannot work is refused by its constructor with a spdlog_ex that
+/// names the value and the limit.
+struct backend_options {
+    /// Room of each logging thread: so many messages, and so many bytes. A message that is larger
+    /// than all the bytes is taken all the same, in a block of its own.
+    std::size_t queue_size = 8192;
+    std::size_t queue_bytes = std::size_t{1} << 20U;
+
+    /// How long a thread that was interrupted in the middle of a log call may hold up the output.
+    /// Without a limit the order of lines is strict. With one, a record that comes later than that
+    /// may be printed out of order; statistics() counts those.
+    std::chrono::nanoseconds max_hold = no_limit;
+
+    /// How long the destructor waits until everything is written. What is left then is counted.
+    std::chrono::nanoseconds drain_timeout = no_limit;
+
+    /// A line "N records dropped" goes to the log where records are missing, at most one in so long.
+    /// Zero: a line at each gap. `no_limit`: none.
+    std::chrono::nanoseconds notice_interval = std::chrono::seconds(1);
+
+    /// Called on the worker when it begins and before it ends. What they throw is reported on stderr.
+    std::function<void()> on_thread_start;
+    std::function<void()> on_thread_stop;
+
+    /// The worker's name as ps and debuggers show it; Linux shows the first 15 characters.
+    std::string thread_name = "sluice-log";
+
+    /// The processor that the worker stays on; negative: wherever the system puts it.
+    int cpu = -1;
+};
+
+}  // namespace sluice::log

@@ -1,0 +1,117 @@
+#pragma once
+
+/// \file
+/// A handler of fatal signals that lets the back ends write what was logged.
+///
+/// Without it, records that wait in lanes are lost with the process. With it, the thread that
+/// crashes waits, at most as long as it is told, until the workers of all back ends have written what
+/// was logged before, and have flushed the sinks. Then the signal takes its course: an earlier
+/// handler, or the end of the process, with a core where one is wanted.
+///
+/// Opt-in, and best effort: the process is damaged. The worker cannot be helped that crashes itself,
+/// nor one whose sink waits for what the crashed thread holds. A thread that crashed in the middle of
+/// a log call keeps back what others logged after that.
+///
+/// Any thread may call install_crash_handler(), also again: later settings replace earlier ones.
+///
+/// Tests: tests/unit/log/crash_handler_test.cpp.
+
+#include <sluice/log/backend_options.hpp>
+#include <sluice/log/detail/process.hpp>
+
+#include <spdlog/common.h>
+
+#include <atomic>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstddef>
+#include <ctime>
+#include <initializer_list>
+
+namespace sluice::log {
+
+namespace detail {
+
+/// What the handler knows; it lives for ever.
+class CrashHandler {
+public:
+    static CrashHandler& instance() {
+        static CrashHandler* const forEver = new CrashHandler;
+        return *forEver;
+    }
+
+    void install(std::chrono::nanoseconds timeout, std::initializer_list<int> signals) {
+        // Relaxed: the handler may be running already, and either value is good.
+        timeout_.store(timeout.count(), std::memory_order_relaxed);
+        static_cast<void>(Process::instance());  // made here: it allocates
+        for (const int signal : signals) {
+            install(signal);
+        }
+    }
+
+private:
+    static constexpr std::size_t signalCount = 65;
+
+    void install(int signal) {
+        struct sigaction mine = {};
+        mine.sa_handler = &CrashHandler::handle;
+        mine.sa_flags = SA_ONSTACK;
+        sigemptyset(&mine.sa_mask);
+        struct sigaction before = {};
+        if (signal <= 0 || static_cast<std::size_t>(signal) >= signalCount ||
+            sigaction(signal, &mine, &before) != 0) {
+            spdlog::throw_spdlog_ex("sluice::log::install_crash_handler(): signal " +
+                                        std::to_string(signal) + " cannot be handled",
+                                    errno);
+        }
+        if ((before.sa_flags & SA_SIGINFO) != 0 || before.sa_handler != &CrashHandler::handle) {
+            before_[static_cast<std::size_t>(signal)] = before;
+        }
+    }
+
+    static void handle(int signal) {
+        const int savedErrno = errno;
+        CrashHandler& self = instance();
+        // Relaxed: whoever is first rescues; the others, on threads that crash meanwhile, wait, too.
+        if (!self.isRescuing_.exchange(true, std::memory_order_relaxed)) {
+            Process::instance().forEach([](ProcessMember& member) { member.beginRescue(); });
+        }
+        self.waitForRescue();
+        // It comes again as soon as this handler has returned.
+        sigaction(signal, &self.before_[static_cast<std::size_t>(signal)], nullptr);
+        raise(signal);
+        errno = savedErrno;
+    }
+
+    void waitForRescue() const noexcept {
+        const auto start = std::chrono::steady_clock::now();
+        const std::chrono::nanoseconds timeout(timeout_.load(std::memory_order_relaxed));
+        for (;;) {
+            bool isOver = true;
+            Process::instance().forEach(
+                [&](ProcessMember& member) { isOver = isOver && member.isRescued(); });
+            if (isOver || std::chrono::steady_clock::now() - start >= timeout) {
+                return;
+            }
+            const struct timespec nap = {0, 200'000};
+            nanosleep(&nap, nullptr);
+        }
+    }
+
+    std::atomic<std::chrono::nanoseconds::rep> timeout_{0};
+    std::atomic<bool> isRescuing_{false};
+    std::array<struct sigaction, signalCount> before_{};
+};
+
+}  // namespace detail
+
+/// Handles these signals from now on. Throws spdlog_ex if one cannot be handled.
+inline void install_crash_handler(std::chrono::nanoseconds timeout = std::chrono::seconds(5),
+                                  std::initializer_list<int> signals = {SIGSEGV, SIGBUS, SIGFPE,
+                                                                        SIGILL, SIGABRT}) {
+    detail::CrashHandler::instance().install(timeout, signals);
+}
+
+}  // namespace sluice::log

@@ -1,0 +1,92 @@
+#pragma once
+
+/// \file
+/// The back end that loggers get when nobody says which.
+///
+/// It begins with the first logger, or with init(). When the program ends it writes everything, and
+/// from then on whoever logs (destructors of static objects, of thread_local ones, other threads)
+/// writes its own record before the call returns.
+///
+/// Any thread may call anything. Tests: tests/unit/log/default_backend_test.cpp.
+
+#include <sluice/log/backend.hpp>
+#include <sluice/log/backend_options.hpp>
+
+#include <spdlog/details/registry.h>
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+
+namespace sluice::log {
+
+namespace detail {
+
+/// Lives for ever, since static objects may log whenever they are destroyed.
+class DefaultBackend {
+public:
+    static DefaultBackend& instance() {
+        static DefaultBackend* const forEver = new DefaultBackend;
+        static const AtExit atExit{*forEver};
+        return *forEver;
+    }
+
+    std::shared_ptr<backend> get() {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        if (!backend_) {
+            backend_ = std::make_shared<backend>();
+        }
+        return backend_;
+    }
+
+    std::shared_ptr<backend> exchange(std::shared_ptr<backend> next) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        std::swap(backend_, next);
+        return next;
+    }
+
+    std::shared_ptr<backend> peek() {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        return backend_;
+    }
+
+private:
+    /// The program ends.
+    struct AtExit {
+        explicit AtExit(DefaultBackend& of) : holder(of) {
+            // spdlog's registry is made before this, hence destroyed after it: its loggers find
+            // their back end.
+            static_cast<void>(spdlog::details::registry::instance());
+        }
+        ~AtExit() {
+            if (const std::shared_ptr<backend> last = holder.peek()) {
+                last->flush_wait(Access::engine(*last)->options().drain_timeout);
+                Access::engine(*last)->leave(Access::engine(*last)->options().drain_timeout);
+            }
+        }
+        AtExit(const AtExit&) = delete;
+        AtExit& operator=(const AtExit&) = delete;
+
+        DefaultBackend& holder;
+    };
+
+    std::mutex mutex_;
+    std::shared_ptr<backend> backend_;
+};
+
+}  // namespace detail
+
+/// The default back end; begins it when there is none.
+inline std::shared_ptr<backend> default_backend() { return detail::DefaultBackend::instance().get(); }
+
+/// Replaces the default back end; the old one ends when nobody else holds it. Loggers keep the one
+/// they were made with. Null: the next logger begins a new one.
+inline void set_default_backend(std::shared_ptr<backend> next) {
+    // The old one ends when the result goes, under no lock.
+    static_cast<void>(detail::DefaultBackend::instance().exchange(std::move(next)));
+}
+
+}  // namespace sluice::log

@@ -1,0 +1,372 @@
+#pragma once
+
+/// \file
+/// Engine: what a back end and its loggers share.
+///
+/// A logger has a share in the engine, so that it may log at any time, also when the back end that
+/// made it has gone: then the engine refuses, and the logger says so.
+///
+///     log call -> post() -> the thread's lane ...
+///     flush(), the end of a logger -> send() -> the list of controls ...
+///     harvest(): look, then what was logged and sent before, in the order of the stamps
+///
+/// Who may call what: any thread any member, unless it says otherwise. Harvests exclude each other:
+/// the worker makes them; when it has left for good, whoever logs; around fork(), the caller.
+///
+/// Errors: those of sinks go to the loggers. post() throws what registering a thread may throw.
+
+#include <sluice/log/backend_options.hpp>
+#include <sluice/log/detail/barrier.hpp>
+#include <sluice/log/detail/control_list.hpp>
+#include <sluice/log/detail/display_time.hpp>
+#include <sluice/log/detail/idle_pacing.hpp>
+#include <sluice/log/detail/intake.hpp>
+#include <sluice/log/detail/logger_list.hpp>
+#include <sluice/log/detail/process.hpp>
+#include <sluice/log/detail/record_writer.hpp>
+#include <sluice/log/detail/worker_thread.hpp>
+#include <sluice/log/overflow_policy.hpp>
+#include <sluice/wait/deadline.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+namespace sluice::log::detail {
+
+class Engine : public std::enable_shared_from_this<Engine>, private ProcessMember {
+public:
+    using Records = Intake<RecordHead>;
+
+    explicit Engine(const backend_options& options)
+        : options_(options), intake_(intakeOptions(options)) {
+        Process::instance().add(*this);
+    }
+    Engine(const Engine&) = delete;
+    Engine& operator=(const Engine&) = delete;
+    ~Engine() {
+        Process::instance().remove(*this);
+        controls_.close();
+    }
+
+    /// A record for the calling thread's lane; `write(to)` fills in its bytes. What could not be
+    /// taken is counted here.
+    template <class Write>
+    Posted post(const RecordHead& head, std::size_t bytes, overflow_policy policy, Write&& write) {
+        const Posted posted =
+            intake_.post(head, bytes, inLaneTerms(policy), std::forward<Write>(write));
+        if (__builtin_expect(posted != Posted::ok, 0)) {
+            // Relaxed: counts, which publish nothing.
+            auto& counter = posted == Posted::closed ? refused_ : head.logger->discarded;
+            counter.fetch_add(1, std::memory_order_relaxed);
+        }
+        attend();
+        return posted;
+    }
+
+    /// Hands over a control; false, and it is still the caller's, when the back end has ended.
+    [[nodiscard]] bool send(std::unique_ptr<Control>& control) noexcept {
+        if (!controls_.push(control, [this]() noexcept { return intake_.now(); })) {
+            return false;
+        }
+        intake_.wake();
+        attend();
+        return true;
+    }
+
+    LoggerList& loggers() noexcept { return loggers_; }
+    Records& records() noexcept { return intake_; }
+    const Records& records() const noexcept { return intake_; }
+    const backend_options& options() const noexcept { return options_; }
+
+    /// Whether the calling thread is inside a harvest of any back end: in a sink, a formatter, an
+    /// error handler.
+    static bool isInHarvest() noexcept { return harvested_ != nullptr; }
+
+    std::uint64_t refused() const noexcept { return refused_.load(std::memory_order_relaxed); }
+    std::uint64_t delivered() const noexcept { return delivered_.load(std::memory_order_relaxed); }
+
+    /// Starts the worker. One thread at a time may call this, leave() and close().
+    void start() {
+        setMode(Mode::worker);
+        worker_.start(options_, [engine = shared_from_this()] { engine->work(); });
+    }
+
+    /// The worker writes what there is, and ends; from now on whoever logs writes it, too. False when
+    /// `atMost` passed first: then nothing more is taken, and the worker ends when it can.
+    bool leave(std::chrono::nanoseconds atMost) {
+        setMode(Mode::caller);
+        if (endWorker(atMost)) {
+            return true;
+        }
+        intake_.close();
+        setMode(Mode::closed);
+        return false;
+    }
+
+    /// Nothing more is taken; the worker writes what there is, and ends. False when `atMost` passed
+    /// first: then what is left is not written.
+    bool close(std::chrono::nanoseconds atMost) {
+        intake_.close();
+        const bool isOver = endWorker(atMost);
+        setMode(Mode::closed);
+        if (isOver) {
+            controls_.close();
+        }
+        return isOver;
+    }
+
+    /// Everything logged before by anyone is written, and the sinks are flushed; false when `atMost`
+    /// passed first, the back end has ended, or the caller is inside a harvest.
+    bool flushAndWait(std::chrono::nanoseconds atMost) {
+        const auto end = deadlineAfter<std::chrono::steady_clock>(atMost);
+        const auto done = std::make_shared<Signal>();
+        std::unique_ptr<Control> barrier = std::make_unique<Barrier>(loggers_, done);
+        if (isInHarvest() || !send(barrier)) {
+            return false;
+        }
+        // Where nobody else harvests, a logging thread may have held up the first try.
+        while (mode_.load(std::memory_order_relaxed) == Mode::caller) {
+            if (done->waitUntil(std::min(end, soon()))) {
+                break;
+            }
+            if (std::chrono::steady_clock::now() >= end) {
+                return false;
+            }
+            attend();
+        }
+        return done->waitUntil(end) && done->isGood();
+    }
+
+    /// Writes what was logged and sent before, in order. Returns the watermark it has reached.
+    Key harvest() noexcept {
+        const std::lock_guard<std::mutex> lock(harvesting_);
+        return harvestLocked();
+    }
+
+private:
+    /// Who harvests.
+    enum class Mode : unsigned char {
+        worker,  ///< the worker
+        nobody,  ///< a worker that is still to be started: in the child of a fork()
+        caller,  ///< whoever has logged: the worker has left
+        closed   ///< nothing is taken any more
+    };
+
+    /// Marks the thread that harvests.
+    class Harvesting {
+    public:
+        explicit Harvesting(const Engine& engine) noexcept : before_(harvested_) {
+            harvested_ = &engine;
+        }
+        ~Harvesting() { harvested_ = before_; }
+        Harvesting(const Harvesting&) = delete;
+        Harvesting& operator=(const Harvesting&) = delete;
+
+    private:
+        const Engine* before_;
+    };
+
+    /// So many records are written before their room is given back, and before the worker looks
+    /// whether it was given up.
+    static constexpr std::size_t longestChunk = 1024;
+
+    static IntakeOptions intakeOptions(const backend_options& options) {
+        IntakeOptions result;
+        result.laneMessages = options.queue_size;
+        result.laneBytes = options.queue_bytes;
+        result.maxHold = options.max_hold;
+        return result;
+    }
+
+    /// A sink that waited for room would wait for itself.
+    static Overflow inLaneTerms(overflow_policy policy) noexcept {
+        switch (policy) {
+            case overflow_policy::overrun_oldest:
+                return Overflow::overrunOldest;
+            case overflow_policy::block:
+                return isInHarvest() ? Overflow::discardNew : Overflow::block;
+            default:
+                return Overflow::discardNew;
+        }
+    }
+
+    /// After a record or a control was handed over: somebody must come for it.
+    ///
+    /// Sequentially consistent, as setMode(), the announcement of a record and the look at the lanes
+    /// are: who reads the old mode has announced its record before the worker's last look.
+    void attend() noexcept {
+        if (__builtin_expect(mode_.load(std::memory_order_seq_cst) != Mode::worker, 0) &&
+            !isInHarvest()) {
+            attendMyself();
+        }
+    }
+
+    [[gnu::cold, gnu::noinline]] void attendMyself() noexcept {
+        if (mode_.load(std::memory_order_seq_cst) == Mode::nobody) {
+            restart();
+        }
+        if (mode_.load(std::memory_order_seq_cst) == Mode::caller) {
+            harvest();
+        }
+    }
+
+    /// Starts the worker of a forked child. Without one, whoever logs does its work.
+    void restart() noexcept {
+        const std::lock_guard<std::mutex> lock(restarting_);
+        if (mode_.load(std::memory_order_seq_cst) == Mode::nobody) {
+            try {
+                start();
+            } catch (const std::exception&) {
+                setMode(Mode::caller);
+            }
+        }
+    }
+
+    void setMode(Mode mode) noexcept { mode_.store(mode, std::memory_order_seq_cst); }
+
+    bool endWorker(std::chrono::nanoseconds atMost) {
+        mayLeave_.store(true, std::memory_order_release);
+        intake_.wake();
+        if (!worker_.isThisThread() && worker_.join(atMost)) {
+            return true;
+        }
+        isAbandoned_.store(true, std::memory_order_relaxed);  // it tells nothing but to stop
+        intake_.wake();
+        worker_.giveUp();
+        return false;
+    }
+
+    static std::chrono::steady_clock::time_point soon() {
+        return std::chrono::steady_clock::now() + std::chrono::milliseconds(5);
+    }
+
+    Key harvestLocked() noexcept {
+        const Harvesting scope(*this);
+        const std::uint64_t rescue = rescueWanted_.load(std::memory_order_acquire);
+        const Key limit = intake_.look();
+        display_.adjust(limit, std::chrono::steady_clock::now(), spdlog::log_clock::now());
+        controls_.takeBefore(limit, [&](Control& control, Key key) {
+            // What was logged before the call has a stamp that is not later.
+            write(key + 1);
+            writer_.endBatch();
+            control.run();
+        });
+        write(limit);
+        writer_.endBatch();
+        // Relaxed: only who harvests writes it.
+        if (rescueDone_.load(std::memory_order_relaxed) != rescue) {
+            static_cast<void>(loggers_.flush());
+            rescueDone_.store(rescue, std::memory_order_release);
+        }
+        return limit;
+    }
+
+    void work() {
+        IdlePacing pacing;
+        Key last = 0;
+        for (;;) {
+            if (last == 0 && mayLeave_.load(std::memory_order_acquire)) {
+                last = intake_.now();
+            }
+            const std::uint64_t before = delivered();
+            const Key reached = harvest();
+            if (last != 0 && (reached > last || isAbandoned_.load(std::memory_order_relaxed))) {
+                return;
+            }
+            if (pacing.shouldPark(delivered() - before)) {
+                intake_.waitForWork(std::chrono::steady_clock::now() + std::chrono::seconds(1));
+            }
+        }
+    }
+
+    /// All visible records before `limit`.
+    void write(Key limit) {
+        std::size_t count = longestChunk;
+        while (count != 0 && !isAbandoned_.load(std::memory_order_relaxed)) {
+            count = intake_.emitBefore(
+                limit, longestChunk,
+                [this](const Records::Record& record) {
+                    writer_.add(record.head, record.payload, record.size,
+                                display_.show(record.head, record.key));
+                },
+                [this] { writer_.endRun(); });
+            // Relaxed: only who harvests writes it.
+            delivered_.store(delivered() + count, std::memory_order_relaxed);
+        }
+    }
+
+    /// What was logged until now is written by the parent alone: the child starts with nothing. In
+    /// between no other thread writes, so no sink's lock is held, and no sink holds back a text that
+    /// both would write.
+    void beforeFork() noexcept override {
+        harvesting_.lock();
+        harvestLocked();
+        static_cast<void>(loggers_.flush());
+        restarting_.lock();
+        controls_.lock();
+        loggers_.lock();
+    }
+    void afterForkInParent() noexcept override {
+        loggers_.unlock();
+        controls_.unlock();
+        restarting_.unlock();
+        harvesting_.unlock();
+    }
+    void afterForkInChild() noexcept override {
+        loggers_.unlock();
+        controls_.unlock();
+        controls_.forget();
+        intake_.afterForkInChild();
+        intake_.look();
+        while (intake_.emitBefore(endOfTime, longestChunk, [](const Records::Record&) {}, [] {}) !=
+               0) {
+        }
+        if (worker_.isRunning()) {
+            worker_.forget();
+            if (!mayLeave_.load(std::memory_order_acquire)) {
+                setMode(Mode::nobody);
+            }
+        }
+        restarting_.unlock();
+        harvesting_.unlock();
+    }
+
+    void beginRescue() noexcept override {
+        rescueWanted_.fetch_add(1, std::memory_order_acq_rel);
+        intake_.wake();
+    }
+    bool isRescued() const noexcept override {
+        return mode_.load(std::memory_order_seq_cst) != Mode::worker || harvested_ == this ||
+               rescueDone_.load(std::memory_order_acquire) ==
+                   rescueWanted_.load(std::memory_order_acquire);
+    }
+
+    /// The engine that this thread harvests.
+    inline static thread_local const Engine* harvested_ = nullptr;
+
+    const backend_options options_;
+    std::atomic<Mode> mode_{Mode::worker};
+    Records intake_;
+    LoggerList loggers_;
+    ControlList controls_;
+    std::mutex harvesting_;
+    std::mutex restarting_;
+    RecordWriter writer_;
+    DisplayTime display_;
+    std::atomic<std::uint64_t> delivered_{0};
+    std::atomic<std::uint64_t> refused_{0};
+    std::atomic<std::uint64_t> rescueWanted_{0};
+    std::atomic<std::uint64_t> rescueDone_{0};
+    std::atomic<bool> mayLeave_{false};
+    std::atomic<bool> isAbandoned_{false};
+    WorkerThread worker_;
+};
+
+}  // namespace sluice::log::detail

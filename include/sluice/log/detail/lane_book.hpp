@@ -1,0 +1,326 @@
+#pragma once
+
+/// \file
+/// LaneBook: the lanes of one intake and who owns them.
+
+#include <sluice/base/backoff.hpp>
+#include <sluice/base/cache_line.hpp>
+#include <sluice/base/spin_lock.hpp>
+#include <sluice/base/thread_table.hpp>
+#include <sluice/log/detail/lane.hpp>
+#include <sluice/log/detail/quiet_thread.hpp>
+#include <sluice/wait/event_count.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+
+namespace sluice::log::detail {
+
+/// What lanes have carried.
+struct LaneCounts {
+    std::uint64_t logged = 0;     ///< accepted
+    std::uint64_t discarded = 0;  ///< refused for want of room
+    std::uint64_t overrun = 0;    ///< accepted, and evicted by later ones
+    std::uint64_t lost = 0;       ///< half-made by a thread that was cancelled, or died
+
+    LaneCounts& operator+=(const LaneCounts& other) noexcept {
+        logged += other.logged;
+        discarded += other.discarded;
+        overrun += other.overrun;
+        lost += other.lost;
+        return *this;
+    }
+};
+
+/// Gives each thread that asks a lane of its own, takes it back when the thread ends, and hands it
+/// on when the back end has emptied it. One lane more, the shared one, is there for everybody who
+/// cannot use his own; it is used under a lock that is tried for and never waited for in a signal
+/// handler.
+///
+/// Who may call what: the members under "Back end" by one thread at a time, the others by any
+/// thread. The list is changed and walked under a spin lock; no user code, no allocation and no
+/// signal handler's post runs under it.
+///
+/// Lifetime: counted, as ThreadTable needs it. The intake is one user, each thread with a lane
+/// another.
+///
+/// Tests: those of Intake.
+template <class Traits>
+class LaneBook {
+    using Platform = typename Traits::Platform;
+    using Lock = BasicSpinLock<Platform>;
+    template <class T>
+    using Atomic = typename Platform::template Atomic<T>;
+
+public:
+    using Lane = detail::Lane<Traits>;
+
+    /// A lane in the book.
+    struct Slot : Lane {
+        Slot(LaneBook& b, const LaneLimits& limits) : Lane(limits), book(b) {}
+
+        LaneBook& book;
+        Slot* next = nullptr;
+        Slot* previous = nullptr;
+        bool isKnown = false;  // to the back end
+    };
+    using Threads = ThreadTable<LaneBook>;
+
+    /// Lanes without an owner that are kept for the next threads.
+    static constexpr std::size_t mostSpare = 4;
+
+    LaneBook(const LaneLimits& limits, const LaneLimits& sharedLimits)
+        : limits_(limits), shared_(new Slot(*this, sharedLimits)) {
+        add(*shared_);
+    }
+    LaneBook(const LaneBook&) = delete;
+    LaneBook& operator=(const LaneBook&) = delete;
+
+    /// The intake lets go; no post is under way.
+    void abandon() noexcept {
+        isAbandoned_.store(true, std::memory_order_release);
+        forEach([](Slot& slot) { slot.freeRing(); });
+        letGo();
+    }
+
+    // ---- For ThreadTable
+
+    [[nodiscard]] bool isAbandoned() const noexcept {
+        return isAbandoned_.load(std::memory_order_acquire);
+    }
+
+    Slot& enroll(const void* /*thread*/) {
+        Slot* slot = takeSpare();
+        if (slot == nullptr) {
+            slot = new Slot(*this, limits_);
+        }
+        slot->begin(thisThread());
+        users_.fetch_add(1, std::memory_order_relaxed);  // relaxed: the caller holds the intake
+        const QuietThread quiet;
+        const std::lock_guard<Lock> turn(lock_);
+        add(*slot);
+        return *slot;
+    }
+
+    static void dismiss(Slot& slot) noexcept {
+        LaneBook& book = slot.book;
+        slot.end();
+        book.leavers_.fetch_add(1, std::memory_order_release);
+        book.letGo();
+    }
+
+    // ---- The shared lane
+
+    [[nodiscard]] Lane& shared() noexcept { return *shared_; }
+
+    /// Tries to become the one who uses the shared lane; gives up soon when it `mayNotWait`, and at
+    /// once when this thread is using it already.
+    bool lockShared(bool mayNotWait) noexcept {
+        const void* const me = Threads::mark();
+        BasicBackoff<Platform> backoff;
+        for (unsigned left = mayNotWait ? 16 : 100000; left != 0; --left) {
+            const void* holder = nullptr;
+            if (sharedHolder_.compare_exchange_strong(holder, me, std::memory_order_acquire,
+                                                      std::memory_order_relaxed)) {
+                return true;
+            }
+            if (holder == me) {
+                return false;
+            }
+            backoff.wait();
+        }
+        return false;
+    }
+    void unlockShared() noexcept { sharedHolder_.store(nullptr, std::memory_order_release); }
+
+    void countDropped() noexcept { dropped_.fetch_add(1, std::memory_order_relaxed); }
+
+    // ---- Closing and waking
+
+    [[nodiscard]] const Atomic<bool>& closed() const noexcept { return closed_; }
+
+    void close() noexcept {
+        closed_.store(true, std::memory_order_seq_cst);
+        forEach([](Slot& slot) { slot.wakeOwner(); });
+    }
+
+    [[nodiscard]] BasicEventCount<Platform>& events() noexcept { return events_; }
+
+    // ---- Back end
+
+    /// Changes when a lane is added.
+    [[nodiscard]] std::uint64_t version() const noexcept {
+        return version_.load(std::memory_order_seq_cst);
+    }
+    /// Calls visit(Slot&) for each lane that was added since it was called last, under the lock.
+    /// Returns the version that is then known.
+    template <class Visit>
+    std::uint64_t visitNew(Visit visit) {
+        const QuietThread quiet;
+        const std::lock_guard<Lock> turn(lock_);
+        for (Slot* slot = first_; slot != nullptr && !slot->isKnown; slot = slot->next) {
+            visit(*slot);
+            slot->isKnown = true;
+        }
+        return version();
+    }
+
+    /// Lanes that their owners have left and that have not been handed on.
+    [[nodiscard]] std::size_t leavers() const noexcept {
+        return leavers_.load(std::memory_order_acquire);
+    }
+
+    /// A thread was found dead: its share in the book ends, as in dismiss().
+    void dismissDead() noexcept {
+        leavers_.fetch_add(1, std::memory_order_relaxed);  // relaxed: read by the same thread
+        letGo();
+    }
+
+    /// Hands on a lane that its owner has left and that is empty.
+    void recycle(Slot& slot) noexcept {
+        Slot* unwanted = nullptr;
+        {
+            const QuietThread quiet;
+            const std::lock_guard<Lock> turn(lock_);
+            (slot.previous == nullptr ? first_ : slot.previous->next) = slot.next;
+            if (slot.next != nullptr) {
+                slot.next->previous = slot.previous;
+            }
+            --size_;
+            gone_ += countsOf(slot);
+            slot.reset();
+            if (spares_ < mostSpare) {
+                slot.next = spare_;
+                spare_ = &slot;
+                ++spares_;
+            } else {
+                unwanted = &slot;
+            }
+        }
+        leavers_.fetch_sub(1, std::memory_order_relaxed);
+        delete unwanted;
+    }
+
+    // ---- Anybody
+
+    /// Calls visit(Slot&) for each lane, under the lock.
+    template <class Visit>
+    void forEach(Visit visit) {
+        const QuietThread quiet;
+        const std::lock_guard<Lock> turn(lock_);
+        for (Slot* slot = first_; slot != nullptr; slot = slot->next) {
+            visit(*slot);
+        }
+    }
+
+    /// Of all lanes, those that are no longer there included. `visit(const Slot&)` sees each lane
+    /// that is.
+    template <class Visit>
+    LaneCounts counts(Visit visit) {
+        const QuietThread quiet;
+        const std::lock_guard<Lock> turn(lock_);
+        LaneCounts sum = gone_;
+        sum.discarded += dropped_.load(std::memory_order_relaxed);
+        for (const Slot* slot = first_; slot != nullptr; slot = slot->next) {
+            sum += countsOf(*slot);
+            visit(*slot);
+        }
+        return sum;
+    }
+
+    static LaneCounts countsOf(const Slot& slot) noexcept {
+        return {slot.logged(), slot.discarded(), slot.overrun(), slot.lost()};
+    }
+
+    /// Lanes of threads, and those that are kept for others.
+    [[nodiscard]] std::size_t laneCount() noexcept {
+        const QuietThread quiet;
+        const std::lock_guard<Lock> turn(lock_);
+        return size_ - 1 + spares_;
+    }
+
+    // ---- Fork
+
+    void lockForFork() noexcept { lock_.lock(); }
+    void unlockAfterFork() noexcept { lock_.unlock(); }
+
+    /// In the child, with the lock that was taken before the fork.
+    void resetInChild() noexcept {
+        const Lane* const own = Threads::find(this, Threads::hash(this));
+        sharedHolder_.store(nullptr, std::memory_order_relaxed);
+        for (Slot* slot = first_; slot != nullptr; slot = slot->next) {
+            const bool had = slot != shared_ && slot != own && !slot->hasLeft();
+            slot->resetInChild(slot == own, slot == shared_);
+            slot->isKnown = false;
+            if (had) {
+                dismissDead();
+            }
+        }
+    }
+
+private:
+    ~LaneBook() {
+        while (Slot* const slot = first_) {
+            first_ = slot->next;
+            delete slot;
+        }
+        while (Slot* const slot = spare_) {
+            spare_ = slot->next;
+            delete slot;
+        }
+    }
+
+    void add(Slot& slot) noexcept {
+        slot.isKnown = false;
+        slot.previous = nullptr;
+        slot.next = first_;
+        if (first_ != nullptr) {
+            first_->previous = &slot;
+        }
+        first_ = &slot;
+        ++size_;
+        version_.fetch_add(1, std::memory_order_seq_cst);
+    }
+
+    Slot* takeSpare() noexcept {
+        const QuietThread quiet;
+        const std::lock_guard<Lock> turn(lock_);
+        Slot* const slot = spare_;
+        if (slot != nullptr) {
+            spare_ = slot->next;
+            --spares_;
+        }
+        return slot;
+    }
+
+    void letGo() noexcept {
+        // Acquire and release: the last one must see what the others did to their lanes.
+        if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+            delete this;
+        }
+    }
+
+    // What every post reads and hardly anybody writes.
+    alignas(cacheLineSize) Atomic<bool> closed_{false};
+    Atomic<bool> isAbandoned_{false};
+    const LaneLimits limits_;
+    BasicEventCount<Platform> events_;  // the back end waits for work
+    Atomic<std::uint64_t> version_{0};
+
+    alignas(cacheLineSize) Lock lock_;
+    Slot* first_ = nullptr;
+    Slot* spare_ = nullptr;
+    std::size_t size_ = 0;
+    std::size_t spares_ = 0;
+    LaneCounts gone_;
+    Atomic<std::size_t> leavers_{0};
+    Atomic<std::size_t> users_{1};
+
+    alignas(cacheLineSize) Atomic<const void*> sharedHolder_{nullptr};
+    Slot* const shared_;
+    Atomic<std::uint64_t> dropped_{0};
+};
+
+}  // namespace sluice::log::detail

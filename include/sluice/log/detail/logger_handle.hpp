@@ -1,0 +1,69 @@
+#pragma once
+
+#include <sluice/log/detail/engine.hpp>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace sluice::log::detail {
+
+/// Flushes one logger's sinks.
+class Flush : public Control {
+public:
+    explicit Flush(const LoggerState& logger) noexcept : logger_(logger) {}
+    void run() noexcept override { RecordWriter::flush(logger_); }
+
+private:
+    const LoggerState& logger_;
+};
+
+/// A logger's share in an engine. When it goes, the back end is told, and deletes the state when it
+/// has written the records that point to it.
+///
+/// One thread at a time may call the members that are not const, and none other beside them.
+class LoggerHandle {
+public:
+    LoggerHandle() = default;
+
+    /// May throw std::bad_alloc.
+    LoggerHandle(std::shared_ptr<Engine> engine, const std::string& name,
+                 const std::vector<spdlog::sink_ptr>& sinks, std::shared_ptr<ErrorChannel> errors)
+        : engine_(std::move(engine)) {
+        auto state = std::make_unique<LoggerState>(name, sinks, std::move(errors));
+        state_ = state.get();
+        end_ = engine_->loggers().add(std::move(state));
+    }
+    LoggerHandle(LoggerHandle&& other) noexcept { swap(other); }
+    LoggerHandle& operator=(LoggerHandle other) noexcept {
+        swap(other);
+        return *this;
+    }
+    ~LoggerHandle() {
+        if (end_ && !engine_->send(end_)) {
+            end_.reset();  // the back end has ended: nobody else looks at the state
+        }
+    }
+
+    LoggerState& state() const noexcept { return *state_; }
+
+    /// False when the back end has ended. May throw std::bad_alloc.
+    bool flush() const {
+        std::unique_ptr<Control> control = std::make_unique<Flush>(*state_);
+        return engine_->send(control);
+    }
+
+private:
+    void swap(LoggerHandle& other) noexcept {
+        std::swap(engine_, other.engine_);
+        std::swap(state_, other.state_);
+        std::swap(end_, other.end_);
+    }
+
+    std::shared_ptr<Engine> engine_;
+    LoggerState* state_ = nullptr;
+    std::unique_ptr<Control> end_;
+};
+
+}  // namespace sluice::log::detail

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <sluice/log/batch_sink.hpp>
+#include <sluice/log/detail/error_channel.hpp>
+
+#include <spdlog/sinks/sink.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace sluice::log::detail {
+
+/// A sink, and the same one as a batch_sink if it is one.
+struct SinkEntry {
+    explicit SinkEntry(spdlog::sink_ptr taken)
+        : sink(std::move(taken)), batch(dynamic_cast<batch_sink*>(sink.get())) {}
+
+    spdlog::sink_ptr sink;
+    batch_sink* batch;
+};
+
+/// What the back end knows of a logger: the records in the lanes point here. It outlives the logger:
+/// the back end deletes it when every record stamped before the logger's end has been written. So no
+/// record counts references.
+///
+/// Its name, sinks and channel never change. Counters: any thread adds.
+class LoggerState {
+public:
+    LoggerState(std::string loggerName, const std::vector<spdlog::sink_ptr>& sinkList,
+                std::shared_ptr<ErrorChannel> channel)
+        : name(std::move(loggerName)), errors(std::move(channel)) {
+        sinks.reserve(sinkList.size());
+        for (const spdlog::sink_ptr& sink : sinkList) {
+            sinks.emplace_back(sink);
+        }
+    }
+
+    /// Whether these are the sinks, in this order.
+    bool has(const std::vector<spdlog::sink_ptr>& others) const noexcept {
+        bool same = sinks.size() == others.size();
+        for (std::size_t i = 0; same && i < sinks.size(); ++i) {
+            same = sinks[i].sink == others[i];
+        }
+        return same;
+    }
+
+    bool hasSameSinks(const LoggerState& other) const noexcept {
+        bool same = sinks.size() == other.sinks.size();
+        for (std::size_t i = 0; same && i < sinks.size(); ++i) {
+            same = sinks[i].sink == other.sinks[i].sink;
+        }
+        return same;
+    }
+
+    const std::string name;
+    std::vector<SinkEntry> sinks;
+    const std::shared_ptr<ErrorChannel> errors;
+
+    /// Records of this logger that found no room. Relaxed: a count, which publishes nothing.
+    std::atomic<std::uint64_t> discarded{0};
+    /// How many of them the log itself has told of. The back end's own.
+    std::uint64_t told = 0;
+};
+
+}  // namespace sluice::log::detail

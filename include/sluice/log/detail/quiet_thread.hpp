@@ -1,0 +1,55 @@
+#pragma once
+
+/// \file
+/// QuietThread: what a thread may not do just now.
+
+#include <sluice/log/detail/record.hpp>
+
+#include <cstdint>
+
+#if defined(__linux__)
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#else
+#include <functional>
+#include <thread>
+#endif
+
+namespace [[gnu::visibility("default")]] sluice {
+namespace log::detail {
+
+/// While one lives, the calling thread's posts neither allocate nor wait: they use the thread's
+/// lane if it has one that is free, else the shared one, and are counted when that cannot be had.
+///
+/// For signal handlers, which may have interrupted malloc(), and around the intake's own locks. A
+/// handler on a thread that already has a lane needs none. No cost to posts: only a thread without
+/// a lane asks.
+class QuietThread {
+public:
+    QuietThread() noexcept { ++depth_; }
+    ~QuietThread() { --depth_; }
+    QuietThread(const QuietThread&) = delete;
+    QuietThread& operator=(const QuietThread&) = delete;
+
+    static bool isQuiet() noexcept { return depth_ != 0; }
+
+private:
+    // Volatile: the only other reader is a signal handler of the same thread.
+    inline static thread_local volatile int depth_ = 0;
+};
+
+/// The calling thread as records name it.
+inline LaneInfo thisThread() noexcept {
+    LaneInfo info;
+#if defined(__linux__)
+    info.threadId = static_cast<std::uint64_t>(::syscall(SYS_gettid));
+    (void)::pthread_getname_np(::pthread_self(), info.threadName, sizeof info.threadName);
+#else
+    info.threadId = std::hash<std::thread::id>{}(std::this_thread::get_id());
+#endif
+    return info;
+}
+
+}  // namespace log::detail
+}  // namespace sluice

@@ -1,0 +1,194 @@
+#pragma once
+
+/// \file
+/// async_logger: a spdlog logger whose sinks are called by a back end.
+///
+/// Whatever spdlog does with a logger it does with this one: levels, patterns, the registry, clone,
+/// backtrace, flush_on, flush_every, error handlers. Different are:
+///
+/// - The level is checked and the text is formatted on the calling thread; the sinks, with their
+///   levels and patterns, are called by the back end, in the order of all calls of all threads.
+/// - What sinks throw goes to the error handler, on the back end's thread. Whatever it is, it ends
+///   there.
+/// - flush() returns at once. The sinks are flushed after all that was logged before, once for each
+///   call. flush_wait() of the back end waits.
+/// - A record that is not taken, since the lane is full or the back end has ended, is counted; the
+///   latter is also reported to the error handler, on the calling thread.
+/// - Times are printed so that they do not step back from line to line. Lines of a backtrace and
+///   times that the caller gave are printed as they are. Through a pointer to spdlog::logger a time
+///   that the caller gave is told from spdlog's own by its age: one that is later than the thread's
+///   last one and less than 10 ms old may be printed as up to 10 ms later.
+///
+/// Who may call what: as with any logger of spdlog. In particular the error handler and the list of
+/// sinks are changed while nobody logs. Records in the back end do not mind when their logger goes.
+///
+/// In a signal handler a log call is delivered or counted, and waits for nothing, if its arguments
+/// are formatted without a lock and without allocation, and if backtrace is off.
+///
+/// Cost: no allocation and no lock; the text is copied once, into the thread's lane.
+///
+/// Tests: tests/unit/log/logger_test.cpp.
+
+#include <sluice/log/backend.hpp>
+#include <sluice/log/detail/deferred_site.hpp>
+#include <sluice/log/detail/logger_handle.hpp>
+#include <sluice/log/overflow_policy.hpp>
+
+#include <spdlog/details/os.h>
+#include <spdlog/logger.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace sluice::log {
+
+class async_logger : public spdlog::logger {
+public:
+    /// Sinks from a range. As with spdlog, a back end that has gone already is an error of each call,
+    /// not of this one.
+    template <class It>
+    async_logger(std::string name, It begin, It end, const std::weak_ptr<backend>& by,
+                 overflow_policy policy = overflow_policy::block)
+        : logger(std::move(name), begin, end), engine_(detail::Access::engine(by.lock())),
+          policy_(policy),
+          errors_(std::make_shared<detail::ErrorChannel>(name_, &custom_err_handler_)) {
+        refresh();
+    }
+
+    async_logger(std::string name, spdlog::sinks_init_list sinks, const std::weak_ptr<backend>& by,
+                 overflow_policy policy = overflow_policy::block)
+        : async_logger(std::move(name), sinks.begin(), sinks.end(), by, policy) {}
+
+    async_logger(std::string name, spdlog::sink_ptr sink, const std::weak_ptr<backend>& by,
+                 overflow_policy policy = overflow_policy::block)
+        : async_logger(std::move(name), {std::move(sink)}, by, policy) {}
+
+    async_logger(const async_logger&) = delete;
+    async_logger& operator=(const async_logger&) = delete;
+    ~async_logger() override { errors_->release(); }
+
+    overflow_policy policy() const noexcept { return policy_; }
+
+    /// A logger of that name with the same sinks, back end, policy and settings.
+    std::shared_ptr<spdlog::logger> clone(std::string name) override {
+        return std::shared_ptr<async_logger>(new async_logger(*this, std::move(name)));
+    }
+
+    using spdlog::logger::log;
+
+    /// A message with a time of the caller's, which is printed as it is.
+    void log(spdlog::log_clock::time_point time, spdlog::source_loc source,
+             spdlog::level::level_enum level, spdlog::string_view_t text) {
+        const bool isEnabled = should_log(level);
+        if (isEnabled || should_backtrace()) {
+            const detail::OwnTime scope;
+            log_it_({time, source, name_, level, text}, isEnabled, should_backtrace());
+        }
+    }
+
+    /// A message whose arguments the back end formats: `write(to)` encodes `size` bytes of them as
+    /// `site.print` expects them. The caller has checked the level.
+    template <class Write>
+    void log_deferred(const detail::DeferredSite& site, std::size_t size, Write&& write) {
+        if (should_backtrace()) {
+            log_formatted(site, size, std::forward<Write>(write));
+            return;
+        }
+        detail::RecordHead head;
+        head.site = &site;
+        head.time = {};
+        head.thread = static_cast<std::uint32_t>(spdlog::details::os::thread_id());
+        head.level = static_cast<std::uint8_t>(site.level);
+        head.flags = detail::RecordHead::hasNoTime;
+        post(head, site.level, size, std::forward<Write>(write));
+    }
+
+protected:
+    void sink_it_(const spdlog::details::log_msg& message) override {
+        const detail::RecordText text(message, {});
+        detail::RecordHead head;
+        head.site = nullptr;
+        head.time = message.time;
+        head.thread = static_cast<std::uint32_t>(message.thread_id);
+        head.level = static_cast<std::uint8_t>(message.level);
+        head.flags = text.flags() | detail::OwnTime::flags(message.time);
+        post(head, message.level, text.size(), [&](std::byte* to) noexcept { text.write(to); });
+    }
+
+    void flush_() override {
+        if (engine_ == nullptr || !handle().flush()) {
+            err_handler_("async flush: the back end doesn't exist anymore");
+        }
+    }
+
+private:
+    async_logger(const async_logger& other, std::string name)
+        : logger(other), engine_(other.engine_), policy_(other.policy_) {
+        name_ = std::move(name);
+        errors_ = std::make_shared<detail::ErrorChannel>(name_, &custom_err_handler_);
+        refresh();
+    }
+
+    template <class Write>
+    void post(detail::RecordHead& head, spdlog::level::level_enum level, std::size_t size,
+              Write&& write) {
+        auto posted = detail::Posted::closed;
+        if (engine_ != nullptr) {
+            head.logger = &handle().state();
+            if (flushes(level)) {
+                head.flags |= detail::RecordHead::flushes;
+            }
+            posted = engine_->post(head, size, policy_, std::forward<Write>(write));
+        }
+        if (__builtin_expect(posted == detail::Posted::closed, 0)) {
+            err_handler_("async log: the back end doesn't exist anymore");
+        }
+    }
+
+    bool flushes(spdlog::level::level_enum level) const noexcept {
+        // Relaxed, as in spdlog: a setting that takes effect some time.
+        return level >= flush_level_.load(std::memory_order_relaxed) && level != spdlog::level::off;
+    }
+
+    /// spdlog lets everybody change the list of sinks; the back end's copy follows it.
+    const detail::LoggerHandle& handle() {
+        if (__builtin_expect(!handle_.state().has(sinks_), 0)) {
+            refresh();
+        }
+        return handle_;
+    }
+
+    [[gnu::cold]] void refresh() {
+        if (engine_ != nullptr) {
+            handle_ = detail::LoggerHandle(engine_, name_, sinks_, errors_);
+        }
+    }
+
+    /// Formats here, for the sinks and for the backtrace.
+    template <class Write>
+    [[gnu::cold]] void log_formatted(const detail::DeferredSite& site, std::size_t size,
+                                     Write&& write) {
+        try {
+            std::vector<std::byte> arguments(size);
+            write(arguments.data());
+            spdlog::memory_buf_t text;
+            site.print(site, arguments.data(), size, text);
+            log_it_({site.source, name_, site.level, {text.data(), text.size()}},
+                    should_log(site.level), true);
+        } catch (const std::exception& error) {
+            err_handler_(detail::describe(error.what(), site.source));
+        }
+    }
+
+    std::shared_ptr<detail::Engine> engine_;
+    overflow_policy policy_;
+    std::shared_ptr<detail::ErrorChannel> errors_;
+    detail::LoggerHandle handle_;
+};
+
+}  // namespace sluice::log

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <sluice/log/detail/intake.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace sluice::test {
+
+/// Which record of which thread.
+struct Label {
+    std::uint32_t thread = 0;
+    std::uint32_t number = 0;
+
+    friend bool operator==(const Label& a, const Label& b) {
+        return a.thread == b.thread && a.number == b.number;
+    }
+};
+
+template <class Traits = log::detail::IntakeTraits>
+using LabelIntake = log::detail::Intake<Label, Traits>;
+
+inline constexpr auto blocking = log::detail::Overflow::block;
+inline constexpr auto overrunning = log::detail::Overflow::overrunOldest;
+inline constexpr auto discarding = log::detail::Overflow::discardNew;
+
+/// Posts a record whose payload is `text`.
+template <class Intake>
+log::detail::Posted postText(Intake& intake, const Label& label, const std::string& text,
+                             log::detail::Overflow policy = blocking) {
+    return intake.post(label, text.size(), policy, [&text](std::byte* to) noexcept {
+        std::memcpy(to, text.data(), text.size());
+    });
+}
+
+/// Posts a record of `size` bytes.
+template <class Intake>
+log::detail::Posted postBytes(Intake& intake, const Label& label, std::size_t size,
+                              log::detail::Overflow policy = blocking) {
+    return intake.post(label, size, policy, [size, &label](std::byte* to) noexcept {
+        std::memset(to, static_cast<int>(label.number & 0xFFU), size);
+    });
+}
+
+struct Emitted {
+    Label label;
+    log::detail::Key key;
+    std::string payload;
+    std::uint64_t threadId;
+};
+
+/// Looks once and emits what may be emitted.
+template <class Intake>
+std::vector<Emitted> harvest(Intake& intake, log::detail::Key limit = log::detail::endOfTime,
+                             std::size_t max = 256) {
+    std::vector<Emitted> all;
+    intake.look();
+    while (intake.hasBefore(limit)) {
+        intake.emitBefore(limit, max, [&all](const typename Intake::Record& record) {
+            const auto* const text = reinterpret_cast<const char*>(record.payload);
+            all.push_back(
+                {record.head, record.key, std::string(text, record.size), record.lane.threadId});
+        });
+    }
+    return all;
+}
+
+/// For a watchdog: what the intake counts.
+template <class Intake>
+auto stateOf(const Intake& intake) {
+    return [&intake](std::FILE* out) {
+        const auto sum = intake.statistics();
+        std::fprintf(out, "%zu lanes, %llu logged, %llu emitted, %llu overrun, %zu in lanes\n",
+                     sum.lanes, static_cast<unsigned long long>(sum.logged),
+                     static_cast<unsigned long long>(sum.emitted),
+                     static_cast<unsigned long long>(sum.overrun), sum.messages);
+    };
+}
+
+inline std::vector<std::uint32_t> numbersOf(const std::vector<Emitted>& all) {
+    std::vector<std::uint32_t> numbers;
+    for (const Emitted& emitted : all) {
+        numbers.push_back(emitted.label.number);
+    }
+    return numbers;
+}
+
+}  // namespace sluice::test

@@ -1,0 +1,90 @@
+#include "support/log_sinks.hpp"
+#include "support/temporary_folder.hpp"
+
+#include <sluice/log/async_factory.hpp>
+#include <sluice/log/default_backend.hpp>
+
+#include <gtest/gtest.h>
+#include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/spdlog.h>
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+
+namespace sluice::log {
+namespace {
+
+TEST(LogDefaultBackend, BeginsWithTheFirstUse) {
+    set_default_backend(nullptr);
+    const auto first = default_backend();
+    ASSERT_NE(first, nullptr);
+    EXPECT_EQ(default_backend(), first);
+    set_default_backend(nullptr);
+    EXPECT_NE(default_backend(), first);
+    set_default_backend(first);
+    EXPECT_EQ(default_backend(), first);
+}
+
+TEST(LogDefaultBackend, LoggersKeepTheOneTheyWereMadeWith) {
+    const auto first = default_backend();
+    const auto logger = async_factory::create<test::CollectingSink>("kept");
+    set_default_backend(nullptr);
+    logger->info("text");
+    EXPECT_TRUE(first->flush_wait());
+    const auto sink = std::static_pointer_cast<test::CollectingSink>(logger->sinks().front());
+    EXPECT_EQ(sink->texts().size(), 1u);
+    spdlog::drop("kept");
+}
+
+// ---- the end of the program
+
+/// Logs when it is destroyed, whenever that is.
+struct LateLogger {
+    std::shared_ptr<spdlog::logger> logger;
+    std::string text;
+    ~LateLogger() {
+        if (logger) {
+            logger->info(text);
+        }
+    }
+};
+
+/// Ends the process the way main() does, having logged to `file` at every stage.
+[[noreturn]] void logUntilTheEnd(const std::string& file) {
+    static LateLogger early;  // destroyed after the default back end, which begins later
+    set_default_backend(nullptr);
+    auto logger = spdlog::basic_logger_mt<async_factory>("late", file);
+    static LateLogger late;
+    logger->set_pattern("%v");
+    early = {logger, "static, destroyed late"};
+    late = {logger, "static, destroyed early"};
+    std::thread([&logger] {
+        thread_local LateLogger last;
+        last = {logger, "thread_local"};
+        logger->info("thread");
+    }).join();
+    thread_local LateLogger mains;
+    mains = {logger, "thread_local of the main thread"};
+    for (int i = 0; i < 3; ++i) {
+        logger->info("main");
+    }
+    logger.reset();
+    std::exit(7);  // NOLINT(concurrency-mt-unsafe): nobody else is there
+}
+
+TEST(LogDefaultBackendDeathTest, WhatIsLoggedToTheVeryEndIsWritten) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    // The child runs this test from the start, in a folder of its own; the name tells the parent.
+    const std::string file = testing::TempDir() + "sluice_late_log.txt";
+    EXPECT_EXIT(logUntilTheEnd(file), testing::ExitedWithCode(7), "");
+    EXPECT_EQ(test::contentOf(file),
+              "thread\nthread_local\nmain\nmain\nmain\nthread_local of the main thread\n"
+              "static, destroyed early\nstatic, destroyed late\n");
+    std::remove(file.c_str());
+}
+
+}  // namespace
+}  // namespace sluice::log

@@ -1,0 +1,128 @@
+#include "support/crew.hpp"
+#include "support/log_sinks.hpp"
+#include "support/watchdog.hpp"
+
+#include <sluice/log/functions.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace sluice::log {
+namespace {
+
+using test::CollectingSink;
+
+class LogFunctions : public testing::Test {
+protected:
+    ~LogFunctions() override { shutdown(); }
+
+    static std::shared_ptr<CollectingSink> sinkOf(const spdlog::logger& logger) {
+        return std::static_pointer_cast<CollectingSink>(logger.sinks().front());
+    }
+};
+
+TEST_F(LogFunctions, InitRefusesWhatSpdlogRefuses) {
+    EXPECT_THROW(init(8192, 0), spdlog::spdlog_ex);
+    EXPECT_THROW(init(8192, 1001), spdlog::spdlog_ex);
+    EXPECT_THROW(init(0, 1), spdlog::spdlog_ex);
+    EXPECT_NO_THROW(init(16, 10));
+}
+
+TEST_F(LogFunctions, InitRunsItsHooks) {
+    std::atomic<int> starts{0};
+    std::atomic<int> stops{0};
+    init(64, 1, [&] { ++starts; }, [&] { ++stops; });
+    const auto logger = create_async<CollectingSink>("core");
+    logger->info("text");
+    EXPECT_TRUE(flush_wait());
+    EXPECT_EQ(starts, 1);
+    EXPECT_EQ(stops, 0);
+    EXPECT_TRUE(shutdown());
+    EXPECT_EQ(stops, 1);
+}
+
+TEST_F(LogFunctions, InitReplacesTheBackEndAndTheOldOneWritesWhatItHas) {
+    init(64, 1);
+    const auto old = create_async<CollectingSink>("old");
+    test::Errors errors;
+    old->set_error_handler(errors.handler());
+    for (int i = 0; i < 50; ++i) {
+        old->info("text");
+    }
+    init(64, 1);
+    EXPECT_EQ(sinkOf(*old)->texts().size(), 50u);
+    old->info("refused");
+    EXPECT_EQ(errors.texts().size(), 1u);
+    const auto fresh = create_async<CollectingSink>("fresh");
+    fresh->info("text");
+    EXPECT_TRUE(flush_wait());
+    EXPECT_EQ(sinkOf(*fresh)->texts().size(), 1u);
+}
+
+TEST_F(LogFunctions, CreateAsyncRegistersALogger) {
+    const auto blocking = create_async<CollectingSink>("blocking");
+    const auto overrunning = create_async_nb<CollectingSink>("overrunning");
+    EXPECT_EQ(spdlog::get("blocking"), blocking);
+    EXPECT_EQ(dynamic_cast<async_logger&>(*blocking).policy(), overflow_policy::block);
+    EXPECT_EQ(dynamic_cast<async_logger&>(*overrunning).policy(), overflow_policy::overrun_oldest);
+}
+
+TEST_F(LogFunctions, DroppedLoggersAreWrittenToTheEnd) {
+    auto logger = create_async<CollectingSink>("core");
+    const auto sink = sinkOf(*logger);
+    for (int i = 0; i < 1000; ++i) {
+        logger->info("text");
+    }
+    logger.reset();
+    spdlog::drop("core");
+    EXPECT_TRUE(flush_wait());
+    EXPECT_EQ(sink->texts().size(), 1000u);
+}
+
+TEST_F(LogFunctions, ShutdownWritesEverythingAndALaterLoggerBeginsAnew) {
+    auto logger = create_async<CollectingSink>("core");
+    const auto sink = sinkOf(*logger);
+    for (int i = 0; i < 1000; ++i) {
+        logger->info("text");
+    }
+    EXPECT_TRUE(shutdown());
+    EXPECT_EQ(sink->texts().size(), 1000u);
+    EXPECT_EQ(spdlog::get("core"), nullptr);
+    EXPECT_TRUE(flush_wait()) << "there is nothing to wait for";
+    const auto fresh = create_async<CollectingSink>("core");
+    fresh->info("text");
+    EXPECT_TRUE(flush_wait());
+    EXPECT_EQ(sinkOf(*fresh)->texts().size(), 1u);
+}
+
+// spdlog flushes all loggers with its registry locked, and its flush waits for room in the queue.
+TEST_F(LogFunctions, FlushEveryFlushesAndNeverWaitsForRoom) {
+    const test::Watchdog watchdog([](std::FILE*) {});
+    init(4, 1);
+    const auto logger = create_async<CollectingSink>("core");
+    const auto sink = sinkOf(*logger);
+    test::Gate gate;
+    sink->onLine = [&](const spdlog::details::log_msg&) { gate.pass(); };
+    std::thread caller([&] {
+        for (int i = 0; i < 20; ++i) {
+            logger->info("text");
+        }
+    });
+    gate.awaitArrival();
+    spdlog::details::registry::instance().flush_all();
+    EXPECT_EQ(spdlog::get("core"), logger) << "the registry is free";
+    gate.open();
+    caller.join();
+    spdlog::flush_every(std::chrono::seconds(1));
+    const std::size_t before = sink->flushes();
+    test::awaitThat([&] { return sink->flushes() > before + 1; });
+}
+
+}  // namespace
+}  // namespace sluice::log

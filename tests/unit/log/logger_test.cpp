@@ -1,0 +1,412 @@
+#include "support/log_sinks.hpp"
+#include "support/temporary_folder.hpp"
+
+#include <sluice/log/backend.hpp>
+#include <sluice/log/logger.hpp>
+
+#include <gtest/gtest.h>
+#include <spdlog/details/os.h>
+#include <spdlog/pattern_formatter.h>
+#include <spdlog/sinks/basic_file_sink.h>
+
+#include <chrono>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace sluice::log {
+namespace {
+
+using namespace std::chrono_literals;
+using test::CollectingSink;
+using test::Errors;
+using test::GatedSink;
+using Texts = std::vector<std::string>;
+
+class LogLogger : public testing::Test {
+protected:
+    std::shared_ptr<async_logger> make(const std::shared_ptr<spdlog::sinks::sink>& to,
+                                       overflow_policy policy = overflow_policy::block) {
+        auto logger = std::make_shared<async_logger>("core", to, writer, policy);
+        logger->set_error_handler(errors.handler());
+        return logger;
+    }
+
+    Errors errors;
+    std::shared_ptr<CollectingSink> sink = std::make_shared<CollectingSink>();
+    std::shared_ptr<backend> writer = std::make_shared<backend>();
+    std::shared_ptr<async_logger> logger = make(sink);
+};
+
+TEST_F(LogLogger, GivesTheSinkAllThatSpdlogWould) {
+    const auto before = spdlog::details::os::now();
+    logger->log(spdlog::source_loc{"file.cpp", 7, "function"}, spdlog::level::warn, "one {}", 1);
+    logger->info("two");
+    ASSERT_TRUE(writer->flush_wait());
+    const auto lines = sink->lines();
+    ASSERT_EQ(lines.size(), 2u);
+    EXPECT_EQ(lines[0].text, "one 1");
+    EXPECT_EQ(lines[0].logger, "core");
+    EXPECT_EQ(lines[0].level, spdlog::level::warn);
+    EXPECT_EQ(lines[0].thread, spdlog::details::os::thread_id());
+    EXPECT_STREQ(lines[0].source.filename, "file.cpp");
+    EXPECT_EQ(lines[0].source.line, 7);
+    EXPECT_STREQ(lines[0].source.funcname, "function");
+    EXPECT_GE(lines[0].time, before);
+    EXPECT_LE(lines[0].time, spdlog::details::os::now());
+    EXPECT_EQ(lines[1].text, "two");
+    EXPECT_TRUE(lines[1].source.empty());
+    EXPECT_NE(lines[0].calledBy, std::this_thread::get_id());
+}
+
+TEST_F(LogLogger, TakesMessagesOfEverySizeAndContent) {
+    const std::string empty;
+    const std::string odd("a\0b\nc", 5);
+    const std::string large(3u << 20u, 'x');  // more than a lane
+    for (const std::string& text : {empty, odd, large}) {
+        logger->info(spdlog::string_view_t(text.data(), text.size()));
+    }
+    ASSERT_TRUE(writer->flush_wait());
+    EXPECT_EQ(sink->texts(), (Texts{empty, odd, large}));
+}
+
+TEST_F(LogLogger, ChecksLevelsWhereSpdlogDoes) {
+    sink->set_level(spdlog::level::err);
+    logger->set_level(spdlog::level::warn);
+    logger->info("below the logger's");
+    logger->warn("below the sink's");
+    logger->error("above both");
+    ASSERT_TRUE(writer->flush_wait());
+    EXPECT_EQ(sink->texts(), Texts{"above both"});
+}
+
+TEST_F(LogLogger, UsesThePatternOfEachSink) {
+    const auto other = std::make_shared<CollectingSink>();
+    const auto both = std::make_shared<async_logger>(
+        "both", spdlog::sinks_init_list{sink, other}, writer);
+    both->set_pattern("%n %v");
+    other->set_pattern("%l %v");
+    both->info("text");
+    ASSERT_TRUE(writer->flush_wait());
+    EXPECT_EQ(sink->formatted(), Texts{"both text"});
+    EXPECT_EQ(other->formatted(), Texts{"info text"});
+}
+
+TEST_F(LogLogger, FollowsChangesOfItsListOfSinks) {
+    const auto other = std::make_shared<CollectingSink>();
+    logger->info("one");
+    logger->sinks().push_back(other);
+    logger->info("two");
+    logger->sinks().erase(logger->sinks().begin());
+    logger->info("three");
+    ASSERT_TRUE(writer->flush_wait());
+    EXPECT_EQ(sink->texts(), (Texts{"one", "two"}));
+    EXPECT_EQ(other->texts(), (Texts{"two", "three"}));
+}
+
+// ---- flush
+
+TEST_F(LogLogger, FlushesOnceForEachCallAfterWhatWasLoggedBefore) {
+    for (int i = 0; i < 5; ++i) {
+        logger->info("line");
+        logger->flush();
+    }
+    logger->info("after");
+    writer->shutdown();
+    EXPECT_EQ(sink->linesAtFlush(), (std::vector<std::size_t>{1, 2, 3, 4, 5}));
+}
+
+TEST_F(LogLogger, FlushesOfManyThreadsAreNotMerged) {
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 8; ++i) {
+        threads.emplace_back([this] {
+            for (int n = 0; n < 50; ++n) {
+                logger->flush();
+            }
+        });
+    }
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+    writer->shutdown();
+    EXPECT_EQ(sink->flushes(), 400u);
+}
+
+TEST_F(LogLogger, FlushesAfterARecordOfTheFlushLevel) {
+    logger->flush_on(spdlog::level::err);
+    logger->info("one");
+    logger->error("two");
+    logger->info("three");
+    writer->shutdown();
+    EXPECT_EQ(sink->linesAtFlush(), std::vector<std::size_t>{2});
+}
+
+TEST_F(LogLogger, FlushDoesNotWait) {
+    const auto gated = std::make_shared<GatedSink>();
+    const auto waiting = make(gated);
+    waiting->info("held");
+    gated->gate.awaitArrival();
+    for (int i = 0; i < 10000; ++i) {
+        waiting->flush();  // more than any lane has room for
+    }
+    EXPECT_EQ(gated->gate.pending(), 1u);
+    gated->gate.open();
+    writer->shutdown();
+    EXPECT_EQ(gated->flushes(), 10000u);
+}
+
+// ---- clone
+
+TEST_F(LogLogger, CloneIsAsynchronousAndSharesSinksAndSettings) {
+    logger->set_level(spdlog::level::warn);
+    logger->flush_on(spdlog::level::err);
+    const std::shared_ptr<spdlog::logger> clone = logger->clone("copy");
+    EXPECT_NE(dynamic_cast<async_logger*>(clone.get()), nullptr);
+    EXPECT_EQ(clone->name(), "copy");
+    logger.reset();
+    clone->info("off");
+    clone->error("on");
+    writer->shutdown();
+    const auto lines = sink->lines();
+    ASSERT_EQ(lines.size(), 1u);
+    EXPECT_EQ(lines[0].logger, "copy");
+    EXPECT_EQ(sink->flushes(), 1u);
+    EXPECT_NE(lines[0].calledBy, std::this_thread::get_id());
+    clone->error("refused");
+    EXPECT_EQ(errors.texts().size(), 1u) << "the handler is cloned, too";
+}
+
+// ---- errors
+
+TEST_F(LogLogger, SinkErrorsReachTheHandlerOnTheBackEnd) {
+    sink->onLine = [](const spdlog::details::log_msg& message) {
+        if (message.level == spdlog::level::err) {
+            throw std::runtime_error("full");
+        }
+        if (message.level == spdlog::level::critical) {
+            throw 7;
+        }
+    };
+    logger->info("one");
+    logger->error("two");
+    logger->critical("three");
+    logger->log(spdlog::source_loc{"file.cpp", 7, "function"}, spdlog::level::err, "four");
+    logger->info("five");
+    ASSERT_TRUE(writer->flush_wait());
+    EXPECT_EQ(sink->texts(), (Texts{"one", "five"}));
+    EXPECT_EQ(errors.texts(),
+              (Texts{"full", "unknown exception in a sink", "full [file.cpp(7)]"}));
+    for (const std::thread::id id : errors.threads()) {
+        EXPECT_NE(id, std::this_thread::get_id());
+    }
+}
+
+TEST_F(LogLogger, FlushErrorsReachTheHandler) {
+    sink->onFlush = [] { throw std::runtime_error("no disk"); };
+    logger->flush();
+    writer->shutdown();
+    EXPECT_EQ(errors.texts(), Texts{"no disk"});
+}
+
+TEST_F(LogLogger, ErrorsAreReportedAfterTheLoggerHasGone) {
+    const auto gated = std::make_shared<GatedSink>();
+    auto other = make(gated);
+    gated->onLine = [gate = &gated->gate](const spdlog::details::log_msg&) {
+        gate->pass();
+        throw std::runtime_error("late");
+    };
+    other->info("one");
+    gated->gate.awaitArrival();
+    other.reset();
+    gated->gate.open();
+    writer->shutdown();
+    EXPECT_EQ(errors.texts(), Texts{"late"});
+}
+
+TEST_F(LogLogger, AnErrorHandlerThatThrowsEndsNothing) {
+    sink->onLine = [](const spdlog::details::log_msg& message) {
+        if (message.level == spdlog::level::err) {
+            throw std::runtime_error("full");
+        }
+    };
+    logger->set_error_handler([](const std::string& text) { throw std::runtime_error(text); });
+    logger->error("one");
+    logger->info("two");
+    ASSERT_TRUE(writer->flush_wait());
+    EXPECT_EQ(sink->texts(), Texts{"two"});
+}
+
+TEST_F(LogLogger, ABadFormatStringIsReportedAndTheNextRecordIsWritten) {
+    logger->info(fmt::runtime("{} {}"), 1);
+    logger->info("good");
+    ASSERT_TRUE(writer->flush_wait());
+    EXPECT_EQ(errors.texts().size(), 1u);
+    EXPECT_EQ(sink->texts(), Texts{"good"});
+}
+
+TEST_F(LogLogger, AnUnwritableFileIsReportedAndOtherSinksGetTheirs) {
+    EXPECT_THROW(std::make_shared<spdlog::sinks::basic_file_sink_mt>("/dev/null/no/file"),
+                 spdlog::spdlog_ex);
+    const auto full = std::make_shared<spdlog::sinks::basic_file_sink_mt>("/dev/full");
+    const auto both =
+        std::make_shared<async_logger>("both", spdlog::sinks_init_list{full, sink}, writer);
+    both->set_error_handler(errors.handler());
+    both->info("text");
+    both->flush();
+    ASSERT_TRUE(writer->flush_wait());
+    EXPECT_FALSE(errors.texts().empty());
+    EXPECT_EQ(sink->texts(), Texts{"text"});
+}
+
+// ---- the end of the back end
+
+TEST_F(LogLogger, ReportsWhenItsBackEndHasEnded) {
+    writer.reset();
+    logger->info("one");
+    logger->flush();
+    EXPECT_EQ(errors.texts(), (Texts{"async log: the back end doesn't exist anymore",
+                                     "async flush: the back end doesn't exist anymore"}));
+    EXPECT_TRUE(sink->texts().empty());
+}
+
+TEST_F(LogLogger, WithoutABackEndEachCallIsAnError) {
+    async_logger orphan("orphan", sink, std::shared_ptr<backend>());
+    orphan.set_error_handler(errors.handler());
+    orphan.info("one");
+    orphan.flush();
+    EXPECT_EQ(errors.texts().size(), 2u);
+    EXPECT_TRUE(sink->texts().empty());
+}
+
+TEST_F(LogLogger, WhatItHasLoggedIsWrittenAfterItHasGone) {
+    const std::weak_ptr<CollectingSink> watched = sink;
+    const auto gated = std::make_shared<GatedSink>();
+    const auto first = make(gated);
+    first->info("holds the back end");
+    gated->gate.awaitArrival();
+    logger->info("one");
+    logger.reset();
+    gated->gate.open();
+    writer->flush_wait();
+    EXPECT_EQ(sink->texts(), Texts{"one"});
+    sink.reset();
+    writer->flush_wait();
+    EXPECT_TRUE(watched.expired()) << "the back end lets the sinks go";
+}
+
+// ---- policies
+
+TEST_F(LogLogger, PoliciesArePerLogger) {
+    EXPECT_EQ(logger->policy(), overflow_policy::block);
+    EXPECT_EQ(make(sink, overflow_policy::discard_new)->policy(), overflow_policy::discard_new);
+}
+
+// ---- backtrace
+
+TEST_F(LogLogger, BacktraceIsWrittenInPlaceAndWithItsTimes) {
+    logger->set_level(spdlog::level::info);
+    logger->enable_backtrace(3);
+    for (int i = 0; i < 10; ++i) {
+        logger->debug("debug {}", i);
+    }
+    const auto traced = spdlog::details::os::now();
+    logger->info("before");
+    logger->dump_backtrace();
+    logger->info("after");
+    ASSERT_TRUE(writer->flush_wait());
+    EXPECT_EQ(sink->texts(),
+              (Texts{"before", "****************** Backtrace Start ******************", "debug 8",
+                     "debug 9", "before", "****************** Backtrace End ********************",
+                     "after"}));
+    const auto lines = sink->lines();
+    EXPECT_LE(lines[2].time, traced);
+    EXPECT_LE(lines[3].time, traced);
+    EXPECT_EQ(lines[4].time, lines[0].time);
+}
+
+// ---- times
+
+TEST_F(LogLogger, ATimeOfTheCallersIsPrintedAsItIs) {
+    const spdlog::log_clock::time_point past(std::chrono::hours(24));
+    const auto future = spdlog::details::os::now() + std::chrono::hours(24);
+    const auto nearly = spdlog::details::os::now();
+    logger->info("now");
+    for (const auto time : {past, future, nearly}) {
+        logger->log(time, spdlog::source_loc{}, spdlog::level::info, "own");
+    }
+    logger->info("now");
+    ASSERT_TRUE(writer->flush_wait());
+    const auto lines = sink->lines();
+    ASSERT_EQ(lines.size(), 5u);
+    EXPECT_EQ(lines[1].time, past);
+    EXPECT_EQ(lines[2].time, future);
+    EXPECT_EQ(lines[3].time, nearly);
+    EXPECT_GE(lines[4].time, lines[0].time);
+    EXPECT_LT(lines[4].time, future);
+}
+
+TEST_F(LogLogger, PrintedTimesOfAllThreadsDoNotStepBack) {
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 8; ++i) {
+        threads.emplace_back([this] {
+            for (int n = 0; n < 500; ++n) {
+                logger->info("line {}", n);
+            }
+        });
+    }
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+    ASSERT_TRUE(writer->flush_wait());
+    const auto lines = sink->lines();
+    ASSERT_EQ(lines.size(), 4000u);
+    for (std::size_t i = 1; i < lines.size(); ++i) {
+        ASSERT_GE(lines[i].time, lines[i - 1].time) << i;
+    }
+}
+
+// ---- re-entry
+
+TEST_F(LogLogger, ASinkMayLogAlsoWhenTheLaneIsFull) {
+    backend_options options;
+    options.queue_size = 4;
+    options.notice_interval = no_limit;
+    const auto small = std::make_shared<backend>(options);
+    const auto recursive = std::make_shared<CollectingSink>();
+    const auto talking = std::make_shared<async_logger>("talking", recursive, small);
+    recursive->onLine = [&](const spdlog::details::log_msg& message) {
+        if (message.level == spdlog::level::info) {
+            for (int i = 0; i < 20; ++i) {
+                talking->debug("from the sink");
+            }
+            talking->flush();
+        }
+    };
+    talking->set_level(spdlog::level::debug);
+    talking->info("outer");
+    ASSERT_TRUE(small->flush_wait());
+    ASSERT_TRUE(small->flush_wait());
+    const std::size_t inner = recursive->texts().size() - 1;
+    EXPECT_GE(inner, 1u);
+    EXPECT_LT(inner, 20u);
+    EXPECT_EQ(inner + small->discard_counter(), 20u);
+    EXPECT_EQ(recursive->flushes(), 1u + 2u);
+}
+
+TEST_F(LogLogger, AnErrorHandlerMayLog) {
+    sink->onLine = [](const spdlog::details::log_msg& message) {
+        if (message.level == spdlog::level::err) {
+            throw std::runtime_error("full");
+        }
+    };
+    logger->set_error_handler([this](const std::string& text) { logger->info("handled {}", text); });
+    logger->error("one");
+    ASSERT_TRUE(writer->flush_wait());
+    ASSERT_TRUE(writer->flush_wait());
+    EXPECT_EQ(sink->texts(), Texts{"handled full"});
+}
+
+}  // namespace
+}  // namespace sluice::log

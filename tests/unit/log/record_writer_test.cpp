@@ -1,0 +1,145 @@
+#include "support/log_sinks.hpp"
+
+#include <sluice/log/detail/record_writer.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace sluice::log::detail {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+/// Remembers its batches.
+class Batches final : public batch_sink {
+public:
+    std::vector<Texts> batches;
+    int ends = 0;
+    int flushes = 0;
+    bool isFull = false;
+
+    void log(const spdlog::details::log_msg&) override { ADD_FAILURE() << "one by one"; }
+    void log_batch(const spdlog::details::log_msg* first, std::size_t count) override {
+        Texts texts;
+        for (std::size_t i = 0; i < count; ++i) {
+            texts.emplace_back(first[i].payload.data(), first[i].payload.size());
+        }
+        batches.push_back(texts);
+        if (isFull) {
+            throw std::runtime_error("full");
+        }
+    }
+    void end_batch() override {
+        ++ends;
+        if (isFull) {
+            throw std::runtime_error("still full");
+        }
+    }
+    void flush() override { ++flushes; }
+    void set_pattern(const std::string&) override {}
+    void set_formatter(std::unique_ptr<spdlog::formatter>) override {}
+};
+
+class LogRecordWriter : public testing::Test {
+protected:
+    std::unique_ptr<LoggerState> state(std::vector<spdlog::sink_ptr> sinks) {
+        return std::make_unique<LoggerState>("core", std::move(sinks), channel);
+    }
+    void add(LoggerState& logger, const std::string& text, std::uint8_t flags = RecordHead::none,
+             const DeferredSite* site = nullptr) {
+        RecordHead head{};
+        head.logger = &logger;
+        head.site = site;
+        head.level = spdlog::level::info;
+        head.flags = flags;
+        kept.push_back(std::make_unique<std::string>(text));
+        writer.add(head, reinterpret_cast<const std::byte*>(kept.back()->data()), text.size(), {});
+    }
+
+    test::Errors errors;
+    const spdlog::err_handler handler = errors.handler();
+    std::shared_ptr<ErrorChannel> channel = std::make_shared<ErrorChannel>("core", &handler);
+    std::shared_ptr<Batches> batches = std::make_shared<Batches>();
+    std::shared_ptr<test::CollectingSink> single = std::make_shared<test::CollectingSink>();
+    std::vector<std::unique_ptr<std::string>> kept;
+    RecordWriter writer;
+};
+
+TEST_F(LogRecordWriter, ConsecutiveRecordsWithTheSameSinksMakeARun) {
+    const auto one = state({batches, single});
+    const auto same = state({batches, single});
+    const auto other = state({batches});
+    add(*one, "a");
+    add(*same, "b");
+    EXPECT_TRUE(batches->batches.empty());
+    add(*other, "c");
+    EXPECT_EQ(batches->batches, (std::vector<Texts>{{"a", "b"}}));
+    EXPECT_EQ(single->texts(), (Texts{"a", "b"}));
+    writer.endRun();
+    EXPECT_EQ(batches->batches, (std::vector<Texts>{{"a", "b"}, {"c"}}));
+    EXPECT_EQ(batches->ends, 0);
+    writer.endBatch();
+    EXPECT_EQ(batches->ends, 1);
+    writer.endBatch();
+    EXPECT_EQ(batches->ends, 1) << "it has got nothing since";
+}
+
+TEST_F(LogRecordWriter, ARunHasALimit) {
+    const auto logger = state({batches});
+    for (std::size_t i = 0; i < RecordWriter::longestRun + 1; ++i) {
+        add(*logger, "a");
+    }
+    ASSERT_EQ(batches->batches.size(), 1u);
+    EXPECT_EQ(batches->batches[0].size(), RecordWriter::longestRun);
+}
+
+TEST_F(LogRecordWriter, ARecordThatFlushesEndsItsRun) {
+    const auto logger = state({batches, single});
+    add(*logger, "a");
+    add(*logger, "b", RecordHead::flushes);
+    EXPECT_EQ(batches->batches.size(), 1u);
+    EXPECT_EQ(batches->flushes, 1);
+    EXPECT_EQ(single->linesAtFlush(), std::vector<std::size_t>{2});
+}
+
+TEST_F(LogRecordWriter, ErrorsOfBatchesAreReportedAndTheOthersGetTheirs) {
+    const auto logger = state({batches, single});
+    batches->isFull = true;
+    add(*logger, "a");
+    writer.endBatch();
+    EXPECT_EQ(errors.texts(), (Texts{"full", "still full"}));
+    EXPECT_EQ(single->texts(), Texts{"a"});
+}
+
+TEST_F(LogRecordWriter, PrintsArgumentsOfDeferredRecords) {
+    const auto logger = state({batches});
+    const DeferredSite site{spdlog::level::info, spdlog::source_loc{"file.cpp", 7, "function"},
+                            "format", [](const DeferredSite& of, const std::byte* arguments,
+                                         std::size_t size, spdlog::memory_buf_t& to) {
+                                const std::string text =
+                                    std::string(of.format.data(), of.format.size()) + " " +
+                                    std::string(reinterpret_cast<const char*>(arguments), size);
+                                to.append(text.data(), text.data() + text.size());
+                                if (text == "format bad") {
+                                    throw std::runtime_error("bad argument");
+                                }
+                            }};
+    const std::string large(1000, 'x');
+    for (const std::string& argument : {std::string("one"), std::string("bad"), large}) {
+        add(*logger, argument, RecordHead::hasNoTime, &site);
+    }
+    add(*logger, "text");
+    writer.endRun();
+    EXPECT_EQ(batches->batches,
+              (std::vector<Texts>{{"format one", "format " + large, "text"}}));
+    EXPECT_EQ(errors.texts(), Texts{"bad argument [file.cpp(7)]"});
+}
+
+}  // namespace
+}  // namespace sluice::log::detail

@@ -22,7 +22,9 @@ public:
     static constexpr bool inTimeOrder = false;
 
     QuillLog(const std::string& path, std::size_t) {
-        quill::Backend::start();
+        quill::BackendOptions options;
+        options.error_notifier = [](const std::string&) {};  // it tells of every growth of a queue
+        quill::Backend::start(options);
         quill::FileSinkConfig config;
         config.set_open_mode('w');
         logger_ = quill::Frontend::create_or_get_logger(
@@ -54,7 +56,7 @@ void addQuill(LogSubjects& subjects) {
     Subject info;
     info.id = "quill";
     info.library = "quill";
-    info.use = "LOG_INFO, all options as they are";
+    info.use = "LOG_INFO, default options";
     info.features.bound = "unbounded";
     info.features.blocking = true;
 #if defined(SLUICE_PEER_QUILL)

@@ -65,14 +65,14 @@ RoundPlan planFor(const Scenario& scenario, const SuiteOptions& options,
     return plan;
 }
 
-const char* const sameCalls = "spdlog's own asynchronous logger";
-const char* const newerSpdlog = "the same, of the headers given";
-const char* const quill = "quill, which formats later";
+const char* const sameCalls = "asynchronous logger of spdlog";
+const char* const otherSpdlog = "same, of the spdlog whose headers are given";
+const char* const quill = "logger that formats later";
 
 std::vector<Comparison> compareLogs(const std::vector<Result>& results) {
     std::vector<Comparison> all;
     for (const auto& [baseline, role] : {std::pair{"spdlog/async", sameCalls},
-                                         {"spdlog-peer/async", newerSpdlog},
+                                         {"spdlog-peer/async", otherSpdlog},
                                          {"quill", quill}}) {
         for (Comparison& each : compareWith(results, baseline, role)) {
             all.push_back(std::move(each));
@@ -121,7 +121,7 @@ Suite logSuite(const SuiteOptions& options, const std::vector<int>& cpus) {
         return [plan = planFor(scenario, options, cpus)] { return clockAloneRound(plan); };
     };
     suite.compare = compareLogs;
-    suite.columns = {{sameCalls, "/ spdlog"}, {newerSpdlog, "/ newer"}, {quill, "/ quill"}};
+    suite.columns = {{sameCalls, "/ spdlog"}, {otherSpdlog, "/ other"}, {quill, "/ quill"}};
     suite.targets = targets();
     return suite;
 }

@@ -8,7 +8,9 @@
 #include <sluice/log/backend.hpp>
 #include <sluice/log/backend_options.hpp>
 #include <sluice/log/batch_sink.hpp>
+#include <sluice/log/crash_handler.hpp>
 #include <sluice/log/default_backend.hpp>
 #include <sluice/log/functions.hpp>
 #include <sluice/log/logger.hpp>
 #include <sluice/log/overflow_policy.hpp>
+#include <sluice/log/statistics.hpp>

@@ -43,7 +43,7 @@ public:
                overflow_policy policy = overflow_policy::block)
         : engine_(existing(by)), policy_(policy),
           errors_(std::make_shared<detail::ErrorChannel>("async_sink", &error_handler_)),
-          handle_(engine_, std::string(), sinks, errors_) {}
+          handle_(engine_, std::string(), sinks, policy, errors_) {}
 
     explicit async_sink(spdlog::sink_ptr wrapped,
                         const std::shared_ptr<backend>& by = default_backend(),

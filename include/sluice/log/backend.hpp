@@ -27,6 +27,7 @@
 
 #include <sluice/log/backend_options.hpp>
 #include <sluice/log/detail/engine.hpp>
+#include <sluice/log/statistics.hpp>
 
 #include <spdlog/common.h>
 
@@ -73,6 +74,43 @@ public:
         return isComplete_;
     }
 
+    /// Records that were overrun, and those that were discarded, since the last reset. Exact, whoever
+    /// logs meanwhile.
+    std::size_t overrun_counter() const { return engine_->records().overrun(); }
+    std::size_t discard_counter() const { return engine_->records().discarded(); }
+    void reset_overrun_counter() { engine_->records().resetOverrun(); }
+    void reset_discard_counter() { engine_->records().resetDiscarded(); }
+
+    /// Records that came after the end.
+    std::size_t refused_counter() const { return engine_->refused(); }
+
+    /// Records taken and not yet written, in all lanes. After a shutdown() that was not in time: what
+    /// it has left.
+    std::size_t queue_size() const { return engine_->records().statistics().messages; }
+
+    /// All numbers, and those of each thread that has logged and is still there.
+    backend_statistics statistics() const {
+        backend_statistics result;
+        // Room first: no allocation may happen while the lanes are visited.
+        result.threads.reserve(2 * engine_->records().laneCount() + 16);
+        const detail::IntakeStatistics all =
+            engine_->records().statistics([&result](const detail::LaneStatistics& lane) {
+                if (result.threads.size() < result.threads.capacity()) {
+                    thread_statistics& one = result.threads.emplace_back();
+                    copy(lane, one);
+                    one.thread_id = lane.thread.threadId;
+                    one.thread_name = lane.thread.threadName;  // short: in place
+                }
+            });
+        copy(all, result);
+        result.written = all.emitted;
+        result.refused = engine_->refused();
+        result.ignored_stalls = all.ignoredStalls;
+        result.order_violations = all.orderViolations;
+        result.dead_threads = all.deadThreads;
+        return result;
+    }
+
 private:
     friend struct detail::Access;
 
@@ -82,6 +120,20 @@ private:
         } catch (const std::invalid_argument& error) {
             spdlog::throw_spdlog_ex(std::string("sluice::log::backend: ") + error.what());
         }
+    }
+
+    template <class Counted>
+    static void copy(const Counted& from, lane_statistics& to) {
+        to.logged = from.logged;
+        to.discarded = from.discarded;
+        to.overrun = from.overrun;
+        to.lost = from.lost;
+        to.messages = from.messages;
+        to.bytes = from.bytes;
+        to.high_water_messages = from.highWaterMessages;
+        to.high_water_bytes = from.highWaterBytes;
+        to.stalls = from.stalls;
+        to.longest_stall = from.longestStall;
     }
 
     const std::shared_ptr<detail::Engine> engine_;

@@ -165,7 +165,7 @@ private:
 
     [[gnu::cold]] void refresh() {
         if (engine_ != nullptr) {
-            handle_ = detail::LoggerHandle(engine_, name_, sinks_, errors_);
+            handle_ = detail::LoggerHandle(engine_, name_, sinks_, policy_, errors_);
         }
     }
 

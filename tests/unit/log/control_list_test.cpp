@@ -19,7 +19,7 @@ struct Note : Control {
 };
 
 class LogControlList : public testing::Test {
-protected:
+public:
     bool push(int number, Key key) {
         std::unique_ptr<Control> control = std::make_unique<Note>(runs, abandoned, number);
         const bool isTaken = list.push(control, [key] { return key; });

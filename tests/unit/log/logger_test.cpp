@@ -29,9 +29,9 @@ class LogLogger : public testing::Test {
 protected:
     std::shared_ptr<async_logger> make(const std::shared_ptr<spdlog::sinks::sink>& to,
                                        overflow_policy policy = overflow_policy::block) {
-        auto logger = std::make_shared<async_logger>("core", to, writer, policy);
-        logger->set_error_handler(errors.handler());
-        return logger;
+        auto made = std::make_shared<async_logger>("core", to, writer, policy);
+        made->set_error_handler(errors.handler());
+        return made;
     }
 
     Errors errors;

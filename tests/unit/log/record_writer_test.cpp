@@ -49,7 +49,7 @@ public:
 class LogRecordWriter : public testing::Test {
 protected:
     std::unique_ptr<LoggerState> state(std::vector<spdlog::sink_ptr> sinks) {
-        return std::make_unique<LoggerState>("core", std::move(sinks), channel);
+        return std::make_unique<LoggerState>("core", std::move(sinks), overflow_policy::block, channel);
     }
     void add(LoggerState& logger, const std::string& text, std::uint8_t flags = RecordHead::none,
              const DeferredSite* site = nullptr) {

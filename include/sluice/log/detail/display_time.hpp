@@ -16,6 +16,7 @@
 /// Tests: tests/unit/log/display_time_test.cpp.
 
 #include <sluice/log/detail/record_head.hpp>
+#include <sluice/log/detail/stamp_clock.hpp>
 
 #include <chrono>
 #include <cstdint>

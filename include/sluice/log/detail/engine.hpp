@@ -15,6 +15,7 @@
 ///
 /// Errors: those of sinks go to the loggers. post() throws what registering a thread may throw.
 
+#include <sluice/base/cache_line.hpp>
 #include <sluice/log/backend_options.hpp>
 #include <sluice/log/detail/barrier.hpp>
 #include <sluice/log/detail/control_list.hpp>
@@ -89,8 +90,8 @@ public:
     /// error handler.
     static bool isInHarvest() noexcept { return harvested_ != nullptr; }
 
+    /// Records that came after the end.
     std::uint64_t refused() const noexcept { return refused_.load(std::memory_order_relaxed); }
-    std::uint64_t delivered() const noexcept { return delivered_.load(std::memory_order_relaxed); }
 
     /// Starts the worker. One thread at a time may call this, leave() and close().
     void start() {
@@ -144,10 +145,31 @@ public:
         return done->waitUntil(end) && done->isGood();
     }
 
-    /// Writes what was logged and sent before, in order. Returns the watermark it has reached.
-    Key harvest() noexcept {
-        const std::lock_guard<std::mutex> lock(harvesting_);
-        return harvestLocked();
+    /// A line in the log about records of this logger that are missing there. By who harvests.
+    void tellOfDrops(LoggerState& logger) noexcept {
+        if (options_.notice_interval == no_limit) {
+            return;
+        }
+        // Relaxed: a count, which publishes nothing.
+        std::uint64_t dropped = logger.discarded.load(std::memory_order_relaxed) - logger.told;
+        logger.told += dropped;
+        if (&logger == lastOverrunning_) {
+            const std::uint64_t overrun = intake_.statistics().overrun;
+            dropped += overrun - toldOverrun_;
+            toldOverrun_ = overrun;
+        }
+        if (dropped != 0) {
+            RecordHead head{};
+            head.flags = RecordHead::hasNoTime;
+            writer_.tell(logger, dropped, display_.show(head, intake_.now(), false));
+        }
+    }
+
+    /// A logger has gone: its last records have been written. By who harvests.
+    void forget(const LoggerState& logger) noexcept {
+        if (lastOverrunning_ == &logger) {
+            lastOverrunning_ = nullptr;
+        }
     }
 
 private:
@@ -213,7 +235,9 @@ private:
             restart();
         }
         if (mode_.load(std::memory_order_seq_cst) == Mode::caller) {
-            harvest();
+            const std::lock_guard<std::mutex> lock(harvesting_);
+            harvestLocked();
+            intake_.resign();
         }
     }
 
@@ -247,18 +271,28 @@ private:
         return std::chrono::steady_clock::now() + std::chrono::milliseconds(5);
     }
 
+    /// Writes what was logged and sent before, in order. Returns the watermark it has reached.
+    Key harvest() noexcept {
+        const std::lock_guard<std::mutex> lock(harvesting_);
+        return harvestLocked();
+    }
+
     Key harvestLocked() noexcept {
         const Harvesting scope(*this);
         const std::uint64_t rescue = rescueWanted_.load(std::memory_order_acquire);
+        const auto now = std::chrono::steady_clock::now();
         const Key limit = intake_.look();
-        display_.adjust(limit, std::chrono::steady_clock::now(), spdlog::log_clock::now());
+        display_.adjust(limit, now, spdlog::log_clock::now());
         controls_.takeBefore(limit, [&](Control& control, Key key) {
-            // What was logged before the call has a stamp that is not later.
-            write(key + 1);
+            write(key);
             writer_.endBatch();
             control.run();
         });
         write(limit);
+        if (now >= nextNotice_) {
+            loggers_.forEach([this](LoggerState& logger) { tellOfDrops(logger); });
+            nextNotice_ = deadlineAfter<std::chrono::steady_clock>(options_.notice_interval);
+        }
         writer_.endBatch();
         // Relaxed: only who harvests writes it.
         if (rescueDone_.load(std::memory_order_relaxed) != rescue) {
@@ -268,6 +302,8 @@ private:
         return limit;
     }
 
+    std::uint64_t written() const noexcept { return written_.load(std::memory_order_relaxed); }
+
     void work() {
         IdlePacing pacing;
         Key last = 0;
@@ -275,12 +311,12 @@ private:
             if (last == 0 && mayLeave_.load(std::memory_order_acquire)) {
                 last = intake_.now();
             }
-            const std::uint64_t before = delivered();
+            const std::uint64_t before = written();
             const Key reached = harvest();
             if (last != 0 && (reached > last || isAbandoned_.load(std::memory_order_relaxed))) {
                 return;
             }
-            if (pacing.shouldPark(delivered() - before)) {
+            if (pacing.shouldPark(written() - before)) {
                 intake_.waitForWork(std::chrono::steady_clock::now() + std::chrono::seconds(1));
             }
         }
@@ -293,12 +329,15 @@ private:
             count = intake_.emitBefore(
                 limit, longestChunk,
                 [this](const Records::Record& record) {
+                    if (record.head.logger->policy == overflow_policy::overrun_oldest) {
+                        lastOverrunning_ = record.head.logger;
+                    }
                     writer_.add(record.head, record.payload, record.size,
-                                display_.show(record.head, record.key));
+                                display_.show(record.head, record.key, record.hasWaited));
                 },
                 [this] { writer_.endRun(); });
             // Relaxed: only who harvests writes it.
-            delivered_.store(delivered() + count, std::memory_order_relaxed);
+            written_.store(written() + count, std::memory_order_relaxed);
         }
     }
 
@@ -308,26 +347,25 @@ private:
     void beforeFork() noexcept override {
         harvesting_.lock();
         harvestLocked();
+        intake_.resign();
         static_cast<void>(loggers_.flush());
         restarting_.lock();
         controls_.lock();
         loggers_.lock();
+        intake_.beforeFork();
     }
     void afterForkInParent() noexcept override {
+        intake_.afterForkInParent();
         loggers_.unlock();
         controls_.unlock();
         restarting_.unlock();
         harvesting_.unlock();
     }
     void afterForkInChild() noexcept override {
+        intake_.afterForkInChild();
         loggers_.unlock();
         controls_.unlock();
         controls_.forget();
-        intake_.afterForkInChild();
-        intake_.look();
-        while (intake_.emitBefore(endOfTime, longestChunk, [](const Records::Record&) {}, [] {}) !=
-               0) {
-        }
         if (worker_.isRunning()) {
             worker_.forget();
             if (!mayLeave_.load(std::memory_order_acquire)) {
@@ -351,22 +389,30 @@ private:
     /// The engine that this thread harvests.
     inline static thread_local const Engine* harvested_ = nullptr;
 
+    // What each post reads.
     const backend_options options_;
     std::atomic<Mode> mode_{Mode::worker};
-    Records intake_;
-    LoggerList loggers_;
-    ControlList controls_;
-    std::mutex harvesting_;
-    std::mutex restarting_;
-    RecordWriter writer_;
-    DisplayTime display_;
-    std::atomic<std::uint64_t> delivered_{0};
     std::atomic<std::uint64_t> refused_{0};
+    Records intake_;
+
+    // What changes now and then.
+    alignas(cacheLineSize) LoggerList loggers_;
+    ControlList controls_;
+    WorkerThread worker_;
+    std::mutex restarting_;
     std::atomic<std::uint64_t> rescueWanted_{0};
-    std::atomic<std::uint64_t> rescueDone_{0};
     std::atomic<bool> mayLeave_{false};
     std::atomic<bool> isAbandoned_{false};
-    WorkerThread worker_;
+
+    // What who harvests uses, under the mutex.
+    alignas(cacheLineSize) std::mutex harvesting_;
+    RecordWriter writer_;
+    DisplayTime display_;
+    std::atomic<std::uint64_t> written_{0};
+    std::atomic<std::uint64_t> rescueDone_{0};
+    std::chrono::steady_clock::time_point nextNotice_{};
+    const LoggerState* lastOverrunning_ = nullptr;
+    std::uint64_t toldOverrun_ = 0;
 };
 
 }  // namespace sluice::log::detail

@@ -94,6 +94,7 @@ struct Record {
     const std::byte* payload;  ///< at a multiple of 8
     std::size_t size;
     const LaneInfo& lane;  ///< the thread that posted it
+    bool hasWaited;        ///< the post found its lane full at first
 };
 
 template <class Head, class Traits = IntakeTraits>
@@ -168,6 +169,12 @@ public:
     /// a `max` of some hundreds keeps producers going. emit() may not throw. Returns how many.
     template <class Emit>
     std::size_t emitBefore(Key limit, std::size_t max, Emit&& emit) {
+        return emitBefore(limit, max, emit, [] {});
+    }
+
+    /// The same; calls finish() after the last of them, while all records of this call are valid.
+    template <class Emit, class Finish>
+    std::size_t emitBefore(Key limit, std::size_t max, Emit&& emit, Finish&& finish) {
         const Inside inside(*this);
         BackEnd& back = *back_;
         const Harvest harvest(back, std::min(limit, back.watermark.get()), max);
@@ -181,6 +188,7 @@ public:
                 back.merge.removeTop();
             }
         }
+        finish();
         add(back.emitted, count);
         return count;
     }
@@ -214,6 +222,11 @@ public:
     /// Whether the intake was closed and its last record has been emitted.
     [[nodiscard]] bool isDrained() const {
         return back_->isSettled && !back_->watermark.hasRecords();
+    }
+
+    /// The calling thread is the back end no longer: its posts may wait for room again.
+    void resign() noexcept {
+        backEndThread_.store(nullptr, std::memory_order_relaxed);  // relaxed: see Inside
     }
 
     // ---- Anybody
@@ -487,7 +500,7 @@ private:
                                                         std::size_t bytes, Overflow policy,
                                                         Write& write, Outcome outcome) {
         while (outcome == Outcome::full && makeRoom(lane, bytes, policy)) {
-            outcome = tryPost(lane, 0, head, bytes, write);
+            outcome = tryPost(lane, RecordHeader::waited, head, bytes, write);
         }
         if (outcome == Outcome::ok) {
             return Posted::ok;
@@ -632,7 +645,7 @@ private:
         } else {
             back.last = header.key;
         }
-        emit(Record{header.key, head, payload, size, *info});
+        emit(Record{header.key, head, payload, size, *info, header.hasWaited()});
     }
 
     static void add(Atomic<std::uint64_t>& count, std::uint64_t n) noexcept {

@@ -19,6 +19,25 @@ private:
     const LoggerState& logger_;
 };
 
+/// The end of a logger: its state goes with it.
+class LoggerEnd : public Control {
+public:
+    LoggerEnd(Engine& engine, std::unique_ptr<LoggerState> logger)
+        : engine_(engine), logger_(std::move(logger)) {
+        engine_.loggers().add(*logger_);
+    }
+    ~LoggerEnd() override { engine_.loggers().remove(*logger_); }
+
+    void run() noexcept override {
+        engine_.tellOfDrops(*logger_);
+        engine_.forget(*logger_);
+    }
+
+private:
+    Engine& engine_;
+    std::unique_ptr<LoggerState> logger_;
+};
+
 /// A logger's share in an engine. When it goes, the back end is told, and deletes the state when it
 /// has written the records that point to it.
 ///
@@ -29,11 +48,12 @@ public:
 
     /// May throw std::bad_alloc.
     LoggerHandle(std::shared_ptr<Engine> engine, const std::string& name,
-                 const std::vector<spdlog::sink_ptr>& sinks, std::shared_ptr<ErrorChannel> errors)
+                 const std::vector<spdlog::sink_ptr>& sinks, overflow_policy policy,
+                 std::shared_ptr<ErrorChannel> errors)
         : engine_(std::move(engine)) {
-        auto state = std::make_unique<LoggerState>(name, sinks, std::move(errors));
+        auto state = std::make_unique<LoggerState>(name, sinks, policy, std::move(errors));
         state_ = state.get();
-        end_ = engine_->loggers().add(std::move(state));
+        end_ = std::make_unique<LoggerEnd>(*engine_, std::move(state));
     }
     LoggerHandle(LoggerHandle&& other) noexcept { swap(other); }
     LoggerHandle& operator=(LoggerHandle other) noexcept {

@@ -1,39 +1,33 @@
 #pragma once
 
-#include <sluice/log/detail/control_list.hpp>
 #include <sluice/log/detail/logger_state.hpp>
-#include <sluice/log/detail/record_writer.hpp>
 
 #include <algorithm>
-#include <memory>
 #include <mutex>
 #include <new>
-#include <utility>
 #include <vector>
 
 namespace sluice::log::detail {
 
-/// The loggers of one back end.
-///
-/// Any thread may add. What add() returns is the logger's end, to be sent as a control when the
-/// logger goes: the state is deleted with it, when the back end has come to it and every record
-/// before it is written. If the back end has ended before, whoever holds it deletes it.
+/// The loggers of one back end. Any thread may add; who harvests alone removes, or whoever holds the
+/// last reference to a back end that has ended.
 class LoggerList {
 public:
     LoggerList() = default;
     LoggerList(const LoggerList&) = delete;
     LoggerList& operator=(const LoggerList&) = delete;
 
-    std::unique_ptr<Control> add(std::unique_ptr<LoggerState> logger) {
-        auto end = std::make_unique<LoggerEnd>(*this, std::move(logger));
+    void add(LoggerState& logger) {
         const std::lock_guard<std::mutex> lock(mutex_);
-        loggers_.push_back(&end->logger());
-        end->isListed = true;
-        return end;
+        loggers_.push_back(&logger);
     }
 
-    /// Calls `visit(logger)` for each. To be called by who harvests, which alone ends loggers; under
-    /// no lock.
+    void remove(const LoggerState& logger) noexcept {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        loggers_.erase(std::find(loggers_.begin(), loggers_.end(), &logger));
+    }
+
+    /// Calls `visit(logger)` for each, under no lock. By who harvests.
     template <class Visit>
     void forEach(Visit&& visit) {
         std::vector<LoggerState*> loggers;
@@ -69,30 +63,6 @@ public:
     void unlock() noexcept { mutex_.unlock(); }
 
 private:
-    class LoggerEnd : public Control {
-    public:
-        LoggerEnd(LoggerList& list, std::unique_ptr<LoggerState> logger)
-            : list_(list), logger_(std::move(logger)) {}
-        ~LoggerEnd() override {
-            if (isListed) {
-                list_.remove(logger_.get());
-            }
-        }
-        LoggerState& logger() noexcept { return *logger_; }
-        void run() noexcept override {}
-
-        bool isListed = false;
-
-    private:
-        LoggerList& list_;
-        std::unique_ptr<LoggerState> logger_;
-    };
-
-    void remove(const LoggerState* logger) noexcept {
-        const std::lock_guard<std::mutex> lock(mutex_);
-        loggers_.erase(std::find(loggers_.begin(), loggers_.end(), logger));
-    }
-
     std::mutex mutex_;
     std::vector<LoggerState*> loggers_;
 };

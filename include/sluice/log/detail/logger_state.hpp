@@ -2,6 +2,7 @@
 
 #include <sluice/log/batch_sink.hpp>
 #include <sluice/log/detail/error_channel.hpp>
+#include <sluice/log/overflow_policy.hpp>
 
 #include <spdlog/sinks/sink.h>
 
@@ -28,12 +29,12 @@ struct SinkEntry {
 /// the back end deletes it when every record stamped before the logger's end has been written. So no
 /// record counts references.
 ///
-/// Its name, sinks and channel never change. Counters: any thread adds.
+/// Its name, sinks, policy and channel never change. Counters: any thread adds.
 class LoggerState {
 public:
     LoggerState(std::string loggerName, const std::vector<spdlog::sink_ptr>& sinkList,
-                std::shared_ptr<ErrorChannel> channel)
-        : name(std::move(loggerName)), errors(std::move(channel)) {
+                overflow_policy itsPolicy, std::shared_ptr<ErrorChannel> channel)
+        : name(std::move(loggerName)), policy(itsPolicy), errors(std::move(channel)) {
         sinks.reserve(sinkList.size());
         for (const spdlog::sink_ptr& sink : sinkList) {
             sinks.emplace_back(sink);
@@ -58,6 +59,7 @@ public:
     }
 
     const std::string name;
+    const overflow_policy policy;
     std::vector<SinkEntry> sinks;
     const std::shared_ptr<ErrorChannel> errors;
 

@@ -22,6 +22,7 @@ struct LaneInfo {
 struct RecordHeader {
     static constexpr std::uint32_t large = 1;    ///< the payload is in a block of its own
     static constexpr std::uint32_t foreign = 2;  ///< the record names its thread
+    static constexpr std::uint32_t waited = 4;   ///< there was no room at first
     static constexpr std::uint32_t flags = 7;
 
     Key key;
@@ -30,6 +31,7 @@ struct RecordHeader {
 
     [[nodiscard]] std::uint32_t footprint() const noexcept { return footprintAndFlags & ~flags; }
     [[nodiscard]] bool isLarge() const noexcept { return (footprintAndFlags & large) != 0; }
+    [[nodiscard]] bool hasWaited() const noexcept { return (footprintAndFlags & waited) != 0; }
     [[nodiscard]] bool isForeign() const noexcept { return (footprintAndFlags & foreign) != 0; }
 };
 

@@ -16,6 +16,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
 #include <vector>
 
 namespace sluice::log::detail {
@@ -57,6 +61,19 @@ public:
         } else if (run_.size() == longestRun) {
             endRun();
         }
+    }
+
+    /// A line about records of this logger that are missing.
+    void tell(LoggerState& logger, std::uint64_t dropped,
+              spdlog::log_clock::time_point time) noexcept {
+        endRun();
+        guarded(*logger.errors, {}, [&] {
+            const std::string text =
+                std::to_string(dropped) + (dropped == 1 ? " record dropped" : " records dropped");
+            logger_ = &logger;
+            run_.emplace_back(time, spdlog::source_loc{}, logger.name, spdlog::level::warn, text);
+            endRun();
+        });
     }
 
     /// The records given so far reach their sinks.

@@ -3,9 +3,12 @@
 
 #include "adapters/log_subjects.hpp"
 
+#include <sluice/log/backend.hpp>
 #include <sluice/log/file_sink.hpp>
+#include <sluice/log/logger.hpp>
 
 #include <spdlog/logger.h>
+#include <spdlog/sinks/basic_file_sink.h>
 
 #include <memory>
 
@@ -30,12 +33,47 @@ private:
     spdlog::logger logger_;
 };
 
+log::backend_options optionsOf(std::size_t slots) {
+    log::backend_options options;
+    options.queue_size = slots;
+    return options;
+}
+
+template <class Sink>
+class AsyncLog {
+public:
+    static constexpr bool inTimeOrder = true;
+
+    AsyncLog(const std::string& path, std::size_t slots)
+        : backend_(std::make_shared<log::backend>(optionsOf(slots))),
+          logger_("bench", std::make_shared<Sink>(path, true), backend_) {
+        logger_.set_pattern(logPattern);
+    }
+
+    void log(std::uint64_t number) { logger_.info("Hello logger: msg number {}", number); }
+    void drain() { backend_->flush_wait(); }
+
+private:
+    std::shared_ptr<log::backend> backend_;
+    log::async_logger logger_;
+};
+
 }  // namespace
 
 void addSluiceLogs(LogSubjects& subjects) {
     Subject info;
     info.ours = true;
     info.library = "sluice";
+    info.features.bound = "8192 records of each thread";
+    info.features.blocking = true;
+    info.features.statistics = true;
+    info.id = "sluice/spdlog-calls";
+    info.use = "async_logger with a file_sink_mt, policy block";
+    addLog<AsyncLog<log::file_sink_mt>>(subjects, info);
+    info.id = "sluice/spdlog-calls:basic_file_sink";
+    info.use = "async_logger with spdlog's basic_file_sink_mt, policy block";
+    addLog<AsyncLog<spdlog::sinks::basic_file_sink_mt>>(subjects, info);
+    info.features = {};
     info.id = "sluice/sync";
     info.use = "spdlog::logger with a file_sink_mt";
     addLog<SyncLog>(subjects, info);

@@ -24,6 +24,13 @@ inline constexpr std::size_t slowness = 4;
 inline constexpr std::size_t slowness = 1;
 #endif
 
+/// Whether ThreadSanitizer is on.
+#if defined(__SANITIZE_THREAD__) || SLUICE_TEST_HAS_FEATURE(thread_sanitizer)
+inline constexpr bool underThreadSanitizer = true;
+#else
+inline constexpr bool underThreadSanitizer = false;
+#endif
+
 /// The rounds of a repetitive test in this build, given those of an optimised one.
 constexpr std::size_t scaled(std::size_t rounds) noexcept {
     return std::max<std::size_t>(rounds / slowness, 1);

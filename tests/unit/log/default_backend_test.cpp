@@ -8,6 +8,7 @@
 #include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/spdlog.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -42,14 +43,24 @@ TEST(LogDefaultBackend, LoggersKeepTheOneTheyWereMadeWith) {
 // ---- the end of the program
 
 /// Logs when it is destroyed, whenever that is.
-struct LateLogger {
-    std::shared_ptr<spdlog::logger> logger;
-    std::string text;
+class LateLogger {
+public:
+    LateLogger() = default;
+    LateLogger(const LateLogger&) = delete;
+    LateLogger& operator=(const LateLogger&) = delete;
     ~LateLogger() {
-        if (logger) {
-            logger->info(text);
+        if (logger_) {
+            logger_->info(text_);
         }
     }
+    void setTo(std::shared_ptr<spdlog::logger> logger, std::string text) {
+        logger_ = std::move(logger);
+        text_ = std::move(text);
+    }
+
+private:
+    std::shared_ptr<spdlog::logger> logger_;
+    std::string text_;
 };
 
 /// Ends the process the way main() does, having logged to `file` at every stage.
@@ -59,15 +70,15 @@ struct LateLogger {
     auto logger = spdlog::basic_logger_mt<async_factory>("late", file);
     static LateLogger late;
     logger->set_pattern("%v");
-    early = {logger, "static, destroyed late"};
-    late = {logger, "static, destroyed early"};
+    early.setTo(logger, "static, destroyed late");
+    late.setTo(logger, "static, destroyed early");
     std::thread([&logger] {
         thread_local LateLogger last;
-        last = {logger, "thread_local"};
+        last.setTo(logger, "thread_local");
         logger->info("thread");
     }).join();
     thread_local LateLogger mains;
-    mains = {logger, "thread_local of the main thread"};
+    mains.setTo(logger, "thread_local of the main thread");
     for (int i = 0; i < 3; ++i) {
         logger->info("main");
     }
@@ -77,8 +88,8 @@ struct LateLogger {
 
 TEST(LogDefaultBackendDeathTest, WhatIsLoggedToTheVeryEndIsWritten) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
-    // The child runs this test from the start, in a folder of its own; the name tells the parent.
     const std::string file = testing::TempDir() + "sluice_late_log.txt";
+    std::remove(file.c_str());
     EXPECT_EXIT(logUntilTheEnd(file), testing::ExitedWithCode(7), "");
     EXPECT_EQ(test::contentOf(file),
               "thread\nthread_local\nmain\nmain\nmain\nthread_local of the main thread\n"

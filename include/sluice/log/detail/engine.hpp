@@ -24,7 +24,7 @@
 #include <sluice/log/detail/intake.hpp>
 #include <sluice/log/detail/logger_list.hpp>
 #include <sluice/log/detail/process.hpp>
-#include <sluice/log/detail/record_writer.hpp>
+#include <sluice/log/detail/sink_writer.hpp>
 #include <sluice/log/detail/worker_thread.hpp>
 #include <sluice/log/overflow_policy.hpp>
 #include <sluice/wait/deadline.hpp>
@@ -37,6 +37,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <utility>
 
 namespace sluice::log::detail {
@@ -147,22 +148,22 @@ public:
 
     /// A line in the log about records of this logger that are missing there. By who harvests.
     void tellOfDrops(LoggerState& logger) noexcept {
-        if (options_.notice_interval == no_limit) {
+        const std::uint64_t dropped = untold(logger);
+        if (options_.notice_interval == no_limit || dropped == 0) {
             return;
         }
-        // Relaxed: a count, which publishes nothing.
-        std::uint64_t dropped = logger.discarded.load(std::memory_order_relaxed) - logger.told;
-        logger.told += dropped;
+        logger.told = discardedOf(logger);
         if (&logger == lastOverrunning_) {
-            const std::uint64_t overrun = intake_.statistics().overrun;
-            dropped += overrun - toldOverrun_;
-            toldOverrun_ = overrun;
+            toldOverrun_ = intake_.statistics().overrun;
         }
-        if (dropped != 0) {
-            RecordHead head{};
-            head.flags = RecordHead::hasNoTime;
-            writer_.tell(logger, dropped, display_.show(head, intake_.now(), false));
-        }
+        RecordHead head{};
+        head.flags = RecordHead::hasNoTime;
+        writer_.tell(logger, dropped, display_.show(head, intake_.now(), false));
+    }
+
+    void tellOfAllDrops() noexcept {
+        isTelling_ = false;
+        loggers_.forEach([this](LoggerState& logger) { tellOfDrops(logger); });
     }
 
     /// A logger has gone: its last records have been written. By who harvests.
@@ -198,6 +199,8 @@ private:
     /// So many records are written before their room is given back, and before the worker looks
     /// whether it was given up.
     static constexpr std::size_t longestChunk = 1024;
+
+    static constexpr std::chrono::nanoseconds longestInterval = std::chrono::hours(24);
 
     static IntakeOptions intakeOptions(const backend_options& options) {
         IntakeOptions result;
@@ -289,11 +292,8 @@ private:
             control.run();
         });
         write(limit);
-        if (now >= nextNotice_) {
-            loggers_.forEach([this](LoggerState& logger) { tellOfDrops(logger); });
-            nextNotice_ = deadlineAfter<std::chrono::steady_clock>(options_.notice_interval);
-        }
         writer_.endBatch();
+        lookForDrops(now);
         // Relaxed: only who harvests writes it.
         if (rescueDone_.load(std::memory_order_relaxed) != rescue) {
             static_cast<void>(loggers_.flush());
@@ -314,12 +314,55 @@ private:
             const std::uint64_t before = written();
             const Key reached = harvest();
             if (last != 0 && (reached > last || isAbandoned_.load(std::memory_order_relaxed))) {
+                tellBeforeLeaving();
                 return;
             }
             if (pacing.shouldPark(written() - before)) {
                 intake_.waitForWork(std::chrono::steady_clock::now() + std::chrono::seconds(1));
             }
         }
+    }
+
+    /// Tells of missing records behind those that were logged before.
+    class Notice : public Control {
+    public:
+        explicit Notice(Engine& engine) noexcept : engine_(engine) {}
+        void run() noexcept override { engine_.tellOfAllDrops(); }
+
+    private:
+        Engine& engine_;
+    };
+
+    void lookForDrops(std::chrono::steady_clock::time_point now) noexcept {
+        if (now < nextNotice_ || isTelling_) {
+            return;
+        }
+        nextNotice_ = now + std::min(options_.notice_interval, longestInterval);
+        std::uint64_t dropped = 0;
+        loggers_.forEach([&](const LoggerState& logger) { dropped += untold(logger); });
+        if (dropped != 0) {
+            std::unique_ptr<Control> notice(new (std::nothrow) Notice(*this));
+            isTelling_ = notice != nullptr && send(notice);
+        }
+    }
+
+    // Relaxed: counts, which publish nothing.
+    static std::uint64_t discardedOf(const LoggerState& logger) noexcept {
+        return logger.discarded.load(std::memory_order_relaxed);
+    }
+
+    /// Which logger's records were overrun nobody knows: they count as those of the logger that wrote
+    /// last among those that overrun.
+    std::uint64_t untold(const LoggerState& logger) const noexcept {
+        return discardedOf(logger) - logger.told +
+               (&logger == lastOverrunning_ ? intake_.statistics().overrun - toldOverrun_ : 0);
+    }
+
+    void tellBeforeLeaving() noexcept {
+        const std::lock_guard<std::mutex> lock(harvesting_);
+        const Harvesting scope(*this);
+        tellOfAllDrops();
+        writer_.endBatch();
     }
 
     /// All visible records before `limit`.
@@ -406,13 +449,14 @@ private:
 
     // What who harvests uses, under the mutex.
     alignas(cacheLineSize) std::mutex harvesting_;
-    RecordWriter writer_;
+    SinkWriter writer_;
     DisplayTime display_;
     std::atomic<std::uint64_t> written_{0};
     std::atomic<std::uint64_t> rescueDone_{0};
     std::chrono::steady_clock::time_point nextNotice_{};
     const LoggerState* lastOverrunning_ = nullptr;
     std::uint64_t toldOverrun_ = 0;
+    bool isTelling_ = false;  // a Notice is on its way
 };
 
 }  // namespace sluice::log::detail

@@ -42,13 +42,14 @@
 ///
 /// Tests: tests/unit/log/intake_*_test.cpp, tests/stress/log_order_stress_test.cpp.
 
-#include <sluice/base/platform.hpp>
+#include <sluice/base/backoff.hpp>
 #include <sluice/base/role_check.hpp>
-#include <sluice/base/setup_error.hpp>
+#include <sluice/log/detail/intake_options.hpp>
 #include <sluice/log/detail/intake_statistics.hpp>
 #include <sluice/log/detail/lane_book.hpp>
 #include <sluice/log/detail/merge.hpp>
 #include <sluice/log/detail/record.hpp>
+#include <sluice/log/detail/record_writer.hpp>
 #include <sluice/log/detail/stamp_clock.hpp>
 #include <sluice/log/detail/watermark.hpp>
 
@@ -64,27 +65,6 @@
 #include <vector>
 
 namespace sluice::log::detail {
-
-/// What a post does when its thread's lane is full.
-enum class Overflow : unsigned char {
-    block,          ///< waits until there is room
-    overrunOldest,  ///< drops the oldest records of the lane
-    discardNew,     ///< drops the record
-};
-
-enum class [[nodiscard]] Posted : unsigned char { ok, discarded, closed };
-
-struct IntakeOptions {
-    std::size_t laneMessages = 8192;                ///< of each thread
-    std::size_t laneBytes = std::size_t{1} << 20U;  ///< of each thread, all parts of records
-    /// How long a thread that is stopped while announced may hold the output back.
-    std::chrono::nanoseconds maxHold = std::chrono::nanoseconds::max();
-};
-
-struct IntakeTraits {
-    using Platform = StdPlatform;
-    using Clock = StampClock;
-};
 
 /// A record on its way out. What it points to is valid until emitBefore() returns.
 template <class Head>
@@ -108,6 +88,8 @@ class Intake {
     using Lane = typename Book::Lane;
     using Threads = typename Book::Threads;
     using Reader = LaneReader<Traits>;
+    using Writer = RecordWriter<Head, Traits>;
+    using Outcome = typename Writer::Outcome;
     template <class T>
     using Atomic = typename Platform::template Atomic<T>;
 
@@ -115,15 +97,9 @@ public:
     using Record = detail::Record<Head>;
     using TimePoint = typename Platform::Clock::time_point;
 
-    /// The smallest lane holds one record with an empty payload; the largest, 1 GiB.
-    static constexpr std::size_t leastBytes =
-        sizeof(RecordHeader) + roundUpTo8(sizeof(Head)) + sizeof(LargePayload*);
-    static constexpr std::size_t mostBytes = std::size_t{1} << 30U;
-    static constexpr std::size_t mostMessages = std::size_t{1} << 30U;
-
-    /// Refuses (see setupError) limits outside of these bounds and a maxHold that is not positive.
+    /// Refuses what IntakeOptions refuses, and lanes too small for an empty record.
     explicit Intake(const IntakeOptions& options = {})
-        : book_(new Book(limitsOf(checked(options)), sharedLimits())),
+        : book_(new Book(limitsOf(options.checked(Writer::leastBytes)), sharedLimits())),
           hash_(Threads::hash(book_)),
           back_(std::make_unique<BackEnd>(options.maxHold)),
           maxHold_(options.maxHold) {}
@@ -383,39 +359,11 @@ private:
         ~Unlock() { book.unlockShared(); }
     };
 
-    enum class Outcome : unsigned char { ok, full, noMemory, closed };
-
-    static constexpr std::size_t payloadAt = sizeof(RecordHeader) + roundUpTo8(sizeof(Head));
-
-    static constexpr std::size_t footprintOf(std::uint32_t flags, std::size_t bytes) noexcept {
-        return payloadAt + ((flags & RecordHeader::foreign) != 0 ? sizeof(LaneInfo) : 0) +
-               roundUpTo8(bytes);
-    }
-    static constexpr std::size_t largeFootprint(std::uint32_t flags) noexcept {
-        return footprintOf(flags, sizeof(LargePayload*));
-    }
-    static bool isLarge(const Lane& lane, std::uint32_t flags, std::size_t bytes) noexcept {
-        return bytes > lane.limits().bytes || footprintOf(flags, bytes) > lane.limits().bytes;
-    }
-
-    static IntakeOptions checked(const IntakeOptions& options) {
-        check("messages of a lane", options.laneMessages, 1, mostMessages);
-        check("bytes of a lane", options.laneBytes, leastBytes, mostBytes);
-        if (options.maxHold <= options.maxHold.zero()) {
-            setupError("maxHold of an intake in nanoseconds is too small", 0, 1);
-        }
-        return options;
-    }
-    static void check(const char* what, std::size_t value, std::size_t least, std::size_t most) {
-        if (value < least || value > most) {
-            setupError(what, value, value < least ? least : most);
-        }
-    }
     static LaneLimits limitsOf(const IntakeOptions& options) noexcept {
         return {options.laneMessages, options.laneBytes & ~std::size_t{7}, sizeof(Head)};
     }
     static LaneLimits sharedLimits() noexcept {
-        return {512, std::max<std::size_t>(65536, 4 * (leastBytes + sizeof(LaneInfo))),
+        return {512, std::max<std::size_t>(65536, 4 * (Writer::leastBytes + sizeof(LaneInfo))),
                 sizeof(Head)};
     }
 
@@ -423,75 +371,11 @@ private:
     Posted postToOwn(Lane& lane, const Head& head, std::size_t bytes, Overflow policy,
                      Write& write) {
         const Leave leave{lane};
-        const Outcome outcome = tryPost(lane, 0, head, bytes, write);
+        const Outcome outcome = Writer::tryPost(*book_, lane, 0, head, bytes, write);
         if (__builtin_expect(outcome == Outcome::ok, 1)) {
             return Posted::ok;
         }
         return postWithoutRoom(lane, head, bytes, policy, write, outcome);
-    }
-
-    /// Posts if there is room.
-    template <class Write>
-    Outcome tryPost(Lane& lane, std::uint32_t flags, const Head& head, std::size_t bytes,
-                    Write& write) {
-        const std::size_t footprint = footprintOf(flags, bytes);
-        if (__builtin_expect(isLarge(lane, flags, bytes), 0)) {
-            return tryPostLarge(lane, flags, head, bytes, write);
-        }
-        std::byte* const place = lane.place(footprint);
-        if (__builtin_expect(place == nullptr, 0)) {
-            return Outcome::full;
-        }
-        write(fill(place, head, bytes, footprint, flags));
-        return publish(lane, place);
-    }
-
-    /// Writes all but the key and the payload; returns where that belongs.
-    static std::byte* fill(std::byte* place, const Head& head, std::size_t payloadSize,
-                           std::size_t footprint, std::uint32_t flags) noexcept {
-        ::new (place) RecordHeader{0, static_cast<std::uint32_t>(payloadSize),
-                                   static_cast<std::uint32_t>(footprint) | flags};
-        ::new (place + sizeof(RecordHeader)) Head(head);
-        if ((flags & RecordHeader::foreign) == 0) {
-            return place + payloadAt;
-        }
-        ::new (place + payloadAt) LaneInfo(thisThread());
-        return place + payloadAt + sizeof(LaneInfo);
-    }
-
-    Outcome publish(Lane& lane, std::byte* place) noexcept {
-        const Key key = lane.publish(place, book_->closed());
-        if (__builtin_expect(key == endOfTime, 0)) {
-            return Outcome::closed;
-        }
-        book_->events().notifyAll();
-        Clock::letPass(key);
-        return Outcome::ok;
-    }
-
-    /// The same with a block for the payload.
-    template <class Write>
-    [[gnu::cold, gnu::noinline]] Outcome tryPostLarge(Lane& lane, std::uint32_t flags,
-                                                      const Head& head, std::size_t bytes,
-                                                      Write& write) {
-        const std::size_t footprint = largeFootprint(flags);
-        std::byte* const place = lane.placeLarge(footprint);
-        if (place == nullptr) {
-            return Outcome::full;
-        }
-        LargePayload* const payload = QuietThread::isQuiet() ? nullptr : LargePayload::make(bytes);
-        if (payload == nullptr) {
-            return Outcome::noMemory;
-        }
-        write(payload->bytes());
-        ::new (fill(place, head, 0, footprint, flags | RecordHeader::large)) LargePayload*(payload);
-        const Outcome outcome = publish(lane, place);
-        if (outcome == Outcome::ok) {
-            lane.notePublishedLarge();
-        } else {
-            LargePayload::free(payload);
-        }
-        return outcome;
     }
 
     /// Makes room as the policy says and tries again.
@@ -500,7 +384,7 @@ private:
                                                         std::size_t bytes, Overflow policy,
                                                         Write& write, Outcome outcome) {
         while (outcome == Outcome::full && makeRoom(lane, bytes, policy)) {
-            outcome = tryPost(lane, RecordHeader::waited, head, bytes, write);
+            outcome = Writer::tryPost(*book_, lane, RecordHeader::waited, head, bytes, write);
         }
         if (outcome == Outcome::ok) {
             return Posted::ok;
@@ -517,12 +401,11 @@ private:
         if (!mayMakeRoom(policy)) {
             return false;
         }
-        const bool large = isLarge(lane, 0, bytes);
-        const std::size_t footprint = large ? largeFootprint(0) : footprintOf(0, bytes);
+        const Room room = Writer::roomFor(lane, 0, bytes);
         if (policy == Overflow::overrunOldest) {
-            return lane.evictFor(footprint, large);
+            return lane.evictFor(room);
         }
-        lane.awaitRoom(footprint, large, book_->closed());
+        lane.awaitRoom(room, book_->closed());
         return !isClosed();
     }
 
@@ -592,14 +475,13 @@ private:
                           Write& write, bool mayWait) {
         constexpr std::uint32_t flags = RecordHeader::foreign;
         const Unlock unlock{*book_};
-        const Outcome outcome = tryPost(lane, flags, head, bytes, write);
+        const Outcome outcome = Writer::tryPost(*book_, lane, flags, head, bytes, write);
         if (outcome != Outcome::full || policy != Overflow::overrunOldest || !mayWait ||
             !mayMakeRoom(policy)) {
             return outcome;
         }
-        const bool large = isLarge(lane, flags, bytes);
-        return lane.evictFor(large ? largeFootprint(flags) : footprintOf(flags, bytes), large)
-                   ? tryPost(lane, flags, head, bytes, write)
+        return lane.evictFor(Writer::roomFor(lane, flags, bytes))
+                   ? Writer::tryPost(*book_, lane, flags, head, bytes, write)
                    : outcome;
     }
 
@@ -627,7 +509,7 @@ private:
         const RecordHeader& header = headerAt(place);
         const auto& head =
             *std::launder(reinterpret_cast<const Head*>(place + sizeof(RecordHeader)));
-        const std::byte* payload = place + payloadAt;
+        const std::byte* payload = place + Writer::payloadAt;
         std::size_t size = header.payloadSize;
         const LaneInfo* info = &lane.info();
         if (__builtin_expect(header.isForeign(), 0)) {

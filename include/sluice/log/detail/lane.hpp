@@ -61,6 +61,12 @@ struct LaneLimits {
     std::size_t headSize;  ///< of the user's head
 };
 
+/// What a record needs in a lane.
+struct Room {
+    std::size_t footprint;
+    bool isLarge;  ///< it has a block of its own
+};
+
 struct Occupancy {
     std::size_t messages;
     std::size_t bytes;
@@ -146,10 +152,11 @@ public:
         return ring_.get() + (tail & mask_);
     }
 
-    /// The same for a record with a block of its own.
-    std::byte* placeLarge(std::size_t footprint) noexcept {
+    /// The same, also for records with a block of their own.
+    std::byte* place(const Room& room) noexcept {
         noteReleased();
-        return largeBefore_ + limits_.messages <= countLimit_ ? place(footprint) : nullptr;
+        const bool tooManyLarge = room.isLarge && largeBefore_ + limits_.messages > countLimit_;
+        return tooManyLarge ? nullptr : place(room.footprint);
     }
 
     /// Stamps and publishes the record that was written, all but its key, to place(). Returns the
@@ -180,14 +187,14 @@ public:
 
     /// Drops the oldest records until there is room; false when there is none to be had since the
     /// back end has the oldest in hand. From the first call on the back end takes copies.
-    bool evictFor(std::size_t footprint, bool isLarge) noexcept {
+    bool evictFor(const Room& room) noexcept {
         // Relaxed: the claim decides; this is for the next time the back end has it.
         copies_.store(1, std::memory_order_relaxed);
         if (!claim(LaneClaim::evicting)) {
             return false;
         }
         std::uint64_t evicted = 0;
-        while ((isLarge ? placeLarge(footprint) : place(footprint)) == nullptr) {
+        while (place(room) == nullptr) {
             const std::byte* const oldest = at(releasedBytes());
             if (headerAt(oldest).isLarge()) {
                 LargePayload::free(largePayloadAt(oldest, limits_.headSize));
@@ -202,11 +209,10 @@ public:
 
     /// Sleeps until half of the lane is free and the record fits, or `closed`. Half of it, since
     /// waking a thread for every record costs more than the record.
-    void awaitRoom(std::size_t footprint, bool isLarge, const Atomic<bool>& closed) noexcept {
+    void awaitRoom(const Room& room, const Atomic<bool>& closed) noexcept {
         const auto ready = [&]() noexcept {
-            noteReleased();
             return closed.load(std::memory_order_acquire) ||
-                   ((isLarge ? placeLarge(footprint) : place(footprint)) != nullptr &&
+                   (place(room) != nullptr &&
                     isHalfFree(countLimit_ - limits_.messages, tailLimit_ - limits_.bytes));
         };
         BasicBackoff<Platform> backoff;

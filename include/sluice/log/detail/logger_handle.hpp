@@ -13,7 +13,7 @@ namespace sluice::log::detail {
 class Flush : public Control {
 public:
     explicit Flush(const LoggerState& logger) noexcept : logger_(logger) {}
-    void run() noexcept override { RecordWriter::flush(logger_); }
+    void run() noexcept override { SinkWriter::flush(logger_); }
 
 private:
     const LoggerState& logger_;

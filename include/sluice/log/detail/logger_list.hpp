@@ -3,6 +3,7 @@
 #include <sluice/log/detail/logger_state.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <mutex>
 #include <new>
 #include <vector>
@@ -30,12 +31,11 @@ public:
     /// Calls `visit(logger)` for each, under no lock. By who harvests.
     template <class Visit>
     void forEach(Visit&& visit) {
-        std::vector<LoggerState*> loggers;
-        {
-            const std::lock_guard<std::mutex> lock(mutex_);
-            loggers = loggers_;
+        std::size_t index = 0;
+        while (LoggerState* const logger = at(index)) {
+            visit(*logger);
+            ++index;
         }
-        std::for_each(loggers.begin(), loggers.end(), [&](LoggerState* logger) { visit(*logger); });
     }
 
     /// Flushes each sink once, in the name of one of its loggers. By who harvests. False when there
@@ -63,6 +63,12 @@ public:
     void unlock() noexcept { mutex_.unlock(); }
 
 private:
+    /// Null behind the last one. Others are only added meanwhile, at the end.
+    LoggerState* at(std::size_t index) noexcept {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        return index < loggers_.size() ? loggers_[index] : nullptr;
+    }
+
     std::mutex mutex_;
     std::vector<LoggerState*> loggers_;
 };

@@ -1,194 +1,111 @@
 #pragma once
 
 /// \file
-/// RecordWriter: hands records to sinks, a run at a time.
-///
-/// Consecutive records with the same sinks make a run, of up to 256 records. Sinks that are
-/// batch_sinks get it in one call, others record by record. A record that flushes ends its run.
-///
-/// One thread at a time: the back end's. Exceptions of sinks and formatters go to the logger's error
-/// channel; nothing else is lost by them.
-///
-/// Tests: tests/unit/log/record_writer_test.cpp.
+/// RecordWriter: puts a record into a lane.
 
-#include <sluice/log/detail/logger_state.hpp>
-#include <sluice/log/detail/record_head.hpp>
+#include <sluice/log/detail/lane_book.hpp>
+#include <sluice/log/detail/quiet_thread.hpp>
+#include <sluice/log/detail/record.hpp>
+#include <sluice/log/detail/stamp_clock.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <memory>
-#include <string>
-#include <vector>
+#include <new>
 
 namespace sluice::log::detail {
 
+/// Writes records with heads of this type, for whoever has entered the lane. Nothing waits here.
+/// Tests: those of Intake.
+template <class Head, class Traits>
 class RecordWriter {
+    using Book = LaneBook<Traits>;
+    using Lane = typename Book::Lane;
+
 public:
-    static constexpr std::size_t longestRun = 256;
+    enum class Outcome : unsigned char { ok, full, noMemory, closed };
 
-    RecordWriter() {
-        run_.reserve(longestRun);
-        // A back end has few batch sinks; more than these are found by reallocation.
-        used_.reserve(16);
-    }
-    RecordWriter(const RecordWriter&) = delete;
-    RecordWriter& operator=(const RecordWriter&) = delete;
+    /// Where the payload, or the name of the thread, begins in a record.
+    static constexpr std::size_t payloadAt = sizeof(RecordHeader) + roundUpTo8(sizeof(Head));
 
-    /// `payload` must stay where it is until the run ends. `time` is what is printed.
-    void add(const RecordHead& head, const std::byte* payload, std::size_t size,
-             spdlog::log_clock::time_point time) noexcept {
-        LoggerState& logger = *head.logger;
-        if (logger_ != nullptr && logger_ != &logger && !logger_->hasSameSinks(logger)) {
-            endRun();
+    /// What every record has room in.
+    static constexpr std::size_t leastBytes = payloadAt + sizeof(LargePayload*);
+
+    /// The room that a record of so many bytes takes in this lane.
+    static Room roomFor(const Lane& lane, std::uint32_t flags, std::size_t bytes) noexcept {
+        const std::size_t info = (flags & RecordHeader::foreign) != 0 ? sizeof(LaneInfo) : 0;
+        const std::size_t most = lane.limits().bytes;
+        const std::size_t footprint = payloadAt + info + roundUpTo8(bytes);
+        if (__builtin_expect(bytes > most || footprint > most, 0)) {
+            return {payloadAt + info + sizeof(LargePayload*), true};
         }
-        logger_ = &logger;
-        spdlog::details::log_msg message;
-        message.logger_name = logger.name;
-        message.level = static_cast<spdlog::level::level_enum>(head.level);
-        message.time = time;
-        message.thread_id = head.thread;
-        const bool isPrintable = head.site == nullptr ? read(head, payload, size, message)
-                                                      : print(*head.site, logger, payload, size,
-                                                              message);
-        if (isPrintable) {
-            run_.push_back(message);  // within what was reserved
-        }
-        if ((head.flags & RecordHead::flushes) != 0) {
-            endRun();
-            flush(logger);
-        } else if (run_.size() == longestRun) {
-            endRun();
-        }
+        return {footprint, false};
     }
 
-    /// A line about records of this logger that are missing.
-    void tell(LoggerState& logger, std::uint64_t dropped,
-              spdlog::log_clock::time_point time) noexcept {
-        endRun();
-        guarded(*logger.errors, {}, [&] {
-            const std::string text =
-                std::to_string(dropped) + (dropped == 1 ? " record dropped" : " records dropped");
-            logger_ = &logger;
-            run_.emplace_back(time, spdlog::source_loc{}, logger.name, spdlog::level::warn, text);
-            endRun();
-        });
-    }
-
-    /// The records given so far reach their sinks.
-    void endRun() noexcept {
-        if (logger_ != nullptr && !run_.empty()) {
-            findPrinted();
-            for (const SinkEntry& entry : logger_->sinks) {
-                entry.batch != nullptr ? giveAll(*entry.batch) : giveEach(*entry.sink);
-            }
+    /// Posts if there is room. `write` is called only then.
+    template <class Write>
+    static Outcome tryPost(Book& book, Lane& lane, std::uint32_t flags, const Head& head,
+                           std::size_t bytes, Write& write) {
+        const Room room = roomFor(lane, flags, bytes);
+        if (__builtin_expect(room.isLarge, 0)) {
+            return tryPostLarge(book, lane, flags, head, bytes, write);
         }
-        logger_ = nullptr;
-        run_.clear();
-        printed_.clear();
-        text_.clear();
-    }
-
-    /// The harvest is over: batch sinks hand on what they have formatted.
-    void endBatch() noexcept {
-        endRun();
-        for (const Used& used : used_) {
-            guarded(*used.errors, {}, [&] { used.sink->end_batch(); });
+        std::byte* const place = lane.place(room.footprint);
+        if (__builtin_expect(place == nullptr, 0)) {
+            return Outcome::full;
         }
-        used_.clear();
-    }
-
-    /// Flushes a logger's sinks, once each.
-    static void flush(const LoggerState& logger) noexcept {
-        for (const SinkEntry& entry : logger.sinks) {
-            guarded(*logger.errors, {}, [&] { entry.sink->flush(); });
-        }
+        write(fill(place, head, bytes, room.footprint, flags));
+        return publish(book, lane, place);
     }
 
 private:
-    using Message = spdlog::details::log_msg;
-
-    /// A batch sink that has got records since the last end_batch().
-    struct Used {
-        batch_sink* sink;
-        std::shared_ptr<ErrorChannel> errors;
-    };
-
-    /// The text of run_[message] begins at `begin` of text_, which moves while it grows.
-    struct Printed {
-        std::size_t message;
-        std::size_t begin;
-        std::size_t size;
-    };
-
-    static bool read(const RecordHead& head, const std::byte* payload, std::size_t size,
-                     Message& message) noexcept {
-        if ((head.flags & RecordHead::hasExtra) != 0) {
-            RecordExtra extra;
-            std::memcpy(&extra, payload, sizeof extra);
-            const std::byte* const name = payload + sizeof extra;
-            message.source = extra.source;
-            if (extra.nameSize != 0) {
-                message.logger_name = view(name, extra.nameSize);
-            }
-            payload = name + extra.nameSize;
-            size -= sizeof extra + extra.nameSize;
+    /// The same with a block for the payload.
+    template <class Write>
+    [[gnu::cold, gnu::noinline]] static Outcome tryPostLarge(Book& book, Lane& lane,
+                                                             std::uint32_t flags, const Head& head,
+                                                             std::size_t bytes, Write& write) {
+        const Room room = roomFor(lane, flags, bytes);
+        std::byte* const place = lane.place(room);
+        if (place == nullptr) {
+            return Outcome::full;
         }
-        message.payload = view(payload, size);
-        return true;
-    }
-
-    bool print(const DeferredSite& site, const LoggerState& logger, const std::byte* arguments,
-               std::size_t size, Message& message) noexcept {
-        message.source = site.source;
-        const std::size_t begin = text_.size();
-        bool isPrinted = false;
-        guarded(*logger.errors, site.source, [&] {
-            printed_.reserve(longestRun);
-            site.print(site, arguments, size, text_);
-            printed_.push_back(Printed{run_.size(), begin, text_.size() - begin});
-            isPrinted = true;
-        });
-        if (!isPrinted) {
-            text_.resize(begin);  // smaller: it cannot throw
+        LargePayload* const payload = QuietThread::isQuiet() ? nullptr : LargePayload::make(bytes);
+        if (payload == nullptr) {
+            return Outcome::noMemory;
         }
-        return isPrinted;
-    }
-
-    static spdlog::string_view_t view(const std::byte* text, std::size_t size) noexcept {
-        return {reinterpret_cast<const char*>(text), size};
-    }
-
-    void findPrinted() noexcept {
-        for (const Printed& printed : printed_) {
-            run_[printed.message].payload = {text_.data() + printed.begin, printed.size};
+        write(payload->bytes());
+        flags |= RecordHeader::large;
+        ::new (fill(place, head, 0, room.footprint, flags)) LargePayload*(payload);
+        const Outcome outcome = publish(book, lane, place);
+        if (outcome == Outcome::ok) {
+            lane.notePublishedLarge();
+        } else {
+            LargePayload::free(payload);
         }
+        return outcome;
     }
 
-    void giveAll(batch_sink& sink) noexcept {
-        guarded(*logger_->errors, {}, [&] {
-            const auto isIt = [&](const Used& used) { return used.sink == &sink; };
-            if (std::none_of(used_.begin(), used_.end(), isIt)) {
-                used_.push_back(Used{&sink, logger_->errors});
-            }
-            sink.log_batch(run_.data(), run_.size());
-        });
-    }
-
-    void giveEach(spdlog::sinks::sink& sink) noexcept {
-        for (const Message& message : run_) {
-            if (sink.should_log(message.level)) {
-                guarded(*logger_->errors, message.source, [&] { sink.log(message); });
-            }
+    /// Writes all but the key and the payload; returns where that belongs.
+    static std::byte* fill(std::byte* place, const Head& head, std::size_t payloadSize,
+                           std::size_t footprint, std::uint32_t flags) noexcept {
+        ::new (place) RecordHeader{0, static_cast<std::uint32_t>(payloadSize),
+                                   static_cast<std::uint32_t>(footprint) | flags};
+        ::new (place + sizeof(RecordHeader)) Head(head);
+        if ((flags & RecordHeader::foreign) == 0) {
+            return place + payloadAt;
         }
+        ::new (place + payloadAt) LaneInfo(thisThread());
+        return place + payloadAt + sizeof(LaneInfo);
     }
 
-    LoggerState* logger_ = nullptr;  // of the last record of the run, if there is one
-    std::vector<Message> run_;
-    std::vector<Printed> printed_;
-    spdlog::memory_buf_t text_;
-    std::vector<Used> used_;
+    static Outcome publish(Book& book, Lane& lane, std::byte* place) noexcept {
+        const Key key = lane.publish(place, book.closed());
+        if (__builtin_expect(key == endOfTime, 0)) {
+            return Outcome::closed;
+        }
+        book.events().notifyAll();
+        Traits::Clock::letPass(key);
+        return Outcome::ok;
+    }
 };
 
 }  // namespace sluice::log::detail

@@ -1,6 +1,6 @@
 #include "support/log_sinks.hpp"
 
-#include <sluice/log/detail/record_writer.hpp>
+#include <sluice/log/detail/sink_writer.hpp>
 
 #include <gtest/gtest.h>
 
@@ -46,7 +46,7 @@ public:
     void set_formatter(std::unique_ptr<spdlog::formatter>) override {}
 };
 
-class LogRecordWriter : public testing::Test {
+class LogSinkWriter : public testing::Test {
 protected:
     std::unique_ptr<LoggerState> state(std::vector<spdlog::sink_ptr> sinks) {
         return std::make_unique<LoggerState>("core", std::move(sinks), overflow_policy::block, channel);
@@ -68,10 +68,10 @@ protected:
     std::shared_ptr<Batches> batches = std::make_shared<Batches>();
     std::shared_ptr<test::CollectingSink> single = std::make_shared<test::CollectingSink>();
     std::vector<std::unique_ptr<std::string>> kept;
-    RecordWriter writer;
+    SinkWriter writer;
 };
 
-TEST_F(LogRecordWriter, ConsecutiveRecordsWithTheSameSinksMakeARun) {
+TEST_F(LogSinkWriter, ConsecutiveRecordsWithTheSameSinksMakeARun) {
     const auto one = state({batches, single});
     const auto same = state({batches, single});
     const auto other = state({batches});
@@ -90,16 +90,16 @@ TEST_F(LogRecordWriter, ConsecutiveRecordsWithTheSameSinksMakeARun) {
     EXPECT_EQ(batches->ends, 1) << "it has got nothing since";
 }
 
-TEST_F(LogRecordWriter, ARunHasALimit) {
+TEST_F(LogSinkWriter, ARunHasALimit) {
     const auto logger = state({batches});
-    for (std::size_t i = 0; i < RecordWriter::longestRun + 1; ++i) {
+    for (std::size_t i = 0; i < SinkWriter::longestRun + 1; ++i) {
         add(*logger, "a");
     }
     ASSERT_EQ(batches->batches.size(), 1u);
-    EXPECT_EQ(batches->batches[0].size(), RecordWriter::longestRun);
+    EXPECT_EQ(batches->batches[0].size(), SinkWriter::longestRun);
 }
 
-TEST_F(LogRecordWriter, ARecordThatFlushesEndsItsRun) {
+TEST_F(LogSinkWriter, ARecordThatFlushesEndsItsRun) {
     const auto logger = state({batches, single});
     add(*logger, "a");
     add(*logger, "b", RecordHead::flushes);
@@ -108,7 +108,7 @@ TEST_F(LogRecordWriter, ARecordThatFlushesEndsItsRun) {
     EXPECT_EQ(single->linesAtFlush(), std::vector<std::size_t>{2});
 }
 
-TEST_F(LogRecordWriter, ErrorsOfBatchesAreReportedAndTheOthersGetTheirs) {
+TEST_F(LogSinkWriter, ErrorsOfBatchesAreReportedAndTheOthersGetTheirs) {
     const auto logger = state({batches, single});
     batches->isFull = true;
     add(*logger, "a");
@@ -117,7 +117,7 @@ TEST_F(LogRecordWriter, ErrorsOfBatchesAreReportedAndTheOthersGetTheirs) {
     EXPECT_EQ(single->texts(), Texts{"a"});
 }
 
-TEST_F(LogRecordWriter, PrintsArgumentsOfDeferredRecords) {
+TEST_F(LogSinkWriter, PrintsArgumentsOfDeferredRecords) {
     const auto logger = state({batches});
     const DeferredSite site{spdlog::level::info, spdlog::source_loc{"file.cpp", 7, "function"},
                             "format", [](const DeferredSite& of, const std::byte* arguments,

@@ -1,0 +1,194 @@
+#pragma once
+
+/// \file
+/// SinkWriter: hands records to sinks, a run at a time.
+///
+/// Consecutive records with the same sinks make a run, of up to 256 records. Sinks that are
+/// batch_sinks get it in one call, others record by record. A record that flushes ends its run.
+///
+/// One thread at a time: the back end's. Exceptions of sinks and formatters go to the logger's error
+/// channel; nothing else is lost by them.
+///
+/// Tests: tests/unit/log/sink_writer_test.cpp.
+
+#include <sluice/log/detail/logger_state.hpp>
+#include <sluice/log/detail/record_head.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace sluice::log::detail {
+
+class SinkWriter {
+public:
+    static constexpr std::size_t longestRun = 256;
+
+    SinkWriter() {
+        run_.reserve(longestRun);
+        // A back end has few batch sinks; more than these are found by reallocation.
+        used_.reserve(16);
+    }
+    SinkWriter(const SinkWriter&) = delete;
+    SinkWriter& operator=(const SinkWriter&) = delete;
+
+    /// `payload` must stay where it is until the run ends. `time` is what is printed.
+    void add(const RecordHead& head, const std::byte* payload, std::size_t size,
+             spdlog::log_clock::time_point time) noexcept {
+        LoggerState& logger = *head.logger;
+        if (logger_ != nullptr && logger_ != &logger && !logger_->hasSameSinks(logger)) {
+            endRun();
+        }
+        logger_ = &logger;
+        spdlog::details::log_msg message;
+        message.logger_name = logger.name;
+        message.level = static_cast<spdlog::level::level_enum>(head.level);
+        message.time = time;
+        message.thread_id = head.thread;
+        const bool isPrintable = head.site == nullptr ? read(head, payload, size, message)
+                                                      : print(*head.site, logger, payload, size,
+                                                              message);
+        if (isPrintable) {
+            run_.push_back(message);  // within what was reserved
+        }
+        if ((head.flags & RecordHead::flushes) != 0) {
+            endRun();
+            flush(logger);
+        } else if (run_.size() == longestRun) {
+            endRun();
+        }
+    }
+
+    /// A line about records of this logger that are missing.
+    void tell(LoggerState& logger, std::uint64_t dropped,
+              spdlog::log_clock::time_point time) noexcept {
+        endRun();
+        guarded(*logger.errors, {}, [&] {
+            const std::string text =
+                std::to_string(dropped) + (dropped == 1 ? " record dropped" : " records dropped");
+            logger_ = &logger;
+            run_.emplace_back(time, spdlog::source_loc{}, logger.name, spdlog::level::warn, text);
+            endRun();
+        });
+    }
+
+    /// The records given so far reach their sinks.
+    void endRun() noexcept {
+        if (logger_ != nullptr && !run_.empty()) {
+            findPrinted();
+            for (const SinkEntry& entry : logger_->sinks) {
+                entry.batch != nullptr ? giveAll(*entry.batch) : giveEach(*entry.sink);
+            }
+        }
+        logger_ = nullptr;
+        run_.clear();
+        printed_.clear();
+        text_.clear();
+    }
+
+    /// The harvest is over: batch sinks hand on what they have formatted.
+    void endBatch() noexcept {
+        endRun();
+        for (const Used& used : used_) {
+            guarded(*used.errors, {}, [&] { used.sink->end_batch(); });
+        }
+        used_.clear();
+    }
+
+    /// Flushes a logger's sinks, once each.
+    static void flush(const LoggerState& logger) noexcept {
+        for (const SinkEntry& entry : logger.sinks) {
+            guarded(*logger.errors, {}, [&] { entry.sink->flush(); });
+        }
+    }
+
+private:
+    using Message = spdlog::details::log_msg;
+
+    /// A batch sink that has got records since the last end_batch().
+    struct Used {
+        batch_sink* sink;
+        std::shared_ptr<ErrorChannel> errors;
+    };
+
+    /// The text of run_[message] begins at `begin` of text_, which moves while it grows.
+    struct Printed {
+        std::size_t message;
+        std::size_t begin;
+        std::size_t size;
+    };
+
+    static bool read(const RecordHead& head, const std::byte* payload, std::size_t size,
+                     Message& message) noexcept {
+        if ((head.flags & RecordHead::hasExtra) != 0) {
+            RecordExtra extra;
+            std::memcpy(&extra, payload, sizeof extra);
+            const std::byte* const name = payload + sizeof extra;
+            message.source = extra.source;
+            if (extra.nameSize != 0) {
+                message.logger_name = view(name, extra.nameSize);
+            }
+            payload = name + extra.nameSize;
+            size -= sizeof extra + extra.nameSize;
+        }
+        message.payload = view(payload, size);
+        return true;
+    }
+
+    bool print(const DeferredSite& site, const LoggerState& logger, const std::byte* arguments,
+               std::size_t size, Message& message) noexcept {
+        message.source = site.source;
+        const std::size_t begin = text_.size();
+        bool isPrinted = false;
+        guarded(*logger.errors, site.source, [&] {
+            printed_.reserve(longestRun);
+            site.print(site, arguments, size, text_);
+            printed_.push_back(Printed{run_.size(), begin, text_.size() - begin});
+            isPrinted = true;
+        });
+        if (!isPrinted) {
+            text_.resize(begin);  // smaller: it cannot throw
+        }
+        return isPrinted;
+    }
+
+    static spdlog::string_view_t view(const std::byte* text, std::size_t size) noexcept {
+        return {reinterpret_cast<const char*>(text), size};
+    }
+
+    void findPrinted() noexcept {
+        for (const Printed& printed : printed_) {
+            run_[printed.message].payload = {text_.data() + printed.begin, printed.size};
+        }
+    }
+
+    void giveAll(batch_sink& sink) noexcept {
+        guarded(*logger_->errors, {}, [&] {
+            const auto isIt = [&](const Used& used) { return used.sink == &sink; };
+            if (std::none_of(used_.begin(), used_.end(), isIt)) {
+                used_.push_back(Used{&sink, logger_->errors});
+            }
+            sink.log_batch(run_.data(), run_.size());
+        });
+    }
+
+    void giveEach(spdlog::sinks::sink& sink) noexcept {
+        for (const Message& message : run_) {
+            if (sink.should_log(message.level)) {
+                guarded(*logger_->errors, message.source, [&] { sink.log(message); });
+            }
+        }
+    }
+
+    LoggerState* logger_ = nullptr;  // of the last record of the run, if there is one
+    std::vector<Message> run_;
+    std::vector<Printed> printed_;
+    spdlog::memory_buf_t text_;
+    std::vector<Used> used_;
+};
+
+}  // namespace sluice::log::detail

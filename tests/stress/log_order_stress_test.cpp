@@ -1,0 +1,232 @@
+#include "log_order.hpp"
+#include "support/jitter_platform.hpp"
+#include "support/scale.hpp"
+#include "support/watchdog.hpp"
+
+#include <sluice/log/detail/intake.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+
+// The order of the log, judged without its own stamps. See OrderOracle.
+
+namespace sluice::test {
+namespace {
+
+using log::detail::IntakeTraits;
+using log::detail::Key;
+using log::detail::StampClock;
+
+/// Threads lose the processor in the middle of everything, also between announcing, stamping and
+/// publishing.
+struct InterruptedClock : StampClock {
+    template <class Word>
+    static Key announceThenNow(Word& word, std::uint64_t value) noexcept {
+        jitter();
+        const Key key = StampClock::announceThenNow(word, value);
+        interrupt();
+        return key;
+    }
+    static Key nowThenLook() noexcept {
+        const Key key = StampClock::nowThenLook();
+        jitter();
+        return key;
+    }
+
+    /// A thread that has its stamp stops for a while, now and then.
+    static void interrupt() noexcept {
+        thread_local Dice dice(
+            static_cast<std::uint32_t>(std::hash<std::thread::id>{}(std::this_thread::get_id())));
+        if (dice() % 64 == 0) {
+            for (std::uint32_t yields = dice() % 4; yields != 0; --yields) {
+                std::this_thread::yield();
+            }
+        }
+    }
+};
+
+struct BracketedTraits : IntakeTraits {
+    using Clock = BracketedClock<StampClock>;
+};
+
+struct ShakenTraits : IntakeTraits {
+    using Platform = JitterPlatform;
+    using Clock = BracketedClock<InterruptedClock>;
+};
+
+/// The system's clock, as where the processor's counter is not to be had.
+struct SystemStampClock {
+    template <class Word>
+    static Key announceThenNow(Word& word, std::uint64_t value) noexcept {
+        word.exchange(value, std::memory_order_seq_cst);
+        const Key key = now();
+        InterruptedClock::interrupt();
+        return key;
+    }
+    static Key now() noexcept {
+        return static_cast<Key>(Bracket::time()) / coarseness * coarseness;
+    }
+    static Key nowThenLook() noexcept {
+        const Key key = now();
+        PortableFence::heavy();
+        return key;
+    }
+    static void letPass(Key key) noexcept {
+        while (now() <= key) {
+        }
+    }
+    /// Ticks of 2 us: many records have equal stamps.
+    static constexpr Key coarseness = 2000;
+};
+
+struct CoarseTraits : IntakeTraits {
+    using Clock = SystemStampClock;
+};
+
+template <class Traits>
+class LogOrder : public testing::Test {};
+
+struct TraitsNames {
+    template <class Traits>
+    static std::string GetName(int) {
+        return std::is_same_v<Traits, IntakeTraits>      ? "Plain"
+               : std::is_same_v<Traits, BracketedTraits> ? "Bracketed"
+               : std::is_same_v<Traits, ShakenTraits>    ? "Shaken"
+                                                         : "CoarseClock";
+    }
+};
+using AllTraits = testing::Types<IntakeTraits, BracketedTraits, ShakenTraits, CoarseTraits>;
+TYPED_TEST_SUITE(LogOrder, AllTraits, TraitsNames);
+
+template <class Traits>
+void expectOrder(const OrderRun& run) {
+    LabelIntake<Traits> intake(run.options);
+    OrderOracle oracle(run.threads, run.perThread);
+    const Watchdog watchdog(stateOf(intake));
+    runOrdered(intake, run, oracle, [](const Label&) {});
+    EXPECT_EQ(oracle.violationsByCall(), 0U);
+    EXPECT_EQ(oracle.violationsByStamp(), 0U);
+    EXPECT_EQ(oracle.disorderWithinThreads(), 0U);
+    const auto sum = intake.statistics();
+    EXPECT_EQ(sum.logged, oracle.accepted());
+    EXPECT_EQ(sum.emitted + sum.overrun, sum.logged);
+    EXPECT_EQ(oracle.emittedCount(), sum.emitted);
+    EXPECT_EQ(sum.logged + sum.discarded, std::uint64_t{run.threads} * run.perThread);
+    EXPECT_EQ(sum.orderViolations, 0U);
+}
+
+OrderRun withLimits(std::size_t messages, std::size_t bytes = 1 << 16) {
+    OrderRun run;
+    run.perThread = static_cast<std::uint32_t>(scaled(6000));
+    run.options.laneMessages = messages;
+    run.options.laneBytes = bytes;
+    return run;
+}
+
+TYPED_TEST(LogOrder, ManyThreadsWithRoom) {
+    expectOrder<TypeParam>(withLimits(8192));
+}
+
+TYPED_TEST(LogOrder, BackPressure) {
+    expectOrder<TypeParam>(withLimits(3));
+    expectOrder<TypeParam>(withLimits(1));
+    expectOrder<TypeParam>(withLimits(100, 256));
+}
+
+TYPED_TEST(LogOrder, Overrun) {
+    OrderRun run = withLimits(4);
+    run.policy = overrunning;
+    expectOrder<TypeParam>(run);
+}
+
+TYPED_TEST(LogOrder, Discard) {
+    OrderRun run = withLimits(4);
+    run.policy = discarding;
+    expectOrder<TypeParam>(run);
+}
+
+// ---- Does the oracle see what it is for? Intakes that are wrong on purpose.
+
+/// Stamps a record before it waits for room: what its clock gives is the time of the call.
+struct EarlyClock : StampClock {
+    inline static thread_local Key atCall = 0;
+    inline static thread_local Bracket bracketAtCall{};
+
+    static void stamp() {
+        bracketAtCall.before = Bracket::time();
+        atCall = StampClock::now();
+        bracketAtCall.after = Bracket::time();
+    }
+    template <class Word>
+    static Key announceThenNow(Word& word, std::uint64_t value) noexcept {
+        (void)StampClock::announceThenNow(word, value);
+        lastStamp = bracketAtCall;
+        return atCall;
+    }
+};
+
+/// Stamps without announcing: the back end cannot know of a record between its stamp and its
+/// publication.
+struct SilentClock : StampClock {
+    template <class Word>
+    static Key announceThenNow(Word&, std::uint64_t) noexcept {
+        lastStamp.before = Bracket::time();
+        const Key key = StampClock::now();
+        lastStamp.after = Bracket::time();
+        InterruptedClock::interrupt();
+        return key;
+    }
+};
+
+/// A back end without a watermark: it emits whatever it sees, smallest key first.
+struct EagerClock : StampClock {
+    template <class Word>
+    static Key announceThenNow(Word& word, std::uint64_t value) noexcept {
+        const Key key = StampClock::announceThenNow(word, value);
+        InterruptedClock::interrupt();
+        return key;
+    }
+    static Key nowThenLook() noexcept { return log::detail::endOfTime; }
+};
+
+template <class FaultyClock>
+struct FaultyTraits : IntakeTraits {
+    using Platform = JitterPlatform;
+    using Clock = FaultyClock;
+};
+
+struct Verdict {
+    std::size_t byCall;
+    std::size_t byStamp;
+};
+
+/// Until the oracle has found something, or for very long.
+template <class FaultyClock>
+Verdict judge(const OrderRun& run) {
+    Verdict verdict{0, 0};
+    for (int i = 0; i < 1000 && verdict.byCall + verdict.byStamp == 0; ++i) {
+        LabelIntake<FaultyTraits<FaultyClock>> intake(run.options);
+        OrderOracle oracle(run.threads, run.perThread);
+        const Watchdog watchdog(stateOf(intake));
+        runOrdered(intake, run, oracle, [](const Label&) { EarlyClock::stamp(); });
+        verdict = {oracle.violationsByCall(), oracle.violationsByStamp()};
+    }
+    return verdict;
+}
+
+TEST(LogOrderOracle, FailsWhenRecordsAreStampedBeforeTheyWaitForRoom) {
+    EXPECT_GT(judge<EarlyClock>(withLimits(2)).byStamp, 0U);
+}
+
+TEST(LogOrderOracle, FailsWithoutTheAnnouncement) {
+    EXPECT_GT(judge<SilentClock>(withLimits(8192)).byStamp, 0U);
+}
+
+TEST(LogOrderOracle, FailsWithoutTheWatermark) {
+    EXPECT_GT(judge<EagerClock>(withLimits(8192)).byCall, 0U);
+}
+
+}  // namespace
+}  // namespace sluice::test

@@ -1,0 +1,112 @@
+#include "support/log_sinks.hpp"
+#include "support/temporary_folder.hpp"
+
+#include <sluice/log/backend.hpp>
+#include <sluice/log/crash_handler.hpp>
+#include <sluice/log/logger.hpp>
+
+#include <gtest/gtest.h>
+#include <spdlog/sinks/basic_file_sink.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace sluice::log {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int lines = 2000;
+
+/// Logs, then runs `crash` while nearly everything waits in the lane.
+template <class Crash>
+void crashAfterLogging(const std::string& file, Crash crash) {
+    install_crash_handler(std::chrono::minutes(1));
+    const auto writer = std::make_shared<backend>();
+    const auto sink = std::make_shared<spdlog::sinks::basic_file_sink_st>(file);
+    async_logger logger("core", sink, writer);
+    for (int i = 0; i < lines; ++i) {
+        logger.info("text");
+    }
+    crash();
+}
+
+class LogCrashHandlerDeathTest : public testing::Test {
+protected:
+    LogCrashHandlerDeathTest() {
+        GTEST_FLAG_SET(death_test_style, "threadsafe");
+        std::remove(file.c_str());
+    }
+    ~LogCrashHandlerDeathTest() override { std::remove(file.c_str()); }
+
+    std::ptrdiff_t linesWritten() const {
+        const std::string content = test::contentOf(file);
+        return std::count(content.begin(), content.end(), '\n');
+    }
+
+    // The death test's child is another process, which finds the name by the test's.
+    const std::string file =
+        testing::TempDir() + "sluice_crash_" +
+        testing::UnitTest::GetInstance()->current_test_info()->name() + ".txt";
+};
+
+TEST_F(LogCrashHandlerDeathTest, WritesWhatWasLoggedBeforeAFault) {
+    EXPECT_EXIT(crashAfterLogging(file, [] { raise(SIGSEGV); }), testing::KilledBySignal(SIGSEGV),
+                "");
+    EXPECT_EQ(linesWritten(), lines);
+}
+
+TEST_F(LogCrashHandlerDeathTest, WritesWhatWasLoggedBeforeAbort) {
+    EXPECT_EXIT(crashAfterLogging(file, [] { std::abort(); }), testing::KilledBySignal(SIGABRT),
+                "");
+    EXPECT_EQ(linesWritten(), lines);
+}
+
+TEST_F(LogCrashHandlerDeathTest, LeavesTheLastWordToAnEarlierHandler) {
+    const auto crash = [this] {
+        std::signal(SIGFPE, [](int) { std::_Exit(7); });
+        crashAfterLogging(file, [] { raise(SIGFPE); });
+    };
+    EXPECT_EXIT(crash(), testing::ExitedWithCode(7), "");
+    EXPECT_EQ(linesWritten(), lines);
+}
+
+TEST_F(LogCrashHandlerDeathTest, GivesUpInTimeWhenASinkWaitsForTheCrashedThread) {
+    const auto crash = [] {
+        install_crash_handler(50ms);
+        const auto writer = std::make_shared<backend>();
+        const auto gated = std::make_shared<test::GatedSink>();
+        async_logger logger("core", gated, writer);
+        logger.info("held");
+        gated->gate.awaitArrival();
+        raise(SIGILL);
+    };
+    EXPECT_EXIT(crash(), testing::KilledBySignal(SIGILL), "");
+}
+
+TEST_F(LogCrashHandlerDeathTest, AWorkerThatCrashesItselfDoesNotWaitForItself) {
+    const auto crash = [] {
+        install_crash_handler(std::chrono::hours(1));
+        const auto writer = std::make_shared<backend>();
+        const auto sink = std::make_shared<test::CollectingSink>();
+        sink->onLine = [](const spdlog::details::log_msg&) { raise(SIGBUS); };
+        async_logger logger("core", sink, writer);
+        logger.info("text");
+        writer->flush_wait();
+    };
+    EXPECT_EXIT(crash(), testing::KilledBySignal(SIGBUS), "");
+}
+
+TEST(LogCrashHandler, RefusesASignalThatCannotBeHandled) {
+    EXPECT_THROW(install_crash_handler(1s, {SIGKILL}), spdlog::spdlog_ex);
+    EXPECT_THROW(install_crash_handler(1s, {1000}), spdlog::spdlog_ex);
+}
+
+}  // namespace
+}  // namespace sluice::log

@@ -2,6 +2,7 @@
 // consumer. Start reading at monitor.cpp for the flow, at transport.hpp for the bus.
 
 #include "display.hpp"
+#include "event_log.hpp"
 #include "monitor.hpp"
 #include "options.hpp"
 #include "report.hpp"
@@ -12,6 +13,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <memory>
+#include <string>
 
 namespace {
 
@@ -27,11 +29,11 @@ void endOnSignal(int number) {
     sigaction(number, &action, nullptr);
 }
 
-int run(const hostwatch::Options& options) {
+int run(const hostwatch::Options& options, hostwatch::EventLog& events) {
     for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
         endOnSignal(number);
     }
-    const auto monitor = std::make_unique<hostwatch::Monitor>(options, interrupted);
+    const auto monitor = std::make_unique<hostwatch::Monitor>(options, interrupted, events);
     {
         const auto display = hostwatch::makeDisplay(stdout, stderr);
         monitor->run(*display);
@@ -44,13 +46,17 @@ int run(const hostwatch::Options& options) {
     return hostwatch::accountsAddUp(monitor->outcome()) ? 0 : accountsWrong;
 }
 
+int refuse(const std::string& why) {
+    std::fprintf(stderr, "hostwatch: %s\n", why.c_str());
+    return badArgument;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
     const auto options = hostwatch::parseOptions(argc, argv);
     if (!options) {
-        std::fprintf(stderr, "hostwatch: %s\n", options.error().c_str());
-        return badArgument;
+        return refuse(options.error());
     }
     if (options->help) {
         std::fputs(hostwatch::usage(), stdout);
@@ -58,5 +64,10 @@ int main(int argc, char** argv) {
     }
     static std::array<char, std::size_t{1} << 16> frame;  // a whole frame leaves in one write
     std::setvbuf(stdout, frame.data(), _IOFBF, frame.size());
-    return run(*options);
+    if (options->logFile.empty()) {
+        hostwatch::EventLog none;
+        return run(*options, none);
+    }
+    auto events = hostwatch::EventLog::open(options->logFile);
+    return events ? run(*options, *events) : refuse(events.error());
 }

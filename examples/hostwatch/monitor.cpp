@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 namespace hostwatch {
 namespace {
@@ -19,12 +20,13 @@ constexpr Clock::duration showOffset = 30ms;
 
 }  // namespace
 
-Monitor::Monitor(const Options& options, const std::atomic<bool>& interrupted)
-    : options_(options), interrupted_(interrupted) {
+Monitor::Monitor(const Options& options, const std::atomic<bool>& interrupted, EventLog& events)
+    : options_(options), interrupted_(interrupted), events_(events) {
 }
 
 void Monitor::run(Display& display) {
     const Clock::time_point begin = Clock::now();
+    events_.started(options_);
     {
         const auto cpu = startSampler<CpuSample>();
         const auto memory = startSampler<MemorySample>();
@@ -41,6 +43,7 @@ void Monitor::run(Display& display) {
     while (consume() != 0) {
     }
     show(display, begin);
+    events_.ended(outcome());
 }
 
 Outcome Monitor::outcome() const {
@@ -55,7 +58,7 @@ Outcome Monitor::outcome() const {
 template <class Sample>
 Sampler<Sample> Monitor::startSampler() {
     return Sampler<Sample>(options_.procDirectory, options_.flood, transport_,
-                           accounts_[indexOf(sourceOf<Sample>)], stop_);
+                           accounts_[indexOf(sourceOf<Sample>)], stop_, events_);
 }
 
 void Monitor::watch(Display& display, Clock::time_point begin) {
@@ -86,12 +89,20 @@ void Monitor::consumeUntil(Clock::time_point deadline) {
 }
 
 std::size_t Monitor::consume() {
+    notePressure();
     return transport_.processWith(
         [this](const auto& message, const Header& header) {
             deliveries_.record(message, header);
             figures_.add(message, header);
         },
         batch);
+}
+
+void Monitor::notePressure() {
+    const sluice::Pressure now = transport_.pressure();
+    if (now != pressure_) {
+        events_.pressure(std::exchange(pressure_, now), now);
+    }
 }
 
 }  // namespace hostwatch

@@ -2,6 +2,7 @@
 
 #include "accounts.hpp"
 #include "display.hpp"
+#include "event_log.hpp"
 #include "figures.hpp"
 #include "options.hpp"
 #include "report.hpp"
@@ -18,8 +19,9 @@ namespace hostwatch {
 /// flood there is a drill too.
 class Monitor {
 public:
-    /// `interrupted` ends the run early; a signal handler may set it.
-    Monitor(const Options& options, const std::atomic<bool>& interrupted);
+    /// `interrupted` ends the run early; a signal handler may set it. Both it and `events` must
+    /// outlive this object.
+    Monitor(const Options& options, const std::atomic<bool>& interrupted, EventLog& events);
 
     /// Runs until the time is over or `interrupted`, then until everything published is handled.
     void run(Display& display);
@@ -34,17 +36,20 @@ private:
     void show(Display& display, Clock::time_point begin);
     void consumeUntil(Clock::time_point deadline);
     std::size_t consume();
+    void notePressure();
 
     /// Relaxed: the flag hands over nothing but itself.
     bool isInterrupted() const noexcept { return interrupted_.load(std::memory_order_relaxed); }
 
     const Options options_;
     const std::atomic<bool>& interrupted_;
+    EventLog& events_;
     Transport transport_;
     Accounts accounts_;
     Tally drillAttempts_{};
     Deliveries deliveries_;
     Figures figures_;
+    sluice::Pressure pressure_ = sluice::Pressure::normal;  ///< as last noted
     StopSignal stop_;
 };
 

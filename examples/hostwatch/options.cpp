@@ -38,7 +38,8 @@ Result parseOptions(int argc, const char* const* argv) {
     Options options;
     for (int i = 1; i < argc; ++i) {
         const std::string argument = argv[i];
-        const bool takesValue = argument == "--seconds" || argument == "--proc";
+        const bool takesValue =
+            argument == "--seconds" || argument == "--proc" || argument == "--log";
         if (takesValue && i + 1 == argc) {
             return refuse(argument + " needs a value; --help shows the options");
         }
@@ -57,6 +58,8 @@ Result parseOptions(int argc, const char* const* argv) {
             if (!isDirectory(options.procDirectory)) {
                 return refuse("--proc " + options.procDirectory + ": is not a directory");
             }
+        } else if (argument == "--log") {
+            options.logFile = argv[++i];
         } else {
             return refuse("unknown argument " + argument + "; --help shows the options");
         }
@@ -65,7 +68,7 @@ Result parseOptions(int argc, const char* const* argv) {
 }
 
 const char* usage() noexcept {
-    return "usage: hostwatch [--seconds N] [--flood] [--proc DIR]\n"
+    return "usage: hostwatch [--seconds N] [--flood] [--proc DIR] [--log FILE]\n"
            "\n"
            "Watches processors, memory, disks and network of this machine. Four threads read\n"
            "/proc, each at its own rate. What they measure goes through Sluice's bus to one\n"
@@ -78,6 +81,9 @@ const char* usage() noexcept {
            "  --flood      publish samples as fast as possible, more than the bus lets in, and\n"
            "               an alarm as a drill every 10 ms, to show that it gets through\n"
            "  --proc DIR   read DIR instead of /proc\n"
+           "  --log FILE   write what happens to FILE: the start, alarms, changes of the pressure "
+           "on\n"
+           "               the bus, files that cannot be read, and the accounts\n"
            "  --help       print this text\n"
            "\n"
            "exit status: 0 when every message is accounted for, 1 when not or when the output\n"

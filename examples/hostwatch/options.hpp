@@ -13,6 +13,7 @@ struct Options {
     bool flood = false;
     bool help = false;
     std::string procDirectory = "/proc";
+    std::string logFile;  ///< empty: none
 };
 
 /// Reads the command line; the error is one line for the user, with value and limit.

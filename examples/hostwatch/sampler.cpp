@@ -4,13 +4,14 @@ namespace hostwatch {
 
 template <class Sample>
 Sampler<Sample>::Sampler(const std::string& procDirectory, bool flood, Transport& transport,
-                         Account& account, StopSignal& stop)
+                         Account& account, StopSignal& stop, EventLog& events)
     : flood_(flood),
       file_(procDirectory + '/' + fileOf(source)),
       reader_(makeReader<Sample>()),
       publisher_(transport, indexOf(source), account.attempts),
       account_(account),
       stop_(stop),
+      events_(events),
       thread_([this] { run(); }) {
 }
 
@@ -49,7 +50,9 @@ void Sampler<Sample>::takeReading() {
         problem = reader_->read(file_.text(), Clock::now(), newest_);
     }
     if (problem) {
-        account_.reading.countFaulty(file_.path() + ": " + problem.text);
+        const std::string text = file_.path() + ": " + problem.text;
+        account_.reading.countFaulty(text);
+        events_.cannotRead(text);
     } else {
         account_.reading.countGood();
     }
@@ -76,6 +79,7 @@ void Sampler<Sample>::publishSummary() {
     const auto alarm = alarm_.look(aggregate);
     if (alarm && publisher_.publish(*alarm)) {
         alarm_.told(*alarm);
+        events_.alarm(source, *alarm);
     }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "accounts.hpp"
+#include "event_log.hpp"
 #include "load.hpp"
 #include "proc_file.hpp"
 #include "readers.hpp"
@@ -23,9 +24,9 @@ namespace hostwatch {
 template <class Sample>
 class Sampler {
 public:
-    /// Starts the thread. `transport`, `account` and `stop` must outlive this object.
+    /// Starts the thread. `transport`, `account`, `stop` and `events` must outlive this object.
     Sampler(const std::string& procDirectory, bool flood, Transport& transport, Account& account,
-            StopSignal& stop);
+            StopSignal& stop, EventLog& events);
 
     /// Waits for the thread, which ends soon after `stop` was requested.
     ~Sampler();
@@ -47,6 +48,7 @@ private:
     Publisher publisher_;
     Account& account_;
     StopSignal& stop_;
+    EventLog& events_;
     AlarmWatch<Sample> alarm_;
     std::vector<Sample> newest_;  ///< kept between readings, so it stops allocating
     std::thread thread_;          ///< last: it uses all of the above

@@ -7,6 +7,11 @@ import tempfile
 import unittest
 from pathlib import Path
 
+# A line of the log: date and time, level, thread, text.
+EVENT = re.compile(
+    r"(?P<time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{9}) \w+ +(?P<thread>\d+)  (?P<text>.*)"
+)
+
 
 def run(*arguments):
     return subprocess.run(
@@ -50,6 +55,32 @@ class HostwatchTest(unittest.TestCase):
             result = run("--proc", folder, "--seconds", "1")
         self.assertRegex(result.stdout, r"\| mem +95\.0 % .*\| ALARM memory\n")
         self.assertEqual(counts(result.stdout, "alarm"), [1, 1, 0, 1])
+
+    def test_logs_what_happens_on_all_threads_in_the_order_of_time(self):
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "meminfo").write_text(
+                "MemTotal: 100 kB\nMemAvailable: 5 kB\nCached: 0 kB\n"
+                "SwapTotal: 0 kB\nSwapFree: 0 kB\n",
+                encoding="utf-8",
+            )
+            log = Path(folder, "events")
+            result = run("--flood", "--seconds", "2", "--proc", folder, "--log", str(log))
+            if "for want of spdlog" in result.stderr:
+                self.skipTest("built without spdlog")
+            self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+            lines = log.read_text(encoding="utf-8").splitlines()
+        events = [EVENT.fullmatch(line) for line in lines]
+        self.assertNotIn(None, events)
+        times = [event["time"] for event in events]
+        self.assertEqual(times, sorted(times))
+        texts = [event["text"] for event in events]
+        self.assertEqual(texts[0], f"started for 2 s, with a flood, reads {folder}")
+        self.assertEqual(texts.count("alarm on: memory"), 1)
+        self.assertGreater(sum(text.startswith("pressure ") for text in texts), 0)
+        self.assertGreater(sum(f"{folder}/stat: " in text for text in texts), 0)
+        self.assertEqual(texts[-1], "ended, the accounts add up")
+        # This thread, and the samplers of memory and of the files that are not there.
+        self.assertEqual(len({event["thread"] for event in events}), 5)
 
     def test_names_the_files_that_are_missing_and_goes_on(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -45,7 +45,7 @@ protected:
         options.flood = flood;
         options.procDirectory = tree_.root();
         EndWhen display(std::move(condition));
-        monitor_ = std::make_unique<Monitor>(options, display.reached);
+        monitor_ = std::make_unique<Monitor>(options, display.reached, events_);
         monitor_->run(display);
     }
 
@@ -67,6 +67,7 @@ protected:
     }
 
     test::ProcTree tree_;
+    EventLog events_;
     std::unique_ptr<Monitor> monitor_;
 };
 
@@ -153,7 +154,7 @@ TEST_F(MonitorTest, EndsAtOnceWhenItWasInterruptedBefore) {
     const std::atomic<bool> interrupted{true};
     int shows = 0;
     EndWhen display([&shows](const View&) { return ++shows != 0; });
-    monitor_ = std::make_unique<Monitor>(options, interrupted);
+    monitor_ = std::make_unique<Monitor>(options, interrupted, events_);
     monitor_->run(display);
     EXPECT_EQ(shows, 1) << "the final state is always shown";
     EXPECT_TRUE(accountsAddUp(monitor_->outcome()));

@@ -19,16 +19,19 @@ TEST(Options, HaveDefaults) {
     EXPECT_EQ(options->seconds, 10);
     EXPECT_FALSE(options->flood);
     EXPECT_FALSE(options->help);
+    EXPECT_EQ(options->logFile, "");
     EXPECT_EQ(options->procDirectory, "/proc");
 }
 
 TEST(Options, AreTakenInAnyOrder) {
     const std::string directory = ::testing::TempDir();
-    const auto options = parse({"--proc", directory.c_str(), "--flood", "--seconds", "86400"});
+    const auto options =
+        parse({"--proc", directory.c_str(), "--flood", "--seconds", "86400", "--log", "events"});
     ASSERT_TRUE(options);
     EXPECT_EQ(options->seconds, 86400);
     EXPECT_TRUE(options->flood);
     EXPECT_EQ(options->procDirectory, directory);
+    EXPECT_EQ(options->logFile, "events");
     EXPECT_TRUE(parse({"--help"})->help);
     EXPECT_EQ(parse({"--seconds", "1"})->seconds, 1);
 }
@@ -59,7 +62,8 @@ TEST(Options, WantADirectoryForProc) {
 
 TEST(Options, AreAllInTheUsage) {
     const std::string text = usage();
-    for (const char* option : {"--seconds", "--flood", "--proc", "--help", "86400", "/proc"}) {
+    for (const char* option :
+         {"--seconds", "--flood", "--proc", "--log", "--help", "86400", "/proc"}) {
         EXPECT_NE(text.find(option), std::string::npos) << option;
     }
 }

@@ -1,0 +1,216 @@
+// The code of docs/guide/logging.md.
+
+#include <sluice/log.hpp>
+
+#include <spdlog/sinks/base_sink.h>
+#include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/sinks/rotating_file_sink.h>
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A folder of its own, which goes with the program.
+const std::string folder = [] {
+    char name[] = "/tmp/sluice_logging_guide_XXXXXX";
+    return std::string(mkdtemp(name));
+}();
+
+std::string contents(const std::string& name) {
+    std::ifstream file(folder + "/" + name);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+bool firstLog() {
+    const std::string file = folder + "/first.log";
+    {
+        auto log = spdlog::basic_logger_mt<sluice::log::async_factory>("first", file);
+        log->info("{} of {} sensors answer", 7, 8);
+
+        sluice::log::flush_wait();  // everything logged before is in the file
+    }
+    return contents("first.log").find("7 of 8 sensors answer") != std::string::npos;
+}
+
+/// Counts what reaches it.
+struct CountingSink : spdlog::sinks::base_sink<std::mutex> {
+    std::vector<std::string> texts;
+
+private:
+    void sink_it_(const spdlog::details::log_msg& message) override {
+        texts.emplace_back(message.payload.data(), message.payload.size());
+    }
+    void flush_() override {}
+};
+
+}  // namespace
+
+struct Point {
+    int x;
+    int y;
+};
+
+template <>
+struct fmt::formatter<Point> : fmt::formatter<int> {
+    template <class Context>
+    auto format(const Point& point, Context& context) const {
+        fmt::formatter<int>::format(point.x, context);
+        *context.out() = ',';
+        return fmt::formatter<int>::format(point.y, context);
+    }
+};
+
+template <>
+struct sluice::log::copy_when_logging<Point> : std::true_type {};
+
+struct Route {
+    std::string from;
+    std::string to;
+};
+
+template <>
+struct fmt::formatter<Route> : fmt::formatter<std::string_view> {
+    template <class Context>
+    auto format(const Route& route, Context& context) const {
+        return fmt::formatter<std::string_view>::format(route.from + " to " + route.to, context);
+    }
+};
+
+template <>
+struct sluice::log::argument_codec<Route> {
+    static std::size_t size(const Route& route) noexcept {
+        return route.from.size() + 1 + route.to.size();
+    }
+    static void write(std::byte* to, std::size_t, const Route& route) noexcept {
+        std::memcpy(to, route.from.c_str(), route.from.size() + 1);
+        std::memcpy(to + route.from.size() + 1, route.to.data(), route.to.size());
+    }
+    static Route read(const std::byte* from, std::size_t size) {
+        const std::string_view both(reinterpret_cast<const char*>(from), size);
+        const std::size_t end = both.find('\0');
+        return {std::string(both.substr(0, end)), std::string(both.substr(end + 1))};
+    }
+};
+
+namespace {
+
+bool deferredCalls() {
+    const auto sink = std::make_shared<CountingSink>();
+    const auto by = std::make_shared<sluice::log::backend>();
+    const std::shared_ptr<spdlog::logger> log =
+        std::make_shared<sluice::log::async_logger>("deferred", sink, by);
+
+    SLUICE_LOG_INFO(log, "order {} of {}: {:.2f}", 17, "ACME", 99.5);
+    SLUICE_LOG_WARN(log, "at {}, from {}", Point{3, 4}, Route{"Rome", "Oslo"});
+
+    by->flush_wait();
+    return sink->texts ==
+           std::vector<std::string>{"order 17 of ACME: 99.50", "at 3,4, from Rome to Oslo"};
+}
+
+bool existingLogger() {
+    sluice::log::make_async(*spdlog::default_logger());
+    spdlog::info("from now on another thread writes this");
+    return sluice::log::flush_wait();
+}
+
+bool policies() {
+    const std::string file = folder + "/core.log";
+    auto calm = spdlog::basic_logger_mt<sluice::log::async_factory>("calm", file);
+    auto newest = spdlog::basic_logger_mt<sluice::log::async_factory_nonblock>("newest", file);
+    auto oldest = spdlog::basic_logger_mt<sluice::log::async_factory_discard>("oldest", file);
+    calm->info("waits for room");
+    newest->info("takes the room of this thread's oldest records");
+    oldest->info("is left out when there is no room");
+    return sluice::log::flush_wait();
+}
+
+bool flushing() {
+    const auto by = sluice::log::default_backend();
+    auto log = spdlog::get("calm");
+    log->flush_on(spdlog::level::err);  // as ever: the sinks are flushed behind such a record
+    log->flush();                       // returns at once; the flush keeps its place in the order
+    return by->flush_wait(10s);         // false when that was not enough
+}
+
+bool ownBackend() {
+    sluice::log::backend_options options;
+    options.queue_size = 1024;  // messages of each thread
+    options.queue_bytes = 256 * 1024;
+    options.thread_name = "audit-log";
+    options.cpu = 0;
+    options.on_thread_start = [] { std::printf("the writer begins\n"); };
+    const auto by = std::make_shared<sluice::log::backend>(options);
+
+    const auto sink =
+        std::make_shared<spdlog::sinks::rotating_file_sink_mt>(folder + "/audit.log", 1 << 20, 3);
+    const auto audit = std::make_shared<sluice::log::async_logger>("audit", sink, by);
+    audit->info("somebody came in");
+
+    return by->shutdown(10s);  // everything is written; also done by the destructor
+}
+
+bool fileSink() {
+    auto core = sluice::log::file_logger_mt<sluice::log::async_factory>("core", folder + "/x.log");
+    core->info("one write for all that is there");
+    return sluice::log::flush_wait();
+}
+
+bool statistics() {
+    const auto by = std::make_shared<sluice::log::backend>();
+    const sluice::log::backend_statistics all = by->statistics();
+    for (const sluice::log::thread_statistics& one : all.threads) {
+        std::printf("%s: %llu logged, at most %zu waiting\n", one.thread_name.c_str(),
+                    static_cast<unsigned long long>(one.logged), one.high_water_messages);
+    }
+    const std::size_t missing = by->overrun_counter() + by->discard_counter();
+    by->reset_discard_counter();
+    return missing == 0 && all.logged == all.written + all.overrun + all.messages;
+}
+
+bool crashes() {
+    sluice::log::install_crash_handler(2s);  // at most so long does a crash wait for the back ends
+    return true;
+}
+
+bool order() {
+    sluice::log::backend_options options;
+    options.max_hold = 10ms;  // rather a line out of order than an output that stands still
+    const auto by = std::make_shared<sluice::log::backend>(options);
+    return by->flush_wait();
+}
+
+bool theEnd() {
+    return sluice::log::shutdown(10s);
+}
+
+}  // namespace
+
+int main() {
+    const bool all[] = {firstLog(), deferredCalls(), existingLogger(), policies(),
+                        flushing(), ownBackend(),    fileSink(),       statistics(),
+                        crashes(),  order(),         theEnd()};
+    std::filesystem::remove_all(folder);
+    for (const bool good : all) {
+        if (!good) {
+            return 1;
+        }
+    }
+    return 0;
+}

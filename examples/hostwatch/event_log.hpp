@@ -1,0 +1,42 @@
+#pragma once
+
+#include "options.hpp"
+#include "report.hpp"
+#include "samples.hpp"
+#include "transport.hpp"
+
+#include <sluice/base/expected.hpp>
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace hostwatch {
+
+/// What happens during a run, one line of a file for each event, in the order in which it happened,
+/// on whichever thread that was. Where it is not open, it does nothing.
+///
+/// Any thread may call any member but the destructor, after which everything is in the file.
+class EventLog {
+public:
+    EventLog() noexcept;
+    EventLog(EventLog&&) noexcept;
+    ~EventLog();
+
+    /// The error is one line for the user.
+    static sluice::Expected<EventLog, std::string> open(const std::string& file);
+
+    void started(const Options& options);
+    void alarm(Source source, const Alarm& alarm);
+    void pressure(sluice::Pressure before, sluice::Pressure now);
+    void cannotRead(std::string_view problem);
+    void ended(const Outcome& outcome);
+
+private:
+    struct Writer;
+    explicit EventLog(std::unique_ptr<Writer> writer) noexcept;
+
+    std::unique_ptr<Writer> writer_;
+};
+
+}  // namespace hostwatch

@@ -1,0 +1,261 @@
+#pragma once
+
+/// \file
+/// SLUICE_LOG_INFO(logger, "format {}", arguments...) and its kin: call sites that copy their
+/// arguments and leave the formatting to the back end.
+///
+/// Purpose: what a log call costs the thread that makes it, without the time to format.
+///
+/// Use it on hot paths. Use logger->info(...) when it does not matter, or when the format string is
+/// known at run time only. Both may be mixed: order, sinks, levels, policies are the same, and so
+/// is the text, but for a null `char*`, which is printed as "(null)".
+///
+/// `logger` is a spdlog::logger or a class derived from it, by reference, pointer or smart pointer.
+/// An async_logger defers, also one that is known as spdlog::logger only, as spdlog's factories and
+/// spdlog::get() return it. Any other logger formats in place, through its own log(). So does a
+/// logger that keeps a backtrace, and a call with an argument that cannot be copied; which are
+/// copied, and how a type opts in: copy_when_logging.hpp.
+///
+/// Levels: a call below SLUICE_LOG_ACTIVE_LEVEL (by default SPDLOG_ACTIVE_LEVEL) is not compiled,
+/// only the general SLUICE_LOG always is. Otherwise the logger's level is looked at first; the
+/// arguments of a call that is off are not evaluated, the logger is.
+///
+/// The format string is a constant, checked when compiled, in C++17 too: braces, number and
+/// specifications of the arguments. Named arguments are not supported. A call without arguments
+/// prints its text as it is, braces too, as spdlog does. Built with std::format
+/// (SPDLOG_USE_STD_FORMAT) every call formats in place, and its check is that of the library.
+///
+/// Who may call what: any thread, as a call of the logger. What the back end formats later: values
+/// of the moment of the call; the global locale, for `{:L}`, is that of the moment of formatting.
+/// Exceptions: a formatter that throws does so on the back end, and the logger's error handler is
+/// told; nothing else is lost. Memory: a call allocates nothing, unless the record is larger than
+/// the thread's lane.
+///
+/// Tests: tests/unit/log/deferred_test.cpp, argument_codec_test.cpp, tests/compile_fail.
+
+#include <sluice/log/detail/argument_codec.hpp>
+#include <sluice/log/detail/deferred_site.hpp>
+#include <sluice/log/detail/format_check.hpp>
+#include <sluice/log/logger.hpp>
+
+#include <spdlog/logger.h>
+
+#include <cstddef>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <typeinfo>
+#include <utility>
+
+namespace sluice::log::detail {
+
+/// The logger itself, of what a call site was given.
+template <class Logger>
+constexpr auto& loggerOf(Logger& logger) noexcept {
+    if constexpr (std::is_base_of_v<spdlog::logger, Logger>) {
+        return logger;
+    } else {
+        return *logger;
+    }
+}
+
+inline bool isWanted(const spdlog::logger& logger, spdlog::level::level_enum level) {
+    return logger.should_log(level) || logger.should_backtrace();
+}
+
+#if !defined(SPDLOG_USE_STD_FORMAT)
+
+template <class... Codecs>
+void printArguments(const DeferredSite& site, const std::byte* arguments, std::size_t size,
+                    spdlog::memory_buf_t& to) {
+    auto values = decodeArguments<Codecs...>(arguments, size);
+    std::apply(
+        [&](auto&... value) {
+            fmt::vformat_to(fmt::appender(to), site.format, fmt::make_format_args(value...));
+        },
+        values);
+}
+
+inline void printText(const DeferredSite& site, const std::byte* /*arguments*/,
+                      std::size_t /*size*/, spdlog::memory_buf_t& to) {
+    to.append(site.format.begin(), site.format.end());
+}
+
+template <class... Codecs>
+constexpr auto printerOf() noexcept {
+    if constexpr (sizeof...(Codecs) == 0) {
+        return &printText;
+    } else {
+        return &printArguments<Codecs...>;
+    }
+}
+
+/// Place is the local class of a call site: it says where that is, how severe, and the format.
+template <class Place, class... Codecs>
+inline constexpr DeferredSite siteOf{Place::severity(), Place::source(), Place::text(),
+                                     printerOf<Codecs...>()};
+
+template <class Argument>
+inline constexpr bool isFormattable = fmt::is_formattable<std::decay_t<Argument>>::value;
+
+/// Refuses a format string that does not fit. `Arguments` are what will be formatted with it. False
+/// when it was refused, so that nothing more is said. A text without arguments is not a format.
+template <class Place, class... Arguments>
+constexpr bool isFormatRight() noexcept {
+    constexpr FormatFault fault = sizeof...(Arguments) == 0
+                                      ? FormatFault::none
+                                      : findFault(Place::text(), sizeof...(Arguments));
+    static_assert(fault != FormatFault::brace,
+                  "the format string has a brace without its partner; {{ and }} print one");
+    static_assert(fault != FormatFault::name,
+                  "the format string names an argument: write its position, as in {0}");
+    static_assert(fault != FormatFault::tooFew,
+                  "the format string has more fields than the call has arguments");
+    constexpr bool allFormattable = (isFormattable<Arguments> && ...);
+    static_assert(allFormattable, "an argument has no formatter: specialise fmt::formatter for it");
+    return fault == FormatFault::none && allFormattable;
+}
+
+/// The formatting library's own check; it does nothing when the program runs. An error in here is
+/// of a specification that does not fit its argument.
+template <class Place, class... Arguments>
+void checkSpecifications() noexcept {
+    if constexpr (sizeof...(Arguments) != 0) {
+        static_cast<void>(spdlog::format_string_t<Arguments...>(FMT_STRING(Place::text())));
+    }
+}
+
+template <class Place, class Logger, class... Arguments>
+void logDeferred(Logger& logger, const Arguments&... arguments) {
+    checkSpecifications<Place, typename CodecOf<Arguments>::Decoded&...>();
+    const EncodedArguments<CodecOf<Arguments>...> encoded(arguments...);
+    logger.log_deferred(siteOf<Place, CodecOf<Arguments>...>, encoded.size(),
+                        [&encoded](std::byte* to) noexcept { encoded.write(to); });
+}
+
+template <class Logger, class = void>
+inline constexpr bool canDefer = false;
+template <class Logger>
+inline constexpr bool canDefer<
+    Logger, std::void_t<decltype(std::declval<Logger&>().log_deferred(
+                std::declval<const DeferredSite&>(), 0, std::declval<void (*)(std::byte*)>()))>> =
+    true;
+
+/// The logger as one that defers; null when it formats in place. Known as a spdlog::logger it is
+/// told by its very type, which costs less than a search among the bases of its class.
+template <class Logger>
+auto* deferring(Logger& logger) noexcept {
+    if constexpr (canDefer<Logger>) {
+        return &logger;
+    } else {
+        spdlog::logger& any = logger;
+        return typeid(any) == typeid(async_logger) ? static_cast<async_logger*>(&any) : nullptr;
+    }
+}
+
+#endif
+
+/// What stands for an argument that is formatted in place: characters for a pointer to them, which
+/// may be null, and for an array of them, which may be full; anything else as it is.
+template <class Argument>
+decltype(auto) shownInPlace(Argument&& argument) noexcept {
+    using T = std::remove_const_t<std::remove_reference_t<Argument>>;
+    if constexpr (isText<T> && (std::is_pointer_v<T> || std::is_array_v<T>)) {
+        return TextCodec::hold<T>(argument);
+    } else {
+        return std::forward<Argument>(argument);
+    }
+}
+
+template <class Place, class... Arguments>
+void logInPlace(spdlog::logger& logger, Arguments&&... arguments) {
+#if !defined(SPDLOG_USE_STD_FORMAT)
+    checkSpecifications<Place, Arguments...>();
+#endif
+    logger.log(Place::source(), Place::severity(), spdlog::string_view_t(Place::text()),
+               std::forward<Arguments>(arguments)...);
+}
+
+/// A call that is wanted: the logger's level lets it through, or it keeps a backtrace.
+template <class Place, class Logger, class Format, class... Arguments>
+void logAt(Logger& logger, const Format& /*format*/, Arguments&&... arguments) {
+#if !defined(SPDLOG_USE_STD_FORMAT)
+    if constexpr (!isFormatRight<Place, Arguments...>()) {
+        return;
+    } else if constexpr ((isCopied<Arguments> && ...)) {
+        if (auto* const that = deferring(logger)) {
+            return logDeferred<Place>(*that, arguments...);
+        }
+    }
+#endif
+    logInPlace<Place>(logger, shownInPlace(std::forward<Arguments>(arguments))...);
+}
+
+}  // namespace sluice::log::detail
+
+/// Calls below this level are not compiled: one of spdlog's SPDLOG_LEVEL_TRACE .. SPDLOG_LEVEL_OFF.
+/// Define it before the first include.
+#if !defined(SLUICE_LOG_ACTIVE_LEVEL)
+#define SLUICE_LOG_ACTIVE_LEVEL SPDLOG_ACTIVE_LEVEL
+#endif
+
+#define SLUICE_LOG_FIRST_OF(first, ...) first
+
+/// SLUICE_LOG(logger, severity, "format {}", arguments...): `severity` is a constant,
+/// spdlog::level::trace .. critical.
+#define SLUICE_LOG(logger, severity_, ...)                                                         \
+    do {                                                                                           \
+        static constexpr const char* sluiceLogFunction = SPDLOG_FUNCTION;                          \
+        struct SluiceLogPlace {                                                                    \
+            static constexpr spdlog::level::level_enum severity() {                                \
+                return severity_;                                                                  \
+            }                                                                                      \
+            static constexpr spdlog::source_loc source() {                                         \
+                return {__FILE__, __LINE__, sluiceLogFunction};                                    \
+            }                                                                                      \
+            static constexpr std::string_view text() {                                             \
+                return SLUICE_LOG_FIRST_OF(__VA_ARGS__, "");                                       \
+            }                                                                                      \
+        };                                                                                         \
+        auto&& sluiceLogHandle = logger;                                                           \
+        auto& sluiceLogger = ::sluice::log::detail::loggerOf(sluiceLogHandle);                     \
+        if (::sluice::log::detail::isWanted(sluiceLogger, SluiceLogPlace::severity())) {           \
+            ::sluice::log::detail::logAt<SluiceLogPlace>(sluiceLogger, __VA_ARGS__);               \
+        }                                                                                          \
+    } while (false)
+
+#if SLUICE_LOG_ACTIVE_LEVEL <= SPDLOG_LEVEL_TRACE
+#define SLUICE_LOG_TRACE(logger, ...) SLUICE_LOG(logger, spdlog::level::trace, __VA_ARGS__)
+#else
+#define SLUICE_LOG_TRACE(logger, ...) static_cast<void>(0)
+#endif
+
+#if SLUICE_LOG_ACTIVE_LEVEL <= SPDLOG_LEVEL_DEBUG
+#define SLUICE_LOG_DEBUG(logger, ...) SLUICE_LOG(logger, spdlog::level::debug, __VA_ARGS__)
+#else
+#define SLUICE_LOG_DEBUG(logger, ...) static_cast<void>(0)
+#endif
+
+#if SLUICE_LOG_ACTIVE_LEVEL <= SPDLOG_LEVEL_INFO
+#define SLUICE_LOG_INFO(logger, ...) SLUICE_LOG(logger, spdlog::level::info, __VA_ARGS__)
+#else
+#define SLUICE_LOG_INFO(logger, ...) static_cast<void>(0)
+#endif
+
+#if SLUICE_LOG_ACTIVE_LEVEL <= SPDLOG_LEVEL_WARN
+#define SLUICE_LOG_WARN(logger, ...) SLUICE_LOG(logger, spdlog::level::warn, __VA_ARGS__)
+#else
+#define SLUICE_LOG_WARN(logger, ...) static_cast<void>(0)
+#endif
+
+#if SLUICE_LOG_ACTIVE_LEVEL <= SPDLOG_LEVEL_ERROR
+#define SLUICE_LOG_ERROR(logger, ...) SLUICE_LOG(logger, spdlog::level::err, __VA_ARGS__)
+#else
+#define SLUICE_LOG_ERROR(logger, ...) static_cast<void>(0)
+#endif
+
+#if SLUICE_LOG_ACTIVE_LEVEL <= SPDLOG_LEVEL_CRITICAL
+#define SLUICE_LOG_CRITICAL(logger, ...) SLUICE_LOG(logger, spdlog::level::critical, __VA_ARGS__)
+#else
+#define SLUICE_LOG_CRITICAL(logger, ...) static_cast<void>(0)
+#endif

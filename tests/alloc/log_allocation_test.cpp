@@ -1,0 +1,68 @@
+#include "support/allocation_count.hpp"
+
+#include <sluice/log/backend.hpp>
+#include <sluice/log/deferred.hpp>
+#include <sluice/log/logger.hpp>
+
+#include <spdlog/sinks/sink.h>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <thread>
+
+namespace sluice::test {
+namespace {
+
+/// Counts records, and allocates nothing.
+class CountingSink : public spdlog::sinks::sink {
+public:
+    void log(const spdlog::details::log_msg&) override { ++records; }
+    void flush() override {}
+    void set_pattern(const std::string&) override {}
+    void set_formatter(std::unique_ptr<spdlog::formatter>) override {}
+
+    std::atomic<int> records{0};
+};
+
+class LogAllocationTest : public testing::Test {
+protected:
+    static constexpr int calls = 2000;  // there is room for them in the lane
+
+    void logAll() {
+        for (int i = 0; i < calls; ++i) {
+            SLUICE_LOG_INFO(logger, "{} {:.3f} {} {}", i, 0.5, text, "a literal");
+            SLUICE_LOG_INFO(known, "{}", i);
+            logger->info("in place {}", i);
+        }
+    }
+
+    /// When this returns the back end has formatted and handed over so many records.
+    void await(int records) {
+        while (sink->records != records) {
+            std::this_thread::yield();
+        }
+    }
+
+    const std::string text = "a text that is too long to be kept inside of the string";
+    std::shared_ptr<log::backend> by = std::make_shared<log::backend>();
+    std::shared_ptr<CountingSink> sink = std::make_shared<CountingSink>();
+    std::shared_ptr<log::async_logger> logger =
+        std::make_shared<log::async_logger>("log", sink, by);
+    std::shared_ptr<spdlog::logger> known = logger;
+};
+
+TEST_F(LogAllocationTest, NeitherCallsNorTheBackEndAllocate) {
+    logAll();
+    await(3 * calls);
+    const AllocationCount count;
+    logAll();
+    await(6 * calls);
+    EXPECT_EQ(count.allocations(), 0U);
+    EXPECT_EQ(count.deallocations(), 0U);
+}
+
+}  // namespace
+}  // namespace sluice::test

@@ -1,0 +1,93 @@
+#include <sluice/log/deferred.hpp>
+
+#include <string>
+#include <vector>
+
+struct WithoutFormatter {
+    int value;
+};
+
+struct NotTrivial {
+    std::string text;
+};
+template <>
+struct sluice::log::copy_when_logging<NotTrivial> : std::true_type {};
+template <>
+struct fmt::formatter<NotTrivial> : fmt::formatter<int> {
+    template <class Context>
+    auto format(const NotTrivial&, Context& context) const {
+        return fmt::formatter<int>::format(0, context);
+    }
+};
+
+struct Deferring : spdlog::logger {
+    using spdlog::logger::logger;
+    template <class Write>
+    void log_deferred(const sluice::log::detail::DeferredSite&, std::size_t, Write&& write) {
+        write(nullptr);
+    }
+};
+
+#if CASE == 0
+void allThatTheOtherCasesNearlyAre(Deferring& logger, spdlog::logger& plain) {
+    SLUICE_LOG_INFO(logger, "{} {:d} {{}} {:>{}}", "text", 1, 2, 3);
+    SLUICE_LOG_INFO(plain, "{0} {0:>9}", std::string("text"));
+    SLUICE_LOG_INFO(logger, "{}", WithoutFormatter{1}.value);
+    SLUICE_LOG(logger, spdlog::level::info, "{}", NotTrivial{}.text);
+}
+#elif CASE == 1
+// EXPECT: the format string has more fields than the call has arguments
+void tooFewArguments(Deferring& logger) {
+    SLUICE_LOG_INFO(logger, "{} {}", 1);
+}
+#elif CASE == 2
+// EXPECT: the format string has more fields than the call has arguments
+void noSuchPosition(spdlog::logger& plain) {
+    SLUICE_LOG_INFO(plain, "{1}", 1);
+}
+#elif CASE == 3
+// EXPECT: the format string has a brace without its partner
+void aBraceTooMany(Deferring& logger) {
+    SLUICE_LOG_INFO(logger, "{}}", 1);
+}
+#elif CASE == 4
+// EXPECT: the format string names an argument: write its position
+void aName(Deferring& logger) {
+    SLUICE_LOG_INFO(logger, "{value}", fmt::arg("value", 1));
+}
+#elif CASE == 5
+// EXPECT: an argument has no formatter
+void withoutFormatter(Deferring& logger) {
+    SLUICE_LOG_INFO(logger, "{} {}", 1, WithoutFormatter{1});
+}
+#elif CASE == 6
+// EXPECT: on_error|report_error|throw_format_error|constant expression
+void aSpecificationOfAnotherType(Deferring& logger) {
+    SLUICE_LOG_INFO(logger, "{:d}", "text");
+}
+#elif CASE == 7
+// EXPECT: on_error|report_error|throw_format_error|constant expression
+void aSpecificationOfAnotherTypeInPlace(spdlog::logger& plain) {
+    SLUICE_LOG_INFO(plain, "{:.3s}", 1);
+}
+#elif CASE == 8
+// EXPECT: on_error|report_error|throw_format_error|constant expression
+void aWidthThatIsMissing(Deferring& logger) {
+    SLUICE_LOG_INFO(logger, "{:{}}", 1);
+}
+#elif CASE == 9
+// EXPECT: copy_when_logging is for trivially copyable types: specialise argument_codec
+void aCopyOfWhatCannotBeCopied(Deferring& logger) {
+    SLUICE_LOG_INFO(logger, "{}", NotTrivial{});
+}
+#elif CASE == 10
+// EXPECT: containing function|enclosing function|constant expression
+void aFormatOfTheMoment(Deferring& logger, const char* format) {
+    SLUICE_LOG_INFO(logger, format, 1);
+}
+#elif CASE == 11
+// EXPECT: containing function|enclosing function|constant expression
+void aLevelOfTheMoment(Deferring& logger, spdlog::level::level_enum level) {
+    SLUICE_LOG(logger, level, "{}", 1);
+}
+#endif

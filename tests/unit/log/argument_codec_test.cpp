@@ -1,0 +1,227 @@
+#include "deferred_doubles.hpp"
+#include "support/dice.hpp"
+
+#include <sluice/log/detail/argument_codec.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <memory_resource>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sluice::log::test {
+
+enum class Colour : unsigned char { red, green };
+enum Plain { one = 1, two = 2 };
+
+/// Not copied.
+struct Shy {
+    int value;
+};
+
+}  // namespace sluice::log::test
+
+template <>
+struct fmt::formatter<sluice::log::test::Colour> : fmt::formatter<std::string_view> {
+    template <class Context>
+    auto format(sluice::log::test::Colour colour, Context& context) const {
+        return fmt::formatter<std::string_view>::format(
+            colour == sluice::log::test::Colour::red ? "red" : "green", context);
+    }
+};
+
+template <>
+struct fmt::formatter<sluice::log::test::Shy> : fmt::formatter<int> {
+    template <class Context>
+    auto format(const sluice::log::test::Shy& shy, Context& context) const {
+        return fmt::formatter<int>::format(shy.value, context);
+    }
+};
+
+namespace sluice::log::test {
+namespace {
+
+using sluice::test::Dice;
+
+using detail::CodecOf;
+using detail::isCopied;
+using detail::TextCodec;
+using detail::ValueCodec;
+
+static_assert(std::is_same_v<CodecOf<const int&>, ValueCodec<int>>);
+static_assert(std::is_same_v<CodecOf<const char (&)[7]>, TextCodec>);
+static_assert(std::is_same_v<CodecOf<char* const&>, TextCodec>);
+static_assert(std::is_same_v<CodecOf<std::pmr::string>, TextCodec>);
+static_assert(isCopied<bool> && isCopied<long double> && isCopied<Colour> && isCopied<Plain>);
+static_assert(isCopied<void*> && isCopied<const void*> && isCopied<std::nullptr_t>);
+static_assert(!isCopied<int*> && !isCopied<std::vector<int>> && !isCopied<std::atomic<int>&>);
+static_assert(!isCopied<volatile int&>, "its copy would be taken at another moment");
+static_assert(!isCopied<const signed char*>, "not what the formatting library takes for text");
+
+std::uint64_t randomBits(Dice& dice) {
+    return std::uint64_t{dice()} << 40U ^ std::uint64_t{dice()} << 20U ^ dice();
+}
+
+/// The same call through spdlog's own front end and deferred, each format string a constant.
+class SameTextTest : public testing::Test {
+protected:
+    std::shared_ptr<TextSink> sink = std::make_shared<TextSink>();
+    spdlog::logger plain{"plain", sink};
+    KeepingLogger logger;
+};
+
+#define EXPECT_SAME_TEXT(...)                                                                      \
+    do {                                                                                           \
+        plain.info(__VA_ARGS__);                                                                   \
+        SLUICE_LOG_INFO(logger, __VA_ARGS__);                                                      \
+        ASSERT_EQ(logger.records.size(), sink->texts.size()) << "it was not deferred";             \
+        EXPECT_EQ(logger.last(), sink->texts.back());                                              \
+    } while (false)
+
+TEST_F(SameTextTest, OfIntegersOfEverySize) {
+    Dice dice(1);
+    for (int round = 0; round < 200; ++round) {
+        const std::uint64_t bits = randomBits(dice) >> (round % 64);
+        EXPECT_SAME_TEXT("{} {} {} {}", static_cast<std::int8_t>(bits),
+                         static_cast<std::int16_t>(bits), static_cast<std::int32_t>(bits),
+                         static_cast<std::int64_t>(bits));
+        EXPECT_SAME_TEXT("{:x} {:#X} {:o} {:b}", static_cast<std::uint8_t>(bits),
+                         static_cast<std::uint16_t>(bits), static_cast<std::uint32_t>(bits), bits);
+        EXPECT_SAME_TEXT("{:+08d} {:<6}| {:^6}| {:*>6}", static_cast<int>(bits),
+                         static_cast<short>(bits), static_cast<unsigned char>(bits), bits % 7);
+    }
+    EXPECT_SAME_TEXT("{} {} {}", std::numeric_limits<long long>::min(),
+                     std::numeric_limits<unsigned long long>::max(), -1L);
+}
+
+TEST_F(SameTextTest, OfFloatingPoint) {
+    Dice dice(2);
+    for (int round = 0; round < 200; ++round) {
+        const std::uint64_t bits = randomBits(dice);
+        double number = 0;
+        std::memcpy(&number, &bits, sizeof number);  // also infinities, NaNs, denormal ones
+        EXPECT_SAME_TEXT("{} {:.3f} {:12.4e} {:g} {:a}", number, number, number, number, number);
+        EXPECT_SAME_TEXT("{} {:+}", static_cast<float>(bits >> 40U), static_cast<float>(number));
+    }
+    EXPECT_SAME_TEXT("{} {} {}", 0.1L, -0.0, std::numeric_limits<float>::infinity());
+}
+
+TEST_F(SameTextTest, OfOtherPlainValues) {
+    int object = 0;
+    EXPECT_SAME_TEXT("{} {:d} {:>7}", true, false, true);
+    EXPECT_SAME_TEXT("{} {:d} {:<3}|", 'x', 'y', '\n');
+    EXPECT_SAME_TEXT("{} {:>20} {}", static_cast<void*>(&object), static_cast<const void*>(&object),
+                     nullptr);
+    EXPECT_SAME_TEXT("{} {}", Colour::red, static_cast<signed char>(-3));
+#if FMT_VERSION < 100000  // later ones want a formatter
+    EXPECT_SAME_TEXT("{} {:x}", one, two);
+#endif
+    EXPECT_SAME_TEXT("{:>8}", Colour::green);
+}
+
+TEST_F(SameTextTest, OfText) {
+    char array[16] = "an array";
+    char* pointer = array;
+    const std::string text = "a longer text, beyond what a string keeps in itself";
+    const std::string_view part = std::string_view(text).substr(2, 6);
+    EXPECT_SAME_TEXT("{} {} {} {} {}", "literal", array, pointer, text, part);
+    EXPECT_SAME_TEXT("{:>12}|{:.4}|{:*^20}|{:s}", "literal", array, text, part);
+    EXPECT_SAME_TEXT("{}{}{}", "", std::string(), std::string_view());
+    EXPECT_SAME_TEXT("{} {}", std::pmr::string("pmr"), spdlog::string_view_t("spdlog's"));
+    EXPECT_SAME_TEXT("{}", std::string("nul\0inside\nand a line", 21));
+    EXPECT_SAME_TEXT("{}", std::string(100000, 'x'));
+    EXPECT_SAME_TEXT("{:\u00e9^9} {}", "\u00fcnicode", "\u65e5\u672c");
+    EXPECT_SAME_TEXT("{}", "before\0behind");
+}
+
+TEST_F(SameTextTest, OfTextOfEveryLength) {
+    Dice dice(3);
+    for (std::size_t length = 0; length < 300; ++length) {
+        std::string text(length, ' ');
+        for (char& letter : text) {
+            letter = static_cast<char>(dice());
+        }
+        EXPECT_SAME_TEXT("{}|{}|{}", length, text, text.c_str());
+    }
+}
+
+TEST_F(SameTextTest, WithWidthsAndPrecisionsAmongTheArguments) {
+    EXPECT_SAME_TEXT("{:{}}|{:<{}.{}f}|", 42, 8, 3.14159, 10, 2);
+    EXPECT_SAME_TEXT("{0:>{1}} {2:.{3}}", "right", 10, "cut here", 3);
+}
+
+TEST_F(SameTextTest, WithPositionsAndBraces) {
+    EXPECT_SAME_TEXT("{1} {0} {1}", "a", "b");
+    EXPECT_SAME_TEXT("{{}} {{{}}} }}{{", 5);
+    EXPECT_SAME_TEXT("more {} than asked for", 1, "spare", 3.0);
+}
+
+TEST_F(SameTextTest, WithoutArguments) {
+    EXPECT_SAME_TEXT("just text");
+    EXPECT_SAME_TEXT("");
+    EXPECT_SAME_TEXT("{} and {{ are text here");
+}
+
+TEST_F(SameTextTest, WithThirtyArguments) {
+    EXPECT_SAME_TEXT("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} "
+                     "{} {} {} {} {}",
+                     1, 2U, 3L, "4", '5', 6.0, 7.0F, true, std::string("9"), Colour::red, 11,
+                     std::string_view("12"), 13LL, 14ULL, 15, "16", 17, 18.5, 19, 'c', nullptr, 22,
+                     "23", 24, 25, std::string(40, '-'), 27, 28, 29.25, 30);
+}
+
+TEST_F(SameTextTest, OfWhatWasMovedFrom) {
+    std::string from = "something that is long enough to be moved";
+    const std::string to = std::move(from);
+    EXPECT_SAME_TEXT("{}|{}", to, from);  // NOLINT(bugprone-use-after-move): valid, and it is empty
+    EXPECT_SAME_TEXT("{}", std::string("a temporary"));
+}
+
+TEST(TextCodecTest, ANullPointerIsSaidToBeOne) {
+    KeepingLogger logger;
+    const char* const nothing = nullptr;
+    char* const none = nullptr;
+    SLUICE_LOG_INFO(logger, "{} {:>8}", nothing, none);
+    EXPECT_EQ(logger.last(), "(null)   (null)");
+    SLUICE_LOG_INFO(logger, "{} {}", nothing, Shy{3});
+    EXPECT_EQ(logger.sink->texts, std::vector<std::string>{"(null) 3"});
+}
+
+TEST(TextCodecTest, AnArrayWithoutANulEndsWhereItEnds) {
+    KeepingLogger logger;
+    const struct {
+        char full[4];
+        char next;
+    } text{{'f', 'u', 'l', 'l'}, '!'};
+    SLUICE_LOG_INFO(logger, "{}", text.full);
+    EXPECT_EQ(logger.last(), "full");
+    SLUICE_LOG_INFO(logger, "{} {}", text.full, Shy{1});
+    EXPECT_EQ(logger.sink->texts, std::vector<std::string>{"full 1"});
+}
+
+TEST(TextCodecTest, ATextTravelsAsItWasAtTheCall) {
+    KeepingLogger logger;
+    std::string text = "before";
+    char array[] = "before";
+    SLUICE_LOG_INFO(logger, "{} {}", text, array);
+    text = "after";
+    array[0] = 'B';
+    EXPECT_EQ(logger.last(), "before before");
+}
+
+TEST(ArgumentCodecTest, TakesNoMoreThanTheValuesAndTheLengthsOfTexts) {
+    KeepingLogger logger;
+    SLUICE_LOG_INFO(logger, "{} {} {} {}", 'c', 1, 2.0, "four");
+    EXPECT_EQ(logger.records.back().bytes.size() - 1, 1 + 4 + 8 + sizeof(std::size_t) + 4);
+    SLUICE_LOG_INFO(logger, "nothing");
+    EXPECT_EQ(logger.records.back().bytes.size() - 1, 0U);
+}
+
+}  // namespace
+}  // namespace sluice::log::test

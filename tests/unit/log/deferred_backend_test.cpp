@@ -1,0 +1,222 @@
+#define SLUICE_LOG_ACTIVE_LEVEL SPDLOG_LEVEL_DEBUG
+#include "deferred_doubles.hpp"
+
+#include <sluice/log/async_sink.hpp>
+#include <sluice/log/backend.hpp>
+#include <sluice/log/deferred.hpp>
+#include <sluice/log/logger.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace sluice::log::test {
+
+/// Is printed as the thread that formats it: "caller" when that is the one which made it.
+struct Formatter {
+    std::thread::id made = std::this_thread::get_id();
+};
+
+/// Is printed in the same way, and not copied.
+struct StayingFormatter : Formatter {};
+
+/// Its formatter throws.
+enum class Bomb : int {};
+
+template <class T>
+struct ThreadFormatter : fmt::formatter<std::string_view> {
+    template <class Context>
+    auto format(const T& value, Context& context) const {
+        return fmt::formatter<std::string_view>::format(
+            value.made == std::this_thread::get_id() ? "caller" : "back end", context);
+    }
+};
+
+}  // namespace sluice::log::test
+
+template <>
+struct sluice::log::copy_when_logging<sluice::log::test::Formatter> : std::true_type {};
+template <>
+struct fmt::formatter<sluice::log::test::Formatter>
+    : sluice::log::test::ThreadFormatter<sluice::log::test::Formatter> {};
+template <>
+struct fmt::formatter<sluice::log::test::StayingFormatter>
+    : sluice::log::test::ThreadFormatter<sluice::log::test::StayingFormatter> {};
+template <>
+struct fmt::formatter<sluice::log::test::Bomb> : fmt::formatter<int> {
+    template <class Context>
+    auto format(sluice::log::test::Bomb, Context& context) const -> decltype(context.out()) {
+        throw std::runtime_error("the formatter's own");
+    }
+};
+
+namespace sluice::log::test {
+namespace {
+
+class DeferredBackendTest : public testing::Test {
+protected:
+    using Texts = std::vector<std::string>;
+
+    /// What the sink has got, when all has been written.
+    const Texts& texts() {
+        EXPECT_TRUE(by->flush_wait());
+        return sink->texts;
+    }
+
+    std::shared_ptr<backend> by = std::make_shared<backend>();
+    std::shared_ptr<TextSink> sink = std::make_shared<TextSink>();
+    std::shared_ptr<async_logger> logger = std::make_shared<async_logger>("deferred", sink, by);
+};
+
+TEST_F(DeferredBackendTest, TheBackEndFormats) {
+    SLUICE_LOG_INFO(logger, "{} {}", Formatter{}, 1);
+    EXPECT_EQ(texts(), Texts{"back end 1"});
+}
+
+TEST_F(DeferredBackendTest, ALoggerThatIsKnownBySpdlogsTypeDefersToo) {
+    const std::shared_ptr<spdlog::logger> known = logger;
+    SLUICE_LOG_INFO(known, "{}", Formatter{});
+    SLUICE_LOG_INFO(*known, "{}", Formatter{});
+    EXPECT_EQ(texts(), (Texts{"back end", "back end"}));
+}
+
+TEST_F(DeferredBackendTest, AnArgumentThatIsNotCopiedIsFormattedByTheCaller) {
+    SLUICE_LOG_INFO(logger, "{} {}", Formatter{}, StayingFormatter{});
+    EXPECT_EQ(texts(), Texts{"caller caller"});
+}
+
+TEST_F(DeferredBackendTest, AnotherLoggerInFrontOfABackEndFormatsInPlace) {
+    spdlog::logger front("front", std::make_shared<async_sink>(sink, by));
+    SLUICE_LOG_INFO(front, "{}", Formatter{});
+    EXPECT_EQ(texts(), Texts{"caller"});
+}
+
+TEST_F(DeferredBackendTest, KeepsTheOrderWithCallsThatAreFormattedInPlace) {
+    Texts expected;
+    for (int i = 0; i < 1000; ++i) {
+        const std::string text = std::to_string(i);
+        SLUICE_LOG_INFO(logger, "deferred {}", i);
+        logger->info("in place {}", i);
+        SLUICE_LOG_INFO(logger, "text {}", text);
+        expected.insert(expected.end(), {"deferred " + text, "in place " + text, "text " + text});
+    }
+    EXPECT_EQ(texts(), expected);
+}
+
+TEST_F(DeferredBackendTest, TheSinkIsToldTheSource) {
+    const int line = __LINE__ + 1;
+    SLUICE_LOG_WARN(logger, "{}", 1);
+    ASSERT_EQ(texts().size(), 1U);
+    EXPECT_EQ(sink->sources[0].line, line);
+    EXPECT_STREQ(sink->sources[0].funcname, __func__);
+    EXPECT_STREQ(sink->sources[0].filename, __FILE__);
+}
+
+TEST_F(DeferredBackendTest, LevelsOfLoggerAndSinkHold) {
+    sink->set_level(spdlog::level::err);
+    SLUICE_LOG_WARN(logger, "{}", 1);
+    SLUICE_LOG_ERROR(logger, "{}", 2);
+    logger->set_level(spdlog::level::critical);
+    SLUICE_LOG_ERROR(logger, "{}", 3);
+    EXPECT_EQ(texts(), Texts{"2"});
+}
+
+TEST_F(DeferredBackendTest, ARecordMayFlush) {
+    logger->flush_on(spdlog::level::err);
+    SLUICE_LOG_INFO(logger, "{}", 1);
+    SLUICE_LOG_ERROR(logger, "{}", 2);
+    SLUICE_LOG_INFO(logger, "{}", 3);
+    (void)texts();
+    EXPECT_EQ(sink->flushedAfter, (std::vector<std::size_t>{2, 3})) << "the latter by flush_wait()";
+}
+
+TEST_F(DeferredBackendTest, ABacktraceHasWhatWasDeferred) {
+    logger->enable_backtrace(8);
+    SLUICE_LOG_DEBUG(logger, "kept {} {}", 1, "one");
+    SLUICE_LOG_INFO(logger, "shown {}", 2);
+    logger->debug("kept {}", 3);
+    logger->dump_backtrace();
+    logger->disable_backtrace();
+    SLUICE_LOG_INFO(logger, "{}", Formatter{});
+    ASSERT_EQ(texts().size(), 7U);
+    EXPECT_EQ(sink->texts[0], "shown 2");
+    EXPECT_EQ(Texts(sink->texts.begin() + 2, sink->texts.begin() + 5),
+              (Texts{"kept 1 one", "shown 2", "kept 3"}));
+    EXPECT_EQ(sink->texts[6], "back end");
+}
+
+TEST_F(DeferredBackendTest, WhatAFormatterThrowsGoesToTheErrorHandler) {
+    Texts errors;
+    logger->set_error_handler([&errors](const std::string& text) { errors.push_back(text); });
+    SLUICE_LOG_INFO(logger, "{}", 1);
+    const int line = __LINE__ + 1;
+    SLUICE_LOG_INFO(logger, "{} {}", 2, Bomb{});
+    SLUICE_LOG_INFO(logger, "{:{}}", 3, -1);
+    SLUICE_LOG_INFO(logger, "{}", 4);
+    EXPECT_EQ(texts(), (Texts{"1", "4"}));
+    ASSERT_EQ(errors.size(), 2U);
+    EXPECT_EQ(errors[0],
+              "the formatter's own [" + std::string(__FILE__) + "(" + std::to_string(line) + ")]");
+}
+
+TEST_F(DeferredBackendTest, AMessageMayBeLargerThanAllTheRoom) {
+    const std::string large(3'000'000, 'x');
+    SLUICE_LOG_INFO(logger, "{}{}", large, '!');
+    ASSERT_EQ(texts().size(), 1U);
+    EXPECT_EQ(sink->texts[0], large + '!');
+}
+
+TEST_F(DeferredBackendTest, TheLoggerMayGoBeforeItsRecordsAreFormatted) {
+    {
+        const auto gone = std::make_shared<async_logger>("gone", sink, by);
+        for (int i = 0; i < 100; ++i) {
+            SLUICE_LOG_INFO(gone, "{} {}", i, std::string(100, 'x'));
+        }
+    }
+    EXPECT_EQ(texts().size(), 100U);
+    EXPECT_EQ(sink->texts[99], "99 " + std::string(100, 'x'));
+}
+
+TEST_F(DeferredBackendTest, WhatComesAfterTheEndIsReportedAsAnyOtherCall) {
+    int errors = 0;
+    logger->set_error_handler([&errors](const std::string&) { ++errors; });
+    by->shutdown();
+    SLUICE_LOG_INFO(logger, "{}", 1);
+    EXPECT_EQ(errors, 1);
+    EXPECT_TRUE(sink->texts.empty());
+}
+
+TEST_F(DeferredBackendTest, SeveralThreadsLoseNothingAndKeepTheirOrder) {
+    constexpr int threads = 4;
+    constexpr int calls = 5000;
+    std::vector<std::thread> crew;
+    for (int thread = 0; thread < threads; ++thread) {
+        crew.emplace_back([this, thread] {
+            std::string text;
+            for (int i = 0; i < calls; ++i) {
+                text.assign(static_cast<std::size_t>(i % 50), 'x');
+                SLUICE_LOG_INFO(logger, "{} {} {}", thread, i, text);
+                text.assign(60, '?');  // what was logged is a copy
+            }
+        });
+    }
+    for (std::thread& thread : crew) {
+        thread.join();
+    }
+    ASSERT_EQ(texts().size(), std::size_t{threads} * calls);
+    std::vector<int> next(threads);
+    for (const std::string& text : sink->texts) {
+        const auto thread = static_cast<std::size_t>(text[0] - '0');
+        const int i = next[thread]++;
+        EXPECT_EQ(text, std::to_string(thread) + " " + std::to_string(i) + " " +
+                            std::string(static_cast<std::size_t>(i % 50), 'x'));
+    }
+}
+
+}  // namespace
+}  // namespace sluice::log::test

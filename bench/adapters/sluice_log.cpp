@@ -4,6 +4,7 @@
 #include "adapters/log_subjects.hpp"
 
 #include <sluice/log/backend.hpp>
+#include <sluice/log/deferred.hpp>
 #include <sluice/log/file_sink.hpp>
 #include <sluice/log/logger.hpp>
 
@@ -39,7 +40,10 @@ log::backend_options optionsOf(std::size_t slots) {
     return options;
 }
 
-template <class Sink>
+/// Who formats the message.
+enum class Formats { caller, backEnd };
+
+template <class Sink, Formats Who>
 class AsyncLog {
 public:
     static constexpr bool inTimeOrder = true;
@@ -50,7 +54,13 @@ public:
         logger_.set_pattern(logPattern);
     }
 
-    void log(std::uint64_t number) { logger_.info("Hello logger: msg number {}", number); }
+    void log(std::uint64_t number) {
+        if constexpr (Who == Formats::caller) {
+            logger_.info("Hello logger: msg number {}", number);
+        } else {
+            SLUICE_LOG_INFO(logger_, "Hello logger: msg number {}", number);
+        }
+    }
     void drain() { backend_->flush_wait(); }
 
 private:
@@ -69,10 +79,13 @@ void addSluiceLogs(LogSubjects& subjects) {
     info.features.statistics = true;
     info.id = "sluice/spdlog-calls";
     info.use = "async_logger with a file_sink_mt, policy block";
-    addLog<AsyncLog<log::file_sink_mt>>(subjects, info);
+    addLog<AsyncLog<log::file_sink_mt, Formats::caller>>(subjects, info);
+    info.id = "sluice/deferred";
+    info.use = "SLUICE_LOG_INFO, async_logger with a file_sink_mt, policy block";
+    addLog<AsyncLog<log::file_sink_mt, Formats::backEnd>>(subjects, info);
     info.id = "sluice/spdlog-calls:basic_file_sink";
     info.use = "async_logger with spdlog's basic_file_sink_mt, policy block";
-    addLog<AsyncLog<spdlog::sinks::basic_file_sink_mt>>(subjects, info);
+    addLog<AsyncLog<spdlog::sinks::basic_file_sink_mt, Formats::caller>>(subjects, info);
     info.features = {};
     info.id = "sluice/sync";
     info.use = "spdlog::logger with a file_sink_mt";

@@ -74,9 +74,12 @@ Json eventParamsJson(const Result& result) {
 
 Json logParamsJson(const Result& result) {
     const RoundPlan& plan = result.plan;
+    const bool isMemory = result.scenario.kind == Kind::residentMemory;
     return {{"what", result.scenario.what},
             {"capacity", plan.capacity},
-            {"producers", plan.producers()},
+            {"producers", isMemory ? plan.capacity : plan.producers()},
+            {"interval_ns", plan.intervalNs},
+            {"load", plan.load},
             {"back_end_cpu", cpusJson(plan.placement, plan.placement.consumerCpu)},
             {"producer_cpus", cpusJson(plan.placement, plan.placement.producerCpus)},
             {"run_in", plan.runIn},
@@ -87,7 +90,7 @@ Json paramsOfKindJson(const Result& result) {
     if (result.scenario.kind == Kind::eventCost) {
         return eventParamsJson(result);
     }
-    if (result.scenario.kind == Kind::logThroughput) {
+    if (result.scenario.suite == "log") {
         return logParamsJson(result);
     }
     if (!passesMessages(result.scenario.kind)) {

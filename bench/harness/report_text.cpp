@@ -74,21 +74,20 @@ std::string eventText(const RoundPlan& plan) {
            ", " + std::to_string(plan.messages) + " times in a round";
 }
 
-std::string logText(const RoundPlan& plan) {
+std::string logText(const Result& result) {
+    const RoundPlan& plan = result.plan;
+    if (result.scenario.kind == Kind::residentMemory) {
+        return std::to_string(plan.capacity) + " threads in a process of its own";
+    }
+    const std::string pace =
+        plan.load > 0         ? format(", calls at %.0f %% of its own throughput", 100 * plan.load)
+        : plan.intervalNs > 0 ? format(", a call every %.0f ns", plan.intervalNs)
+                              : std::string();
     return counted(plan.producers(), "thread") + " " +
-           placeText(plan.placement, plan.placement.producerCpus) + ", the thread behind the log " +
+           placeText(plan.placement, plan.placement.producerCpus) + ", the one behind the log " +
            placeText(plan.placement, {plan.placement.consumerCpu}) + ", " +
            std::to_string(plan.capacity) + " slots, " + std::to_string(plan.messages) +
-           " records in a round";
-}
-
-// Calls that come at their time, and not one after the other.
-std::string pacedCallText(const RoundPlan& plan) {
-    const std::string every = plan.load > 0
-                                  ? format("at %.0f %% of its own throughput", 100 * plan.load)
-                                  : format("one every %.0f ns", plan.intervalNs);
-    return "one thread " + placeText(plan.placement, plan.placement.producerCpus) + ", " + every +
-           ", " + std::to_string(plan.messages) + " in a round";
+           " records in a round" + pace;
 }
 
 std::string whatText(const Scenario& scenario) {
@@ -100,12 +99,11 @@ std::string whatText(const Scenario& scenario) {
 
 std::string threadsText(const Result& result) {
     const Kind kind = result.scenario.kind;
-    return hasConsumer(kind)                                    ? crewText(result.plan)
-           : passesMessages(kind)                               ? aloneText(result.plan)
-           : kind == Kind::eventCost                            ? eventText(result.plan)
-           : kind == Kind::logThroughput                        ? logText(result.plan)
-           : result.plan.intervalNs > 0 || result.plan.load > 0 ? pacedCallText(result.plan)
-                                                                : threadText(result.plan);
+    return hasConsumer(kind)                ? crewText(result.plan)
+           : passesMessages(kind)           ? aloneText(result.plan)
+           : kind == Kind::eventCost        ? eventText(result.plan)
+           : result.scenario.suite == "log" ? logText(result)
+                                            : threadText(result.plan);
 }
 
 void printTitle(std::ostream& out, const Result& result) {

@@ -47,7 +47,11 @@ std::vector<Scenario> scenarios() {
     };
 }
 
-constexpr std::size_t callsPerRound = 5;
+// A record takes some peers microseconds: a quarter tells as much, if it is more than the slots.
+constexpr std::uint64_t share = 4;
+constexpr std::uint64_t fewestRecords = 50000;
+
+constexpr std::uint64_t callsShare = 10;
 constexpr double callIntervalNs = 2000;
 
 RoundPlan planFor(const Scenario& scenario, const SuiteOptions& options,
@@ -55,11 +59,11 @@ RoundPlan planFor(const Scenario& scenario, const SuiteOptions& options,
     RoundPlan plan;
     plan.placement = placementFor(scenario, options, cpus);
     plan.capacity = scenario.kind == Kind::residentMemory ? idleThreads : slots;
-    plan.messages = options.messages;
-    plan.runIn = options.messages / 10;
+    plan.messages = std::max(options.messages / share, fewestRecords);
+    plan.runIn = plan.messages / 10;
     plan.load = scenario.load;
     if (scenario.kind == Kind::callLatency) {
-        plan.messages = options.messages / callsPerRound;
+        plan.messages = options.messages / callsShare;
         plan.intervalNs = callIntervalNs;
     }
     return plan;

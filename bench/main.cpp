@@ -10,6 +10,7 @@
 #include "harness/topology.hpp"
 #include "scenarios/bus.hpp"
 #include "scenarios/events.hpp"
+#include "scenarios/logs.hpp"
 #include "scenarios/memory.hpp"
 #include "scenarios/queues.hpp"
 
@@ -187,8 +188,9 @@ int main(int argc, char** argv) {
         {app.add_subcommand("events", "Callback lists, dispatchers and event queues"),
          {&eventSuite}},
         {app.add_subcommand("bus", "Typed messages through a bus"), {&busSuite}},
+        {app.add_subcommand("log", "Records until they are in a file"), {&logSuite}},
         {app.add_subcommand("all", "One after the other"),
-         {&queueSuite, &memorySuite, &eventSuite, &busSuite}},
+         {&queueSuite, &memorySuite, &eventSuite, &busSuite, &logSuite}},
     };
     for (const auto& [command, makers] : suites) {
         addOptions(*command, arguments);
@@ -204,7 +206,7 @@ int main(int argc, char** argv) {
     } catch (const CLI::CallForHelp& help) {
         return app.exit(help);
     } catch (const CLI::RequiredError&) {
-        std::cerr << "sluice_bench: name a suite: queues, memory, events, bus or all\n";
+        std::cerr << "sluice_bench: name a suite: queues, memory, events, bus, log or all\n";
         return exitUsage;
     } catch (const std::exception& error) {
         std::cerr << "sluice_bench: " << error.what() << '\n';

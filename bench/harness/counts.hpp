@@ -33,6 +33,9 @@ struct Counts {
     std::uint64_t queued = 0;
     std::uint64_t delivered = 0;
     std::uint64_t disorder = 0;
+
+    /// Lines of a log with an earlier time than the one above.
+    std::uint64_t backInTime = 0;
     std::uint64_t sentSum = 0;
     std::uint64_t receivedSum = 0;
 
@@ -45,6 +48,7 @@ struct Counts {
         queued += other.queued;
         delivered += other.delivered;
         disorder += other.disorder;
+        backInTime += other.backInTime;
         sentSum += other.sentSum;
         receivedSum += other.receivedSum;
         return *this;

@@ -72,9 +72,26 @@ Json eventParamsJson(const Result& result) {
             {"times", plan.messages}};
 }
 
+Json logParamsJson(const Result& result) {
+    const RoundPlan& plan = result.plan;
+    const bool isMemory = result.scenario.kind == Kind::residentMemory;
+    return {{"what", result.scenario.what},
+            {"capacity", plan.capacity},
+            {"producers", isMemory ? plan.capacity : plan.producers()},
+            {"interval_ns", plan.intervalNs},
+            {"load", plan.load},
+            {"back_end_cpu", cpusJson(plan.placement, plan.placement.consumerCpu)},
+            {"producer_cpus", cpusJson(plan.placement, plan.placement.producerCpus)},
+            {"run_in", plan.runIn},
+            {"records", plan.messages}};
+}
+
 Json paramsOfKindJson(const Result& result) {
     if (result.scenario.kind == Kind::eventCost) {
         return eventParamsJson(result);
+    }
+    if (result.scenario.suite == "log") {
+        return logParamsJson(result);
     }
     if (!passesMessages(result.scenario.kind)) {
         return callParamsJson(result);
@@ -115,10 +132,11 @@ Json paramsJson(const Result& result) {
 }
 
 Json countsJson(const Counts& counts) {
-    return {{"planned", counts.planned},     {"attempted", counts.attempted},
-            {"accepted", counts.accepted},   {"rejected", counts.rejected},
-            {"dropped", counts.dropped},     {"queued", counts.queued},
-            {"delivered", counts.delivered}, {"disorder", counts.disorder}};
+    return {{"planned", counts.planned},        {"attempted", counts.attempted},
+            {"accepted", counts.accepted},      {"rejected", counts.rejected},
+            {"dropped", counts.dropped},        {"queued", counts.queued},
+            {"delivered", counts.delivered},    {"disorder", counts.disorder},
+            {"back_in_time", counts.backInTime}};
 }
 
 Json countsJson(const Result& result) {
@@ -156,9 +174,10 @@ Json roundJson(const RoundRecord& record) {
 }
 
 Json perSecondJson(const Result& result) {
-    const char* const unit = passesMessages(result.scenario.kind)      ? "msg/s"
-                             : result.scenario.kind == Kind::eventCost ? "event/s"
-                                                                       : "call/s";
+    const char* const unit = passesMessages(result.scenario.kind)          ? "msg/s"
+                             : result.scenario.kind == Kind::eventCost     ? "event/s"
+                             : result.scenario.kind == Kind::logThroughput ? "record/s"
+                                                                           : "call/s";
     return {{"unit", unit}, {"value", perSecond(result)}};
 }
 
@@ -376,6 +395,8 @@ std::string kindName(Kind kind) {
         return "resident-memory";
     case Kind::eventCost:
         return "event-cost";
+    case Kind::logThroughput:
+        return "log-throughput";
     }
     return {};
 }
@@ -389,6 +410,8 @@ std::string layerName(Kind kind) {
     case Kind::rawEnqueue:
     case Kind::overflow:
         return "queue alone";
+    case Kind::logThroughput:
+        return "log";
     case Kind::residentMemory:
         return "process";
     default:

@@ -39,6 +39,11 @@ std::string rowFlags(const Result& result) {
             text += std::string("  ") + shown;
         }
     }
+    if (result.series.counts.backInTime != 0) {
+        text += format("  %.2f %% of the lines BACK_IN_TIME",
+                       100 * double(result.series.counts.backInTime) /
+                           double(result.series.counts.delivered));
+    }
     return text;
 }
 
@@ -69,6 +74,22 @@ std::string eventText(const RoundPlan& plan) {
            ", " + std::to_string(plan.messages) + " times in a round";
 }
 
+std::string logText(const Result& result) {
+    const RoundPlan& plan = result.plan;
+    if (result.scenario.kind == Kind::residentMemory) {
+        return std::to_string(plan.capacity) + " threads in a process of its own";
+    }
+    const std::string pace =
+        plan.load > 0         ? format(", calls at %.0f %% of its own throughput", 100 * plan.load)
+        : plan.intervalNs > 0 ? format(", a call every %.0f ns", plan.intervalNs)
+                              : std::string();
+    return counted(plan.producers(), "thread") + " " +
+           placeText(plan.placement, plan.placement.producerCpus) + ", the one behind the log " +
+           placeText(plan.placement, {plan.placement.consumerCpu}) + ", " +
+           std::to_string(plan.capacity) + " slots, " + std::to_string(plan.messages) +
+           " records in a round" + pace;
+}
+
 std::string whatText(const Scenario& scenario) {
     return scenario.what.empty()
                ? kindName(scenario.kind) + ", " + std::to_string(scenario.messageBytes) +
@@ -78,10 +99,11 @@ std::string whatText(const Scenario& scenario) {
 
 std::string threadsText(const Result& result) {
     const Kind kind = result.scenario.kind;
-    return hasConsumer(kind)         ? crewText(result.plan)
-           : passesMessages(kind)    ? aloneText(result.plan)
-           : kind == Kind::eventCost ? eventText(result.plan)
-                                     : threadText(result.plan);
+    return hasConsumer(kind)                ? crewText(result.plan)
+           : passesMessages(kind)           ? aloneText(result.plan)
+           : kind == Kind::eventCost        ? eventText(result.plan)
+           : result.scenario.suite == "log" ? logText(result)
+                                            : threadText(result.plan);
 }
 
 void printTitle(std::ostream& out, const Result& result) {

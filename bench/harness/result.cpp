@@ -75,6 +75,7 @@ std::vector<std::string> flagsOf(const Result& result, const MachineRecord& mach
         {kind == Kind::overflow, "OVERFLOW"},
         {kind == Kind::rawEnqueue && series.counts.rejected != 0, "REJECTED_IN_RAW"},
         {series.counts.disorder != 0, "REORDERED"},
+        {series.counts.backInTime != 0, "BACK_IN_TIME"},
         {series.timedOut != 0, "TIMEOUTS"},
         {series.roundsBehindSchedule != 0, "BEHIND_SCHEDULE"},
     };

@@ -27,6 +27,7 @@ enum class Kind {
     callLatency,     ///< time of single calls, on one thread
     residentMemory,  ///< MiB that a process of its own takes
     eventCost,       ///< time of one event, listener or change among many, on one thread or several
+    logThroughput,   ///< records of one thread or several, until they are in the file
 };
 
 /// Whether the figure of a result is one value for each round, or a sample of single times.

@@ -23,7 +23,7 @@ struct adl_serializer<std::optional<Value>> {
 namespace sluice::bench {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Counts, planned, attempted, accepted, rejected, dropped, queued,
-                                   delivered, disorder, sentSum, receivedSum)
+                                   delivered, disorder, backInTime, sentSum, receivedSum)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Usage, voluntarySwitches, involuntarySwitches, minorFaults,
                                    majorFaults)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PerfCounts, cycles, instructions, cacheMisses, branchMisses,

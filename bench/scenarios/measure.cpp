@@ -111,8 +111,9 @@ std::vector<Series> Measuring::measureInProcesses(const Scenario& scenario,
 
 std::map<std::string, double> Measuring::countAllocations(const Scenario& scenario) const {
     const std::string library = countingMalloc();
-    const bool timesMessages =
-        scenario.kind == Kind::throughput || scenario.kind == Kind::rawEnqueue;
+    const bool timesMessages = scenario.kind == Kind::throughput ||
+                               scenario.kind == Kind::rawEnqueue ||
+                               scenario.kind == Kind::logThroughput;
     if (!timesMessages || library.empty()) {
         return {};
     }

@@ -33,6 +33,8 @@ MEANINGS = {
     "call-cost": "One call among many on one thread: the time of a batch, divided.",
     "call-latency": "Single calls on one thread, each timed by itself.",
     "event-cost": "One event, listener or change among many: the time of a batch, divided.",
+    "log-throughput": "Records of one thread or several, from the common start until the last one is "
+    "in the file, which is then read and compared.",
     "resident-memory": "Memory that a process of its own takes.",
 }
 

@@ -40,6 +40,7 @@ KINDS = {
     "call-cost": "Cost of a call among many",
     CALLS: "Latency of single calls",
     "event-cost": "Cost of an event",
+    "log-throughput": "Records of a log",
     "resident-memory": "Resident memory",
 }
 

@@ -30,6 +30,7 @@
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/version.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstddef>
@@ -51,12 +52,21 @@ namespace sluice::log {
 
 namespace detail {
 
+/// A text that is kept, and where in it colors begin and end.
+struct KeptText {
+    LineText text;
+    std::size_t colorBegin = 0;
+    std::size_t colorEnd = 0;
+};
+
 /// One piece of a pattern, ready to be written.
 struct PatternStep {
     PieceKind kind = PieceKind::text;
+    bool beginsColor = false;
+    bool endsColor = false;
 
-    /// The kept text; of a level, one for each.
-    std::vector<LineText> texts;
+    /// What is kept; of a level, one for each.
+    std::vector<KeptText> texts;
 
     /// Writes the piece: the kept texts and what is not known here.
     std::unique_ptr<spdlog::pattern_formatter> writer;
@@ -84,8 +94,8 @@ public:
         for (const detail::Piece& piece : detail::piecesOf(pattern_)) {
             steps_.push_back(stepFor(piece));
         }
-        detail::PatternStep& end = steps_.emplace_back();
-        end.texts.emplace_back(eol_);
+        // Appended as it is: an end of line has no flags.
+        steps_.emplace_back().texts.push_back({detail::LineText(eol_)});
         countRoom();
     }
 
@@ -95,9 +105,11 @@ public:
             beginSecond(message, time);
         }
         const std::size_t room = roomFor(message);
+        // Only used for times in that second.
+        const auto fraction = static_cast<std::uint32_t>(since(second_, time));
         char* at = extend(to, room);
-        for (detail::PatternStep& step : steps_) {
-            if (char* const end = write(step, message, time, to, at)) {
+        for (const detail::PatternStep& step : steps_) {
+            if (char* const end = write(step, message, fraction, to, at)) {
                 at = end;
             } else {
                 shrink(to, at);
@@ -140,6 +152,8 @@ private:
     detail::PatternStep stepFor(const detail::Piece& piece) const {
         detail::PatternStep step;
         step.kind = piece.kind;
+        step.beginsColor = piece.beginsColor;
+        step.endsColor = piece.endsColor;
         step.writer = std::make_unique<spdlog::pattern_formatter>(piece.pattern, timeType_, "");
         spdlog::details::log_msg example;
         if (piece.kind == detail::PieceKind::text) {
@@ -155,11 +169,12 @@ private:
         return step;
     }
 
-    static detail::LineText written(spdlog::pattern_formatter& writer,
+    static detail::KeptText written(spdlog::pattern_formatter& writer,
                                     const spdlog::details::log_msg& message) {
         spdlog::memory_buf_t text;
         writer.format(message, text);
-        return detail::LineText({text.data(), text.size()});
+        return {detail::LineText({text.data(), text.size()}), message.color_range_start,
+                message.color_range_end};
     }
 
     // Of the times before the epoch, which are rounded the other way, none is in a second.
@@ -182,8 +197,8 @@ private:
         names_ = payloads_ = 0;
         for (const detail::PatternStep& step : steps_) {
             std::size_t longest = mostDigits;
-            for (const detail::LineText& text : step.texts) {
-                longest = text.size() > longest ? text.size() : longest;
+            for (const detail::KeptText& kept : step.texts) {
+                longest = std::max(longest, kept.text.size());
             }
             room_ += longest + brackets;
             const bool isName =
@@ -197,38 +212,33 @@ private:
         return room_ + names_ * message.logger_name.size() + payloads_ * message.payload.size();
     }
 
-    /// The end of what it has written at `at`, or null where spdlog is to write.
-    char* write(const detail::PatternStep& step, const spdlog::details::log_msg& message,
-                Nanoseconds time, const spdlog::memory_buf_t& to, char* at) const {
-        const auto fraction = static_cast<std::uint32_t>(since(second_, time));
-        const bool isBeforeEpoch = time < 0;
+    /// The end of what it has written at `at`, or null where spdlog is to write. `fraction`: that
+    /// of the second, in nanoseconds.
+    [[gnu::always_inline]] char* write(const detail::PatternStep& step,
+                                       const spdlog::details::log_msg& message,
+                                       std::uint32_t fraction, const spdlog::memory_buf_t& to,
+                                       char* at) const {
         const auto name = message.logger_name;
         switch (step.kind) {
         case detail::PieceKind::text:
         case detail::PieceKind::second:
-            return step.texts.front().copyTo(at);
+            return step.texts.front().text.copyTo(at);
+        case detail::PieceKind::level:
+            return copyOfLevel(step, message, static_cast<std::size_t>(at - to.data()), at);
         case detail::PieceKind::milliseconds:
-            return isBeforeEpoch ? nullptr : detail::putDigits<3>(at, fraction / 1000000);
+            return isInSecond() ? detail::putDigits<3>(at, fraction / 1000000) : nullptr;
         case detail::PieceKind::microseconds:
-            return isBeforeEpoch ? nullptr : detail::putDigits<6>(at, fraction / 1000);
+            return isInSecond() ? detail::putDigits<6>(at, fraction / 1000) : nullptr;
         case detail::PieceKind::nanoseconds:
-            return isBeforeEpoch ? nullptr : detail::putDigits<9>(at, fraction);
+            return isInSecond() ? detail::putDigits<9>(at, fraction) : nullptr;
         case detail::PieceKind::name:
             return detail::copyText(at, name.data(), name.size());
         case detail::PieceKind::namePart:
             return name.size() == 0 ? at : copyNamePart(at, name);
-        case detail::PieceKind::level:
-            return step.texts[static_cast<std::size_t>(message.level)].copyTo(at);
         case detail::PieceKind::thread:
             return std::to_chars(at, at + room_, message.thread_id).ptr;
         case detail::PieceKind::payload:
             return detail::copyText(at, message.payload.data(), message.payload.size());
-        case detail::PieceKind::colorBegin:
-            message.color_range_start = static_cast<std::size_t>(at - to.data());
-            return at;
-        case detail::PieceKind::colorEnd:
-            message.color_range_end = static_cast<std::size_t>(at - to.data());
-            return at;
         case detail::PieceKind::sourcePart:
             return message.source.empty() ? at : nullptr;
         case detail::PieceKind::contextPart:
@@ -237,6 +247,22 @@ private:
             break;
         }
         return nullptr;
+    }
+
+    /// False before the epoch, where fractions are negative.
+    bool isInSecond() const noexcept { return second_ != noSecond; }
+
+    static char* copyOfLevel(const detail::PatternStep& step,
+                             const spdlog::details::log_msg& message, std::size_t position,
+                             char* at) noexcept {
+        const detail::KeptText& kept = step.texts[static_cast<std::size_t>(message.level)];
+        if (step.beginsColor) {
+            message.color_range_start = position + kept.colorBegin;
+        }
+        if (step.endsColor) {
+            message.color_range_end = position + kept.colorEnd;
+        }
+        return kept.text.copyTo(at);
     }
 
     static char* copyNamePart(char* at, spdlog::string_view_t name) noexcept {

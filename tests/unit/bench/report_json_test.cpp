@@ -21,7 +21,7 @@ TEST(ReportJsonTest, TagsEveryResultWithItsLayer) {
     Report report = sampleReport();
     for (const Kind kind : {Kind::throughput, Kind::loadedLatency, Kind::idleLatency,
                             Kind::rawEnqueue, Kind::overflow, Kind::callCost, Kind::callLatency,
-                            Kind::residentMemory, Kind::eventCost}) {
+                            Kind::residentMemory, Kind::eventCost, Kind::logThroughput}) {
         report.results[0].scenario.kind = kind;
         const auto result = toJson(report)["results"][0];
         EXPECT_EQ(result["kind"], kindName(kind));
@@ -244,6 +244,26 @@ TEST(ReportJsonTest, WritesMemoryInMebibytesAndNoClock) {
     EXPECT_EQ(result["rounds_mib"][0], 3);
     EXPECT_FALSE(result.contains("rounds_ns"));
     EXPECT_TRUE(result["params"].contains("live_blocks"));
+}
+
+TEST(ReportJsonTest, WritesRecordsPerSecondOfALogAndLinesThatGoBackInTime) {
+    Report report = sampleReport();
+    Scenario scenario = throughputScenario();
+    scenario.suite = "log";
+    scenario.kind = Kind::logThroughput;
+    Series series;
+    series.roundNs = {100};
+    series.counts.backInTime = 7;
+    RoundPlan plan;
+    plan.placement.producerCpus = {0, 1};
+    plan.capacity = 8192;
+    report.results = {makeResult(scenario, "a", plan, series, quietMachine(), Conditions{})};
+    const auto result = toJson(report)["results"][0];
+    EXPECT_EQ(result["per_second"]["unit"], "record/s");
+    EXPECT_EQ(result["per_second"]["value"], 1e7);
+    EXPECT_EQ(result["counts"]["back_in_time"], 7);
+    EXPECT_EQ(result["params"]["producers"], 2);
+    EXPECT_EQ(result["params"]["capacity"], 8192);
 }
 
 }  // namespace

@@ -179,6 +179,32 @@ TEST(ReportTextTest, SaysWhatTheFigureOfAnEventIs) {
     EXPECT_NE(tableOf(report).find("a thread each on CPUs 1,0"), std::string::npos);
 }
 
+TEST(ReportTextTest, SaysWhereTheThreadsOfALogAreAndWhichLinesGoBack) {
+    Report report = sampleReport();
+    Result result = resultOfKind(Kind::logThroughput, "ours", 3);
+    result.scenario.suite = "log";
+    result.plan.placement.producerCpus = {0, 0};
+    result.series.counts.delivered = 200;
+    result.series.counts.backInTime = 3;
+    report.results = {result};
+    EXPECT_NE(tableOf(report).find("2 threads on CPUs 0,0, the one behind the log on CPU 1"),
+              std::string::npos);
+    EXPECT_NE(tableOf(report).find("1.50 % of the lines BACK_IN_TIME"), std::string::npos);
+
+    result.scenario.kind = Kind::callLatency;
+    result.plan.intervalNs = 2000;
+    report.results = {result};
+    EXPECT_NE(tableOf(report).find("a call every 2000 ns"), std::string::npos);
+    result.plan.load = 0.5;
+    report.results = {result};
+    EXPECT_NE(tableOf(report).find("at 50 % of its own throughput"), std::string::npos);
+
+    result.scenario.kind = Kind::residentMemory;
+    result.plan.capacity = 100;
+    report.results = {result};
+    EXPECT_NE(tableOf(report).find("100 threads in a process of its own"), std::string::npos);
+}
+
 TEST(ReportTextTest, LeavesColumnsOutThatSayNothing) {
     Report report = sampleReport();
     RatioColumns columns = peerColumns();

@@ -41,6 +41,10 @@ TEST(ResultTest, FlagsWhatSpoilsIt) {
     EXPECT_EQ(flagsOf(series), Flags{"REORDERED"});
 
     series = steadySeries();
+    series.counts.backInTime = 1;
+    EXPECT_EQ(flagsOf(series), Flags{"BACK_IN_TIME"});
+
+    series = steadySeries();
     series.timedOut = 1;
     series.roundsBehindSchedule = 1;
     EXPECT_EQ(flagsOf(series), (Flags{"TIMEOUTS", "BEHIND_SCHEDULE"}));

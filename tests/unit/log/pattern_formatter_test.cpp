@@ -161,6 +161,19 @@ TEST(LogPatternFormatter, ElapsedTimeIsCountedFromTheLineBefore) {
     EXPECT_EQ(lineOf(ours, message).text, "before2500000000 2500000 2500 2|2500000000\n");
 }
 
+// Ten seconds after a line spdlog looks at it again, which may be in the middle of a second.
+TEST(LogPatternFormatter, TheTimeZoneChangesWhenSpdlogSeesIt) {
+    setenv("TZ", "Europe/Berlin", 1);
+    tzset();
+    const std::int64_t summerTime = 1'774'746'000;  // begins on 29 March 2026
+    Pair pair("%T%z");
+    log_msg message = example();
+    for (const double second : {-0.5, 9.2, 9.8, 10.1}) {
+        message.time = at(summerTime * 1'000'000'000 + static_cast<std::int64_t>(second * 1e9));
+        pair.expectSame(message);
+    }
+}
+
 TEST(LogPatternFormatter, LongTextsNamesAndMessagesAreWritten) {
     const std::string text(10000, 'x');
     for (const std::size_t size : {1U, 2U, 3U, 4U, 7U, 8U, 15U, 16U, 17U, 31U, 32U, 33U, 300U}) {

@@ -9,6 +9,7 @@
 ///
 /// Tests: tests/unit/log/pattern_formatter_test.cpp.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -73,12 +74,24 @@ inline char* copyText(char* to, const char* from, std::size_t size) noexcept {
     return to + size;
 }
 
+/// "00" to "99", one behind the other.
+inline constexpr auto digitPairs = [] {
+    std::array<char, 200> pairs{};
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+        pairs[i] = static_cast<char>('0' + (i % 2 == 0 ? i / 20 : i / 2 % 10));
+    }
+    return pairs;
+}();
+
 /// Writes `value`, which has at most `Digits` digits, with zeros in front. Returns the end.
 template <unsigned Digits>
 char* putDigits(char* to, std::uint32_t value) noexcept {
-    for (unsigned i = Digits; i != 0; --i) {
-        to[i - 1] = static_cast<char>('0' + value % 10);
-        value /= 10;
+    for (unsigned i = Digits; i >= 2; i -= 2) {
+        std::memcpy(to + i - 2, &digitPairs[std::size_t{2} * (value % 100)], 2);
+        value /= 100;
+    }
+    if (Digits % 2 != 0) {
+        *to = static_cast<char>('0' + value);
     }
     return to + Digits;
 }

@@ -24,11 +24,9 @@ enum class PieceKind : unsigned char {
     nanoseconds,   ///< nine
     name,          ///< that of the logger
     namePart,      ///< the same in brackets with a blank, where there is one
-    level,         ///< with padding or without, long or short
+    level,         ///< the same in each line of a level; colors begin and end in it
     thread,        ///< the number of the thread
     payload,       ///< the message itself
-    colorBegin,    ///< the range of a line that a console paints begins
-    colorEnd,      ///< and ends
     sourcePart,    ///< file and line in brackets with a blank, where they are known
     contextPart,   ///< the context of the thread in brackets with a blank, where there is one
     other,         ///< what spdlog writes for each line anew
@@ -37,6 +35,10 @@ enum class PieceKind : unsigned char {
 struct Piece {
     PieceKind kind;
     std::string pattern;
+
+    /// Whether the part of the line that a console paints begins or ends in it.
+    bool beginsColor = false;
+    bool endsColor = false;
 };
 
 /// What a flag is, written without width.
@@ -55,9 +57,8 @@ inline PieceKind kindOfPlain(char flag) noexcept {
     case 'v':
         return PieceKind::payload;
     case '^':
-        return PieceKind::colorBegin;
     case '$':
-        return PieceKind::colorEnd;
+        return PieceKind::level;
     default:
         return PieceKind::other;
     }
@@ -81,16 +82,14 @@ inline PieceKind kindOfWide(char flag) noexcept {
 class PieceList {
 public:
     void add(PieceKind kind, std::string_view pattern) {
-        const bool isKept = kind == PieceKind::text || kind == PieceKind::second;
-        if (isKept && !pieces_.empty()) {
-            Piece& last = pieces_.back();
-            if (last.kind == PieceKind::text || last.kind == PieceKind::second) {
-                last.kind = kind == PieceKind::second ? kind : last.kind;
-                last.pattern += pattern;
-                return;
-            }
+        if (pieces_.empty() || !areKeptTogether(kind, pieces_.back().kind)) {
+            pieces_.push_back({kind, {}});
         }
-        pieces_.push_back({kind, std::string(pattern)});
+        Piece& last = pieces_.back();
+        last.kind = last.kind == PieceKind::text ? kind : last.kind;
+        last.pattern += pattern;
+        last.beginsColor = last.beginsColor || pattern == "%^";
+        last.endsColor = last.endsColor || pattern == "%$";
     }
 
     /// `%+`, spdlog's default.
@@ -100,9 +99,9 @@ public:
         add(PieceKind::text, "] ");
         add(PieceKind::namePart, "");
         add(PieceKind::text, "[");
-        add(PieceKind::colorBegin, "%^");
+        add(PieceKind::level, "%^");
         add(PieceKind::level, "%l");
-        add(PieceKind::colorEnd, "%$");
+        add(PieceKind::level, "%$");
         add(PieceKind::text, "] ");
         add(PieceKind::sourcePart, "[%s:%#] ");
         add(PieceKind::contextPart, "[%&] ");
@@ -112,6 +111,15 @@ public:
     std::vector<Piece> take() { return std::move(pieces_); }
 
 private:
+    static bool isKept(PieceKind kind) noexcept {
+        return kind == PieceKind::text || kind == PieceKind::second || kind == PieceKind::level;
+    }
+
+    // A text is the same whenever the other piece is.
+    static bool areKeptTogether(PieceKind a, PieceKind b) noexcept {
+        return isKept(a) && isKept(b) && (a == b || a == PieceKind::text || b == PieceKind::text);
+    }
+
     std::vector<Piece> pieces_;
 };
 

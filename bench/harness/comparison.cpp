@@ -157,14 +157,24 @@ std::vector<Verdict> judge(const std::vector<Target>& targets, const std::vector
                            const std::vector<Comparison>& comparisons) {
     std::vector<Verdict> verdicts;
     // The whole interval must lie there: what few rounds seem to reach is not reached.
-    const auto pronounce = [&verdicts](const Target& target, double reached, double atWorst) {
-        verdicts.push_back({target, reached, atWorst <= target.atMost});
+    const auto pronounce = [&verdicts](const Target& target, double reached, double atWorst,
+                                       const char* figure) {
+        verdicts.push_back({target, reached, atWorst <= target.atMost, figure});
+    };
+    const auto pronounceAlone = [&](const Target& target, const Result& result) {
+        if (result.scenario.kind == Kind::loadedLatency) {
+            const std::vector<double>& tails = result.series.roundP99;
+            pronounce(target, median(tails), medianInterval(tails).high, "p99");
+        } else {
+            pronounce(target, result.stats.median, medianInterval(result.series.roundNs).high,
+                      "median");
+        }
     };
     for (const Target& target : targets) {
         for (const Result& result : results) {
             if (target.baseline.empty() && !isInvalid(result) &&
                 result.scenario.name == target.scenario && result.subject == target.subject) {
-                pronounce(target, result.stats.median, medianInterval(result.series.roundNs).high);
+                pronounceAlone(target, result);
             }
         }
         // The first one: a baseline that has several roles is compared with more than once.
@@ -174,7 +184,7 @@ std::vector<Verdict> judge(const std::vector<Target>& targets, const std::vector
                        each.baseline == target.baseline;
             });
         if (found != comparisons.end()) {
-            pronounce(target, found->ratio, found->interval.high);
+            pronounce(target, found->ratio, found->interval.high, "ratio");
         }
     }
     return verdicts;

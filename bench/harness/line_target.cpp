@@ -24,7 +24,8 @@ std::vector<Verdict> judgeByLine(const std::vector<LineTarget>& targets,
                            machine.lineOneWay.median, machine.clockNs);
                 verdicts.push_back({{target.scenario, target.subject, baseline, target.atMost},
                                     inLines(result.stats.median),
-                                    atWorst <= target.atMost});
+                                    atWorst <= target.atMost,
+                                    "ratio"});
             }
         }
     }

@@ -369,7 +369,7 @@ Json verdictJson(const Verdict& verdict) {
             {"subject", verdict.target.subject},
             {"baseline", known(verdict.target.baseline)},
             {"at_most", verdict.target.atMost},
-            {verdict.target.baseline.empty() ? "median" : "ratio", verdict.reached},
+            {verdict.figure, verdict.reached},
             {"met", verdict.isMet}};
 }
 

@@ -354,7 +354,9 @@ void printScenario(std::ostream& out, const std::vector<Result>& results,
 void printVerdicts(std::ostream& out, const std::vector<Verdict>& verdicts) {
     for (const Verdict& verdict : verdicts) {
         const Target& target = verdict.target;
-        const std::string unit = target.baseline.empty() ? "ns" : "x " + target.baseline;
+        const std::string unit = verdict.figure == "p99"   ? "ns at P99"
+                                 : target.baseline.empty() ? "ns"
+                                                           : "x " + target.baseline;
         out << format("  target: %s: %s at most %.2f %s: %.3f, %s\n", target.scenario.c_str(),
                       target.subject.c_str(), target.atMost, unit.c_str(), verdict.reached,
                       verdict.isMet ? "met" : "MISSED");

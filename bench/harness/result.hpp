@@ -145,7 +145,8 @@ struct NoiseFloor {
 };
 
 /// A ratio that a subject is meant to reach; a comparison with the same names tells whether it did.
-/// Without a baseline it is a figure of the subject itself, its median.
+/// Without a baseline it is a figure of the subject itself: its median or, for latency under load,
+/// the median of its rounds' P99.
 struct Target {
     std::string scenario;
     std::string subject;
@@ -157,6 +158,7 @@ struct Verdict {
     Target target;
     double reached = 0;
     bool isMet = false;
+    std::string figure = "ratio";  ///< what was reached: "ratio", "median" or "p99"
 };
 
 /// What the machine was like while a scenario ran.

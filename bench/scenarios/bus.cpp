@@ -86,6 +86,10 @@ std::vector<Target> targets() {
     promise("bus-64B-1p", "full:visitor", 20);
     promise("bus-64B-1p", "bare:visitor", 16);
     promise("bus-64B-4p", "full:visitor", 25);
+    // At half of that throughput.
+    for (const char* const mode : {"full:table", "full:visitor", "bare:visitor"}) {
+        all.push_back({"loaded-latency-64B", std::string("sluice/") + mode, "", 5000});
+    }
     return all;
 }
 

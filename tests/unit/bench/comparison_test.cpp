@@ -117,6 +117,23 @@ TEST(ComparisonTest, JudgesAFigureByItsMedianWhereThereIsNoBaseline) {
     EXPECT_DOUBLE_EQ(verdicts[0].reached, 4);
     EXPECT_TRUE(verdicts[0].isMet);
     EXPECT_FALSE(verdicts[1].isMet);
+    EXPECT_EQ(verdicts[0].figure, "median");
+}
+
+TEST(ComparisonTest, JudgesLatencyUnderLoadByTheP99OfItsRounds) {
+    Result result = resultOf("ours", {400, 400, 400, 400, 400, 400});
+    result.scenario.kind = Kind::loadedLatency;
+    result.series.roundP99 = {4000, 4100, 4200, 4300, 4400, 90000};
+    const auto isMet = [&](double atMost) {
+        return judge({{result.scenario.name, "ours", "", atMost}}, {result}, {})[0].isMet;
+    };
+    EXPECT_FALSE(isMet(5000)) << "the interval of six rounds is all of them";
+    result.series.roundP99.back() = 4500;
+    EXPECT_TRUE(isMet(5000));
+    EXPECT_FALSE(isMet(4300));
+    const Verdict verdict = judge({{result.scenario.name, "ours", "", 5000}}, {result}, {})[0];
+    EXPECT_DOUBLE_EQ(verdict.reached, 4250);
+    EXPECT_EQ(verdict.figure, "p99");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "support/crew.hpp"
 #include "support/intake_tools.hpp"
+#include "support/interrupting_platform.hpp"
 #include "support/scale.hpp"
 #include "support/watchdog.hpp"
 
@@ -326,28 +327,42 @@ struct VanishingTraits : IntakeTraits {
 };
 using VanishingIntake = LabelIntake<VanishingTraits>;
 
-void* vanishInAPost(void* intake) {
-    EXPECT_EQ(postText(*static_cast<VanishingIntake*>(intake), {0, 1}, "delivered"), Posted::ok);
+struct LookedAt {
+    VanishingIntake intake;
+    std::atomic<bool> hasPosted{false};
+    std::atomic<bool> isKnown{false};
+};
+
+void* vanishInAPost(void* scene) {
+    auto& self = *static_cast<LookedAt*>(scene);
+    EXPECT_EQ(postText(self.intake, {0, 1}, "delivered"), Posted::ok);
+    self.hasPosted = true;
+    awaitThat([&self] { return self.isKnown.load(); });
     VanishingClock::vanishes = true;
-    (void)postText(*static_cast<VanishingIntake*>(intake), {0, 2}, "half made");
+    (void)postText(self.intake, {0, 2}, "half made");
     return nullptr;
 }
 
 TEST(IntakeThreads, AThreadThatVanishedInAPostDoesNotHoldTheOutputForEver) {
-    VanishingIntake intake;
+    LookedAt scene;
+    VanishingIntake& intake = scene.intake;
     const Watchdog watchdog(stateOf(intake));
     pthread_t thread{};
-    ASSERT_EQ(::pthread_create(&thread, nullptr, vanishInAPost, &intake), 0);
+    ASSERT_EQ(::pthread_create(&thread, nullptr, vanishInAPost, &scene), 0);
+    awaitThat([&scene] { return scene.hasPosted.load(); });
+    ASSERT_EQ(postText(intake, {0, 0}, "text"), Posted::ok);
+    intake.look();
+    scene.isKnown = true;
     ASSERT_EQ(::pthread_join(thread, nullptr), 0);
     ASSERT_EQ(postText(intake, {0, 3}, "after it"), Posted::ok);
     std::vector<std::uint32_t> numbers;
-    while (numbers.size() != 2) {
+    while (numbers.size() != 3) {
         intake.waitForWork(StdPlatform::Clock::now() + std::chrono::seconds(10));
         for (const std::uint32_t number : numbersOf(harvest(intake))) {
             numbers.push_back(number);
         }
     }
-    EXPECT_EQ(numbers, (std::vector<std::uint32_t>{1, 3}));
+    EXPECT_EQ(numbers, (std::vector<std::uint32_t>{1, 0, 3}));
     intake.look();
     const auto sum = intake.statistics();
     EXPECT_EQ(sum.deadThreads, 1U);
@@ -362,6 +377,64 @@ TEST(IntakeThreads, AThreadThatVanishedInAPostDoesNotHoldTheOutputForEver) {
         }
     }).join();
     EXPECT_EQ(harvest(intake).size(), 100U);
+}
+
+struct InterruptingTraits : IntakeTraits {
+    using Platform = InterruptingPlatform;
+};
+using InterruptedIntake = LabelIntake<InterruptingTraits>;
+
+struct Victim {
+    InterruptedIntake intake;
+    std::size_t access = 0;
+    bool hasSurvived = false;
+};
+
+void* vanishAtAnAccess(void* victim) {
+    auto& self = *static_cast<Victim*>(victim);
+    EXPECT_EQ(postText(self.intake, {0, 1}, "delivered"), Posted::ok);
+    const Interruption interruption(self.access, [] { vanish(); });
+    (void)postText(self.intake, {0, 2}, "perhaps");
+    self.hasSurvived = true;
+    return nullptr;
+}
+
+// In front of each access of a post to shared memory, whoever is left goes on, and the lane serves
+// its next owner.
+TEST(IntakeThreads, AThreadMayVanishAnywhereInAPost) {
+    bool hasSurvived = false;
+    for (std::size_t access = 0; !hasSurvived; ++access) {
+        Victim victim;
+        victim.access = access;
+        InterruptedIntake& intake = victim.intake;
+        const Watchdog watchdog(stateOf(intake));
+        pthread_t thread{};
+        ASSERT_EQ(::pthread_create(&thread, nullptr, vanishAtAnAccess, &victim), 0);
+        ASSERT_EQ(::pthread_join(thread, nullptr), 0);
+        hasSurvived = victim.hasSurvived;
+        ASSERT_EQ(postText(intake, {0, 3}, "after it"), Posted::ok);
+        std::vector<std::uint32_t> numbers;
+        while (numbers.empty() || numbers.back() != 3) {
+            for (const std::uint32_t number : numbersOf(harvest(intake))) {
+                numbers.push_back(number);
+            }
+        }
+        EXPECT_EQ(numbers.front(), 1U);
+        EXPECT_LE(numbers.size(), 3U);
+        intake.look();
+        intake.look();
+        EXPECT_EQ(intake.statistics().lanes, 1U) << "at access " << access;
+        std::thread([&intake] {
+            for (std::uint32_t i = 0; i < 10; ++i) {
+                ASSERT_EQ(postText(intake, {0, i}, std::to_string(i)), Posted::ok);
+            }
+        }).join();
+        const auto all = harvest(intake);
+        ASSERT_EQ(all.size(), 10U);
+        for (std::uint32_t i = 0; i < 10; ++i) {
+            EXPECT_EQ(all[i].payload, std::to_string(i));
+        }
+    }
 }
 
 #endif

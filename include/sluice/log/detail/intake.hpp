@@ -44,11 +44,11 @@
 
 #include <sluice/base/backoff.hpp>
 #include <sluice/base/role_check.hpp>
+#include <sluice/log/detail/inlet.hpp>
 #include <sluice/log/detail/intake_options.hpp>
 #include <sluice/log/detail/intake_statistics.hpp>
 #include <sluice/log/detail/lane_book.hpp>
 #include <sluice/log/detail/merge.hpp>
-#include <sluice/log/detail/quiet_thread.hpp>
 #include <sluice/log/detail/record.hpp>
 #include <sluice/log/detail/record_writer.hpp>
 #include <sluice/log/detail/stamp_clock.hpp>
@@ -77,10 +77,8 @@ class Intake {
     using Clock = typename Traits::Clock;
     using Book = LaneBook<Traits>;
     using Lane = typename Book::Lane;
-    using Threads = typename Book::Threads;
     using Reader = LaneReader<Traits>;
     using Writer = RecordWriter<Head, Traits>;
-    using Outcome = typename Writer::Outcome;
     template <class T>
     using Atomic = typename Platform::template Atomic<T>;
 
@@ -91,7 +89,7 @@ public:
     /// Refuses what IntakeOptions refuses, and lanes too small for an empty record.
     explicit Intake(const IntakeOptions& options = {})
         : book_(new Book(limitsOf(options.checked(Writer::leastBytes)), sharedLimits())),
-          hash_(Threads::hash(book_)),
+          inlet_(book_),
           back_(std::make_unique<BackEnd>(options.maxHold)),
           maxHold_(options.maxHold) {}
     Intake(const Intake&) = delete;
@@ -113,18 +111,14 @@ public:
     /// counted.
     template <class Write>
     Posted post(const Head& head, std::size_t bytes, Overflow policy, Write&& write) {
-        Lane* const lane = Threads::findFirst(book_, hash_);
-        if (__builtin_expect(lane == nullptr || !lane->enter(), 0)) {
-            return postElsewhere(head, bytes, policy, write);
-        }
-        return postToOwn(*lane, head, bytes, policy, write);
+        return inlet_.post(head, bytes, policy, std::forward<Write>(write));
     }
 
     // ---- Back end
 
     /// Looks at all lanes once. Returns the watermark: all records with keys below it are visible.
     Key look() {
-        const Inside inside(*this);
+        const AtWork atWork(*this);
         const bool wasClosed = book_->closed().load(std::memory_order_seq_cst);
         const Key watermark = back_->watermark.look(*book_);
         back_->isSettled = wasClosed && !back_->watermark.anyAnnounced();
@@ -142,7 +136,7 @@ public:
     /// The same; calls finish() after the last of them, while all records of this call are valid.
     template <class Emit, class Finish>
     std::size_t emitBefore(Key limit, std::size_t max, Emit&& emit, Finish&& finish) {
-        const Inside inside(*this);
+        const AtWork atWork(*this);
         BackEnd& back = *back_;
         const Harvest harvest(back, std::min(limit, back.watermark.get()), max);
         std::size_t count = 0;
@@ -162,7 +156,7 @@ public:
 
     /// Whether emitBefore(limit) would emit something.
     [[nodiscard]] bool hasBefore(Key limit) {
-        const Inside inside(*this);
+        const AtWork atWork(*this);
         return back_->watermark.hasBelow(std::min(limit, back_->watermark.get()));
     }
 
@@ -192,9 +186,7 @@ public:
     }
 
     /// The calling thread is the back end no longer: its posts may wait for room again.
-    void resign() noexcept {
-        backEndThread_.store(nullptr, std::memory_order_relaxed);  // relaxed: see Inside
-    }
+    void resign() noexcept { inlet_.forgetBackEnd(); }
 
     // ---- Anybody
 
@@ -272,6 +264,7 @@ public:
         // Not destroyed: the parent's back end may have been at work on it.
         (void)back_.release();
         back_ = std::make_unique<BackEnd>(maxHold_);
+        inlet_.forgetBackEnd();
         // Relaxed, both: there is one thread.
         overrunBefore_.store(0, std::memory_order_relaxed);
         discardedBefore_.store(0, std::memory_order_relaxed);
@@ -296,8 +289,16 @@ private:
         Atomic<std::uint64_t> emitted{0};
         Atomic<std::uint64_t> orderViolations{0};
         RoleCheck<Platform> role;
-        Atomic<unsigned char> isInside{0};  // at work
-        bool isSettled = false;             // closed, and the last record has been seen
+        bool isSettled = false;  // closed, and the last record has been seen
+    };
+
+    /// The back end is at work, on one thread at a time.
+    struct AtWork {
+        explicit AtWork(Intake& intake) noexcept
+            : role(intake.back_->role, oneBackEnd), scope(intake.inlet_) {}
+
+        const typename RoleCheck<Platform>::Scope role;
+        const typename Inlet<Head, Traits>::AtWork scope;
     };
 
     /// The lanes that have something to emit, opened; closes them.
@@ -328,166 +329,12 @@ private:
         const Key limit;
     };
 
-    /// The back end's thread is at work. Its posts are told so: they may not wait for what it does.
-    class Inside {
-    public:
-        explicit Inside(Intake& intake) noexcept
-            : role_(intake.back_->role, oneBackEnd), back_(*intake.back_) {
-            // Relaxed, all: only posts of the same thread want to know.
-            intake.backEndThread_.store(Threads::mark(), std::memory_order_relaxed);
-            back_.isInside.store(1, std::memory_order_relaxed);
-        }
-        ~Inside() { back_.isInside.store(0, std::memory_order_relaxed); }
-        Inside(const Inside&) = delete;
-        Inside& operator=(const Inside&) = delete;
-
-    private:
-        const typename RoleCheck<Platform>::Scope role_;
-        BackEnd& back_;
-    };
-
-    struct Leave {
-        Lane& lane;
-        ~Leave() { lane.leave(); }
-    };
-    struct Unlock {
-        Book& book;
-        ~Unlock() { book.unlockShared(); }
-    };
-
     static LaneLimits limitsOf(const IntakeOptions& options) noexcept {
         return {options.laneMessages, options.laneBytes & ~std::size_t{7}, sizeof(Head)};
     }
     static LaneLimits sharedLimits() noexcept {
         return {512, std::max<std::size_t>(65536, 4 * (Writer::leastBytes + sizeof(LaneInfo))),
                 sizeof(Head)};
-    }
-
-    template <class Write>
-    Posted postToOwn(Lane& lane, const Head& head, std::size_t bytes, Overflow policy,
-                     Write& write) {
-        const Leave leave{lane};
-        const Outcome outcome = Writer::tryPost(*book_, lane, 0, head, bytes, write);
-        if (__builtin_expect(outcome == Outcome::ok, 1)) {
-            return Posted::ok;
-        }
-        return postWithoutRoom(lane, head, bytes, policy, write, outcome);
-    }
-
-    /// Makes room as the policy says and tries again.
-    template <class Write>
-    [[gnu::cold, gnu::noinline]] Posted postWithoutRoom(Lane& lane, const Head& head,
-                                                        std::size_t bytes, Overflow policy,
-                                                        Write& write, Outcome outcome) {
-        while (outcome == Outcome::full && makeRoom(lane, bytes, policy)) {
-            outcome = Writer::tryPost(*book_, lane, RecordHeader::waited, head, bytes, write);
-        }
-        if (outcome == Outcome::ok) {
-            return Posted::ok;
-        }
-        if (outcome == Outcome::closed || isClosed()) {
-            return Posted::closed;
-        }
-        lane.countDiscarded();
-        return Posted::discarded;
-    }
-
-    /// False when the record cannot have room.
-    bool makeRoom(Lane& lane, std::size_t bytes, Overflow policy) {
-        if (!mayMakeRoom(policy)) {
-            return false;
-        }
-        const Room room = Writer::roomFor(lane, 0, bytes);
-        if (policy == Overflow::overrunOldest) {
-            return lane.evictFor(room);
-        }
-        lane.awaitRoom(room, book_->closed());
-        return !isClosed();
-    }
-
-    /// The back end's own thread would wait for itself; and what it has in hand it cannot evict.
-    [[nodiscard]] bool mayMakeRoom(Overflow policy) const noexcept {
-        // Relaxed: see Inside.
-        return policy == Overflow::overrunOldest
-                   ? !isBackEnd() || back_->isInside.load(std::memory_order_relaxed) == 0
-                   : policy == Overflow::block && !isBackEnd() && !QuietThread::isQuiet();
-    }
-
-    /// Not on the way that nearly every post takes: the thread has no lane yet, or no more, or the
-    /// post interrupts another one.
-    template <class Write>
-    [[gnu::cold, gnu::noinline]] Posted postElsewhere(const Head& head, std::size_t bytes,
-                                                      Overflow policy, Write& write) {
-        Lane* lane = Threads::find(book_, hash_);
-        bool mayWait = lane == nullptr && !QuietThread::isQuiet();
-        if (mayWait) {
-            lane = enroll();
-        }
-        if (lane != nullptr && lane->enter()) {
-            return postToOwn(*lane, head, bytes, policy, write);
-        }
-        return postToShared(head, bytes, policy, write, mayWait);
-    }
-
-    /// Null when the thread is ending, or when there is no memory for a lane.
-    Lane* enroll() noexcept {
-        const QuietThread quiet;  // a handler that interrupts this must not do it too
-#if defined(__cpp_exceptions)
-        try {
-            return Threads::add(*book_);
-        } catch (const std::bad_alloc&) {
-            return nullptr;
-        }
-#else
-        return Threads::add(*book_);
-#endif
-    }
-
-    template <class Write>
-    Posted postToShared(const Head& head, std::size_t bytes, Overflow policy, Write& write,
-                        bool mayWait) {
-        Lane& lane = book_->shared();
-        while (book_->lockShared(!mayWait)) {
-            const Outcome outcome = tryPostLocked(lane, head, bytes, policy, write, mayWait);
-            if (outcome == Outcome::ok) {
-                return Posted::ok;
-            }
-            if (outcome == Outcome::closed || isClosed()) {
-                return Posted::closed;
-            }
-            if (outcome != Outcome::full || policy != Overflow::block || !mayWait ||
-                !mayMakeRoom(policy)) {
-                break;
-            }
-            lane.awaitHalfFree(book_->closed());
-        }
-        book_->countDropped();
-        return Posted::discarded;
-    }
-
-    /// With the shared lane's lock, which is given back.
-    template <class Write>
-    Outcome tryPostLocked(Lane& lane, const Head& head, std::size_t bytes, Overflow policy,
-                          Write& write, bool mayWait) {
-        constexpr std::uint32_t flags = RecordHeader::foreign;
-        const Unlock unlock{*book_};
-        const Outcome outcome = Writer::tryPost(*book_, lane, flags, head, bytes, write);
-        if (outcome != Outcome::full || policy != Overflow::overrunOldest || !mayWait ||
-            !mayMakeRoom(policy)) {
-            return outcome;
-        }
-        return lane.evictFor(Writer::roomFor(lane, flags, bytes))
-                   ? Writer::tryPost(*book_, lane, flags, head, bytes, write)
-                   : outcome;
-    }
-
-    [[nodiscard]] bool isClosed() const noexcept {
-        return book_->closed().load(std::memory_order_acquire);
-    }
-
-    /// Whether this is the back end's own thread, which would wait for itself.
-    [[nodiscard]] bool isBackEnd() const noexcept {
-        return backEndThread_.load(std::memory_order_relaxed) == Threads::mark();
     }
 
     [[nodiscard]] bool isWoken() const noexcept {
@@ -584,10 +431,9 @@ private:
     }
 
     Book* const book_;
-    const std::size_t hash_;
+    Inlet<Head, Traits> inlet_;
     std::unique_ptr<BackEnd> back_;
     const std::chrono::nanoseconds maxHold_;
-    Atomic<const void*> backEndThread_{nullptr};
     Atomic<unsigned char> woken_{0};
     Atomic<std::uint64_t> overrunBefore_{0};
     Atomic<std::uint64_t> discardedBefore_{0};

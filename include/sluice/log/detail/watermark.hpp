@@ -176,13 +176,13 @@ private:
         if (book.version() == version_) {
             return;
         }
-        for (Watch& watch : lanes_) {
-            probe(book, watch);
-        }
         std::size_t most = 0;
         book.forEach([&most](Slot&) { ++most; });
         lanes_.reserve(2 * most + 8);  // no allocation under the lock, unless more come meanwhile
         version_ = book.visitNew([this](Slot& slot) { lanes_.push_back(Watch{Reader(slot), {}}); });
+        for (Watch& watch : lanes_) {
+            probe(book, watch);
+        }
     }
 
     /// A thread stays announced: preempted between announcing and publishing, or dead.

@@ -21,6 +21,8 @@
 ///
 /// Who may call what: as with any logger of spdlog. In particular the error handler and the list of
 /// sinks are changed while nobody logs. Records in the back end do not mind when their logger goes.
+/// A sink may log, too, but not through a logger whose backtrace is on: spdlog holds a lock while
+/// it dumps one.
 ///
 /// In a signal handler a log call is delivered or counted, and waits for nothing, if its arguments
 /// are formatted without a lock and without allocation, and if backtrace is off.
@@ -49,12 +51,13 @@ namespace sluice::log {
 
 class async_logger : public spdlog::logger {
 public:
-    /// Sinks from a range. As with spdlog, a back end that has gone already is an error of each call,
-    /// not of this one.
+    /// Sinks from a range. As with spdlog, a back end that has gone already is an error of each
+    /// call, not of this one.
     template <class It>
     async_logger(std::string name, It begin, It end, const std::weak_ptr<backend>& by,
                  overflow_policy policy = overflow_policy::block)
-        : logger(std::move(name), begin, end), engine_(detail::Access::engine(by.lock())),
+        : logger(std::move(name), begin, end),
+          engine_(detail::Access::engine(by.lock())),
           policy_(policy),
           errors_(std::make_shared<detail::ErrorChannel>(name_, &custom_err_handler_)) {
         refresh();

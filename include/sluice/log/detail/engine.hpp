@@ -42,12 +42,13 @@
 
 namespace sluice::log::detail {
 
-class Engine : public std::enable_shared_from_this<Engine>, private ProcessMember {
+class Engine final : public std::enable_shared_from_this<Engine>, private ProcessMember {
 public:
     using Records = Intake<RecordHead>;
 
     explicit Engine(const backend_options& options)
         : options_(options), intake_(intakeOptions(options)) {
+        readClocks(std::chrono::steady_clock::now());
         Process::instance().add(*this);
     }
     Engine(const Engine&) = delete;
@@ -100,8 +101,8 @@ public:
         worker_.start(options_, [engine = shared_from_this()] { engine->work(); });
     }
 
-    /// The worker writes what there is, and ends; from now on whoever logs writes it, too. False when
-    /// `atMost` passed first: then nothing more is taken, and the worker ends when it can.
+    /// The worker writes what there is, and ends; from now on whoever logs writes it, too. False
+    /// when `atMost` passed first: then nothing more is taken, and the worker ends when it can.
     bool leave(std::chrono::nanoseconds atMost) {
         setMode(Mode::caller);
         if (endWorker(atMost)) {
@@ -109,23 +110,23 @@ public:
         }
         intake_.close();
         setMode(Mode::closed);
+        closeControls();
         return false;
     }
 
     /// Nothing more is taken; the worker writes what there is, and ends. False when `atMost` passed
-    /// first: then what is left is not written.
+    /// first: then what is left is not written. False, too, on the worker itself, which goes on
+    /// when its caller returns.
     bool close(std::chrono::nanoseconds atMost) {
         intake_.close();
         const bool isOver = endWorker(atMost);
         setMode(Mode::closed);
-        if (isOver) {
-            controls_.close();
-        }
+        closeControls();
         return isOver;
     }
 
-    /// Everything logged before by anyone is written, and the sinks are flushed; false when `atMost`
-    /// passed first, the back end has ended, or the caller is inside a harvest.
+    /// Everything logged before by anyone is written, and the sinks are flushed; false when
+    /// `atMost` passed first, the back end has ended, or the caller is inside a harvest.
     bool flushAndWait(std::chrono::nanoseconds atMost) {
         const auto end = deadlineAfter<std::chrono::steady_clock>(atMost);
         const auto done = std::make_shared<Signal>();
@@ -158,7 +159,7 @@ public:
         }
         RecordHead head{};
         head.flags = RecordHead::hasNoTime;
-        writer_.tell(logger, dropped, display_.show(head, intake_.now(), false));
+        writer_.tell(logger, dropped, display_.show(head, reached_, false));
     }
 
     void tellOfAllDrops() noexcept {
@@ -213,19 +214,19 @@ private:
     /// A sink that waited for room would wait for itself.
     static Overflow inLaneTerms(overflow_policy policy) noexcept {
         switch (policy) {
-            case overflow_policy::overrun_oldest:
-                return Overflow::overrunOldest;
-            case overflow_policy::block:
-                return isInHarvest() ? Overflow::discardNew : Overflow::block;
-            default:
-                return Overflow::discardNew;
+        case overflow_policy::overrun_oldest:
+            return Overflow::overrunOldest;
+        case overflow_policy::block:
+            return isInHarvest() ? Overflow::discardNew : Overflow::block;
+        default:
+            return Overflow::discardNew;
         }
     }
 
     /// After a record or a control was handed over: somebody must come for it.
     ///
-    /// Sequentially consistent, as setMode(), the announcement of a record and the look at the lanes
-    /// are: who reads the old mode has announced its record before the worker's last look.
+    /// Sequentially consistent, as setMode(), the announcement of a record and the look at the
+    /// lanes are: who reads the old mode has announced its record before the worker's last look.
     void attend() noexcept {
         if (__builtin_expect(mode_.load(std::memory_order_seq_cst) != Mode::worker, 0) &&
             !isInHarvest()) {
@@ -261,17 +262,32 @@ private:
     bool endWorker(std::chrono::nanoseconds atMost) {
         mayLeave_.store(true, std::memory_order_release);
         intake_.wake();
-        if (!worker_.isThisThread() && worker_.join(atMost)) {
+        const bool isItself = worker_.isThisThread();
+        if (!isItself && worker_.join(atMost)) {
             return true;
         }
-        isAbandoned_.store(true, std::memory_order_relaxed);  // it tells nothing but to stop
-        intake_.wake();
+        if (!isItself) {
+            isAbandoned_.store(true, std::memory_order_relaxed);  // it tells nothing but to stop
+            intake_.wake();
+        }
         worker_.giveUp();
         return false;
     }
 
+    /// Controls are taken as long as somebody comes for them: until there is neither a worker nor a
+    /// caller that would. Of closeControls() and the worker's end, whichever comes second closes.
+    void closeControls() noexcept {
+        if (isClosing_.exchange(true, std::memory_order_acq_rel)) {
+            controls_.close();
+        }
+    }
+
     static std::chrono::steady_clock::time_point soon() {
         return std::chrono::steady_clock::now() + std::chrono::milliseconds(5);
+    }
+
+    void readClocks(std::chrono::steady_clock::time_point now) noexcept {
+        display_.adjust(intake_.now(), now, spdlog::log_clock::now());
     }
 
     /// Writes what was logged and sent before, in order. Returns the watermark it has reached.
@@ -285,7 +301,8 @@ private:
         const std::uint64_t rescue = rescueWanted_.load(std::memory_order_acquire);
         const auto now = std::chrono::steady_clock::now();
         const Key limit = intake_.look();
-        display_.adjust(limit, now, spdlog::log_clock::now());
+        reached_ = limit;
+        readClocks(now);
         controls_.takeBefore(limit, [&](Control& control, Key key) {
             write(key);
             writer_.endBatch();
@@ -315,6 +332,7 @@ private:
             const Key reached = harvest();
             if (last != 0 && (reached > last || isAbandoned_.load(std::memory_order_relaxed))) {
                 tellBeforeLeaving();
+                closeControls();
                 return;
             }
             if (pacing.shouldPark(written() - before)) {
@@ -351,8 +369,8 @@ private:
         return logger.discarded.load(std::memory_order_relaxed);
     }
 
-    /// Which logger's records were overrun nobody knows: they count as those of the logger that wrote
-    /// last among those that overrun.
+    /// Which logger's records were overrun nobody knows: they count as those of the logger that
+    /// wrote last among those that overrun.
     std::uint64_t untold(const LoggerState& logger) const noexcept {
         return discardedOf(logger) - logger.told +
                (&logger == lastOverrunning_ ? intake_.statistics().overrun - toldOverrun_ : 0);
@@ -385,13 +403,16 @@ private:
     }
 
     /// What was logged until now is written by the parent alone: the child starts with nothing. In
-    /// between no other thread writes, so no sink's lock is held, and no sink holds back a text that
-    /// both would write.
+    /// between no other thread writes, so no sink's lock is held, and no sink holds back a text
+    /// that both would write. A sink that forks has a child whose only thread goes on in the sink.
     void beforeFork() noexcept override {
-        harvesting_.lock();
-        harvestLocked();
-        intake_.resign();
-        static_cast<void>(loggers_.flush());
+        isForkedInside_ = harvested_ == this;
+        if (!isForkedInside_) {
+            harvesting_.lock();
+            harvestLocked();
+            intake_.resign();
+            static_cast<void>(loggers_.flush());
+        }
         restarting_.lock();
         controls_.lock();
         loggers_.lock();
@@ -399,15 +420,14 @@ private:
     }
     void afterForkInParent() noexcept override {
         intake_.afterForkInParent();
-        loggers_.unlock();
-        controls_.unlock();
-        restarting_.unlock();
-        harvesting_.unlock();
+        unlockAfterFork();
     }
     void afterForkInChild() noexcept override {
+        if (isForkedInside_) {
+            afterForkInParent();
+            return;
+        }
         intake_.afterForkInChild();
-        loggers_.unlock();
-        controls_.unlock();
         controls_.forget();
         if (worker_.isRunning()) {
             worker_.forget();
@@ -415,8 +435,15 @@ private:
                 setMode(Mode::nobody);
             }
         }
+        unlockAfterFork();
+    }
+    void unlockAfterFork() noexcept {
+        loggers_.unlock();
+        controls_.unlock();
         restarting_.unlock();
-        harvesting_.unlock();
+        if (!isForkedInside_) {
+            harvesting_.unlock();
+        }
     }
 
     void beginRescue() noexcept override {
@@ -443,9 +470,11 @@ private:
     ControlList controls_;
     WorkerThread worker_;
     std::mutex restarting_;
+    bool isForkedInside_ = false;
     std::atomic<std::uint64_t> rescueWanted_{0};
     std::atomic<bool> mayLeave_{false};
     std::atomic<bool> isAbandoned_{false};
+    std::atomic<bool> isClosing_{false};
 
     // What who harvests uses, under the mutex.
     alignas(cacheLineSize) std::mutex harvesting_;
@@ -456,6 +485,7 @@ private:
     std::chrono::steady_clock::time_point nextNotice_{};
     const LoggerState* lastOverrunning_ = nullptr;
     std::uint64_t toldOverrun_ = 0;
+    Key reached_ = 0;         // the last watermark
     bool isTelling_ = false;  // a Notice is on its way
 };
 

@@ -152,7 +152,7 @@ bool flushing() {
 bool ownBackend() {
     sluice::log::backend_options options;
     options.queue_size = 1024;  // messages of each thread
-    options.queue_bytes = 256 * 1024;
+    options.queue_bytes = 1 << 18;
     options.thread_name = "audit-log";
     options.cpu = 0;
     options.on_thread_start = [] { std::printf("the writer begins\n"); };

@@ -1,7 +1,7 @@
 #pragma once
 
-// Asynchronous, time-ordered logging for spdlog. It is not part of <sluice/sluice.hpp>, since it needs
-// spdlog.
+// Asynchronous, time-ordered logging for spdlog. It is not part of <sluice/sluice.hpp>, since it
+// needs spdlog.
 
 #include <sluice/log/async_factory.hpp>
 #include <sluice/log/async_sink.hpp>

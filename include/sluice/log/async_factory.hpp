@@ -5,8 +5,8 @@
 ///
 ///     auto log = spdlog::basic_logger_mt<sluice::log::async_factory>("name", "file.log");
 ///
-/// They make a logger of the default back end, which begins with the first one, and register it with
-/// spdlog, as spdlog's own factories do.
+/// They make a logger of the default back end, which begins with the first one, and register it
+/// with spdlog, as spdlog's own factories do.
 ///
 /// Tests: tests/unit/log/async_factory_test.cpp.
 

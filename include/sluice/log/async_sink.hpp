@@ -12,9 +12,9 @@
 /// Who may call what: any thread any member, but set_error_handler() while nobody logs. flush()
 /// returns at once.
 ///
-/// Errors of the wrapped sinks go to the error handler given here, on the back end's thread; without
-/// one, as in spdlog, to stderr. When the back end has ended, log() and flush() throw spdlog_ex, which
-/// a logger hands to its own error handler.
+/// Errors of the wrapped sinks go to the error handler given here, on the back end's thread;
+/// without one, as in spdlog, to stderr. When the back end has ended, log() and flush() throw
+/// spdlog_ex, which a logger hands to its own error handler.
 ///
 /// Tests: tests/unit/log/async_sink_test.cpp.
 
@@ -41,7 +41,8 @@ public:
     /// Takes over `sinks`, each with its level and its form. Throws spdlog_ex without a back end.
     async_sink(std::vector<spdlog::sink_ptr> sinks, const std::shared_ptr<backend>& by,
                overflow_policy policy = overflow_policy::block)
-        : engine_(existing(by)), policy_(policy),
+        : engine_(existing(by)),
+          policy_(policy),
           errors_(std::make_shared<detail::ErrorChannel>("async_sink", &error_handler_)),
           handle_(engine_, std::string(), sinks, policy, errors_) {}
 

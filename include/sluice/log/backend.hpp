@@ -4,22 +4,22 @@
 /// backend: the thread that writes what loggers log, and the lanes between them.
 ///
 /// Purpose: what spdlog's thread pool is to its asynchronous loggers, with a lane for each logging
-/// thread, so that threads do not wait for each other, and with records written in the order in which
-/// they were logged.
+/// thread, so that threads do not wait for each other, and with records written in the order in
+/// which they were logged.
 ///
-/// Most programs need only one, which `async_factory`, `init()` and their like make. Make one of your
-/// own where some loggers should not wait for the sinks of others: back ends share nothing.
+/// Most programs need only one, which `async_factory`, `init()` and their like make. Make one of
+/// your own where some loggers should not wait for the sinks of others: back ends share nothing.
 ///
-/// Order: lines leave in the order of the log calls, across all threads. If one call returned before
-/// another began, its line is first. The price: a thread that was interrupted for some time within
-/// the few nanoseconds in which its record is stamped holds up all lines of this back end, until it
-/// goes on; `backend_options::max_hold` limits it.
+/// Order: lines leave in the order of the log calls, across all threads. If one call returned
+/// before another began, its line is first. The price: a thread that was interrupted for some time
+/// within the few nanoseconds in which its record is stamped holds up all lines of this back end,
+/// until it goes on; `backend_options::max_hold` limits it.
 ///
 /// Who may call what: any thread anything. Several may log while one destroys the back end.
 ///
-/// The end: shutdown(), and the destructor, take nothing more, write everything taken before, and end
-/// the thread. Loggers may live on: what they log is refused, counted, and reported through their
-/// error handlers. A sink may end its own back end; then the rest is not waited for.
+/// The end: shutdown(), and the destructor, take nothing more, write everything taken before, and
+/// end the thread. Loggers may live on: what they log is refused, counted, and reported through
+/// their error handlers. A sink may end its own back end; then the rest is not waited for.
 ///
 /// Errors: what cannot be set up throws spdlog_ex.
 ///
@@ -74,8 +74,8 @@ public:
         return isComplete_;
     }
 
-    /// Records that were overrun, and those that were discarded, since the last reset. Exact, whoever
-    /// logs meanwhile.
+    /// Records that were overrun, and those that were discarded, since the last reset. Exact,
+    /// whoever logs meanwhile.
     std::size_t overrun_counter() const { return engine_->records().overrun(); }
     std::size_t discard_counter() const { return engine_->records().discarded(); }
     void reset_overrun_counter() { engine_->records().resetOverrun(); }
@@ -84,8 +84,8 @@ public:
     /// Records that came after the end.
     std::size_t refused_counter() const { return engine_->refused(); }
 
-    /// Records taken and not yet written, in all lanes. After a shutdown() that was not in time: what
-    /// it has left.
+    /// Records taken and not yet written, in all lanes. After a shutdown() that was not in time:
+    /// what it has left.
     std::size_t queue_size() const { return engine_->records().statistics().messages; }
 
     /// All numbers, and those of each thread that has logged and is still there.

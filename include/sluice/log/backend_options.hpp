@@ -26,11 +26,12 @@ struct backend_options {
     /// How long the destructor waits until everything is written. What is left then is counted.
     std::chrono::nanoseconds drain_timeout = no_limit;
 
-    /// A line "N records dropped" goes to the log where records are missing, at most one in so long.
-    /// Zero: a line at each gap. `no_limit`: none.
+    /// A line "N records dropped" goes to the log where records are missing, at most one in so
+    /// long. Zero: a line at each gap. `no_limit`: none.
     std::chrono::nanoseconds notice_interval = std::chrono::seconds(1);
 
-    /// Called on the worker when it begins and before it ends. What they throw is reported on stderr.
+    /// Called on the worker when it begins and before it ends. What they throw is reported on
+    /// stderr.
     std::function<void()> on_thread_start;
     std::function<void()> on_thread_stop;
 

@@ -4,13 +4,13 @@
 /// A handler of fatal signals that lets the back ends write what was logged.
 ///
 /// Without it, records that wait in lanes are lost with the process. With it, the thread that
-/// crashes waits, at most as long as it is told, until the workers of all back ends have written what
-/// was logged before, and have flushed the sinks. Then the signal takes its course: an earlier
+/// crashes waits, at most as long as it is told, until the workers of all back ends have written
+/// what was logged before, and have flushed the sinks. Then the signal takes its course: an earlier
 /// handler, or the end of the process, with a core where one is wanted.
 ///
-/// Opt-in, and best effort: the process is damaged. The worker cannot be helped that crashes itself,
-/// nor one whose sink waits for what the crashed thread holds. A thread that crashed in the middle of
-/// a log call keeps back what others logged after that.
+/// Opt-in, and best effort: the process is damaged. The worker cannot be helped that crashes
+/// itself, nor one whose sink waits for what the crashed thread holds. A thread that crashed in the
+/// middle of a log call keeps back what others logged after that.
 ///
 /// Any thread may call install_crash_handler(), also again: later settings replace earlier ones.
 ///
@@ -21,8 +21,8 @@
 
 #include <spdlog/common.h>
 
-#include <atomic>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -74,7 +74,8 @@ private:
     static void handle(int signal) {
         const int savedErrno = errno;
         CrashHandler& self = instance();
-        // Relaxed: whoever is first rescues; the others, on threads that crash meanwhile, wait, too.
+        // Relaxed: whoever is first rescues; the others, on threads that crash meanwhile, wait,
+        // too.
         if (!self.isRescuing_.exchange(true, std::memory_order_relaxed)) {
             Process::instance().forEach([](ProcessMember& member) { member.beginRescue(); });
         }

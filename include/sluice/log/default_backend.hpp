@@ -80,7 +80,9 @@ private:
 }  // namespace detail
 
 /// The default back end; begins it when there is none.
-inline std::shared_ptr<backend> default_backend() { return detail::DefaultBackend::instance().get(); }
+inline std::shared_ptr<backend> default_backend() {
+    return detail::DefaultBackend::instance().get();
+}
 
 /// Replaces the default back end; the old one ends when nobody else holds it. Loggers keep the one
 /// they were made with. Null: the next logger begins a new one.

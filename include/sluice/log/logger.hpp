@@ -49,12 +49,13 @@ namespace sluice::log {
 
 class async_logger : public spdlog::logger {
 public:
-    /// Sinks from a range. As with spdlog, a back end that has gone already is an error of each call,
-    /// not of this one.
+    /// Sinks from a range. As with spdlog, a back end that has gone already is an error of each
+    /// call, not of this one.
     template <class It>
     async_logger(std::string name, It begin, It end, const std::weak_ptr<backend>& by,
                  overflow_policy policy = overflow_policy::block)
-        : logger(std::move(name), begin, end), engine_(detail::Access::engine(by.lock())),
+        : logger(std::move(name), begin, end),
+          engine_(detail::Access::engine(by.lock())),
           policy_(policy),
           errors_(std::make_shared<detail::ErrorChannel>(name_, &custom_err_handler_)) {
         refresh();

@@ -10,12 +10,12 @@ namespace sluice::log {
 
 /// Of one thread, or of all. While threads log, each number is as of some moment during the call.
 struct lane_statistics {
-    std::uint64_t logged = 0;     ///< records taken
-    std::uint64_t discarded = 0;  ///< not taken for want of room
-    std::uint64_t overrun = 0;    ///< taken, and made room for later ones
-    std::uint64_t lost = 0;       ///< half made by a thread that was cancelled, or died
-    std::size_t messages = 0;     ///< taken and not yet written
-    std::size_t bytes = 0;        ///< that those take
+    std::uint64_t logged = 0;             ///< records taken
+    std::uint64_t discarded = 0;          ///< not taken for want of room
+    std::uint64_t overrun = 0;            ///< taken, and made room for later ones
+    std::uint64_t lost = 0;               ///< half made by a thread that was cancelled, or died
+    std::size_t messages = 0;             ///< taken and not yet written
+    std::size_t bytes = 0;                ///< that those take
     std::size_t high_water_messages = 0;  ///< most that the back end has found in one thread's lane
     std::size_t high_water_bytes = 0;
     std::uint64_t stalls = 0;  ///< how often an interrupted log call held up the output

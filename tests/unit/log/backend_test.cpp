@@ -160,8 +160,8 @@ TEST(LogBackend, FlushWaitFlushesTheSinksOfAllLoggersOnce) {
     const auto own = std::make_shared<CollectingSink>();
     const auto writer = std::make_shared<backend>();
     const auto one = loggerOf(writer, shared);
-    const auto two = std::make_shared<async_logger>(
-        "two", spdlog::sinks_init_list{shared, own}, writer);
+    const auto two =
+        std::make_shared<async_logger>("two", spdlog::sinks_init_list{shared, own}, writer);
     EXPECT_TRUE(writer->flush_wait());
     EXPECT_EQ(shared->flushes(), 1u);
     EXPECT_EQ(own->flushes(), 1u);

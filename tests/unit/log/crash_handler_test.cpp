@@ -24,6 +24,13 @@ using namespace std::chrono_literals;
 
 constexpr int lines = 2000;
 
+/// As in a program without a sanitizer, which has handlers of its own.
+void forgetHandlers() {
+    for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) {
+        std::signal(signal, SIG_DFL);
+    }
+}
+
 /// Logs, then runs `crash` while nearly everything waits in the lane.
 template <class Crash>
 void crashAfterLogging(const std::string& file, Crash crash) {
@@ -51,20 +58,25 @@ protected:
     }
 
     // The death test's child is another process, which finds the name by the test's.
-    const std::string file =
-        testing::TempDir() + "sluice_crash_" +
-        testing::UnitTest::GetInstance()->current_test_info()->name() + ".txt";
+    const std::string file = testing::TempDir() + "sluice_crash_" +
+                             testing::UnitTest::GetInstance()->current_test_info()->name() + ".txt";
 };
 
 TEST_F(LogCrashHandlerDeathTest, WritesWhatWasLoggedBeforeAFault) {
-    EXPECT_EXIT(crashAfterLogging(file, [] { raise(SIGSEGV); }), testing::KilledBySignal(SIGSEGV),
-                "");
+    const auto crash = [this] {
+        forgetHandlers();
+        crashAfterLogging(file, [] { raise(SIGSEGV); });
+    };
+    EXPECT_EXIT(crash(), testing::KilledBySignal(SIGSEGV), "");
     EXPECT_EQ(linesWritten(), lines);
 }
 
 TEST_F(LogCrashHandlerDeathTest, WritesWhatWasLoggedBeforeAbort) {
-    EXPECT_EXIT(crashAfterLogging(file, [] { std::abort(); }), testing::KilledBySignal(SIGABRT),
-                "");
+    const auto crash = [this] {
+        forgetHandlers();
+        crashAfterLogging(file, [] { std::abort(); });
+    };
+    EXPECT_EXIT(crash(), testing::KilledBySignal(SIGABRT), "");
     EXPECT_EQ(linesWritten(), lines);
 }
 
@@ -79,6 +91,7 @@ TEST_F(LogCrashHandlerDeathTest, LeavesTheLastWordToAnEarlierHandler) {
 
 TEST_F(LogCrashHandlerDeathTest, GivesUpInTimeWhenASinkWaitsForTheCrashedThread) {
     const auto crash = [] {
+        forgetHandlers();
         install_crash_handler(50ms);
         const auto writer = std::make_shared<backend>();
         const auto gated = std::make_shared<test::GatedSink>();
@@ -92,6 +105,7 @@ TEST_F(LogCrashHandlerDeathTest, GivesUpInTimeWhenASinkWaitsForTheCrashedThread)
 
 TEST_F(LogCrashHandlerDeathTest, AWorkerThatCrashesItselfDoesNotWaitForItself) {
     const auto crash = [] {
+        forgetHandlers();
         install_crash_handler(std::chrono::hours(1));
         const auto writer = std::make_shared<backend>();
         const auto sink = std::make_shared<test::CollectingSink>();

@@ -43,6 +43,7 @@ public:
     explicit KeepingLogger(const std::shared_ptr<TextSink>& to) : logger("keeping", to), sink(to) {}
 
     template <class Write>
+    // NOLINTNEXTLINE(readability-identifier-naming): as that of async_logger
     void log_deferred(const detail::DeferredSite& site, std::size_t bytes, Write&& write) {
         static_assert(noexcept(write(nullptr)));
         // At an odd address: nothing is said of the alignment of a record's parts.

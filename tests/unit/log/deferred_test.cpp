@@ -121,7 +121,7 @@ TEST(DeferredTest, ArgumentsOfACallThatIsOffAreNotEvaluated) {
 }
 
 TEST(DeferredTest, TheLoggerIsGivenInAnyWayAndEvaluatedOnce) {
-    const auto shared = std::make_shared<KeepingLogger>();
+    auto shared = std::make_shared<KeepingLogger>();
     const auto unique = std::make_unique<KeepingLogger>();
     int evaluated = 0;
     const auto find = [&] {

@@ -19,8 +19,7 @@ protected:
 
     /// So long after the start.
     void clocksAt(std::chrono::nanoseconds passed, std::chrono::nanoseconds wallIsSet = 0s) {
-        times.adjust(keyAt(passed), DisplayTime::SteadyTime(1h + passed),
-                     day + passed + wallIsSet);
+        times.adjust(keyAt(passed), DisplayTime::SteadyTime(1h + passed), day + passed + wallIsSet);
     }
     static Key keyAt(std::chrono::nanoseconds passed) {
         return static_cast<Key>((1h + passed).count());

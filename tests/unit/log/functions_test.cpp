@@ -37,7 +37,8 @@ TEST_F(LogFunctions, InitRefusesWhatSpdlogRefuses) {
 TEST_F(LogFunctions, InitRunsItsHooks) {
     std::atomic<int> starts{0};
     std::atomic<int> stops{0};
-    init(64, 1, [&] { ++starts; }, [&] { ++stops; });
+    init(
+        64, 1, [&] { ++starts; }, [&] { ++stops; });
     const auto logger = create_async<CollectingSink>("core");
     logger->info("text");
     EXPECT_TRUE(flush_wait());

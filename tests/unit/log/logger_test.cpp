@@ -84,8 +84,8 @@ TEST_F(LogLogger, ChecksLevelsWhereSpdlogDoes) {
 
 TEST_F(LogLogger, UsesThePatternOfEachSink) {
     const auto other = std::make_shared<CollectingSink>();
-    const auto both = std::make_shared<async_logger>(
-        "both", spdlog::sinks_init_list{sink, other}, writer);
+    const auto both =
+        std::make_shared<async_logger>("both", spdlog::sinks_init_list{sink, other}, writer);
     both->set_pattern("%n %v");
     other->set_pattern("%l %v");
     both->info("text");
@@ -196,8 +196,7 @@ TEST_F(LogLogger, SinkErrorsReachTheHandlerOnTheBackEnd) {
     logger->info("five");
     ASSERT_TRUE(writer->flush_wait());
     EXPECT_EQ(sink->texts(), (Texts{"one", "five"}));
-    EXPECT_EQ(errors.texts(),
-              (Texts{"full", "unknown exception in a sink", "full [file.cpp(7)]"}));
+    EXPECT_EQ(errors.texts(), (Texts{"full", "unknown exception in a sink", "full [file.cpp(7)]"}));
     for (const std::thread::id id : errors.threads()) {
         EXPECT_NE(id, std::this_thread::get_id());
     }
@@ -401,7 +400,8 @@ TEST_F(LogLogger, AnErrorHandlerMayLog) {
             throw std::runtime_error("full");
         }
     };
-    logger->set_error_handler([this](const std::string& text) { logger->info("handled {}", text); });
+    logger->set_error_handler(
+        [this](const std::string& text) { logger->info("handled {}", text); });
     logger->error("one");
     ASSERT_TRUE(writer->flush_wait());
     ASSERT_TRUE(writer->flush_wait());

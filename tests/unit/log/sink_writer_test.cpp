@@ -49,7 +49,8 @@ public:
 class LogSinkWriter : public testing::Test {
 protected:
     std::unique_ptr<LoggerState> state(std::vector<spdlog::sink_ptr> sinks) {
-        return std::make_unique<LoggerState>("core", std::move(sinks), overflow_policy::block, channel);
+        return std::make_unique<LoggerState>("core", std::move(sinks), overflow_policy::block,
+                                             channel);
     }
     void add(LoggerState& logger, const std::string& text, std::uint8_t flags = RecordHead::none,
              const DeferredSite* site = nullptr) {
@@ -119,25 +120,24 @@ TEST_F(LogSinkWriter, ErrorsOfBatchesAreReportedAndTheOthersGetTheirs) {
 
 TEST_F(LogSinkWriter, PrintsArgumentsOfDeferredRecords) {
     const auto logger = state({batches});
-    const DeferredSite site{spdlog::level::info, spdlog::source_loc{"file.cpp", 7, "function"},
-                            "format", [](const DeferredSite& of, const std::byte* arguments,
-                                         std::size_t size, spdlog::memory_buf_t& to) {
-                                const std::string text =
-                                    std::string(of.format.data(), of.format.size()) + " " +
-                                    std::string(reinterpret_cast<const char*>(arguments), size);
-                                to.append(text.data(), text.data() + text.size());
-                                if (text == "format bad") {
-                                    throw std::runtime_error("bad argument");
-                                }
-                            }};
+    const DeferredSite site{
+        spdlog::level::info, spdlog::source_loc{"file.cpp", 7, "function"}, "format",
+        [](const DeferredSite& of, const std::byte* arguments, std::size_t size,
+           spdlog::memory_buf_t& to) {
+            const std::string text = std::string(of.format.data(), of.format.size()) + " " +
+                                     std::string(reinterpret_cast<const char*>(arguments), size);
+            to.append(text.data(), text.data() + text.size());
+            if (text == "format bad") {
+                throw std::runtime_error("bad argument");
+            }
+        }};
     const std::string large(1000, 'x');
     for (const std::string& argument : {std::string("one"), std::string("bad"), large}) {
         add(*logger, argument, RecordHead::hasNoTime, &site);
     }
     add(*logger, "text");
     writer.endRun();
-    EXPECT_EQ(batches->batches,
-              (std::vector<Texts>{{"format one", "format " + large, "text"}}));
+    EXPECT_EQ(batches->batches, (std::vector<Texts>{{"format one", "format " + large, "text"}}));
     EXPECT_EQ(errors.texts(), Texts{"bad argument [file.cpp(7)]"});
 }
 

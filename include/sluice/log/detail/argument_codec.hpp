@@ -125,8 +125,8 @@ template <>
 inline constexpr bool isText<char*> = true;
 template <>
 inline constexpr bool isText<const char*> = true;
-template <std::size_t size>
-inline constexpr bool isText<char[size]> = true;
+template <std::size_t N>
+inline constexpr bool isText<char[N]> = true;
 template <class Traits, class Allocator>
 inline constexpr bool isText<std::basic_string<char, Traits, Allocator>> = true;
 template <class Traits>

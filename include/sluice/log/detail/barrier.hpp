@@ -39,7 +39,8 @@ private:
     bool isGood_ = false;
 };
 
-/// Flushes the sinks of all loggers, then gives a signal. A bad one if the back end has ended first.
+/// Flushes the sinks of all loggers, then gives a signal. A bad one if the back end has ended
+/// first.
 class Barrier : public Control {
 public:
     Barrier(LoggerList& loggers, std::shared_ptr<Signal> done)

@@ -4,21 +4,21 @@
 /// ControlList: what travels beside the records, and in order with them.
 ///
 /// Flushes, changes of format, the end of a logger: each carries a stamp of the same clock as the
-/// records and is carried out when everything stamped before it has been written. It takes no room in
-/// any lane, so it cannot be dropped and nobody waits for room to send it.
+/// records and is carried out when everything stamped before it has been written. It takes no room
+/// in any lane, so it cannot be dropped and nobody waits for room to send it.
 ///
 /// Any thread may push(); the back end alone takes.
 ///
 /// Invariant: stamps in the list never decrease, since each is taken while the list is locked.
 /// Edge: a push that returned before the back end's look() is in the list that the back end takes
-/// after that look(). One that comes later has a stamp of after the look, thus beyond its watermark:
-/// either it is taken the next time, or it waits in the list for that.
+/// after that look(). One that comes later has a stamp of after the look, thus beyond its
+/// watermark: either it is taken the next time, or it waits in the list for that.
 ///
 /// Tests: tests/unit/log/control_list_test.cpp.
 
-#include <sluice/log/detail/stamp_clock.hpp>
 #include <memory>
 #include <mutex>
+#include <sluice/log/detail/stamp_clock.hpp>
 #include <utility>
 
 namespace sluice::log::detail {
@@ -91,8 +91,8 @@ public:
     void lock() noexcept { mutex_.lock(); }
     void unlock() noexcept { mutex_.unlock(); }
 
-    /// In the child of a fork(): who sent the entries does not exist. They are leaked, since others may
-    /// have been inside of what they hold.
+    /// In the child of a fork(): who sent the entries does not exist. They are leaked, since others
+    /// may have been inside of what they hold.
     void forget() noexcept {
         static_cast<void>(first_.release());
         last_ = nullptr;

@@ -6,8 +6,8 @@
 
 namespace sluice::log::detail {
 
-/// One call site whose arguments are formatted by the back end. There is one constant for each site,
-/// which lives as long as the program.
+/// One call site whose arguments are formatted by the back end. There is one constant for each
+/// site, which lives as long as the program.
 struct DeferredSite {
     spdlog::level::level_enum level;
     spdlog::source_loc source;

@@ -57,8 +57,8 @@ public:
     }
 
 private:
-    /// No time that was read in the log call is so much older than the stamp, unless the call waited,
-    /// or so much later than the clock.
+    /// No time that was read in the log call is so much older than the stamp, unless the call
+    /// waited, or so much later than the clock.
     static constexpr std::chrono::milliseconds tolerance{10};
 
     /// Whether the time is not that of the call.

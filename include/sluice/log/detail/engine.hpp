@@ -42,7 +42,7 @@
 
 namespace sluice::log::detail {
 
-class Engine : public std::enable_shared_from_this<Engine>, private ProcessMember {
+class Engine final : public std::enable_shared_from_this<Engine>, private ProcessMember {
 public:
     using Records = Intake<RecordHead>;
 
@@ -100,8 +100,8 @@ public:
         worker_.start(options_, [engine = shared_from_this()] { engine->work(); });
     }
 
-    /// The worker writes what there is, and ends; from now on whoever logs writes it, too. False when
-    /// `atMost` passed first: then nothing more is taken, and the worker ends when it can.
+    /// The worker writes what there is, and ends; from now on whoever logs writes it, too. False
+    /// when `atMost` passed first: then nothing more is taken, and the worker ends when it can.
     bool leave(std::chrono::nanoseconds atMost) {
         setMode(Mode::caller);
         if (endWorker(atMost)) {
@@ -124,8 +124,8 @@ public:
         return isOver;
     }
 
-    /// Everything logged before by anyone is written, and the sinks are flushed; false when `atMost`
-    /// passed first, the back end has ended, or the caller is inside a harvest.
+    /// Everything logged before by anyone is written, and the sinks are flushed; false when
+    /// `atMost` passed first, the back end has ended, or the caller is inside a harvest.
     bool flushAndWait(std::chrono::nanoseconds atMost) {
         const auto end = deadlineAfter<std::chrono::steady_clock>(atMost);
         const auto done = std::make_shared<Signal>();
@@ -213,19 +213,19 @@ private:
     /// A sink that waited for room would wait for itself.
     static Overflow inLaneTerms(overflow_policy policy) noexcept {
         switch (policy) {
-            case overflow_policy::overrun_oldest:
-                return Overflow::overrunOldest;
-            case overflow_policy::block:
-                return isInHarvest() ? Overflow::discardNew : Overflow::block;
-            default:
-                return Overflow::discardNew;
+        case overflow_policy::overrun_oldest:
+            return Overflow::overrunOldest;
+        case overflow_policy::block:
+            return isInHarvest() ? Overflow::discardNew : Overflow::block;
+        default:
+            return Overflow::discardNew;
         }
     }
 
     /// After a record or a control was handed over: somebody must come for it.
     ///
-    /// Sequentially consistent, as setMode(), the announcement of a record and the look at the lanes
-    /// are: who reads the old mode has announced its record before the worker's last look.
+    /// Sequentially consistent, as setMode(), the announcement of a record and the look at the
+    /// lanes are: who reads the old mode has announced its record before the worker's last look.
     void attend() noexcept {
         if (__builtin_expect(mode_.load(std::memory_order_seq_cst) != Mode::worker, 0) &&
             !isInHarvest()) {
@@ -351,8 +351,8 @@ private:
         return logger.discarded.load(std::memory_order_relaxed);
     }
 
-    /// Which logger's records were overrun nobody knows: they count as those of the logger that wrote
-    /// last among those that overrun.
+    /// Which logger's records were overrun nobody knows: they count as those of the logger that
+    /// wrote last among those that overrun.
     std::uint64_t untold(const LoggerState& logger) const noexcept {
         return discardedOf(logger) - logger.told +
                (&logger == lastOverrunning_ ? intake_.statistics().overrun - toldOverrun_ : 0);
@@ -385,8 +385,8 @@ private:
     }
 
     /// What was logged until now is written by the parent alone: the child starts with nothing. In
-    /// between no other thread writes, so no sink's lock is held, and no sink holds back a text that
-    /// both would write.
+    /// between no other thread writes, so no sink's lock is held, and no sink holds back a text
+    /// that both would write.
     void beforeFork() noexcept override {
         harvesting_.lock();
         harvestLocked();

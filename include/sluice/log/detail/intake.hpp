@@ -44,6 +44,7 @@
 
 #include <sluice/base/backoff.hpp>
 #include <sluice/base/role_check.hpp>
+#include <sluice/log/detail/inlet.hpp>
 #include <sluice/log/detail/intake_options.hpp>
 #include <sluice/log/detail/intake_statistics.hpp>
 #include <sluice/log/detail/lane_book.hpp>
@@ -60,22 +61,12 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace sluice::log::detail {
-
-/// A record on its way out. What it points to is valid until emitBefore() returns.
-template <class Head>
-struct Record {
-    Key key;
-    const Head& head;
-    const std::byte* payload;  ///< at a multiple of 8
-    std::size_t size;
-    const LaneInfo& lane;  ///< the thread that posted it
-    bool hasWaited;        ///< the post found its lane full at first
-};
 
 template <class Head, class Traits = IntakeTraits>
 class Intake {
@@ -86,10 +77,8 @@ class Intake {
     using Clock = typename Traits::Clock;
     using Book = LaneBook<Traits>;
     using Lane = typename Book::Lane;
-    using Threads = typename Book::Threads;
     using Reader = LaneReader<Traits>;
     using Writer = RecordWriter<Head, Traits>;
-    using Outcome = typename Writer::Outcome;
     template <class T>
     using Atomic = typename Platform::template Atomic<T>;
 
@@ -100,7 +89,7 @@ public:
     /// Refuses what IntakeOptions refuses, and lanes too small for an empty record.
     explicit Intake(const IntakeOptions& options = {})
         : book_(new Book(limitsOf(options.checked(Writer::leastBytes)), sharedLimits())),
-          hash_(Threads::hash(book_)),
+          inlet_(book_),
           back_(std::make_unique<BackEnd>(options.maxHold)),
           maxHold_(options.maxHold) {}
     Intake(const Intake&) = delete;
@@ -122,18 +111,14 @@ public:
     /// counted.
     template <class Write>
     Posted post(const Head& head, std::size_t bytes, Overflow policy, Write&& write) {
-        Lane* const lane = Threads::findFirst(book_, hash_);
-        if (__builtin_expect(lane == nullptr || !lane->enter(), 0)) {
-            return postElsewhere(head, bytes, policy, write);
-        }
-        return postToOwn(*lane, head, bytes, policy, write);
+        return inlet_.post(head, bytes, policy, std::forward<Write>(write));
     }
 
     // ---- Back end
 
     /// Looks at all lanes once. Returns the watermark: all records with keys below it are visible.
     Key look() {
-        const Inside inside(*this);
+        const AtWork atWork(*this);
         const bool wasClosed = book_->closed().load(std::memory_order_seq_cst);
         const Key watermark = back_->watermark.look(*book_);
         back_->isSettled = wasClosed && !back_->watermark.anyAnnounced();
@@ -151,7 +136,7 @@ public:
     /// The same; calls finish() after the last of them, while all records of this call are valid.
     template <class Emit, class Finish>
     std::size_t emitBefore(Key limit, std::size_t max, Emit&& emit, Finish&& finish) {
-        const Inside inside(*this);
+        const AtWork atWork(*this);
         BackEnd& back = *back_;
         const Harvest harvest(back, std::min(limit, back.watermark.get()), max);
         std::size_t count = 0;
@@ -171,15 +156,18 @@ public:
 
     /// Whether emitBefore(limit) would emit something.
     [[nodiscard]] bool hasBefore(Key limit) {
-        const Inside inside(*this);
+        const AtWork atWork(*this);
         return back_->watermark.hasBelow(std::min(limit, back_->watermark.get()));
     }
 
     /// Sleeps until there may be something to do: a record, a wake(), or the time. Records that a
-    /// look() has seen and could not release count unless the watermark is held back by a thread;
-    /// then the call returns after at most 20 ms, so that the thread can be looked after. Returns
-    /// whether it was more than the time. Spins for some microseconds before it sleeps.
+    /// look() has seen and could not release count, unless a thread that is stopped while announced
+    /// holds the watermark; then the call returns when that thread goes on, or after some 20 ms.
+    /// Returns whether it was more than the time. Spins for some microseconds before it sleeps.
     bool waitForWork(TimePoint until) {
+        if (back_->watermark.isStalled()) {
+            return waitForStalled(until);
+        }
         const auto ready = [this] { return hasNews(); };
         BasicBackoff<Platform> backoff;
         for (unsigned yields = 0; yields < 4;) {
@@ -188,9 +176,6 @@ public:
             }
             yields += backoff.isYielding() ? 1 : 0;
             backoff.wait();
-        }
-        if (back_->watermark.isStalled()) {
-            until = std::min(until, Platform::Clock::now() + std::chrono::milliseconds(20));
         }
         return book_->events().awaitUntil(ready, until) && takeNews();
     }
@@ -201,9 +186,7 @@ public:
     }
 
     /// The calling thread is the back end no longer: its posts may wait for room again.
-    void resign() noexcept {
-        backEndThread_.store(nullptr, std::memory_order_relaxed);  // relaxed: see Inside
-    }
+    void resign() noexcept { inlet_.forgetBackEnd(); }
 
     // ---- Anybody
 
@@ -276,11 +259,15 @@ public:
     void afterForkInParent() noexcept { book_->unlockAfterFork(); }
 
     /// Only the calling thread is there. What was posted before is the parent's to emit; what other
-    /// threads had half made is counted as lost.
+    /// threads had half made is counted as lost. All counts start anew.
     void afterForkInChild() {
         // Not destroyed: the parent's back end may have been at work on it.
         (void)back_.release();
         back_ = std::make_unique<BackEnd>(maxHold_);
+        inlet_.forgetBackEnd();
+        // Relaxed, both: there is one thread.
+        overrunBefore_.store(0, std::memory_order_relaxed);
+        discardedBefore_.store(0, std::memory_order_relaxed);
         book_->resetInChild();
         book_->unlockAfterFork();
     }
@@ -301,7 +288,17 @@ private:
         Key last = 0;                  // the latest key that was emitted
         Atomic<std::uint64_t> emitted{0};
         Atomic<std::uint64_t> orderViolations{0};
+        RoleCheck<Platform> role;
         bool isSettled = false;  // closed, and the last record has been seen
+    };
+
+    /// The back end is at work, on one thread at a time.
+    struct AtWork {
+        explicit AtWork(Intake& intake) noexcept
+            : role(intake.back_->role, oneBackEnd), scope(intake.inlet_) {}
+
+        const typename RoleCheck<Platform>::Scope role;
+        const typename Inlet<Head, Traits>::AtWork scope;
     };
 
     /// The lanes that have something to emit, opened; closes them.
@@ -332,33 +329,6 @@ private:
         const Key limit;
     };
 
-    /// The back end's thread is at work. Its posts are told so: they may not wait for what it does.
-    class Inside {
-    public:
-        explicit Inside(Intake& intake) noexcept
-            : role_(intake.backEndRole_, oneBackEnd), intake_(intake) {
-            // Relaxed, all: only posts of the same thread want to know.
-            intake.backEndThread_.store(Threads::mark(), std::memory_order_relaxed);
-            intake.isBackEndInside_.store(1, std::memory_order_relaxed);
-        }
-        ~Inside() { intake_.isBackEndInside_.store(0, std::memory_order_relaxed); }
-        Inside(const Inside&) = delete;
-        Inside& operator=(const Inside&) = delete;
-
-    private:
-        const typename RoleCheck<Platform>::Scope role_;
-        Intake& intake_;
-    };
-
-    struct Leave {
-        Lane& lane;
-        ~Leave() { lane.leave(); }
-    };
-    struct Unlock {
-        Book& book;
-        ~Unlock() { book.unlockShared(); }
-    };
-
     static LaneLimits limitsOf(const IntakeOptions& options) noexcept {
         return {options.laneMessages, options.laneBytes & ~std::size_t{7}, sizeof(Head)};
     }
@@ -367,136 +337,31 @@ private:
                 sizeof(Head)};
     }
 
-    template <class Write>
-    Posted postToOwn(Lane& lane, const Head& head, std::size_t bytes, Overflow policy,
-                     Write& write) {
-        const Leave leave{lane};
-        const Outcome outcome = Writer::tryPost(*book_, lane, 0, head, bytes, write);
-        if (__builtin_expect(outcome == Outcome::ok, 1)) {
-            return Posted::ok;
-        }
-        return postWithoutRoom(lane, head, bytes, policy, write, outcome);
+    [[nodiscard]] bool isWoken() const noexcept {
+        return woken_.load(std::memory_order_acquire) != 0;
     }
-
-    /// Makes room as the policy says and tries again.
-    template <class Write>
-    [[gnu::cold, gnu::noinline]] Posted postWithoutRoom(Lane& lane, const Head& head,
-                                                        std::size_t bytes, Overflow policy,
-                                                        Write& write, Outcome outcome) {
-        while (outcome == Outcome::full && makeRoom(lane, bytes, policy)) {
-            outcome = Writer::tryPost(*book_, lane, RecordHeader::waited, head, bytes, write);
-        }
-        if (outcome == Outcome::ok) {
-            return Posted::ok;
-        }
-        if (outcome == Outcome::closed || isClosed()) {
-            return Posted::closed;
-        }
-        lane.countDiscarded();
-        return Posted::discarded;
-    }
-
-    /// False when the record cannot have room.
-    bool makeRoom(Lane& lane, std::size_t bytes, Overflow policy) {
-        if (!mayMakeRoom(policy)) {
-            return false;
-        }
-        const Room room = Writer::roomFor(lane, 0, bytes);
-        if (policy == Overflow::overrunOldest) {
-            return lane.evictFor(room);
-        }
-        lane.awaitRoom(room, book_->closed());
-        return !isClosed();
-    }
-
-    /// The back end's own thread would wait for itself; and what it has in hand it cannot evict.
-    [[nodiscard]] bool mayMakeRoom(Overflow policy) const noexcept {
-        // Relaxed: see Inside.
-        return policy == Overflow::overrunOldest
-                   ? !isBackEnd() || isBackEndInside_.load(std::memory_order_relaxed) == 0
-                   : policy == Overflow::block && !isBackEnd();
-    }
-
-    /// Not on the way that nearly every post takes: the thread has no lane yet, or no more, or the
-    /// post interrupts another one.
-    template <class Write>
-    [[gnu::cold, gnu::noinline]] Posted postElsewhere(const Head& head, std::size_t bytes,
-                                                      Overflow policy, Write& write) {
-        Lane* lane = Threads::find(book_, hash_);
-        bool mayWait = lane == nullptr && !QuietThread::isQuiet();
-        if (mayWait) {
-            lane = enroll();
-        }
-        if (lane != nullptr && lane->enter()) {
-            return postToOwn(*lane, head, bytes, policy, write);
-        }
-        return postToShared(head, bytes, policy, write, mayWait);
-    }
-
-    /// Null when the thread is ending, or when there is no memory for a lane.
-    Lane* enroll() noexcept {
-        const QuietThread quiet;  // a handler that interrupts this must not do it too
-#if defined(__cpp_exceptions)
-        try {
-            return Threads::add(*book_);
-        } catch (const std::bad_alloc&) {
-            return nullptr;
-        }
-#else
-        return Threads::add(*book_);
-#endif
-    }
-
-    template <class Write>
-    Posted postToShared(const Head& head, std::size_t bytes, Overflow policy, Write& write,
-                        bool mayWait) {
-        Lane& lane = book_->shared();
-        while (book_->lockShared(!mayWait)) {
-            const Outcome outcome = tryPostLocked(lane, head, bytes, policy, write, mayWait);
-            if (outcome == Outcome::ok) {
-                return Posted::ok;
-            }
-            if (outcome == Outcome::closed || isClosed()) {
-                return Posted::closed;
-            }
-            if (outcome != Outcome::full || policy != Overflow::block || !mayWait ||
-                !mayMakeRoom(policy)) {
-                break;
-            }
-            lane.awaitHalfFree(book_->closed());
-        }
-        book_->countDropped();
-        return Posted::discarded;
-    }
-
-    /// With the shared lane's lock, which is given back.
-    template <class Write>
-    Outcome tryPostLocked(Lane& lane, const Head& head, std::size_t bytes, Overflow policy,
-                          Write& write, bool mayWait) {
-        constexpr std::uint32_t flags = RecordHeader::foreign;
-        const Unlock unlock{*book_};
-        const Outcome outcome = Writer::tryPost(*book_, lane, flags, head, bytes, write);
-        if (outcome != Outcome::full || policy != Overflow::overrunOldest || !mayWait ||
-            !mayMakeRoom(policy)) {
-            return outcome;
-        }
-        return lane.evictFor(Writer::roomFor(lane, flags, bytes))
-                   ? Writer::tryPost(*book_, lane, flags, head, bytes, write)
-                   : outcome;
-    }
-
-    [[nodiscard]] bool isClosed() const noexcept {
-        return book_->closed().load(std::memory_order_acquire);
-    }
-
-    /// Whether this is the back end's own thread, which would wait for itself.
-    [[nodiscard]] bool isBackEnd() const noexcept {
-        return backEndThread_.load(std::memory_order_relaxed) == Threads::mark();
-    }
-
     [[nodiscard]] bool hasNews() const noexcept {
-        return woken_.load(std::memory_order_acquire) != 0 || back_->watermark.hasNews(*book_) ||
-               (!back_->watermark.isStalled() && back_->watermark.hasRecords());
+        return isWoken() || back_->watermark.hasNews(*book_) || back_->watermark.hasRecords();
+    }
+
+    /// What the others post meanwhile cannot be emitted, so they are not asked to wake anybody; and
+    /// the processor is left to the thread that is waited for.
+    bool waitForStalled(TimePoint until) {
+        using std::chrono::microseconds;
+        microseconds nap{0};
+        microseconds slept{0};
+        const auto ready = [this] { return isWoken() || back_->watermark.hasStalledGoneOn(); };
+        while (!ready() && slept < microseconds(20'000) && Platform::Clock::now() < until) {
+            if (nap.count() < 50) {
+                nap += microseconds(1);
+                Platform::yield();
+            } else {
+                std::this_thread::sleep_for(nap);
+                slept += nap;
+                nap = std::min(2 * nap, microseconds(5'000));
+            }
+        }
+        return ready() && takeNews();
     }
     bool takeNews() noexcept {
         // Relaxed: what the waker wrote was acquired by hasNews(), or is no news yet.
@@ -566,12 +431,9 @@ private:
     }
 
     Book* const book_;
-    const std::size_t hash_;
+    Inlet<Head, Traits> inlet_;
     std::unique_ptr<BackEnd> back_;
     const std::chrono::nanoseconds maxHold_;
-    RoleCheck<Platform> backEndRole_;
-    Atomic<const void*> backEndThread_{nullptr};
-    Atomic<unsigned char> isBackEndInside_{0};
     Atomic<unsigned char> woken_{0};
     Atomic<std::uint64_t> overrunBefore_{0};
     Atomic<std::uint64_t> discardedBefore_{0};

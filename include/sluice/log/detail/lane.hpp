@@ -339,17 +339,19 @@ public:
 
     /// In the child of a fork, where nobody else runs: the records are the parent's to write, the
     /// half-made one of a thread that is not here is lost, and only the caller owns a lane still.
+    /// Counts start anew.
     void resetInChild(bool isOwn, bool isShared) noexcept {
+        reset();
         life_.forget();
         if (isOwn) {
             life_.begin();
         } else {
             giveUpAnnounced();
             leave();
-            left_.store(isShared ? 0 : 1, std::memory_order_relaxed);  // relaxed: no other thread
+            left_.store(isShared ? 0 : 1, std::memory_order_relaxed);  // relaxed: as in reset()
         }
-        const bool halfMade = (word_.load(std::memory_order_relaxed) & announced) != 0;
-        release(halfMade ? recordAt_ : tail(), published());
+        const bool isHalfMade = (word_.load(std::memory_order_relaxed) & announced) != 0;
+        release(isHalfMade ? recordAt_ : tail(), published());
         reclaim(LaneClaim::none);
         noteReleased();
     }

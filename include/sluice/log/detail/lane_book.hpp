@@ -249,15 +249,20 @@ public:
     /// In the child, with the lock that was taken before the fork.
     void resetInChild() noexcept {
         const Lane* const own = Threads::find(this, Threads::hash(this));
+        gone_ = LaneCounts{};
+        dropped_.store(0, std::memory_order_relaxed);
         sharedHolder_.store(nullptr, std::memory_order_relaxed);
+        std::size_t left = 0;
         for (Slot* slot = first_; slot != nullptr; slot = slot->next) {
-            const bool had = slot != shared_ && slot != own && !slot->hasLeft();
+            const bool isOthers = slot != shared_ && slot != own;
+            if (isOthers && !slot->hasLeft()) {
+                letGo();  // its thread's share
+            }
+            left += isOthers ? 1 : 0;
             slot->resetInChild(slot == own, slot == shared_);
             slot->isKnown = false;
-            if (had) {
-                dismissDead();
-            }
         }
+        leavers_.store(left, std::memory_order_relaxed);  // relaxed: there is one thread
     }
 
 private:

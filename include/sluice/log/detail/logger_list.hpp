@@ -10,8 +10,8 @@
 
 namespace sluice::log::detail {
 
-/// The loggers of one back end. Any thread may add; who harvests alone removes, or whoever holds the
-/// last reference to a back end that has ended.
+/// The loggers of one back end. Any thread may add; who harvests alone removes, or whoever holds
+/// the last reference to a back end that has ended.
 class LoggerList {
 public:
     LoggerList() = default;

@@ -25,9 +25,9 @@ struct SinkEntry {
     batch_sink* batch;
 };
 
-/// What the back end knows of a logger: the records in the lanes point here. It outlives the logger:
-/// the back end deletes it when every record stamped before the logger's end has been written. So no
-/// record counts references.
+/// What the back end knows of a logger: the records in the lanes point here. It outlives the
+/// logger: the back end deletes it when every record stamped before the logger's end has been
+/// written. So no record counts references.
 ///
 /// Its name, sinks, policy and channel never change. Counters: any thread adds.
 class LoggerState {

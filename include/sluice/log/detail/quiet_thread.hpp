@@ -20,11 +20,12 @@ namespace [[gnu::visibility("default")]] sluice {
 namespace log::detail {
 
 /// While one lives, the calling thread's posts neither allocate nor wait: they use the thread's
-/// lane if it has one that is free, else the shared one, and are counted when that cannot be had.
+/// lane if it has one that is free and has room, else the shared one, and are counted as discarded
+/// when that cannot be had.
 ///
-/// For signal handlers, which may have interrupted malloc(), and around the intake's own locks. A
-/// handler on a thread that already has a lane needs none. No cost to posts: only a thread without
-/// a lane asks.
+/// For signal handlers: the code they interrupted may hold malloc's lock, or one that the back end
+/// needs. A handler that interrupted a post is told apart without this. No cost to posts: it is
+/// asked for only when there is no lane or no room.
 class QuietThread {
 public:
     QuietThread() noexcept { ++depth_; }

@@ -53,6 +53,17 @@ struct alignas(8) LargePayload {
     std::byte* bytes() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
 };
 
+/// A record on its way out. What it points to is valid until emitBefore() returns.
+template <class Head>
+struct Record {
+    Key key;
+    const Head& head;
+    const std::byte* payload;  ///< at a multiple of 8
+    std::size_t size;
+    const LaneInfo& lane;  ///< the thread that posted it
+    bool hasWaited;        ///< the post found its lane full at first
+};
+
 constexpr std::size_t roundUpTo8(std::size_t size) noexcept {
     return (size + 7) & ~std::size_t{7};
 }

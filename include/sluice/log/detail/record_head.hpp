@@ -52,8 +52,8 @@ public:
     OwnTime& operator=(const OwnTime&) = delete;
 
     /// What is known of a record's time. The largest time that a record of this thread had is
-    /// remembered: what has a smaller one was not stamped now, but is a line of a backtrace, or has a
-    /// time of the caller's. (Or the clock was set back, and the printed times follow it.)
+    /// remembered: what has a smaller one was not stamped now, but is a line of a backtrace, or has
+    /// a time of the caller's. (Or the clock was set back, and the printed times follow it.)
     static std::uint8_t flags(spdlog::log_clock::time_point time) noexcept {
         const auto ticks = time.time_since_epoch().count();
         if (isOwn_ || ticks < last_) {
@@ -81,7 +81,8 @@ class RecordText {
 public:
     /// `name` is empty when it is the logger's. All that is given must outlive this object.
     RecordText(const spdlog::details::log_msg& message, spdlog::string_view_t name) noexcept
-        : message_(message), name_(name),
+        : message_(message),
+          name_(name),
           hasExtra_(message.source.filename != nullptr || message.source.funcname != nullptr ||
                     !message.source.empty() || name.size() != 0) {}
 

@@ -6,8 +6,8 @@
 /// Consecutive records with the same sinks make a run, of up to 256 records. Sinks that are
 /// batch_sinks get it in one call, others record by record. A record that flushes ends its run.
 ///
-/// One thread at a time: the back end's. Exceptions of sinks and formatters go to the logger's error
-/// channel; nothing else is lost by them.
+/// One thread at a time: the back end's. Exceptions of sinks and formatters go to the logger's
+/// error channel; nothing else is lost by them.
 ///
 /// Tests: tests/unit/log/sink_writer_test.cpp.
 
@@ -49,9 +49,9 @@ public:
         message.level = static_cast<spdlog::level::level_enum>(head.level);
         message.time = time;
         message.thread_id = head.thread;
-        const bool isPrintable = head.site == nullptr ? read(head, payload, size, message)
-                                                      : print(*head.site, logger, payload, size,
-                                                              message);
+        const bool isPrintable = head.site == nullptr
+                                     ? read(head, payload, size, message)
+                                     : print(*head.site, logger, payload, size, message);
         if (isPrintable) {
             run_.push_back(message);  // within what was reserved
         }

@@ -84,6 +84,13 @@ public:
     /// Whether the watermark waits for a thread that was announced at two looks.
     [[nodiscard]] bool isStalled() const noexcept { return anyStalled_; }
 
+    /// Whether one of those threads has gone on since.
+    [[nodiscard]] bool hasStalledGoneOn() const noexcept {
+        return std::any_of(lanes_.begin(), lanes_.end(), [](const Watch& watch) {
+            return watch.reader.isStalled() && watch.reader.hasChanged();
+        });
+    }
+
     /// Whether a lane has changed since the last look.
     [[nodiscard]] bool hasNews(const Book& book) const noexcept {
         return book.version() != version_ ||
@@ -169,13 +176,13 @@ private:
         if (book.version() == version_) {
             return;
         }
-        for (Watch& watch : lanes_) {
-            probe(book, watch);
-        }
         std::size_t most = 0;
         book.forEach([&most](Slot&) { ++most; });
         lanes_.reserve(2 * most + 8);  // no allocation under the lock, unless more come meanwhile
         version_ = book.visitNew([this](Slot& slot) { lanes_.push_back(Watch{Reader(slot), {}}); });
+        for (Watch& watch : lanes_) {
+            probe(book, watch);
+        }
     }
 
     /// A thread stays announced: preempted between announcing and publishing, or dead.

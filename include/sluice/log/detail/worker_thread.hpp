@@ -117,8 +117,7 @@ private:
                 CPU_SET(static_cast<std::size_t>(options.cpu), &set);
             }
             if (pthread_setaffinity_np(pthread_self(), sizeof set, &set) != 0) {
-                errors.report("the worker cannot stay on processor " +
-                              std::to_string(options.cpu));
+                errors.report("the worker cannot stay on processor " + std::to_string(options.cpu));
             }
         }
 #else

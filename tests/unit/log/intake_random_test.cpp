@@ -1,0 +1,341 @@
+#include "support/dice.hpp"
+#include "support/intake_tools.hpp"
+#include "support/scale.hpp"
+
+#include <sluice/log/detail/intake.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+// An intake beside a model of it that is made of deques: random steps, one at a time, by threads
+// that do nothing unasked.
+
+namespace sluice::test {
+namespace {
+
+using log::detail::IntakeOptions;
+using log::detail::IntakeTraits;
+using log::detail::Key;
+using log::detail::Overflow;
+using log::detail::Posted;
+
+/// Stands still unless the test moves it, so that many stamps are equal.
+struct ScriptedClock {
+    inline static Key time = 1;
+
+    template <class Word>
+    static Key announceThenNow(Word& word, std::uint64_t value) noexcept {
+        word.exchange(value, std::memory_order_seq_cst);
+        return time;
+    }
+    static Key now() noexcept { return time; }
+    static Key nowThenLook() noexcept { return time; }
+    static void letPass(Key) noexcept {}
+};
+struct ScriptedTraits : IntakeTraits {
+    using Clock = ScriptedClock;
+};
+using Intake = LabelIntake<ScriptedTraits>;
+
+/// A thread that does what it is told, one thing at a time.
+class Puppet {
+public:
+    Puppet() : thread_([this] { run(); }) {}
+    ~Puppet() {
+        tell(nullptr);
+        thread_.join();
+    }
+    Puppet(const Puppet&) = delete;
+    Puppet& operator=(const Puppet&) = delete;
+
+    /// Returns when it is done.
+    void doThis(const std::function<void()>& work) {
+        tell(&work);
+        std::unique_lock<std::mutex> lock(mutex_);
+        changed_.wait(lock, [this] { return !hasOrder_; });
+    }
+
+private:
+    void tell(const std::function<void()>* work) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        work_ = work;
+        hasOrder_ = true;
+        changed_.notify_all();
+    }
+    void run() {
+        std::unique_lock<std::mutex> lock(mutex_);
+        for (;;) {
+            changed_.wait(lock, [this] { return hasOrder_; });
+            if (work_ == nullptr) {
+                return;
+            }
+            (*work_)();
+            hasOrder_ = false;
+            changed_.notify_all();
+        }
+    }
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    const std::function<void()>* work_ = nullptr;
+    bool hasOrder_ = false;
+    std::thread thread_;
+};
+
+struct ModelRecord {
+    Label label;
+    Key key;
+    std::size_t size;
+    std::size_t footprint;
+    bool isLarge;
+};
+
+/// What a lane should do.
+struct ModelLane {
+    explicit ModelLane(const IntakeOptions& options)
+        : messages(options.laneMessages), bytes(options.laneBytes) {}
+
+    std::size_t messages;
+    std::size_t bytes;
+    std::deque<ModelRecord> records;
+    std::deque<ModelRecord> copied;  // out of the lane, not yet emitted
+    std::size_t visible = 0;         // of records, at the last look
+    bool copies = false;
+    bool hasLeft = false;
+
+    static constexpr std::size_t headerAndHead = 16 + sizeof(Label);
+
+    ModelRecord make(const Label& label, std::size_t size) const {
+        const std::size_t inLane = headerAndHead + (size + 7) / 8 * 8;
+        const bool isLarge = inLane > bytes;
+        return {label, ScriptedClock::time, size, isLarge ? headerAndHead + 8 : inLane, isLarge};
+    }
+
+    bool fits(const ModelRecord& record) const {
+        std::size_t used = record.footprint;
+        std::size_t large = record.isLarge ? 1 : 0;
+        for (const ModelRecord& one : records) {
+            used += one.footprint;
+            large += one.isLarge ? 1 : 0;
+        }
+        return records.size() < messages && used <= bytes && (!record.isLarge || large == 1);
+    }
+
+    Posted post(const ModelRecord& record, Overflow policy, std::uint64_t& overrun) {
+        if (!fits(record) && policy == overrunning) {
+            copies = true;
+        }
+        while (!fits(record)) {
+            if (policy != overrunning) {
+                return Posted::discarded;
+            }
+            records.pop_front();
+            visible -= visible != 0 ? 1 : 0;
+            ++overrun;
+        }
+        records.push_back(record);
+        return Posted::ok;
+    }
+
+    void copyOut(Key limit, std::size_t max) {
+        while (copies && visible != 0 && records.front().key < limit && copied.size() < max) {
+            copied.push_back(records.front());
+            records.pop_front();
+            --visible;
+        }
+    }
+
+    /// What is to be emitted next, if anything.
+    std::deque<ModelRecord>* source(Key limit) {
+        if (!copied.empty()) {
+            return copied.front().key < limit ? &copied : nullptr;
+        }
+        return !copies && visible != 0 && records.front().key < limit ? &records : nullptr;
+    }
+};
+
+class RandomIntake {
+public:
+    RandomIntake(std::uint32_t seed, const IntakeOptions& options)
+        : dice_(seed), options_(options), intake_(options) {}
+
+    void step() {
+        switch (dice_() % 16) {
+        case 0:
+            ScriptedClock::time += dice_() % 3;
+            break;
+        case 1:
+        case 2:
+            look();
+            break;
+        case 3:
+        case 4:
+        case 5:
+            emit(dice_() % 4 == 0 ? ScriptedClock::time - std::min<Key>(dice_() % 4, 1)
+                                  : log::detail::endOfTime,
+                 dice_() % 12);
+            break;
+        case 6:
+            if (dice_() % 8 == 0) {
+                endThread();
+            }
+            break;
+        default:
+            post();
+        }
+    }
+
+    void finish() {
+        ScriptedClock::time += 10;
+        look();
+        ScriptedClock::time += 10;
+        look();
+        for (int i = 0; i < 100; ++i) {
+            emit(log::detail::endOfTime, 1000);
+        }
+        const auto sum = intake_.statistics();
+        EXPECT_EQ(sum.logged, accepted_);
+        EXPECT_EQ(sum.discarded, discarded_);
+        EXPECT_EQ(sum.overrun, overrun_);
+        EXPECT_EQ(sum.emitted + sum.overrun, sum.logged);
+        EXPECT_EQ(sum.messages, 0U);
+        EXPECT_EQ(sum.orderViolations, 0U);
+    }
+
+private:
+    struct Actor {
+        explicit Actor(const IntakeOptions& options)
+            : puppet(std::make_unique<Puppet>()), lane(options) {}
+        std::unique_ptr<Puppet> puppet;
+        ModelLane lane;
+    };
+
+    void post() {
+        if (dice_() % 64 == 0 || actors_.empty()) {
+            actors_.emplace_back(options_);
+        }
+        const std::size_t which = dice_() % actors_.size();
+        Actor& actor = actors_[which];
+        if (actor.lane.hasLeft) {
+            return;
+        }
+        const std::size_t size = dice_() % 32 == 0 ? 2000 : dice_() % 90;
+        const Label label{actor.lane.hasLeft ? 0U : static_cast<std::uint32_t>(which), next_++};
+        const ModelRecord record = actor.lane.make(label, size);
+        const Overflow policies[] = {blocking, overrunning, discarding};
+        Overflow policy = policies[dice_() % 3];
+        if (policy == blocking && !actor.lane.fits(record)) {
+            policy = discarding;
+        }
+        Posted posted = Posted::closed;
+        actor.puppet->doThis([&] { posted = postBytes(intake_, label, size, policy); });
+        const Posted expected = actor.lane.post(record, policy, overrun_);
+        ASSERT_EQ(posted, expected);
+        accepted_ += posted == Posted::ok ? 1 : 0;
+        discarded_ += posted == Posted::discarded ? 1 : 0;
+    }
+
+    void endThread() {
+        for (Actor& actor : actors_) {
+            if (!actor.lane.hasLeft) {
+                actor.puppet.reset();
+                actor.lane.hasLeft = true;
+                return;
+            }
+        }
+    }
+
+    void look() {
+        watermark_ = std::max(watermark_, intake_.look());
+        ASSERT_EQ(watermark_, ScriptedClock::time) << "nobody is announced";
+        for (Actor& actor : actors_) {
+            actor.lane.visible = actor.lane.records.size();
+        }
+    }
+
+    void emit(Key limit, std::size_t max) {
+        const Key bound = std::min(limit, watermark_);
+        for (Actor& actor : actors_) {
+            actor.lane.copyOut(bound, max);
+        }
+        std::size_t expected = 0;
+        const std::size_t count = intake_.emitBefore(limit, max, [&](const Intake::Record& record) {
+            expect(record, bound);
+            ++expected;
+        });
+        ASSERT_EQ(count, expected);
+        ASSERT_TRUE(count == max || !anySource(bound)) << "something was left out";
+    }
+
+    bool anySource(Key bound) {
+        return std::any_of(actors_.begin(), actors_.end(),
+                           [bound](Actor& actor) { return actor.lane.source(bound) != nullptr; });
+    }
+
+    /// The record must be the next of its lane, and no lane may have a smaller key.
+    void expect(const Intake::Record& record, Key bound) {
+        Key least = log::detail::endOfTime;
+        for (Actor& actor : actors_) {
+            if (const auto* const source = actor.lane.source(bound)) {
+                least = std::min(least, source->front().key);
+            }
+        }
+        ASSERT_EQ(record.key, least);
+        ASSERT_LT(record.head.thread, actors_.size());
+        ModelLane& lane = actors_[record.head.thread].lane;
+        auto* const source = lane.source(bound);
+        ASSERT_NE(source, nullptr);
+        ASSERT_EQ(record.head, source->front().label);
+        ASSERT_EQ(record.size, source->front().size);
+        const std::string text(record.size, static_cast<char>(record.head.number & 0xFFU));
+        ASSERT_EQ(std::memcmp(record.payload, text.data(), record.size), 0);
+        lane.visible -= source == &lane.records ? 1 : 0;
+        source->pop_front();
+    }
+
+    Dice dice_;
+    IntakeOptions options_;
+    Intake intake_;
+    std::vector<Actor> actors_;
+    Key watermark_ = 0;
+    std::uint32_t next_ = 0;
+    std::uint64_t accepted_ = 0;
+    std::uint64_t discarded_ = 0;
+    std::uint64_t overrun_ = 0;
+};
+
+class IntakeRandom : public testing::TestWithParam<std::uint32_t> {};
+
+TEST_P(IntakeRandom, DoesWhatTheModelDoes) {
+    Dice dice(GetParam());
+    for (int round = 0; round < 20; ++round) {
+        IntakeOptions options;
+        options.laneMessages = 1 + dice() % 12;
+        options.laneBytes = 32 + dice() % 600 / 8 * 8;
+        RandomIntake random(dice(), options);
+        const std::size_t steps = scaled(4000);
+        for (std::size_t i = 0; i < steps; ++i) {
+            ASSERT_NO_FATAL_FAILURE(random.step())
+                << "limits " << options.laneMessages << ", " << options.laneBytes << ", step " << i;
+        }
+        ASSERT_NO_FATAL_FAILURE(random.finish());
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, IntakeRandom, testing::Values(1, 2, 3, 4, 5));
+
+}  // namespace
+}  // namespace sluice::test

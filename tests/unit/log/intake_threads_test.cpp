@@ -1,0 +1,541 @@
+#include "support/crew.hpp"
+#include "support/intake_tools.hpp"
+#include "support/interrupting_platform.hpp"
+#include "support/scale.hpp"
+#include "support/watchdog.hpp"
+
+#include <sluice/log/detail/intake.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#if defined(__linux__)
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+// Threads come, go and die.
+
+namespace sluice::test {
+namespace {
+
+using log::detail::endOfTime;
+using log::detail::IntakeOptions;
+using log::detail::IntakeTraits;
+using log::detail::Key;
+using log::detail::LaneBook;
+using log::detail::LaneStatistics;
+using log::detail::Posted;
+using log::detail::StampClock;
+
+using Intake = LabelIntake<>;
+constexpr std::size_t mostSpare = LaneBook<IntakeTraits>::mostSpare;
+
+TEST(IntakeThreads, ALaneIsHandedOnWhenItsThreadHasEndedAndItIsEmpty) {
+    Intake intake;
+    for (std::uint32_t i = 0; i < 100; ++i) {
+        std::thread([&intake, i] {
+            ASSERT_EQ(postText(intake, {0, i}, "text"), Posted::ok);
+        }).join();
+        EXPECT_EQ(intake.laneCount(), 1U);
+        const auto all = harvest(intake);
+        ASSERT_EQ(all.size(), 1U);
+        EXPECT_EQ(all[0].label.number, i);
+        intake.look();
+    }
+    const auto sum = intake.statistics();
+    EXPECT_EQ(sum.logged, 100U);
+    EXPECT_EQ(sum.emitted, 100U);
+    EXPECT_EQ(sum.lanes, 0U);
+}
+
+TEST(IntakeThreads, ALaneWithRecordsIsKept) {
+    Intake intake;
+    for (std::uint32_t i = 0; i < 20; ++i) {
+        std::thread([&intake, i] {
+            ASSERT_EQ(postText(intake, {i, 0}, "text"), Posted::ok);
+        }).join();
+        intake.look();
+    }
+    EXPECT_EQ(intake.statistics().lanes, 20U);
+    EXPECT_EQ(harvest(intake).size(), 20U);
+    intake.look();
+    EXPECT_EQ(intake.statistics().lanes, 0U);
+    EXPECT_EQ(intake.laneCount(), mostSpare);
+}
+
+TEST(IntakeThreads, CountsOfThreadsThatHaveGoneStay) {
+    IntakeOptions options;
+    options.laneMessages = 2;
+    Intake intake(options);
+    for (std::uint32_t i = 0; i < 3; ++i) {
+        std::thread([&intake] {
+            for (std::uint32_t n = 0; n < 4; ++n) {
+                (void)postText(intake, {0, n}, "text", n == 3 ? overrunning : discarding);
+            }
+        }).join();
+        harvest(intake);
+        intake.look();
+    }
+    const auto sum = intake.statistics();
+    EXPECT_EQ(sum.logged, 9U);
+    EXPECT_EQ(sum.discarded, 3U);
+    EXPECT_EQ(sum.overrun, 3U);
+    EXPECT_EQ(sum.emitted, 6U);
+}
+
+// A lane that was handed on is like new, whatever its former owner did with it.
+TEST(IntakeThreads, ALaneThatWasHandedOnIsLikeNew) {
+    IntakeOptions options;
+    options.laneMessages = 2;
+    Intake intake(options);
+    for (std::uint32_t i = 0; i < 10; ++i) {
+        std::thread([&intake, i] {
+            const auto policy = i % 2 == 0 ? overrunning : discarding;
+            for (std::uint32_t n = 0; n < 3; ++n) {
+                (void)postText(intake, {i, n}, std::string(n, 'x'), policy);
+            }
+            std::vector<LaneStatistics> lanes;
+            (void)intake.statistics([&lanes](const LaneStatistics& l) { lanes.push_back(l); });
+            ASSERT_EQ(lanes.size(), 1U);
+            EXPECT_EQ(lanes[0].logged, i % 2 == 0 ? 3U : 2U);
+            EXPECT_EQ(lanes[0].overrun, i % 2 == 0 ? 1U : 0U);
+            EXPECT_EQ(lanes[0].highWaterMessages, 0U);
+        }).join();
+        EXPECT_EQ(harvest(intake).size(), 2U);
+        intake.look();
+        EXPECT_EQ(intake.laneCount(), 1U);
+    }
+}
+
+TEST(IntakeThreads, NamesTheThreads) {
+#if defined(__linux__)
+    Intake intake;
+    std::thread([&intake] {
+        ::pthread_setname_np(::pthread_self(), "a worker");
+        ASSERT_EQ(postText(intake, {0, 0}, "text"), Posted::ok);
+    }).join();
+    intake.look();
+    intake.emitBefore(endOfTime, 1, [](const Intake::Record& record) {
+        EXPECT_STREQ(record.lane.threadName, "a worker");
+        EXPECT_NE(record.lane.threadId, log::detail::thisThread().threadId);
+    });
+#endif
+}
+
+struct PostsAtTheEnd {
+    Intake* intake = nullptr;
+    ~PostsAtTheEnd() {
+        if (intake != nullptr) {
+            EXPECT_EQ(postText(*intake, {0, 2}, "from a destructor"), Posted::ok);
+            EXPECT_EQ(postText(*intake, {0, 3}, std::string(200'000, 'x')), Posted::ok);
+        }
+    }
+};
+
+// An object of the thread that was made before the thread's first post is destroyed after the lane
+// was given back.
+TEST(IntakeThreads, DestructorsOfThreadLocalObjectsMayPost) {
+    Intake intake;
+    std::uint64_t id = 0;
+    std::thread([&intake, &id] {
+        thread_local PostsAtTheEnd atTheEnd;
+        atTheEnd.intake = &intake;
+        id = log::detail::thisThread().threadId;
+        ASSERT_EQ(postText(intake, {0, 1}, "first"), Posted::ok);
+    }).join();
+    const auto all = harvest(intake);
+    ASSERT_EQ(all.size(), 3U);
+    EXPECT_EQ(all[1].payload, "from a destructor");
+    EXPECT_EQ(all[1].threadId, id);
+    EXPECT_EQ(all[2].payload.size(), 200'000U);
+}
+
+TEST(IntakeThreads, PostsWithoutALaneWaitForRoomToo) {
+    Intake intake;
+    const Watchdog watchdog(stateOf(intake));
+    constexpr std::uint32_t perThread = 2000;
+    struct PostsMany {
+        Intake* intake = nullptr;
+        std::uint32_t thread = 0;
+        ~PostsMany() {
+            for (std::uint32_t i = 0; intake != nullptr && i < perThread; ++i) {
+                EXPECT_EQ(postText(*intake, {thread, i}, "text"), Posted::ok);
+            }
+        }
+    };
+    Crew crew;
+    for (std::uint32_t t = 0; t < 3; ++t) {
+        crew.add([&intake, t] {
+            thread_local PostsMany atTheEnd;
+            atTheEnd.intake = &intake;
+            atTheEnd.thread = t;
+            ASSERT_EQ(postText(intake, {3, t}, "first"), Posted::ok);
+        });
+    }
+    crew.start();
+    std::uint32_t next[3] = {};
+    for (std::size_t count = 0; count != 3 * perThread + 3;) {
+        for (const Emitted& emitted : harvest(intake)) {
+            ++count;
+            if (emitted.label.thread != 3) {
+                EXPECT_EQ(emitted.label.number, next[emitted.label.thread]++);
+            }
+        }
+    }
+    crew.join();
+}
+
+TEST(IntakeThreads, SeveralIntakesAtOnceDoNotMix) {
+    constexpr std::uint32_t intakes = 5;
+    constexpr std::uint32_t threads = 4;
+    constexpr std::uint32_t perThread = 500;
+    std::vector<std::unique_ptr<Intake>> all;
+    for (std::uint32_t i = 0; i < intakes; ++i) {
+        all.push_back(std::make_unique<Intake>());
+    }
+    Crew crew;
+    for (std::uint32_t t = 0; t < threads; ++t) {
+        crew.add([&all, t] {
+            for (std::uint32_t n = 0; n < perThread; ++n) {
+                const std::uint32_t which = (n + t) % intakes;
+                ASSERT_EQ(postText(*all[which], {which, n}, "text"), Posted::ok);
+            }
+        });
+    }
+    crew.join();
+    for (std::uint32_t i = 0; i < intakes; ++i) {
+        const auto emitted = harvest(*all[i]);
+        EXPECT_EQ(emitted.size(), threads * perThread / intakes);
+        for (const Emitted& record : emitted) {
+            EXPECT_EQ(record.label.thread, i);
+        }
+    }
+}
+
+// Threads go on while one intake is closed and destroyed and the next one made.
+TEST(IntakeThreads, IntakesComeAndGoWhileThreadsStay) {
+    constexpr std::uint32_t threads = 4;
+    const auto rounds = static_cast<std::uint32_t>(scaled(400));
+    std::shared_ptr<Intake> current = std::make_shared<Intake>();
+    std::atomic<bool> isOver{false};
+    std::atomic<std::uint64_t> accepted{0};
+    std::uint64_t emitted = 0;
+    Crew crew;
+    for (std::uint32_t t = 0; t < threads; ++t) {
+        crew.add([&, t] {
+            for (std::uint32_t n = 0; !isOver.load(); ++n) {
+                const std::shared_ptr<Intake> intake = std::atomic_load(&current);
+                accepted += postText(*intake, {t, n}, "text") == Posted::ok ? 1 : 0;
+            }
+        });
+    }
+    crew.start();
+    for (std::uint32_t round = 0; round < rounds; ++round) {
+        const std::shared_ptr<Intake> old = std::atomic_load(&current);
+        std::atomic_store(&current, std::make_shared<Intake>());
+        old->close();
+        while (!old->isDrained()) {
+            emitted += harvest(*old).size();
+        }
+    }
+    isOver = true;
+    current->close();  // some may be waiting for room
+    crew.join();
+    emitted += harvest(*current).size();
+    EXPECT_EQ(emitted, accepted.load());
+}
+
+// Many short-lived threads beside a back end at work: lanes are handed on as fast as they are left.
+TEST(IntakeThreads, ShortLivedThreadsLeaveNothingBehind) {
+    const auto threads = static_cast<std::uint32_t>(scaled(20'000));
+    Intake intake;
+    const Watchdog watchdog(stateOf(intake));
+    std::size_t emitted = 0;
+    std::thread backEnd([&] {
+        while (!intake.isDrained()) {
+            intake.waitForWork(StdPlatform::Clock::now() + std::chrono::milliseconds(50));
+            emitted += harvest(intake).size();
+        }
+    });
+    for (std::uint32_t i = 0; i < threads; ++i) {
+        std::thread([&intake, i] {
+            ASSERT_EQ(postText(intake, {0, i}, "text"), Posted::ok);
+        }).join();
+    }
+    intake.close();
+    backEnd.join();
+    intake.look();
+    EXPECT_EQ(emitted, threads);
+    EXPECT_EQ(intake.statistics().lanes, 0U);
+    EXPECT_LE(intake.laneCount(), mostSpare);
+}
+
+#if defined(__linux__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
+
+/// Ends the calling thread without any destructor; the sanitizers' own could not stand it.
+[[noreturn]] void vanish() {
+    ::syscall(SYS_exit, 0);
+    __builtin_unreachable();
+}
+
+void* postAndVanish(void* intake) {
+    EXPECT_EQ(postText(*static_cast<Intake*>(intake), {0, 1}, "last words"), Posted::ok);
+    vanish();
+}
+
+TEST(IntakeThreads, AThreadThatVanishedIsFoundWhenAnotherOneComes) {
+    Intake intake;
+    pthread_t thread{};
+    ASSERT_EQ(::pthread_create(&thread, nullptr, postAndVanish, &intake), 0);
+    ASSERT_EQ(::pthread_join(thread, nullptr), 0);
+    EXPECT_EQ(harvest(intake).size(), 1U);
+    EXPECT_EQ(intake.statistics().lanes, 1U);
+    ASSERT_EQ(postText(intake, {0, 2}, "text"), Posted::ok);
+    EXPECT_EQ(harvest(intake).size(), 1U);
+    intake.look();
+    EXPECT_EQ(intake.statistics().lanes, 1U);
+    EXPECT_EQ(intake.statistics().deadThreads, 1U);
+    EXPECT_EQ(intake.statistics().lost, 0U);
+}
+
+/// A thread vanishes while it is announced.
+struct VanishingClock : StampClock {
+    inline static thread_local bool vanishes = false;
+
+    template <class Word>
+    static Key announceThenNow(Word& word, std::uint64_t value) noexcept {
+        const Key key = StampClock::announceThenNow(word, value);
+        if (vanishes) {
+            vanish();
+        }
+        return key;
+    }
+};
+struct VanishingTraits : IntakeTraits {
+    using Clock = VanishingClock;
+};
+using VanishingIntake = LabelIntake<VanishingTraits>;
+
+struct LookedAt {
+    VanishingIntake intake;
+    std::atomic<bool> hasPosted{false};
+    std::atomic<bool> isKnown{false};
+};
+
+void* vanishInAPost(void* scene) {
+    auto& self = *static_cast<LookedAt*>(scene);
+    EXPECT_EQ(postText(self.intake, {0, 1}, "delivered"), Posted::ok);
+    self.hasPosted = true;
+    awaitThat([&self] { return self.isKnown.load(); });
+    VanishingClock::vanishes = true;
+    (void)postText(self.intake, {0, 2}, "half made");
+    return nullptr;
+}
+
+TEST(IntakeThreads, AThreadThatVanishedInAPostDoesNotHoldTheOutputForEver) {
+    LookedAt scene;
+    VanishingIntake& intake = scene.intake;
+    const Watchdog watchdog(stateOf(intake));
+    pthread_t thread{};
+    ASSERT_EQ(::pthread_create(&thread, nullptr, vanishInAPost, &scene), 0);
+    awaitThat([&scene] { return scene.hasPosted.load(); });
+    ASSERT_EQ(postText(intake, {0, 0}, "text"), Posted::ok);
+    intake.look();
+    scene.isKnown = true;
+    ASSERT_EQ(::pthread_join(thread, nullptr), 0);
+    ASSERT_EQ(postText(intake, {0, 3}, "after it"), Posted::ok);
+    std::vector<std::uint32_t> numbers;
+    while (numbers.size() != 3) {
+        intake.waitForWork(StdPlatform::Clock::now() + std::chrono::seconds(10));
+        for (const std::uint32_t number : numbersOf(harvest(intake))) {
+            numbers.push_back(number);
+        }
+    }
+    EXPECT_EQ(numbers, (std::vector<std::uint32_t>{1, 0, 3}));
+    intake.look();
+    const auto sum = intake.statistics();
+    EXPECT_EQ(sum.deadThreads, 1U);
+    EXPECT_EQ(sum.lost, 1U);
+    EXPECT_EQ(sum.lanes, 1U);
+    EXPECT_GE(sum.stalls, 1U);
+    EXPECT_GE(sum.longestStall, std::chrono::milliseconds(50));
+    // Its lane is whole again.
+    std::thread([&intake] {
+        for (std::uint32_t i = 0; i < 100; ++i) {
+            ASSERT_EQ(postText(intake, {0, i}, "text"), Posted::ok);
+        }
+    }).join();
+    EXPECT_EQ(harvest(intake).size(), 100U);
+}
+
+struct InterruptingTraits : IntakeTraits {
+    using Platform = InterruptingPlatform;
+};
+using InterruptedIntake = LabelIntake<InterruptingTraits>;
+
+struct Victim {
+    InterruptedIntake intake;
+    std::size_t access = 0;
+    bool hasSurvived = false;
+};
+
+void* vanishAtAnAccess(void* victim) {
+    auto& self = *static_cast<Victim*>(victim);
+    EXPECT_EQ(postText(self.intake, {0, 1}, "delivered"), Posted::ok);
+    const Interruption interruption(self.access, [] { vanish(); });
+    (void)postText(self.intake, {0, 2}, "perhaps");
+    self.hasSurvived = true;
+    return nullptr;
+}
+
+// In front of each access of a post to shared memory, whoever is left goes on, and the lane serves
+// its next owner.
+TEST(IntakeThreads, AThreadMayVanishAnywhereInAPost) {
+    bool hasSurvived = false;
+    for (std::size_t access = 0; !hasSurvived; ++access) {
+        Victim victim;
+        victim.access = access;
+        InterruptedIntake& intake = victim.intake;
+        const Watchdog watchdog(stateOf(intake));
+        pthread_t thread{};
+        ASSERT_EQ(::pthread_create(&thread, nullptr, vanishAtAnAccess, &victim), 0);
+        ASSERT_EQ(::pthread_join(thread, nullptr), 0);
+        hasSurvived = victim.hasSurvived;
+        ASSERT_EQ(postText(intake, {0, 3}, "after it"), Posted::ok);
+        std::vector<std::uint32_t> numbers;
+        while (numbers.empty() || numbers.back() != 3) {
+            for (const std::uint32_t number : numbersOf(harvest(intake))) {
+                numbers.push_back(number);
+            }
+        }
+        EXPECT_EQ(numbers.front(), 1U);
+        EXPECT_LE(numbers.size(), 3U);
+        intake.look();
+        intake.look();
+        EXPECT_EQ(intake.statistics().lanes, 1U) << "at access " << access;
+        std::thread([&intake] {
+            for (std::uint32_t i = 0; i < 10; ++i) {
+                ASSERT_EQ(postText(intake, {0, i}, std::to_string(i)), Posted::ok);
+            }
+        }).join();
+        const auto all = harvest(intake);
+        ASSERT_EQ(all.size(), 10U);
+        for (std::uint32_t i = 0; i < 10; ++i) {
+            EXPECT_EQ(all[i].payload, std::to_string(i));
+        }
+    }
+}
+
+#endif
+
+// ---- A limit for how long a stopped thread may hold the output back
+
+/// Stops threads between stamp and publication until they are told to go on.
+struct StoppingClock : StampClock {
+    inline static thread_local bool stops = false;
+    inline static std::atomic<bool> isStopped{false};
+    inline static std::atomic<bool> mayGoOn{false};
+
+    template <class Word>
+    static Key announceThenNow(Word& word, std::uint64_t value) noexcept {
+        const Key key = StampClock::announceThenNow(word, value);
+        if (stops) {
+            isStopped = true;
+            awaitThat([] { return mayGoOn.load(); });
+        }
+        return key;
+    }
+};
+struct StoppingTraits : IntakeTraits {
+    using Clock = StoppingClock;
+};
+
+class IntakeStall : public testing::Test {
+protected:
+    using StoppingIntake = LabelIntake<StoppingTraits>;
+
+    void stopAThread(StoppingIntake& intake) {
+        StoppingClock::isStopped = false;
+        StoppingClock::mayGoOn = false;
+        thread_ = std::thread([&intake] {
+            StoppingClock::stops = true;
+            ASSERT_EQ(postText(intake, {0, 1}, "stopped"), Posted::ok);
+        });
+        awaitThat([] { return StoppingClock::isStopped.load(); });
+    }
+    void letItGoOn() {
+        StoppingClock::mayGoOn = true;
+        thread_.join();
+    }
+
+private:
+    std::thread thread_;
+};
+
+TEST_F(IntakeStall, AStoppedThreadHoldsBackWhatIsStampedLaterAndNothingElse) {
+    StoppingIntake intake;
+    ASSERT_EQ(postText(intake, {0, 0}, "before"), Posted::ok);
+    intake.look();
+    stopAThread(intake);
+    ASSERT_EQ(postText(intake, {0, 2}, "after"), Posted::ok);
+    EXPECT_EQ(numbersOf(harvest(intake)), std::vector<std::uint32_t>{0});
+    EXPECT_EQ(harvest(intake).size(), 0U);
+    EXPECT_EQ(harvest(intake).size(), 0U);
+    EXPECT_EQ(intake.statistics().stalls, 1U);
+    std::uint64_t inLanes = 0;
+    (void)intake.statistics([&](const LaneStatistics& lane) { inLanes += lane.stalls; });
+    EXPECT_EQ(inLanes, 1U);
+    letItGoOn();
+    EXPECT_EQ(numbersOf(harvest(intake)), (std::vector<std::uint32_t>{1, 2}));
+    EXPECT_GT(intake.statistics().longestStall.count(), 0);
+    EXPECT_EQ(intake.statistics().orderViolations, 0U);
+}
+
+TEST_F(IntakeStall, ALimitLetsTheOthersPassAndCountsWhatComesTooLate) {
+    IntakeOptions options;
+    options.maxHold = std::chrono::milliseconds(5);
+    StoppingIntake intake(options);
+    const Watchdog watchdog(stateOf(intake));
+    stopAThread(intake);
+    ASSERT_EQ(postText(intake, {0, 2}, "after"), Posted::ok);
+    std::vector<Emitted> all;
+    while (all.empty()) {
+        all = harvest(intake);
+    }
+    EXPECT_EQ(numbersOf(all), std::vector<std::uint32_t>{2});
+    EXPECT_EQ(intake.statistics().ignoredStalls, 1U);
+    EXPECT_EQ(intake.statistics().orderViolations, 0U);
+    letItGoOn();
+    EXPECT_EQ(numbersOf(harvest(intake)), std::vector<std::uint32_t>{1});
+    EXPECT_EQ(intake.statistics().orderViolations, 1U);
+    EXPECT_GE(intake.statistics().longestStall, std::chrono::milliseconds(5));
+}
+
+// While it is stopped the back end sleeps; what wakes it is the thread going on.
+TEST_F(IntakeStall, TheBackEndSleepsWhileAThreadIsStopped) {
+    StoppingIntake intake;
+    const Watchdog watchdog(stateOf(intake));
+    stopAThread(intake);
+    ASSERT_EQ(postText(intake, {0, 2}, "after"), Posted::ok);
+    intake.look();
+    intake.look();
+    EXPECT_FALSE(intake.waitForWork(StdPlatform::Clock::now() + std::chrono::milliseconds(1)));
+    EXPECT_FALSE(intake.waitForWork(StdPlatform::Clock::time_point::max()));
+    letItGoOn();
+    EXPECT_TRUE(intake.waitForWork(StdPlatform::Clock::time_point::max()));
+    EXPECT_EQ(harvest(intake).size(), 2U);
+}
+
+}  // namespace
+}  // namespace sluice::test

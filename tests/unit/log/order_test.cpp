@@ -1,0 +1,191 @@
+#include "support/crew.hpp"
+#include "support/log_sinks.hpp"
+#include "support/scale.hpp"
+#include "support/watchdog.hpp"
+
+#include <sluice/log/async_sink.hpp>
+#include <sluice/log/backend.hpp>
+#include <sluice/log/logger.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#if defined(__unix__)
+#include <pthread.h>
+#endif
+
+namespace sluice::log {
+namespace {
+
+/// What a thread saw of one of its calls, on a clock that is the same for all.
+struct Call {
+    std::int64_t before;
+    std::int64_t after;
+};
+
+std::int64_t now() {
+    return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+}
+
+/// Threads that log "thread number", and what they saw of each call.
+class Calls {
+public:
+    Calls(std::size_t threads, std::size_t each) : calls_(threads, std::vector<Call>(each)) {}
+
+    template <class Logger>
+    void run(Logger& logger, std::size_t thread) {
+        for (std::size_t i = 0; i < calls_[thread].size(); ++i) {
+            Call& call = calls_[thread][i];
+            call.before = now();
+            logger.info("{} {}", thread, i);
+            call.after = now();
+        }
+    }
+
+    /// How many lines stand behind one whose call began after their call had returned.
+    std::size_t misplaced(const std::vector<std::string>& texts) const {
+        std::size_t count = 0;
+        std::int64_t latestBegin = 0;
+        for (const std::string& text : texts) {
+            const std::size_t space = text.find(' ');
+            const Call& call = calls_[std::stoul(text)][std::stoul(text.substr(space))];
+            count += call.after < latestBegin ? 1 : 0;
+            latestBegin = std::max(latestBegin, call.before);
+        }
+        return count;
+    }
+
+private:
+    std::vector<std::vector<Call>> calls_;
+};
+
+class LogOrder : public testing::Test {
+protected:
+    static constexpr std::size_t threads = 8;
+
+    std::shared_ptr<backend> make(std::size_t room) {
+        backend_options options;
+        options.queue_size = room;
+        return std::make_shared<backend>(options);
+    }
+
+    template <class Logger>
+    void expectOrder(const std::shared_ptr<backend>& writer, Logger& logger) {
+        const test::Watchdog watchdog([](std::FILE*) {});
+        const std::size_t each = test::scaled(10000);
+        Calls calls(threads, each);
+        test::Crew crew;
+        for (std::size_t i = 0; i < threads; ++i) {
+            crew.add([&, i] { calls.run(logger, i); });
+        }
+        crew.join();
+        ASSERT_TRUE(writer->flush_wait());
+        const std::vector<std::string> texts = sink->texts();
+        EXPECT_EQ(texts.size(), threads * each);
+        EXPECT_EQ(calls.misplaced(texts), 0u);
+        EXPECT_EQ(writer->statistics().order_violations, 0u);
+    }
+
+    std::shared_ptr<test::CollectingSink> sink = std::make_shared<test::CollectingSink>();
+};
+
+TEST_F(LogOrder, LinesStandInTheOrderOfTheCalls) {
+    const auto writer = make(8192);
+    async_logger logger("core", sink, writer);
+    expectOrder(writer, logger);
+}
+
+TEST_F(LogOrder, AlsoWhenCallersWaitForRoom) {
+    const auto writer = make(16);
+    async_logger logger("core", sink, writer);
+    expectOrder(writer, logger);
+}
+
+TEST_F(LogOrder, AlsoThroughAnAsyncSink) {
+    const auto writer = make(64);
+    spdlog::logger logger("core", std::make_shared<async_sink>(sink, writer));
+    expectOrder(writer, logger);
+}
+
+TEST_F(LogOrder, TheOracleSeesALineThatIsMisplaced) {
+    Calls calls(2, 1);
+    spdlog::logger logger("core", sink);
+    calls.run(logger, 1);
+    calls.run(logger, 0);
+    EXPECT_EQ(calls.misplaced({"1 0", "0 0"}), 0u);
+    EXPECT_EQ(calls.misplaced({"0 0", "1 0"}), 1u);
+}
+
+TEST_F(LogOrder, ThreadsThatComeAndGoLeaveNothingBehind) {
+    const auto writer = make(64);
+    async_logger logger("core", sink, writer);
+    const std::size_t rounds = test::scaled(2000);
+    for (std::size_t i = 0; i < rounds; ++i) {
+        std::thread([&] { logger.info("text"); }).join();
+    }
+    ASSERT_TRUE(writer->flush_wait());
+    EXPECT_EQ(sink->texts().size(), rounds);
+    EXPECT_EQ(writer->statistics().logged, rounds);
+    // A lane is taken back at the look after its last record was written.
+    ASSERT_TRUE(writer->flush_wait());
+    EXPECT_EQ(writer->statistics().threads.size(), 0u);
+}
+
+#if defined(__unix__)
+async_logger* loggerOfHandler = nullptr;
+std::atomic<std::size_t> handled{0};
+
+void logInHandler(int) {
+    loggerOfHandler->info("handler");
+    handled.fetch_add(1, std::memory_order_relaxed);  // relaxed: a count
+}
+
+TEST_F(LogOrder, ASignalHandlerMayLogAtAnyMoment) {
+    const test::Watchdog watchdog([](std::FILE*) {});
+    const auto writer = make(64);
+    async_logger logger("core", sink, writer);
+    loggerOfHandler = &logger;
+    handled = 0;
+    std::signal(SIGUSR1, &logInHandler);
+    std::atomic<bool> isOver{false};
+    std::size_t logged = 0;
+    std::thread interrupted([&] {
+        while (!isOver) {
+            logger.info("thread");
+            ++logged;
+        }
+    });
+    const std::size_t signals = test::scaled(4000);
+    for (std::size_t i = 0; i < signals; ++i) {
+        const std::size_t before = handled;
+        pthread_kill(interrupted.native_handle(), SIGUSR1);
+        test::awaitThat([&] { return handled > before || i % 4 != 0; });
+    }
+    isOver = true;
+    interrupted.join();
+    std::signal(SIGUSR1, SIG_DFL);
+    ASSERT_TRUE(writer->flush_wait());
+    std::size_t dropped = 0;
+    std::size_t written = 0;
+    for (const std::string& text : sink->texts()) {
+        dropped += text.find("dropped") != std::string::npos ? 1 : 0;
+        ++written;
+    }
+    EXPECT_EQ(written - dropped + writer->discard_counter(), logged + handled);
+    EXPECT_GT(handled, 0u);
+}
+#endif
+
+}  // namespace
+}  // namespace sluice::log

@@ -125,9 +125,10 @@ private:
     friend struct detail::Access;
 
     static std::shared_ptr<detail::Engine> make(const backend_options& options) {
-        using Records = detail::Engine::Records;
-        check("queue_size", options.queue_size, 1, Records::mostMessages);
-        check("queue_bytes", options.queue_bytes, Records::leastBytes, Records::mostBytes);
+        using Limits = detail::IntakeOptions;
+        using Records = detail::RecordWriter<detail::RecordHead, detail::IntakeTraits>;
+        check("queue_size", options.queue_size, 1, Limits::mostMessages);
+        check("queue_bytes", options.queue_bytes, Records::leastBytes, Limits::mostBytes);
         if (options.max_hold <= options.max_hold.zero()) {
             spdlog::throw_spdlog_ex("sluice::log::backend: max_hold: it must be positive");
         }

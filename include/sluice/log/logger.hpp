@@ -17,7 +17,7 @@
 /// - Times are printed so that they do not step back from line to line. Lines of a backtrace and
 ///   times that the caller gave are printed as they are. Through a pointer to spdlog::logger a time
 ///   that the caller gave is told from spdlog's own by its age: one that is later than the thread's
-///   last one and less than 10 ms old may be printed as up to 10 ms later.
+///   last one and less than a second old may be printed as up to a second later.
 ///
 /// Who may call what: as with any logger of spdlog. In particular the error handler and the list of
 /// sinks are changed while nobody logs. Records in the back end do not mind when their logger goes.

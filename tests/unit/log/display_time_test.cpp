@@ -46,6 +46,8 @@ TEST_F(LogDisplayTime, DoesNotStepBack) {
     EXPECT_EQ(show(105ms, 105ms), day + 105ms);
     EXPECT_EQ(show(100ms, 106ms), day + 105ms) << "was interrupted between clock and stamp";
     EXPECT_EQ(show(107ms, 107ms), day + 107ms);
+    EXPECT_EQ(show(110ms, 900ms), day + 110ms) << "for long, and nobody logged meanwhile";
+    EXPECT_EQ(show(105ms, 901ms), day + 110ms) << "for long";
 }
 
 TEST_F(LogDisplayTime, ShowsThatARecordWaitedForRoom) {
@@ -55,12 +57,12 @@ TEST_F(LogDisplayTime, ShowsThatARecordWaitedForRoom) {
 }
 
 TEST_F(LogDisplayTime, KeepsATimeThatIsTheCallers) {
-    clocksAt(1s);
-    EXPECT_EQ(show(900ms, 900ms), day + 900ms);
-    EXPECT_EQ(show(500ms, 901ms, RecordHead::keepsTime), day + 500ms);
-    EXPECT_EQ(show(500ms, 902ms), day + 500ms) << "so old is no time that was read in the call";
-    EXPECT_EQ(show(5s, 903ms), day + 5s) << "nor one that is still to come";
-    EXPECT_EQ(show(904ms, 904ms), day + 904ms) << "none of them changes what follows";
+    clocksAt(2s);
+    EXPECT_EQ(show(1900ms, 1900ms), day + 1900ms);
+    EXPECT_EQ(show(500ms, 1901ms, RecordHead::keepsTime), day + 500ms);
+    EXPECT_EQ(show(500ms, 1902ms), day + 500ms) << "so old is no time that was read in the call";
+    EXPECT_EQ(show(5s, 1903ms), day + 5s) << "nor one that is still to come";
+    EXPECT_EQ(show(1904ms, 1904ms), day + 1904ms) << "none of them changes what follows";
 }
 
 TEST_F(LogDisplayTime, TellsTheTimeOfARecordWithoutOneByItsStamp) {

@@ -57,14 +57,17 @@ public:
     }
 
 private:
-    /// No time that was read in the log call is so much older than the stamp, unless the call
-    /// waited, or so much later than the clock.
+    /// No time that was read in the log call is so much later than the clock.
     static constexpr std::chrono::milliseconds tolerance{10};
+
+    /// Nor is it so much older than the stamp, unless the call waited. A thread that shares its
+    /// processor with others is often off it for some tens of milliseconds.
+    static constexpr std::chrono::seconds longestCall{1};
 
     /// Whether the time is not that of the call.
     bool isOwn(const RecordHead& head, Key key, bool hasWaited) const noexcept {
         return (head.flags & RecordHead::keepsTime) != 0 || head.time > now_.wall + tolerance ||
-               (!hasWaited && head.time + tolerance < at(key));
+               (!hasWaited && head.time + longestCall < at(key));
     }
 
     struct Moment {

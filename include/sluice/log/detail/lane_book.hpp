@@ -253,16 +253,17 @@ public:
         dropped_.store(0, std::memory_order_relaxed);
         sharedHolder_.store(nullptr, std::memory_order_relaxed);
         std::size_t left = 0;
+        auto shares = users_.load(std::memory_order_relaxed);  // relaxed: there is one thread
         for (Slot* slot = first_; slot != nullptr; slot = slot->next) {
             const bool isOthers = slot != shared_ && slot != own;
             if (isOthers && !slot->hasLeft()) {
-                // Its thread's share, and not the last one: the caller holds the intake.
-                users_.fetch_sub(1, std::memory_order_relaxed);
+                --shares;  // its thread's; never the last one, since the caller has one
             }
             left += isOthers ? 1 : 0;
             slot->resetInChild(slot == own, slot == shared_);
             slot->isKnown = false;
         }
+        users_.store(shares, std::memory_order_relaxed);  // as above
         leavers_.store(left, std::memory_order_relaxed);  // relaxed: there is one thread
     }
 

@@ -28,8 +28,8 @@ namespace log::detail {
 /// asked for only when there is no lane or no room.
 class QuietThread {
 public:
-    QuietThread() noexcept { ++depth_; }
-    ~QuietThread() { --depth_; }
+    QuietThread() noexcept { depth_ = depth_ + 1; }
+    ~QuietThread() { depth_ = depth_ - 1; }
     QuietThread(const QuietThread&) = delete;
     QuietThread& operator=(const QuietThread&) = delete;
 

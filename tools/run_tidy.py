@@ -61,7 +61,8 @@ class Runner:
         if files is None:
             return None
         digest = hashlib.sha256(" ".join([self.tidy, *arguments]).encode())
-        for file in [self.root / ".clang-tidy", *files]:
+        settings = sorted((self.root / "include").rglob(".clang-tidy"))
+        for file in [self.root / ".clang-tidy", *settings, *files]:
             digest.update(file.read_bytes())
         return digest.hexdigest()
 

@@ -38,6 +38,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <thread>
 #include <utility>
 
 namespace sluice::log::detail {
@@ -119,9 +120,14 @@ public:
     /// when its caller returns.
     bool close(std::chrono::nanoseconds atMost) {
         intake_.close();
+        forbidRestart();
         const bool isOver = endWorker(atMost);
         setMode(Mode::closed);
-        closeControls();
+        if (isOver) {
+            controls_.close();
+        } else {
+            closeControls();
+        }
         return isOver;
     }
 
@@ -274,8 +280,16 @@ private:
         return false;
     }
 
-    /// Controls are taken as long as somebody comes for them: until there is neither a worker nor a
-    /// caller that would. Of closeControls() and the worker's end, whichever comes second closes.
+    /// A forked child that has not logged yet needs no worker any more.
+    void forbidRestart() noexcept {
+        const std::lock_guard<std::mutex> lock(restarting_);
+        if (mode_.load(std::memory_order_seq_cst) == Mode::nobody) {
+            setMode(Mode::closed);
+        }
+    }
+
+    /// Controls are taken as long as somebody comes for them. A worker that was given up still
+    /// does: of giving it up and its end, whichever comes second closes the list.
     void closeControls() noexcept {
         if (isClosing_.exchange(true, std::memory_order_acq_rel)) {
             controls_.close();
@@ -327,6 +341,9 @@ private:
         for (;;) {
             if (last == 0 && mayLeave_.load(std::memory_order_acquire)) {
                 last = intake_.now();
+            }
+            while (isForkWaiting_.load(std::memory_order_relaxed)) {  // relaxed: a plea
+                std::this_thread::yield();
             }
             const std::uint64_t before = written();
             const Key reached = harvest();
@@ -408,7 +425,9 @@ private:
     void beforeFork() noexcept override {
         isForkedInside_ = harvested_ == this;
         if (!isForkedInside_) {
+            isForkWaiting_.store(true, std::memory_order_relaxed);
             harvesting_.lock();
+            isForkWaiting_.store(false, std::memory_order_relaxed);
             harvestLocked();
             intake_.resign();
             static_cast<void>(loggers_.flush());
@@ -471,6 +490,7 @@ private:
     WorkerThread worker_;
     std::mutex restarting_;
     bool isForkedInside_ = false;
+    std::atomic<bool> isForkWaiting_{false};
     std::atomic<std::uint64_t> rescueWanted_{0};
     std::atomic<bool> mayLeave_{false};
     std::atomic<bool> isAbandoned_{false};

@@ -12,7 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <csignal>
 #include <fstream>
 #include <memory>
@@ -308,34 +307,40 @@ TEST_F(LogFileSink, SignalsAndWritesInPartLoseNothing) {
     struct sigaction before {};
     ASSERT_EQ(sigaction(SIGUSR1, &handler, &before), 0);
     ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
+    const int pipe = open(path_.c_str(), O_RDWR);
+    ASSERT_NE(pipe, -1);
+    ASSERT_NE(fcntl(pipe, F_SETPIPE_SZ, 4096), -1);
+    std::vector<std::string> texts;
     std::string expected;
+    for (int i = 0; i < 50000; ++i) {
+        texts.push_back(std::to_string(i));
+        expected += texts.back() + '\n';
+    }
     std::thread writer([&] {
         file_sink_st sink(path_);
         sink.set_pattern("%v");
-        for (int i = 0; i < 50000; ++i) {
-            const std::string text = std::to_string(i);
-            expected += text + '\n';
+        for (const std::string& text : texts) {
             const log_msg each = message(text);
             sink.log_batch(&each, 1);
         }
     });
-    const int reader = open(path_.c_str(), O_RDONLY);
-    ASSERT_NE(reader, -1);
-    ASSERT_NE(fcntl(reader, F_SETPIPE_SZ, 4096), -1);
     std::string received;
     char part[512];
-    for (ssize_t size = 1; size > 0;) {
-        size = read(reader, part, sizeof part);
-        received.append(part, static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
-        for (int i = 0; i < 20 && size > 0; ++i) {
+    while (received.size() < expected.size()) {
+        const ssize_t size = read(pipe, part, sizeof part);
+        ASSERT_GT(size, 0);
+        received.append(part, static_cast<std::size_t>(size));
+        for (int i = 0; i < 20; ++i) {
             pthread_kill(writer.native_handle(), SIGUSR1);
             std::this_thread::yield();
         }
     }
     writer.join();
-    close(reader);
-    sigaction(SIGUSR1, &before, nullptr);
     EXPECT_TRUE(received == expected);
+    EXPECT_EQ(fcntl(pipe, F_SETFL, O_NONBLOCK), 0);
+    EXPECT_EQ(read(pipe, part, sizeof part), -1) << "more than was logged";
+    close(pipe);
+    sigaction(SIGUSR1, &before, nullptr);
 }
 
 /// Refuses messages that say so.

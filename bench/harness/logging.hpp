@@ -165,7 +165,7 @@ template <class Log>
 Round loadedLogCallRound(const RoundPlan& plan) {
     RoundPlan paced = plan;
     paced.messages = std::max<std::uint64_t>(50000, plan.messages);
-    const Round round = logRound<Log>(paced);
+    Round round = logRound<Log>(paced);
     if (!round.error.empty()) {
         return round;
     }

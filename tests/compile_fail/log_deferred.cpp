@@ -20,6 +20,21 @@ struct fmt::formatter<NotTrivial> : fmt::formatter<int> {
     }
 };
 
+struct Throwing {};
+template <>
+struct sluice::log::argument_codec<Throwing> {
+    static std::size_t size(const Throwing&) { return 0; }
+    static void write(std::byte*, std::size_t, const Throwing&) noexcept {}
+    static int read(const std::byte*, std::size_t) { return 0; }
+};
+template <>
+struct fmt::formatter<Throwing> : fmt::formatter<int> {
+    template <class Context>
+    auto format(const Throwing&, Context& context) const {
+        return fmt::formatter<int>::format(0, context);
+    }
+};
+
 struct Deferring : spdlog::logger {
     using spdlog::logger::logger;
     template <class Write>
@@ -89,5 +104,10 @@ void aFormatOfTheMoment(Deferring& logger, const char* format) {
 // EXPECT: containing function|enclosing function|constant expression
 void aLevelOfTheMoment(Deferring& logger, spdlog::level::level_enum level) {
     SLUICE_LOG(logger, level, "{}", 1);
+}
+#elif CASE == 12
+// EXPECT: size\(\) and write\(\) of an argument_codec are noexcept
+void aCodecThatMayThrow(Deferring& logger) {
+    SLUICE_LOG_INFO(logger, "{}", Throwing{});
 }
 #endif

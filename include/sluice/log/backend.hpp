@@ -34,8 +34,8 @@
 #include <chrono>
 #include <memory>
 #include <mutex>
-#include <stdexcept>
 #include <string>
+#include <system_error>
 #include <utility>
 
 namespace sluice::log {
@@ -48,7 +48,12 @@ class backend {
 public:
     /// Starts the thread.
     explicit backend(const backend_options& options = {}) : engine_(make(options)) {
-        engine_->start();
+        try {
+            engine_->start();
+        } catch (const std::system_error& error) {
+            spdlog::throw_spdlog_ex(std::string("sluice::log::backend: no thread: ") +
+                                    error.what());
+        }
     }
     backend(const backend&) = delete;
     backend& operator=(const backend&) = delete;
@@ -66,7 +71,12 @@ public:
     /// Takes no more records and waits until those taken are written. False when `timeout` passed
     /// first, and what is left then is not written but counted. A second call does nothing.
     bool shutdown(std::chrono::nanoseconds timeout = no_limit) {
-        const std::lock_guard<std::mutex> lock(ending_);
+        std::unique_lock<std::mutex> lock(ending_, std::defer_lock);
+        if (!detail::Engine::isInHarvest()) {
+            lock.lock();
+        } else if (!lock.try_lock()) {
+            return false;  // whoever ends it waits for this sink
+        }
         if (!isEnded_) {
             isEnded_ = true;
             isComplete_ = engine_->close(timeout);
@@ -115,10 +125,21 @@ private:
     friend struct detail::Access;
 
     static std::shared_ptr<detail::Engine> make(const backend_options& options) {
-        try {
-            return std::make_shared<detail::Engine>(options);
-        } catch (const std::invalid_argument& error) {
-            spdlog::throw_spdlog_ex(std::string("sluice::log::backend: ") + error.what());
+        using Limits = detail::IntakeOptions;
+        using Records = detail::RecordWriter<detail::RecordHead, detail::IntakeTraits>;
+        check("queue_size", options.queue_size, 1, Limits::mostMessages);
+        check("queue_bytes", options.queue_bytes, Records::leastBytes, Limits::mostBytes);
+        if (options.max_hold <= options.max_hold.zero()) {
+            spdlog::throw_spdlog_ex("sluice::log::backend: max_hold: it must be positive");
+        }
+        return std::make_shared<detail::Engine>(options);
+    }
+
+    static void check(const char* setting, std::size_t value, std::size_t least, std::size_t most) {
+        if (value < least || value > most) {
+            spdlog::throw_spdlog_ex(std::string("sluice::log::backend: ") + setting + ": " +
+                                    std::to_string(value) + ", limit " +
+                                    std::to_string(value < least ? least : most));
         }
     }
 

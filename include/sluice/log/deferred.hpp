@@ -18,7 +18,8 @@
 ///
 /// Levels: a call below SLUICE_LOG_ACTIVE_LEVEL (by default SPDLOG_ACTIVE_LEVEL) is not compiled,
 /// only the general SLUICE_LOG always is. Otherwise the logger's level is looked at first; the
-/// arguments of a call that is off are not evaluated, the logger is.
+/// arguments of a call that is off are not evaluated, the logger is. An argument may contain
+/// another log call, but -Wshadow then remarks on the names that both use.
 ///
 /// The format string is a constant, checked when compiled, in C++17 too: braces, number and
 /// specifications of the arguments. Named arguments are not supported. A call without arguments
@@ -36,6 +37,7 @@
 #include <sluice/log/detail/argument_codec.hpp>
 #include <sluice/log/detail/deferred_site.hpp>
 #include <sluice/log/detail/format_check.hpp>
+#include <sluice/log/detail/plain_format.hpp>
 #include <sluice/log/logger.hpp>
 
 #include <spdlog/logger.h>
@@ -82,9 +84,20 @@ inline void printText(const DeferredSite& site, const std::byte* /*arguments*/,
 }
 
 template <class... Codecs>
+void printPlain(const DeferredSite& site, const std::byte* arguments, std::size_t size,
+                spdlog::memory_buf_t& to) {
+    auto values = decodeArguments<Codecs...>(arguments, size);
+    PlainPrinter printer(site.format, to);
+    std::apply([&printer](auto&... value) { (printer.append(value), ...); }, values);
+    printer.finish();
+}
+
+template <class Place, class... Codecs>
 constexpr auto printerOf() noexcept {
     if constexpr (sizeof...(Codecs) == 0) {
         return &printText;
+    } else if constexpr (isPlainFormat(Place::text())) {
+        return &printPlain<Codecs...>;
     } else {
         return &printArguments<Codecs...>;
     }
@@ -93,7 +106,7 @@ constexpr auto printerOf() noexcept {
 /// Place is the local class of a call site: it says where that is, how severe, and the format.
 template <class Place, class... Codecs>
 inline constexpr DeferredSite siteOf{Place::severity(), Place::source(), Place::text(),
-                                     printerOf<Codecs...>()};
+                                     printerOf<Place, Codecs...>()};
 
 template <class Argument>
 inline constexpr bool isFormattable = fmt::is_formattable<std::decay_t<Argument>>::value;

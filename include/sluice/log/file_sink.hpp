@@ -145,9 +145,9 @@ public:
 private:
     // Nobody says that a batch is over when there is no back end: then as stdio has it.
     static constexpr std::size_t aloneBytes = 4096;
-    static constexpr std::size_t batchBytes = 64 * 1024;
+    static constexpr std::size_t batchBytes = std::size_t{64} * 1024;
     static constexpr std::size_t roomForALine = 4096;
-    static constexpr std::size_t mostUnwritten = 1024 * 1024;
+    static constexpr std::size_t mostUnwritten = std::size_t{1024} * 1024;
     static constexpr int closed = -1;
 
     // The file is opened as spdlog opens it, which tells it to its handlers alone.

@@ -21,6 +21,8 @@
 ///
 /// Who may call what: as with any logger of spdlog. In particular the error handler and the list of
 /// sinks are changed while nobody logs. Records in the back end do not mind when their logger goes.
+/// A sink may log, too, but not through a logger whose backtrace is on: spdlog holds a lock while
+/// it dumps one.
 ///
 /// In a signal handler a log call is delivered or counted, and waits for nothing, if its arguments
 /// are formatted without a lock and without allocation, and if backtrace is off.

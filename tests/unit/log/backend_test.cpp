@@ -54,14 +54,17 @@ void expectRefused(const backend_options& options, const std::string& setting,
 TEST(LogBackend, RefusesWhatCannotWork) {
     backend_options options;
     options.queue_size = 0;
-    expectRefused(options, "messages", ": 0");
+    expectRefused(options, "queue_size", ": 0");
     options.queue_size = static_cast<std::size_t>(-1);
-    expectRefused(options, "messages", "18446744073709551615");
+    expectRefused(options, "queue_size", "18446744073709551615");
     options = {};
     options.queue_bytes = 7;
-    expectRefused(options, "bytes", ": 7");
+    expectRefused(options, "queue_bytes", ": 7");
     options.queue_bytes = static_cast<std::size_t>(-1);
-    expectRefused(options, "bytes", "18446744073709551615");
+    expectRefused(options, "queue_bytes", "18446744073709551615");
+    options = {};
+    options.max_hold = 0ns;
+    EXPECT_THROW(backend refused(options), spdlog::spdlog_ex);
 }
 
 TEST(LogBackend, CallsItsHooksOnTheThreadThatCallsTheSinks) {
@@ -223,19 +226,58 @@ TEST(LogBackend, CountsWhatItCouldNotWriteInTime) {
     EXPECT_LT(gated->texts().size(), 5001u);
 }
 
-TEST(LogBackend, ASinkMayEndIt) {
+TEST(LogBackend, ASinkMayEndItAndTheRestIsWritten) {
     const auto sink = std::make_shared<CollectingSink>();
     const auto writer = std::make_shared<backend>();
-    std::atomic<bool> hasEnded{false};
+    test::Gate gate;
+    sink->onLine = [&](const spdlog::details::log_msg& message) {
+        if (message.level == spdlog::level::err) {
+            gate.pass();
+            EXPECT_FALSE(writer->shutdown());
+        }
+    };
+    const auto logger = loggerOf(writer, sink);
+    logger->error("text");
+    gate.awaitArrival();
+    logger->info("behind it");
+    gate.open();
+    test::awaitThat([&] { return sink->texts().size() == 2; });
+    EXPECT_FALSE(writer->shutdown());
+    EXPECT_FALSE(writer->flush_wait()) << "nobody would come for it";
+    logger->info("refused");
+    EXPECT_EQ(writer->refused_counter(), 1u);
+}
+
+TEST(LogBackend, ASinkMayEndItWhileAnotherThreadDoes) {
+    const auto sink = std::make_shared<CollectingSink>();
+    const auto writer = std::make_shared<backend>();
+    test::Gate gate;
+    std::atomic<bool> hasReturned{false};
     sink->onLine = [&](const spdlog::details::log_msg&) {
+        gate.pass();
+        while (writer->refused_counter() == 0) {  // the other thread has begun
+            std::this_thread::yield();
+        }
         EXPECT_FALSE(writer->shutdown());
-        hasEnded = true;
+        hasReturned = true;
     };
     const auto logger = loggerOf(writer, sink);
     logger->info("text");
-    test::awaitThat([&] { return hasEnded.load(); });
-    logger->info("refused");
-    EXPECT_EQ(writer->refused_counter(), 1u);
+    gate.awaitArrival();
+    std::thread other([&] { EXPECT_TRUE(writer->shutdown()); });
+    Errors errors;
+    logger->set_error_handler(errors.handler());
+    gate.open();
+    test::awaitThat([&] {
+        logger->trace("nothing");
+        std::size_t before = writer->refused_counter();
+        if (before == 0) {
+            logger->info("until it is refused");
+        }
+        return before != 0;
+    });
+    other.join();
+    EXPECT_TRUE(hasReturned);
 }
 
 TEST(LogBackend, WakesCallersThatWaitForRoomWhenItEnds) {

@@ -174,6 +174,18 @@ TEST(DeferredTest, AFormatMayBeAConstantWithAName) {
     EXPECT_EQ(logger.last(), "named: 1");
 }
 
+TEST(PlainFormatTest, IsWhatHasOnlyFieldsWithoutSpecifications) {
+    using detail::isPlainFormat;
+    EXPECT_TRUE(isPlainFormat(""));
+    EXPECT_TRUE(isPlainFormat("text"));
+    EXPECT_TRUE(isPlainFormat("{}{} and {}"));
+    EXPECT_FALSE(isPlainFormat("{} and {0}"));
+    EXPECT_FALSE(isPlainFormat("{:}"));
+    EXPECT_FALSE(isPlainFormat("{} {:x}"));
+    EXPECT_FALSE(isPlainFormat("{{ {}"));
+    EXPECT_FALSE(isPlainFormat("{} }}"));
+}
+
 TEST(FormatCheckTest, FindsWhatIsWrongBeforeTheSpecificationsAreLookedAt) {
     using detail::findFault;
     using detail::FormatFault;

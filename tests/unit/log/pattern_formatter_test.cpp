@@ -65,6 +65,12 @@ private:
     sluice::log::pattern_formatter ours_;
 };
 
+/// For local times that change twice a year.
+void livesInBerlin() {
+    setenv("TZ", "Europe/Berlin", 1);  // NOLINT(concurrency-mt-unsafe): there is no other thread
+    tzset();
+}
+
 /// A message from 2026, of a Sunday.
 log_msg example(std::string_view text = "Hello", std::string_view name = "core") {
     log_msg message(at(1'795'316'463'012'345'678), spdlog::source_loc{"/a/file.cpp", 42, "run"},
@@ -163,8 +169,7 @@ TEST(LogPatternFormatter, ElapsedTimeIsCountedFromTheLineBefore) {
 
 // Ten seconds after a line spdlog looks at it again, which may be in the middle of a second.
 TEST(LogPatternFormatter, TheTimeZoneChangesWhenSpdlogSeesIt) {
-    setenv("TZ", "Europe/Berlin", 1);
-    tzset();
+    livesInBerlin();
     const std::int64_t summerTime = 1'774'746'000;  // begins on 29 March 2026
     Pair pair("%T%z");
     log_msg message = example();
@@ -178,7 +183,11 @@ TEST(LogPatternFormatter, LongTextsNamesAndMessagesAreWritten) {
     const std::string text(10000, 'x');
     for (const std::size_t size : {1U, 2U, 3U, 4U, 7U, 8U, 15U, 16U, 17U, 31U, 32U, 33U, 300U}) {
         const std::string piece = text.substr(0, size);
-        const std::string pattern = piece + "%Y" + piece + "%n%+" + piece + "%v%v";
+        std::string pattern = piece;
+        for (const std::string& part : {std::string("%Y"), piece, std::string("%n%+"), piece}) {
+            pattern += part;
+        }
+        pattern += "%v%v";
         Pair pair(pattern, spdlog::pattern_time_type::utc, piece);
         pair.expectSame(example(piece, piece));
         pair.expectSame(example(text, piece));
@@ -252,8 +261,7 @@ private:
 };
 
 TEST(LogPatternFormatter, RandomPatternsMessagesAndTimesGiveTheSameLines) {
-    setenv("TZ", "Europe/Berlin", 1);
-    tzset();
+    livesInBerlin();
     for (std::uint32_t seed = 0; seed < 1500; ++seed) {
         Chance chance(seed);
         const std::string pattern = chance.pattern();

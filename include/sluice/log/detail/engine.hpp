@@ -48,6 +48,7 @@ public:
 
     explicit Engine(const backend_options& options)
         : options_(options), intake_(intakeOptions(options)) {
+        readClocks(std::chrono::steady_clock::now());
         Process::instance().add(*this);
     }
     Engine(const Engine&) = delete;
@@ -109,18 +110,18 @@ public:
         }
         intake_.close();
         setMode(Mode::closed);
+        closeControls();
         return false;
     }
 
     /// Nothing more is taken; the worker writes what there is, and ends. False when `atMost` passed
-    /// first: then what is left is not written.
+    /// first: then what is left is not written. False, too, on the worker itself, which goes on
+    /// when its caller returns.
     bool close(std::chrono::nanoseconds atMost) {
         intake_.close();
         const bool isOver = endWorker(atMost);
         setMode(Mode::closed);
-        if (isOver) {
-            controls_.close();
-        }
+        closeControls();
         return isOver;
     }
 
@@ -158,7 +159,7 @@ public:
         }
         RecordHead head{};
         head.flags = RecordHead::hasNoTime;
-        writer_.tell(logger, dropped, display_.show(head, intake_.now(), false));
+        writer_.tell(logger, dropped, display_.show(head, reached_, false));
     }
 
     void tellOfAllDrops() noexcept {
@@ -261,17 +262,32 @@ private:
     bool endWorker(std::chrono::nanoseconds atMost) {
         mayLeave_.store(true, std::memory_order_release);
         intake_.wake();
-        if (!worker_.isThisThread() && worker_.join(atMost)) {
+        const bool isItself = worker_.isThisThread();
+        if (!isItself && worker_.join(atMost)) {
             return true;
         }
-        isAbandoned_.store(true, std::memory_order_relaxed);  // it tells nothing but to stop
-        intake_.wake();
+        if (!isItself) {
+            isAbandoned_.store(true, std::memory_order_relaxed);  // it tells nothing but to stop
+            intake_.wake();
+        }
         worker_.giveUp();
         return false;
     }
 
+    /// Controls are taken as long as somebody comes for them: until there is neither a worker nor a
+    /// caller that would. Of closeControls() and the worker's end, whichever comes second closes.
+    void closeControls() noexcept {
+        if (isClosing_.exchange(true, std::memory_order_acq_rel)) {
+            controls_.close();
+        }
+    }
+
     static std::chrono::steady_clock::time_point soon() {
         return std::chrono::steady_clock::now() + std::chrono::milliseconds(5);
+    }
+
+    void readClocks(std::chrono::steady_clock::time_point now) noexcept {
+        display_.adjust(intake_.now(), now, spdlog::log_clock::now());
     }
 
     /// Writes what was logged and sent before, in order. Returns the watermark it has reached.
@@ -285,7 +301,8 @@ private:
         const std::uint64_t rescue = rescueWanted_.load(std::memory_order_acquire);
         const auto now = std::chrono::steady_clock::now();
         const Key limit = intake_.look();
-        display_.adjust(limit, now, spdlog::log_clock::now());
+        reached_ = limit;
+        readClocks(now);
         controls_.takeBefore(limit, [&](Control& control, Key key) {
             write(key);
             writer_.endBatch();
@@ -315,6 +332,7 @@ private:
             const Key reached = harvest();
             if (last != 0 && (reached > last || isAbandoned_.load(std::memory_order_relaxed))) {
                 tellBeforeLeaving();
+                closeControls();
                 return;
             }
             if (pacing.shouldPark(written() - before)) {
@@ -386,12 +404,15 @@ private:
 
     /// What was logged until now is written by the parent alone: the child starts with nothing. In
     /// between no other thread writes, so no sink's lock is held, and no sink holds back a text
-    /// that both would write.
+    /// that both would write. A sink that forks has a child whose only thread goes on in the sink.
     void beforeFork() noexcept override {
-        harvesting_.lock();
-        harvestLocked();
-        intake_.resign();
-        static_cast<void>(loggers_.flush());
+        isForkedInside_ = harvested_ == this;
+        if (!isForkedInside_) {
+            harvesting_.lock();
+            harvestLocked();
+            intake_.resign();
+            static_cast<void>(loggers_.flush());
+        }
         restarting_.lock();
         controls_.lock();
         loggers_.lock();
@@ -399,15 +420,14 @@ private:
     }
     void afterForkInParent() noexcept override {
         intake_.afterForkInParent();
-        loggers_.unlock();
-        controls_.unlock();
-        restarting_.unlock();
-        harvesting_.unlock();
+        unlockAfterFork();
     }
     void afterForkInChild() noexcept override {
+        if (isForkedInside_) {
+            afterForkInParent();
+            return;
+        }
         intake_.afterForkInChild();
-        loggers_.unlock();
-        controls_.unlock();
         controls_.forget();
         if (worker_.isRunning()) {
             worker_.forget();
@@ -415,8 +435,15 @@ private:
                 setMode(Mode::nobody);
             }
         }
+        unlockAfterFork();
+    }
+    void unlockAfterFork() noexcept {
+        loggers_.unlock();
+        controls_.unlock();
         restarting_.unlock();
-        harvesting_.unlock();
+        if (!isForkedInside_) {
+            harvesting_.unlock();
+        }
     }
 
     void beginRescue() noexcept override {
@@ -443,9 +470,11 @@ private:
     ControlList controls_;
     WorkerThread worker_;
     std::mutex restarting_;
+    bool isForkedInside_ = false;
     std::atomic<std::uint64_t> rescueWanted_{0};
     std::atomic<bool> mayLeave_{false};
     std::atomic<bool> isAbandoned_{false};
+    std::atomic<bool> isClosing_{false};
 
     // What who harvests uses, under the mutex.
     alignas(cacheLineSize) std::mutex harvesting_;
@@ -456,6 +485,7 @@ private:
     std::chrono::steady_clock::time_point nextNotice_{};
     const LoggerState* lastOverrunning_ = nullptr;
     std::uint64_t toldOverrun_ = 0;
+    Key reached_ = 0;         // the last watermark
     bool isTelling_ = false;  // a Notice is on its way
 };
 

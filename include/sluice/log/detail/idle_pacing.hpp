@@ -9,11 +9,11 @@ namespace sluice::log::detail {
 /// How a worker waits for the next record: the longer nothing came, the more it sleeps.
 ///
 /// While records come it naps after each harvest that was not a large one, so that the next one is:
-/// a look at a lane takes over the cache line that its thread writes with every record, and both pay
-/// for that. When nothing came it gives its processor away, then it takes longer naps, of up to half
-/// a millisecond, then it parks. Only a parked worker has to be woken, which costs a logging thread
-/// a system call: the naps keep that away from threads that log now and then. Nothing is delayed for
-/// longer than a nap, and what the system adds to it, on Linux 50 microseconds.
+/// a look at a lane takes over the cache line that its thread writes with every record, and both
+/// pay for that. When nothing came it gives its processor away, then it takes longer naps, of up to
+/// half a millisecond, then it parks. Only a parked worker has to be woken, which costs a logging
+/// thread a system call: the naps keep that away from threads that log now and then. Nothing is
+/// delayed for longer than a nap, and what the system adds to it, on Linux 50 microseconds.
 class IdlePacing {
 public:
     /// To be called after each harvest with what it delivered. True when the worker should park.

@@ -198,7 +198,11 @@ public:
 
     /// A key later than those of all posts that have returned before, and not later than those of
     /// all that begin afterwards.
-    Key now() noexcept { return Clock::now() + 1; }
+    Key now() noexcept {
+        const Key key = Clock::now();
+        Clock::letPass(key);
+        return key + 1;
+    }
 
     /// Refuses posts from now on, those that wait included.
     void close() noexcept {

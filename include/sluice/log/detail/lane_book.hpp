@@ -256,7 +256,8 @@ public:
         for (Slot* slot = first_; slot != nullptr; slot = slot->next) {
             const bool isOthers = slot != shared_ && slot != own;
             if (isOthers && !slot->hasLeft()) {
-                letGo();  // its thread's share
+                // Its thread's share, and not the last one: the caller holds the intake.
+                users_.fetch_sub(1, std::memory_order_relaxed);
             }
             left += isOthers ? 1 : 0;
             slot->resetInChild(slot == own, slot == shared_);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sluice/base/cache_line.hpp>
 #include <sluice/log/batch_sink.hpp>
 #include <sluice/log/detail/error_channel.hpp>
 #include <sluice/log/overflow_policy.hpp>
@@ -63,8 +64,9 @@ public:
     std::vector<SinkEntry> sinks;
     const std::shared_ptr<ErrorChannel> errors;
 
-    /// Records of this logger that found no room. Relaxed: a count, which publishes nothing.
-    std::atomic<std::uint64_t> discarded{0};
+    /// Records of this logger that found no room. Relaxed: a count, which publishes nothing. Away
+    /// from what every log call reads.
+    alignas(cacheLineSize) std::atomic<std::uint64_t> discarded{0};
     /// How many of them the log itself has told of. The back end's own.
     std::uint64_t told = 0;
 };

@@ -1,0 +1,86 @@
+#include "support/dice.hpp"
+
+#include <sluice/log/detail/merge.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+namespace sluice::log::detail {
+namespace {
+
+struct Source {
+    std::vector<Key> keys;  // ascending
+    std::size_t at = 0;
+};
+
+std::vector<Key> merged(std::vector<Source>& sources) {
+    Merge<Source> merge;
+    for (Source& source : sources) {
+        if (!source.keys.empty()) {
+            merge.add(source.keys.front(), source);
+        }
+    }
+    std::vector<Key> out;
+    while (!merge.isEmpty()) {
+        Source& top = merge.top();
+        out.push_back(top.keys[top.at++]);
+        if (top.at == top.keys.size()) {
+            merge.removeTop();
+        } else {
+            merge.setTopKey(top.keys[top.at]);
+        }
+    }
+    return out;
+}
+
+TEST(Merge, OfNothingIsEmpty) {
+    Merge<Source> merge;
+    EXPECT_TRUE(merge.isEmpty());
+}
+
+TEST(Merge, GivesTheKeysOfAllSourcesInOrder) {
+    test::Dice dice(1);
+    for (std::size_t count = 1; count < 40; ++count) {
+        std::vector<Source> sources(count);
+        std::vector<Key> all;
+        for (Source& source : sources) {
+            Key key = 0;
+            for (std::size_t i = dice() % 20; i != 0; --i) {
+                key += dice() % 5;
+                source.keys.push_back(key);
+                all.push_back(key);
+            }
+        }
+        std::sort(all.begin(), all.end());
+        EXPECT_EQ(merged(sources), all);
+    }
+}
+
+TEST(Merge, OfEqualKeysTheSourceAddedFirstGoesFirst) {
+    std::vector<Source> sources(9);
+    Merge<Source> merge;
+    for (Source& source : sources) {
+        merge.add(5, source);
+    }
+    for (Source& source : sources) {
+        EXPECT_EQ(&merge.top(), &source);
+        merge.removeTop();
+    }
+}
+
+TEST(Merge, CanBeUsedAgain) {
+    Source first;
+    Source second;
+    Merge<Source> merge;
+    merge.add(1, first);
+    merge.clear();
+    EXPECT_TRUE(merge.isEmpty());
+    merge.add(2, second);
+    EXPECT_EQ(&merge.top(), &second);
+}
+
+}  // namespace
+}  // namespace sluice::log::detail

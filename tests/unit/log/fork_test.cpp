@@ -129,6 +129,81 @@ TEST_F(LogFork, AChildThatLogsNothingEndsItsBackEnd) {
     EXPECT_TRUE(writer->flush_wait());
 }
 
+TEST_F(LogFork, WhileItsWorkerWaitsForWork) {
+    const auto writer = std::make_shared<backend>();
+    const auto sink = std::make_shared<test::CollectingSink>();
+    async_logger logger("core", sink, writer);
+    constexpr std::size_t rounds = 50;
+    for (std::size_t i = 0; i < rounds; ++i) {
+        // A lane that the worker has not seen yet, and one that has been left.
+        std::thread([&] { logger.info("text"); }).join();
+        inChild([] { return true; });
+    }
+    ASSERT_TRUE(writer->flush_wait());
+    EXPECT_EQ(sink->lines().size(), rounds);
+}
+
+TEST_F(LogFork, WhileTheSinkOfOneBackEndUsesAnother) {
+    const auto older = std::make_shared<backend>();
+    const auto newer = std::make_shared<backend>();
+    const auto last = std::make_shared<test::CollectingSink>();
+    const auto target = std::make_shared<async_logger>("target", last, newer);
+    const auto sink = std::make_shared<test::GatedSink>();
+    constexpr std::size_t flushes = 20000;
+    sink->onLine = [&](const spdlog::details::log_msg&) {
+        sink->gate.pass();
+        for (std::size_t i = 0; i < flushes; ++i) {
+            target->flush();
+        }
+    };
+    async_logger logger("core", sink, older);
+    logger.info("text");
+    sink->gate.awaitArrival();
+    sink->gate.open();
+    inChild([] { return true; });
+    EXPECT_TRUE(older->flush_wait());
+    EXPECT_TRUE(newer->flush_wait());
+    EXPECT_EQ(last->flushes(), flushes + 2);  // one by the fork, one by flush_wait()
+}
+
+TEST_F(LogFork, TheChildTellsOnlyOfItsOwnDrops) {
+    backend_options options;
+    options.queue_size = 1;
+    options.notice_interval = std::chrono::nanoseconds::zero();
+    const auto writer = std::make_shared<backend>(options);
+    const auto sink = std::make_shared<test::CollectingSink>();
+    test::Gate gates[2];
+    std::size_t held = 0;
+    sink->onLine = [&](const spdlog::details::log_msg& message) {
+        if (message.payload == "held") {
+            gates[held++].pass();
+        }
+    };
+    async_logger oldest("oldest", sink, writer, overflow_policy::overrun_oldest);
+    async_logger newest("newest", sink, writer, overflow_policy::discard_new);
+    for (test::Gate& gate : gates) {  // what is in use is not overrun the first time
+        oldest.info("held");
+        gate.awaitArrival();
+        for (int i = 0; i < 5; ++i) {
+            oldest.info("overrun");
+            newest.info("discarded");
+        }
+        gate.open();
+        ASSERT_TRUE(writer->flush_wait());
+    }
+    ASSERT_GT(writer->overrun_counter(), 0u);
+    ASSERT_GT(writer->discard_counter(), 0u);
+    ASSERT_TRUE(writer->flush_wait());  // the notices, too
+    const std::size_t before = sink->lines().size();
+    inChild([&] {
+        oldest.info("child");
+        bool isRight = writer->flush_wait() && writer->flush_wait();
+        isRight = isRight && sink->lines().size() == before + 1;
+        isRight = isRight && writer->overrun_counter() + writer->discard_counter() == 0;
+        return isRight && writer->shutdown() && sink->lines().size() == before + 1;
+    });
+}
+
 }  // namespace
 }  // namespace sluice::log
 #endif

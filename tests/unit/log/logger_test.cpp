@@ -394,6 +394,48 @@ TEST_F(LogLogger, ASinkMayLogAlsoWhenTheLaneIsFull) {
     EXPECT_EQ(recursive->flushes(), 1u + 2u);
 }
 
+/// Notices when it goes before what it was given has been handed on.
+class FrailSink : public batch_sink {
+public:
+    explicit FrailSink(bool& wentUnended) : wentUnended_(wentUnended) {}
+    ~FrailSink() override { wentUnended_ = isOpen_; }
+    void log(const spdlog::details::log_msg& message) override { log_batch(&message, 1); }
+    void log_batch(const spdlog::details::log_msg*, std::size_t) override {
+        gate.pass();
+        isOpen_ = true;
+    }
+    void end_batch() override { isOpen_ = false; }
+    void flush() override {}
+    void set_pattern(const std::string&) override {}
+    void set_formatter(std::unique_ptr<spdlog::formatter>) override {}
+
+    test::Gate gate;
+
+private:
+    bool& wentUnended_;
+    bool isOpen_ = false;
+};
+
+TEST_F(LogLogger, ANoticeOfDropsIsHandedOnBeforeTheLoggersSinksGo) {
+    backend_options options;
+    options.queue_size = 1;
+    options.notice_interval = 1h;  // so the end of the logger is what tells
+    const auto small = std::make_shared<backend>(options);
+    bool wentUnended = false;
+    auto frail = std::make_shared<FrailSink>(wentUnended);
+    auto dropping =
+        std::make_shared<async_logger>("core", frail, small, overflow_policy::discard_new);
+    dropping->info("held");
+    frail->gate.awaitArrival();
+    dropping->info("dropped");
+    dropping.reset();
+    frail->gate.open();
+    frail.reset();
+    ASSERT_TRUE(small->flush_wait());
+    EXPECT_EQ(small->discard_counter(), 1u);
+    EXPECT_FALSE(wentUnended);
+}
+
 TEST_F(LogLogger, AnErrorHandlerMayLog) {
     sink->onLine = [](const spdlog::details::log_msg& message) {
         if (message.level == spdlog::level::err) {

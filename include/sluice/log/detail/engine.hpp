@@ -35,9 +35,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <new>
+#include <thread>
 #include <utility>
 
 namespace sluice::log::detail {
@@ -98,7 +100,11 @@ public:
     /// Starts the worker. One thread at a time may call this, leave() and close().
     void start() {
         setMode(Mode::worker);
-        worker_.start(options_, [engine = shared_from_this()] { engine->work(); });
+        worker_.start(options_, [engine = shared_from_this()](const ErrorChannel& errors) {
+            engine->runHook(engine->options_.on_thread_start, errors);
+            engine->work();
+            engine->runHook(engine->options_.on_thread_stop, errors);
+        });
     }
 
     /// The worker writes what there is, and ends; from now on whoever logs writes it, too. False
@@ -106,6 +112,7 @@ public:
     bool leave(std::chrono::nanoseconds atMost) {
         setMode(Mode::caller);
         if (endWorker(atMost)) {
+            attend();  // for what its last hook has logged
             return true;
         }
         intake_.close();
@@ -239,9 +246,36 @@ private:
             restart();
         }
         if (mode_.load(std::memory_order_seq_cst) == Mode::caller) {
-            const std::lock_guard<std::mutex> lock(harvesting_);
+            takeTurn();
             harvestLocked();
             intake_.resign();
+            harvesting_.unlock();
+        }
+    }
+
+    /// Locks for a harvest by another thread than the worker, which holds the lock when it waits.
+    void takeTurn() noexcept {
+        others_.fetch_add(1, std::memory_order_relaxed);  // relaxed: wake() publishes it
+        intake_.wake();
+        harvesting_.lock();
+        others_.fetch_sub(1, std::memory_order_relaxed);  // relaxed: a hint from now on
+    }
+
+    /// The worker waits for work, or lets another thread harvest.
+    void park() {
+        if (others_.load(std::memory_order_relaxed) != 0) {
+            std::this_thread::yield();
+            return;
+        }
+        const std::lock_guard<std::mutex> lock(harvesting_);
+        intake_.waitForWork(std::chrono::steady_clock::now() + std::chrono::seconds(1));
+    }
+
+    /// As in a harvest, the hook does not wait for its own thread.
+    void runHook(const std::function<void()>& hook, const ErrorChannel& errors) noexcept {
+        if (hook) {
+            const Harvesting scope(*this);
+            guarded(errors, {}, hook);
         }
     }
 
@@ -307,6 +341,7 @@ private:
             write(key);
             writer_.endBatch();
             control.run();
+            writer_.endBatch();  // while the sinks of what it wrote are there: it may end a logger
         });
         write(limit);
         writer_.endBatch();
@@ -336,7 +371,7 @@ private:
                 return;
             }
             if (pacing.shouldPark(written() - before)) {
-                intake_.waitForWork(std::chrono::steady_clock::now() + std::chrono::seconds(1));
+                park();
             }
         }
     }
@@ -405,14 +440,16 @@ private:
     /// What was logged until now is written by the parent alone: the child starts with nothing. In
     /// between no other thread writes, so no sink's lock is held, and no sink holds back a text
     /// that both would write. A sink that forks has a child whose only thread goes on in the sink.
-    void beforeFork() noexcept override {
+    void settleForFork() noexcept override {
         isForkedInside_ = harvested_ == this;
         if (!isForkedInside_) {
-            harvesting_.lock();
+            takeTurn();
             harvestLocked();
             intake_.resign();
             static_cast<void>(loggers_.flush());
         }
+    }
+    void lockForFork() noexcept override {
         restarting_.lock();
         controls_.lock();
         loggers_.lock();
@@ -436,6 +473,11 @@ private:
             }
         }
         unlockAfterFork();
+        // What was dropped before is the parent's to tell.
+        isTelling_ = false;
+        lastOverrunning_ = nullptr;
+        toldOverrun_ = 0;
+        loggers_.forEach([](LoggerState& logger) { logger.told = discardedOf(logger); });
     }
     void unlockAfterFork() noexcept {
         loggers_.unlock();
@@ -478,6 +520,7 @@ private:
 
     // What who harvests uses, under the mutex.
     alignas(cacheLineSize) std::mutex harvesting_;
+    std::atomic<unsigned> others_{0};  // that want to harvest
     SinkWriter writer_;
     DisplayTime display_;
     std::atomic<std::uint64_t> written_{0};

@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// WorkerThread: the thread of a back end, with its name, its processor and its hooks.
+/// WorkerThread: the thread of a back end, with its name and its processor.
 
 #include <sluice/log/backend_options.hpp>
 #include <sluice/log/detail/error_channel.hpp>
@@ -9,7 +9,6 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -32,17 +31,15 @@ public:
     WorkerThread& operator=(const WorkerThread&) = delete;
     ~WorkerThread() { giveUp(); }
 
-    /// Runs `body` on a new thread, between the hooks of `options`. What `body` refers to must live
-    /// until it returns, also when the thread was given up. May throw std::system_error.
+    /// Runs `body(errors)` on a new thread. What it refers to must live until it returns, also when
+    /// the thread was given up. May throw std::system_error.
     template <class Body>
     void start(const backend_options& options, Body body) {
         auto end = std::make_shared<End>();
         thread_ = std::make_unique<std::thread>([&options, end, run = std::move(body)]() mutable {
             const ErrorChannel errors(options.thread_name, &noHandler);
             settle(options, errors);
-            call(options.on_thread_start, errors);
-            run();
-            call(options.on_thread_stop, errors);
+            run(errors);
             { const Body last = std::move(run); }  // what it held is gone before anybody goes on
             end->reached();
         });
@@ -99,12 +96,6 @@ private:
         std::condition_variable changed_;
         bool isReached_ = false;
     };
-
-    static void call(const std::function<void()>& hook, const ErrorChannel& errors) noexcept {
-        if (hook) {
-            guarded(errors, {}, hook);
-        }
-    }
 
     /// A name or a processor that the system refuses is reported; the thread works without.
     static void settle(const backend_options& options, const ErrorChannel& errors) {

@@ -331,6 +331,14 @@ private:
     }
 
     Key harvestLocked() noexcept {
+        try {
+            return tryHarvest();
+        } catch (const std::bad_alloc&) {
+            return 0;  // the lists of lanes could not grow: nothing was taken that is not written
+        }
+    }
+
+    Key tryHarvest() {
         const Harvesting scope(*this);
         const std::uint64_t rescue = rescueWanted_.load(std::memory_order_acquire);
         const auto now = std::chrono::steady_clock::now();

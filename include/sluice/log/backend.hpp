@@ -181,7 +181,6 @@ namespace detail {
 struct Access {
     static void leave(backend& which) { which.leave(); }
 
-
     /// Null for none.
     static std::shared_ptr<Engine> engine(const std::shared_ptr<backend>& of) noexcept {
         return of ? of->engine_ : nullptr;

@@ -1,3 +1,4 @@
+#include "support/crew.hpp"
 #include "support/log_sinks.hpp"
 #include "support/scale.hpp"
 #include "support/temporary_folder.hpp"
@@ -164,6 +165,48 @@ TEST_F(LogFork, WhileTheSinkOfOneBackEndUsesAnother) {
     EXPECT_TRUE(older->flush_wait());
     EXPECT_TRUE(newer->flush_wait());
     EXPECT_EQ(last->flushes(), flushes + 2);  // one by the fork, one by flush_wait()
+}
+
+TEST_F(LogFork, ASinkThatIsFlushedForItDoesNotWaitForItsOwnBackEnd) {
+    const auto writer = std::make_shared<backend>();
+    const auto sink = std::make_shared<test::CollectingSink>();
+    std::vector<bool> waited;
+    sink->onFlush = [&] { waited.push_back(writer->flush_wait()); };
+    async_logger logger("core", sink, writer);
+    inChild([] { return true; });
+    EXPECT_EQ(waited, std::vector<bool>{false});
+    sink->onFlush = nullptr;
+}
+
+TEST_F(LogFork, ASinkMayEndItsBackEndMeanwhile) {
+    test::Gate start;
+    backend_options options;
+    options.on_thread_start = [&] { start.pass(); };  // so it is the fork that calls the sink
+    std::atomic<bool> isOver{false};
+    options.on_thread_stop = [&] { isOver = true; };
+    const auto writer = std::make_shared<backend>(options);
+    const auto sink = std::make_shared<test::CollectingSink>();
+    bool isComplete = true;
+    sink->onLine = [&](const spdlog::details::log_msg&) { isComplete = writer->shutdown(); };
+    async_logger logger("core", sink, writer);
+    logger.info("text");
+    inChild([] { return true; });
+    EXPECT_EQ(sink->lines().size(), 1u);
+    EXPECT_FALSE(isComplete);
+    start.open();
+    test::awaitThat([&] { return isOver.load(); });
+}
+
+TEST_F(LogFork, DoesNotWaitForASinkThatWasGivenUp) {
+    const auto writer = std::make_shared<backend>();
+    const auto sink = std::make_shared<test::GatedSink>();
+    async_logger logger("core", sink, writer);
+    logger.info("held");
+    sink->gate.awaitArrival();
+    EXPECT_FALSE(writer->shutdown(std::chrono::milliseconds(1)));
+    inChild([&] { return !writer->flush_wait(); });
+    EXPECT_EQ(sink->gate.pending(), 1u);
+    sink->gate.open();
 }
 
 TEST_F(LogFork, TheChildTellsOnlyOfItsOwnDrops) {

@@ -122,8 +122,8 @@ public:
     }
 
     /// Nothing more is taken; the worker writes what there is, and ends. False when `atMost` passed
-    /// first: then what is left is not written. False, too, on the worker itself, which goes on
-    /// when its caller returns.
+    /// first: then what is left is not written. False, too, inside a harvest; what there is gets
+    /// written when the caller returns.
     bool close(std::chrono::nanoseconds atMost) {
         intake_.close();
         const bool isOver = endWorker(atMost);
@@ -138,7 +138,7 @@ public:
         const auto end = deadlineAfter<std::chrono::steady_clock>(atMost);
         const auto done = std::make_shared<Signal>();
         std::unique_ptr<Control> barrier = std::make_unique<Barrier>(loggers_, done);
-        if (isInHarvest() || !send(barrier)) {
+        if (isInHarvest() || isAbandoned_.load(std::memory_order_relaxed) || !send(barrier)) {
             return false;
         }
         // Where nobody else harvests, a logging thread may have held up the first try.
@@ -296,7 +296,7 @@ private:
     bool endWorker(std::chrono::nanoseconds atMost) {
         mayLeave_.store(true, std::memory_order_release);
         intake_.wake();
-        const bool isItself = worker_.isThisThread();
+        const bool isItself = harvested_ == this;
         if (!isItself && worker_.join(atMost)) {
             return true;
         }
@@ -448,13 +448,16 @@ private:
     /// What was logged until now is written by the parent alone: the child starts with nothing. In
     /// between no other thread writes, so no sink's lock is held, and no sink holds back a text
     /// that both would write. A sink that forks has a child whose only thread goes on in the sink.
+    /// A worker that was given up is not waited for.
     void settleForFork() noexcept override {
-        isForkedInside_ = harvested_ == this;
-        if (!isForkedInside_) {
+        // Relaxed: whoever gave up the worker has told the caller, or not yet.
+        isSettled_ = harvested_ != this && !isAbandoned_.load(std::memory_order_relaxed);
+        if (isSettled_) {
             takeTurn();
             harvestLocked();
-            intake_.resign();
+            const Harvesting scope(*this);
             static_cast<void>(loggers_.flush());
+            intake_.resign();
         }
     }
     void lockForFork() noexcept override {
@@ -468,7 +471,7 @@ private:
         unlockAfterFork();
     }
     void afterForkInChild() noexcept override {
-        if (isForkedInside_) {
+        if (!isSettled_) {
             afterForkInParent();
             return;
         }
@@ -485,13 +488,14 @@ private:
         isTelling_ = false;
         lastOverrunning_ = nullptr;
         toldOverrun_ = 0;
+        others_.store(0, std::memory_order_relaxed);  // relaxed: there is one thread
         loggers_.forEach([](LoggerState& logger) { logger.told = discardedOf(logger); });
     }
     void unlockAfterFork() noexcept {
         loggers_.unlock();
         controls_.unlock();
         restarting_.unlock();
-        if (!isForkedInside_) {
+        if (isSettled_) {
             harvesting_.unlock();
         }
     }
@@ -520,7 +524,7 @@ private:
     ControlList controls_;
     WorkerThread worker_;
     std::mutex restarting_;
-    bool isForkedInside_ = false;
+    bool isSettled_ = false;  // for the fork() that is under way
     std::atomic<std::uint64_t> rescueWanted_{0};
     std::atomic<bool> mayLeave_{false};
     std::atomic<bool> isAbandoned_{false};

@@ -23,7 +23,7 @@ namespace sluice::log::detail {
 
 /// Unlike a std::thread it can be waited for with a limit, and given up.
 ///
-/// One thread at a time may call the members but isThisThread(), which any thread may.
+/// One thread at a time may call the members.
 class WorkerThread {
 public:
     WorkerThread() = default;
@@ -47,10 +47,6 @@ public:
     }
 
     bool isRunning() const noexcept { return thread_ != nullptr; }
-
-    bool isThisThread() const noexcept {
-        return thread_ != nullptr && thread_->get_id() == std::this_thread::get_id();
-    }
 
     /// Waits until the thread has ended; false when `atMost` passed first.
     bool join(std::chrono::nanoseconds atMost) {

@@ -1,4 +1,6 @@
+#include "support/crew.hpp"
 #include "support/log_sinks.hpp"
+#include "support/rendezvous.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <sluice/log/backend.hpp>
@@ -107,6 +109,35 @@ TEST_F(LogLogger, FollowsChangesOfItsListOfSinks) {
 }
 
 // ---- flush
+
+TEST_F(LogLogger, TwoThreadsMayBeTheFirstAfterSuchAChange) {
+    const auto second = std::make_shared<CollectingSink>();
+    constexpr std::size_t rounds = 2000;
+    test::Rendezvous meet;
+    const auto log = [&] {
+        meet.arrive();
+        logger->info("text");
+        meet.arrive();
+    };
+    test::Crew crew;
+    crew.add([&] {
+        for (std::size_t i = 0; i < rounds; ++i) {
+            log();
+        }
+    });
+    crew.start();
+    for (std::size_t i = 0; i < rounds; ++i) {
+        logger->sinks().assign({sink});
+        if (i % 2 == 0) {
+            logger->sinks().push_back(second);
+        }
+        log();
+    }
+    crew.join();
+    ASSERT_TRUE(writer->flush_wait());
+    EXPECT_EQ(sink->lines().size(), 2 * rounds);
+    EXPECT_EQ(second->lines().size(), rounds);
+}
 
 TEST_F(LogLogger, FlushesOnceForEachCallAfterWhatWasLoggedBefore) {
     for (int i = 0; i < 5; ++i) {

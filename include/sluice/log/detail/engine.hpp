@@ -128,7 +128,11 @@ public:
         intake_.close();
         const bool isOver = endWorker(atMost);
         setMode(Mode::closed);
-        closeControls();
+        if (isOver) {
+            controls_.close();  // also when there never was a worker, as in the child of a fork
+        } else {
+            closeControls();
+        }
         return isOver;
     }
 

@@ -19,7 +19,7 @@
 ///
 /// The end: shutdown(), and the destructor, take nothing more, write everything taken before, and
 /// end the thread. Loggers may live on: what they log is refused, counted, and reported through
-/// their error handlers. A sink may end its own back end; then the rest is not waited for.
+/// their error handlers. A sink may end its own back end, or another; then nothing is waited for.
 ///
 /// Errors: what cannot be set up throws spdlog_ex.
 ///
@@ -69,7 +69,8 @@ public:
     }
 
     /// Takes no more records and waits until those taken are written. False when `timeout` passed
-    /// first, and what is left then is not written but counted. A second call does nothing.
+    /// first, and what is left then is not written but counted. From a sink or an error handler it
+    /// returns false at once, and the rest is written all the same. A second call does nothing.
     bool shutdown(std::chrono::nanoseconds timeout = no_limit) {
         const std::unique_lock<std::mutex> lock = lockToEnd();
         if (lock && !isEnded_) {

@@ -314,6 +314,30 @@ TEST(LogBackend, ASinkMayEndItWhileAnotherThreadDoes) {
     EXPECT_TRUE(hasReturned);
 }
 
+TEST(LogBackend, TwoMayBeEndedByEachOthersSinks) {
+    const test::Watchdog watchdog([](std::FILE*) {});
+    struct Side {
+        std::shared_ptr<backend> writer = std::make_shared<backend>();
+        std::shared_ptr<CollectingSink> sink = std::make_shared<CollectingSink>();
+        test::Gate gate;
+    };
+    Side one;
+    Side other;
+    const auto endBy = [](Side& from, backend& ended) {
+        from.sink->onLine = [&](const spdlog::details::log_msg&) {
+            from.gate.pass();
+            ended.shutdown();
+        };
+        loggerOf(from.writer, from.sink)->info("text");
+        from.gate.awaitArrival();
+    };
+    endBy(one, *other.writer);
+    endBy(other, *one.writer);
+    one.gate.open();
+    other.gate.open();
+    test::awaitThat([&] { return one.sink->lines().size() + other.sink->lines().size() == 2; });
+}
+
 TEST(LogBackend, WakesCallersThatWaitForRoomWhenItEnds) {
     backend_options options;
     options.queue_size = 2;

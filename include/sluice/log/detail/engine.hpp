@@ -300,11 +300,12 @@ private:
     bool endWorker(std::chrono::nanoseconds atMost) {
         mayLeave_.store(true, std::memory_order_release);
         intake_.wake();
-        const bool isItself = harvested_ == this;
-        if (!isItself && worker_.join(atMost)) {
+        // A sink that waited would wait for itself, or for another one that waits for it.
+        const bool mayWait = !isInHarvest();
+        if (mayWait && worker_.join(atMost)) {
             return true;
         }
-        if (!isItself) {
+        if (mayWait) {
             isAbandoned_.store(true, std::memory_order_relaxed);  // it tells nothing but to stop
             intake_.wake();
         }

@@ -9,9 +9,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace sluice::test {
 namespace {
@@ -62,6 +64,47 @@ TEST_F(LogAllocationTest, NeitherCallsNorTheBackEndAllocate) {
     await(6 * calls);
     EXPECT_EQ(count.allocations(), 0U);
     EXPECT_EQ(count.deallocations(), 0U);
+}
+
+TEST(LogMemoryTest, ABackEndWithoutMemoryForItsListsGoesOnWhenThereIsSome) {
+    std::atomic<bool> isShort{false};
+    log::backend_options options;
+    options.on_thread_start = [&isShort] { failAllocationsWhile(isShort); };
+    const auto by = std::make_shared<log::backend>(options);
+    const auto sink = std::make_shared<CountingSink>();
+    const auto logger = std::make_shared<log::async_logger>("log", sink, by);
+    logger->info("text");
+    ASSERT_TRUE(by->flush_wait());
+    isShort = true;
+    constexpr int count = 40;
+    std::vector<std::thread> threads;  // each has a lane, and there are more than were expected
+    for (int i = 0; i < count; ++i) {
+        threads.emplace_back([&] { logger->info("text"); });
+    }
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+    EXPECT_FALSE(by->flush_wait(std::chrono::milliseconds(20)));
+    isShort = false;
+    EXPECT_TRUE(by->flush_wait());
+    EXPECT_EQ(sink->records, 1 + count);
+}
+
+TEST(LogMemoryTest, AThreadWithoutMemoryForALaneLogsAllTheSame) {
+    std::atomic<bool> isShort{true};
+    const auto by = std::make_shared<log::backend>();
+    const auto sink = std::make_shared<CountingSink>();
+    const auto logger = std::make_shared<log::async_logger>("log", sink, by);
+    std::thread([&] {
+        failAllocationsWhile(isShort);
+        logger->info("text");
+        SLUICE_LOG_INFO(logger, "text {}", 1);
+        logger->info("{:>2000000}", 1);  // cannot even be formatted
+        isShort = false;
+        logger->info("text");
+    }).join();
+    EXPECT_TRUE(by->flush_wait());
+    EXPECT_EQ(sink->records, 3);
 }
 
 }  // namespace

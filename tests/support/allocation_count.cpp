@@ -11,7 +11,12 @@ std::atomic<std::size_t> allocationCount{0};
 std::atomic<std::size_t> deallocationCount{0};
 std::atomic<std::size_t> byteCount{0};
 
+thread_local const std::atomic<bool>* shortage = nullptr;
+
 void* allocate(std::size_t size, std::size_t alignment) noexcept {
+    if (shortage != nullptr && *shortage) {
+        return nullptr;
+    }
     allocationCount.fetch_add(1, std::memory_order_relaxed);
     byteCount.fetch_add(size, std::memory_order_relaxed);
     // aligned_alloc wants a multiple of the alignment, and never nothing.
@@ -109,6 +114,10 @@ void operator delete[](void* memory, std::align_val_t, const std::nothrow_t&) no
 }
 
 namespace sluice::test {
+
+void failAllocationsWhile(const std::atomic<bool>& isShort) noexcept {
+    shortage = &isShort;
+}
 
 AllocationCount::AllocationCount() noexcept
     : allocationsBefore_(allocationCount.load(std::memory_order_relaxed)),

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 
 namespace sluice::test {
@@ -25,5 +26,8 @@ private:
     std::size_t deallocationsBefore_;
     std::size_t bytesBefore_;
 };
+
+/// From now on the calling thread gets no memory from the global operator new while `isShort`.
+void failAllocationsWhile(const std::atomic<bool>& isShort) noexcept;
 
 }  // namespace sluice::test

@@ -19,7 +19,7 @@
 ///
 /// The end: shutdown(), and the destructor, take nothing more, write everything taken before, and
 /// end the thread. Loggers may live on: what they log is refused, counted, and reported through
-/// their error handlers. A sink may end its own back end; then the rest is not waited for.
+/// their error handlers. A sink may end its own back end, or another; then nothing is waited for.
 ///
 /// Errors: what cannot be set up throws spdlog_ex.
 ///
@@ -69,19 +69,15 @@ public:
     }
 
     /// Takes no more records and waits until those taken are written. False when `timeout` passed
-    /// first, and what is left then is not written but counted. A second call does nothing.
+    /// first, and what is left then is not written but counted. From a sink or an error handler it
+    /// returns false at once, and the rest is written all the same. A second call does nothing.
     bool shutdown(std::chrono::nanoseconds timeout = no_limit) {
-        std::unique_lock<std::mutex> lock(ending_, std::defer_lock);
-        if (!detail::Engine::isInHarvest()) {
-            lock.lock();
-        } else if (!lock.try_lock()) {
-            return false;  // whoever ends it waits for this sink
-        }
-        if (!isEnded_) {
+        const std::unique_lock<std::mutex> lock = lockToEnd();
+        if (lock && !isEnded_) {
             isEnded_ = true;
             isComplete_ = engine_->close(timeout);
         }
-        return isComplete_;
+        return lock && isComplete_;
     }
 
     /// Records that were overrun, and those that were discarded, since the last reset. Exact,
@@ -123,6 +119,23 @@ public:
 
 private:
     friend struct detail::Access;
+
+    /// The program ends: everything is written, and from now on whoever logs writes it.
+    void leave() {
+        const std::chrono::nanoseconds timeout = engine_->options().drain_timeout;
+        engine_->flushAndWait(timeout);
+        const std::unique_lock<std::mutex> lock = lockToEnd();
+        if (lock && !isEnded_) {
+            engine_->leave(timeout);
+        }
+    }
+
+    /// Not locked when somebody ends it and waits for the sink that is the caller.
+    std::unique_lock<std::mutex> lockToEnd() {
+        return detail::Engine::isInHarvest()
+                   ? std::unique_lock<std::mutex>(ending_, std::try_to_lock)
+                   : std::unique_lock<std::mutex>(ending_);
+    }
 
     static std::shared_ptr<detail::Engine> make(const backend_options& options) {
         using Limits = detail::IntakeOptions;
@@ -167,7 +180,7 @@ namespace detail {
 
 /// For what makes loggers.
 struct Access {
-    static const std::shared_ptr<Engine>& engine(const backend& of) noexcept { return of.engine_; }
+    static void leave(backend& which) { which.leave(); }
 
     /// Null for none.
     static std::shared_ptr<Engine> engine(const std::shared_ptr<backend>& of) noexcept {

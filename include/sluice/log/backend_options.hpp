@@ -31,7 +31,7 @@ struct backend_options {
     std::chrono::nanoseconds notice_interval = std::chrono::seconds(1);
 
     /// Called on the worker when it begins and before it ends. What they throw is reported on
-    /// stderr.
+    /// stderr. They may log as a sink may: without waiting for room.
     std::function<void()> on_thread_start;
     std::function<void()> on_thread_stop;
 

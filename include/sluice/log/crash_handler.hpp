@@ -74,11 +74,7 @@ private:
     static void handle(int signal) {
         const int savedErrno = errno;
         CrashHandler& self = instance();
-        // Relaxed: whoever is first rescues; the others, on threads that crash meanwhile, wait,
-        // too.
-        if (!self.isRescuing_.exchange(true, std::memory_order_relaxed)) {
-            Process::instance().forEach([](ProcessMember& member) { member.beginRescue(); });
-        }
+        Process::instance().forEach([](ProcessMember& member) { member.beginRescue(); });
         self.waitForRescue();
         // It comes again as soon as this handler has returned.
         sigaction(signal, &self.before_[static_cast<std::size_t>(signal)], nullptr);
@@ -102,7 +98,6 @@ private:
     }
 
     std::atomic<std::chrono::nanoseconds::rep> timeout_{0};
-    std::atomic<bool> isRescuing_{false};
     std::array<struct sigaction, signalCount> before_{};
 };
 

@@ -11,6 +11,7 @@
 
 #include <sluice/log/backend.hpp>
 #include <sluice/log/backend_options.hpp>
+#include <sluice/log/detail/process.hpp>
 
 #include <spdlog/details/registry.h>
 
@@ -26,7 +27,7 @@ namespace sluice::log {
 namespace detail {
 
 /// Lives for ever, since static objects may log whenever they are destroyed.
-class DefaultBackend {
+class DefaultBackend final : private ProcessMember {
 public:
     static DefaultBackend& instance() {
         static DefaultBackend* const forEver = new DefaultBackend;
@@ -35,11 +36,14 @@ public:
     }
 
     std::shared_ptr<backend> get() {
-        const std::lock_guard<std::mutex> lock(mutex_);
-        if (!backend_) {
-            backend_ = std::make_shared<backend>();
+        std::shared_ptr<backend> found = peek();
+        if (!found) {
+            // Under no lock: a fork() may wait for its thread. Of two that come here one is kept.
+            auto made = std::make_shared<backend>();
+            const std::lock_guard<std::mutex> lock(mutex_);
+            found = backend_ = backend_ ? backend_ : made;
         }
-        return backend_;
+        return found;
     }
 
     std::shared_ptr<backend> exchange(std::shared_ptr<backend> next) {
@@ -63,8 +67,7 @@ private:
         }
         ~AtExit() {
             if (const std::shared_ptr<backend> last = holder.peek()) {
-                last->flush_wait(Access::engine(*last)->options().drain_timeout);
-                Access::engine(*last)->leave(Access::engine(*last)->options().drain_timeout);
+                Access::leave(*last);
             }
         }
         AtExit(const AtExit&) = delete;
@@ -72,6 +75,16 @@ private:
 
         DefaultBackend& holder;
     };
+
+    DefaultBackend() { Process::instance().add(*this); }
+
+    // The child of a fork finds the mutex free.
+    void settleForFork() noexcept override {}
+    void lockForFork() noexcept override { mutex_.lock(); }
+    void afterForkInParent() noexcept override { mutex_.unlock(); }
+    void afterForkInChild() noexcept override { mutex_.unlock(); }
+    void beginRescue() noexcept override {}
+    bool isRescued() const noexcept override { return true; }
 
     std::mutex mutex_;
     std::shared_ptr<backend> backend_;

@@ -40,10 +40,12 @@
 #include <spdlog/details/os.h>
 #include <spdlog/logger.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -64,7 +66,7 @@ public:
           engine_(detail::Access::engine(by.lock())),
           policy_(policy),
           errors_(std::make_shared<detail::ErrorChannel>(name_, &custom_err_handler_)) {
-        refresh();
+        refresh(sinksKey());
     }
 
     async_logger(std::string name, spdlog::sinks_init_list sinks, const std::weak_ptr<backend>& by,
@@ -138,7 +140,7 @@ private:
         : logger(other), engine_(other.engine_), policy_(other.policy_) {
         name_ = std::move(name);
         errors_ = std::make_shared<detail::ErrorChannel>(name_, &custom_err_handler_);
-        refresh();
+        refresh(sinksKey());
     }
 
     template <class Write>
@@ -162,18 +164,35 @@ private:
         return level >= flush_level_.load(std::memory_order_relaxed) && level != spdlog::level::off;
     }
 
-    /// spdlog lets everybody change the list of sinks; the back end's copy follows it.
+    /// spdlog lets everybody change the list of sinks while nobody logs; the back end's copy
+    /// follows it with the next call. Several threads may make that one, so none looks at the copy
+    /// before it knows that it is the right one.
     const detail::LoggerHandle& handle() {
-        if (__builtin_expect(!handle_.state().has(sinks_), 0)) {
-            refresh();
+        const std::uint64_t wanted = sinksKey();
+        // Acquire: the handle was made before its key.
+        if (__builtin_expect(handleKey_.load(std::memory_order_acquire) != wanted, 0)) {
+            refresh(wanted);
         }
         return handle_;
     }
 
-    [[gnu::cold]] void refresh() {
-        if (engine_ != nullptr) {
+    [[gnu::cold]] void refresh(std::uint64_t wanted) {
+        const std::lock_guard<std::mutex> lock(refreshing_);
+        if (engine_ != nullptr && handleKey_.load(std::memory_order_relaxed) != wanted) {
             handle_ = detail::LoggerHandle(engine_, name_, sinks_, policy_, errors_);
+            handleKey_.store(wanted, std::memory_order_release);
         }
+    }
+
+    /// Differs from list to list, as far as 64 bits allow. Odd, as addresses of sinks are even, so
+    /// never 0.
+    std::uint64_t sinksKey() const noexcept {
+        std::uint64_t key = 1;
+        for (const spdlog::sink_ptr& sink : sinks_) {
+            key = (key ^ std::uint64_t{reinterpret_cast<std::uintptr_t>(sink.get())}) *
+                  0x9E3779B97F4A7C15U;  // 2^64 / golden ratio
+        }
+        return key;
     }
 
     /// Formats here, for the sinks and for the backtrace.
@@ -196,6 +215,8 @@ private:
     overflow_policy policy_;
     std::shared_ptr<detail::ErrorChannel> errors_;
     detail::LoggerHandle handle_;
+    std::atomic<std::uint64_t> handleKey_{0};  // the sinks that it was made for
+    std::mutex refreshing_;
 };
 
 }  // namespace sluice::log

@@ -90,6 +90,40 @@ TEST(LogBackend, CallsItsHooksOnTheThreadThatCallsTheSinks) {
     EXPECT_NE(seen[0].second, std::this_thread::get_id());
 }
 
+TEST(LogBackend, AHookMayLogAndDoesNotWaitForItsOwnThread) {
+    test::Gate isMade;
+    std::weak_ptr<backend> made;
+    std::weak_ptr<async_logger> logger;
+    std::vector<bool> flushed;
+    const auto use = [&] {
+        const auto by = made.lock();
+        for (int i = 0; i < 10; ++i) {
+            logger.lock()->info("from a hook");
+        }
+        flushed.push_back(by->flush_wait());
+    };
+    backend_options options;
+    options.queue_size = 4;
+    options.on_thread_start = [&] {
+        isMade.pass();
+        use();
+    };
+    options.on_thread_stop = use;
+    const auto writer = std::make_shared<backend>(options);
+    const auto sink = std::make_shared<CollectingSink>();
+    const auto owned = loggerOf(writer, sink);
+    Errors errors;
+    owned->set_error_handler(errors.handler());
+    made = writer;
+    logger = owned;
+    isMade.open();
+    EXPECT_TRUE(writer->flush_wait());
+    EXPECT_TRUE(writer->shutdown());
+    EXPECT_EQ(flushed, (std::vector<bool>{false, false}));
+    EXPECT_EQ(sink->texts().size() + writer->discard_counter() + writer->statistics().refused, 21u);
+    EXPECT_EQ(errors.texts().size(), 10u);
+}
+
 TEST(LogBackend, WorksWhenAHookThrows) {
     backend_options options;
     options.on_thread_start = [] { throw std::runtime_error("refused by a hook"); };
@@ -278,6 +312,30 @@ TEST(LogBackend, ASinkMayEndItWhileAnotherThreadDoes) {
     });
     other.join();
     EXPECT_TRUE(hasReturned);
+}
+
+TEST(LogBackend, TwoMayBeEndedByEachOthersSinks) {
+    const test::Watchdog watchdog([](std::FILE*) {});
+    struct Side {
+        std::shared_ptr<backend> writer = std::make_shared<backend>();
+        std::shared_ptr<CollectingSink> sink = std::make_shared<CollectingSink>();
+        test::Gate gate;
+    };
+    Side one;
+    Side other;
+    const auto endBy = [](Side& from, backend& ended) {
+        from.sink->onLine = [&](const spdlog::details::log_msg&) {
+            from.gate.pass();
+            ended.shutdown();
+        };
+        loggerOf(from.writer, from.sink)->info("text");
+        from.gate.awaitArrival();
+    };
+    endBy(one, *other.writer);
+    endBy(other, *one.writer);
+    one.gate.open();
+    other.gate.open();
+    test::awaitThat([&] { return one.sink->lines().size() + other.sink->lines().size() == 2; });
 }
 
 TEST(LogBackend, WakesCallersThatWaitForRoomWhenItEnds) {

@@ -89,6 +89,18 @@ TEST_F(LogCrashHandlerDeathTest, LeavesTheLastWordToAnEarlierHandler) {
     EXPECT_EQ(linesWritten(), lines);
 }
 
+TEST_F(LogCrashHandlerDeathTest, ASecondCrashIsOneToo) {
+    const auto crash = [this] {
+        std::signal(SIGFPE, [](int) {});  // the program survives it
+        std::signal(SIGABRT, SIG_DFL);
+        install_crash_handler(std::chrono::minutes(1));
+        raise(SIGFPE);
+        crashAfterLogging(file, [] { std::abort(); });
+    };
+    EXPECT_EXIT(crash(), testing::KilledBySignal(SIGABRT), "");
+    EXPECT_EQ(linesWritten(), lines);
+}
+
 TEST_F(LogCrashHandlerDeathTest, GivesUpInTimeWhenASinkWaitsForTheCrashedThread) {
     const auto crash = [] {
         forgetHandlers();

@@ -1,3 +1,4 @@
+#include "support/crew.hpp"
 #include "support/log_sinks.hpp"
 #include "support/scale.hpp"
 #include "support/temporary_folder.hpp"
@@ -29,6 +30,7 @@ void inChild(Work work) {
     const pid_t child = fork();
     ASSERT_GE(child, 0);
     if (child == 0) {
+        alarm(20);  // a child that hangs is ended
         _exit(work() ? 0 : 1);
     }
     int status = 0;
@@ -148,6 +150,123 @@ TEST_F(LogFork, AChildThatLogsNothingEndsItsBackEnd) {
         return isComplete;
     });
     EXPECT_TRUE(writer->flush_wait());
+}
+
+TEST_F(LogFork, WhileItsWorkerWaitsForWork) {
+    const auto writer = std::make_shared<backend>();
+    const auto sink = std::make_shared<test::CollectingSink>();
+    async_logger logger("core", sink, writer);
+    constexpr std::size_t rounds = 50;
+    for (std::size_t i = 0; i < rounds; ++i) {
+        // A lane that the worker has not seen yet, and one that has been left.
+        std::thread([&] { logger.info("text"); }).join();
+        inChild([] { return true; });
+    }
+    ASSERT_TRUE(writer->flush_wait());
+    EXPECT_EQ(sink->lines().size(), rounds);
+}
+
+TEST_F(LogFork, WhileTheSinkOfOneBackEndUsesAnother) {
+    const auto older = std::make_shared<backend>();
+    const auto newer = std::make_shared<backend>();
+    const auto last = std::make_shared<test::CollectingSink>();
+    const auto target = std::make_shared<async_logger>("target", last, newer);
+    const auto sink = std::make_shared<test::GatedSink>();
+    constexpr std::size_t flushes = 20000;
+    sink->onLine = [&](const spdlog::details::log_msg&) {
+        sink->gate.pass();
+        for (std::size_t i = 0; i < flushes; ++i) {
+            target->flush();
+        }
+    };
+    async_logger logger("core", sink, older);
+    logger.info("text");
+    sink->gate.awaitArrival();
+    sink->gate.open();
+    inChild([] { return true; });
+    EXPECT_TRUE(older->flush_wait());
+    EXPECT_TRUE(newer->flush_wait());
+    EXPECT_EQ(last->flushes(), flushes + 2);  // one by the fork, one by flush_wait()
+}
+
+TEST_F(LogFork, ASinkThatIsFlushedForItDoesNotWaitForItsOwnBackEnd) {
+    const auto writer = std::make_shared<backend>();
+    const auto sink = std::make_shared<test::CollectingSink>();
+    std::vector<bool> waited;
+    sink->onFlush = [&] { waited.push_back(writer->flush_wait()); };
+    async_logger logger("core", sink, writer);
+    inChild([] { return true; });
+    EXPECT_EQ(waited, std::vector<bool>{false});
+    sink->onFlush = nullptr;
+}
+
+TEST_F(LogFork, ASinkMayEndItsBackEndMeanwhile) {
+    test::Gate start;
+    backend_options options;
+    options.on_thread_start = [&] { start.pass(); };  // so it is the fork that calls the sink
+    std::atomic<bool> isOver{false};
+    options.on_thread_stop = [&] { isOver = true; };
+    const auto writer = std::make_shared<backend>(options);
+    const auto sink = std::make_shared<test::CollectingSink>();
+    bool isComplete = true;
+    sink->onLine = [&](const spdlog::details::log_msg&) { isComplete = writer->shutdown(); };
+    async_logger logger("core", sink, writer);
+    logger.info("text");
+    inChild([] { return true; });
+    EXPECT_EQ(sink->lines().size(), 1u);
+    EXPECT_FALSE(isComplete);
+    start.open();
+    test::awaitThat([&] { return isOver.load(); });
+}
+
+TEST_F(LogFork, DoesNotWaitForASinkThatWasGivenUp) {
+    const auto writer = std::make_shared<backend>();
+    const auto sink = std::make_shared<test::GatedSink>();
+    async_logger logger("core", sink, writer);
+    logger.info("held");
+    sink->gate.awaitArrival();
+    EXPECT_FALSE(writer->shutdown(std::chrono::milliseconds(1)));
+    inChild([&] { return !writer->flush_wait(); });
+    EXPECT_EQ(sink->gate.pending(), 1u);
+    sink->gate.open();
+}
+
+TEST_F(LogFork, TheChildTellsOnlyOfItsOwnDrops) {
+    backend_options options;
+    options.queue_size = 1;
+    options.notice_interval = std::chrono::nanoseconds::zero();
+    const auto writer = std::make_shared<backend>(options);
+    const auto sink = std::make_shared<test::CollectingSink>();
+    test::Gate gates[2];
+    std::size_t held = 0;
+    sink->onLine = [&](const spdlog::details::log_msg& message) {
+        if (message.payload == "held") {
+            gates[held++].pass();
+        }
+    };
+    async_logger oldest("oldest", sink, writer, overflow_policy::overrun_oldest);
+    async_logger newest("newest", sink, writer, overflow_policy::discard_new);
+    for (test::Gate& gate : gates) {  // what is in use is not overrun the first time
+        oldest.info("held");
+        gate.awaitArrival();
+        for (int i = 0; i < 5; ++i) {
+            oldest.info("overrun");
+            newest.info("discarded");
+        }
+        gate.open();
+        ASSERT_TRUE(writer->flush_wait());
+    }
+    ASSERT_GT(writer->overrun_counter(), 0u);
+    ASSERT_GT(writer->discard_counter(), 0u);
+    ASSERT_TRUE(writer->flush_wait());  // the notices, too
+    const std::size_t before = sink->lines().size();
+    inChild([&] {
+        oldest.info("child");
+        bool isRight = writer->flush_wait() && writer->flush_wait();
+        isRight = isRight && sink->lines().size() == before + 1;
+        isRight = isRight && writer->overrun_counter() + writer->discard_counter() == 0;
+        return isRight && writer->shutdown() && sink->lines().size() == before + 1;
+    });
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
+#include "support/crew.hpp"
 #include "support/log_sinks.hpp"
+#include "support/rendezvous.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <sluice/log/backend.hpp>
@@ -107,6 +109,35 @@ TEST_F(LogLogger, FollowsChangesOfItsListOfSinks) {
 }
 
 // ---- flush
+
+TEST_F(LogLogger, TwoThreadsMayBeTheFirstAfterSuchAChange) {
+    const auto second = std::make_shared<CollectingSink>();
+    constexpr std::size_t rounds = 2000;
+    test::Rendezvous meet;
+    const auto log = [&] {
+        meet.arrive();
+        logger->info("text");
+        meet.arrive();
+    };
+    test::Crew crew;
+    crew.add([&] {
+        for (std::size_t i = 0; i < rounds; ++i) {
+            log();
+        }
+    });
+    crew.start();
+    for (std::size_t i = 0; i < rounds; ++i) {
+        logger->sinks().assign({sink});
+        if (i % 2 == 0) {
+            logger->sinks().push_back(second);
+        }
+        log();
+    }
+    crew.join();
+    ASSERT_TRUE(writer->flush_wait());
+    EXPECT_EQ(sink->lines().size(), 2 * rounds);
+    EXPECT_EQ(second->lines().size(), rounds);
+}
 
 TEST_F(LogLogger, FlushesOnceForEachCallAfterWhatWasLoggedBefore) {
     for (int i = 0; i < 5; ++i) {
@@ -405,6 +436,48 @@ TEST_F(LogLogger, ASinkMayLogAlsoWhenTheLaneIsFull) {
     EXPECT_LT(inner, 20u);
     EXPECT_EQ(inner + small->discard_counter(), 20u);
     EXPECT_EQ(recursive->flushes(), 1u + 2u);
+}
+
+/// Notices when it goes before what it was given has been handed on.
+class FrailSink : public batch_sink {
+public:
+    explicit FrailSink(bool& wentUnended) : wentUnended_(wentUnended) {}
+    ~FrailSink() override { wentUnended_ = isOpen_; }
+    void log(const spdlog::details::log_msg& message) override { log_batch(&message, 1); }
+    void log_batch(const spdlog::details::log_msg*, std::size_t) override {
+        gate.pass();
+        isOpen_ = true;
+    }
+    void end_batch() override { isOpen_ = false; }
+    void flush() override {}
+    void set_pattern(const std::string&) override {}
+    void set_formatter(std::unique_ptr<spdlog::formatter>) override {}
+
+    test::Gate gate;
+
+private:
+    bool& wentUnended_;
+    bool isOpen_ = false;
+};
+
+TEST_F(LogLogger, ANoticeOfDropsIsHandedOnBeforeTheLoggersSinksGo) {
+    backend_options options;
+    options.queue_size = 1;
+    options.notice_interval = 1h;  // so the end of the logger is what tells
+    const auto small = std::make_shared<backend>(options);
+    bool wentUnended = false;
+    auto frail = std::make_shared<FrailSink>(wentUnended);
+    auto dropping =
+        std::make_shared<async_logger>("core", frail, small, overflow_policy::discard_new);
+    dropping->info("held");
+    frail->gate.awaitArrival();
+    dropping->info("dropped");
+    dropping.reset();
+    frail->gate.open();
+    frail.reset();
+    ASSERT_TRUE(small->flush_wait());
+    EXPECT_EQ(small->discard_counter(), 1u);
+    EXPECT_FALSE(wentUnended);
 }
 
 TEST_F(LogLogger, AnErrorHandlerMayLog) {

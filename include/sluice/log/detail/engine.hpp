@@ -35,6 +35,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -99,7 +100,11 @@ public:
     /// Starts the worker. One thread at a time may call this, leave() and close().
     void start() {
         setMode(Mode::worker);
-        worker_.start(options_, [engine = shared_from_this()] { engine->work(); });
+        worker_.start(options_, [engine = shared_from_this()](const ErrorChannel& errors) {
+            engine->runHook(engine->options_.on_thread_start, errors);
+            engine->work();
+            engine->runHook(engine->options_.on_thread_stop, errors);
+        });
     }
 
     /// The worker writes what there is, and ends; from now on whoever logs writes it, too. False
@@ -107,6 +112,7 @@ public:
     bool leave(std::chrono::nanoseconds atMost) {
         setMode(Mode::caller);
         if (endWorker(atMost)) {
+            attend();  // for what its last hook has logged
             return true;
         }
         intake_.close();
@@ -116,15 +122,15 @@ public:
     }
 
     /// Nothing more is taken; the worker writes what there is, and ends. False when `atMost` passed
-    /// first: then what is left is not written. False, too, on the worker itself, which goes on
-    /// when its caller returns.
+    /// first: then what is left is not written. False, too, inside a harvest; what there is gets
+    /// written when the caller returns.
     bool close(std::chrono::nanoseconds atMost) {
         intake_.close();
         forbidRestart();
         const bool isOver = endWorker(atMost);
         setMode(Mode::closed);
         if (isOver) {
-            controls_.close();
+            controls_.close();  // also when there never was a worker, as in the child of a fork
         } else {
             closeControls();
         }
@@ -137,7 +143,7 @@ public:
         const auto end = deadlineAfter<std::chrono::steady_clock>(atMost);
         const auto done = std::make_shared<Signal>();
         std::unique_ptr<Control> barrier = std::make_unique<Barrier>(loggers_, done);
-        if (isInHarvest() || !send(barrier)) {
+        if (isInHarvest() || isAbandoned_.load(std::memory_order_relaxed) || !send(barrier)) {
             return false;
         }
         // Where nobody else harvests, a logging thread may have held up the first try.
@@ -245,9 +251,35 @@ private:
             restart();
         }
         if (mode_.load(std::memory_order_seq_cst) == Mode::caller) {
-            const std::lock_guard<std::mutex> lock(harvesting_);
+            takeTurn();
             harvestLocked();
             intake_.resign();
+            harvesting_.unlock();
+        }
+    }
+
+    /// Locks for a harvest by another thread than the worker, which holds the lock when it waits.
+    void takeTurn() noexcept {
+        others_.fetch_add(1, std::memory_order_relaxed);  // relaxed: wake() publishes it
+        intake_.wake();
+        harvesting_.lock();
+        others_.fetch_sub(1, std::memory_order_relaxed);  // relaxed: a hint from now on
+    }
+
+    /// The worker waits for work, unless another thread wants to harvest.
+    void park() {
+        if (others_.load(std::memory_order_relaxed) != 0) {
+            return;
+        }
+        const std::lock_guard<std::mutex> lock(harvesting_);
+        intake_.waitForWork(std::chrono::steady_clock::now() + std::chrono::seconds(1));
+    }
+
+    /// As in a harvest, the hook does not wait for its own thread.
+    void runHook(const std::function<void()>& hook, const ErrorChannel& errors) noexcept {
+        if (hook) {
+            const Harvesting scope(*this);
+            guarded(errors, {}, hook);
         }
     }
 
@@ -268,11 +300,12 @@ private:
     bool endWorker(std::chrono::nanoseconds atMost) {
         mayLeave_.store(true, std::memory_order_release);
         intake_.wake();
-        const bool isItself = worker_.isThisThread();
-        if (!isItself && worker_.join(atMost)) {
+        // A sink that waited would wait for itself, or for another one that waits for it.
+        const bool mayWait = !isInHarvest();
+        if (mayWait && worker_.join(atMost)) {
             return true;
         }
-        if (!isItself) {
+        if (mayWait) {
             isAbandoned_.store(true, std::memory_order_relaxed);  // it tells nothing but to stop
             intake_.wake();
         }
@@ -311,6 +344,14 @@ private:
     }
 
     Key harvestLocked() noexcept {
+        try {
+            return tryHarvest();
+        } catch (const std::bad_alloc&) {
+            return 0;  // the lists of lanes could not grow: nothing was taken that is not written
+        }
+    }
+
+    Key tryHarvest() {
         const Harvesting scope(*this);
         const std::uint64_t rescue = rescueWanted_.load(std::memory_order_acquire);
         const auto now = std::chrono::steady_clock::now();
@@ -321,6 +362,7 @@ private:
             write(key);
             writer_.endBatch();
             control.run();
+            writer_.endBatch();  // while the sinks of what it wrote are there: it may end a logger
         });
         write(limit);
         writer_.endBatch();
@@ -342,7 +384,7 @@ private:
             if (last == 0 && mayLeave_.load(std::memory_order_acquire)) {
                 last = intake_.now();
             }
-            while (isForkWaiting_.load(std::memory_order_relaxed)) {  // relaxed: a plea
+            while (others_.load(std::memory_order_relaxed) != 0) {  // relaxed: a plea
                 std::this_thread::yield();
             }
             const std::uint64_t before = written();
@@ -353,7 +395,7 @@ private:
                 return;
             }
             if (pacing.shouldPark(written() - before)) {
-                intake_.waitForWork(std::chrono::steady_clock::now() + std::chrono::seconds(1));
+                park();
             }
         }
     }
@@ -422,16 +464,19 @@ private:
     /// What was logged until now is written by the parent alone: the child starts with nothing. In
     /// between no other thread writes, so no sink's lock is held, and no sink holds back a text
     /// that both would write. A sink that forks has a child whose only thread goes on in the sink.
-    void beforeFork() noexcept override {
-        isForkedInside_ = harvested_ == this;
-        if (!isForkedInside_) {
-            isForkWaiting_.store(true, std::memory_order_relaxed);
-            harvesting_.lock();
-            isForkWaiting_.store(false, std::memory_order_relaxed);
+    /// A worker that was given up is not waited for.
+    void settleForFork() noexcept override {
+        // Relaxed: whoever gave up the worker has told the caller, or not yet.
+        isSettled_ = harvested_ != this && !isAbandoned_.load(std::memory_order_relaxed);
+        if (isSettled_) {
+            takeTurn();
             harvestLocked();
-            intake_.resign();
+            const Harvesting scope(*this);
             static_cast<void>(loggers_.flush());
+            intake_.resign();
         }
+    }
+    void lockForFork() noexcept override {
         restarting_.lock();
         controls_.lock();
         loggers_.lock();
@@ -442,7 +487,7 @@ private:
         unlockAfterFork();
     }
     void afterForkInChild() noexcept override {
-        if (isForkedInside_) {
+        if (!isSettled_) {
             afterForkInParent();
             return;
         }
@@ -455,12 +500,18 @@ private:
             }
         }
         unlockAfterFork();
+        // What was dropped before is the parent's to tell.
+        isTelling_ = false;
+        lastOverrunning_ = nullptr;
+        toldOverrun_ = 0;
+        others_.store(0, std::memory_order_relaxed);  // relaxed: there is one thread
+        loggers_.forEach([](LoggerState& logger) { logger.told = discardedOf(logger); });
     }
     void unlockAfterFork() noexcept {
         loggers_.unlock();
         controls_.unlock();
         restarting_.unlock();
-        if (!isForkedInside_) {
+        if (isSettled_) {
             harvesting_.unlock();
         }
     }
@@ -489,8 +540,7 @@ private:
     ControlList controls_;
     WorkerThread worker_;
     std::mutex restarting_;
-    bool isForkedInside_ = false;
-    std::atomic<bool> isForkWaiting_{false};
+    bool isSettled_ = false;  // for the fork() that is under way
     std::atomic<std::uint64_t> rescueWanted_{0};
     std::atomic<bool> mayLeave_{false};
     std::atomic<bool> isAbandoned_{false};
@@ -498,6 +548,7 @@ private:
 
     // What who harvests uses, under the mutex.
     alignas(cacheLineSize) std::mutex harvesting_;
+    std::atomic<unsigned> others_{0};  // that want to harvest
     SinkWriter writer_;
     DisplayTime display_;
     std::atomic<std::uint64_t> written_{0};

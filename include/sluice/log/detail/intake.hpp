@@ -169,6 +169,7 @@ public:
     /// holds the watermark; then the call returns when that thread goes on, or after some 20 ms.
     /// Returns whether it was more than the time. Spins for some microseconds before it sleeps.
     bool waitForWork(TimePoint until) {
+        const typename RoleCheck<Platform>::Scope role(back_->role, oneBackEnd);
         if (back_->watermark.isStalled()) {
             return waitForStalled(until);
         }

@@ -42,15 +42,6 @@ public:
         }
     }
 
-    /// Whether these are the sinks, in this order.
-    bool has(const std::vector<spdlog::sink_ptr>& others) const noexcept {
-        bool same = sinks.size() == others.size();
-        for (std::size_t i = 0; same && i < sinks.size(); ++i) {
-            same = sinks[i].sink == others[i];
-        }
-        return same;
-    }
-
     bool hasSameSinks(const LoggerState& other) const noexcept {
         bool same = sinks.size() == other.sinks.size();
         for (std::size_t i = 0; same && i < sinks.size(); ++i) {

@@ -20,8 +20,10 @@ public:
     ProcessMember(const ProcessMember&) = delete;
     ProcessMember& operator=(const ProcessMember&) = delete;
 
-    /// Called in this order around fork(): nothing may be half done when the process is copied.
-    virtual void beforeFork() noexcept = 0;
+    /// Called in this order around fork(): nothing may be half done when the process is copied. The
+    /// second one when all have settled: what one still does in the first may need another.
+    virtual void settleForFork() noexcept = 0;
+    virtual void lockForFork() noexcept = 0;
     virtual void afterForkInParent() noexcept = 0;
     virtual void afterForkInChild() noexcept = 0;
 
@@ -80,7 +82,8 @@ private:
         static_cast<void>(pthread_atfork(
             [] {
                 instance().mutex_.lock();
-                instance().forEach([](ProcessMember& member) { member.beforeFork(); });
+                instance().forEach([](ProcessMember& member) { member.settleForFork(); });
+                instance().forEach([](ProcessMember& member) { member.lockForFork(); });
             },
             [] {
                 instance().forEach([](ProcessMember& member) { member.afterForkInParent(); });

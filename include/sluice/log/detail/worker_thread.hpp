@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// WorkerThread: the thread of a back end, with its name, its processor and its hooks.
+/// WorkerThread: the thread of a back end, with its name and its processor.
 
 #include <sluice/log/backend_options.hpp>
 #include <sluice/log/detail/error_channel.hpp>
@@ -9,7 +9,6 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -24,7 +23,7 @@ namespace sluice::log::detail {
 
 /// Unlike a std::thread it can be waited for with a limit, and given up.
 ///
-/// One thread at a time may call the members but isThisThread(), which any thread may.
+/// One thread at a time may call the members.
 class WorkerThread {
 public:
     WorkerThread() = default;
@@ -32,17 +31,15 @@ public:
     WorkerThread& operator=(const WorkerThread&) = delete;
     ~WorkerThread() { giveUp(); }
 
-    /// Runs `body` on a new thread, between the hooks of `options`. What `body` refers to must live
-    /// until it returns, also when the thread was given up. May throw std::system_error.
+    /// Runs `body(errors)` on a new thread. What it refers to must live until it returns, also when
+    /// the thread was given up. May throw std::system_error.
     template <class Body>
     void start(const backend_options& options, Body body) {
         auto end = std::make_shared<End>();
         thread_ = std::make_unique<std::thread>([&options, end, run = std::move(body)]() mutable {
             const ErrorChannel errors(options.thread_name, &noHandler);
             settle(options, errors);
-            call(options.on_thread_start, errors);
-            run();
-            call(options.on_thread_stop, errors);
+            run(errors);
             { const Body last = std::move(run); }  // what it held is gone before anybody goes on
             end->reached();
         });
@@ -50,10 +47,6 @@ public:
     }
 
     bool isRunning() const noexcept { return thread_ != nullptr; }
-
-    bool isThisThread() const noexcept {
-        return thread_ != nullptr && thread_->get_id() == std::this_thread::get_id();
-    }
 
     /// Waits until the thread has ended; false when `atMost` passed first.
     bool join(std::chrono::nanoseconds atMost) {
@@ -99,12 +92,6 @@ private:
         std::condition_variable changed_;
         bool isReached_ = false;
     };
-
-    static void call(const std::function<void()>& hook, const ErrorChannel& errors) noexcept {
-        if (hook) {
-            guarded(errors, {}, hook);
-        }
-    }
 
     /// A name or a processor that the system refuses is reported; the thread works without.
     static void settle(const backend_options& options, const ErrorChannel& errors) {

@@ -10,15 +10,6 @@
 namespace hostwatch {
 namespace {
 
-std::vector<std::string> linesOf(const std::string& file) {
-    std::ifstream stream(file);
-    std::vector<std::string> lines;
-    for (std::string line; std::getline(stream, line);) {
-        lines.push_back(line);
-    }
-    return lines;
-}
-
 TEST(EventLogTest, DoesNothingWithoutAFile) {
     EventLog none;
     none.started({});
@@ -35,6 +26,15 @@ TEST(EventLogTest, SaysInOneLineWhyItCannotBeOpened) {
 }
 
 #if defined(HOSTWATCH_HAS_SPDLOG)
+
+std::vector<std::string> linesOf(const std::string& file) {
+    std::ifstream stream(file);
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(stream, line);) {
+        lines.push_back(line);
+    }
+    return lines;
+}
 
 TEST(EventLogTest, WritesALineForEachEventInOrder) {
     const std::string file = ::testing::TempDir() + "hostwatch_event_log_test";

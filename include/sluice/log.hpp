@@ -17,4 +17,5 @@
 #include <sluice/log/logger.hpp>
 #include <sluice/log/overflow_policy.hpp>
 #include <sluice/log/pattern_formatter.hpp>
+#include <sluice/log/signal_scope.hpp>
 #include <sluice/log/statistics.hpp>

@@ -15,9 +15,9 @@
 /// - A record that is not taken, since the lane is full or the back end has ended, is counted; the
 ///   latter is also reported to the error handler, on the calling thread.
 /// - Times are printed so that they do not step back from line to line. Lines of a backtrace and
-///   times that the caller gave are printed as they are. Through a pointer to spdlog::logger a time
-///   that the caller gave is told from spdlog's own by its age: one that is later than the thread's
-///   last one and less than 10 ms old may be printed as up to 10 ms later.
+///   times that the caller gave are printed as they are. Through a pointer to spdlog::logger nobody
+///   can tell for sure whether a time is the caller's: one that is later than the thread's last and
+///   less than a second old may be printed as later. An own_time around the call tells.
 ///
 /// Who may call what: as with any logger of spdlog. In particular the error handler and the list of
 /// sinks are changed while nobody logs. Records in the back end do not mind when their logger goes.
@@ -25,7 +25,8 @@
 /// it dumps one.
 ///
 /// In a signal handler a log call is delivered or counted, and waits for nothing, if its arguments
-/// are formatted without a lock and without allocation, and if backtrace is off.
+/// are formatted without a lock and without allocation, and if backtrace is off. The first call of
+/// a thread allocates: see signal_scope.hpp.
 ///
 /// Cost: no allocation and no lock; the text is copied once, into the thread's lane.
 ///
@@ -50,6 +51,9 @@
 #include <vector>
 
 namespace sluice::log {
+
+/// In its scope the times that the calling thread's log calls give are printed as they are.
+using own_time = detail::OwnTime;
 
 class async_logger : public spdlog::logger {
 public:
@@ -91,7 +95,7 @@ public:
              spdlog::level::level_enum level, spdlog::string_view_t text) {
         const bool isEnabled = should_log(level);
         if (isEnabled || should_backtrace()) {
-            const detail::OwnTime scope;
+            const own_time scope;
             log_it_({time, source, name_, level, text}, isEnabled, should_backtrace());
         }
     }

@@ -49,18 +49,18 @@ TEST_F(LogDisplayTime, DoesNotStepBack) {
 }
 
 TEST_F(LogDisplayTime, ShowsThatARecordWaitedForRoom) {
-    clocksAt(1s);
-    EXPECT_EQ(show(900ms, 900ms), day + 900ms);
-    EXPECT_EQ(show(100ms, 950ms, RecordHead::none, true), day + 900ms);
+    clocksAt(10s);
+    EXPECT_EQ(show(9s, 9s), day + 9s);
+    EXPECT_EQ(show(1s, 9500ms, RecordHead::none, true), day + 9s);
 }
 
 TEST_F(LogDisplayTime, KeepsATimeThatIsTheCallers) {
-    clocksAt(1s);
-    EXPECT_EQ(show(900ms, 900ms), day + 900ms);
-    EXPECT_EQ(show(500ms, 901ms, RecordHead::keepsTime), day + 500ms);
-    EXPECT_EQ(show(500ms, 902ms), day + 500ms) << "so old is no time that was read in the call";
-    EXPECT_EQ(show(5s, 903ms), day + 5s) << "nor one that is still to come";
-    EXPECT_EQ(show(904ms, 904ms), day + 904ms) << "none of them changes what follows";
+    clocksAt(10s);
+    EXPECT_EQ(show(9s, 9s), day + 9s);
+    EXPECT_EQ(show(8900ms, 9s, RecordHead::keepsTime), day + 8900ms);
+    EXPECT_EQ(show(7s, 9100ms), day + 7s) << "so old is no time that was read in the call";
+    EXPECT_EQ(show(15s, 9200ms), day + 15s) << "nor one that is still to come";
+    EXPECT_EQ(show(9300ms, 9300ms), day + 9300ms) << "none of them changes what follows";
 }
 
 TEST_F(LogDisplayTime, TellsTheTimeOfARecordWithoutOneByItsStamp) {

@@ -119,6 +119,27 @@ TEST_F(LogFork, WhileThreadsLog) {
     EXPECT_EQ(std::set<std::string>(lines.begin(), lines.end()).size(), lines.size());
 }
 
+TEST_F(LogFork, ASinkMayFork) {
+    const auto sink = std::make_shared<test::CollectingSink>();
+    int status = -1;
+    sink->onLine = [&](const spdlog::details::log_msg&) {
+        const pid_t child = fork();
+        if (child == 0) {
+            _exit(7);
+        }
+        waitpid(child, &status, 0);
+    };
+    const auto writer = std::make_shared<backend>();
+    async_logger logger("core", sink, writer);
+    logger.info("one");
+    ASSERT_TRUE(writer->flush_wait());
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7) << "status " << status;
+    sink->onLine = nullptr;
+    logger.info("two");
+    ASSERT_TRUE(writer->flush_wait());
+    EXPECT_EQ(sink->texts(), (std::vector<std::string>{"one", "two"}));
+}
+
 TEST_F(LogFork, AChildThatLogsNothingEndsItsBackEnd) {
     auto writer = std::make_shared<backend>();
     async_logger logger("core", std::make_shared<test::CollectingSink>(), writer);

@@ -377,6 +377,19 @@ TEST_F(LogLogger, ATimeOfTheCallersIsPrintedAsItIs) {
     EXPECT_LT(lines[4].time, future);
 }
 
+TEST_F(LogLogger, OwnTimesAreKeptThroughABasePointer) {
+    spdlog::logger& base = *logger;
+    const auto time = spdlog::details::os::now();
+    logger->info("now");
+    {
+        const own_time scope;
+        { const own_time nested; }
+        base.log(time, spdlog::source_loc{}, spdlog::level::info, "own");
+    }
+    ASSERT_TRUE(writer->flush_wait());
+    EXPECT_EQ(sink->lines().at(1).time, time);
+}
+
 TEST_F(LogLogger, PrintedTimesOfAllThreadsDoNotStepBack) {
     std::vector<std::thread> threads;
     for (int i = 0; i < 8; ++i) {

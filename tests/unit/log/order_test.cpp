@@ -6,6 +6,7 @@
 #include <sluice/log/async_sink.hpp>
 #include <sluice/log/backend.hpp>
 #include <sluice/log/logger.hpp>
+#include <sluice/log/signal_scope.hpp>
 
 #include <gtest/gtest.h>
 
@@ -147,6 +148,7 @@ async_logger* loggerOfHandler = nullptr;
 std::atomic<std::size_t> handled{0};
 
 void logInHandler(int) {
+    const signal_scope scope;
     loggerOfHandler->info("handler");
     handled.fetch_add(1, std::memory_order_relaxed);  // relaxed: a count
 }

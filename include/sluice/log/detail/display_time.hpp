@@ -38,7 +38,7 @@ public:
             isSet_ = true;
         }
         now_ = Moment{key, steady, wall};
-        if (shown_ > wall + tolerance) {
+        if (shown_ > wall + latest) {
             shown_ = time_point{};  // the clock was set back
         }
     }
@@ -58,13 +58,15 @@ public:
 
 private:
     /// No time that was read in the log call is so much older than the stamp, unless the call
-    /// waited, or so much later than the clock.
-    static constexpr std::chrono::milliseconds tolerance{10};
+    /// waited for room: that would be a thread that did not run for so long.
+    static constexpr std::chrono::seconds oldest{1};
+    /// Nor so much later than the clock.
+    static constexpr std::chrono::milliseconds latest{10};
 
     /// Whether the time is not that of the call.
     bool isOwn(const RecordHead& head, Key key, bool hasWaited) const noexcept {
-        return (head.flags & RecordHead::keepsTime) != 0 || head.time > now_.wall + tolerance ||
-               (!hasWaited && head.time + tolerance < at(key));
+        return (head.flags & RecordHead::keepsTime) != 0 || head.time > now_.wall + latest ||
+               (!hasWaited && head.time + oldest < at(key));
     }
 
     struct Moment {

@@ -126,6 +126,7 @@ public:
     /// written when the caller returns.
     bool close(std::chrono::nanoseconds atMost) {
         intake_.close();
+        forbidRestart();
         const bool isOver = endWorker(atMost);
         setMode(Mode::closed);
         if (isOver) {
@@ -265,12 +266,8 @@ private:
         others_.fetch_sub(1, std::memory_order_relaxed);  // relaxed: a hint from now on
     }
 
-    /// The worker waits for work, or lets another thread harvest.
+    /// The worker waits for work, or until another thread takes its turn.
     void park() {
-        if (others_.load(std::memory_order_relaxed) != 0) {
-            std::this_thread::yield();
-            return;
-        }
         const std::lock_guard<std::mutex> lock(harvesting_);
         intake_.waitForWork(std::chrono::steady_clock::now() + std::chrono::seconds(1));
     }
@@ -313,8 +310,16 @@ private:
         return false;
     }
 
-    /// Controls are taken as long as somebody comes for them: until there is neither a worker nor a
-    /// caller that would. Of closeControls() and the worker's end, whichever comes second closes.
+    /// A forked child that has not logged yet needs no worker any more.
+    void forbidRestart() noexcept {
+        const std::lock_guard<std::mutex> lock(restarting_);
+        if (mode_.load(std::memory_order_seq_cst) == Mode::nobody) {
+            setMode(Mode::closed);
+        }
+    }
+
+    /// Controls are taken as long as somebody comes for them. A worker that was given up still
+    /// does: of giving it up and its end, whichever comes second closes the list.
     void closeControls() noexcept {
         if (isClosing_.exchange(true, std::memory_order_acq_rel)) {
             controls_.close();
@@ -375,6 +380,9 @@ private:
         for (;;) {
             if (last == 0 && mayLeave_.load(std::memory_order_acquire)) {
                 last = intake_.now();
+            }
+            while (last == 0 && others_.load(std::memory_order_relaxed) != 0) {  // relaxed: a plea
+                std::this_thread::yield();
             }
             const std::uint64_t before = written();
             const Key reached = harvest();

@@ -46,8 +46,8 @@ struct RecordExtra {
 /// In its scope the calling thread gives its records times of its own.
 class OwnTime {
 public:
-    OwnTime() noexcept { isOwn_ = true; }
-    ~OwnTime() { isOwn_ = false; }
+    OwnTime() noexcept : before_(isOwn_) { isOwn_ = true; }
+    ~OwnTime() { isOwn_ = before_; }
     OwnTime(const OwnTime&) = delete;
     OwnTime& operator=(const OwnTime&) = delete;
 
@@ -64,6 +64,8 @@ public:
     }
 
 private:
+    const bool before_;
+
     inline static thread_local bool isOwn_ = false;
     inline static thread_local spdlog::log_clock::rep last_ = 0;
 };

@@ -266,11 +266,8 @@ private:
         others_.fetch_sub(1, std::memory_order_relaxed);  // relaxed: a hint from now on
     }
 
-    /// The worker waits for work, unless another thread wants to harvest.
+    /// The worker waits for work, or until another thread takes its turn.
     void park() {
-        if (others_.load(std::memory_order_relaxed) != 0) {
-            return;
-        }
         const std::lock_guard<std::mutex> lock(harvesting_);
         intake_.waitForWork(std::chrono::steady_clock::now() + std::chrono::seconds(1));
     }
@@ -384,7 +381,7 @@ private:
             if (last == 0 && mayLeave_.load(std::memory_order_acquire)) {
                 last = intake_.now();
             }
-            while (others_.load(std::memory_order_relaxed) != 0) {  // relaxed: a plea
+            while (last == 0 && others_.load(std::memory_order_relaxed) != 0) {  // relaxed: a plea
                 std::this_thread::yield();
             }
             const std::uint64_t before = written();

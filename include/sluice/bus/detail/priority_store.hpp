@@ -93,7 +93,7 @@ public:
     std::size_t serve(const Arrived& arrived, const Handle& handle, std::size_t max,
                       bool isToFindAll, bool& mayLook) {
         bool hasFoundAll = false;
-        if (isToFindAll || (knowsMessage() ? !knowsWhoIsNext() : mayLook)) {
+        if (isToFindAll || isToLook(mayLook)) {
             hasFoundAll = look(arrived);
             mayLook = mayLook && !hasFoundAll;
         }
@@ -210,13 +210,16 @@ private:
                            [](const List& list) { return !list.isEmpty(); });
     }
 
-    /// Whether what it knows can be overtaken only by announced messages. Then the consumer works
-    /// through that; a look would take the lines away that publishers are writing, and later all of
-    /// them cross at once.
-    [[nodiscard]] bool knowsWhoIsNext() noexcept {
+    /// Whether to look before it serves. Not while what it knows can be overtaken only by announced
+    /// messages: then the consumer works through that; a look would take the lines away that
+    /// publishers are writing, and later all of them cross at once.
+    [[nodiscard]] bool isToLook(bool mayLook) noexcept {
         const Turn turn(lock_);
-        return Traits::service == Service::strict && held_.isEmpty() &&
-               listOf(Priority::low).isEmpty() && knowsMessage();
+        if (!knowsMessage()) {
+            return mayLook;
+        }
+        return Traits::service != Service::strict || !held_.isEmpty() ||
+               !listOf(Priority::low).isEmpty();
     }
 
     /// False when there is more to look for.

@@ -88,6 +88,9 @@ public:
         run_.clear();
         printed_.clear();
         text_.clear();
+        if (text_.capacity() > keptText) {
+            text_ = spdlog::memory_buf_t();
+        }
     }
 
     /// The harvest is over: batch sinks hand on what they have formatted.
@@ -108,6 +111,9 @@ public:
 
 private:
     using Message = spdlog::details::log_msg;
+
+    /// Room for the text of deferred records that is kept from one run to the next, in bytes.
+    static constexpr std::size_t keptText = std::size_t{1} << 20U;
 
     /// A batch sink that has got records since the last end_batch().
     struct Used {

@@ -39,11 +39,11 @@ namespace sluice::log {
 class async_sink final : public spdlog::sinks::sink {
 public:
     /// Takes over `sinks`, each with its level and its form. Throws spdlog_ex without a back end.
-    async_sink(std::vector<spdlog::sink_ptr> sinks, const std::shared_ptr<backend>& by,
+    async_sink(const std::vector<spdlog::sink_ptr>& sinks, const std::shared_ptr<backend>& by,
                overflow_policy policy = overflow_policy::block)
         : engine_(existing(by)),
           policy_(policy),
-          errors_(std::make_shared<detail::ErrorChannel>("async_sink", &error_handler_)),
+          errors_(std::make_shared<detail::ErrorChannel>("async_sink", &errorHandler_)),
           handle_(engine_, std::string(), sinks, policy, errors_) {}
 
     explicit async_sink(spdlog::sink_ptr wrapped,
@@ -55,7 +55,7 @@ public:
     async_sink& operator=(const async_sink&) = delete;
     ~async_sink() override { errors_->release(); }
 
-    void set_error_handler(spdlog::err_handler handler) { error_handler_ = std::move(handler); }
+    void set_error_handler(spdlog::err_handler handler) { errorHandler_ = std::move(handler); }
 
     void log(const spdlog::details::log_msg& message) override {
         const detail::RecordText text(message, message.logger_name);
@@ -118,7 +118,7 @@ private:
 
     const std::shared_ptr<detail::Engine> engine_;
     const overflow_policy policy_;
-    spdlog::err_handler error_handler_;
+    spdlog::err_handler errorHandler_;
     const std::shared_ptr<detail::ErrorChannel> errors_;
     const detail::LoggerHandle handle_;
 };

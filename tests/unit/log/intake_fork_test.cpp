@@ -18,7 +18,6 @@
 namespace sluice::test {
 namespace {
 
-using log::detail::endOfTime;
 using log::detail::IntakeTraits;
 using log::detail::Key;
 using log::detail::Posted;

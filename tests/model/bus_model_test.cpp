@@ -225,6 +225,23 @@ void urgentStaysInOrder() {
              [&] { serveSome(store, 2, InOrder()); });
 }
 
+/// The same with two that are published at once.
+void urgentBatchStaysInOrder() {
+    Store<4> store;
+    parallel(
+        [&] {
+            int number = 0;
+            const auto fill = [&number](Content& content) {
+                content.number.set(number++);
+                return false;
+            };
+            for (std::size_t left = 2; left != 0;) {
+                left -= store.publish(Priority::high, left, fill).count;
+            }
+        },
+        [&] { serveSome(store, 2, InOrder()); });
+}
+
 /// The announcement of one message must not stand in for that of another, whose publisher has been
 /// stopped.
 void eachUrgentOneIsAnnounced() {
@@ -368,6 +385,7 @@ TEST(BusModelTest, UrgentMessagesAreFoundAndNothingIsLost) {
     EXPECT_TRUE(holds(nothingIsLostOutOfTurn));
     EXPECT_TRUE(holds(urgentContentIsVisible));
     EXPECT_TRUE(holds(urgentStaysInOrder));
+    EXPECT_TRUE(holds(urgentBatchStaysInOrder));
     EXPECT_TRUE(holds(eachUrgentOneIsAnnounced));
 }
 

@@ -178,7 +178,7 @@ public:
     }
 
     /// Calls arrived(slot, arrival) for messages of high priority, whether or not those before
-    /// them have arrived.
+    /// them have arrived. Each must have had a claim of its own: see E5.
     template <class Arrived>
     void takeUrgent(Arrived&& arrived) {
         // E5 urgent: who sees a claim sees the marks of all claims that its publisher had made

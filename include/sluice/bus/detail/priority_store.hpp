@@ -38,11 +38,14 @@ public:
 
     // ---- Publishers
 
-    /// Lets in as many of `count` messages as there is room for, and has fill(envelope) build
-    /// each, which returns whether the consumer is to see it as soon as it is found.
+    /// Lets in as many of `count` messages as there is room for, of high priority one at most, and
+    /// has fill(envelope) build each, which returns whether the consumer is to see it as soon as it
+    /// is found.
     template <class Fill>
     Published publish(Priority priority, std::size_t count, Fill&& fill) {
-        const typename Ring::Claim claim = ring_.claim(limitOf<Traits>(priority), count);
+        // What is taken out of turn keeps its order from claim to claim, not within one.
+        const std::size_t most = priority == Priority::high ? 1 : count;
+        const typename Ring::Claim claim = ring_.claim(limitOf<Traits>(priority), most);
         if (claim.answer != Ring::Answer::admitted) {
             return {claim.answer == Ring::Answer::closed ? PublishResult::closed
                     : claim.used >= capacity()           ? PublishResult::full

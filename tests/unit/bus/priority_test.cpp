@@ -174,5 +174,29 @@ TEST(BusPriorityTest, StoppedPublisherHoldsUpOthersWhenTheRingHasComeRound) {
     EXPECT_EQ(fillUp(bus, Priority::high, result), bus.capacity());
 }
 
+// The place of a message that was taken out of turn comes first, and another message behind it.
+TEST(BusPriorityTest, WhatWasTakenOutOfTurnHidesNothing) {
+    using SlowBus = Bus<Messages<Sample, std::vector<int>, Counted>, DeepTraits<10>>;
+    struct Stop {
+        SlowBus& bus;
+        operator std::vector<int>() const {
+            EXPECT_EQ(bus.publish(Sample{}, Priority::high), PublishResult::ok);
+            EXPECT_EQ(bus.process(), 1U);
+            EXPECT_EQ(bus.publish(Counted(1)), PublishResult::ok);
+            return {};
+        }
+    };
+    {
+        SlowBus bus;
+        EXPECT_EQ(bus.emplace<std::vector<int>>(Stop{bus}), PublishResult::ok);
+        EXPECT_EQ(bus.process(1), 1U);
+        EXPECT_EQ(bus.process(), 1U);
+        EXPECT_EQ(bus.emplace<std::vector<int>>(Stop{bus}), PublishResult::ok);
+        EXPECT_EQ(bus.process(1), 1U);
+        EXPECT_EQ(Counted::alive, 1);
+    }
+    EXPECT_EQ(Counted::alive, 0) << "the destructor finds it, too";
+}
+
 }  // namespace
 }  // namespace sluice

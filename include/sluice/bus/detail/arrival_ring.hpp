@@ -163,11 +163,13 @@ public:
     /// not been passed.
     template <class Arrived>
     void drain(Arrived&& arrived, std::size_t max) {
-        for (std::size_t count = batch; count == batch && max != 0; max -= count) {
-            count = countArrived(std::min(max, batch));
+        for (bool isMore = true; isMore && max != 0;) {
+            const std::size_t most = std::min(max, batch);
+            const std::size_t count = countArrived(most);
             for (std::size_t i = 0; i < count; ++i) {
-                passOne(arrived);
+                max -= passOne(arrived) ? 1 : 0;
             }
+            isMore = count == most;
         }
     }
 
@@ -325,20 +327,22 @@ private:
         return count;
     }
 
+    /// False when the message there was taken out of turn.
     template <class Arrived>
-    void passOne(Arrived& arrived) {
+    bool passOne(Arrived& arrived) {
         const Index position = std::exchange(arrived_, Positions::next(arrived_));
         const Turn turn = turnAt(position).load(std::memory_order_relaxed);  // own variable
         const Slot slot = slotOf(turn);
         if ((turn & taken) != 0) {
             // One lap later the place may be looked at before it has been written.
             turnAt(position).store(turnOf(slot), std::memory_order_relaxed);  // own variable
-            return;
+            return false;
         }
         const Arrival arrival =
             arrivalOf(slots_[slot].mark.load(std::memory_order_acquire));  // E1 publish
         noteTaken(arrival.priority);
         arrived(slot, arrival);
+        return true;
     }
 
     void noteTaken(Priority priority) noexcept {

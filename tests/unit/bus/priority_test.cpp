@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstddef>
 #include <vector>
 
@@ -111,6 +112,40 @@ TEST(BusPriorityTest, LowIsServedHoweverManyHighOnesCome) {
                     }),
                     100);
     EXPECT_EQ(lowCameAfter, 5);
+}
+
+// Whatever is queued, and however the consumer asks for it.
+TEST(BusPriorityTest, WeightsBoundTheWaitOfEachPriority) {
+    constexpr std::array<Priority, priorityCount> all{Priority::low, Priority::medium,
+                                                      Priority::high};
+    constexpr std::array<int, priorityCount> twiceTheOthers{12, 10, 6};
+    for (const std::size_t max : {std::size_t{1}, std::size_t{5}, unlimited}) {
+        for (const Priority queued : all) {
+            for (const Priority newcomer : all) {
+                if (newcomer == queued) {
+                    continue;
+                }
+                Bus<TestMessages, Weighted> bus;
+                for (int i = 0; i < 60; ++i) {
+                    ASSERT_EQ(bus.publish(Sample{0}, queued), PublishResult::ok);
+                }
+                int handled = 0;
+                int wait = 0;
+                const auto visit = partial([&](Sample& sample) {
+                    if (sample.value != 0) {
+                        wait = handled - sample.value;
+                    } else if (++handled == 10) {
+                        ASSERT_EQ(bus.publish(Sample{handled}, newcomer), PublishResult::ok);
+                    }
+                });
+                while (bus.processWith(visit, max) != 0) {
+                }
+                EXPECT_LE(wait, twiceTheOthers[static_cast<std::size_t>(newcomer)])
+                    << toString(newcomer) << " behind " << toString(queued) << ", " << max
+                    << " at a time";
+            }
+        }
+    }
 }
 
 // A publisher that is stopped in the middle, while others go on.

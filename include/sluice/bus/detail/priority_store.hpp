@@ -20,8 +20,8 @@ namespace sluice::detail {
 /// A message stays in the slot that it was built in. What arrives is sorted into a list for each
 /// priority, which publishers never see; so they have one order to agree on and one
 /// compare-exchange to pay, and all priorities share the slots. The consumer looks for arrivals
-/// when it runs out of what it knows, when urgent ones are announced, and now and then before it
-/// serves low priority.
+/// when it runs out of what it knows, when urgent ones are announced, now and then before it serves
+/// low priority, and at the end of a round of the weighted service.
 ///
 /// Where publishers may drop messages, a spin lock guards the consumer's side. It is held while
 /// arrivals are sorted and a slot is chosen or given back, never while a handler runs.
@@ -237,7 +237,7 @@ private:
                 releaseHeld();
                 return true;
             }
-            if (listOf(Priority::low).isEmpty()) {
+            if (Traits::service == Service::strict && listOf(Priority::low).isEmpty()) {
                 return false;
             }
         }
@@ -256,6 +256,9 @@ private:
         const Turn turn(lock_);
         if (__builtin_expect(ring_.isUrgent(), 0)) {
             fetchUrgent(arrived);
+        }
+        if (service_.isRoundOver(lists_) && knowsMessage()) {
+            sortArrivals(arrived);  // those of the others that have come in this round
         }
         Priority priority = Priority::medium;
         bool found = service_.pick(lists_, priority);

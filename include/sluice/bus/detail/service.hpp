@@ -13,6 +13,12 @@ namespace sluice::detail {
 /// Whose turn it is: the highest priority that has a message.
 class StrictService {
 public:
+    /// There are no rounds.
+    template <class Lists>
+    static constexpr bool isRoundOver(const Lists&) noexcept {
+        return false;
+    }
+
     /// False when none has.
     template <class Lists>
     bool pick(const Lists& lists, Priority& priority) noexcept {
@@ -31,10 +37,18 @@ public:
 /// The highest priority that has a message and credit left in this round. The round ends when
 /// nobody who has credit has a message. So a message at the head of its list waits for at most the
 /// weights of the other priorities, twice: for what they have left of this round, and for what
-/// those above it get of the next one.
+/// those above it get of the next one. As long as the lists are brought up to date at the end of
+/// each round.
 template <class Traits>
 class WeightedService {
 public:
+    /// Whether nobody who has credit has a message.
+    template <class Lists>
+    [[nodiscard]] bool isRoundOver(const Lists& lists) const noexcept {
+        Priority priority = Priority::medium;
+        return !pickWithCredit(lists, priority);
+    }
+
     template <class Lists>
     bool pick(const Lists& lists, Priority& priority) noexcept {
         if (pickWithCredit(lists, priority)) {

@@ -112,5 +112,23 @@ TEST(BusStatisticsTest, HighWaterIsTheMostThatWereThereAtOnce) {
     EXPECT_EQ(bus.statistics().highWater, 7U);
 }
 
+#if defined(__cpp_exceptions)
+TEST(BusStatisticsTest, VisitorThatThrowsEndsTheHarvestAndNotTheAccounts) {
+    TestBus<10> bus;
+    for (int i = 0; i < 3; ++i) {
+        ASSERT_EQ(bus.publish(Sample{i}), PublishResult::ok);
+    }
+    const auto visit = partial([](Sample& sample) {
+        if (sample.value == 1) {
+            throw 1;
+        }
+    });
+    EXPECT_THROW(bus.processWith(visit), int);
+    EXPECT_EQ(bus.statistics().of(0, Priority::medium).delivered, 2U);
+    EXPECT_EQ(bus.statistics().of(0, Priority::medium).failed, 1U);
+    EXPECT_EQ(bus.statistics().times[1].count, 2U);
+}
+#endif
+
 }  // namespace
 }  // namespace sluice

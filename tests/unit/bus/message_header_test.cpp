@@ -212,6 +212,29 @@ TEST(BusHeaderTest, StampDoesNotWaitForTheHandler) {
     }
 }
 
+#if defined(__cpp_exceptions)
+// Each is handled in a harvest of its own, and the clock is read after each of these.
+TEST(BusHeaderTest, StampDoesNotWaitForHandlersThatThrow) {
+    Bus<TestMessages, HandTraits<TimeStamp::cached>> bus;
+    HandClock::time = 1000;
+    lookInVain(bus, 10);
+    const HandClock::rep before = HandClock::time;
+    for (int i = 0; i < 6; ++i) {
+        ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    }
+    HandClock::rep stamp = 0;
+    const auto failing = partial([&](Sample&, const auto& header) {
+        stamp = header.timeStamp.time_since_epoch().count();
+        HandClock::time += 100'000;
+        throw 1;
+    });
+    for (int i = 0; i < 6; ++i) {
+        EXPECT_THROW(bus.processWith(failing), int);
+        EXPECT_LE(stamp, before);
+    }
+}
+#endif
+
 // Published after the consumer has looked, and before it reads the clock.
 TEST(BusHeaderTest, StampIsNotLaterThanThePublication) {
     Bus<TestMessages, HandTraits<TimeStamp::cached>> bus;

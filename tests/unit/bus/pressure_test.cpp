@@ -68,6 +68,19 @@ TEST(BusPressureTest, ObserverHearsOfEachChangeOnce) {
                                                              {P::full, P::normal}}));
 }
 
+#if defined(__cpp_exceptions)
+TEST(BusPressureTest, ObserverHearsOfWhatAThrowingVisitorHasBroughtAbout) {
+    Watcher watcher;
+    Bus<TestMessages, Watched> bus(watcher);
+    PublishResult result = PublishResult::ok;
+    ASSERT_EQ(fillUp(bus, Priority::low, result), 6U);
+    EXPECT_THROW(bus.processWith(partial([](Sample&) { throw 1; })), int);
+    using P = Pressure;
+    EXPECT_EQ(watcher.changes,
+              (std::vector<std::pair<P, P>>{{P::normal, P::warning}, {P::warning, P::normal}}));
+}
+#endif
+
 TEST(BusPressureTest, NamesAreReadable) {
     EXPECT_STREQ(toString(Pressure::normal), "normal");
     EXPECT_STREQ(toString(Pressure::warning), "warning");

@@ -97,6 +97,7 @@ public:
         std::size_t count = 0;
         const auto arrived = [this](Envelope& envelope) noexcept { stampIfOpen(envelope); };
         const auto handleIfBuilt = [&](Envelope& envelope) {
+            ++consuming.served;  // before it is handled: the handler may throw
             if (envelope.isBuilt()) {
                 ++count;
                 handle(envelope);
@@ -109,7 +110,6 @@ public:
             const std::size_t wanted = std::min(step, most - consuming.served);
             const std::size_t served =
                 store_.serve(arrived, handleIfBuilt, wanted, time_.mayFindOpen(), mayLook);
-            consuming.served += served;
             if (served < wanted) {
                 break;
             }
@@ -358,7 +358,7 @@ private:
 
         BusCore& bus;
         typename RoleCheck::Scope role;
-        std::size_t served = 0;  ///< slots that came back, with messages or without
+        std::size_t served = 0;  ///< slots, with messages or without
     };
 
     void endChunk(std::size_t served) noexcept {

@@ -95,10 +95,11 @@ public:
     template <class Arrived, class Handle>
     std::size_t serve(const Arrived& arrived, const Handle& handle, std::size_t max,
                       bool isToFindAll, bool& mayLook) {
-        bool hasFoundAll = false;
+        FindRest<Arrived> rest{*this, arrived, isToFindAll};
         if (isToFindAll || isToLook(mayLook)) {
-            hasFoundAll = look(arrived);
+            const bool hasFoundAll = look(arrived);
             mayLook = mayLook && !hasFoundAll;
+            rest.isDue = isToFindAll && !hasFoundAll;
         }
         std::size_t count = 0;
         for (Slot slot = 0; count < max; ++count) {
@@ -107,7 +108,7 @@ public:
                     break;
                 }
                 mayLook = false;
-                hasFoundAll = true;
+                rest.isDue = false;
                 lookForAll(arrived);
                 if (!choose(slot, arrived)) {
                     break;
@@ -115,9 +116,6 @@ public:
             }
             const Served served{*this, slot};
             handle(ring_[slot]);
-        }
-        if (!hasFoundAll && isToFindAll) {
-            lookForAll(arrived);
         }
         return count;
     }
@@ -206,6 +204,19 @@ private:
         PriorityStore& store;
         Slot slot;
         ~Served() { store.giveBack(slot); }
+    };
+
+    /// Whether a handler returned or threw.
+    template <class Arrived>
+    struct FindRest {
+        PriorityStore& store;
+        const Arrived& arrived;
+        bool isDue;
+        ~FindRest() {
+            if (isDue) {
+                store.lookForAll(arrived);
+            }
+        }
     };
 
     [[nodiscard]] bool knowsMessage() const noexcept {

@@ -188,5 +188,25 @@ TEST(BusAdmissionTest, LapsAreCounted) {
     EXPECT_TRUE(std::is_sorted(low.begin(), low.end()));
 }
 
+#if defined(__cpp_exceptions)
+struct Thrower {
+    Thrower() { throw 1; }
+};
+
+// Its slot is on its way to the consumer, and no message in it.
+TEST(BusAdmissionTest, ConstructorThatThrowsIsNotCountedAsAMessage) {
+    Bus<Messages<Sample, Thrower>, DeepTraits<10>> bus;
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_THROW((void)bus.emplace<Thrower>(), int);
+    }
+    ASSERT_EQ(bus.publish(Sample{1}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{2}), PublishResult::ok);
+    EXPECT_EQ(bus.process(1), 1U);
+    EXPECT_EQ(bus.process(1), 1U);
+    EXPECT_EQ(bus.process(1), 0U);
+    EXPECT_EQ(bus.statistics().total().attempted(), 2U);
+}
+#endif
+
 }  // namespace
 }  // namespace sluice

@@ -105,9 +105,9 @@ public:
         };
         const std::size_t most = std::min(max, Traits::depth);
         bool mayLook = true;
-        for (std::size_t settled = 0; consuming.served < most;) {
+        for (std::size_t settled = 0; count < most && consuming.served < Traits::depth;) {
             const RoomMade room{room_};
-            const std::size_t wanted = std::min(step, most - consuming.served);
+            const std::size_t wanted = std::min(step, most - count);
             const std::size_t served =
                 store_.serve(arrived, handleIfBuilt, wanted, time_.mayFindOpen(), mayLook);
             if (served < wanted) {

@@ -1,7 +1,12 @@
+#include "support/interrupting_platform.hpp"
 #include "unit/bus/bus_doubles.hpp"
+
+#include <sluice/wait/busy_spin.hpp>
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -80,6 +85,53 @@ TEST(BusPressureTest, ObserverHearsOfWhatAThrowingVisitorHasBroughtAbout) {
               (std::vector<std::pair<P, P>>{{P::normal, P::warning}, {P::warning, P::normal}}));
 }
 #endif
+
+// What passes through the bus while a thread counts it was not in it at the same time.
+struct Interrupted : DeepTraits<10> {
+    using Platform = InterruptingPlatform;
+    using Wait = BasicBusySpin<InterruptingPlatform>;
+    using Observer = Watcher;
+};
+struct Scene {
+    Watcher watcher;
+    Bus<TestMessages, Interrupted> bus{watcher};
+    Pressure pressure = Pressure::normal;
+    std::size_t size = 0;
+
+    void passThrough() {
+        for (int i = 0; i < 12; ++i) {
+            ASSERT_EQ(bus.publish(Sample{}, Priority::high), PublishResult::ok);
+            ASSERT_NE(bus.process(), 0U);
+        }
+    }
+};
+
+TEST(BusPressureTest, MessagesThatPassThroughAreNotTakenForAQueue) {
+    const std::size_t accesses =
+        interruptEverywhere([] { return std::make_unique<Scene>(); },
+                            [](Scene& scene) {
+                                scene.pressure = scene.bus.pressure();
+                                scene.size = scene.bus.sizeApprox();
+                            },
+                            [](Scene& scene) { scene.passThrough(); },
+                            [](const Scene& scene) {
+                                EXPECT_EQ(scene.pressure, Pressure::normal);
+                                EXPECT_EQ(scene.size, 0U);
+                            });
+    EXPECT_GE(accesses, 4U);
+}
+
+TEST(BusPressureTest, HighWaterIsNotRaisedByMessagesThatPassThrough) {
+    const std::size_t accesses = interruptEverywhere(
+        [] { return std::make_unique<Scene>(); },
+        [](Scene& scene) { ASSERT_EQ(scene.bus.publish(Sample{}), PublishResult::ok); },
+        [](Scene& scene) { scene.passThrough(); },
+        [](const Scene& scene) {
+            EXPECT_LE(scene.bus.statistics().highWater, 2U);
+            EXPECT_TRUE(scene.watcher.changes.empty());
+        });
+    EXPECT_GE(accesses, 8U);
+}
 
 TEST(BusPressureTest, NamesAreReadable) {
     EXPECT_STREQ(toString(Pressure::normal), "normal");

@@ -40,7 +40,8 @@ public:
     void sawUsed(std::size_t used) noexcept {
         std::size_t seen = highWater_.load(std::memory_order_relaxed);
         while (used > seen &&
-               !highWater_.compare_exchange_weak(seen, used, std::memory_order_relaxed)) {
+               !highWater_.compare_exchange_weak(seen, used, std::memory_order_relaxed,
+                                                 std::memory_order_relaxed)) {
         }
     }
     [[nodiscard]] std::size_t highWater() const noexcept {

@@ -150,9 +150,10 @@ public:
 
     /// Slots in use; makes the `used` of later claims exact again.
     std::size_t refreshUsed() noexcept {
-        const Index released = released_.load(std::memory_order_acquire);  // E2 reuse
-        releasedCopy_.store(released, std::memory_order_release);          // E2, second step
-        return distanceToAdmitted(released);
+        Index released{};
+        const std::size_t used = countUsed(released);
+        releasedCopy_.store(released, std::memory_order_release);  // E2, second step
+        return used;
     }
 
     // ---- The consumer
@@ -238,11 +239,10 @@ public:
                Positions::unmarked(admitted) == released_.load(std::memory_order_acquire);
     }
 
-    /// Slots in use at some moment during the call, or nearly so: never more than depth.
+    /// Slots in use at some moment during the call.
     [[nodiscard]] std::size_t used() const noexcept {
-        // Released first: an `admitted` that moves on in between can only make the difference
-        // larger, hence the bound.
-        return distanceToAdmitted(released_.load(std::memory_order_acquire));
+        Index released{};
+        return countUsed(released);
     }
 
 private:
@@ -349,10 +349,18 @@ private:
         urgentTaken_ = static_cast<Index>(urgentTaken_ + (priority == Priority::high ? 1 : 0));
     }
 
-    std::size_t distanceToAdmitted(Index released) const noexcept {
-        // Relaxed: what it could tell of handlers, `released` has told.
-        const Index admitted = Positions::unmarked(admitted_.load(std::memory_order_relaxed));
-        return std::min(Positions::distance(released, admitted), depth);
+    /// Slots in use while `released` was what it is said to have been.
+    std::size_t countUsed(Index& released) const noexcept {
+        for (;;) {
+            released = released_.load(std::memory_order_acquire);  // E2 reuse
+            // E4 order: the next look at `released_` is no older than the one of these claims.
+            const Index admitted = Positions::unmarked(admitted_.load(std::memory_order_acquire));
+            // Otherwise messages have passed through, which were not all there at once. Relaxed:
+            // the same value has told all that it can tell.
+            if (released_.load(std::memory_order_relaxed) == released) {
+                return Positions::distance(released, admitted);
+            }
+        }
     }
 
     /// Slots in use below `position`, by the copy of `released` if that leaves room for `count`,

@@ -111,6 +111,8 @@ TEST(BusOverflowTest, NothingIsDroppedWhileNoSlotCanComeBack) {
                 EXPECT_EQ(bus.process(1), 1U);
                 EXPECT_EQ(bus.publish(Sample{i}, Priority::high), PublishResult::ok);
             }
+            EXPECT_EQ(bus.publish(Sample{}, Priority::high), PublishResult::full);
+            EXPECT_EQ(bus.statistics().total().dropped, 0U);
             EXPECT_EQ(bus.process(1), 1U);
             EXPECT_EQ(bus.publish(Sample{}, Priority::high), PublishResult::full);
             EXPECT_EQ(bus.statistics().total().dropped, 0U);

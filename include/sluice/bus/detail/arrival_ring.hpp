@@ -201,16 +201,19 @@ public:
         }
     }
 
+    /// Whether release() would give a slot back.
+    [[nodiscard]] bool canRelease() const noexcept {
+        return hasPlaceAfter(released_.load(std::memory_order_relaxed));  // own variable
+    }
+
     /// Gives a slot back. False when that must wait, as the publisher that is to tell about the
     /// place has been stopped.
     bool release(Slot slot) noexcept {
         const Index position = released_.load(std::memory_order_relaxed);  // own variable
-        constexpr auto ahead = static_cast<Index>(depth * Positions::one);
-        constexpr auto lap = static_cast<Index>(places * Positions::one);
-        const auto place = static_cast<Index>(position + ahead);
-        if (static_cast<Distance>(arrived_ - static_cast<Index>(place - lap)) <= 0) {
+        if (!hasPlaceAfter(position)) {
             return false;
         }
+        const Index place = after(position, depth);
         // A message that others have overtaken for so long that its position comes round.
         Atomic<Mark>& mark = slots_[slot].mark;
         if (__builtin_expect(isFilledFor(mark.load(std::memory_order_relaxed), place), 0)) {
@@ -303,6 +306,12 @@ private:
     }
     const Atomic<Turn>& turnAt(Index position) const noexcept {
         return turns_[Positions::slot(position, places - 1)];
+    }
+
+    /// Whether the place for the slot that comes back next has been passed.
+    [[nodiscard]] bool hasPlaceAfter(Index released) const noexcept {
+        constexpr auto behind = static_cast<Index>((places - depth) * Positions::one);
+        return static_cast<Distance>(arrived_ - static_cast<Index>(released - behind)) > 0;
     }
 
     [[nodiscard]] bool hasArrived(Index position) const noexcept {

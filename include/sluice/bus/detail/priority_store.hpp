@@ -68,7 +68,8 @@ public:
             const Turn turn(lock_);
             sortArrivals([](Envelope&) noexcept {});
             // A slot that others keep above the limit, or that cannot come back, makes no room.
-            if (!held_.isEmpty() || ring_.used() > limitOf<Traits>(priority)) {
+            if (!held_.isEmpty() || !ring_.canRelease() ||
+                ring_.used() > limitOf<Traits>(priority)) {
                 return false;
             }
             if (!listOf(priority).takeFirst(

@@ -20,9 +20,10 @@
 /// Progress: publishing is lock-free up to the slot of the queue; there, as in MpscRing, a
 /// publisher that is stopped between taking its place and filling it delays the delivery of later
 /// messages of the same priority. BusOverflow::block waits as its name says;
-/// BusOverflow::dropOldest takes a spin lock for some instructions. Consuming is wait-free but for
-/// handlers and the lock of a changed table of handlers. pressure() and sizeApprox() look again
-/// when a slot has come back between their looks.
+/// BusOverflow::dropOldest and keepLatest take a spin lock for some instructions; on one processor
+/// an interrupt that finds it taken is refused, and the consumer must not be an interrupt of
+/// publishers. Consuming is wait-free but for handlers and the lock of a changed table of handlers.
+/// pressure() and sizeApprox() look again when a slot has come back between their looks.
 ///
 /// Order: a message is delivered before those of the same priority whose publication began after
 /// its own had returned. With Service::strict a message of high priority, once its publication has

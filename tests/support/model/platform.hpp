@@ -12,6 +12,8 @@ namespace sluice::model {
 /// The platform whose atomics, cells, fences and pauses are steps of a model execution: a header
 /// that takes it runs under the checker as it is shipped.
 struct ModelPlatform {
+    static constexpr bool hasThreads = true;
+
     template <class T>
     using Atomic = model::Atomic<T>;
 

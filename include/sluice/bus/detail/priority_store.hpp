@@ -65,7 +65,11 @@ public:
     bool dropOldest(Priority priority, IsMeant&& isMeant, Drop&& drop) {
         Slot slot = 0;
         {
-            const Turn turn(lock_);
+            // On one processor this may be an interrupt of whoever has the lock.
+            const Turn turn(lock_, !Traits::Platform::hasThreads);
+            if (!turn.isMine()) {
+                return false;
+            }
             sortArrivals([](Envelope&) noexcept {});
             // A slot that others keep above the limit, or that cannot come back, makes no room.
             if (!held_.isEmpty() || !ring_.canRelease() ||
@@ -145,21 +149,28 @@ private:
     /// Locks where publishers come to the consumer's side.
     class Turn {
     public:
-        explicit Turn(Lock& lock) noexcept : lock_(lock) {
+        explicit Turn(Lock& lock, bool isOnlyToTry = false) noexcept : lock_(lock) {
             if constexpr (isShared) {
-                lock_.lock();
+                if (isOnlyToTry) {
+                    isMine_ = lock_.try_lock();
+                } else {
+                    lock_.lock();
+                }
             }
         }
         ~Turn() {
-            if constexpr (isShared) {
+            if (isShared && isMine_) {
                 lock_.unlock();
             }
         }
         Turn(const Turn&) = delete;
         Turn& operator=(const Turn&) = delete;
 
+        [[nodiscard]] bool isMine() const noexcept { return isMine_; }
+
     private:
         Lock& lock_;
+        bool isMine_ = true;
     };
 
     /// Claimed slots on their way to the consumer, who hears of each of them whatever happens to

@@ -1,0 +1,203 @@
+#include "support/dice.hpp"
+#include "unit/bus/bus_doubles.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+
+// What the bus promises of the order of messages, and that each comes to one end, whatever happens
+// in the middle of a publication: constructors publish in their turn, consume and throw, as other
+// threads would while this publisher is stopped.
+
+namespace sluice {
+namespace {
+
+using namespace test;
+
+/// What was published and has come to no end; times count the steps of the test.
+struct Waiting {
+    Priority priority = Priority::low;
+    int began = 0;
+    int returned = 0;  ///< 0 while it is being published
+    int overtakenByLow = 0;
+};
+using Book = std::map<int, Waiting>;
+
+/// Strikes itself out of the book.
+struct Noted {
+    template <class MakeNumber>
+    explicit Noted(Book& b, MakeNumber makeNumber) : book(b), number(makeNumber()) {}
+    Noted(const Noted&) = delete;
+    Noted& operator=(const Noted&) = delete;
+    ~Noted() { EXPECT_EQ(book.erase(number), 1U) << "destroyed twice"; }
+
+    Book& book;
+    int number;
+};
+
+template <class Traits>
+class Play {
+public:
+    explicit Play(std::uint32_t seed) : dice_(seed) {}
+
+    void run() {
+        for (left_ = 1500; left_ > 0;) {
+            step(0);
+        }
+        if (dice_() % 2 == 0) {
+            for (int i = 0; i < 1000 && bus_->sizeApprox() != 0; ++i) {
+                consume();
+            }
+            EXPECT_TRUE(areBalanced(*bus_, attempted_));
+            EXPECT_EQ(bus_->statistics().total().delivered, delivered_);
+        }
+        bus_.reset();
+        EXPECT_TRUE(book_.empty()) << "left undestroyed";
+    }
+
+private:
+    using TheBus = Bus<Messages<Noted>, Traits>;
+
+    void step(int depth) {
+        --left_;
+        if (isConsuming_ || dice_() % 10 < 6) {
+            publish(depth);
+        } else {
+            consume();
+        }
+    }
+
+    void publish(int depth) {
+        const auto priority = static_cast<Priority>(dice_() % priorityCount);
+        const bool hasRoom = bus_->sizeApprox() < TheBus::limitOf(priority);
+        const int number = ++clock_;
+        bool isBuilt = false;
+        const auto make = [&] {
+            ++stopped_;
+            for (std::size_t i = depth < 6 && dice_() % 3 == 0 ? dice_() % 25 : 0;
+                 i != 0 && left_ > 0; --i) {
+                step(depth + 1);
+            }
+            --stopped_;
+#if defined(__cpp_exceptions)
+            if (dice_() % 12 == 0) {
+                throw 1;
+            }
+#endif
+            isBuilt = true;
+            book_[number] = {priority, number, 0, 0};
+            return number;
+        };
+        ++attempted_;
+        const auto attempt = [&] {
+            const bool isAccepted =
+                bus_->template emplaceWith<Noted>({priority}, book_, make) == PublishResult::ok;
+            EXPECT_EQ(isAccepted, isBuilt);
+            EXPECT_TRUE(isAccepted || !hasRoom || stopped_ != 0) << "refused without reason";
+            if (isAccepted && book_.count(number) != 0) {
+                book_[number].returned = ++clock_;
+            }
+        };
+#if defined(__cpp_exceptions)
+        try {
+            attempt();
+        } catch (int) {
+            --attempted_;
+        }
+#else
+        attempt();
+#endif
+    }
+
+    void consume() {
+        const bool mustFind = isAnyReady() && stopped_ == 0;
+        isConsuming_ = true;
+        const std::size_t count =
+            bus_->processWith([this](Noted& message) { handle(message.number); },
+                              dice_() % 3 == 0 ? unlimited : 1 + dice_() % 4);
+        isConsuming_ = false;
+        EXPECT_TRUE(count != 0 || !mustFind) << "there is one";
+    }
+
+    [[nodiscard]] bool isAnyReady() const {
+        for (const auto& [number, each] : book_) {
+            if (each.returned != 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    void handle(int number) {
+        ++delivered_;
+        ASSERT_EQ(book_.count(number), 1U);
+        const Waiting mine = book_[number];
+        for (auto& [other, each] : book_) {
+            if (other == number || each.returned == 0) {
+                continue;
+            }
+            EXPECT_TRUE(each.priority != mine.priority || each.returned > mine.began)
+                << "overtaken by a later one";
+            if (Traits::service == Service::strict && mine.priority != Priority::high) {
+                EXPECT_NE(each.priority, Priority::high);
+                if (mine.priority < each.priority && stopped_ == 0) {
+                    EXPECT_LE(++each.overtakenByLow, 16);
+                }
+            }
+        }
+        for (std::size_t i = dice_() % 6 == 0 ? dice_() % 6 : 0; i != 0 && left_ > 0; --i) {
+            step(5);
+        }
+    }
+
+    Dice dice_;
+    Book book_;  // outlives the bus
+    std::unique_ptr<TheBus> bus_ = std::make_unique<TheBus>();
+    int left_ = 0;
+    int clock_ = 0;
+    int stopped_ = 0;  ///< publishers in the middle
+    bool isConsuming_ = false;
+    std::uint64_t attempted_ = 0;
+    std::uint64_t delivered_ = 0;
+};
+
+template <std::size_t Depth, class IndexType, Service Served, BusOverflow... Overflow>
+struct Shape : DeepTraits<Depth> {
+    using Index = IndexType;
+    /// Soon comes round.
+    static constexpr std::uint64_t firstPosition = static_cast<IndexType>(-10);
+    static constexpr Service service = Served;
+    static constexpr std::array<BusOverflow, priorityCount> overflow{Overflow...};
+    static constexpr std::array<std::size_t, priorityCount> limits{60, 80, 100};
+};
+
+template <class Traits>
+class BusOrderTest : public testing::Test {};
+constexpr auto reject = BusOverflow::reject;
+constexpr auto drop = BusOverflow::dropOldest;
+constexpr auto strict = Service::strict;
+constexpr auto weighted = Service::weighted;
+using Shapes = testing::Types<Shape<2, std::uint8_t, strict, reject, reject, reject>,
+                              Shape<3, std::uint8_t, strict, reject, reject, reject>,
+                              Shape<13, std::uint8_t, strict, reject, reject, reject>,
+                              Shape<16, std::uint8_t, strict, reject, reject, reject>,
+                              Shape<3, std::uint8_t, strict, drop, reject, drop>,
+                              Shape<16, std::uint8_t, strict, drop, drop, drop>,
+                              Shape<11, std::uint8_t, weighted, reject, reject, reject>,
+                              Shape<100, std::uint16_t, strict, reject, reject, reject>,
+                              Shape<70, std::uint32_t, weighted, drop, reject, reject>>;
+TYPED_TEST_SUITE(BusOrderTest, Shapes);
+
+TYPED_TEST(BusOrderTest, IsKeptWhateverHappensInTheMiddleOfAPublication) {
+    for (std::uint32_t seed = 1; seed <= 10; ++seed) {
+        Play<TypeParam>(seed * 2654435761U).run();
+        ASSERT_FALSE(this->HasFailure()) << "seed " << seed;
+    }
+}
+
+}  // namespace
+}  // namespace sluice

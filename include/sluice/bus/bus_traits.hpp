@@ -22,8 +22,9 @@ enum class TimeStamp : unsigned char {
 /// What happens to a message for which there is no room.
 enum class BusOverflow : unsigned char {
     reject,      ///< the publisher is told
-    block,       ///< the publisher waits for room
-    blockFor,    ///< the publisher waits for room, at most Traits::blockLimit
+    block,       ///< the publisher waits for room; not in a handler, which would wait for itself:
+                 ///< there it is told
+    blockFor,    ///< the same, but it waits for at most Traits::blockLimit
     dropOldest,  ///< the oldest message of the same priority makes room, and is counted
     keepLatest,  ///< the oldest message of the same priority and type makes room, and is counted:
                  ///< of what there is no room for, the latest stays

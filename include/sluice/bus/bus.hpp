@@ -55,6 +55,7 @@
 #include <sluice/bus/bus_statistics.hpp>
 #include <sluice/bus/bus_traits.hpp>
 #include <sluice/bus/detail/bus_core.hpp>
+#include <sluice/bus/detail/ending.hpp>
 #include <sluice/bus/detail/guarded_call.hpp>
 #include <sluice/bus/detail/handler_table.hpp>
 #include <sluice/bus/message_header.hpp>
@@ -174,7 +175,9 @@ public:
                     static_cast<void>(std::invoke(h, message));
                 });
         }
-        return id.life == 0 ? Subscription() : Subscription(this, &remove<T>, id.place, id.life);
+        return id.life == 0
+                   ? Subscription()
+                   : Subscription(this, &remove<T>, static_cast<std::uint32_t>(id.place), id.life);
     }
 
     /// The subscriptions for T.
@@ -282,10 +285,11 @@ private:
     }
 
     template <class T>
-    static bool remove(void* self, std::size_t place, std::uint64_t life) noexcept {
+    static detail::Ending remove(void* self, std::uint32_t place, std::uint64_t life,
+                                 detail::Ender ender) noexcept {
         Bus& bus = *static_cast<Bus*>(self);
         const typename HandlersOf<T>::Id id{place, static_cast<detail::CountWord>(life)};
-        return bus.handlersOf<T>().remove(id, bus.core_.consumer());
+        return bus.handlersOf<T>().remove(id, ender, bus.core_.consumer());
     }
 
     /// A message while it is handled.

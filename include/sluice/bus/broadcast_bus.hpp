@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sluice/bus/bus.hpp>
+#include <sluice/bus/detail/drain_all.hpp>
 
 #include <array>
 #include <cstddef>
@@ -59,15 +60,9 @@ public:
         }
     }
 
-    /// Closes all, and waits until the consumers have dealt with what was accepted.
-    bool drain(typename Clock::time_point deadline) {
-        close();
-        bool isDrained = true;
-        for (Group& group : groups_) {
-            isDrained = group.drain(deadline) && isDrained;
-        }
-        return isDrained;
-    }
+    /// Closes all, and waits until the consumers have dealt with what was accepted. False when the
+    /// deadline came first, and at once when a handler of any group calls it.
+    bool drain(typename Clock::time_point deadline) { return detail::drainAll(groups_, deadline); }
 
 private:
     std::array<Group, Groups> groups_;

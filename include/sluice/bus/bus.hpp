@@ -235,6 +235,10 @@ public:
     /// Whether the bus is closed and everything accepted is gone: for good.
     [[nodiscard]] bool isDrained() const noexcept { return core_.store().isDrained(); }
 
+    /// Whether the caller is a handler or visitor of this bus, or was called by one: who waits for
+    /// the consumer then waits for itself.
+    [[nodiscard]] bool isConsumedHere() const noexcept { return core_.isConsumedHere(); }
+
     /// Closes, and waits until the consumer has dealt with what was accepted. False when the
     /// deadline came first, and at once when a handler calls it.
     bool drain(typename Clock::time_point deadline) { return core_.drain(deadline); }

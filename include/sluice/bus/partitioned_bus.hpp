@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sluice/bus/bus.hpp>
+#include <sluice/bus/detail/drain_all.hpp>
 
 #include <array>
 #include <chrono>
@@ -70,14 +71,10 @@ public:
         }
     }
 
-    /// Closes all, and waits until the consumers have dealt with what was accepted.
+    /// Closes all, and waits until the consumers have dealt with what was accepted. False when the
+    /// deadline came first, and at once when a handler of any partition calls it.
     bool drain(typename Clock::time_point deadline) {
-        close();
-        bool isDrained = true;
-        for (Partition& partition : partitions_) {
-            isDrained = partition.drain(deadline) && isDrained;
-        }
-        return isDrained;
+        return detail::drainAll(partitions_, deadline);
     }
 
     /// The accounts of all partitions together; the high-water mark is the highest of any.

@@ -1,11 +1,15 @@
 #include "support/crew.hpp"
+#include "support/watchdog.hpp"
 #include "unit/bus/bus_doubles.hpp"
 
 #include <sluice/bus/broadcast_bus.hpp>
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
+#include <cstddef>
+#include <cstdio>
 #include <memory>
 #include <vector>
 
@@ -53,6 +57,23 @@ TEST(BroadcastBusTest, CloseAndDrainAreForAll) {
     crew.start();
     EXPECT_TRUE(bus.drain(std::chrono::steady_clock::now() + std::chrono::hours(1)));
     EXPECT_EQ(bus.publish(Sample{2})[1], PublishResult::closed);
+}
+
+// One thread serves both groups: it would wait for itself.
+TEST(BroadcastBusTest, DrainInAHandlerDoesNotWait) {
+    News<2> bus;
+    std::atomic<int> calls{0};
+    const Watchdog watchdog([&](std::FILE* out) { std::fprintf(out, "%d calls\n", calls.load()); });
+    ASSERT_TRUE(bus.isAccepted(bus.publish(Sample{1})));
+    for (std::size_t group = 0; group < bus.size(); ++group) {
+        bus[group].processWith([&](auto&) {
+            ++calls;
+            EXPECT_FALSE(bus.drain(std::chrono::steady_clock::now() + std::chrono::hours(1)));
+        });
+    }
+    EXPECT_EQ(calls, 2);
+    EXPECT_EQ(bus.publish(Sample{2})[1], PublishResult::closed);
+    EXPECT_TRUE(bus.drain(std::chrono::steady_clock::now()));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "support/crew.hpp"
 #include "support/scale.hpp"
+#include "support/watchdog.hpp"
 #include "unit/bus/bus_doubles.hpp"
 
 #include <sluice/bus/partitioned_bus.hpp>
@@ -10,6 +11,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdio>
 #include <memory>
 #include <vector>
 
@@ -95,6 +97,28 @@ TEST(PartitionedBusTest, WorkersKeepTheOrderOfEachKey) {
     for (const int number : last) {
         EXPECT_EQ(number, orders);
     }
+}
+
+// One thread serves both partitions: it would wait for itself.
+TEST(PartitionedBusTest, DrainInAHandlerDoesNotWait) {
+    const auto bus = std::make_unique<Orders<2>>();
+    std::atomic<int> calls{0};
+    const Watchdog watchdog([&](std::FILE* out) { std::fprintf(out, "%d calls\n", calls.load()); });
+    const auto subscriptions = bus->subscribe<Order>([&](const Order&) {
+        ++calls;
+        EXPECT_NE((*bus)[0].isConsumedHere(), (*bus)[1].isConsumedHere());
+        EXPECT_FALSE(bus->drain(std::chrono::steady_clock::now() + std::chrono::hours(1)));
+    });
+    for (std::size_t i = 0; i < bus->size(); ++i) {
+        ASSERT_EQ((*bus)[i].publish(Order{0, 0}), PublishResult::ok);
+    }
+    for (std::size_t i = 0; i < bus->size(); ++i) {
+        EXPECT_EQ((*bus)[i].process(), 1U);
+    }
+    EXPECT_EQ(calls, 2);
+    EXPECT_EQ(bus->publish(Order{0, 0}), PublishResult::closed);
+    EXPECT_FALSE(bus->of(0).isConsumedHere());
+    EXPECT_TRUE(bus->drain(std::chrono::steady_clock::now()));
 }
 
 }  // namespace

@@ -170,6 +170,7 @@ public:
     [[nodiscard]] const Store& store() const noexcept { return store_; }
     [[nodiscard]] const Accounts& accounts() const noexcept { return *this; }
     [[nodiscard]] ConsumerState<Platform>& consumer() noexcept { return consumer_; }
+    [[nodiscard]] bool isConsumedHere() const noexcept { return consumer_.isHere(); }
     [[nodiscard]] Wait& arrived() noexcept { return arrived_; }
     [[nodiscard]] Observer* observer() const noexcept { return observer_; }
 

@@ -97,6 +97,13 @@ public:
     Bus() : core_(nullptr) {}
     /// The observer must outlive the bus.
     explicit Bus(Observer& observer) : core_(&observer) {}
+    Bus(const Bus&) = delete;
+    Bus& operator=(const Bus&) = delete;
+    /// Ends what is left. First the handlers, while all parts of the bus are there: what they
+    /// captured may own other subscriptions, or their own.
+    ~Bus() {
+        std::apply([](auto&... tables) { (tables.endAll(), ...); }, handlers_);
+    }
 
     // ---- Publishers
 

@@ -238,6 +238,18 @@ TEST(BusComponentTest, OwnerMayDieWithTheHandlerThatHeldIt) {
     EXPECT_EQ(bus.subscriptionCount<Alarm>(), 0U);
 }
 
+// The bus ends what is left before any part of it goes.
+TEST(BusComponentTest, OwnerThatItsHandlerHoldsMayDieWithTheBus) {
+    auto bus = std::make_unique<SmallBus>();
+    std::shared_ptr<Kept> owner(new Kept);
+    const std::weak_ptr<Kept> watch = owner;
+    owner->keep(*bus, owner);
+    owner.reset();
+    EXPECT_FALSE(watch.expired());
+    bus.reset();
+    EXPECT_TRUE(watch.expired());
+}
+
 /// A handler that takes its time, and a part of the owner that must survive it.
 class Slow final {
 public:

@@ -104,6 +104,20 @@ public:
         return Ending::now;
     }
 
+    /// Ends all that are left. By who destroys the bus.
+    void endAll() noexcept {
+        for (std::size_t i = 0; i < places_.size(); ++i) {
+            Place& place = places_[i];
+            // Relaxed: nobody else is here.
+            const CountWord life = place.life.load(std::memory_order_relaxed);
+            if (life < ending && beginEnd(place, {i, life})) {
+                // It is over before what it captured goes, which may own this very subscription.
+                const Callable last = std::move(place.callable);
+                finish(place);
+            }
+        }
+    }
+
     /// How many there are.
     [[nodiscard]] std::size_t size() const noexcept {
         const std::lock_guard<Lock> turn(lock_);

@@ -55,12 +55,17 @@ public:
     }
 
     /// Has the handler called for each T, whatever its partition, by the thread that consumes
-    /// there: so by several at once. Each partition gets a copy.
+    /// there: so by several at once. Each partition gets a copy. When the table of one has no room,
+    /// all subscriptions are empty: no keys are served while others are not. Copies must not end
+    /// those of other partitions, or two could wait for each other.
     template <class T, class Handler>
     std::array<Subscription, Partitions> subscribe(const Handler& handler) {
         std::array<Subscription, Partitions> subscriptions;
         for (std::size_t i = 0; i < Partitions; ++i) {
             subscriptions[i] = partitions_[i].template subscribe<T>(handler);
+            if (!subscriptions[i]) {
+                return {};
+            }
         }
         return subscriptions;
     }

@@ -99,6 +99,26 @@ TEST(PartitionedBusTest, WorkersKeepTheOrderOfEachKey) {
     }
 }
 
+struct FewHandlers : DeepTraits<64> {
+    static constexpr std::size_t maxHandlers = 1;
+};
+
+TEST(PartitionedBusTest, SubscribesForAllPartitionsOrForNone) {
+    const auto bus =
+        std::make_unique<PartitionedBus<Messages<Order, Cancel>, 3, CustomerOf, FewHandlers>>();
+    auto inTheWay = (*bus)[1].subscribe<Order>([](const Order&) {});
+    const auto handler = [](const Order&) {};
+    for (const Subscription& each : bus->subscribe<Order>(handler)) {
+        EXPECT_FALSE(each.isActive());
+    }
+    EXPECT_EQ((*bus)[0].subscriptionCount<Order>(), 0U);
+    EXPECT_EQ((*bus)[2].subscriptionCount<Order>(), 0U);
+    inTheWay.unsubscribe();
+    for (const Subscription& each : bus->subscribe<Order>(handler)) {
+        EXPECT_TRUE(each.isActive());
+    }
+}
+
 // One thread serves both partitions: it would wait for itself.
 TEST(PartitionedBusTest, DrainInAHandlerDoesNotWait) {
     const auto bus = std::make_unique<Orders<2>>();

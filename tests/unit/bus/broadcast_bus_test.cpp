@@ -59,6 +59,34 @@ TEST(BroadcastBusTest, CloseAndDrainAreForAll) {
     EXPECT_EQ(bus.publish(Sample{2})[1], PublishResult::closed);
 }
 
+struct PressureWitness {
+    void pressureChanged(Pressure, Pressure) noexcept { ++changes; }
+    std::atomic<int> changes{0};
+};
+struct Watched : DeepTraits<10> {
+    using Observer = PressureWitness;
+};
+
+TEST(BroadcastBusTest, AllGroupsTellTheObserver) {
+    PressureWitness witness;
+    BroadcastBus<TestMessages, 2, Watched> bus(witness);
+    while (bus.isAccepted(bus.publish(Sample{1}, Priority::low))) {
+    }
+    EXPECT_EQ(witness.changes, 2);
+}
+
+TEST(BroadcastBusTest, PublishesWithTheOptionsOfABus) {
+    News<2> bus;
+    ASSERT_TRUE(bus.isAccepted(bus.publish(Sample{1}, {Priority::high, 7})));
+    for (std::size_t group = 0; group < bus.size(); ++group) {
+        bus[group].processWith([](auto&, const auto& header) {
+            EXPECT_EQ(header.priority, Priority::high);
+            EXPECT_EQ(header.sender, 7U);
+        });
+        EXPECT_EQ(bus[group].statistics().total().delivered, 1U);
+    }
+}
+
 // One thread serves both groups: it would wait for itself.
 TEST(BroadcastBusTest, DrainInAHandlerDoesNotWait) {
     News<2> bus;

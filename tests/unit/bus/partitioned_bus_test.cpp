@@ -119,6 +119,36 @@ TEST(PartitionedBusTest, SubscribesForAllPartitionsOrForNone) {
     }
 }
 
+struct PressureWitness {
+    void pressureChanged(Pressure, Pressure) noexcept { ++changes; }
+    std::atomic<int> changes{0};
+};
+struct Watched : DeepTraits<10> {
+    using Observer = PressureWitness;
+};
+
+TEST(PartitionedBusTest, AllPartitionsTellTheObserver) {
+    PressureWitness witness;
+    PartitionedBus<Messages<Order, Cancel>, 3, CustomerOf, Watched> bus(witness);
+    for (std::size_t i = 0; i < bus.size(); ++i) {
+        while (bus[i].publish(Cancel{0}, Priority::low) == PublishResult::ok) {
+        }
+    }
+    EXPECT_EQ(witness.changes, 3);
+}
+
+TEST(PartitionedBusTest, PublishesWithTheOptionsOfABus) {
+    Orders<2> bus;
+    ASSERT_EQ(bus.publish(Cancel{0}, {Priority::high, 7}), PublishResult::ok);
+    std::size_t taken = 0;
+    bus.of(0).processWith([&](auto&, const auto& header) {
+        EXPECT_EQ(header.priority, Priority::high);
+        EXPECT_EQ(header.sender, 7U);
+        ++taken;
+    });
+    EXPECT_EQ(taken, 1U);
+}
+
 // One thread serves both partitions: it would wait for itself.
 TEST(PartitionedBusTest, DrainInAHandlerDoesNotWait) {
     const auto bus = std::make_unique<Orders<2>>();

@@ -170,21 +170,20 @@ public:
     template <class T, class Handler>
     Subscription subscribe(Handler&& handler) {
         using H = std::decay_t<Handler>;
-        auto& table = handlersOf<T>();
-        auto id = typename HandlersOf<T>::Id{};
-        if constexpr (std::is_invocable_v<H&, const T&, const Header&>) {
-            id = table.add(std::forward<Handler>(handler));
+        constexpr bool isListed = checkListed<T>();
+        constexpr bool takesHeader = std::is_invocable_v<H&, const T&, const Header&>;
+        constexpr bool takesIt = takesHeader || std::is_invocable_v<H&, const T&>;
+        static_assert(takesIt, "a handler takes (const T&) or (const T&, const Header&)");
+        if constexpr (!isListed || !takesIt) {  // or there would be other errors besides
+            return {};
+        } else if constexpr (takesHeader) {
+            return subscribed<T>(handlersOf<T>().add(std::forward<Handler>(handler)));
         } else {
-            static_assert(std::is_invocable_v<H&, const T&>,
-                          "a handler takes (const T&) or (const T&, const Header&)");
-            id = table.add(
+            return subscribed<T>(handlersOf<T>().add(
                 [h = H(std::forward<Handler>(handler))](const T& message, const Header&) mutable {
                     static_cast<void>(std::invoke(h, message));
-                });
+                }));
         }
-        return id.life == 0
-                   ? Subscription()
-                   : Subscription(this, &remove<T>, static_cast<std::uint32_t>(id.place), id.life);
     }
 
     /// The subscriptions for T.
@@ -272,7 +271,11 @@ public:
     /// The accounts.
     [[nodiscard]] Statistics statistics() const {
         static_assert(Traits::statistics, "this bus keeps no statistics: see its traits");
-        return core_.accounts().get();
+        if constexpr (Traits::statistics) {  // or there would be other errors besides
+            return core_.accounts().get();
+        } else {
+            return {};
+        }
     }
 
 private:
@@ -280,10 +283,14 @@ private:
     using HandlersOf = detail::HandlerTable<void(const T&, const Header&), Traits>;
 
     template <class T>
-    static constexpr std::size_t indexOf() noexcept {
+    static constexpr bool checkListed() noexcept {
         static_assert(List::template contains<T>,
                       "this type is not among the Messages of the bus: add it to the list");
-        return List::template indexOf<T>;
+        return List::template contains<T>;
+    }
+    template <class T>
+    static constexpr std::size_t indexOf() noexcept {
+        return checkListed<T>() ? List::template indexOf<T> : 0;
     }
 
     template <class T>
@@ -293,6 +300,13 @@ private:
     template <class T>
     const HandlersOf<T>& handlersOf() const noexcept {
         return std::get<indexOf<T>()>(handlers_);
+    }
+
+    template <class T>
+    Subscription subscribed(typename HandlersOf<T>::Id id) noexcept {
+        return id.life == 0
+                   ? Subscription()
+                   : Subscription(this, &remove<T>, static_cast<std::uint32_t>(id.place), id.life);
     }
 
     template <class T>

@@ -147,10 +147,14 @@ private:
                 if constexpr (std::is_invocable_v<Handler, Owner&, const T&, const Header&>) {
                     (owner.*handler)(message, header);
                 } else {
-                    static_assert(std::is_invocable_v<Handler, Owner&, const T&>,
-                                  "a handler of the owner takes (const T&) or (const T&, const "
-                                  "Header&)");
-                    (owner.*handler)(message);
+                    constexpr bool takesIt = std::is_invocable_v<Handler, Owner&, const T&>;
+                    static_assert(takesIt, "a handler of the owner takes (const T&) or (const T&, "
+                                           "const Header&)");
+                    if constexpr (takesIt) {  // or there would be other errors besides
+                        (owner.*handler)(message);
+                    } else {
+                        static_cast<void>(&owner), static_cast<void>(handler);
+                    }
                 }
             };
         } else {

@@ -29,9 +29,10 @@ inline constexpr bool
                                    std::size_t{}, std::declval<std::exception_ptr>()))>> = true;
 #endif
 
-/// What a list of messages and traits make up. Refuses traits that cannot work.
+/// Refuses traits that cannot work. A function: a class that refuses leaves compilers without its
+/// members, and tells of each.
 template <class MessageList, class Traits>
-struct BusTypes {
+constexpr bool areChecked() noexcept {
     static_assert(Traits::depth >= 2, "the depth of a bus must be at least 2");
     static_assert(MessageList::maxSize <= Traits::maxMessageSize,
                   "a message is larger than maxMessageSize of the traits: carry large contents "
@@ -44,6 +45,13 @@ struct BusTypes {
     static_assert(Traits::maxHandlers != 0, "maxHandlers of the traits must be at least 1");
     static_assert(Traits::priorities || !canDrop<Traits>(),
                   "a bus without priorities is a bare ring, which cannot drop messages");
+    return true;
+}
+
+/// What a list of messages and traits make up.
+template <class MessageList, class Traits>
+struct BusTypes {
+    static_assert(areChecked<MessageList, Traits>());
 
     using Header = MessageHeader<Traits>;
     using Envelope = detail::Envelope<MessageList, Traits>;

@@ -86,4 +86,23 @@ struct DroppingRing : sluice::BareBusTraits {
         sluice::BusOverflow::dropOldest};
 };
 Bus<Messages<Small>, DroppingRing> bus;
+#elif CASE == 13
+// EXPECT ONLY: pressureChanged of the Observer of the traits takes \(Pressure, Pressure\)
+struct Deafened {
+    void pressureChanged(sluice::Pressure) noexcept {}
+};
+struct Unheard : SmallTraits {
+    using Observer = Deafened;
+};
+Bus<Messages<Small>, Unheard> bus;
+#elif CASE == 14
+// EXPECT ONLY: handlerFailed of the Observer of the traits takes \(std::size_t,
+// std::exception_ptr\)
+struct Deafened {
+    void handlerFailed(const char*) noexcept {}
+};
+struct Unheard : SmallTraits {
+    using Observer = Deafened;
+};
+Bus<Messages<Small>, Unheard> bus;
 #endif

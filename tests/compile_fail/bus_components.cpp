@@ -34,13 +34,13 @@ std::size_t allThatTheOtherCasesNearlyAre(TheBus& bus) {
     return owner.component.count() + serve(bus, fine);
 }
 #elif CASE == 1
-// EXPECT: the owner of a Component must be final
+// EXPECT ONLY: the owner of a Component must be final
 struct Owner {
     sluice::Component<Owner, 1> component{*this};
 };
 Owner owner;
 #elif CASE == 2
-// EXPECT: a handler of the owner takes \(const T&\) or \(const T&, const Header&\)
+// EXPECT ONLY: a handler of the owner takes \(const T&\) or \(const T&, const Header&\)
 struct Owner final {
     explicit Owner(TheBus& bus) { component.subscribe<Sample>(bus, &Owner::onAlarm); }
     void onAlarm(const Alarm&) {}
@@ -63,7 +63,7 @@ Owner copy(const Owner& owner) {
     return owner;
 }
 #elif CASE == 5
-// EXPECT: a type of Handles has no public
+// EXPECT ONLY: a type of Handles has no public
 struct Missing : sluice::StaticComponent<Missing> {
     using Handles = sluice::Messages<Sample, Alarm>;
     void handle(const Sample&) {}
@@ -72,7 +72,7 @@ std::size_t use(TheBus& bus, Missing& component) {
     return serve(bus, component);
 }
 #elif CASE == 6
-// EXPECT: a type of Handles has no public
+// EXPECT ONLY: a type of Handles has no public
 struct Private : sluice::StaticComponent<Private> {
     using Handles = sluice::Messages<Sample>;
 
@@ -83,7 +83,7 @@ std::size_t use(TheBus& bus, Private& component) {
     return serve(bus, component);
 }
 #elif CASE == 7
-// EXPECT: a type of Handles has no public
+// EXPECT ONLY: a type of Handles has no public
 struct Converting : sluice::StaticComponent<Converting> {
     using Handles = sluice::Messages<int>;
     void handle(const long&) {}
@@ -92,7 +92,7 @@ std::size_t use(TheBus& bus, Converting& component) {
     return serve(bus, component);
 }
 #elif CASE == 8
-// EXPECT: a type of Handles has no public
+// EXPECT ONLY: a type of Handles has no public
 struct NotConst : sluice::StaticComponent<NotConst> {
     using Handles = sluice::Messages<Sample>;
     void handle(Sample&) {}
@@ -101,7 +101,7 @@ std::size_t use(TheBus& bus, NotConst& component) {
     return serve(bus, component);
 }
 #elif CASE == 9
-// EXPECT: a type of Handles has no public
+// EXPECT ONLY: a type of Handles has no public
 struct Misnamed : sluice::StaticComponent<Misnamed> {
     using Handles = sluice::Messages<Sample>;
     void hanlde(const Sample&) {}
@@ -110,7 +110,7 @@ std::size_t use(TheBus& bus, Misnamed& component) {
     return serve(bus, component);
 }
 #elif CASE == 10
-// EXPECT: a type of Handles is not among the Messages of the bus
+// EXPECT ONLY: a type of Handles is not among the Messages of the bus
 struct Elsewhere : sluice::StaticComponent<Elsewhere> {
     using Handles = sluice::Messages<Unlisted>;
     void handle(const Unlisted&) {}
@@ -119,7 +119,7 @@ std::size_t use(TheBus& bus, Elsewhere& component) {
     return serve(bus, component);
 }
 #elif CASE == 11
-// EXPECT: (no type named .Handles|Handles. is not a member)
+// EXPECT ONLY: (no type named .Handles|Handles. is not a member)
 struct Undeclared : sluice::StaticComponent<Undeclared> {
     void handle(const Sample&) {}
 };

@@ -31,31 +31,31 @@ sluice::PublishResult allThatTheOtherCasesNearlyAre() {
     return large != nullptr ? smallest.publish(Small{1}) : smallest.publish(Small{2});
 }
 #elif CASE == 1
-// EXPECT: the depth of a bus must be at least 2
+// EXPECT ONLY: the depth of a bus must be at least 2
 struct Shallow : SmallTraits {
     static constexpr std::size_t depth = 1;
 };
 Bus<Messages<Small>, Shallow> bus;
 #elif CASE == 2
-// EXPECT: a message is larger than maxMessageSize of the traits
+// EXPECT ONLY: a message is larger than maxMessageSize of the traits
 Bus<Messages<Small, Large>, SmallTraits> bus;
 #elif CASE == 3
-// EXPECT: each type of message is listed once
+// EXPECT ONLY: each type of message is listed once
 Bus<Messages<Small, Large, Small>> bus;
 #elif CASE == 4
-// EXPECT: limits of the traits are percentages from 1 to 100 that rise with the priority
+// EXPECT ONLY: limits of the traits are percentages from 1 to 100 that rise with the priority
 struct Falling : SmallTraits {
     static constexpr Shares limits{80, 60, 99};
 };
 Bus<Messages<Small>, Falling> bus;
 #elif CASE == 5
-// EXPECT: limits of the traits are percentages from 1 to 100 that rise with the priority
+// EXPECT ONLY: limits of the traits are percentages from 1 to 100 that rise with the priority
 struct TooMuch : SmallTraits {
     static constexpr Shares limits{60, 80, 101};
 };
 Bus<Messages<Small>, TooMuch> bus;
 #elif CASE == 6
-// EXPECT: weights of the traits must be at least 1
+// EXPECT ONLY: weights of the traits must be at least 1
 struct Weightless : SmallTraits {
     static constexpr Shares weights{0, 4, 16};
 };
@@ -70,20 +70,39 @@ Bus<Messages<Small>, Deaf> bus;
 // EXPECT: a bus needs at least one type of message
 Bus<Messages<>> bus;
 #elif CASE == 9
-// EXPECT: the types of messages are listed without const and volatile
+// EXPECT ONLY: the types of messages are listed without const and volatile
 Bus<Messages<const Small>> bus;
 #elif CASE == 10
-// EXPECT: messages are objects: no references, functions or arrays
+// EXPECT ONLY: messages are objects: no references, functions or arrays
 Bus<Messages<int[4]>> bus;
 #elif CASE == 11
-// EXPECT: destroying a message must not throw
+// EXPECT ONLY: destroying a message must not throw
 Bus<Messages<ThrowingDestructor>> bus;
 #elif CASE == 12
-// EXPECT: a bus without priorities is a bare ring, which cannot drop messages
+// EXPECT ONLY: a bus without priorities is a bare ring, which cannot drop messages
 struct DroppingRing : sluice::BareBusTraits {
     static constexpr std::array<sluice::BusOverflow, sluice::priorityCount> overflow{
         sluice::BusOverflow::dropOldest, sluice::BusOverflow::dropOldest,
         sluice::BusOverflow::dropOldest};
 };
 Bus<Messages<Small>, DroppingRing> bus;
+#elif CASE == 13
+// EXPECT ONLY: pressureChanged of the Observer of the traits takes \(Pressure, Pressure\)
+struct Deafened {
+    void pressureChanged(sluice::Pressure) noexcept {}
+};
+struct Unheard : SmallTraits {
+    using Observer = Deafened;
+};
+Bus<Messages<Small>, Unheard> bus;
+#elif CASE == 14
+// EXPECT ONLY: handlerFailed of the Observer of the traits takes \(std::size_t,
+// std::exception_ptr\)
+struct Deafened {
+    void handlerFailed(const char*) noexcept {}
+};
+struct Unheard : SmallTraits {
+    using Observer = Deafened;
+};
+Bus<Messages<Small>, Unheard> bus;
 #endif

@@ -31,48 +31,48 @@ std::size_t allThatTheOtherCasesNearlyAre(FullBus& bus, BareBus& bare) {
            bus.processWith(sluice::partial([](const Sample&) {}));
 }
 #elif CASE == 1
-// EXPECT: this type is not among the Messages of the bus
+// EXPECT ONLY: this type is not among the Messages of the bus
 PublishResult publishWhatIsNotListed(FullBus& bus) {
     return bus.publish(Unlisted{});
 }
 #elif CASE == 2
-// EXPECT: this type is not among the Messages of the bus
+// EXPECT ONLY: this type is not among the Messages of the bus
 PublishResult emplaceWhatIsNotListed(FullBus& bus) {
     return bus.emplace<Unlisted>();
 }
 #elif CASE == 3
-// EXPECT: this type is not among the Messages of the bus
+// EXPECT ONLY: this type is not among the Messages of the bus
 sluice::Subscription subscribeForWhatIsNotListed(FullBus& bus) {
     return bus.subscribe<Unlisted>([](const Unlisted&) {});
 }
 #elif CASE == 4
-// EXPECT: this type is not among the Messages of the bus
+// EXPECT ONLY: this type is not among the Messages of the bus
 std::size_t publishManyOfWhatIsNotListed(FullBus& bus) {
     const std::array<Unlisted, 2> many{};
     return bus.publishAll(many.begin(), many.end());
 }
 #elif CASE == 5
-// EXPECT: the visitor does not take every message of the bus
+// EXPECT ONLY: the visitor does not take every message of the bus
 std::size_t leaveOneOut(FullBus& bus) {
     return bus.processWith([](const Sample&, const Header&) {});
 }
 #elif CASE == 6
-// EXPECT: this bus has no priorities: see its traits
+// EXPECT ONLY: this bus has no priorities: see its traits
 PublishResult hurryOnARing(BareBus& bus) {
     return bus.publish(Sample{1}, Priority::high);
 }
 #elif CASE == 7
-// EXPECT: this bus keeps no statistics: see its traits
+// EXPECT ONLY: this bus keeps no statistics: see its traits
 auto askForWhatIsNotCounted(const BareBus& bus) {
     return bus.statistics();
 }
 #elif CASE == 8
-// EXPECT: a handler takes \(const T&\) or \(const T&, const Header&\)
+// EXPECT ONLY: a handler takes \(const T&\) or \(const T&, const Header&\)
 sluice::Subscription listenForAnotherType(FullBus& bus) {
     return bus.subscribe<Sample>([](const Alarm&) {});
 }
 #elif CASE == 9
-// EXPECT: a handler takes \(const T&\) or \(const T&, const Header&\)
+// EXPECT ONLY: a handler takes \(const T&\) or \(const T&, const Header&\)
 sluice::Subscription listenWithoutConst(FullBus& bus) {
     return bus.subscribe<Sample>([](Sample&) {});
 }
@@ -92,7 +92,7 @@ void forgetTheSubscription(FullBus& bus) {
     bus.subscribe<Sample>([](const Sample&) {});
 }
 #elif CASE == 13
-// EXPECT: use of deleted function|call to implicitly-deleted copy constructor
+// EXPECT: use of deleted function|call to deleted constructor
 FullBus copy(const FullBus& bus) {
     return bus;
 }

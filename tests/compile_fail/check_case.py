@@ -12,6 +12,7 @@ FILE is written as
     #endif
 
 Case 0 has to compile. Any other case has to be refused, with an error that matches its EXPECT.
+`// EXPECT ONLY:` says that there is no other error either.
 """
 
 import re
@@ -20,19 +21,19 @@ import sys
 from pathlib import Path
 
 CASE = re.compile(r"^#(?:el)?if CASE == (\d+)\b")
-EXPECT = re.compile(r"^\s*// EXPECT: (.+)$")
+EXPECT = re.compile(r"^\s*// EXPECT( ONLY)?: (.+)$")
 ERROR = re.compile(r"\berror: (.*)")
 
 
 def expectations(lines):
-    """The EXPECT lines of every case: {case: [pattern, ...]}."""
+    """The EXPECT lines of every case: {case: [(pattern, whether it is the only one), ...]}."""
     found, case = {}, None
     for line in lines:
         if match := CASE.match(line):
             case = int(match[1])
             found[case] = []
         elif (match := EXPECT.match(line)) and case is not None:
-            found[case].append(match[1].strip())
+            found[case].append((match[2].strip(), match[1] is not None))
     return found
 
 
@@ -54,9 +55,12 @@ def judge(case, patterns, compiled, output):
         return f"it needs one EXPECT line and has {len(patterns)}"
     if compiled:
         return "it compiles and must not"
+    pattern, is_only = patterns[0]
     errors = ERROR.findall(output)
-    if not any(re.search(patterns[0], error) for error in errors):
-        return f"no error of the compiler matches: {patterns[0]}"
+    if not any(re.search(pattern, error) for error in errors):
+        return f"no error of the compiler matches: {pattern}"
+    if is_only and len(errors) != 1:
+        return f"there are {len(errors)} errors and must be one"
     return None
 
 

@@ -40,6 +40,15 @@ class CompileFailTest(PlantedTree):
         lines = ("#if CASE == 1", "// EXPECT: too large", "int 1;  // too large", "#endif")
         self.assertIn("matches: too large", self.message(1, *lines))
 
+    def test_refuses_other_errors_beside_the_only_one(self):
+        lines = ("#if CASE == 1", "// EXPECT ONLY: refused here")
+        refusal = 'static_assert(sizeof(int) == 0, "refused here");'
+        self.assertIsNone(self.message(1, *lines, refusal, "#endif"))
+        self.assertEqual(
+            self.message(1, *lines, refusal, "int 1;", "#endif"),
+            "there are 2 errors and must be one",
+        )
+
     def test_refuses_a_case_without_expectation(self):
         self.assertIn("one EXPECT line", self.message(1, "#if CASE == 1", "int 1;", "#endif"))
 

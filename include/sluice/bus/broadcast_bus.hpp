@@ -1,6 +1,11 @@
 #pragma once
 
 #include <sluice/bus/bus.hpp>
+#include <sluice/bus/detail/drain_all.hpp>
+#include <sluice/bus/detail/observed_buses.hpp>
+#include <sluice/bus/message_header.hpp>
+#include <sluice/bus/priority.hpp>
+#include <sluice/bus/publish_result.hpp>
 
 #include <array>
 #include <cstddef>
@@ -25,6 +30,12 @@ public:
     /// What became of a message in each group.
     using Results = std::array<PublishResult, Groups>;
 
+    BroadcastBus() = default;
+    /// The observer must outlive the bus. All groups tell it, each on the threads of its publishers
+    /// and of its own consumer.
+    explicit BroadcastBus(typename Traits::Observer& observer)
+        : groups_(detail::observedBuses<Group, Groups>(observer)) {}
+
     [[nodiscard]] static constexpr std::size_t size() noexcept { return Groups; }
 
     /// The bus of one group: subscribe(), process(), statistics() and the others are there.
@@ -33,12 +44,23 @@ public:
         return groups_[index];
     }
 
-    /// Publishes a copy in each group. See Bus::publish for the options.
-    template <class T, class... Options>
-    Results publish(const T& message, const Options&... options) {
+    /// Publishes a copy in each group, one after the other: two groups may see the messages of two
+    /// publishers in different orders. When copying throws, the groups before have theirs. See
+    /// Bus::publish for the options.
+    template <class T>
+    Results publish(const T& message) {
+        return publish(message, PublishOptions{});
+    }
+    template <class T>
+    Results publish(const T& message, Priority priority) {
+        static_assert(Traits::priorities, "this bus has no priorities: see its traits");
+        return publish(message, PublishOptions{priority});
+    }
+    template <class T>
+    Results publish(const T& message, const PublishOptions& options) {
         Results results{};
         for (std::size_t i = 0; i < Groups; ++i) {
-            results[i] = groups_[i].publish(message, options...);
+            results[i] = groups_[i].publish(message, options);
         }
         return results;
     }
@@ -59,15 +81,9 @@ public:
         }
     }
 
-    /// Closes all, and waits until the consumers have dealt with what was accepted.
-    bool drain(typename Clock::time_point deadline) {
-        close();
-        bool isDrained = true;
-        for (Group& group : groups_) {
-            isDrained = group.drain(deadline) && isDrained;
-        }
-        return isDrained;
-    }
+    /// Closes all, and waits until the consumers have dealt with what was accepted. False when the
+    /// deadline came first, and at once when a handler of any group calls it.
+    bool drain(typename Clock::time_point deadline) { return detail::drainAll(groups_, deadline); }
 
 private:
     std::array<Group, Groups> groups_;

@@ -57,6 +57,7 @@
 #include <sluice/bus/bus_statistics.hpp>
 #include <sluice/bus/bus_traits.hpp>
 #include <sluice/bus/detail/bus_core.hpp>
+#include <sluice/bus/detail/ending.hpp>
 #include <sluice/bus/detail/guarded_call.hpp>
 #include <sluice/bus/detail/handler_table.hpp>
 #include <sluice/bus/message_header.hpp>
@@ -98,6 +99,13 @@ public:
     Bus() : core_(nullptr) {}
     /// The observer must outlive the bus.
     explicit Bus(Observer& observer) : core_(&observer) {}
+    Bus(const Bus&) = delete;
+    Bus& operator=(const Bus&) = delete;
+    /// Ends what is left. First the handlers, while all parts of the bus are there: what they
+    /// captured may own other subscriptions, or their own.
+    ~Bus() {
+        std::apply([](auto&... tables) { (tables.endAll(), ...); }, handlers_);
+    }
 
     // ---- Publishers
 
@@ -165,19 +173,20 @@ public:
     template <class T, class Handler>
     Subscription subscribe(Handler&& handler) {
         using H = std::decay_t<Handler>;
-        auto& table = handlersOf<T>();
-        auto id = typename HandlersOf<T>::Id{};
-        if constexpr (std::is_invocable_v<H&, const T&, const Header&>) {
-            id = table.add(std::forward<Handler>(handler));
+        constexpr bool isListed = checkListed<T>();
+        constexpr bool takesHeader = std::is_invocable_v<H&, const T&, const Header&>;
+        constexpr bool takesIt = takesHeader || std::is_invocable_v<H&, const T&>;
+        static_assert(takesIt, "a handler takes (const T&) or (const T&, const Header&)");
+        if constexpr (!isListed || !takesIt) {  // or there would be other errors besides
+            return {};
+        } else if constexpr (takesHeader) {
+            return subscribed<T>(handlersOf<T>().add(std::forward<Handler>(handler)));
         } else {
-            static_assert(std::is_invocable_v<H&, const T&>,
-                          "a handler takes (const T&) or (const T&, const Header&)");
-            id = table.add(
+            return subscribed<T>(handlersOf<T>().add(
                 [h = H(std::forward<Handler>(handler))](const T& message, const Header&) mutable {
                     static_cast<void>(std::invoke(h, message));
-                });
+                }));
         }
-        return id.life == 0 ? Subscription() : Subscription(this, &remove<T>, id.place, id.life);
     }
 
     /// The subscriptions for T.
@@ -235,6 +244,10 @@ public:
     /// Whether the bus is closed and everything accepted is gone: for good.
     [[nodiscard]] bool isDrained() const noexcept { return core_.store().isDrained(); }
 
+    /// Whether the caller is a handler or visitor of this bus, or was called by one: who waits for
+    /// the consumer then waits for itself.
+    [[nodiscard]] bool isConsumedHere() const noexcept { return core_.isConsumedHere(); }
+
     /// Closes, and waits until the consumer has dealt with what was accepted. False when the
     /// deadline came first, and at once when a handler calls it.
     bool drain(typename Clock::time_point deadline) { return core_.drain(deadline); }
@@ -261,7 +274,11 @@ public:
     /// The accounts.
     [[nodiscard]] Statistics statistics() const {
         static_assert(Traits::statistics, "this bus keeps no statistics: see its traits");
-        return core_.accounts().get();
+        if constexpr (Traits::statistics) {  // or there would be other errors besides
+            return core_.accounts().get();
+        } else {
+            return {};
+        }
     }
 
 private:
@@ -269,10 +286,14 @@ private:
     using HandlersOf = detail::HandlerTable<void(const T&, const Header&), Traits>;
 
     template <class T>
-    static constexpr std::size_t indexOf() noexcept {
+    static constexpr bool checkListed() noexcept {
         static_assert(List::template contains<T>,
                       "this type is not among the Messages of the bus: add it to the list");
-        return List::template indexOf<T>;
+        return List::template contains<T>;
+    }
+    template <class T>
+    static constexpr std::size_t indexOf() noexcept {
+        return checkListed<T>() ? List::template indexOf<T> : 0;
     }
 
     template <class T>
@@ -285,10 +306,18 @@ private:
     }
 
     template <class T>
-    static bool remove(void* self, std::size_t place, std::uint64_t life) noexcept {
+    Subscription subscribed(typename HandlersOf<T>::Id id) noexcept {
+        return id.life == 0
+                   ? Subscription()
+                   : Subscription(this, &remove<T>, static_cast<std::uint32_t>(id.place), id.life);
+    }
+
+    template <class T>
+    static detail::Ending remove(void* self, std::uint32_t place, std::uint64_t life,
+                                 detail::Ender ender) noexcept {
         Bus& bus = *static_cast<Bus*>(self);
         const typename HandlersOf<T>::Id id{place, static_cast<detail::CountWord>(life)};
-        return bus.handlersOf<T>().remove(id, bus.core_.consumer());
+        return bus.handlersOf<T>().remove(id, ender, bus.core_.consumer());
     }
 
     /// A message while it is handled.

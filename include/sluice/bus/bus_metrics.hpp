@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstddef>
+#include <initializer_list>
 #include <string_view>
 
 namespace sluice {
@@ -26,6 +27,10 @@ public:
     template <std::size_t TypeCount>
     BusMetrics(std::string_view, const BusStatistics<TypeCount>&&,
                const std::string_view (&)[TypeCount]) = delete;
+    /// The names must stay: give them a place of their own, not braces.
+    template <std::size_t TypeCount>
+    BusMetrics(std::string_view, const BusStatistics<TypeCount>&,
+               std::initializer_list<std::string_view>) = delete;
 
     [[nodiscard]] std::string_view bus() const noexcept { return bus_; }
     [[nodiscard]] std::size_t typeCount() const noexcept { return typeCount_; }

@@ -28,21 +28,24 @@
 /// well. The destructor may run on any thread, also inside a handler of the owner.
 ///
 /// When the destructor returns, no handler of the owner runs or will run, but for the one that
-/// called it: that one may go on, without its owner. While the body of the owner's own destructor
+/// called it: that one may go on, without its owner. One that has ended its own subscription, or
+/// all of them, is waited for like any other. While the body of the owner's own destructor
 /// runs, handlers may still run beside it: begin it with unsubscribeAll() where that matters. Do
 /// not destroy the owner while holding a lock that one of its handlers takes.
 ///
-/// Capacity: MaxSubscriptions, in the object itself; nothing is allocated. The buses must outlive
-/// it.
+/// Capacity: MaxSubscriptions, in the object itself; nothing is allocated. One that has ended in
+/// its own handler counts until that returns. The buses must outlive it.
 ///
 /// Tests: tests/unit/bus/component_test.cpp, tests/compile_fail/bus_components.cpp.
 
 #include <sluice/base/assert.hpp>
 #include <sluice/base/setup_error.hpp>
 #include <sluice/bus/bus.hpp>
+#include <sluice/bus/detail/ending.hpp>
 #include <sluice/bus/subscription.hpp>
 #include <sluice/fixed/fixed_vector.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -75,7 +78,7 @@ public:
     /// the table of the bus is full; in the first case the handler is still the caller's.
     template <class T, class MessageList, class Traits, class Handler>
     [[nodiscard]] bool trySubscribe(Bus<MessageList, Traits>& bus, Handler&& handler) {
-        if (subscriptions_.full()) {
+        if (isFull()) {
             return false;
         }
         using Header = typename Bus<MessageList, Traits>::Header;
@@ -87,7 +90,7 @@ public:
     /// The same for what must succeed: where trySubscribe() returns false, this is a set-up error.
     template <class T, class MessageList, class Traits, class Handler>
     void subscribe(Bus<MessageList, Traits>& bus, Handler&& handler) {
-        const bool hasRoom = !subscriptions_.full();
+        const bool hasRoom = !isFull();
         if (!trySubscribe<T>(bus, std::forward<Handler>(handler))) {
             const std::size_t limit = hasRoom ? Traits::maxHandlers : MaxSubscriptions;
             setupError(hasRoom ? "handlers of one type of message on a bus"
@@ -100,10 +103,21 @@ public:
     /// the one that called it.
     void unsubscribeAll() noexcept {
         // Out of this object first: what a handler captured may be what keeps the owner alive.
-        const auto ending = std::move(subscriptions_);
+        auto ending = std::move(subscriptions_);
+        // But for the one whose handler calls this: it goes on, and if another thread destroys the
+        // owner then, that must wait for it.
+        for (Subscription& each : ending) {
+            if (each.end(detail::Ender::itsHandler) == detail::Ending::withCall) {
+                (void)subscriptions_.pushBack(std::move(each));
+            }
+        }
     }
 
-    [[nodiscard]] std::size_t count() const noexcept { return subscriptions_.size(); }
+    [[nodiscard]] std::size_t count() const noexcept {
+        return static_cast<std::size_t>(
+            std::count_if(subscriptions_.begin(), subscriptions_.end(),
+                          [](const Subscription& each) { return each.isActive(); }));
+    }
     [[nodiscard]] static constexpr std::size_t capacity() noexcept { return MaxSubscriptions; }
 
 private:
@@ -114,6 +128,18 @@ private:
         return end - endOfThis < alignof(Owner);
     }
 
+    /// After forgetting what has ended itself, unless it still goes on and calls this.
+    [[nodiscard]] bool isFull() noexcept {
+        for (std::size_t i = subscriptions_.size(); subscriptions_.full() && i != 0; --i) {
+            Subscription& each = subscriptions_[i - 1];
+            if (!each.isActive() &&
+                each.end(detail::Ender::itsHandler) != detail::Ending::withCall) {
+                subscriptions_.eraseUnordered(i - 1);
+            }
+        }
+        return subscriptions_.full();
+    }
+
     template <class T, class Header, class Handler>
     decltype(auto) bind(Handler&& handler) const noexcept {
         if constexpr (std::is_member_function_pointer_v<std::decay_t<Handler>>) {
@@ -121,10 +147,14 @@ private:
                 if constexpr (std::is_invocable_v<Handler, Owner&, const T&, const Header&>) {
                     (owner.*handler)(message, header);
                 } else {
-                    static_assert(std::is_invocable_v<Handler, Owner&, const T&>,
-                                  "a handler of the owner takes (const T&) or (const T&, const "
-                                  "Header&)");
-                    (owner.*handler)(message);
+                    constexpr bool takesIt = std::is_invocable_v<Handler, Owner&, const T&>;
+                    static_assert(takesIt, "a handler of the owner takes (const T&) or (const T&, "
+                                           "const Header&)");
+                    if constexpr (takesIt) {  // or there would be other errors besides
+                        (owner.*handler)(message);
+                    } else {
+                        static_cast<void>(&owner), static_cast<void>(handler);
+                    }
                 }
             };
         } else {

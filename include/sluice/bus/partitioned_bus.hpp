@@ -1,6 +1,12 @@
 #pragma once
 
 #include <sluice/bus/bus.hpp>
+#include <sluice/bus/detail/drain_all.hpp>
+#include <sluice/bus/detail/observed_buses.hpp>
+#include <sluice/bus/message_header.hpp>
+#include <sluice/bus/priority.hpp>
+#include <sluice/bus/publish_result.hpp>
+#include <sluice/bus/subscription.hpp>
 
 #include <array>
 #include <chrono>
@@ -26,7 +32,8 @@ namespace sluice {
 /// It is a Bus for each consumer, chosen by the key: so publishers with different keys mostly do
 /// not meet, no message is handed on, and everything said of Bus holds for each partition. A key is
 /// mixed before it is used; numbers in a row will do. Each partition has its own depth and limits:
-/// a key that is too busy is refused while others are let in.
+/// a key that is too busy is refused while others are let in. A handler that publishes to another
+/// partition with BusOverflow::block waits for that one's consumer: two may wait for each other.
 template <class MessageList, std::size_t Partitions, class KeyOf, class Traits = FullBusTraits>
 class PartitionedBus {
     static_assert(Partitions != 0, "a partitioned bus needs at least one partition");
@@ -37,6 +44,11 @@ public:
     using Clock = typename Partition::Clock;
 
     explicit PartitionedBus(KeyOf keyOf = KeyOf()) : keyOf_(std::move(keyOf)) {}
+    /// The observer must outlive the bus. All partitions tell it, each on the threads of its own
+    /// publishers and consumer.
+    explicit PartitionedBus(typename Traits::Observer& observer, KeyOf keyOf = KeyOf())
+        : partitions_(detail::observedBuses<Partition, Partitions>(observer)),
+          keyOf_(std::move(keyOf)) {}
 
     [[nodiscard]] static constexpr std::size_t size() noexcept { return Partitions; }
 
@@ -47,19 +59,33 @@ public:
     [[nodiscard]] Partition& of(std::size_t key) noexcept { return partitions_[indexOf(key)]; }
 
     /// As Bus::publish, in the partition of the message's key.
-    template <class T, class... Options>
-    PublishResult publish(T&& message, const Options&... options) {
+    template <class T>
+    PublishResult publish(T&& message) {
+        return publish(std::forward<T>(message), PublishOptions{});
+    }
+    template <class T>
+    PublishResult publish(T&& message, Priority priority) {
+        static_assert(Traits::priorities, "this bus has no priorities: see its traits");
+        return publish(std::forward<T>(message), PublishOptions{priority});
+    }
+    template <class T>
+    PublishResult publish(T&& message, const PublishOptions& options) {
         Partition& partition = of(keyOf_(std::as_const(message)));
-        return partition.publish(std::forward<T>(message), options...);
+        return partition.publish(std::forward<T>(message), options);
     }
 
     /// Has the handler called for each T, whatever its partition, by the thread that consumes
-    /// there: so by several at once. Each partition gets a copy.
+    /// there: so by several at once. Each partition gets a copy. When the table of one has no room,
+    /// all subscriptions are empty: no keys are served while others are not. Copies must not end
+    /// those of other partitions, or two could wait for each other.
     template <class T, class Handler>
     std::array<Subscription, Partitions> subscribe(const Handler& handler) {
         std::array<Subscription, Partitions> subscriptions;
         for (std::size_t i = 0; i < Partitions; ++i) {
             subscriptions[i] = partitions_[i].template subscribe<T>(handler);
+            if (!subscriptions[i]) {
+                return {};
+            }
         }
         return subscriptions;
     }
@@ -70,14 +96,10 @@ public:
         }
     }
 
-    /// Closes all, and waits until the consumers have dealt with what was accepted.
+    /// Closes all, and waits until the consumers have dealt with what was accepted. False when the
+    /// deadline came first, and at once when a handler of any partition calls it.
     bool drain(typename Clock::time_point deadline) {
-        close();
-        bool isDrained = true;
-        for (Partition& partition : partitions_) {
-            isDrained = partition.drain(deadline) && isDrained;
-        }
-        return isDrained;
+        return detail::drainAll(partitions_, deadline);
     }
 
     /// The accounts of all partitions together; the high-water mark is the highest of any.

@@ -80,9 +80,9 @@ class StaticComponent {
             if constexpr (Derived::Handles::template contains<T>) {
                 if constexpr (detail::handles<Derived, const T&, const Header&>) {
                     component_.handle(message, header);
-                } else {
+                } else if constexpr (detail::handles<Derived, const T&>) {
                     component_.handle(message);
-                }
+                }  // else visitor() has refused it
             }
         }
 

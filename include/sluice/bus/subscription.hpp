@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sluice/bus/detail/ending.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -11,11 +13,12 @@ namespace sluice {
 /// Any thread may end it. When unsubscribe() or the destructor returns, the handler does not run
 /// and never will again; what it captured has been destroyed. Two exceptions, as waiting would wait
 /// for itself: called by the handler itself, directly or through what it calls, the handler ends
-/// when it returns. So do not end a subscription while holding a lock that its handler takes, nor
-/// inside a handler whose own subscription the other one ends.
+/// when it returns. Who calls unsubscribe() elsewhere after that, or destroys this object, waits
+/// for it. So do not end a subscription while holding a lock that its handler takes, nor inside a
+/// handler whose own subscription the other one ends.
 ///
 /// An empty one belongs to no bus; subscribe() returns it when the table is full. The bus must
-/// outlive its subscriptions.
+/// outlive its subscriptions, those that have ended themselves as well.
 class [[nodiscard]] Subscription {
 public:
     Subscription() noexcept = default;
@@ -31,15 +34,16 @@ public:
         std::swap(remove_, other.remove_);
         std::swap(place_, other.place_);
         std::swap(life_, other.life_);
+        std::swap(hasEnded_, other.hasEnded_);
     }
 
     /// Ends it. May be called repeatedly; false when there was nothing to end.
     bool unsubscribe() noexcept {
-        void* const bus = std::exchange(bus_, nullptr);
-        return bus != nullptr && remove_(bus, place_, life_);
+        const bool wasActive = isActive();
+        return end(detail::Ender::anybody) != detail::Ending::over && wasActive;
     }
 
-    [[nodiscard]] bool isActive() const noexcept { return bus_ != nullptr; }
+    [[nodiscard]] bool isActive() const noexcept { return bus_ != nullptr && !hasEnded_; }
     [[nodiscard]] explicit operator bool() const noexcept { return isActive(); }
 
     /// Lets the handler stay for as long as the bus does.
@@ -48,16 +52,35 @@ public:
 private:
     template <class MessageList, class Traits>
     friend class Bus;
+    template <class Owner, std::size_t MaxSubscriptions>
+    friend class Component;
 
-    using Remove = bool (*)(void* bus, std::size_t place, std::uint64_t life) noexcept;
+    using Remove = detail::Ending (*)(void* bus, std::uint32_t place, std::uint64_t life,
+                                      detail::Ender ender) noexcept;
 
-    Subscription(void* bus, Remove remove, std::size_t place, std::uint64_t life) noexcept
-        : bus_(bus), remove_(remove), place_(place), life_(life) {}
+    Subscription(void* bus, Remove remove, std::uint32_t place, std::uint64_t life) noexcept
+        : bus_(bus), remove_(remove), life_(life), place_(place) {}
+
+    detail::Ending end(detail::Ender ender) noexcept {
+        // Before the end: what the handler captured may own this object, and goes with it.
+        void* const bus = std::exchange(bus_, nullptr);
+        if (bus == nullptr) {
+            return detail::Ending::over;
+        }
+        const detail::Ending ending = remove_(bus, place_, life_, ender);
+        if (ending == detail::Ending::withCall || ending == detail::Ending::refused) {
+            // Nothing has gone yet. Who comes later must be able to wait for the handler.
+            bus_ = bus;
+            hasEnded_ = hasEnded_ || ending == detail::Ending::withCall;
+        }
+        return ending;
+    }
 
     void* bus_ = nullptr;
     Remove remove_ = nullptr;
-    std::size_t place_ = 0;
     std::uint64_t life_ = 0;
+    std::uint32_t place_ = 0;
+    bool hasEnded_ = false;  ///< in its own handler, which may still run
 };
 
 }  // namespace sluice

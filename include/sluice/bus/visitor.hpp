@@ -48,11 +48,12 @@ void callVisitor(Visitor& visitor, Message& message, const Header& header) {
     } else if constexpr (std::is_invocable_v<Visitor&, Message&, const Header&>) {
         static_cast<void>(std::invoke(visitor, message, header));
     } else {
-        static_assert(
-            std::is_invocable_v<Visitor&, Message&>,
-            "the visitor does not take every message of the bus: add an overload, or wrap "
-            "it in sluice::partial()");
-        static_cast<void>(std::invoke(visitor, message));
+        constexpr bool takesIt = std::is_invocable_v<Visitor&, Message&>;
+        static_assert(takesIt, "the visitor does not take every message of the bus: add an "
+                               "overload, or wrap it in sluice::partial()");
+        if constexpr (takesIt) {  // or there would be other errors besides
+            static_cast<void>(std::invoke(visitor, message));
+        }
     }
 }
 

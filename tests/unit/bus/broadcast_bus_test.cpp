@@ -1,11 +1,15 @@
 #include "support/crew.hpp"
+#include "support/watchdog.hpp"
 #include "unit/bus/bus_doubles.hpp"
 
 #include <sluice/bus/broadcast_bus.hpp>
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
+#include <cstddef>
+#include <cstdio>
 #include <memory>
 #include <vector>
 
@@ -53,6 +57,51 @@ TEST(BroadcastBusTest, CloseAndDrainAreForAll) {
     crew.start();
     EXPECT_TRUE(bus.drain(std::chrono::steady_clock::now() + std::chrono::hours(1)));
     EXPECT_EQ(bus.publish(Sample{2})[1], PublishResult::closed);
+}
+
+struct PressureWitness {
+    void pressureChanged(Pressure, Pressure) noexcept { ++changes; }
+    std::atomic<int> changes{0};
+};
+struct Watched : DeepTraits<10> {
+    using Observer = PressureWitness;
+};
+
+TEST(BroadcastBusTest, AllGroupsTellTheObserver) {
+    PressureWitness witness;
+    BroadcastBus<TestMessages, 2, Watched> bus(witness);
+    while (bus.isAccepted(bus.publish(Sample{1}, Priority::low))) {
+    }
+    EXPECT_EQ(witness.changes, 2);
+}
+
+TEST(BroadcastBusTest, PublishesWithTheOptionsOfABus) {
+    News<2> bus;
+    ASSERT_TRUE(bus.isAccepted(bus.publish(Sample{1}, {Priority::high, 7})));
+    for (std::size_t group = 0; group < bus.size(); ++group) {
+        bus[group].processWith([](auto&, const auto& header) {
+            EXPECT_EQ(header.priority, Priority::high);
+            EXPECT_EQ(header.sender, 7U);
+        });
+        EXPECT_EQ(bus[group].statistics().total().delivered, 1U);
+    }
+}
+
+// One thread serves both groups: it would wait for itself.
+TEST(BroadcastBusTest, DrainInAHandlerDoesNotWait) {
+    News<2> bus;
+    std::atomic<int> calls{0};
+    const Watchdog watchdog([&](std::FILE* out) { std::fprintf(out, "%d calls\n", calls.load()); });
+    ASSERT_TRUE(bus.isAccepted(bus.publish(Sample{1})));
+    for (std::size_t group = 0; group < bus.size(); ++group) {
+        bus[group].processWith([&](auto&) {
+            ++calls;
+            EXPECT_FALSE(bus.drain(std::chrono::steady_clock::now() + std::chrono::hours(1)));
+        });
+    }
+    EXPECT_EQ(calls, 2);
+    EXPECT_EQ(bus.publish(Sample{2})[1], PublishResult::closed);
+    EXPECT_TRUE(bus.drain(std::chrono::steady_clock::now()));
 }
 
 }  // namespace

@@ -238,6 +238,18 @@ TEST(BusComponentTest, OwnerMayDieWithTheHandlerThatHeldIt) {
     EXPECT_EQ(bus.subscriptionCount<Alarm>(), 0U);
 }
 
+// The bus ends what is left before any part of it goes.
+TEST(BusComponentTest, OwnerThatItsHandlerHoldsMayDieWithTheBus) {
+    auto bus = std::make_unique<SmallBus>();
+    std::shared_ptr<Kept> owner(new Kept);
+    const std::weak_ptr<Kept> watch = owner;
+    owner->keep(*bus, owner);
+    owner.reset();
+    EXPECT_FALSE(watch.expired());
+    bus.reset();
+    EXPECT_TRUE(watch.expired());
+}
+
 /// A handler that takes its time, and a part of the owner that must survive it.
 class Slow final {
 public:
@@ -286,6 +298,92 @@ TEST(BusComponentTest, DestructionWaitsForAHandlerOnAnotherThread) {
     awaitThat([&] { return signals.isInside.load(); });
     owner.reset();
     EXPECT_FALSE(signals.isInsideAtTheEnd.load());
+}
+
+/// Retires in its own handler, which still uses what the owner has.
+class Retiring final {
+public:
+    struct Signals {
+        std::atomic<bool> hasRetired{false};
+        std::atomic<bool> isToDie{false};
+        std::atomic<bool> isInside{false};
+        std::atomic<bool> isInsideAtTheEnd{false};
+    };
+    Retiring(SmallBus& bus, Signals& signals) : part_{signals} {
+        component_.subscribe<Alarm>(bus, [](const Alarm&) {});
+        component_.subscribe<Sample>(bus, &Retiring::onSample);
+    }
+    [[nodiscard]] std::size_t count() const { return component_.count(); }
+
+private:
+    struct Part {
+        ~Part() { signals.isInsideAtTheEnd = signals.isInside.load(); }
+        Signals& signals;
+    };
+    void onSample(const Sample&) {
+        part_.signals.isInside = true;
+        component_.unsubscribeAll();
+        EXPECT_EQ(component_.count(), 0U);
+        part_.signals.hasRetired = true;
+        awaitThat([this] { return part_.signals.isToDie.load(); });
+        for (int i = 0; i < 1000; ++i) {
+            std::this_thread::yield();  // gives the owner time to go too early
+        }
+        part_.signals.isInside = false;
+    }
+
+    Part part_;
+    Component<Retiring, 2> component_{*this};
+};
+
+TEST(BusComponentTest, DestructionWaitsForAHandlerThatHasRetired) {
+    SmallBus bus;
+    Retiring::Signals signals;
+    const Watchdog watchdog([&](std::FILE* out) {
+        std::fprintf(out, "retired %d, is to die %d\n", signals.hasRetired.load() ? 1 : 0,
+                     signals.isToDie.load() ? 1 : 0);
+    });
+    auto owner = std::make_unique<Retiring>(bus, signals);
+    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    Crew crew;
+    crew.add([&] { bus.process(); });
+    crew.start();
+    awaitThat([&] { return signals.hasRetired.load(); });
+    EXPECT_EQ(bus.subscriptionCount<Alarm>() + bus.subscriptionCount<Sample>(), 0U);
+    signals.isToDie = true;
+    owner.reset();
+    EXPECT_FALSE(signals.isInsideAtTheEnd.load());
+}
+
+/// Subscribes anew in its own handler.
+struct Renewing final {
+    explicit Renewing(SmallBus& b) : bus(b) { renew(); }
+    void renew() {
+        component.unsubscribeAll();
+        isRenewed = component.trySubscribe<Sample>(bus, &Renewing::onSample);
+    }
+    void onSample(const Sample&) {
+        ++calls;
+        renew();
+    }
+
+    SmallBus& bus;
+    int calls = 0;
+    bool isRenewed = false;
+    Component<Renewing, 2> component{*this};
+};
+
+TEST(BusComponentTest, SubscriptionThatHasEndedItselfMakesRoomWhenItsHandlerReturns) {
+    SmallBus bus;
+    Renewing owner(bus);
+    for (int i = 1; i <= 5; ++i) {
+        ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+        bus.process();
+        EXPECT_EQ(owner.calls, i);
+        EXPECT_TRUE(owner.isRenewed);
+        EXPECT_EQ(owner.component.count(), 1U);
+    }
+    EXPECT_EQ(bus.subscriptionCount<Sample>(), 1U);
 }
 
 /// Lives for some messages; every handler reads and writes what the owner has on the heap.

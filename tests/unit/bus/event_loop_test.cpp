@@ -15,10 +15,12 @@
 #include <cinttypes>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
+#include <utility>
 
 namespace sluice {
 namespace {
@@ -142,6 +144,62 @@ TYPED_TEST(BusEventLoopTest, RealLoopTakesEveryMessage) {
     EXPECT_GT(sleeps.load(), 0U);
     ::close(other);
     ::close(epoll);
+}
+
+/// Lets something happen when a wait has found a message and has not yet said so.
+struct InterruptedWait : EventFdWait {
+    template <class Ready>
+    [[nodiscard]] bool waitUntil(Ready&& ready, Clock::time_point deadline) {
+        const bool isReady = EventFdWait::waitUntil(ready, deadline);
+        if (isReady && interruption) {
+            std::exchange(interruption, nullptr)();
+        }
+        return isReady;
+    }
+    std::function<void()> interruption;
+};
+struct OneSlot
+    : OverflowTraits<BusOverflow::dropOldest, BusOverflow::dropOldest, BusOverflow::dropOldest, 2> {
+    using Wait = InterruptedWait;
+};
+
+/// Takes its time to come into being.
+struct Reluctant {
+    struct Signals {
+        std::atomic<bool> isBegun{false};
+        std::atomic<bool> mayEnd{false};
+    };
+    Reluctant() = default;
+    explicit Reluctant(Signals& signals) {
+        signals.isBegun = true;
+        awaitThat([&] { return signals.mayEnd.load(); });
+    }
+};
+
+// Between the look of the consumer and its answer a publisher drops the message that was seen, and
+// its own is not there yet.
+TEST(BusEventLoopDropTest, WaitThatSaysNoHasArmedTheDescriptor) {
+    Bus<Messages<Reluctant>, OneSlot> bus;
+    const int descriptor = bus.waiting().descriptor();
+    ASSERT_EQ(bus.publish(Reluctant()), PublishResult::ok);
+    Reluctant::Signals signals;
+    Crew crew;
+    crew.add([&] { EXPECT_EQ(bus.emplace<Reluctant>(signals), PublishResult::ok); });
+    bus.waiting().interruption = [&] {
+        crew.start();
+        awaitThat([&] { return signals.isBegun.load(); });
+    };
+    std::size_t taken = 0;
+    const bool isAwake = bus.waitFor(0s);
+    signals.mayEnd = true;
+    crew.join();
+    pollfd wanted{descriptor, POLLIN, 0};
+    EXPECT_TRUE(isAwake || ::poll(&wanted, 1, 0) == 1) << "nothing would wake the loop";
+    while (bus.waitFor(0s)) {
+        taken += bus.processWith([](auto&) {});
+    }
+    EXPECT_EQ(taken, 1U);
+    EXPECT_EQ(bus.statistics().total().dropped, 1U);
 }
 
 }  // namespace

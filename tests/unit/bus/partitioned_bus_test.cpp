@@ -1,5 +1,6 @@
 #include "support/crew.hpp"
 #include "support/scale.hpp"
+#include "support/watchdog.hpp"
 #include "unit/bus/bus_doubles.hpp"
 
 #include <sluice/bus/partitioned_bus.hpp>
@@ -10,6 +11,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdio>
 #include <memory>
 #include <vector>
 
@@ -95,6 +97,78 @@ TEST(PartitionedBusTest, WorkersKeepTheOrderOfEachKey) {
     for (const int number : last) {
         EXPECT_EQ(number, orders);
     }
+}
+
+struct FewHandlers : DeepTraits<64> {
+    static constexpr std::size_t maxHandlers = 1;
+};
+
+TEST(PartitionedBusTest, SubscribesForAllPartitionsOrForNone) {
+    const auto bus =
+        std::make_unique<PartitionedBus<Messages<Order, Cancel>, 3, CustomerOf, FewHandlers>>();
+    auto inTheWay = (*bus)[1].subscribe<Order>([](const Order&) {});
+    const auto handler = [](const Order&) {};
+    for (const Subscription& each : bus->subscribe<Order>(handler)) {
+        EXPECT_FALSE(each.isActive());
+    }
+    EXPECT_EQ((*bus)[0].subscriptionCount<Order>(), 0U);
+    EXPECT_EQ((*bus)[2].subscriptionCount<Order>(), 0U);
+    inTheWay.unsubscribe();
+    for (const Subscription& each : bus->subscribe<Order>(handler)) {
+        EXPECT_TRUE(each.isActive());
+    }
+}
+
+struct PressureWitness {
+    void pressureChanged(Pressure, Pressure) noexcept { ++changes; }
+    std::atomic<int> changes{0};
+};
+struct Watched : DeepTraits<10> {
+    using Observer = PressureWitness;
+};
+
+TEST(PartitionedBusTest, AllPartitionsTellTheObserver) {
+    PressureWitness witness;
+    PartitionedBus<Messages<Order, Cancel>, 3, CustomerOf, Watched> bus(witness);
+    for (std::size_t i = 0; i < bus.size(); ++i) {
+        while (bus[i].publish(Cancel{0}, Priority::low) == PublishResult::ok) {
+        }
+    }
+    EXPECT_EQ(witness.changes, 3);
+}
+
+TEST(PartitionedBusTest, PublishesWithTheOptionsOfABus) {
+    Orders<2> bus;
+    ASSERT_EQ(bus.publish(Cancel{0}, {Priority::high, 7}), PublishResult::ok);
+    std::size_t taken = 0;
+    bus.of(0).processWith([&](auto&, const auto& header) {
+        EXPECT_EQ(header.priority, Priority::high);
+        EXPECT_EQ(header.sender, 7U);
+        ++taken;
+    });
+    EXPECT_EQ(taken, 1U);
+}
+
+// One thread serves both partitions: it would wait for itself.
+TEST(PartitionedBusTest, DrainInAHandlerDoesNotWait) {
+    const auto bus = std::make_unique<Orders<2>>();
+    std::atomic<int> calls{0};
+    const Watchdog watchdog([&](std::FILE* out) { std::fprintf(out, "%d calls\n", calls.load()); });
+    const auto subscriptions = bus->subscribe<Order>([&](const Order&) {
+        ++calls;
+        EXPECT_NE((*bus)[0].isConsumedHere(), (*bus)[1].isConsumedHere());
+        EXPECT_FALSE(bus->drain(std::chrono::steady_clock::now() + std::chrono::hours(1)));
+    });
+    for (std::size_t i = 0; i < bus->size(); ++i) {
+        ASSERT_EQ((*bus)[i].publish(Order{0, 0}), PublishResult::ok);
+    }
+    for (std::size_t i = 0; i < bus->size(); ++i) {
+        EXPECT_EQ((*bus)[i].process(), 1U);
+    }
+    EXPECT_EQ(calls, 2);
+    EXPECT_EQ(bus->publish(Order{0, 0}), PublishResult::closed);
+    EXPECT_FALSE(bus->of(0).isConsumedHere());
+    EXPECT_TRUE(bus->drain(std::chrono::steady_clock::now()));
 }
 
 }  // namespace

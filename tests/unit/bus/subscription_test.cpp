@@ -6,6 +6,7 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 #if defined(__cpp_exceptions)
@@ -149,6 +150,55 @@ TEST(BusSubscriptionTest, UnsubscribeWaitsForARunningHandler) {
     awaitThat([&] { return isInside.load(); });
     EXPECT_TRUE(subscription.unsubscribe());
     EXPECT_TRUE(hasLeft.load());
+}
+
+// That the handler has ended itself must not make others believe that it does not run any more.
+TEST(BusSubscriptionTest, UnsubscribeWaitsForAHandlerThatHasEndedItself) {
+    TestBus<10> bus;
+    std::atomic<bool> hasEnded{false};
+    std::atomic<bool> isWaitedFor{false};
+    std::atomic<bool> hasLeft{false};
+    Subscription subscription;
+    subscription = bus.subscribe<Sample>([&](const Sample&) {
+        EXPECT_TRUE(subscription.unsubscribe());
+        EXPECT_FALSE(subscription.isActive());
+        hasEnded = true;
+        awaitThat([&] { return isWaitedFor.load(); });
+        for (int i = 0; i < 1000; ++i) {
+            std::this_thread::yield();  // gives the others time to go wrong
+        }
+        hasLeft = true;
+    });
+    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    Crew crew;
+    crew.add([&] { bus.process(); });
+    crew.start();
+    awaitThat([&] { return hasEnded.load(); });
+    isWaitedFor = true;
+    Subscription elsewhere = std::move(subscription);
+    EXPECT_FALSE(elsewhere.unsubscribe()) << "it had ended before";
+    EXPECT_TRUE(hasLeft.load());
+}
+
+TEST(BusSubscriptionTest, WhatHasEndedItselfDoesNotWaitForTheNextInItsPlace) {
+    Bus<TestMessages, FewHandlers> bus;
+    Subscription first;
+    first = bus.subscribe<Sample>([&](const Sample&) { first.unsubscribe(); });
+    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    bus.process();
+    std::atomic<bool> isInside{false};
+    std::atomic<bool> mayLeave{false};
+    const auto second = bus.subscribe<Sample>([&](const Sample&) {
+        isInside = true;
+        awaitThat([&] { return mayLeave.load(); });
+    });
+    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    Crew crew;
+    crew.add([&] { bus.process(); });
+    crew.start();
+    awaitThat([&] { return isInside.load(); });
+    EXPECT_FALSE(first.unsubscribe());
+    mayLeave = true;
 }
 
 TEST(BusSubscriptionTest, HandlerMayPublish) {

@@ -138,10 +138,16 @@ public:
 
     bool waitUntil(typename Clock::time_point deadline) {
         time_.suspend();
-        (void)arrived_.waitUntil([this] { return store_.hasMessage() || store_.isDrained(); },
-                                 deadline);
+        bool hasMessage = false;
+        const auto isOver = [&] {
+            hasMessage = store_.hasMessage();
+            return hasMessage || store_.isDrained();
+        };
+        (void)arrived_.waitUntil(isOver, deadline);
         tellIfClosing();
-        return store_.hasMessage();
+        // Not asked again: a publisher may have dropped the message, and no would mean that the
+        // strategy has waited in vain, after which an event loop goes to sleep.
+        return hasMessage;
     }
 
     // ---- Anybody
@@ -164,6 +170,7 @@ public:
     [[nodiscard]] const Store& store() const noexcept { return store_; }
     [[nodiscard]] const Accounts& accounts() const noexcept { return *this; }
     [[nodiscard]] ConsumerState<Platform>& consumer() noexcept { return consumer_; }
+    [[nodiscard]] bool isConsumedHere() const noexcept { return consumer_.isHere(); }
     [[nodiscard]] Wait& arrived() noexcept { return arrived_; }
     [[nodiscard]] Observer* observer() const noexcept { return observer_; }
 

@@ -12,26 +12,35 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <type_traits>
-
-#if defined(__cpp_exceptions)
 #include <exception>
-#endif
+#include <type_traits>
+#include <utility>
 
 namespace sluice::detail {
 
-#if defined(__cpp_exceptions)
 template <class Observer, class = void>
 inline constexpr bool observesFailures = false;
 template <class Observer>
 inline constexpr bool
     observesFailures<Observer, std::void_t<decltype(std::declval<Observer&>().handlerFailed(
                                    std::size_t{}, std::declval<std::exception_ptr>()))>> = true;
-#endif
 
-/// What a list of messages and traits make up. Refuses traits that cannot work.
+/// Whether an observer has members of these names, be they of use or not.
+template <class Observer, class = void>
+inline constexpr bool namesFailures = false;
+template <class Observer>
+inline constexpr bool namesFailures<Observer, std::void_t<decltype(&Observer::handlerFailed)>> =
+    true;
+template <class Observer, class = void>
+inline constexpr bool namesPressure = false;
+template <class Observer>
+inline constexpr bool namesPressure<Observer, std::void_t<decltype(&Observer::pressureChanged)>> =
+    true;
+
+/// Refuses traits that cannot work. A function: a class that refuses leaves compilers without its
+/// members, and tells of each.
 template <class MessageList, class Traits>
-struct BusTypes {
+constexpr bool areChecked() noexcept {
     static_assert(Traits::depth >= 2, "the depth of a bus must be at least 2");
     static_assert(MessageList::maxSize <= Traits::maxMessageSize,
                   "a message is larger than maxMessageSize of the traits: carry large contents "
@@ -44,6 +53,19 @@ struct BusTypes {
     static_assert(Traits::maxHandlers != 0, "maxHandlers of the traits must be at least 1");
     static_assert(Traits::priorities || !canDrop<Traits>(),
                   "a bus without priorities is a bare ring, which cannot drop messages");
+    using Observer = typename Traits::Observer;
+    static_assert(!namesPressure<Observer> || observesPressure<Observer>,
+                  "pressureChanged of the Observer of the traits takes (Pressure, Pressure)");
+    static_assert(!namesFailures<Observer> || observesFailures<Observer>,
+                  "handlerFailed of the Observer of the traits takes (std::size_t, "
+                  "std::exception_ptr)");
+    return true;
+}
+
+/// What a list of messages and traits make up.
+template <class MessageList, class Traits>
+struct BusTypes {
+    static_assert(areChecked<MessageList, Traits>());
 
     using Header = MessageHeader<Traits>;
     using Envelope = detail::Envelope<MessageList, Traits>;

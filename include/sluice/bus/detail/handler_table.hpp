@@ -4,6 +4,7 @@
 #include <sluice/base/spin_lock.hpp>
 #include <sluice/bus/detail/consumer_state.hpp>
 #include <sluice/bus/detail/count_word.hpp>
+#include <sluice/bus/detail/ending.hpp>
 #include <sluice/fixed/fixed_function.hpp>
 #include <sluice/fixed/fixed_vector.hpp>
 
@@ -35,7 +36,8 @@ namespace sluice::detail {
 /// consumer takes the lock. E2 end: state written, heavy fence, running read -- against -- running
 /// written, light fence, state read: either the consumer sees that the handler has ended, or the
 /// remover sees that it runs. E3 done: handler's last act -> running release .. running acquire ->
-/// callable destroyed.
+/// callable destroyed. E4 over: handler that has ended itself has returned and is destroyed -> life
+/// release .. life acquire -> who would end it as well goes on.
 ///
 /// Tests: tests/unit/bus/subscription_test.cpp, tests/stress/bus_stress_test.cpp.
 template <class Signature, class Traits>
@@ -75,19 +77,23 @@ public:
 
     /// Ends a subscription. When it returns, the handler does not run and will not run again,
     /// unless it is the caller itself, or a caller of the caller: then it ends with the present
-    /// call. False when it has ended before.
-    bool remove(Id id, const Consumer& consumer) {
+    /// call. If only its handler may end it, nothing happens when somebody else calls.
+    Ending remove(Id id, Ender ender, const Consumer& consumer) {
         Place& place = places_[id.place];
-        if (!beginEnd(place, id)) {
-            return false;
+        // Relaxed: its own store.
+        const bool isItself =
+            consumer.isHere() && consumer.handler.load(std::memory_order_relaxed) == &place;
+        if (ender == Ender::itsHandler && !isItself) {
+            return Ending::refused;
         }
-        if (consumer.isHere()) {
-            // Relaxed: its own store.
-            if (consumer.handler.load(std::memory_order_relaxed) == &place) {
-                place.endsWithCall = true;
-                return true;
-            }
-        } else {
+        if (!beginEnd(place, id)) {
+            return isItself && isEnding(place, id) ? Ending::withCall : awaitEnd(place, id);
+        }
+        if (isItself) {
+            place.endsWithCall = true;
+            return Ending::withCall;
+        }
+        if (!consumer.isHere()) {
             Platform::Fence::heavy();  // E2
             BasicBackoff<Platform> backoff;
             while (consumer.handler.load(std::memory_order_acquire) == &place) {  // E3
@@ -95,7 +101,21 @@ public:
             }
         }
         finish(place);
-        return true;
+        return Ending::now;
+    }
+
+    /// Ends all that are left. By who destroys the bus.
+    void endAll() noexcept {
+        for (std::size_t i = 0; i < places_.size(); ++i) {
+            Place& place = places_[i];
+            // Relaxed: nobody else is here.
+            const CountWord life = place.life.load(std::memory_order_relaxed);
+            if (life < ending && beginEnd(place, {i, life})) {
+                // It is over before what it captured goes, which may own this very subscription.
+                const Callable last = std::move(place.callable);
+                finish(place);
+            }
+        }
     }
 
     /// How many there are.
@@ -116,9 +136,11 @@ public:
     }
 
 private:
-    // What the life of a place may be besides the number of the subscription that lives there.
+    // What the life of a place may be besides the number of the subscription that lives there:
+    // free, or that number marked as ending, or, while it is being filled, no number so marked.
     static constexpr CountWord free = 0;
-    static constexpr CountWord ending = std::numeric_limits<CountWord>::max();
+    static constexpr CountWord ending = CountWord{1}
+                                        << (std::numeric_limits<CountWord>::digits - 1);
 
     struct Place {
         Atomic<CountWord> life{free};
@@ -145,9 +167,7 @@ private:
     }
 
     CountWord nextLife() noexcept {
-        do {
-            ++lastLife_;
-        } while (lastLife_ == free || lastLife_ == ending);
+        lastLife_ = lastLife_ + 1 == ending ? 1 : lastLife_ + 1;
         return lastLife_;
     }
 
@@ -184,7 +204,7 @@ private:
         if (id.life == 0 || place.life.load(std::memory_order_relaxed) != id.life) {
             return false;
         }
-        place.life.store(ending, std::memory_order_relaxed);
+        place.life.store(id.life | ending, std::memory_order_relaxed);
         order_.eraseOrdered(
             std::find_if(order_.begin(), order_.end(),
                          [&place](const Entry& entry) { return entry.place == &place; }));
@@ -192,11 +212,25 @@ private:
         return true;
     }
 
+    /// Whether its end has begun and its callable is still there.
+    static bool isEnding(const Place& place, Id id) noexcept {
+        return place.life.load(std::memory_order_acquire) == (id.life | ending);  // E4
+    }
+
+    /// It has ended itself before: its handler may still run.
+    static Ending awaitEnd(const Place& place, Id id) noexcept {
+        BasicBackoff<Platform> backoff;
+        while (isEnding(place, id)) {
+            backoff.wait();
+        }
+        return Ending::over;
+    }
+
     /// Destroys the callable, outside of the lock, and frees its place.
     void finish(Place& place) {
         place.callable.reset();
         const std::lock_guard<Lock> turn(lock_);
-        place.life.store(free, std::memory_order_relaxed);  // under the lock
+        place.life.store(free, std::memory_order_release);  // E4
     }
 
     mutable Lock lock_;

@@ -151,6 +151,43 @@ TEST(BusSubscriptionTest, UnsubscribeWaitsForARunningHandler) {
     EXPECT_TRUE(hasLeft.load());
 }
 
+// While it runs others find everything free. Were it under a lock, they would wait for each other.
+template <class Traits>
+class BusHandlerTest : public testing::Test {};
+using Ways = testing::Types<
+    DeepTraits<10>, DeepTraits<10, NoStatsBusTraits>, DeepTraits<10, BareBusTraits>,
+    OverflowTraits<BusOverflow::dropOldest, BusOverflow::dropOldest, BusOverflow::keepLatest>>;
+TYPED_TEST_SUITE(BusHandlerTest, Ways);
+
+TYPED_TEST(BusHandlerTest, RunsUnderNoLock) {
+    Bus<TestMessages, TypeParam> bus;
+    std::atomic<bool> isInside{false};
+    std::atomic<bool> mayLeave{false};
+    const auto subscription = bus.template subscribe<Sample>([&](const Sample&) {
+        isInside = true;
+        awaitThat([&] { return mayLeave.load(); });
+    });
+    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    Crew crew;
+    crew.add([&] { EXPECT_EQ(bus.process(1), 1U); });
+    crew.start();
+    awaitThat([&] { return isInside.load(); });
+    {
+        const auto other = bus.template subscribe<Sample>([](const Sample&) {});
+        EXPECT_TRUE(other);
+        for (int i = 0; i < 30; ++i) {
+            (void)bus.publish(Sample{i});
+        }
+        EXPECT_NE(bus.pressure(), Pressure::normal);
+        if constexpr (TypeParam::statistics) {
+            EXPECT_EQ(bus.statistics().total().attempted(), 31U);
+        }
+    }
+    EXPECT_FALSE(mayLeave) << "it still runs";
+    mayLeave = true;
+    crew.join();
+}
+
 TEST(BusSubscriptionTest, HandlerMayPublish) {
     TestBus<10> bus;
     Log log;

@@ -45,6 +45,15 @@ struct BusTypes {
     static_assert(Traits::priorities || !canDrop<Traits>(),
                   "a bus without priorities is a bare ring, which cannot drop messages");
 
+#if defined(__cpp_exceptions)
+    static_assert(std::is_same_v<typename Traits::Observer, NoBusObserver> ||
+                      observesPressure<typename Traits::Observer> ||
+                      observesFailures<typename Traits::Observer>,
+                  "the Observer of the traits can be told nothing: it has neither "
+                  "pressureChanged(Pressure, Pressure) nor handlerFailed(std::size_t, "
+                  "std::exception_ptr)");
+#endif
+
     using Header = MessageHeader<Traits>;
     using Envelope = detail::Envelope<MessageList, Traits>;
     using Store = std::conditional_t<Traits::priorities, PriorityStore<Envelope, Traits>,

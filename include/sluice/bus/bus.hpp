@@ -78,7 +78,10 @@
 namespace sluice {
 
 template <class MessageList, class Traits = FullBusTraits>
-class Bus;
+class Bus {
+    static_assert(detail::isMessageList<MessageList>,
+                  "the types of a bus stand in a list: Bus<Messages<A, B, ...>, Traits>");
+};
 
 template <class... Ts, class Traits>
 class Bus<Messages<Ts...>, Traits> {
@@ -162,6 +165,9 @@ public:
     template <class T, class Handler>
     Subscription subscribe(Handler&& handler) {
         using H = std::decay_t<Handler>;
+        static_assert(sizeof(H) <= Traits::handlerSize,
+                      "a handler's captures take more than handlerSize of the traits: capture a "
+                      "pointer, or raise it");
         auto& table = handlersOf<T>();
         auto id = typename HandlersOf<T>::Id{};
         if constexpr (std::is_invocable_v<H&, const T&, const Header&>) {

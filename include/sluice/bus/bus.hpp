@@ -17,10 +17,11 @@
 /// one thread at a time; the rest by anybody. Handlers may do anything but consume from their own
 /// bus and destroy it.
 ///
-/// Progress: publishing is lock-free up to the slot of the queue; there, as in MpscRing, a
-/// publisher that is stopped between taking its place and filling it delays the delivery of later
-/// messages of the same priority. BusOverflow::block waits as its name says;
-/// BusOverflow::dropOldest takes a spin lock for some instructions. Consuming is wait-free but for
+/// Progress: publishing is lock-free up to the slot of the queue; there a publisher that is stopped
+/// between taking its place and filling it delays the delivery of later messages, but for those of
+/// high priority, and when the ring has come round to its place, all publishers. (Without
+/// priorities, all later ones, as in MpscRing.) BusOverflow::block waits as its name says;
+/// dropOldest and keepLatest take a spin lock for some instructions. Consuming is wait-free but for
 /// handlers and the lock of a changed table of handlers.
 ///
 /// Order: a message is delivered before those of the same priority whose publication began after
@@ -38,12 +39,12 @@
 ///
 /// Capacity: Traits::depth slots, in the object itself: give it static storage or a place on the
 /// heap. The constructor allocates the accounts' board, the first publication of each thread its
-/// counters; without statistics nothing is ever allocated. Exceptions: when the constructor of a
-/// message throws, the exception passes to the publisher, and nothing was published. A handler that
-/// throws is counted and told to the observer, the others still run. An exception of a visitor
-/// passes through, its message counts as delivered and failed. Shutdown: close() refuses later
-/// messages; what was accepted stays until consumed, discarded or, at the latest, destroyed with
-/// the bus.
+/// counters; without statistics, and on SingleCorePlatform, nothing is ever allocated. Exceptions:
+/// when the constructor of a message throws, the exception passes to the publisher, and nothing was
+/// published but what came before it in its range. A handler that throws is counted and told to the
+/// observer, the others still run. An exception of a visitor passes through, its message counts as
+/// delivered and failed. Shutdown: close() refuses later messages; what was accepted stays until
+/// consumed, discarded or, at the latest, destroyed with the bus.
 ///
 /// Origin: slots, compile-time types and admission by priority as in D. Liu's MCCC bus; that
 /// priority is an order too, and exact accounts, are new.

@@ -257,6 +257,35 @@ TEST(BusSubscriptionTest, ExceptionOfAVisitorPassesThrough) {
     EXPECT_TRUE(areBalanced(bus, 3));
 }
 
+TEST(BusSubscriptionTest, CopyThatThrowsEndsItsRange) {
+    struct Fragile {
+        explicit Fragile(int v) : value(v) {}
+        Fragile(const Fragile& other) : value(other.value) {
+            if (value == 3) {
+                throw std::runtime_error("bad message");
+            }
+        }
+        int value;
+    };
+    Bus<Messages<Fragile>, DeepTraits<10>> bus;
+    const std::vector<Fragile> range = [] {
+        std::vector<Fragile> made;
+        made.reserve(5);
+        for (int i = 1; i <= 5; ++i) {
+            made.emplace_back(i);
+        }
+        return made;
+    }();
+    for (const Priority priority : {Priority::medium, Priority::high, Priority::medium}) {
+        EXPECT_THROW(bus.publishAll(range.begin(), range.end(), {priority}), std::runtime_error);
+        std::vector<int> seen;
+        EXPECT_EQ(bus.processWith([&](Fragile& each) { seen.push_back(each.value); }), 2U);
+        EXPECT_EQ(seen, (std::vector<int>{1, 2}));
+        EXPECT_EQ(bus.sizeApprox(), 0U);
+    }
+    EXPECT_TRUE(areBalanced(bus, 6));
+}
+
 TEST(BusSubscriptionTest, ConstructorThatThrowsPublishesNothing) {
     struct Bad {
         explicit Bad(bool isBad) {

@@ -40,6 +40,7 @@ struct ModelPlatform {
         }
     };
 
+    static constexpr bool hasThreads = true;
     static void pause() noexcept { execution().rest(); }
     static void yield() noexcept { execution().rest(); }
 };

@@ -61,6 +61,9 @@ public:
     template <class IsMeant, class Drop>
     bool dropOldest(Priority priority, IsMeant&& isMeant, Drop&& drop) {
         Slot slot = 0;
+        if (isHeldByWhatThisInterrupts()) {
+            return false;
+        }
         {
             const Turn turn(lock_);
             sortArrivals([](Envelope&) noexcept {});
@@ -159,6 +162,18 @@ private:
     private:
         Lock& lock_;
     };
+
+    /// On one processor who finds the lock taken is an interrupt: it would wait for ever. And if
+    /// it is free it stays so, since whatever takes it also gives it back before this goes on.
+    [[nodiscard]] bool isHeldByWhatThisInterrupts() noexcept {
+        if constexpr (!Traits::Platform::hasThreads) {
+            if (!lock_.try_lock()) {
+                return true;
+            }
+            lock_.unlock();
+        }
+        return false;
+    }
 
     /// Claimed slots on their way to the consumer, who hears of each of them whatever happens to
     /// the constructors of their messages.

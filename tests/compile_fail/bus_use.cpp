@@ -119,4 +119,10 @@ sluice::Subscription captureMuch(FullBus& bus) {
     const std::array<char, 100> much{};
     return bus.subscribe<Sample>([much](const Sample&) { return much.size(); });
 }
+#elif CASE == 18
+// EXPECT: ignoring returned? value|nodiscard
+void forgetHowMany(FullBus& bus) {
+    const std::array<Sample, 2> many{};
+    bus.publishAll(many.begin(), many.end());
+}
 #endif

@@ -134,7 +134,8 @@ public:
     /// Publishes copies of the messages of a range, as many as there is room for, in as few steps
     /// as possible. Returns how many: those after them were not accepted.
     template <class Iterator>
-    std::size_t publishAll(Iterator first, Iterator last, const PublishOptions& options = {}) {
+    [[nodiscard]] std::size_t publishAll(Iterator first, Iterator last,
+                                         const PublishOptions& options = {}) {
         using T = typename std::iterator_traits<Iterator>::value_type;
         static_assert(std::is_base_of_v<std::forward_iterator_tag,
                                         typename std::iterator_traits<Iterator>::iterator_category>,

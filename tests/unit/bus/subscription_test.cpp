@@ -277,7 +277,8 @@ TEST(BusSubscriptionTest, CopyThatThrowsEndsItsRange) {
         return made;
     }();
     for (const Priority priority : {Priority::medium, Priority::high, Priority::medium}) {
-        EXPECT_THROW(bus.publishAll(range.begin(), range.end(), {priority}), std::runtime_error);
+        EXPECT_THROW((void)bus.publishAll(range.begin(), range.end(), {priority}),
+                     std::runtime_error);
         std::vector<int> seen;
         EXPECT_EQ(bus.processWith([&](Fragile& each) { seen.push_back(each.value); }), 2U);
         EXPECT_EQ(seen, (std::vector<int>{1, 2}));

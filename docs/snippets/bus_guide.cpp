@@ -46,6 +46,17 @@ bool firstMessages() {
     return bus.process() == 2 && last == 85.5;  // the stop came first
 }
 
+bool publishing() {
+    Stop stop{"moved in"};
+    (void)bus.publish(std::move(stop), {sluice::Priority::high, 7});  // 7 is the sender
+    (void)bus.emplace<Stop>("built in its slot");                     // medium, as nothing is said
+    (void)bus.emplaceWith<Stop>({sluice::Priority::high}, "the same, urgent");
+    const std::array<Temperature, 3> batch{{{1, 20}, {2, 21}, {3, 22}}};
+    const std::size_t accepted =
+        bus.publishAll(batch.begin(), batch.end(), {sluice::Priority::low});
+    return accepted == batch.size() && bus.discard() == 6;
+}
+
 bool results() {
     Stop stop{"a long text, which is not copied when the message is refused"};
     switch (bus.publish(std::move(stop), sluice::Priority::high)) {
@@ -258,9 +269,10 @@ bool metrics() {
 }  // namespace
 
 int main() {
-    const bool all[] = {firstMessages(),   results(), pressure(),   visitor(),        component(),
-                        staticComponent(), traits(),  timeStamps(), consumerThread(), eventLoop(),
-                        partitions(),      groups(),  metrics()};
+    const bool all[] = {firstMessages(), publishing(),     results(),         pressure(),
+                        visitor(),       component(),      staticComponent(), traits(),
+                        timeStamps(),    consumerThread(), eventLoop(),       partitions(),
+                        groups(),        metrics()};
     for (const bool good : all) {
         if (!good) {
             return 1;

@@ -3,10 +3,12 @@
 #include "support/scale.hpp"
 #include "support/watchdog.hpp"
 
+#include <sluice/base/single_core_platform.hpp>
 #include <sluice/bus/bus.hpp>
 #include <sluice/bus/component.hpp>
 #include <sluice/bus/metrics_text.hpp>
 #include <sluice/bus/static_component.hpp>
+#include <sluice/wait/busy_spin.hpp>
 
 #include <gtest/gtest.h>
 
@@ -205,6 +207,22 @@ TEST(BusSetUpAllocationTest, OnlyTheAccountsAllocate) {
     EXPECT_GT(first, 1U) << "the counters of this thread";
     EXPECT_EQ(full.publish(Sample{}), PublishResult::ok);
     EXPECT_EQ(count.allocations(), first);
+}
+
+struct SingleCoreTraits : SmallTraits<FullBusTraits> {
+    using Platform = SingleCorePlatform<ThisProgramRunsOnOneCore>;
+    using Wait = BasicBusySpin<Platform>;
+};
+
+TEST(BusSetUpAllocationTest, OnOneProcessorNothingIsEverAllocated) {
+    const AllocationCount count;
+    Bus<Types, SingleCoreTraits> bus;
+    const PublishResult result = bus.publish(Sample{});
+    const std::size_t handled = bus.process();
+    EXPECT_EQ(count.allocations(), 0U);
+    EXPECT_EQ(result, PublishResult::ok);
+    EXPECT_EQ(handled, 1U);
+    EXPECT_EQ(bus.statistics().total().delivered, 1U);
 }
 
 struct Owner final {

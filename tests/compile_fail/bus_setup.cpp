@@ -1,4 +1,6 @@
+#include <sluice/base/single_core_platform.hpp>
 #include <sluice/bus/bus.hpp>
+#include <sluice/wait/busy_spin.hpp>
 
 #include <array>
 #include <cstddef>
@@ -25,8 +27,18 @@ using Shares = std::array<std::size_t, sluice::priorityCount>;
 struct SameLimits : SmallTraits {
     static constexpr Shares limits{100, 100, 100};
 };
+struct Watcher {
+    void pressureChanged(sluice::Pressure, sluice::Pressure) noexcept {}
+};
+struct Watched : SmallTraits {
+    using Observer = Watcher;
+    using Platform = sluice::SingleCorePlatform<sluice::ThisProgramRunsOnOneCore>;
+    using Wait = sluice::BasicBusySpin<Platform>;
+};
 sluice::PublishResult allThatTheOtherCasesNearlyAre() {
     Bus<Messages<Small>, SmallTraits> smallest;
+    Bus<Messages<Small>, Watched> watched;
+    (void)watched.publish(Small{1});
     Bus<Messages<Small, Large>, SameLimits>* large = nullptr;
     return large != nullptr ? smallest.publish(Small{1}) : smallest.publish(Small{2});
 }
@@ -105,4 +117,19 @@ struct Unheard : SmallTraits {
     using Observer = Deafened;
 };
 Bus<Messages<Small>, Unheard> bus;
+#elif CASE == 15
+// EXPECT ONLY: the Observer of the traits can be told nothing
+struct Deafened {
+    void pressureChange(sluice::Pressure, sluice::Pressure) noexcept {}
+};
+struct Unobserved : SmallTraits {
+    using Observer = Deafened;
+};
+Bus<Messages<Small>, Unobserved> bus;
+#elif CASE == 16
+// EXPECT ONLY: SingleCorePlatform is unsafe with more than one processor
+struct Unasked : SmallTraits {
+    using Platform = sluice::SingleCorePlatform<int>;
+};
+Bus<Messages<Small>, Unasked> bus;
 #endif

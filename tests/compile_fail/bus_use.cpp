@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <utility>
 
 struct Sample {
@@ -26,6 +27,8 @@ std::size_t allThatTheOtherCasesNearlyAre(FullBus& bus, BareBus& bare) {
     const bool isFine = bus.publish(Sample{1}, Priority::high) == PublishResult::ok &&
                         bare.publish(Alarm{1}) == PublishResult::ok &&
                         bus.emplace<Alarm>(1) == PublishResult::ok;
+    const std::array<char, 48> enough{};
+    const auto captured = bus.subscribe<Sample>([enough](const Sample&) { return enough.size(); });
     return (isFine ? bus.statistics().total().published : 0) +
            bus.processWith(sluice::overload([](const Sample&) {}, [](Alarm&, const Header&) {})) +
            bus.processWith(sluice::partial([](const Sample&) {}));
@@ -95,5 +98,31 @@ void forgetTheSubscription(FullBus& bus) {
 // EXPECT: use of deleted function|call to deleted constructor
 FullBus copy(const FullBus& bus) {
     return bus;
+}
+#elif CASE == 14
+// EXPECT: the types of a bus stand in a list
+sluice::Bus<Sample, Alarm> listless;
+#elif CASE == 15
+// EXPECT: the message cannot be made from these arguments
+PublishResult giveTooMuch(FullBus& bus) {
+    return bus.emplace<Alarm>(1, 2);
+}
+#elif CASE == 16
+// EXPECT: the message cannot be made from these arguments
+PublishResult copyWhatCanOnlyBeMoved(sluice::Bus<sluice::Messages<std::unique_ptr<int>>>& bus) {
+    const auto message = std::make_unique<int>(1);
+    return bus.publish(message);
+}
+#elif CASE == 17
+// EXPECT: a handler's captures take more than handlerSize of the traits
+sluice::Subscription captureMuch(FullBus& bus) {
+    const std::array<char, 100> much{};
+    return bus.subscribe<Sample>([much](const Sample&) { return much.size(); });
+}
+#elif CASE == 18
+// EXPECT: ignoring returned? value|nodiscard
+void forgetHowMany(FullBus& bus) {
+    const std::array<Sample, 2> many{};
+    bus.publishAll(many.begin(), many.end());
 }
 #endif

@@ -14,7 +14,7 @@ namespace sluice::test {
 /// might have done just then, played through in one thread and therefore the same each time.
 ///
 /// An access made while a spin lock is held is never chosen, since the function could not take the
-/// lock.
+/// lock; but where isOnOneProcessor says that the function is to be a real interrupt.
 class Interruption {
 public:
     /// For the accesses made while it lives; the first one has the number 0.
@@ -30,7 +30,7 @@ public:
     [[nodiscard]] bool happened() const noexcept { return happened_; }
 
     static void beforeAccess() {
-        if (current != nullptr && locksHeld == 0 && current->left_-- == 0) {
+        if (current != nullptr && (locksHeld == 0 || isOnOneProcessor) && current->left_-- == 0) {
             Interruption& self = *std::exchange(current, nullptr);
             self.happened_ = true;
             self.action_();
@@ -38,6 +38,7 @@ public:
     }
 
     inline static int locksHeld = 0;
+    inline static bool isOnOneProcessor = false;
 
 private:
     inline static Interruption* current = nullptr;
@@ -71,7 +72,8 @@ public:
         const T before = Base::exchange(value, order);
         if constexpr (std::is_same_v<T, bool>) {
             // Nothing but a spin lock acquires a true.
-            Interruption::locksHeld += value && order == std::memory_order_acquire ? 1 : 0;
+            Interruption::locksHeld +=
+                value && !before && order == std::memory_order_acquire ? 1 : 0;
         }
         return before;
     }
@@ -91,6 +93,10 @@ public:
                                std::memory_order failure) {
         Interruption::beforeAccess();
         return Base::compare_exchange_weak(expected, desired, success, failure);
+    }
+    bool compare_exchange_weak(T& expected, T desired, std::memory_order order) {
+        Interruption::beforeAccess();
+        return Base::compare_exchange_weak(expected, desired, order);
     }
 };
 

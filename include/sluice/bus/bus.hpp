@@ -17,13 +17,14 @@
 /// one thread at a time; the rest by anybody. Handlers may do anything but consume from their own
 /// bus and destroy it.
 ///
-/// Progress: publishing is lock-free up to the slot of the queue; there, as in MpscRing, a
-/// publisher that is stopped between taking its place and filling it delays the delivery of later
-/// messages of the same priority. BusOverflow::block waits as its name says;
-/// BusOverflow::dropOldest and keepLatest take a spin lock for some instructions; on one processor
-/// an interrupt that finds it taken is refused, and the consumer must not be an interrupt of
-/// publishers. Consuming is wait-free but for handlers and the lock of a changed table of handlers.
-/// pressure() and sizeApprox() look again when a slot has come back between their looks.
+/// Progress: publishing is lock-free up to the slot of the queue; there a publisher that is stopped
+/// between taking its place and filling it delays the delivery of later messages, but for those of
+/// high priority, and when the ring has come round to its place, all publishers. (Without
+/// priorities, all later ones, as in MpscRing.) BusOverflow::block waits as its name says;
+/// dropOldest and keepLatest take a spin lock for some instructions; on one processor an interrupt
+/// that finds it taken is refused, and the consumer must not be an interrupt of publishers.
+/// Consuming is wait-free but for handlers and the lock of a changed table of handlers. pressure()
+/// and sizeApprox() look again when a slot has come back between their looks.
 ///
 /// Order: a message is delivered before those of the same priority whose publication began after
 /// its own had returned. With Service::strict a message of high priority, once its publication has
@@ -40,12 +41,12 @@
 ///
 /// Capacity: Traits::depth slots, in the object itself: give it static storage or a place on the
 /// heap. The constructor allocates the accounts' board, the first publication of each thread its
-/// counters; without statistics nothing is ever allocated. Exceptions: when the constructor of a
-/// message throws, the exception passes to the publisher, and nothing was published. A handler that
-/// throws is counted and told to the observer, the others still run. An exception of a visitor
-/// passes through, its message counts as delivered and failed. Shutdown: close() refuses later
-/// messages; what was accepted stays until consumed, discarded or, at the latest, destroyed with
-/// the bus.
+/// counters; without statistics, and on SingleCorePlatform, nothing is ever allocated. Exceptions:
+/// when the constructor of a message throws, the exception passes to the publisher, and nothing was
+/// published but what came before it in its range. A handler that throws is counted and told to the
+/// observer, the others still run. An exception of a visitor passes through, its message counts as
+/// delivered and failed. Shutdown: close() refuses later messages; what was accepted stays until
+/// consumed, discarded or, at the latest, destroyed with the bus.
 ///
 /// Origin: slots, compile-time types and admission by priority as in D. Liu's MCCC bus; that
 /// priority is an order too, and exact accounts, are new.
@@ -81,7 +82,10 @@
 namespace sluice {
 
 template <class MessageList, class Traits = FullBusTraits>
-class Bus;
+class Bus {
+    static_assert(detail::isMessageList<MessageList>,
+                  "the types of a bus stand in a list: Bus<Messages<A, B, ...>, Traits>");
+};
 
 template <class... Ts, class Traits>
 class Bus<Messages<Ts...>, Traits> {
@@ -141,7 +145,8 @@ public:
     /// as possible, those of high priority one by one. Returns how many: those after them were not
     /// accepted.
     template <class Iterator>
-    std::size_t publishAll(Iterator first, Iterator last, const PublishOptions& options = {}) {
+    [[nodiscard]] std::size_t publishAll(Iterator first, Iterator last,
+                                         const PublishOptions& options = {}) {
         using T = typename std::iterator_traits<Iterator>::value_type;
         static_assert(std::is_base_of_v<std::forward_iterator_tag,
                                         typename std::iterator_traits<Iterator>::iterator_category>,
@@ -176,8 +181,12 @@ public:
         constexpr bool isListed = checkListed<T>();
         constexpr bool takesHeader = std::is_invocable_v<H&, const T&, const Header&>;
         constexpr bool takesIt = takesHeader || std::is_invocable_v<H&, const T&>;
+        constexpr bool fits = sizeof(H) <= Traits::handlerSize;
         static_assert(takesIt, "a handler takes (const T&) or (const T&, const Header&)");
-        if constexpr (!isListed || !takesIt) {  // or there would be other errors besides
+        static_assert(fits,
+                      "a handler's captures take more than handlerSize of the traits: capture a "
+                      "pointer, or raise it");
+        if constexpr (!isListed || !takesIt || !fits) {  // or there would be other errors besides
             return {};
         } else if constexpr (takesHeader) {
             return subscribed<T>(handlersOf<T>().add(std::forward<Handler>(handler)));

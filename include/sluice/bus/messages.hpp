@@ -63,4 +63,13 @@ struct Messages {
     }
 };
 
+namespace detail {
+
+template <class T>
+inline constexpr bool isMessageList = false;
+template <class... Ts>
+inline constexpr bool isMessageList<Messages<Ts...>> = true;
+
+}  // namespace detail
+
 }  // namespace sluice

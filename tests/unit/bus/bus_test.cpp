@@ -1,11 +1,21 @@
+#include "support/crew.hpp"
+#include "support/scale.hpp"
 #include "unit/bus/bus_doubles.hpp"
+
+#include <sluice/wait/busy_spin.hpp>
+#include <sluice/wait/park.hpp>
+#include <sluice/wait/spin_then_yield.hpp>
 
 #include <gtest/gtest.h>
 
 #include <array>
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <thread>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 // What the tests of admission, priority, overflow, closing and the others leave over.
 
@@ -74,7 +84,101 @@ TEST(BusTest, MessageOfNobodyIsDeliveredToNobody) {
     EXPECT_EQ(bus.statistics().of(1, Priority::medium).delivered, 1U);
 }
 
+struct AllFields : DeepTraits<10> {
+    static constexpr bool origins = true;
+    static constexpr bool traces = true;
+};
+
+// With handlers or with a visitor: the same header, the same accounts.
+TEST(BusTest, BothWaysTellTheSame) {
+    using Fields = std::array<std::uint64_t, 5>;
+    Bus<TestMessages, AllFields> byHandlers;
+    Bus<TestMessages, AllFields> byVisitor;
+    std::vector<Fields> seen;
+    const auto note = [&](const Sample&, const auto& header) {
+        seen.push_back({header.id, header.sender, header.origin, header.trace,
+                        static_cast<std::uint64_t>(header.priority)});
+    };
+    const auto subscription = byHandlers.subscribe<Sample>(note);
+    for (auto* const bus : {&byHandlers, &byVisitor}) {
+        ASSERT_EQ(bus->publish(Alarm{}), PublishResult::ok);
+        ASSERT_EQ(bus->publish(Sample{}, {Priority::low, 1, 2, 3}), PublishResult::ok);
+        ASSERT_EQ(bus->publish(Sample{}, {Priority::high, 4, 5, 6}), PublishResult::ok);
+    }
+    EXPECT_EQ(byHandlers.process(), 3U);
+    EXPECT_EQ(byVisitor.processWith(partial(note)), 3U);
+    EXPECT_EQ(seen, (std::vector<Fields>{
+                        {2, 4, 5, 6, 2}, {1, 1, 2, 3, 0}, {2, 4, 5, 6, 2}, {1, 1, 2, 3, 0}}));
+    for (std::size_t type = 0; type < TestMessages::count; ++type) {
+        for (const Priority priority : {Priority::low, Priority::medium, Priority::high}) {
+            const MessageCounts one = byHandlers.statistics().of(type, priority);
+            const MessageCounts other = byVisitor.statistics().of(type, priority);
+            EXPECT_EQ(one.delivered, other.delivered);
+            EXPECT_EQ(one.queued(), other.queued());
+            EXPECT_EQ(one.failed, other.failed);
+        }
+    }
+    for (std::size_t level = 0; level < priorityCount; ++level) {
+        EXPECT_EQ(byHandlers.statistics().times[level].count,
+                  byVisitor.statistics().times[level].count);
+    }
+}
+
+struct NotingPacing {
+    void harvested(std::size_t count) const { harvests.push_back(count); }
+    inline static std::vector<std::size_t> harvests;
+};
+struct Paced : DeepTraits<100> {
+    using Pacing = NotingPacing;
+};
+
+TEST(BusTest, RunTellsItsPacingOfEachHarvest) {
+    Bus<TestMessages, Paced> bus;
+    for (int i = 0; i < 70; ++i) {
+        ASSERT_EQ(bus.publish(Sample{i}), PublishResult::ok);
+    }
+    bus.close();
+    bus.run();
+    EXPECT_EQ(NotingPacing::harvests, (std::vector<std::size_t>{70}));
+}
+
+template <class Strategy>
+struct Waiting : OverflowTraits<BusOverflow::block, BusOverflow::block, BusOverflow::block, 3> {
+    using Wait = Strategy;
+};
+
+template <class Strategy>
+class BusWaitTest : public testing::Test {};
+using Strategies = testing::Types<BusySpin, SpinThenYield, Park>;
+TYPED_TEST_SUITE(BusWaitTest, Strategies);
+
+// Both sides have to wait for each other again and again.
+TYPED_TEST(BusWaitTest, PublishersAndConsumerWaitForEachOther) {
+    Bus<TestMessages, Waiting<TypeParam>> bus;
+    const int count = static_cast<int>(scaled(2000));
+    int next = 0;
+    Crew crew;
+    crew.add(
+        [&] { bus.runWith(partial([&](Sample& sample) { EXPECT_EQ(sample.value, next++); })); });
+    crew.start();
+    for (int i = 0; i < count; ++i) {
+        ASSERT_EQ(bus.publish(Sample{i}), PublishResult::ok);
+    }
+    EXPECT_TRUE(bus.drain(std::chrono::steady_clock::now() + std::chrono::hours(1)));
+    crew.join();
+    EXPECT_EQ(next, count);
+    EXPECT_FALSE(bus.waitFor(std::chrono::hours(1))) << "nothing will come";
+}
+
 #if !defined(NDEBUG) && defined(GTEST_HAS_DEATH_TEST)
+TEST(BusDeathTest, SecondConsumerIsNoticed) {
+    TestBus<8> bus;
+    auto subscription =
+        bus.subscribe<Sample>([&](const Sample&) { std::thread([&] { bus.process(); }).join(); });
+    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    EXPECT_DEATH(bus.process(), "a second consumer");
+}
+
 TEST(BusDeathTest, HandlerThatConsumesFromItsOwnBusIsNoticed) {
     TestBus<8> bus;
     auto subscription = bus.subscribe<Sample>([&](const Sample&) { bus.process(); });

@@ -76,6 +76,53 @@ TEST(BusOverflowTest, LatestOfATypeReplacesAnOlderOne) {
     EXPECT_TRUE(areBalanced(bus, 22));
 }
 
+// A range is let in as its messages would be one by one.
+TEST(BusOverflowTest, RangeMakesRoomToo) {
+    std::vector<Sample> samples;
+    for (int i = 0; i < 20; ++i) {
+        samples.push_back(Sample{i});
+    }
+    const auto check = [&](auto& bus) {
+        ASSERT_EQ(bus.publish(Sample{100}, Priority::low), PublishResult::ok);
+        EXPECT_EQ(bus.publishAll(samples.begin(), samples.end()), 20U);
+        EXPECT_EQ(takeSamples(bus), (std::vector<int>{13, 14, 15, 16, 17, 18, 19, 100}));
+        EXPECT_EQ(bus.statistics().total().dropped, 13U);
+        EXPECT_TRUE(areBalanced(bus, 21));
+    };
+    Bus<TestMessages,
+        OverflowTraits<BusOverflow::reject, BusOverflow::dropOldest, BusOverflow::reject>>
+        dropping;
+    check(dropping);
+    Bus<TestMessages,
+        OverflowTraits<BusOverflow::reject, BusOverflow::keepLatest, BusOverflow::reject>>
+        keeping;
+    check(keeping);
+}
+
+TEST(BusOverflowTest, RangeWaitsForRoomUntilTheBusIsClosed) {
+    Bus<TestMessages, OverflowTraits<BusOverflow::reject, BusOverflow::block, BusOverflow::reject>>
+        bus;
+    const std::vector<Sample> samples(100);
+    std::size_t accepted = 0;
+    Crew crew;
+    crew.add([&] {
+        EXPECT_EQ(bus.publishAll(samples.begin(), samples.end()), 100U);
+        accepted = bus.publishAll(samples.begin(), samples.end());
+    });
+    crew.start();
+    std::size_t taken = 0;
+    while (taken < 150) {
+        taken += bus.process(1);
+    }
+    bus.close();
+    crew.join();
+    EXPECT_GE(accepted, 50U);
+    EXPECT_LE(accepted, 58U) << "there is room for eight more than were taken";
+    EXPECT_EQ(bus.statistics().total().published, 100 + accepted);
+    EXPECT_EQ(bus.statistics().total().closed, 100 - accepted);
+    EXPECT_TRUE(areBalanced(bus, 200));
+}
+
 // Others keep the bus above the limit of low: whatever low gives up, it does not get in.
 TEST(BusOverflowTest, NothingIsDroppedInVain) {
     const auto check = [](auto& bus) {

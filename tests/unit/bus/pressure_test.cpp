@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -131,6 +132,43 @@ TEST(BusPressureTest, HighWaterIsNotRaisedByMessagesThatPassThrough) {
             EXPECT_TRUE(scene.watcher.changes.empty());
         });
     EXPECT_GE(accesses, 8U);
+}
+
+/// Does to the bus whatever an observer might.
+struct Meddler {
+    void pressureChanged(Pressure, Pressure now) noexcept;
+    std::function<void(Pressure)> meddle;
+};
+struct Meddled : OverflowTraits<BusOverflow::dropOldest, BusOverflow::reject, BusOverflow::reject> {
+    using Observer = Meddler;
+};
+void Meddler::pressureChanged(Pressure, Pressure now) noexcept {
+    if (meddle) {
+        std::exchange(meddle, nullptr)(now);
+    }
+}
+
+// Called under no lock: it would wait for itself.
+TEST(BusPressureTest, ObserverMayUseTheBus) {
+    Meddler meddler;
+    Bus<TestMessages, Meddled> bus(meddler);
+    Subscription subscription;
+    const auto meddle = [&](Pressure now) {
+        EXPECT_EQ(bus.pressure(), now);
+        subscription = bus.subscribe<Sample>([](const Sample&) {});
+        EXPECT_EQ(bus.publish(Sample{}, Priority::low), PublishResult::ok);
+        EXPECT_EQ(bus.statistics().total().attempted(), bus.statistics().total().published);
+    };
+    meddler.meddle = meddle;
+    for (int i = 0; i < 8; ++i) {
+        ASSERT_EQ(bus.publish(Sample{}, Priority::low), PublishResult::ok);
+    }
+    EXPECT_FALSE(meddler.meddle) << "the publisher has told it";
+    EXPECT_TRUE(subscription);
+    meddler.meddle = meddle;
+    bus.process();
+    EXPECT_FALSE(meddler.meddle) << "the consumer has told it";
+    EXPECT_EQ(bus.sizeApprox(), 1U);
 }
 
 TEST(BusPressureTest, NamesAreReadable) {

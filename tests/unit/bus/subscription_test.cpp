@@ -201,6 +201,43 @@ TEST(BusSubscriptionTest, WhatHasEndedItselfDoesNotWaitForTheNextInItsPlace) {
     mayLeave = true;
 }
 
+// While it runs others find everything free. Were it under a lock, they would wait for each other.
+template <class Traits>
+class BusHandlerTest : public testing::Test {};
+using Ways = testing::Types<
+    DeepTraits<10>, DeepTraits<10, NoStatsBusTraits>, DeepTraits<10, BareBusTraits>,
+    OverflowTraits<BusOverflow::dropOldest, BusOverflow::dropOldest, BusOverflow::keepLatest>>;
+TYPED_TEST_SUITE(BusHandlerTest, Ways);
+
+TYPED_TEST(BusHandlerTest, RunsUnderNoLock) {
+    Bus<TestMessages, TypeParam> bus;
+    std::atomic<bool> isInside{false};
+    std::atomic<bool> mayLeave{false};
+    const auto subscription = bus.template subscribe<Sample>([&](const Sample&) {
+        isInside = true;
+        awaitThat([&] { return mayLeave.load(); });
+    });
+    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    Crew crew;
+    crew.add([&] { EXPECT_EQ(bus.process(1), 1U); });
+    crew.start();
+    awaitThat([&] { return isInside.load(); });
+    {
+        const auto other = bus.template subscribe<Sample>([](const Sample&) {});
+        EXPECT_TRUE(other);
+        for (int i = 0; i < 30; ++i) {
+            (void)bus.publish(Sample{i});
+        }
+        EXPECT_NE(bus.pressure(), Pressure::normal);
+        if constexpr (TypeParam::statistics) {
+            EXPECT_EQ(bus.statistics().total().attempted(), 31U);
+        }
+    }
+    EXPECT_FALSE(mayLeave) << "it still runs";
+    mayLeave = true;
+    crew.join();
+}
+
 TEST(BusSubscriptionTest, HandlerMayPublish) {
     TestBus<10> bus;
     Log log;
@@ -268,6 +305,36 @@ TEST(BusSubscriptionTest, ExceptionOfAVisitorPassesThrough) {
     EXPECT_EQ(bus.statistics().total().delivered, 3U);
     EXPECT_EQ(bus.statistics().total().failed, 1U);
     EXPECT_TRUE(areBalanced(bus, 3));
+}
+
+TEST(BusSubscriptionTest, CopyThatThrowsEndsItsRange) {
+    struct Fragile {
+        explicit Fragile(int v) : value(v) {}
+        Fragile(const Fragile& other) : value(other.value) {
+            if (value == 3) {
+                throw std::runtime_error("bad message");
+            }
+        }
+        int value;
+    };
+    Bus<Messages<Fragile>, DeepTraits<10>> bus;
+    const std::vector<Fragile> range = [] {
+        std::vector<Fragile> made;
+        made.reserve(5);
+        for (int i = 1; i <= 5; ++i) {
+            made.emplace_back(i);
+        }
+        return made;
+    }();
+    for (const Priority priority : {Priority::medium, Priority::high, Priority::medium}) {
+        EXPECT_THROW((void)bus.publishAll(range.begin(), range.end(), {priority}),
+                     std::runtime_error);
+        std::vector<int> seen;
+        EXPECT_EQ(bus.processWith([&](Fragile& each) { seen.push_back(each.value); }), 2U);
+        EXPECT_EQ(seen, (std::vector<int>{1, 2}));
+        EXPECT_EQ(bus.sizeApprox(), 0U);
+    }
+    EXPECT_TRUE(areBalanced(bus, 6));
 }
 
 TEST(BusSubscriptionTest, ConstructorThatThrowsPublishesNothing) {

@@ -54,6 +54,11 @@ constexpr bool areChecked() noexcept {
     static_assert(Traits::priorities || !canDrop<Traits>(),
                   "a bus without priorities is a bare ring, which cannot drop messages");
     using Observer = typename Traits::Observer;
+    static_assert(std::is_same_v<Observer, NoBusObserver> || namesPressure<Observer> ||
+                      namesFailures<Observer>,
+                  "the Observer of the traits can be told nothing: it has neither "
+                  "pressureChanged(Pressure, Pressure) nor handlerFailed(std::size_t, "
+                  "std::exception_ptr)");
     static_assert(!namesPressure<Observer> || observesPressure<Observer>,
                   "pressureChanged of the Observer of the traits takes (Pressure, Pressure)");
     static_assert(!namesFailures<Observer> || observesFailures<Observer>,

@@ -16,6 +16,13 @@ struct MessageRoom {
     alignas(MessageList::maxAlignment) unsigned char storage[MessageList::maxSize];
 };
 
+/// Whether T{args...} is a T.
+template <class T, class Void, class... Args>
+inline constexpr bool canBeBraced = false;
+template <class T, class... Args>
+inline constexpr bool canBeBraced<T, std::void_t<decltype(T{std::declval<Args>()...})>, Args...> =
+    true;
+
 /// A message in its slot: the message itself, header, and index of the type. In the order in which
 /// they are written; and a message at the front is not split between cache lines without need.
 /// Trivial to make and to drop: whoever builds a message in it also destroys it.
@@ -39,8 +46,12 @@ public:
     void build(Args&&... args) {
         if constexpr (std::is_constructible_v<T, Args&&...>) {
             ::new (static_cast<void*>(this->storage)) T(std::forward<Args>(args)...);
-        } else {
+        } else if constexpr (canBeBraced<T, void, Args&&...>) {
             ::new (static_cast<void*>(this->storage)) T{std::forward<Args>(args)...};
+        } else {
+            static_assert(canBeBraced<T, void, Args&&...>,
+                          "the message cannot be made from these arguments: does it have such a "
+                          "constructor, or was it to be moved?");
         }
         typeIndex_ = static_cast<std::uint8_t>(MessageList::template indexOf<T>);
     }

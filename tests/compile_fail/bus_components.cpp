@@ -38,7 +38,7 @@ std::size_t allThatTheOtherCasesNearlyAre(TheBus& bus) {
 struct Owner {
     sluice::Component<Owner, 1> component{*this};
 };
-Owner owner;
+Owner notFinal;
 #elif CASE == 2
 // EXPECT ONLY: a handler of the owner takes \(const T&\) or \(const T&, const Header&\)
 struct Owner final {

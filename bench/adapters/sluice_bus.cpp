@@ -30,6 +30,12 @@ struct NoHeaderTraits : NoStatsBusTraits {
     static constexpr bool senders = false;
 };
 
+// Each producer has a lane, and only its own order is kept.
+struct LanesTraits : FullBusTraits {
+    static constexpr std::size_t lanes = 4;
+    static constexpr std::size_t laneDepth = FullBusTraits::depth;
+};
+
 template <class Traits, Way Consuming, Sending Kinds>
 class SluiceBus {
     using Bus = sluice::Bus<Messages<BusMessage<0>, BusMessage<1>, BusMessage<2>>, Traits>;
@@ -37,8 +43,19 @@ class SluiceBus {
 public:
     SluiceBus(std::size_t, std::size_t) {}
 
+    /// What a producer publishes through.
+    template <class AnyBus>
+    static auto& wayInto(AnyBus& bus, std::false_type /*hasLanes*/) {
+        return bus;
+    }
+    template <class AnyBus>
+    static auto wayInto(AnyBus& bus, std::true_type /*hasLanes*/) {
+        return bus.producer();
+    }
+    using HasLanes = std::bool_constant<Traits::lanes != 0>;
+
     struct Producer {
-        Bus& bus;
+        decltype(wayInto(std::declval<Bus&>(), HasLanes())) to;
         bool tryPush(const Message<64>& text) {
             PublishOptions options;
             options.sender = static_cast<std::uint32_t>(text.producer());
@@ -48,7 +65,7 @@ public:
         template <class T>
         bool publish(std::in_place_type_t<T>, const Message<64>& text,
                      const PublishOptions& options) {
-            return bus.template emplaceWith<T>(options, text) == PublishResult::ok;
+            return to.template emplaceWith<T>(options, text) == PublishResult::ok;
         }
     };
 
@@ -74,7 +91,7 @@ public:
         }
     };
 
-    Producer producer() { return {bus_}; }
+    Producer producer() { return {wayInto(bus_, HasLanes())}; }
     Consumer consumer() { return {bus_, {}, {}}; }
 
 private:
@@ -99,7 +116,7 @@ BusSubject described(const std::string& mode, const std::string& use) {
     Features& features = subject.info.features;
     features.topology = "mpsc";
     features.bound = "exact, depth " + std::to_string(Traits::depth);
-    features.order = "all producers";
+    features.order = Traits::lanes == 0 ? "all producers" : "each producer";
     features.inPlace = true;
     features.blocking = true;
     features.priority = Traits::priorities;
@@ -115,7 +132,7 @@ template <class Traits, Way Consuming>
 void addMode(BusSubjects& subjects, const std::string& mode, const std::string& use) {
     using With = Through<Traits, Consuming>;
     BusSubject subject = described<Traits, Consuming>(mode, use);
-    subject.counterpart = "mccc/" + mode + nameOf(Consuming);
+    subject.counterpart = "mccc/" + (Traits::lanes == 0 ? mode : "full") + nameOf(Consuming);
     addBothPacings(subjects, subject, busRuns<With::template Bus, HarvestPacing>(),
                    busRuns<With::template Bus, NoPacing>());
 }
@@ -135,6 +152,8 @@ void addVariant(BusSubjects& subjects, const std::string& mode, const std::strin
 void addSluiceBus(BusSubjects& subjects) {
     addMode<FullBusTraits, Way::table>(subjects, "full", "FullBusTraits");
     addMode<FullBusTraits, Way::visitor>(subjects, "full", "FullBusTraits");
+    addMode<LanesTraits, Way::table>(subjects, "lanes", "FullBusTraits, 4 lanes, producer()");
+    addMode<LanesTraits, Way::visitor>(subjects, "lanes", "FullBusTraits, 4 lanes, producer()");
     addMode<NoStatsBusTraits, Way::table>(subjects, "no-stats", "NoStatsBusTraits");
     addMode<NoStatsBusTraits, Way::visitor>(subjects, "no-stats", "NoStatsBusTraits");
     addMode<BareBusTraits, Way::table>(subjects, "bare", "BareBusTraits");

@@ -38,10 +38,19 @@ struct Content {
 template <std::size_t Depth, BusOverflow Low = BusOverflow::reject>
 using Store = detail::PriorityStore<Content, BusTraits<Depth, Low>>;
 
+template <std::size_t Depth>
+struct LaneTraits : BusTraits<2> {
+    static constexpr std::size_t lanes = 1;
+    static constexpr std::size_t laneDepth = Depth;
+};
+template <std::size_t Depth>
+using LaneStore = detail::PriorityStore<Content, LaneTraits<Depth>>;
+
 template <class AnyStore>
-PublishResult publish(AnyStore& store, int number, Priority priority = Priority::medium) {
+PublishResult publish(AnyStore& store, int number, Priority priority = Priority::medium,
+                      std::size_t gate = 0) {
     return store
-        .publish(priority, 1,
+        .publish(gate, priority, 1,
                  [number](Content& content) {
                      content.number.set(number);
                      return false;
@@ -50,8 +59,9 @@ PublishResult publish(AnyStore& store, int number, Priority priority = Priority:
 }
 
 template <class AnyStore>
-void insist(AnyStore& store, int number, Priority priority = Priority::medium) {
-    while (publish(store, number, priority) != PublishResult::ok) {
+void insist(AnyStore& store, int number, Priority priority = Priority::medium,
+            std::size_t gate = 0) {
+    while (publish(store, number, priority, gate) != PublishResult::ok) {
         ModelPlatform::pause();
     }
 }
@@ -59,8 +69,8 @@ void insist(AnyStore& store, int number, Priority priority = Priority::medium) {
 constexpr auto ignore = [](Content&) {};
 template <class AnyStore, class Handle>
 std::size_t harvest(AnyStore& store, const Handle& handle, std::size_t most) {
-    bool mayLook = true;
-    return store.serve(ignore, handle, most, false, mayLook);
+    std::size_t looks = store.looks();
+    return store.serve(ignore, handle, most, false, looks);
 }
 
 template <class AnyStore, class Handle>
@@ -144,7 +154,7 @@ void sizeTellsThatAHandlerIsDone() {
     parallel(
         [&] {
             insist(store, 0);
-            if (store.used() == 0) {
+            if (store.used(0) == 0) {
                 check(handled.get() == 1, "the handler has been here");
             }
         },
@@ -152,7 +162,7 @@ void sizeTellsThatAHandlerIsDone() {
             const auto note = [&](Content&) { handled.set(1); };
             (void)harvest(store, note, 1);
         },
-        [&] { check(store.used() <= 1, "at most what was published"); });
+        [&] { check(store.used(0) <= 1, "at most what was published"); });
 }
 
 /// The same, told by the look that makes later claims exact.
@@ -162,7 +172,7 @@ void refreshTellsThatAHandlerIsDone() {
     parallel(
         [&] {
             insist(store, 0);
-            if (store.refreshUsed() == 0) {
+            if (store.refreshUsed(0) == 0) {
                 check(handled.get() == 1, "the handler has been here");
             }
         },
@@ -182,7 +192,7 @@ void sizeIsOneThatWasThere() {
                 serve(store, 1, [](int) {});
             }
         },
-        [&] { check(store.used() <= 1, "one at a time was there"); });
+        [&] { check(store.used(0) <= 1, "one at a time was there"); });
 }
 
 /// A slot that one publisher has learnt of is used by another one.
@@ -191,7 +201,7 @@ void roomThatALookBroughtIn() {
     Plain<int> handled;
     insist(store, 0);
     insist(store, 1);
-    parallel([&] { (void)store.refreshUsed(); },
+    parallel([&] { (void)store.refreshUsed(0); },
              [&] {
                  if (publish(store, 10) == PublishResult::ok) {
                      check(handled.get() == 1, "both slots were used before");
@@ -249,7 +259,7 @@ void urgentBatchStaysInOrder() {
                 return false;
             };
             for (std::size_t left = 2; left != 0;) {
-                left -= store.publish(Priority::high, left, fill).count;
+                left -= store.publish(0, Priority::high, left, fill).count;
             }
         },
         [&] { serveSome(store, 2, InOrder()); });
@@ -311,7 +321,7 @@ void nothingIsLostOutOfTurn() {
              [&] { serve(store, 3, InOrder()); });
     const auto none = [](Content&) {};
     check(harvest(store, none, 1) == 0, "nothing is left, and what was held back comes back");
-    check(store.used() == 0, "all slots are free");
+    check(store.used(0) == 0, "all slots are free");
     check(publish(store, 0) == PublishResult::ok && publish(store, 1) == PublishResult::ok,
           "both can be used");
 }
@@ -376,6 +386,87 @@ void closeWhilePublishing() {
     check(accepted == served, "what was accepted was served");
 }
 
+/// Two slots of a lane for three messages, and positions that wrap, beside one of the shared gate.
+void laneSlotsAreReused() {
+    LaneStore<2> store;
+    const std::size_t gate = store.takeLane();
+    parallel(
+        [&] {
+            for (int number = 0; number < 3; ++number) {
+                insist(store, number, Priority::medium, gate);
+            }
+        },
+        [&] { insist(store, 10); }, [&] { serve(store, 4, InOrder()); });
+}
+
+/// A producer takes over the lane that another one leaves.
+void laneIsPassedOn() {
+    LaneStore<2> store;
+    const auto produce = [&](int number) {
+        std::size_t gate = 0;
+        while ((gate = store.takeLane()) == 0) {
+            ModelPlatform::pause();
+        }
+        insist(store, number, Priority::medium, gate);
+        store.returnLane(gate);
+    };
+    int sum = 0;
+    parallel([&] { produce(1); }, [&] { produce(2); },
+             [&] { serve(store, 2, [&](int number) { sum += number; }); });
+    check(sum == 3, "each is served once");
+}
+
+/// What is announced in a lane comes before what is known.
+void urgentInALaneIsFound() {
+    LaneStore<3> store;
+    const std::size_t gate = store.takeLane();
+    Atomic<int> isPublished{0};
+    insist(store, 0, Priority::low);
+    parallel(
+        [&] {
+            insist(store, 10, Priority::high, gate);
+            isPublished.store(1, std::memory_order_release);
+        },
+        [&] {
+            while (isPublished.load(std::memory_order_acquire) == 0) {
+                ModelPlatform::pause();
+            }
+            int first = -1;
+            const auto note = [&](Content& content) { first = content.number.get(); };
+            check(harvest(store, note, 1) == 1 && first == 10, "it comes first");
+        });
+}
+
+/// One thread closes while a producer publishes through its lane.
+void closeWhileALanePublishes() {
+    LaneStore<2> store;
+    const std::size_t gate = store.takeLane();
+    Plain<int> handled;
+    int accepted = 0;
+    int served = 0;
+    parallel([&] { store.close(); },
+             [&] {
+                 for (int number = 0; number < 2; ++number) {
+                     const bool isOk =
+                         publish(store, number, Priority::medium, gate) == PublishResult::ok;
+                     check(!isOk || accepted == number, "once closed, always closed");
+                     accepted += isOk ? 1 : 0;
+                 }
+                 if (store.isDrained()) {
+                     check(handled.get() == accepted, "all that happened is visible");
+                 }
+             },
+             [&] {
+                 const auto note = [&](Content&) { handled.set(++served); };
+                 while (!store.isDrained()) {
+                     if (harvest(store, note, 2) == 0) {
+                         ModelPlatform::pause();
+                     }
+                 }
+             });
+    check(accepted == served, "what was accepted was served");
+}
+
 Options options(Budget budget) {
     Options result;
     result.budget = budget;
@@ -415,6 +506,13 @@ TEST(BusModelTest, SizesTellWhatHandlersDid) {
     EXPECT_TRUE(holds(sizeTellsThatAHandlerIsDone));
     EXPECT_TRUE(holds(refreshTellsThatAHandlerIsDone));
     EXPECT_TRUE(holds(sizeIsOneThatWasThere));
+}
+
+TEST(BusModelTest, LanesDeliverInOrderAndEnd) {
+    EXPECT_TRUE(holds(laneSlotsAreReused));
+    EXPECT_TRUE(holds(laneIsPassedOn));
+    EXPECT_TRUE(holds(urgentInALaneIsFound));
+    EXPECT_TRUE(holds(closeWhileALanePublishes));
 }
 
 // Not under sanitizers: they end the process for the faults that mutants are meant to have.

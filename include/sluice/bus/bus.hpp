@@ -55,12 +55,14 @@
 ///
 /// Tests: tests/unit/bus, tests/stress/bus_stress_test.cpp, tests/model/bus_model_test.cpp.
 
+#include <sluice/bus/bus_producer.hpp>
 #include <sluice/bus/bus_statistics.hpp>
 #include <sluice/bus/bus_traits.hpp>
 #include <sluice/bus/detail/bus_core.hpp>
 #include <sluice/bus/detail/ending.hpp>
 #include <sluice/bus/detail/guarded_call.hpp>
 #include <sluice/bus/detail/handler_table.hpp>
+#include <sluice/bus/detail/publishing.hpp>
 #include <sluice/bus/message_header.hpp>
 #include <sluice/bus/messages.hpp>
 #include <sluice/bus/priority.hpp>
@@ -88,15 +90,19 @@ class Bus {
 };
 
 template <class... Ts, class Traits>
-class Bus<Messages<Ts...>, Traits> {
+class Bus<Messages<Ts...>, Traits>
+    : public detail::Publishing<Bus<Messages<Ts...>, Traits>, Messages<Ts...>, Traits,
+                                detail::Envelope<Messages<Ts...>, Traits>> {
     using List = Messages<Ts...>;
     using Core = detail::BusCore<List, Traits>;
     using Envelope = typename Core::Envelope;
+    friend detail::Publishing<Bus, List, Traits, Envelope>;
     using Observer = typename Traits::Observer;
 
 public:
     using MessageTypes = List;
     using Header = MessageHeader<Traits>;
+    using Producer = BusProducer<List, Traits>;
     using Statistics = BusStatistics<List::count>;
     using Clock = typename Core::Clock;
 
@@ -111,61 +117,15 @@ public:
         std::apply([](auto&... tables) { (tables.endAll(), ...); }, handlers_);
     }
 
-    // ---- Publishers
+    // ---- Publishers: publish, emplace, emplaceWith, publishAll, see Publishing
 
-    /// Publishes a copy of, or moves in, a message. Medium priority unless told otherwise.
-    template <class T>
-    PublishResult publish(T&& message) {
-        return emplaceWith<std::decay_t<T>>(PublishOptions{}, std::forward<T>(message));
-    }
-    template <class T>
-    PublishResult publish(T&& message, Priority priority) {
-        static_assert(Traits::priorities, "this bus has no priorities: see its traits");
-        return emplaceWith<std::decay_t<T>>(PublishOptions{priority}, std::forward<T>(message));
-    }
-    template <class T>
-    PublishResult publish(T&& message, const PublishOptions& options) {
-        return emplaceWith<std::decay_t<T>>(options, std::forward<T>(message));
-    }
-
-    /// Builds a T in its slot. The arguments are used only if it is accepted.
-    template <class T, class... Args>
-    PublishResult emplace(Args&&... args) {
-        return emplaceWith<T>(PublishOptions{}, std::forward<Args>(args)...);
-    }
-    template <class T, class... Args>
-    PublishResult emplaceWith(const PublishOptions& options, Args&&... args) {
-        const auto build = [&](Envelope& envelope) {
-            envelope.template build<T>(std::forward<Args>(args)...);
-        };
-        return core_.publish(indexOf<T>(), options, 1, build).result;
-    }
-
-    /// Publishes copies of the messages of a range, as many as there is room for, in as few steps
-    /// as possible, those of high priority one by one. Returns how many: those after them were not
-    /// accepted.
-    template <class Iterator>
-    [[nodiscard]] std::size_t publishAll(Iterator first, Iterator last,
-                                         const PublishOptions& options = {}) {
-        using T = typename std::iterator_traits<Iterator>::value_type;
-        static_assert(std::is_base_of_v<std::forward_iterator_tag,
-                                        typename std::iterator_traits<Iterator>::iterator_category>,
-                      "publishAll() counts the range first: it needs forward iterators");
-        const auto build = [&](Envelope& envelope) {
-            envelope.template build<T>(*first);
-            ++first;
-        };
-        const auto count = static_cast<std::size_t>(std::distance(first, last));
-        std::size_t accepted = 0;
-        while (accepted < count) {
-            const std::size_t n =
-                core_.publish(indexOf<T>(), options, count - accepted, build).count;
-            if (n == 0) {
-                break;
-            }
-            accepted += n;
-        }
-        return accepted;
+    /// A handle with a lane of its own, for a producer that publishes often: without an atomic
+    /// read-modify-write, and without a line that others write. What comes through it keeps its
+    /// order within each priority; there is no order between it and what comes another way. Empty
+    /// when all Traits::lanes are taken.
+    [[nodiscard]] Producer producer() noexcept {
+        static_assert(Traits::lanes != 0, "this bus has no lanes: see its traits");
+        return Producer(core_);
     }
 
     // ---- Subscribers
@@ -178,7 +138,7 @@ public:
     template <class T, class Handler>
     Subscription subscribe(Handler&& handler) {
         using H = std::decay_t<Handler>;
-        constexpr bool isListed = checkListed<T>();
+        constexpr bool isListed = detail::checkListed<List, T>();
         constexpr bool takesHeader = std::is_invocable_v<H&, const T&, const Header&>;
         constexpr bool takesIt = takesHeader || std::is_invocable_v<H&, const T&>;
         constexpr bool fits = sizeof(H) <= Traits::handlerSize;
@@ -261,21 +221,22 @@ public:
     /// deadline came first, and at once when a handler calls it.
     bool drain(typename Clock::time_point deadline) { return core_.drain(deadline); }
 
-    /// How full the bus is.
+    /// How full the bus is, or the fullest of its lanes.
     [[nodiscard]] Pressure pressure() const noexcept { return core_.pressure(); }
 
     /// The messages in the bus, those included that are being published or handled: never more than
     /// capacity().
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
-        return std::min(core_.store().used(), capacity());
+        return std::min(core_.size(), capacity());
     }
 
-    /// The most messages that are let in.
+    /// The most messages that are let in, through its lanes as well.
     [[nodiscard]] static constexpr std::size_t capacity() noexcept {
-        return limitOf(Priority::high);
+        return limitOf(Priority::high) + Traits::lanes * Producer::limitOf(Priority::high);
     }
 
-    /// A message of this priority is let in while there are fewer messages than this.
+    /// A message of this priority is let in while there are fewer messages than this, those in
+    /// lanes not counted.
     [[nodiscard]] static constexpr std::size_t limitOf(Priority priority) noexcept {
         return Traits::priorities ? detail::limitOf<Traits>(priority) : Traits::depth;
     }
@@ -294,24 +255,19 @@ private:
     template <class T>
     using HandlersOf = detail::HandlerTable<void(const T&, const Header&), Traits>;
 
-    template <class T>
-    static constexpr bool checkListed() noexcept {
-        static_assert(List::template contains<T>,
-                      "this type is not among the Messages of the bus: add it to the list");
-        return List::template contains<T>;
-    }
-    template <class T>
-    static constexpr std::size_t indexOf() noexcept {
-        return checkListed<T>() ? List::template indexOf<T> : 0;
+    template <class Build>
+    detail::Published publishThrough(std::size_t type, const PublishOptions& options,
+                                     std::size_t count, const Build& build) {
+        return core_.publish(0, type, options, count, build);
     }
 
     template <class T>
     HandlersOf<T>& handlersOf() noexcept {
-        return std::get<indexOf<T>()>(handlers_);
+        return std::get<detail::listedIndex<List, T>()>(handlers_);
     }
     template <class T>
     const HandlersOf<T>& handlersOf() const noexcept {
-        return std::get<indexOf<T>()>(handlers_);
+        return std::get<detail::listedIndex<List, T>()>(handlers_);
     }
 
     template <class T>

@@ -95,9 +95,15 @@ struct FullBusTraits : QueueTraits {
     static constexpr std::size_t maxHandlers = 16;
     static constexpr std::size_t handlerSize = 48;
 
-    /// Without priorities, one producer publishes without an atomic read-modify-write, and debug
-    /// builds notice a second one. With priorities this changes nothing.
+    /// How many threads may publish at the same time other than through lanes. One publishes
+    /// without an atomic read-modify-write; without priorities debug builds notice a second one.
     static constexpr Producers producers = Producers::many;
+
+    /// How many producers may have a lane of their own at the same time (see Bus::producer()), and
+    /// how many messages each has room for. The slots lie in the bus. Needs priorities, and no
+    /// overflow policy that drops messages.
+    static constexpr std::size_t lanes = 0;
+    static constexpr std::size_t laneDepth = 1024;
 };
 
 /// Everything but the accounts.

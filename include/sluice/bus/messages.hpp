@@ -70,6 +70,20 @@ inline constexpr bool isMessageList = false;
 template <class... Ts>
 inline constexpr bool isMessageList<Messages<Ts...>> = true;
 
+/// Whether T is in the list; it refuses what is not.
+template <class List, class T>
+constexpr bool checkListed() noexcept {
+    static_assert(List::template contains<T>,
+                  "this type is not among the Messages of the bus: add it to the list");
+    return List::template contains<T>;
+}
+
+/// Where T stands in the list. 0 for what it refuses, or there would be other errors besides.
+template <class List, class T>
+constexpr std::size_t listedIndex() noexcept {
+    return checkListed<List, T>() ? List::template indexOf<T> : 0;
+}
+
 }  // namespace detail
 
 }  // namespace sluice

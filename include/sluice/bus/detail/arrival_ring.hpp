@@ -2,6 +2,8 @@
 
 #include <sluice/base/prefetch.hpp>
 #include <sluice/base/ring_positions.hpp>
+#include <sluice/bus/bus_traits.hpp>
+#include <sluice/bus/detail/admission.hpp>
 #include <sluice/bus/detail/slot_list.hpp>
 #include <sluice/bus/priority.hpp>
 
@@ -30,40 +32,38 @@ struct Arrival {
 /// m + depth. Publishers only read the ring. That a slot is filled, and for which claim, they write
 /// into the slot itself, so that a message and the word of it cross between two cores as one.
 ///
-/// A message of high priority is announced by a count as well. If the consumer knows of one and a
-/// publisher that was stopped in the middle bars the way to it, the consumer takes it out of turn.
-/// While a publisher of high priority is stopped between the two, the consumer looks again and
-/// again.
+/// Of messages of high priority the consumer hears by a count as well: see UrgentCount. If a
+/// publisher that was stopped in the middle bars the way to one, the consumer takes it out of turn.
 ///
-/// Who may call what: claim, fill and refreshUsed by publishers; drain, takeUrgent, isUrgent and
+/// Who may call what: claim, fill and refreshUsed by publishers, with Producers::one by one thread
+/// at a time; countArrived, isFrontAtLeast, passFront, takeUrgent, hasArrival, canRelease and
 /// release by the consumer; the rest by anybody.
 ///
 /// Progress: publishing is lock-free: a failed compare-exchange means that another claim got
-/// through. A publisher that is stopped between claim and fill delays what was let in after it, but
-/// for high priority; and when the ring has come round to its place, all other publishers.
-/// Consuming is wait-free.
+/// through; with Producers::one it is wait-free. A publisher that is stopped between claim and fill
+/// delays what was let in after it, but for high priority; and when the ring has come round to its
+/// place, all other publishers. Consuming is wait-free.
 ///
-/// Invariants, on unbounded positions: released <= arrived <= admitted <= released + depth but for
+/// Invariants, on unbounded positions: released <= arrived <= admitted <= released + Depth but for
 /// what was taken out of turn, which may be released before it has arrived; releasedCopy <=
-/// released; released + depth <= arrived + places, so no turn is rewritten before it has arrived.
+/// released; released + Depth <= arrived + places, so no turn is rewritten before it has arrived.
 /// The slot at n belongs to the publisher with the claim n until it is marked as filled for n, and
 /// to the consumer from then on until it is released. The mark of a slot is never that of a
 /// position which the slot has yet to be filled for.
 ///
 /// Edges: E1 publish: slot filled -> mark release .. mark acquire -> slot read. E2 reuse: slot last
 /// used and turn written -> released release .. released acquire -> [releasedCopy release
-/// .. releasedCopy acquire ->] turn read, slot written. E3 close: the closed mark is part of
-/// `admitted`. E4 order: claim release .. acquire next claim: who sees a claim sees as much of
-/// `released` as its publisher did. E5 urgent: slot marked -> next claim release .. acquire in
-/// takeUrgent -> mark read.
+/// .. releasedCopy acquire ->] turn read, slot written. E3 close and E4 order: see SharedAdmission
+/// and SoleAdmission; who sees a claim sees as much of `released` as its publisher did. E5 urgent:
+/// slot marked -> next claim release .. acquire in takeUrgent -> mark read.
 ///
 /// Origin: a ring of slots' numbers as in io_uring's table of provided buffers; marks with the
 /// position, in the slots, as in D. Vyukov's bounded queue.
 ///
 /// Tests: tests/unit/bus/admission_test.cpp, priority_test.cpp, tests/model/bus_model_test.cpp.
-template <class Envelope, class Traits>
+template <class Envelope, class Traits, std::size_t Depth, Producers Publishers>
 class ArrivalRing {
-    static constexpr std::size_t depth = Traits::depth;
+    static constexpr std::size_t depth = Depth;
     using Platform = typename Traits::Platform;
     using Index = typename Traits::Index;
     using Positions = sluice::RingPositions<Index>;
@@ -98,7 +98,7 @@ public:
 
     /// Admits as many messages, at most `count`, as the limit leaves room for. Each must be filled.
     Claim claim(std::size_t limit, std::size_t count = 1) noexcept {
-        Index position = admitted_.load(std::memory_order_acquire);  // E4 order
+        Index position = admission_.next();
         for (;;) {
             if (Positions::isMarked(position)) {
                 return {Answer::closed, 0, 0, 0};
@@ -106,16 +106,14 @@ public:
             const std::size_t used = usedBefore(position, limit, count);
             if (used > depth) {
                 // The releases have passed this position: it is an old one.
-                position = admitted_.load(std::memory_order_acquire);  // E4 order
+                position = admission_.next();
                 continue;
             }
             if (used >= limit) {
                 return {Answer::noRoom, 0, 0, used};
             }
             const std::size_t admitted = std::min(count, limit - used);
-            if (admitted_.compare_exchange_weak(position, after(position, admitted),
-                                                std::memory_order_release,
-                                                std::memory_order_acquire)) {  // E4 order
+            if (admission_.tryClaim(position, after(position, admitted))) {
                 return {Answer::admitted, position, admitted, used};
             }
         }
@@ -134,11 +132,6 @@ public:
 
     /// The slot of the claim's place `i` is ready.
     void fill(const Claim& claim, std::size_t i, Slot slot, Arrival arrival) noexcept {
-        if (arrival.priority == Priority::high) {
-            // Announced before the mark, or the announcement of another message could stand in for
-            // this one's. Relaxed: a hint where to look; the mark carries the message, and this.
-            urgent_.fetch_add(1, std::memory_order_relaxed);
-        }
         slots_[slot].mark.store(filledFor(after(claim.position, i), arrival),
                                 std::memory_order_release);  // E1 publish
     }
@@ -158,26 +151,48 @@ public:
 
     // ---- The consumer
 
-    /// Calls arrived(slot, arrival) for what has arrived, in order, at most `max` times. It ends
-    /// where it finds nothing for the first time: who looks there again follows a publisher at its
-    /// heels. `max` is at most the depth: beyond that a look could come round to turns that have
-    /// not been passed.
-    template <class Arrived>
-    void drain(Arrived&& arrived, std::size_t max) {
-        for (bool isMore = true; isMore && max != 0;) {
-            const std::size_t most = std::min(max, batch);
-            const std::size_t count = countArrived(most);
-            for (std::size_t i = 0; i < count; ++i) {
-                max -= passOne(arrived) ? 1 : 0;
-            }
-            isMore = count == most;
+    /// Counts what has arrived, at most `max`, before anything is done about it: so the processor
+    /// asks for many lines at once. If there is nothing it asks for the next message's first line
+    /// together with that of its mark, so that a lonely message comes in the time of one line. It
+    /// ends where it finds nothing for the first time: who looks there again follows a publisher at
+    /// its heels. `max` is at most the depth: beyond that a look could come round to turns that
+    /// have not been passed.
+    std::size_t countArrived(std::size_t max) const noexcept {
+        std::size_t count = 0;
+        Index position = arrived_;
+        for (; count != max && hasArrived(position); ++count) {
+            position = Positions::next(position);
         }
+        if (count == 0) {
+            prefetchForRead(&slots_[slotOf(turnAt(position).load(std::memory_order_relaxed))]);
+        }
+        return count;
     }
 
-    /// Whether a message of high priority has been announced that has not been taken.
-    [[nodiscard]] bool isUrgent() const noexcept {
-        const auto announced = urgent_.load(std::memory_order_relaxed);  // relaxed: see fill()
-        return static_cast<Distance>(announced - urgentTaken_) > 0;
+    /// Whether the front of what has been counted is there still and has at least this priority.
+    [[nodiscard]] bool isFrontAtLeast(Priority priority) const noexcept {
+        const Turn turn = turnAt(arrived_).load(std::memory_order_relaxed);  // own variable
+        // Relaxed: passFront() loads the mark again.
+        const Mark mark = slots_[slotOf(turn)].mark.load(std::memory_order_relaxed);
+        return (turn & taken) == 0 && arrivalOf(mark).priority >= priority;
+    }
+
+    /// Passes the front of what has been counted, and calls arrived(slot, arrival). False when the
+    /// message there was taken out of turn.
+    template <class Arrived>
+    bool passFront(Arrived&& arrived) {
+        const Index position = std::exchange(arrived_, Positions::next(arrived_));
+        const Turn turn = turnAt(position).load(std::memory_order_relaxed);  // own variable
+        const Slot slot = slotOf(turn);
+        if ((turn & taken) != 0) {
+            // One lap later the place may be looked at before it has been written.
+            turnAt(position).store(turnOf(slot), std::memory_order_relaxed);  // own variable
+            return false;
+        }
+        const Arrival arrival =
+            arrivalOf(slots_[slot].mark.load(std::memory_order_acquire));  // E1 publish
+        arrived(slot, arrival);
+        return true;
     }
 
     /// Calls arrived(slot, arrival) for messages of high priority, whether or not those before
@@ -186,7 +201,7 @@ public:
     void takeUrgent(Arrived&& arrived) {
         // E5 urgent: who sees a claim sees the marks of all claims that its publisher had made
         // before, or a message would overtake its own predecessor.
-        const Index end = Positions::unmarked(admitted_.load(std::memory_order_acquire));
+        const Index end = admission_.end();
         for (Index position = arrived_; position != end; position = Positions::next(position)) {
             const Turn turn = turnAt(position).load(std::memory_order_relaxed);  // own variable
             const Slot slot = slotOf(turn);
@@ -195,7 +210,6 @@ public:
                 arrivalOf(mark).priority == Priority::high) {
                 // Relaxed: its publisher, who alone has read this turn, is done with it.
                 turnAt(position).store(turn | taken, std::memory_order_relaxed);
-                noteTaken(Priority::high);
                 arrived(slot, arrivalOf(mark));
             }
         }
@@ -224,23 +238,16 @@ public:
         return true;
     }
 
-    /// Whether drain() would find something.
-    [[nodiscard]] bool hasArrival() const noexcept { return hasArrived(arrived_) || isUrgent(); }
+    /// Whether something has arrived that has not been passed.
+    [[nodiscard]] bool hasArrival() const noexcept { return hasArrived(arrived_); }
 
     // ---- Anybody
 
-    void close() noexcept { admitted_.fetch_or(Positions::mark, std::memory_order_release); }  // E3
-
-    [[nodiscard]] bool isClosed() const noexcept {
-        return Positions::isMarked(admitted_.load(std::memory_order_acquire));
-    }
+    void close() noexcept { admission_.close(); }
+    [[nodiscard]] bool isClosed() const noexcept { return admission_.isClosed(); }
 
     /// Whether it is closed and everything it let in has been released: for good.
-    [[nodiscard]] bool isDrained() const noexcept {
-        const Index admitted = admitted_.load(std::memory_order_acquire);
-        return Positions::isMarked(admitted) &&
-               Positions::unmarked(admitted) == released_.load(std::memory_order_acquire);
-    }
+    [[nodiscard]] bool isDrained() const noexcept { return admission_.isDrained(released_); }
 
     /// Slots in use at some moment during the call.
     [[nodiscard]] std::size_t used() const noexcept {
@@ -259,9 +266,6 @@ private:
     static_assert(2 * places <= Positions::maxCapacity,
                   "the depth of a bus must be at most a sixteenth of its Index type's range");
     static_assert(depth <= (std::size_t{1} << 27U), "the depth of a bus must be at most 2^27");
-
-    /// Places that are counted at a time, so that their slots are still near when they are passed.
-    static constexpr std::size_t batch = 64;
 
     /// A compare-exchange waits until all earlier writes have left the processor, so their lines
     /// must be there by then. Measured: 4 is too late and 16 takes lines away that are being read.
@@ -316,46 +320,9 @@ private:
 
     [[nodiscard]] bool hasArrived(Index position) const noexcept {
         const Turn turn = turnAt(position).load(std::memory_order_relaxed);  // own variable
-        // Relaxed: passOne() loads the mark again.
+        // Relaxed: passFront() loads the mark again.
         return (turn & taken) != 0 ||
                isFilledFor(slots_[slotOf(turn)].mark.load(std::memory_order_relaxed), position);
-    }
-
-    /// Counts before anything is done about it: so the processor asks for many lines at once. If
-    /// there is nothing it asks for the next message's first line together with that of its mark,
-    /// so that a lonely message comes in the time of one line.
-    std::size_t countArrived(std::size_t max) const noexcept {
-        std::size_t count = 0;
-        Index position = arrived_;
-        for (; count != max && hasArrived(position); ++count) {
-            position = Positions::next(position);
-        }
-        if (count == 0) {
-            prefetchForRead(&slots_[slotOf(turnAt(position).load(std::memory_order_relaxed))]);
-        }
-        return count;
-    }
-
-    /// False when the message there was taken out of turn.
-    template <class Arrived>
-    bool passOne(Arrived& arrived) {
-        const Index position = std::exchange(arrived_, Positions::next(arrived_));
-        const Turn turn = turnAt(position).load(std::memory_order_relaxed);  // own variable
-        const Slot slot = slotOf(turn);
-        if ((turn & taken) != 0) {
-            // One lap later the place may be looked at before it has been written.
-            turnAt(position).store(turnOf(slot), std::memory_order_relaxed);  // own variable
-            return false;
-        }
-        const Arrival arrival =
-            arrivalOf(slots_[slot].mark.load(std::memory_order_acquire));  // E1 publish
-        noteTaken(arrival.priority);
-        arrived(slot, arrival);
-        return true;
-    }
-
-    void noteTaken(Priority priority) noexcept {
-        urgentTaken_ = static_cast<Index>(urgentTaken_ + (priority == Priority::high ? 1 : 0));
     }
 
     /// Slots in use while `released` was what it is said to have been.
@@ -363,7 +330,7 @@ private:
         for (;;) {
             released = released_.load(std::memory_order_acquire);  // E2 reuse
             // E4 order: the next look at `released_` is no older than the one of these claims.
-            const Index admitted = Positions::unmarked(admitted_.load(std::memory_order_acquire));
+            const Index admitted = admission_.end();
             // Otherwise messages have passed through, which were not all there at once. Relaxed:
             // the same value has told all that it can tell.
             if (released_.load(std::memory_order_relaxed) == released) {
@@ -394,18 +361,14 @@ private:
     };
 
     // Written by publishers.
-    alignas(line) alignas(Atomic<Index>) Atomic<Index> admitted_{first};
+    alignas(line) alignas(Atomic<Index>) AdmissionFor<Traits, Publishers> admission_{first};
     Atomic<Index> releasedCopy_{first};
-
-    // Written by publishers of high priority.
-    alignas(line) alignas(Atomic<Index>) Atomic<Index> urgent_{0};
 
     // Written by the consumer.
     alignas(line) alignas(Atomic<Index>) Atomic<Index> released_{first};
 
     // The consumer's own, on a line that no publisher's look at `released_` takes away.
     alignas(line) Index arrived_{first};
-    Index urgentTaken_{0};
 
     alignas(line) alignas(Atomic<Turn>) std::array<Atomic<Turn>, places> turns_{};
 

@@ -45,8 +45,8 @@ public:
                 envelope.destroy();
             }
         };
-        for (bool mayLook = true; store_.serve(ignore, drop, Traits::depth, false, mayLook) != 0;
-             mayLook = true) {
+        for (std::size_t looks = store_.looks();
+             store_.serve(ignore, drop, Traits::depth, false, looks) != 0; looks = store_.looks()) {
         }
     }
 
@@ -60,23 +60,23 @@ public:
     /// written in parts would wait until all its earlier writes have left the processor, among
     /// them those to slots whose lines are still on their way.
     template <class Build>
-    Published publish(std::size_t type, const PublishOptions& options, std::size_t count,
-                      const Build& build) {
+    Published publish(std::size_t gate, std::size_t type, const PublishOptions& options,
+                      std::size_t count, const Build& build) {
         // Without priorities: the one that the books know.
         const Priority priority = Traits::priorities ? options.priority : Priority::medium;
-        Publication publication{*this, type, priority};
+        Publication publication{*this, gate, type, priority};
         const auto fill = [&](Envelope& envelope) {
             build(envelope);
             describe(envelope, options);
             ++publication.built;
             return isToBeStamped(envelope);
         };
-        Published published = store_.publish(priority, count, fill);
+        Published published = store_.publish(gate, priority, count, fill);
         if (isRefused(published)) {
             published = overflow(publication, count, fill, published);
         }
         if (published.result == PublishResult::ok) {
-            noteRise(published.usedAtMost);
+            noteRise(gate, published.usedAtMost);
         } else {
             this->count(type, priority, published.result, count);
         }
@@ -104,12 +104,12 @@ public:
             }
         };
         const std::size_t most = std::min(max, Traits::depth);
-        bool mayLook = true;
+        std::size_t looks = store_.looks();
         for (std::size_t settled = 0; count < most && consuming.served < Traits::depth;) {
             const RoomMade room{room_};
             const std::size_t wanted = std::min(step, most - count);
             const std::size_t served =
-                store_.serve(arrived, handleIfBuilt, wanted, time_.mayFindOpen(), mayLook);
+                store_.serve(arrived, handleIfBuilt, wanted, time_.mayFindOpen(), looks);
             if (served < wanted) {
                 break;
             }
@@ -168,14 +168,31 @@ public:
     }
 
     [[nodiscard]] const Store& store() const noexcept { return store_; }
+    [[nodiscard]] Store& store() noexcept { return store_; }
     [[nodiscard]] const Accounts& accounts() const noexcept { return *this; }
     [[nodiscard]] ConsumerState<Platform>& consumer() noexcept { return consumer_; }
     [[nodiscard]] bool isConsumedHere() const noexcept { return consumer_.isHere(); }
     [[nodiscard]] Wait& arrived() noexcept { return arrived_; }
     [[nodiscard]] Observer* observer() const noexcept { return observer_; }
 
+    /// Of the fullest gate.
     [[nodiscard]] Pressure pressure() const noexcept {
-        return pressureAt<Traits>(store_.used(), Store::capacity());
+        Pressure highest = Pressure::normal;
+        for (std::size_t gate = 0; gate != store_.gateCount(); ++gate) {
+            highest = std::max(highest, pressureOf(gate));
+        }
+        return highest;
+    }
+    [[nodiscard]] Pressure pressureOf(std::size_t gate) const noexcept {
+        return pressureAt<Traits>(store_.used(gate), Store::depthOf(gate));
+    }
+
+    [[nodiscard]] std::size_t size() const noexcept {
+        std::size_t sum = 0;
+        for (std::size_t gate = 0; gate != store_.gateCount(); ++gate) {
+            sum += store_.used(gate);
+        }
+        return sum;
     }
 
 private:
@@ -200,6 +217,7 @@ private:
     /// consumer is woken: it must fetch the slot.
     struct Publication {
         BusCore& bus;
+        std::size_t gate;
         std::size_t type;
         Priority priority;
         std::size_t built = 0;
@@ -279,7 +297,7 @@ private:
             makeRoom(publication, count, fill, published);
         }
         if constexpr (canBlock<Traits>()) {
-            awaitRoom(publication.priority, count, fill, published);
+            awaitRoom(publication, count, fill, published);
         }
         return published;
     }
@@ -300,20 +318,21 @@ private:
         };
         while (drops && isRefused(published) &&
                store_.dropOldest(publication.priority, isMeant, drop)) {
-            published = store_.publish(publication.priority, count, fill);
+            published = store_.publish(publication.gate, publication.priority, count, fill);
         }
     }
 
     template <class Fill>
-    void awaitRoom(Priority priority, std::size_t count, const Fill& fill, Published& published) {
-        const BusOverflow policy = Traits::overflow[place(priority)];
+    void awaitRoom(const Publication& publication, std::size_t count, const Fill& fill,
+                   Published& published) {
+        const BusOverflow policy = Traits::overflow[place(publication.priority)];
         const bool blocks = policy == BusOverflow::block || policy == BusOverflow::blockFor;
         if (!blocks || !isRefused(published) || consumer_.isHere()) {
             return;
         }
         (void)room_.waitUntil(
             [&] {
-                published = store_.publish(priority, count, fill);
+                published = store_.publish(publication.gate, publication.priority, count, fill);
                 return !isRefused(published);
             },
             policy == BusOverflow::block ? Clock::time_point::max()
@@ -324,15 +343,15 @@ private:
 
     /// After a publication. `usedAtMost` tells cheaply, and nearly always, that there is nothing to
     /// note.
-    void noteRise([[maybe_unused]] std::size_t usedAtMost) noexcept {
+    void noteRise(std::size_t gate, std::size_t usedAtMost) noexcept {
         if constexpr (Traits::statistics) {
             if (usedAtMost > this->highWater()) {
-                usedAtMost = store_.refreshUsed();
+                usedAtMost = store_.refreshUsed(gate);
                 this->sawUsed(usedAtMost);
             }
         }
-        if (gauge_.isAbove(pressureAt<Traits>(usedAtMost, Store::capacity()))) {
-            (void)store_.refreshUsed();
+        if (gauge_.isAbove(pressureAt<Traits>(usedAtMost, Store::depthOf(gate)))) {
+            (void)store_.refreshUsed(gate);
             tellPressure();
         }
     }

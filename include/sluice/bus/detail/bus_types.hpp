@@ -53,6 +53,9 @@ constexpr bool areChecked() noexcept {
     static_assert(Traits::maxHandlers != 0, "maxHandlers of the traits must be at least 1");
     static_assert(Traits::priorities || !canDrop<Traits>(),
                   "a bus without priorities is a bare ring, which cannot drop messages");
+    static_assert(Traits::lanes == 0 || (Traits::priorities && !canDrop<Traits>()),
+                  "a bus with lanes has priorities, and no overflow policy that drops messages");
+    static_assert(Traits::laneDepth >= 2, "the laneDepth of the traits must be at least 2");
     using Observer = typename Traits::Observer;
     static_assert(std::is_same_v<Observer, NoBusObserver> || namesPressure<Observer> ||
                       namesFailures<Observer>,

@@ -38,23 +38,22 @@ constexpr bool canBlock() noexcept {
 /// a very small bus the limits are close together or the same: with two slots, 1 for all. In two
 /// steps, as the product may overflow.
 template <class Traits>
-constexpr std::size_t limitOf(Priority priority) noexcept {
-    constexpr std::size_t depth = Traits::depth;
+constexpr std::size_t limitOf(Priority priority, std::size_t depth = Traits::depth) noexcept {
     const std::size_t percent = Traits::limits[place(priority)];
     const std::size_t limit = depth / 100 * percent + depth % 100 * percent / 100;
     return limit == 0 ? 1 : limit;
 }
 
-/// With so many messages in the bus, this is what the next publisher meets.
+/// With so many messages in a bus of this depth, this is what the next publisher meets.
 template <class Traits>
-constexpr Pressure pressureAt(std::size_t used, std::size_t capacity) noexcept {
+constexpr Pressure pressureAt(std::size_t used, std::size_t depth = Traits::depth) noexcept {
     if (!Traits::priorities) {
-        return used >= capacity ? Pressure::full : Pressure::normal;
+        return used >= depth ? Pressure::full : Pressure::normal;
     }
-    return used >= capacity                            ? Pressure::full
-           : used >= limitOf<Traits>(Priority::medium) ? Pressure::critical
-           : used >= limitOf<Traits>(Priority::low)    ? Pressure::warning
-                                                       : Pressure::normal;
+    return used >= limitOf<Traits>(Priority::high, depth)     ? Pressure::full
+           : used >= limitOf<Traits>(Priority::medium, depth) ? Pressure::critical
+           : used >= limitOf<Traits>(Priority::low, depth)    ? Pressure::warning
+                                                              : Pressure::normal;
 }
 
 }  // namespace sluice::detail

@@ -19,12 +19,12 @@ class PlainStore {
                                     MpscRing<Envelope, Traits::depth, Traits>>;
 
 public:
-    static constexpr std::size_t capacity() noexcept { return Traits::depth; }
+    static constexpr std::size_t depthOf(std::size_t) noexcept { return Traits::depth; }
 
     /// Lets in as many of `count` messages as there is room for, and has fill(envelope) build
     /// each.
     template <class Fill>
-    Published publish(Priority, std::size_t count, Fill&& fill) {
+    Published publish(std::size_t, Priority, std::size_t count, Fill&& fill) {
         for (std::size_t i = 0; i < count; ++i) {
             auto place = ring_.tryReserve();
             if (!place) {
@@ -32,7 +32,7 @@ public:
                 return {i != 0     ? PublishResult::ok
                         : isClosed ? PublishResult::closed
                                    : PublishResult::full,
-                        i, capacity()};
+                        i, Traits::depth};
             }
             Envelope& envelope = place.emplace();
             (void)fill(envelope);
@@ -41,15 +41,18 @@ public:
             }
             place.commit();
         }
-        return {PublishResult::ok, count, capacity()};
+        return {PublishResult::ok, count, Traits::depth};
     }
 
-    std::size_t refreshUsed() noexcept { return used(); }
+    std::size_t refreshUsed(std::size_t gate) noexcept { return used(gate); }
+    [[nodiscard]] static constexpr std::size_t gateCount() noexcept { return 1; }
+    [[nodiscard]] static constexpr std::size_t looks() noexcept { return 1; }
 
     /// Calls arrived(envelope) and handle(envelope) for each message that is there, at most `max`.
     /// Returns how many.
     template <class Arrived, class Handle>
-    std::size_t serve(const Arrived& arrived, const Handle& handle, std::size_t max, bool, bool&) {
+    std::size_t serve(const Arrived& arrived, const Handle& handle, std::size_t max, bool,
+                      std::size_t&) {
         return ring_.consume(
             [&](Envelope& envelope) {
                 arrived(envelope);
@@ -63,7 +66,7 @@ public:
     void close() noexcept { ring_.close(); }
     [[nodiscard]] bool isClosed() const noexcept { return ring_.isClosed(); }
     [[nodiscard]] bool isDrained() const noexcept { return ring_.isDrained(); }
-    [[nodiscard]] std::size_t used() const noexcept { return ring_.sizeApprox(); }
+    [[nodiscard]] std::size_t used(std::size_t) const noexcept { return ring_.sizeApprox(); }
 
 private:
     Ring ring_;

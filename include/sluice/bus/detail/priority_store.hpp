@@ -3,10 +3,12 @@
 #include <sluice/base/spin_lock.hpp>
 #include <sluice/bus/bus_traits.hpp>
 #include <sluice/bus/detail/arrival_ring.hpp>
+#include <sluice/bus/detail/gates.hpp>
 #include <sluice/bus/detail/limits.hpp>
 #include <sluice/bus/detail/published.hpp>
 #include <sluice/bus/detail/service.hpp>
 #include <sluice/bus/detail/slot_list.hpp>
+#include <sluice/bus/detail/urgent_count.hpp>
 #include <sluice/bus/priority.hpp>
 
 #include <algorithm>
@@ -27,36 +29,27 @@ namespace sluice::detail {
 /// arrivals are sorted and a slot is chosen or given back, never while a handler runs.
 template <class Envelope, class Traits>
 class PriorityStore {
-    static constexpr std::size_t depth = Traits::depth;
-    using Ring = ArrivalRing<Envelope, Traits>;
-    using Slot = typename Ring::Slot;
-    using List = SlotList<depth>;
+    using Gates = detail::Gates<Envelope, Traits>;
+    using Slot = typename Gates::Slot;
+    using List = SlotList<Gates::slots>;
 
 public:
-    /// The most messages that are let in.
-    static constexpr std::size_t capacity() noexcept { return limitOf<Traits>(Priority::high); }
+    /// How deep the bus is at a gate: 0 is the one for all publishers.
+    static constexpr std::size_t depthOf(std::size_t gate) noexcept { return Gates::depthOf(gate); }
 
     // ---- Publishers
+
+    std::size_t takeLane() noexcept { return gates_.takeLane(); }
+    void returnLane(std::size_t gate) noexcept { gates_.returnLane(gate); }
 
     /// Lets in as many of `count` messages as there is room for, of high priority one at most, and
     /// has fill(envelope) build each, which returns whether the consumer is to see it as soon as it
     /// is found.
     template <class Fill>
-    Published publish(Priority priority, std::size_t count, Fill&& fill) {
-        // What is taken out of turn keeps its order from claim to claim, not within one.
-        const std::size_t most = priority == Priority::high ? 1 : count;
-        const typename Ring::Claim claim = ring_.claim(limitOf<Traits>(priority), most);
-        if (claim.answer != Ring::Answer::admitted) {
-            return {claim.answer == Ring::Answer::closed ? PublishResult::closed
-                    : claim.used >= capacity()           ? PublishResult::full
-                                                         : PublishResult::refused,
-                    0, claim.used};
-        }
-        ring_.askForSoonClaimed(claim);
-        for (Filling filling(*this, claim, priority); filling.isOpen();) {
-            filling.next(fill(filling.envelope()));
-        }
-        return {PublishResult::ok, claim.count, claim.used + claim.count};
+    Published publish(std::size_t gate, Priority priority, std::size_t count, Fill&& fill) {
+        return gates_.at(gate, [&](auto& ring) {
+            return publishThrough(ring, depthOf(gate), priority, count, fill);
+        });
     }
 
     /// Takes the oldest message of this priority for which isMeant(envelope) holds out, and hands
@@ -72,55 +65,46 @@ public:
             }
             sortArrivals([](Envelope&) noexcept {});
             // A slot that others keep above the limit, or that cannot come back, makes no room.
-            if (!held_.isEmpty() || !ring_.canRelease() ||
-                ring_.used() > limitOf<Traits>(priority)) {
+            if (!held_.isEmpty() || !gates_.shared().canRelease() ||
+                gates_.shared().used() > limitOf<Traits>(priority)) {
                 return false;
             }
             if (!listOf(priority).takeFirst(
-                    links_, [&](Slot each) { return isMeant(ring_[each]); }, slot)) {
+                    links_, [&](Slot each) { return isMeant(gates_[each]); }, slot)) {
                 return false;
             }
         }
-        drop(ring_[slot]);
+        drop(gates_[slot]);
         giveBack(slot);
         return true;
     }
 
-    /// Messages in the bus; makes later `usedAtMost` exact again.
-    std::size_t refreshUsed() noexcept { return ring_.refreshUsed(); }
+    /// Messages that came by this gate; makes later `usedAtMost` exact again.
+    std::size_t refreshUsed(std::size_t gate) noexcept {
+        return gates_.at(gate, [](auto& ring) { return ring.refreshUsed(); });
+    }
 
     // ---- The consumer
 
+    /// How many ends of gates a harvest may come to: see serve().
+    [[nodiscard]] std::size_t looks() const noexcept { return gates_.count(); }
+
     /// Hands messages, at most `max`, to handle(envelope), each when it is its turn, and gives its
     /// slot back. Returns how many: fewer than `max` when there are no more. It looks for arrivals
-    /// when it runs out of what it knows, if `mayLook`, which is false then: who looks again and
-    /// again follows the publishers at their heels, and takes the lines away that they are writing.
-    /// Besides it looks whenever what has arrived matters for the order, or is to be found at once.
-    /// Calls arrived(envelope) for what it finds, if fill() has asked for it.
+    /// when it runs out of what it knows, until it has come to the end of a gate `looks` times: who
+    /// looks there again and again follows the publishers at their heels, and takes the lines away
+    /// that they are writing. Besides it looks whenever what has arrived matters for the order, or
+    /// is to be found at once. Calls arrived(envelope) for what it finds, if fill() has asked for
+    /// it.
     template <class Arrived, class Handle>
     std::size_t serve(const Arrived& arrived, const Handle& handle, std::size_t max,
-                      bool isToFindAll, bool& mayLook) {
-        FindRest<Arrived> rest{*this, arrived, isToFindAll};
-        if (isToFindAll || isToLook(mayLook)) {
-            const bool hasFoundAll = look(arrived);
-            mayLook = mayLook && !hasFoundAll;
-            rest.isDue = isToFindAll && !hasFoundAll;
-        }
+                      bool isToFindAll, std::size_t& looks) {
+        const FindRest<Arrived> rest{*this, arrived, isToFindAll};
+        sortIfOvertaken(arrived);
         std::size_t count = 0;
-        for (Slot slot = 0; count < max; ++count) {
-            if (!choose(slot, arrived)) {
-                if (!mayLook) {
-                    break;
-                }
-                mayLook = false;
-                rest.isDue = false;
-                lookForAll(arrived);
-                if (!choose(slot, arrived)) {
-                    break;
-                }
-            }
+        for (Slot slot = 0; count < max && choose(slot, arrived, looks); ++count) {
             const Served served{*this, slot};
-            handle(ring_[slot]);
+            handle(gates_[slot]);
         }
         return count;
     }
@@ -128,20 +112,32 @@ public:
     /// Whether serve() would find a message.
     [[nodiscard]] bool hasMessage() noexcept {
         const Turn turn(lock_);
-        return ring_.hasArrival() || knowsMessage();
+        return urgent_.isPending() || knowsMessage() ||
+               !gates_.all([](const auto& ring) { return !ring.hasArrival(); });
     }
 
     // ---- Anybody
 
-    void close() noexcept { ring_.close(); }
-    [[nodiscard]] bool isClosed() const noexcept { return ring_.isClosed(); }
-    [[nodiscard]] bool isDrained() const noexcept { return ring_.isDrained(); }
-    [[nodiscard]] std::size_t used() const noexcept { return ring_.used(); }
+    void close() noexcept { gates_.close(); }
+    [[nodiscard]] bool isClosed() const noexcept { return gates_.shared().isClosed(); }
+    [[nodiscard]] bool isDrained() const noexcept {
+        return gates_.all([](const auto& ring) { return ring.isDrained(); });
+    }
+    /// Messages that came by this gate.
+    [[nodiscard]] std::size_t used(std::size_t gate) const noexcept {
+        return gates_.at(gate, [](const auto& ring) { return ring.used(); });
+    }
+    [[nodiscard]] std::size_t gateCount() const noexcept { return gates_.count(); }
 
 private:
     /// So many messages of low priority are served before the consumer looks whether one of medium
     /// priority has come. Each look may take the line away that a publisher is writing.
     static constexpr unsigned patience = 16;
+
+    /// Arrivals that are counted at a time, so that their slots are still near when they are
+    /// passed.
+    static constexpr std::size_t batch = std::min<std::size_t>(
+        {64, Traits::depth, Traits::lanes == 0 ? Traits::depth : Traits::laneDepth});
 
     static constexpr bool isShared = canDrop<Traits>();
     using Lock = BasicSpinLock<typename Traits::Platform>;
@@ -173,15 +169,37 @@ private:
         bool isMine_ = true;
     };
 
+    template <class Ring, class Fill>
+    Published publishThrough(Ring& ring, std::size_t depth, Priority priority, std::size_t count,
+                             Fill& fill) {
+        // What is taken out of turn keeps its order from claim to claim, not within one.
+        const std::size_t most = priority == Priority::high ? 1 : count;
+        const typename Ring::Claim claim = ring.claim(limitOf<Traits>(priority, depth), most);
+        if (claim.answer != Ring::Answer::admitted) {
+            return {claim.answer == Ring::Answer::closed                   ? PublishResult::closed
+                    : claim.used >= limitOf<Traits>(Priority::high, depth) ? PublishResult::full
+                                                                           : PublishResult::refused,
+                    0, claim.used};
+        }
+        ring.askForSoonClaimed(claim);
+        for (Filling<Ring> filling(ring, urgent_, claim, priority); filling.isOpen();) {
+            filling.next(fill(filling.envelope()));
+        }
+        return {PublishResult::ok, claim.count, claim.used + claim.count};
+    }
+
     /// Claimed slots on their way to the consumer, who hears of each of them whatever happens to
     /// the constructors of their messages.
+    template <class Ring>
     class Filling {
     public:
-        Filling(PriorityStore& store, const typename Ring::Claim& claim, Priority priority) noexcept
-            : store_(store),
+        Filling(Ring& ring, UrgentCount<Traits>& urgent, const typename Ring::Claim& claim,
+                Priority priority) noexcept
+            : ring_(ring),
+              urgent_(urgent),
               claim_(claim),
               priority_(priority),
-              slot_(store.ring_.slot(claim, 0)) {}
+              slot_(ring.slot(claim, 0)) {}
         Filling(const Filling&) = delete;
         Filling& operator=(const Filling&) = delete;
         ~Filling() {
@@ -192,23 +210,27 @@ private:
         }
 
         [[nodiscard]] bool isOpen() const noexcept { return done_ != claim_.count; }
-        [[nodiscard]] Envelope& envelope() const noexcept { return store_.ring_[slot_]; }
+        [[nodiscard]] Envelope& envelope() const noexcept { return ring_[slot_]; }
 
         void next(bool isToBeSeen) noexcept {
             if constexpr (Traits::ids) {
                 envelope().id = Ring::number(claim_, done_);
             }
-            store_.ring_.fill(claim_, done_, slot_, {priority_, isToBeSeen});
+            if (priority_ == Priority::high) {
+                urgent_.announce();
+            }
+            ring_.fill(claim_, done_, slot_, {priority_, isToBeSeen});
             if (++done_ != claim_.count) {
-                slot_ = store_.ring_.slot(claim_, done_);
+                slot_ = ring_.slot(claim_, done_);
             }
         }
 
     private:
-        PriorityStore& store_;
+        Ring& ring_;
+        UrgentCount<Traits>& urgent_;
         const typename Ring::Claim& claim_;
         Priority priority_;
-        Slot slot_;
+        typename Ring::Slot slot_;
         std::size_t done_ = 0;
     };
 
@@ -226,7 +248,8 @@ private:
         bool isDue;
         ~FindRest() {
             if (isDue) {
-                store.lookForAll(arrived);
+                const Turn turn(store.lock_);
+                store.sortArrivals(arrived);
             }
         }
     };
@@ -236,48 +259,21 @@ private:
                            [](const List& list) { return !list.isEmpty(); });
     }
 
-    /// Whether to look before it serves. Not while what it knows can be overtaken only by announced
-    /// messages: then the consumer works through that; a look would take the lines away that
-    /// publishers are writing, and later all of them cross at once.
-    [[nodiscard]] bool isToLook(bool mayLook) noexcept {
+    /// What it knows may be overtaken by arrivals that nobody announces.
+    template <class Arrived>
+    void sortIfOvertaken(const Arrived& arrived) {
         const Turn turn(lock_);
-        if (!knowsMessage()) {
-            return mayLook;
+        if (!held_.isEmpty() || !listOf(Priority::low).isEmpty() ||
+            (Traits::service != Service::strict && knowsMessage())) {
+            sortArrivals(arrived);
         }
-        return Traits::service != Service::strict || !held_.isEmpty() ||
-               !listOf(Priority::low).isEmpty();
     }
 
-    /// False when there is more to look for.
+    /// Whose turn it is, by what it knows, else by what has arrived.
     template <class Arrived>
-    bool look(const Arrived& arrived) {
+    [[gnu::always_inline]] bool choose(Slot& slot, const Arrived& arrived, std::size_t& looks) {
         const Turn turn(lock_);
-        if (!knowsMessage()) {
-            // One is enough unless others might overtake it: the next slot may be in the hands of a
-            // publisher, and to ask for its line takes as long as the message took to come.
-            ring_.drain(sorter(arrived), 1);
-            if (!knowsMessage()) {
-                releaseHeld();
-                return true;
-            }
-            if (Traits::service == Service::strict && listOf(Priority::low).isEmpty()) {
-                return false;
-            }
-        }
-        sortArrivals(arrived);
-        return true;
-    }
-
-    template <class Arrived>
-    void lookForAll(const Arrived& arrived) {
-        const Turn turn(lock_);
-        sortArrivals(arrived);
-    }
-
-    template <class Arrived>
-    [[gnu::always_inline]] bool choose(Slot& slot, const Arrived& arrived) {
-        const Turn turn(lock_);
-        if (__builtin_expect(ring_.isUrgent(), 0)) {
+        if (__builtin_expect(urgent_.isPending(), 0)) {
             fetchUrgent(arrived);
         }
         if (service_.isRoundOver(lists_) && knowsMessage()) {
@@ -285,7 +281,16 @@ private:
         }
         Priority priority = Priority::medium;
         bool found = service_.pick(lists_, priority);
-        if (found && priority == Priority::low && ++lowSinceLook_ == patience) {
+        if (!found) {
+            if (!hasCounted(looks)) {
+                return false;
+            }
+            if (takeFront(slot, arrived)) {
+                return true;
+            }
+            sortArrivals(arrived);
+            found = service_.pick(lists_, priority);
+        } else if (priority == Priority::low && ++lowSinceLook_ == patience) {
             lowSinceLook_ = 0;
             sortArrivals(arrived);
             found = service_.pick(lists_, priority);
@@ -297,54 +302,125 @@ private:
         return found;
     }
 
+    /// Whether there are arrivals at the gate that it is at. It goes from gate to gate, and looks
+    /// for one first: the next slot may be in the hands of a publisher, and to ask for its line
+    /// takes as long as the message took to come.
+    bool hasCounted(std::size_t& looks) noexcept {
+        while (counted_ == 0 && looks != 0) {
+            if (isToMoveOn_) {
+                gate_ = gate_ + 1 < gates_.count() ? gate_ + 1 : 0;
+            }
+            counted_ = gates_.at(gate_, [&](auto& ring) { return ring.countArrived(sight_); });
+            const bool wasProbe = sight_ == 1;
+            const bool isEnd = counted_ != sight_;
+            looks -= isEnd ? 1 : 0;
+            isToMoveOn_ = isEnd || !wasProbe;
+            sight_ = isEnd ? 1 : batch;
+        }
+        return counted_ != 0;
+    }
+
+    /// Takes the front of the arrivals, if nothing behind it may overtake it unannounced.
+    template <class Arrived>
+    bool takeFront(Slot& slot, const Arrived& arrived) {
+        if constexpr (Traits::service != Service::strict) {
+            return false;
+        }
+        return gates_.at(gate_, [&](auto& ring) {
+            if (!ring.isFrontAtLeast(Priority::medium)) {
+                return false;
+            }
+            --counted_;
+            (void)ring.passFront([&](auto front, Arrival arrival) {
+                slot = Gates::numberOf(gate_, front);
+                note(slot, arrival, arrived);
+            });
+            return true;
+        });
+    }
+
     template <class Arrived>
     [[gnu::noinline]] void fetchUrgent(const Arrived& arrived) {
         sortArrivals(arrived);
-        if (ring_.isUrgent()) {
-            ring_.takeUrgent(sorter(arrived));
+        if (urgent_.isPending()) {
+            // In a lane no publisher bars the way to another one's message.
+            gates_.shared().takeUrgent(sorter(0, arrived));
+        }
+    }
+
+    /// Of what has been found.
+    template <class Arrived>
+    void note(Slot slot, Arrival arrival, const Arrived& arrived) {
+        if (arrival.priority == Priority::high) {
+            urgent_.noteFound();
+        }
+        if (arrival.isToBeSeen) {
+            arrived(gates_[slot]);
         }
     }
 
     template <class Arrived>
-    auto sorter(const Arrived& arrived) noexcept {
-        return [this, &arrived](Slot slot, Arrival arrival) {
-            if (arrival.isToBeSeen) {
-                arrived(ring_[slot]);
-            }
+    auto sorter(std::size_t gate, const Arrived& arrived) noexcept {
+        return [this, gate, &arrived](auto number, Arrival arrival) {
+            const Slot slot = Gates::numberOf(gate, number);
+            note(slot, arrival, arrived);
             listOf(arrival.priority).pushBack(links_, slot);
         };
     }
 
     template <class Arrived>
     void sortArrivals(const Arrived& arrived) {
-        ring_.drain(sorter(arrived), depth);
-        releaseHeld();
-    }
-
-    void releaseHeld() noexcept {
-        while (!held_.isEmpty() && ring_.release(held_.front())) {
+        for (std::size_t gate = 0; gate != gates_.count(); ++gate) {
+            gates_.at(gate, [&](auto& ring) { sortGate(ring, gate, sorter(gate, arrived)); });
+        }
+        counted_ = 0;
+        while (!held_.isEmpty() && giveBackAtOnce(held_.front())) {
             held_.popFront(links_);
         }
     }
 
+    template <class Ring, class Sorter>
+    void sortGate(Ring& ring, std::size_t gate, const Sorter& sorter) {
+        bool isMore = true;
+        for (std::size_t left = depthOf(gate); isMore && left != 0;) {
+            const std::size_t most = std::min(left, batch);
+            const std::size_t count = ring.countArrived(most);
+            for (std::size_t i = 0; i < count; ++i) {
+                left -= ring.passFront(sorter) ? 1 : 0;
+            }
+            isMore = count == most;
+        }
+    }
+
+    bool giveBackAtOnce(Slot slot) noexcept {
+        return gates_.atSlot(slot, [](auto& ring, auto number) { return ring.release(number); });
+    }
+
     void giveBack(Slot slot) noexcept {
         const Turn turn(lock_);
-        if (__builtin_expect(!held_.isEmpty() || !ring_.release(slot), 0)) {
+        // Those of lanes can always go back: so what is held is all of one gate, in order.
+        const bool mustWait = !held_.isEmpty() && slot < Traits::depth;
+        if (__builtin_expect(mustWait || !giveBackAtOnce(slot), 0)) {
             held_.pushBack(links_, slot);
         }
     }
 
     List& listOf(Priority priority) noexcept { return lists_[place(priority)]; }
 
-    Ring ring_;
+    Gates gates_;
+    UrgentCount<Traits> urgent_;
 
     // The consumer's side.
     alignas(Traits::cacheLineSize) Lock lock_;
     ServiceFor<Traits> service_;
     std::array<List, priorityCount> lists_;
     unsigned lowSinceLook_ = 0;
-    List held_;  ///< slots that could not be given back yet
-    SlotLinks<depth> links_;
+    std::size_t counted_ = 0;  ///< arrivals at `gate_` that are known of and have not been passed
+    std::size_t sight_ = 1;    ///< how many the next look is for
+    std::size_t gate_ = 0;
+    bool isToMoveOn_ = false;  ///< before the next look
+    List held_;                ///< slots that could not be given back yet
+    SlotLinks<Gates::slots> links_;
 };
 
 }  // namespace sluice::detail

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <sluice/bus/message_header.hpp>
+#include <sluice/bus/messages.hpp>
+#include <sluice/bus/priority.hpp>
+#include <sluice/bus/publish_result.hpp>
+
+#include <cstddef>
+#include <iterator>
+#include <type_traits>
+#include <utility>
+
+namespace sluice::detail {
+
+/// The ways to publish, of a bus and of its producers. Derived has publishThrough(type, options,
+/// count, build), as BusCore::publish().
+template <class Derived, class MessageList, class Traits, class Envelope>
+class Publishing {
+public:
+    /// Publishes a copy of, or moves in, a message. Medium priority unless told otherwise.
+    template <class T>
+    PublishResult publish(T&& message) {
+        return emplaceWith<std::decay_t<T>>(PublishOptions{}, std::forward<T>(message));
+    }
+    template <class T>
+    PublishResult publish(T&& message, Priority priority) {
+        static_assert(Traits::priorities, "this bus has no priorities: see its traits");
+        return emplaceWith<std::decay_t<T>>(PublishOptions{priority}, std::forward<T>(message));
+    }
+    template <class T>
+    PublishResult publish(T&& message, const PublishOptions& options) {
+        return emplaceWith<std::decay_t<T>>(options, std::forward<T>(message));
+    }
+
+    /// Builds a T in its slot. The arguments are used only if it is accepted.
+    template <class T, class... Args>
+    PublishResult emplace(Args&&... args) {
+        return emplaceWith<T>(PublishOptions{}, std::forward<Args>(args)...);
+    }
+    template <class T, class... Args>
+    PublishResult emplaceWith(const PublishOptions& options, Args&&... args) {
+        const auto build = [&](Envelope& envelope) {
+            envelope.template build<T>(std::forward<Args>(args)...);
+        };
+        return derived().publishThrough(listedIndex<MessageList, T>(), options, 1, build).result;
+    }
+
+    /// Publishes copies of the messages of a range, as many as there is room for, in as few steps
+    /// as possible, those of high priority one by one. Returns how many: those after them were not
+    /// accepted.
+    template <class Iterator>
+    [[nodiscard]] std::size_t publishAll(Iterator first, Iterator last,
+                                         const PublishOptions& options = {}) {
+        using T = typename std::iterator_traits<Iterator>::value_type;
+        static_assert(std::is_base_of_v<std::forward_iterator_tag,
+                                        typename std::iterator_traits<Iterator>::iterator_category>,
+                      "publishAll() counts the range first: it needs forward iterators");
+        constexpr std::size_t type = listedIndex<MessageList, T>();
+        const auto build = [&](Envelope& envelope) {
+            envelope.template build<T>(*first);
+            ++first;
+        };
+        const auto count = static_cast<std::size_t>(std::distance(first, last));
+        std::size_t accepted = 0;
+        while (accepted < count) {
+            const std::size_t n =
+                derived().publishThrough(type, options, count - accepted, build).count;
+            if (n == 0) {
+                break;
+            }
+            accepted += n;
+        }
+        return accepted;
+    }
+
+private:
+    friend Derived;
+    Publishing() = default;
+    ~Publishing() = default;
+
+    Derived& derived() noexcept { return static_cast<Derived&>(*this); }
+};
+
+}  // namespace sluice::detail

@@ -1,0 +1,256 @@
+#include "support/crew.hpp"
+#include "unit/bus/bus_doubles.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace sluice {
+namespace {
+
+using namespace test;
+
+template <class Base = FullBusTraits>
+struct LaneTraits : DeepTraits<10, Base> {
+    static constexpr std::size_t lanes = 2;
+    static constexpr std::size_t laneDepth = 10;
+};
+using LaneBus = Bus<TestMessages, LaneTraits<>>;
+
+struct Weighted : LaneTraits<> {
+    static constexpr Service service = Service::weighted;
+    static constexpr std::array<std::size_t, priorityCount> weights{1, 1, 1};
+};
+struct Blocking : LaneTraits<> {
+    static constexpr std::array<BusOverflow, priorityCount> overflow{
+        BusOverflow::block, BusOverflow::block, BusOverflow::block};
+};
+
+static_assert(!std::is_copy_constructible_v<LaneBus::Producer>);
+static_assert(std::is_nothrow_move_constructible_v<LaneBus::Producer>);
+
+TEST(BusProducerTest, PublishesInEveryWay) {
+    LaneBus bus;
+    auto producer = bus.producer();
+    ASSERT_TRUE(producer);
+    const Sample sample{1};
+    EXPECT_EQ(producer.publish(sample), PublishResult::ok);
+    EXPECT_EQ(producer.publish(Sample{2}, Priority::medium), PublishResult::ok);
+    EXPECT_EQ(producer.publish(Sample{3}, PublishOptions{Priority::medium, 7}), PublishResult::ok);
+    EXPECT_EQ(producer.emplace<Sample>(4), PublishResult::ok);
+    EXPECT_EQ(producer.emplaceWith<Sample>(PublishOptions{}, 5), PublishResult::ok);
+    const std::vector<Sample> range{{6}, {7}};
+    EXPECT_EQ(producer.publishAll(range.begin(), range.end()), 2U);
+    std::vector<int> values;
+    std::vector<std::uint64_t> ids;
+    bus.processWith(partial([&](Sample& each, const LaneBus::Header& header) {
+        values.push_back(each.value);
+        ids.push_back(header.id);
+        EXPECT_EQ(header.sender, each.value == 3 ? 7U : 0U);
+    }));
+    EXPECT_EQ(values, (std::vector<int>{1, 2, 3, 4, 5, 6, 7}));
+    EXPECT_EQ(ids, (std::vector<std::uint64_t>{0, 1, 2, 3, 4, 5, 6}));
+    EXPECT_TRUE(areBalanced(bus, 7));
+}
+
+TEST(BusProducerTest, IsEmptyWhenAllLanesAreTaken) {
+    LaneBus bus;
+    auto first = bus.producer();
+    auto second = bus.producer();
+    EXPECT_TRUE(first.isOpen());
+    EXPECT_TRUE(second.isOpen());
+    EXPECT_FALSE(bus.producer());
+    EXPECT_FALSE(LaneBus::Producer());
+    first.close();
+    first.close();
+    EXPECT_FALSE(first);
+    second = bus.producer();
+    EXPECT_TRUE(second) << "it had the lane that was free, and has let go of its own";
+    EXPECT_TRUE(bus.producer());
+    const LaneBus::Producer third = std::move(second);
+    EXPECT_TRUE(third);
+}
+
+TEST(BusProducerTest, LaneGoesOnBehindWhatItsFormerOwnerLeft) {
+    LaneBus bus;
+    for (int i = 0; i < 5; ++i) {
+        auto producer = bus.producer();
+        ASSERT_EQ(producer.publish(Sample{i}), PublishResult::ok);
+    }
+    EXPECT_EQ(takeSamples(bus), (std::vector<int>{0, 1, 2, 3, 4}));
+}
+
+TEST(BusProducerTest, HighOvertakesWhicheverWayItCame) {
+    LaneBus bus;
+    auto producer = bus.producer();
+    auto other = bus.producer();
+    ASSERT_EQ(bus.publish(Sample{30}, Priority::low), PublishResult::ok);
+    ASSERT_EQ(producer.publish(Sample{31}, Priority::low), PublishResult::ok);
+    ASSERT_EQ(other.publish(Sample{20}, Priority::medium), PublishResult::ok);
+    ASSERT_EQ(producer.publish(Sample{10}, Priority::high), PublishResult::ok);
+    std::vector<int> order;
+    bus.processWith(partial([&](Sample& sample) {
+        order.push_back(sample.value / 10);
+        if (sample.value == 20) {
+            ASSERT_EQ(other.publish(Sample{11}, Priority::high), PublishResult::ok);
+            ASSERT_EQ(bus.publish(Sample{12}, Priority::high), PublishResult::ok);
+        }
+    }));
+    EXPECT_EQ(order, (std::vector<int>{1, 2, 1, 1, 3, 3}));
+}
+
+TEST(BusProducerTest, WeightsHoldWhicheverWayMessagesCame) {
+    Bus<TestMessages, Weighted> bus;
+    auto producer = bus.producer();
+    for (int i = 0; i < 3; ++i) {
+        ASSERT_EQ(producer.publish(Sample{1}, Priority::low), PublishResult::ok);
+        ASSERT_EQ(bus.publish(Sample{2}, Priority::medium), PublishResult::ok);
+    }
+    EXPECT_EQ(takeSamples(bus), (std::vector<int>{2, 1, 2, 1, 2, 1}));
+}
+
+// Each lane lets in by its own depth, whatever the other ways into the bus hold.
+TEST(BusProducerTest, AdmissionIsExactInEachLane) {
+    LaneBus bus;
+    auto producer = bus.producer();
+    auto other = bus.producer();
+    PublishResult result = PublishResult::ok;
+    EXPECT_EQ(fillUp(producer, Priority::low, result), 6U);
+    EXPECT_EQ(result, PublishResult::refused);
+    EXPECT_EQ(producer.pressure(), Pressure::warning);
+    EXPECT_EQ(other.pressure(), Pressure::normal);
+    EXPECT_EQ(bus.pressure(), Pressure::warning);
+    EXPECT_EQ(fillUp(producer, Priority::medium, result), 2U);
+    EXPECT_EQ(producer.pressure(), Pressure::critical);
+    EXPECT_EQ(fillUp(producer, Priority::high, result), 1U);
+    EXPECT_EQ(result, PublishResult::full);
+    EXPECT_EQ(bus.pressure(), Pressure::full);
+    EXPECT_EQ(fillUp(other, Priority::high, result), 9U);
+    EXPECT_EQ(fillUp(bus, Priority::low, result), 6U);
+    EXPECT_EQ(fillUp(bus, Priority::high, result), 3U);
+    EXPECT_EQ(bus.sizeApprox(), 27U);
+    EXPECT_EQ(bus.sizeApprox(), bus.capacity());
+    EXPECT_EQ(producer.limitOf(Priority::low), 6U);
+    EXPECT_EQ(bus.statistics().highWater, 9U);
+    EXPECT_TRUE(areBalanced(bus, 27 + 6));
+    EXPECT_EQ(bus.process(1), 1U);
+    EXPECT_EQ(bus.pressure(), Pressure::full) << "the other lane";
+    while (bus.process() != 0) {
+    }
+    EXPECT_EQ(bus.pressure(), Pressure::normal);
+    EXPECT_EQ(producer.publish(Sample{}, Priority::low), PublishResult::ok);
+}
+
+TEST(BusProducerTest, CloseEndsAllLanes) {
+    LaneBus bus;
+    auto producer = bus.producer();
+    ASSERT_EQ(producer.publish(Sample{1}), PublishResult::ok);
+    bus.close();
+    EXPECT_EQ(producer.publish(Sample{2}), PublishResult::closed);
+    EXPECT_TRUE(producer.isOpen());
+    auto late = bus.producer();
+    EXPECT_EQ(late.publish(Sample{3}), PublishResult::closed);
+    EXPECT_FALSE(bus.isDrained());
+    EXPECT_EQ(takeSamples(bus), (std::vector<int>{1}));
+    EXPECT_TRUE(bus.isDrained());
+    EXPECT_EQ(bus.statistics().total().closed, 2U);
+    EXPECT_TRUE(areBalanced(bus, 3));
+}
+
+TEST(BusProducerTest, WhatIsLeftInALaneIsDestroyedWithTheBus) {
+    {
+        LaneBus bus;
+        auto producer = bus.producer();
+        ASSERT_EQ(producer.emplace<Counted>(1), PublishResult::ok);
+        ASSERT_EQ(producer.emplaceWith<Counted>({Priority::high}, 2), PublishResult::ok);
+        EXPECT_EQ(Counted::alive, 2);
+    }
+    EXPECT_EQ(Counted::alive, 0);
+}
+
+TEST(BusProducerTest, BlocksForRoomInItsLane) {
+    Bus<TestMessages, Blocking> bus;
+    Crew crew;
+    crew.add([&] {
+        auto producer = bus.producer();
+        for (int i = 0; i < 100; ++i) {
+            EXPECT_EQ(producer.publish(Sample{i}), PublishResult::ok);
+        }
+        bus.close();
+    });
+    std::vector<int> values;
+    crew.add([&] { bus.runWith(partial([&](Sample& each) { values.push_back(each.value); })); });
+    crew.start();
+    crew.join();
+    ASSERT_EQ(values.size(), 100U);
+    EXPECT_TRUE(std::is_sorted(values.begin(), values.end()));
+}
+
+// Two producers and the bus itself, all priorities, against what each has sent: its order within a
+// priority, and all of it.
+template <class Traits>
+class BusLanesTest : public testing::Test {};
+struct SoleLanes : LaneTraits<> {
+    static constexpr Producers producers = Producers::one;
+};
+struct WrappingLanes : LaneTraits<> {
+    using Index = std::uint16_t;
+    static constexpr std::uint64_t firstPosition = 65534 - 100;
+};
+using Shapes = testing::Types<LaneTraits<>, LaneTraits<NoStatsBusTraits>, Weighted, SoleLanes,
+                              WrappingLanes>;
+TYPED_TEST_SUITE(BusLanesTest, Shapes);
+
+TYPED_TEST(BusLanesTest, KeepTheOrderOfEachProducerAndPriority) {
+    constexpr std::uint32_t messages = 20000;
+    Bus<Messages<std::uint32_t>, TypeParam> bus;
+    auto first = bus.producer();
+    auto second = bus.producer();
+    const auto produce = [](auto& to, std::uint32_t sender) {
+        std::minstd_rand random(sender + 1);
+        for (std::uint32_t i = 0; i < messages; ++i) {
+            const auto priority = static_cast<Priority>(random() % priorityCount);
+            while (to.publish(i, PublishOptions{priority, sender}) != PublishResult::ok) {
+                std::this_thread::yield();
+            }
+        }
+    };
+    std::array<std::array<std::int64_t, priorityCount>, 3> last{};
+    for (auto& each : last) {
+        each.fill(-1);
+    }
+    std::size_t delivered = 0;
+    Crew crew;
+    crew.add([&] { produce(first, 0); });
+    crew.add([&] { produce(second, 1); });
+    crew.add([&] { produce(bus, 2); });
+    crew.add([&] {
+        const auto check = [&](std::uint32_t number, const auto& header) {
+            auto& before = last[header.sender][static_cast<std::size_t>(header.priority)];
+            EXPECT_LT(before, std::int64_t{number});
+            before = number;
+            ++delivered;
+        };
+        while (delivered != 3 * std::size_t{messages}) {
+            if (bus.processWith(check) == 0) {
+                std::this_thread::yield();
+            }
+        }
+    });
+    crew.start();
+    crew.join();
+    EXPECT_EQ(bus.sizeApprox(), 0U);
+}
+
+}  // namespace
+}  // namespace sluice

@@ -45,8 +45,8 @@ public:
                 envelope.destroy();
             }
         };
-        for (std::size_t looks = store_.looks();
-             store_.serve(ignore, drop, Traits::depth, false, looks) != 0; looks = store_.looks()) {
+        for (std::size_t ends = 0; store_.serve(ignore, drop, Traits::depth, false, ends) != 0;
+             ends = 0) {
         }
     }
 
@@ -104,12 +104,12 @@ public:
             }
         };
         const std::size_t most = std::min(max, Traits::depth);
-        std::size_t looks = store_.looks();
+        std::size_t ends = 0;
         for (std::size_t settled = 0; count < most && consuming.served < Traits::depth;) {
             const RoomMade room{room_};
             const std::size_t wanted = std::min(step, most - count);
             const std::size_t served =
-                store_.serve(arrived, handleIfBuilt, wanted, time_.mayFindOpen(), looks);
+                store_.serve(arrived, handleIfBuilt, wanted, time_.mayFindOpen(), ends);
             if (served < wanted) {
                 break;
             }

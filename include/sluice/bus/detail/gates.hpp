@@ -132,7 +132,7 @@ private:
     void noteUse(std::size_t lane) noexcept {
         std::size_t used = used_.load(std::memory_order_relaxed);
         while (used < lane && !used_.compare_exchange_weak(used, lane, std::memory_order_relaxed,
-                                            std::memory_order_relaxed)) {
+                                                           std::memory_order_relaxed)) {
         }
     }
 

@@ -46,7 +46,6 @@ public:
 
     std::size_t refreshUsed(std::size_t gate) noexcept { return used(gate); }
     [[nodiscard]] static constexpr std::size_t gateCount() noexcept { return 1; }
-    [[nodiscard]] static constexpr std::size_t looks() noexcept { return 1; }
 
     /// Calls arrived(envelope) and handle(envelope) for each message that is there, at most `max`.
     /// Returns how many.

@@ -86,23 +86,20 @@ public:
 
     // ---- The consumer
 
-    /// How many ends of gates a harvest may come to: see serve().
-    [[nodiscard]] std::size_t looks() const noexcept { return gates_.count(); }
-
     /// Hands messages, at most `max`, to handle(envelope), each when it is its turn, and gives its
     /// slot back. Returns how many: fewer than `max` when there are no more. It looks for arrivals
-    /// when it runs out of what it knows, until it has come to the end of a gate `looks` times: who
-    /// looks there again and again follows the publishers at their heels, and takes the lines away
-    /// that they are writing. Besides it looks whenever what has arrived matters for the order, or
-    /// is to be found at once. Calls arrived(envelope) for what it finds, if fill() has asked for
-    /// it.
+    /// when it runs out of what it knows, until it has come to the end of all gates one after the
+    /// other, `ends` of them so far: who looks there again and again follows the publishers at
+    /// their heels, and takes the lines away that they are writing. Besides it looks whenever what
+    /// has arrived matters for the order, or is to be found at once. Calls arrived(envelope) for
+    /// what it finds, if fill() has asked for it.
     template <class Arrived, class Handle>
     std::size_t serve(const Arrived& arrived, const Handle& handle, std::size_t max,
-                      bool isToFindAll, std::size_t& looks) {
+                      bool isToFindAll, std::size_t& ends) {
         const FindRest<Arrived> rest{*this, arrived, isToFindAll};
         sortIfOvertaken(arrived);
         std::size_t count = 0;
-        for (Slot slot = 0; count < max && choose(slot, arrived, looks); ++count) {
+        for (Slot slot = 0; count < max && choose(slot, arrived, ends); ++count) {
             const Served served{*this, slot};
             handle(gates_[slot]);
         }
@@ -271,7 +268,7 @@ private:
 
     /// Whose turn it is, by what it knows, else by what has arrived.
     template <class Arrived>
-    [[gnu::always_inline]] bool choose(Slot& slot, const Arrived& arrived, std::size_t& looks) {
+    [[gnu::always_inline]] bool choose(Slot& slot, const Arrived& arrived, std::size_t& ends) {
         const Turn turn(lock_);
         if (__builtin_expect(urgent_.isPending(), 0)) {
             fetchUrgent(arrived);
@@ -282,7 +279,7 @@ private:
         Priority priority = Priority::medium;
         bool found = service_.pick(lists_, priority);
         if (!found) {
-            if (!hasCounted(looks)) {
+            if (!hasCounted(ends)) {
                 return false;
             }
             if (takeFront(slot, arrived)) {
@@ -305,15 +302,15 @@ private:
     /// Whether there are arrivals at the gate that it is at. It goes from gate to gate, and looks
     /// for one first: the next slot may be in the hands of a publisher, and to ask for its line
     /// takes as long as the message took to come.
-    bool hasCounted(std::size_t& looks) noexcept {
-        while (counted_ == 0 && looks != 0) {
+    bool hasCounted(std::size_t& ends) noexcept {
+        while (counted_ == 0 && ends < gates_.count()) {
             if (isToMoveOn_) {
                 gate_ = gate_ + 1 < gates_.count() ? gate_ + 1 : 0;
             }
             counted_ = gates_.at(gate_, [&](auto& ring) { return ring.countArrived(sight_); });
             const bool wasProbe = sight_ == 1;
             const bool isEnd = counted_ != sight_;
-            looks -= isEnd ? 1 : 0;
+            ends = isEnd ? ends + 1 : 0;
             isToMoveOn_ = isEnd || !wasProbe;
             sight_ = isEnd ? 1 : batch;
         }

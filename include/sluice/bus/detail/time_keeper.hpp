@@ -69,9 +69,11 @@ public:
             return;
         } else if constexpr (isCached) {
             Pending& pending = pending_[static_cast<std::size_t>(priority)];
-            pending.sum += since(stamp);
-            pending.oldest = std::min(pending.oldest, stamp);
-            ++pending.count;
+            if (__builtin_expect(stamp != pending.stamp, 0)) {
+                endRun(pending);
+                pending.stamp = stamp;
+            }
+            ++pending.run;
         } else {
             const auto wait = Clock::now() - stamp;
             accounts.waited(priority, 1, wait, wait);
@@ -123,10 +125,22 @@ private:
     static constexpr std::chrono::microseconds seldom{1};
 
     struct Pending {
+        Point stamp{};  ///< of the last ones, so many,
+        Rep run = 0;    ///< which have yet to be added:
         std::uint64_t count = 0;
         typename Clock::duration sum{0};  ///< of what the stamps lie after `reference_`
         Point oldest = Point::max();
     };
+
+    /// Adds what had one stamp, as nearly all have that are handled between two readings.
+    [[gnu::noinline]] void endRun(Pending& pending) const noexcept {
+        if (pending.run != 0) {
+            pending.sum += since(pending.stamp) * pending.run;
+            pending.oldest = std::min(pending.oldest, pending.stamp);
+            pending.count += static_cast<std::uint64_t>(pending.run);
+            pending.run = 0;
+        }
+    }
 
     /// Before a reading: an open stamp becomes the reading before the last one, since the message
     /// may have come before the last one; and what is found after the time of open stamps was
@@ -146,6 +160,7 @@ private:
     typename Clock::duration since(Point stamp) const noexcept { return stamp - reference_; }
 
     void settle(Pending& pending, Priority priority, Point now, Accounts& accounts) noexcept {
+        endRun(pending);
         if (pending.count != 0) {
             const auto all = since(now) * static_cast<Rep>(pending.count) - pending.sum;
             accounts.waited(priority, pending.count, all, now - pending.oldest);

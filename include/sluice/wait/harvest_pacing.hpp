@@ -29,9 +29,13 @@ public:
     struct Options {
         /// A harvest of at least so many messages is followed by the next one at once.
         std::size_t enough = 512;
-        /// Length of one pause; it is also what pacing adds at most to the delay of a message that
-        /// arrives while it lasts.
+        /// Length of one pause. Twice that is what pacing adds at most to the delay of a message
+        /// that arrives while it lasts.
         std::chrono::nanoseconds pause{600};
+        /// After a harvest of at least so many the pause is twice as long: the denser messages
+        /// come, the more of them are slowed down each time the consumer catches up with the
+        /// producer.
+        std::size_t dense = 24;
     };
 
     constexpr BasicHarvestPacing() noexcept : BasicHarvestPacing(Options{}) {}
@@ -40,18 +44,18 @@ public:
     /// To be called after each poll with the number of messages it delivered.
     void harvested(std::size_t count) const noexcept {
         if (count != 0 && count < options_.enough) {
-            pauseOnce();
+            pauseFor(count < options_.dense ? options_.pause : 2 * options_.pause);
         }
     }
 
     /// To be called by a producer that found the queue full, before it tries again.
-    void full() const noexcept { pauseOnce(); }
+    void full() const noexcept { pauseFor(options_.pause); }
 
 private:
     using Clock = typename Platform::Clock;
 
-    void pauseOnce() const noexcept {
-        const auto end = Clock::now() + options_.pause;
+    static void pauseFor(std::chrono::nanoseconds length) noexcept {
+        const auto end = Clock::now() + length;
         do {
             Platform::pause();
         } while (Clock::now() < end);

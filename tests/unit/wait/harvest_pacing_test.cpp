@@ -93,11 +93,23 @@ TEST_F(HarvestPacingTest, AnyHarvestMayBeEnough) {
     EXPECT_FALSE(pausesAfter(pacing(0, 400ns), 1));
 }
 
-TEST_F(HarvestPacingTest, DefaultIs512MessagesAnd600Nanoseconds) {
+TEST_F(HarvestPacingTest, PausesTwiceAsLongAfterADenseHarvest) {
+    const Pacing subject{Pacing::Options{16, 400ns, 8}};
+    subject.harvested(7);
+    EXPECT_EQ(script.pauses, 4);
+    subject.harvested(8);
+    EXPECT_EQ(script.pauses, 4 + 8);
+    EXPECT_FALSE(pausesAfter(subject, 16)) << "it is enough all the same";
+}
+
+TEST_F(HarvestPacingTest, DefaultIs600NanosecondsAndTwiceThatFrom24MessagesTo511) {
     const Pacing subject;
-    EXPECT_FALSE(pausesAfter(subject, 512));
-    EXPECT_TRUE(pausesAfter(subject, 511));
+    subject.harvested(23);
     EXPECT_EQ(script.pauses, 6);
+    subject.harvested(24);
+    EXPECT_EQ(script.pauses, 6 + 12);
+    EXPECT_TRUE(pausesAfter(subject, 511));
+    EXPECT_FALSE(pausesAfter(subject, 512));
 }
 
 TEST_F(HarvestPacingTest, NeverYields) {

@@ -69,8 +69,8 @@ void insist(AnyStore& store, int number, Priority priority = Priority::medium,
 constexpr auto ignore = [](Content&) {};
 template <class AnyStore, class Handle>
 std::size_t harvest(AnyStore& store, const Handle& handle, std::size_t most) {
-    std::size_t ends = 0;
-    return store.serve(ignore, handle, most, false, ends);
+    detail::Looks looks;
+    return store.serve(ignore, handle, most, false, looks);
 }
 
 template <class AnyStore, class Handle>

@@ -245,7 +245,7 @@ public:
     [[nodiscard]] Statistics statistics() const {
         static_assert(Traits::statistics, "this bus keeps no statistics: see its traits");
         if constexpr (Traits::statistics) {  // or there would be other errors besides
-            return core_.accounts().get();
+            return core_.statistics();
         } else {
             return {};
         }

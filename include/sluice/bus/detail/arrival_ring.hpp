@@ -169,6 +169,11 @@ public:
         return count;
     }
 
+    /// Slots in use up to the last message that has been passed.
+    [[nodiscard]] std::size_t usedByPassed() const noexcept {
+        return Positions::distance(released_.load(std::memory_order_relaxed), arrived_);  // own
+    }
+
     /// Whether the front of what has been counted is there still and has at least this priority.
     [[nodiscard]] bool isFrontAtLeast(Priority priority) const noexcept {
         const Turn turn = turnAt(arrived_).load(std::memory_order_relaxed);  // own variable

@@ -45,8 +45,8 @@ public:
                 envelope.destroy();
             }
         };
-        for (std::size_t ends = 0; store_.serve(ignore, drop, Traits::depth, false, ends) != 0;
-             ends = 0) {
+        for (Looks looks; store_.serve(ignore, drop, Traits::depth, false, looks) != 0;
+             looks = {}) {
         }
     }
 
@@ -73,6 +73,7 @@ public:
         };
         Published published = store_.publish(gate, priority, count, fill);
         if (isRefused(published)) {
+            this->sawUsed(published.usedAtMost);
             published = overflow(publication, count, fill, published);
         }
         if (published.result == PublishResult::ok) {
@@ -94,6 +95,7 @@ public:
             return 0;
         }
         Consuming consuming(*this);
+        Looks& looks = consuming.looks;
         std::size_t count = 0;
         const auto arrived = [this](Envelope& envelope) noexcept { stampIfOpen(envelope); };
         const auto handleIfBuilt = [&](Envelope& envelope) {
@@ -104,12 +106,11 @@ public:
             }
         };
         const std::size_t most = std::min(max, Traits::depth);
-        std::size_t ends = 0;
         for (std::size_t settled = 0; count < most && consuming.served < Traits::depth;) {
             const RoomMade room{room_};
             const std::size_t wanted = std::min(step, most - count);
             const std::size_t served =
-                store_.serve(arrived, handleIfBuilt, wanted, time_.mayFindOpen(), ends);
+                store_.serve(arrived, handleIfBuilt, wanted, time_.mayFindOpen(), looks);
             if (served < wanted) {
                 break;
             }
@@ -185,6 +186,14 @@ public:
     }
     [[nodiscard]] Pressure pressureOf(std::size_t gate) const noexcept {
         return pressureAt<Traits>(store_.used(gate), Store::depthOf(gate));
+    }
+
+    [[nodiscard]] auto statistics() const {
+        auto statistics = accounts().get();
+        for (std::size_t gate = 0; gate != store_.gateCount(); ++gate) {
+            statistics.highWater = std::max(statistics.highWater, store_.used(gate));
+        }
+        return statistics;
     }
 
     [[nodiscard]] std::size_t size() const noexcept {
@@ -345,7 +354,7 @@ private:
     /// note.
     void noteRise(std::size_t gate, std::size_t usedAtMost) noexcept {
         if constexpr (Traits::statistics) {
-            if (usedAtMost > this->highWater()) {
+            if (usedAtMost > this->highWater() + slack(gate)) {
                 usedAtMost = store_.refreshUsed(gate);
                 this->sawUsed(usedAtMost);
             }
@@ -354,6 +363,12 @@ private:
             (void)store_.refreshUsed(gate);
             tellPressure();
         }
+    }
+
+    /// What a publisher may leave to the consumer of the high water: to ask how many slots have
+    /// come back takes as long as several publications.
+    static constexpr std::size_t slack(std::size_t gate) noexcept {
+        return Store::depthOf(gate) / chunk;
     }
 
     void tellPressure() noexcept {
@@ -376,6 +391,7 @@ private:
             bus.consumer_.begin();
         }
         ~Consuming() {
+            bus.sawUsed(looks.used);
             bus.endHarvest(served);
             bus.consumer_.end();
         }
@@ -385,6 +401,7 @@ private:
         BusCore& bus;
         typename RoleCheck::Scope role;
         std::size_t served = 0;  ///< slots, with messages or without
+        Looks looks;
     };
 
     void endChunk(std::size_t served) noexcept {

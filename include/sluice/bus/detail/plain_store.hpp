@@ -50,8 +50,7 @@ public:
     /// Calls arrived(envelope) and handle(envelope) for each message that is there, at most `max`.
     /// Returns how many.
     template <class Arrived, class Handle>
-    std::size_t serve(const Arrived& arrived, const Handle& handle, std::size_t max, bool,
-                      std::size_t&) {
+    std::size_t serve(const Arrived& arrived, const Handle& handle, std::size_t max, bool, Looks&) {
         return ring_.consume(
             [&](Envelope& envelope) {
                 arrived(envelope);

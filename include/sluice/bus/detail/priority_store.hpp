@@ -63,7 +63,8 @@ public:
             if (!turn.isMine()) {
                 return false;
             }
-            sortArrivals([](Envelope&) noexcept {});
+            Looks looks;
+            sortArrivals([](Envelope&) noexcept {}, looks);
             // A slot that others keep above the limit, or that cannot come back, makes no room.
             if (!held_.isEmpty() || !gates_.shared().canRelease() ||
                 gates_.shared().used() > limitOf<Traits>(priority)) {
@@ -89,17 +90,17 @@ public:
     /// Hands messages, at most `max`, to handle(envelope), each when it is its turn, and gives its
     /// slot back. Returns how many: fewer than `max` when there are no more. It looks for arrivals
     /// when it runs out of what it knows, until it has come to the end of all gates one after the
-    /// other, `ends` of them so far: who looks there again and again follows the publishers at
-    /// their heels, and takes the lines away that they are writing. Besides it looks whenever what
-    /// has arrived matters for the order, or is to be found at once. Calls arrived(envelope) for
-    /// what it finds, if fill() has asked for it.
+    /// other: who looks there again and again follows the publishers at their heels, and takes the
+    /// lines away that they are writing. Besides it looks whenever what has arrived matters for the
+    /// order, or is to be found at once. Calls arrived(envelope) for what it finds, if fill() has
+    /// asked for it.
     template <class Arrived, class Handle>
     std::size_t serve(const Arrived& arrived, const Handle& handle, std::size_t max,
-                      bool isToFindAll, std::size_t& ends) {
-        const FindRest<Arrived> rest{*this, arrived, isToFindAll};
-        sortIfOvertaken(arrived);
+                      bool isToFindAll, Looks& looks) {
+        const FindRest<Arrived> rest{*this, arrived, looks, isToFindAll};
+        sortIfOvertaken(arrived, looks);
         std::size_t count = 0;
-        for (Slot slot = 0; count < max && choose(slot, arrived, ends); ++count) {
+        for (Slot slot = 0; count < max && choose(slot, arrived, looks); ++count) {
             const Served served{*this, slot};
             handle(gates_[slot]);
         }
@@ -242,11 +243,12 @@ private:
     struct FindRest {
         PriorityStore& store;
         const Arrived& arrived;
+        Looks& looks;
         bool isDue;
         ~FindRest() {
-            if (isDue) {
+            if (isDue && (store.counted_ != 0 || looks.ends < store.gates_.count())) {
                 const Turn turn(store.lock_);
-                store.sortArrivals(arrived);
+                store.sortArrivals(arrived, looks);
             }
         }
     };
@@ -258,38 +260,38 @@ private:
 
     /// What it knows may be overtaken by arrivals that nobody announces.
     template <class Arrived>
-    void sortIfOvertaken(const Arrived& arrived) {
+    void sortIfOvertaken(const Arrived& arrived, Looks& looks) {
         const Turn turn(lock_);
         if (!held_.isEmpty() || !listOf(Priority::low).isEmpty() ||
             (Traits::service != Service::strict && knowsMessage())) {
-            sortArrivals(arrived);
+            sortArrivals(arrived, looks);
         }
     }
 
     /// Whose turn it is, by what it knows, else by what has arrived.
     template <class Arrived>
-    [[gnu::always_inline]] bool choose(Slot& slot, const Arrived& arrived, std::size_t& ends) {
+    [[gnu::always_inline]] bool choose(Slot& slot, const Arrived& arrived, Looks& looks) {
         const Turn turn(lock_);
         if (__builtin_expect(urgent_.isPending(), 0)) {
-            fetchUrgent(arrived);
+            fetchUrgent(arrived, looks);
         }
         if (service_.isRoundOver(lists_) && knowsMessage()) {
-            sortArrivals(arrived);  // those of the others that have come in this round
+            sortArrivals(arrived, looks);  // those of the others that have come in this round
         }
         Priority priority = Priority::medium;
         bool found = service_.pick(lists_, priority);
         if (!found) {
-            if (!hasCounted(ends)) {
+            if (!hasCounted(looks)) {
                 return false;
             }
             if (takeFront(slot, arrived)) {
                 return true;
             }
-            sortArrivals(arrived);
+            sortArrivals(arrived, looks);
             found = service_.pick(lists_, priority);
         } else if (priority == Priority::low && ++lowSinceLook_ == patience) {
             lowSinceLook_ = 0;
-            sortArrivals(arrived);
+            sortArrivals(arrived, looks);
             found = service_.pick(lists_, priority);
         }
         if (found) {
@@ -302,15 +304,19 @@ private:
     /// Whether there are arrivals at the gate that it is at. It goes from gate to gate, and looks
     /// for one first: the next slot may be in the hands of a publisher, and to ask for its line
     /// takes as long as the message took to come.
-    bool hasCounted(std::size_t& ends) noexcept {
-        while (counted_ == 0 && ends < gates_.count()) {
+    bool hasCounted(Looks& looks) noexcept {
+        while (counted_ == 0 && looks.ends < gates_.count()) {
             if (isToMoveOn_) {
                 gate_ = gate_ + 1 < gates_.count() ? gate_ + 1 : 0;
             }
-            counted_ = gates_.at(gate_, [&](auto& ring) { return ring.countArrived(sight_); });
+            counted_ = gates_.at(gate_, [&](auto& ring) {
+                const std::size_t count = ring.countArrived(sight_);
+                noteUsed(ring, count, looks);
+                return count;
+            });
             const bool wasProbe = sight_ == 1;
             const bool isEnd = counted_ != sight_;
-            ends = isEnd ? ends + 1 : 0;
+            looks.ends = isEnd ? looks.ends + 1 : 0;
             isToMoveOn_ = isEnd || !wasProbe;
             sight_ = isEnd ? 1 : batch;
         }
@@ -337,8 +343,8 @@ private:
     }
 
     template <class Arrived>
-    [[gnu::noinline]] void fetchUrgent(const Arrived& arrived) {
-        sortArrivals(arrived);
+    [[gnu::noinline]] void fetchUrgent(const Arrived& arrived, Looks& looks) {
+        sortArrivals(arrived, looks);
         if (urgent_.isPending()) {
             // In a lane no publisher bars the way to another one's message.
             gates_.shared().takeUrgent(sorter(0, arrived));
@@ -366,9 +372,12 @@ private:
     }
 
     template <class Arrived>
-    void sortArrivals(const Arrived& arrived) {
+    void sortArrivals(const Arrived& arrived, Looks& looks) {
         for (std::size_t gate = 0; gate != gates_.count(); ++gate) {
-            gates_.at(gate, [&](auto& ring) { sortGate(ring, gate, sorter(gate, arrived)); });
+            gates_.at(gate, [&](auto& ring) {
+                sortGate(ring, gate, sorter(gate, arrived));
+                noteUsed(ring, 0, looks);
+            });
         }
         counted_ = 0;
         while (!held_.isEmpty() && giveBackAtOnce(held_.front())) {
@@ -386,6 +395,20 @@ private:
                 left -= ring.passFront(sorter) ? 1 : 0;
             }
             isMore = count == most;
+        }
+    }
+
+    /// After a look. When there is more than it could see, it asks once in a harvest for all: that
+    /// takes a line away from publishers.
+    template <class Ring>
+    void noteUsed(const Ring& ring, std::size_t counted, Looks& looks) const noexcept {
+        if constexpr (Traits::statistics) {
+            std::size_t used = ring.usedByPassed() + counted;
+            if (counted == batch && !looks.isBacklogSeen) {
+                looks.isBacklogSeen = true;
+                used = ring.used();
+            }
+            looks.used = std::max(looks.used, used);
         }
     }
 

@@ -14,4 +14,11 @@ struct Published {
     std::size_t usedAtMost;
 };
 
+/// What the looks of a harvest have come to.
+struct Looks {
+    std::size_t ends = 0;  ///< of gates, found one after the other
+    std::size_t used = 0;  ///< the most messages that were seen at a gate
+    bool isBacklogSeen = false;
+};
+
 }  // namespace sluice::detail

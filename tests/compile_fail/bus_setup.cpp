@@ -35,10 +35,19 @@ struct Watched : SmallTraits {
     using Platform = sluice::SingleCorePlatform<sluice::ThisProgramRunsOnOneCore>;
     using Wait = sluice::BasicBusySpin<Platform>;
 };
+struct Overloaded {
+    void pressureChanged(sluice::Pressure, sluice::Pressure) noexcept {}
+    void pressureChanged(sluice::Pressure) noexcept {}
+};
+struct WatchedByOverloads : SmallTraits {
+    using Observer = Overloaded;
+};
 sluice::PublishResult allThatTheOtherCasesNearlyAre() {
     Bus<Messages<Small>, SmallTraits> smallest;
     Bus<Messages<Small>, Watched> watched;
     (void)watched.publish(Small{1});
+    Bus<Messages<Small>, WatchedByOverloads> watchedByOverloads;
+    (void)watchedByOverloads.publish(Small{1});
     Bus<Messages<Small, Large>, SameLimits>* large = nullptr;
     return large != nullptr ? smallest.publish(Small{1}) : smallest.publish(Small{2});
 }

@@ -59,17 +59,9 @@ TEST(BroadcastBusTest, CloseAndDrainAreForAll) {
     EXPECT_EQ(bus.publish(Sample{2})[1], PublishResult::closed);
 }
 
-struct PressureWitness {
-    void pressureChanged(Pressure, Pressure) noexcept { ++changes; }
-    std::atomic<int> changes{0};
-};
-struct Watched : DeepTraits<10> {
-    using Observer = PressureWitness;
-};
-
 TEST(BroadcastBusTest, AllGroupsTellTheObserver) {
     PressureWitness witness;
-    BroadcastBus<TestMessages, 2, Watched> bus(witness);
+    BroadcastBus<TestMessages, 2, WitnessedTraits> bus(witness);
     while (bus.isAccepted(bus.publish(Sample{1}, Priority::low))) {
     }
     EXPECT_EQ(witness.changes, 2);

@@ -3,6 +3,7 @@
 #include <sluice/bus.hpp>
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -42,6 +43,15 @@ using TestMessages = Messages<Sample, Alarm, Counted>;
 template <std::size_t Depth, class Base = FullBusTraits>
 struct DeepTraits : Base {
     static constexpr std::size_t depth = Depth;
+};
+
+/// Counts on any thread how often it is told of the pressure.
+struct PressureWitness {
+    void pressureChanged(Pressure, Pressure) noexcept { ++changes; }
+    std::atomic<int> changes{0};
+};
+struct WitnessedTraits : DeepTraits<10> {
+    using Observer = PressureWitness;
 };
 
 template <BusOverflow Low, BusOverflow Medium, BusOverflow High, std::size_t Depth = 10>

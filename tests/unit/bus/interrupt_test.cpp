@@ -13,7 +13,7 @@
 #include <vector>
 
 // A bus on one processor: an interrupt comes in front of each access to an atomic variable in turn,
-// and publishes.
+// and publishes; also while a spin lock is held.
 
 namespace sluice {
 namespace {
@@ -42,9 +42,9 @@ protected:
         std::vector<int> seen;
         std::uint64_t attempts = 0;
 
-        void publish(int value, Priority priority) {
+        PublishResult publish(int value, Priority priority) {
             ++attempts;
-            (void)bus.publish(Sample{value}, priority);
+            return bus.publish(Sample{value}, priority);
         }
         void process(std::size_t max) {
             bus.processWith(partial([&](Sample& sample) { seen.push_back(sample.value); }), max);
@@ -61,17 +61,25 @@ TYPED_TEST(BusInterruptTest, MayPublishAtAnyPoint) {
     using Played = typename TestFixture::Scene;
     const auto goOn = [](Played& scene) {
         for (int i = 0; i < 10; ++i) {
-            scene.publish(i, i % 2 == 0 ? Priority::low : Priority::medium);
+            (void)scene.publish(i, i % 2 == 0 ? Priority::low : Priority::medium);
         }
         scene.process(3);
-        scene.publish(10, Priority::high);
-        scene.publish(11, Priority::low);
+        (void)scene.publish(10, Priority::high);
+        (void)scene.publish(11, Priority::low);
         scene.process(100);
     };
-    const auto interrupt = [](Played& scene) {
-        scene.publish(100, Priority::low);
-        scene.publish(101, Priority::medium);
-        scene.publish(102, Priority::high);
+    std::size_t refusedForTheLock = 0;
+    const auto interrupt = [&](Played& scene) {
+        // Who has been interrupted cannot give the lock back, so nothing can make room.
+        const bool isLocked = Interruption::locksHeld != 0;
+        const std::uint64_t dropped = scene.bus.statistics().total().dropped;
+        const PublishResult low = scene.publish(100, Priority::low);
+        (void)scene.publish(101, Priority::medium);
+        (void)scene.publish(102, Priority::high);
+        if (isLocked) {
+            EXPECT_EQ(scene.bus.statistics().total().dropped, dropped);
+            refusedForTheLock += low == PublishResult::refused ? 1 : 0;
+        }
     };
     const auto check = [](Played& scene) {
         scene.process(100);
@@ -87,6 +95,7 @@ TYPED_TEST(BusInterruptTest, MayPublishAtAnyPoint) {
     EXPECT_GT(
         interruptEverywhere([] { return std::make_unique<Played>(); }, goOn, interrupt, check),
         100U);
+    EXPECT_EQ(refusedForTheLock != 0, detail::canDrop<TypeParam>());
 }
 
 }  // namespace

@@ -1,17 +1,11 @@
 #include "support/crew.hpp"
 #include "unit/bus/bus_doubles.hpp"
 
-#include <sluice/base/single_core_platform.hpp>
-#include <sluice/wait/busy_spin.hpp>
-
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <chrono>
-#include <functional>
 #include <stdexcept>
-#include <type_traits>
-#include <utility>
 #include <vector>
 
 namespace sluice {
@@ -281,51 +275,6 @@ TEST(BusOverflowTest, HandlerIsNotMadeToWaitForItself) {
     }
     bus.processWith(partial([&](Sample&) { inside = bus.publish(Sample{}, Priority::high); }), 1);
     EXPECT_EQ(inside, PublishResult::full);
-}
-
-/// One processor, with an interrupt that comes when a spin lock has just been taken.
-template <class T>
-class InterruptedOnceLocked : public std::atomic<T> {
-public:
-    using std::atomic<T>::atomic;
-    T exchange(T value, std::memory_order order) {
-        const T before = std::atomic<T>::exchange(value, order);
-        if constexpr (std::is_same_v<T, bool>) {
-            // Nothing but a spin lock acquires a true.
-            if (value && !before && order == std::memory_order_acquire) {
-                if (const auto interrupt = std::exchange(nextInterrupt, nullptr)) {
-                    interrupt();
-                }
-            }
-        }
-        return before;
-    }
-    inline static std::function<void()> nextInterrupt;
-};
-struct OneCore : SingleCorePlatform<ThisProgramRunsOnOneCore> {
-    template <class T>
-    using Atomic = InterruptedOnceLocked<T>;
-};
-struct OneCoreTraits
-    : OverflowTraits<BusOverflow::dropOldest, BusOverflow::reject, BusOverflow::reject> {
-    using Platform = OneCore;
-    using Wait = BasicBusySpin<OneCore>;
-};
-
-// Who has been interrupted cannot give the lock back: to wait for it would take for ever.
-TEST(BusOverflowTest, InterruptDoesNotWaitForWhomItHasInterrupted) {
-    Bus<TestMessages, OneCoreTraits> bus;
-    std::vector<PublishResult> results;
-    const auto interrupt = [&] { results.push_back(bus.publish(Sample{100}, Priority::low)); };
-    for (int i = 0; i < 6; ++i) {
-        ASSERT_EQ(bus.publish(Sample{i}, Priority::low), PublishResult::ok);
-    }
-    InterruptedOnceLocked<bool>::nextInterrupt = interrupt;
-    EXPECT_EQ(bus.publish(Sample{6}, Priority::low), PublishResult::ok);
-    InterruptedOnceLocked<bool>::nextInterrupt = interrupt;
-    EXPECT_EQ(takeSamples(bus), (std::vector<int>{1, 2, 3, 4, 5, 6}));
-    EXPECT_EQ(results, std::vector<PublishResult>(2, PublishResult::refused));
-    EXPECT_TRUE(areBalanced(bus, 9));
 }
 
 }  // namespace

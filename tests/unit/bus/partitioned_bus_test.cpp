@@ -119,17 +119,9 @@ TEST(PartitionedBusTest, SubscribesForAllPartitionsOrForNone) {
     }
 }
 
-struct PressureWitness {
-    void pressureChanged(Pressure, Pressure) noexcept { ++changes; }
-    std::atomic<int> changes{0};
-};
-struct Watched : DeepTraits<10> {
-    using Observer = PressureWitness;
-};
-
 TEST(PartitionedBusTest, AllPartitionsTellTheObserver) {
     PressureWitness witness;
-    PartitionedBus<Messages<Order, Cancel>, 3, CustomerOf, Watched> bus(witness);
+    PartitionedBus<Messages<Order, Cancel>, 3, CustomerOf, WitnessedTraits> bus(witness);
     for (std::size_t i = 0; i < bus.size(); ++i) {
         while (bus[i].publish(Cancel{0}, Priority::low) == PublishResult::ok) {
         }

@@ -25,14 +25,15 @@ inline constexpr bool
     observesFailures<Observer, std::void_t<decltype(std::declval<Observer&>().handlerFailed(
                                    std::size_t{}, std::declval<std::exception_ptr>()))>> = true;
 
-/// Whether an observer has members of these names, be they of use or not.
+/// Whether an observer has members of these names, be they of use or not. Overloads and templates
+/// have no single address: they count if they are of use.
 template <class Observer, class = void>
-inline constexpr bool namesFailures = false;
+inline constexpr bool namesFailures = observesFailures<Observer>;
 template <class Observer>
 inline constexpr bool namesFailures<Observer, std::void_t<decltype(&Observer::handlerFailed)>> =
     true;
 template <class Observer, class = void>
-inline constexpr bool namesPressure = false;
+inline constexpr bool namesPressure = observesPressure<Observer>;
 template <class Observer>
 inline constexpr bool namesPressure<Observer, std::void_t<decltype(&Observer::pressureChanged)>> =
     true;

@@ -169,9 +169,13 @@ public:
         return count;
     }
 
-    /// Slots in use up to the last message that has been passed.
+    /// Slots in use up to the last message that has been passed, or fewer where messages were taken
+    /// out of turn.
     [[nodiscard]] std::size_t usedByPassed() const noexcept {
-        return Positions::distance(released_.load(std::memory_order_relaxed), arrived_);  // own
+        const Index released = released_.load(std::memory_order_relaxed);  // own variable
+        return static_cast<Distance>(arrived_ - released) > 0
+                   ? Positions::distance(released, arrived_)
+                   : 0;
     }
 
     /// Whether the front of what has been counted is there still and has at least this priority.

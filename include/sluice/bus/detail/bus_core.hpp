@@ -368,7 +368,7 @@ private:
     /// What a publisher may leave to the consumer of the high water: to ask how many slots have
     /// come back takes as long as several publications.
     static constexpr std::size_t slack(std::size_t gate) noexcept {
-        return Store::depthOf(gate) / chunk;
+        return Traits::priorities ? Store::depthOf(gate) / chunk : 0;
     }
 
     void tellPressure() noexcept {

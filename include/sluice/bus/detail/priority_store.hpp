@@ -101,7 +101,7 @@ public:
         sortIfOvertaken(arrived, looks);
         std::size_t count = 0;
         for (Slot slot = 0; count < max && choose(slot, arrived, looks); ++count) {
-            const Served served{*this, slot};
+            const Served served{*this, slot, looks};
             handle(gates_[slot]);
         }
         return count;
@@ -235,7 +235,11 @@ private:
     struct Served {
         PriorityStore& store;
         Slot slot;
-        ~Served() { store.giveBack(slot); }
+        Looks& looks;
+        ~Served() {
+            store.lookOn(looks);
+            store.giveBack(slot);
+        }
     };
 
     /// Whether a handler returned or threw.
@@ -321,6 +325,14 @@ private:
             sight_ = isEnd ? 1 : batch;
         }
         return counted_ != 0;
+    }
+
+    /// The accounts are to know how many were there before the first one goes.
+    void lookOn(Looks& looks) noexcept {
+        if constexpr (Traits::statistics) {
+            const Turn turn(lock_);
+            (void)hasCounted(looks);
+        }
     }
 
     /// Takes the front of the arrivals, if nothing behind it may overtake it unannounced.

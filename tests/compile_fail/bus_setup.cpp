@@ -135,6 +135,12 @@ struct Unobserved : SmallTraits {
     using Observer = Deafened;
 };
 Bus<Messages<Small>, Unobserved> bus;
+#elif CASE == 17
+// EXPECT ONLY: a bus with lanes has priorities
+struct BareLanes : sluice::BareBusTraits {
+    static constexpr std::size_t lanes = 1;
+};
+Bus<Messages<Small>, BareLanes> bus;
 #elif CASE == 16
 // EXPECT ONLY: SingleCorePlatform is unsafe with more than one processor
 struct Unasked : SmallTraits {

@@ -125,4 +125,14 @@ void forgetHowMany(FullBus& bus) {
     const std::array<Sample, 2> many{};
     bus.publishAll(many.begin(), many.end());
 }
+#elif CASE == 19
+// EXPECT ONLY: this bus has no lanes: see its traits
+FullBus::Producer wantALane(FullBus& bus) {
+    return bus.producer();
+}
+#elif CASE == 20
+// EXPECT: use of deleted function|call to (implicitly-)?deleted constructor
+FullBus::Producer shareALane(const FullBus::Producer& producer) {
+    return producer;
+}
 #endif

@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <thread>
 
 namespace sluice {
@@ -110,6 +113,26 @@ TEST(BusStatisticsTest, HighWaterIsTheMostThatWereThereAtOnce) {
     bus.process(3);
     publish(2);
     EXPECT_EQ(bus.statistics().highWater, 7U);
+}
+
+// However deep the bus, whatever priority, and however little is taken at a time.
+TEST(BusStatisticsTest, HighWaterIsExactAtRest) {
+    for (const Priority priority : {Priority::low, Priority::medium, Priority::high}) {
+        for (const std::size_t atATime : {std::size_t{1}, std::size_t{3}, unlimited}) {
+            auto bus = std::make_unique<TestBus<4096>>();
+            for (const std::size_t count : {1U, 2U, 64U, 65U, 66U, 100U, 1000U, 900U}) {
+                for (std::size_t i = 0; i < count; ++i) {
+                    ASSERT_EQ(bus->publish(Sample{}, priority), PublishResult::ok);
+                }
+                const std::size_t highest = std::max<std::size_t>(count, count == 900 ? 1000 : 0);
+                EXPECT_NE(bus->process(atATime), 0U);
+                EXPECT_EQ(bus->statistics().highWater, highest);
+                while (bus->process(atATime) != 0) {
+                }
+                EXPECT_EQ(bus->statistics().highWater, highest);
+            }
+        }
+    }
 }
 
 #if defined(__cpp_exceptions)

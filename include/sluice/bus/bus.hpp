@@ -29,8 +29,8 @@
 /// Order: a message is delivered before those of the same priority whose publication began after
 /// its own had returned. With Service::strict a message of high priority, once its publication has
 /// returned, waits for at most one handler of lower ones, the one that runs; one of medium priority
-/// for at most 16 of low ones. With Service::weighted, a message at the head of its priority waits
-/// for at most twice the weights of the others.
+/// for at most 16 of low ones, unless a publisher is stopped in the middle. With Service::weighted,
+/// a message at the head of its priority waits for at most twice the weights of the others.
 ///
 /// Admission: a message is let in while fewer messages than the limit of its priority are in the
 /// bus, those counted that are being published or handled. A refusal is exact: the limit was
@@ -38,6 +38,10 @@
 ///
 /// Memory promise: what a publisher wrote before publishing is visible to the handlers of the
 /// message; what handlers wrote is visible to who finds their message gone.
+///
+/// Lanes: with Traits::lanes, producer() gives a producer slots of its own, with limits of their
+/// own. What comes through a lane keeps its order in each priority, and has none with what comes
+/// another way; all else holds whichever way a message came.
 ///
 /// Capacity: Traits::depth slots, in the object itself: give it static storage or a place on the
 /// heap. The constructor allocates the accounts' board, the first publication of each thread its
@@ -51,7 +55,7 @@
 /// Origin: slots, compile-time types and admission by priority as in D. Liu's MCCC bus; that
 /// priority is an order too, and exact accounts, are new.
 ///
-/// Edges: those of ArrivalRing, MpscRing, HandlerTable and BusCore.
+/// Edges: those of ArrivalRing, Gates, MpscRing, HandlerTable and BusCore.
 ///
 /// Tests: tests/unit/bus, tests/stress/bus_stress_test.cpp, tests/model/bus_model_test.cpp.
 

@@ -96,7 +96,7 @@ struct FullBusTraits : QueueTraits {
     static constexpr std::size_t handlerSize = 48;
 
     /// How many threads may publish at the same time other than through lanes. One publishes
-    /// without an atomic read-modify-write; without priorities debug builds notice a second one.
+    /// without an atomic read-modify-write, and debug builds notice a second one.
     static constexpr Producers producers = Producers::many;
 
     /// How many producers may have a lane of their own at the same time (see Bus::producer()), and

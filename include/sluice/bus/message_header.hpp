@@ -26,7 +26,8 @@ template <>
 struct IdField<true> {
     static constexpr bool hasId = true;
     /// How many messages the bus had let in before this one, of all priorities: so it grows with
-    /// the order of publication, and comes round with half the range of the traits' Index.
+    /// the order of publication, and comes round with half the range of the traits' Index. Each
+    /// lane counts its own.
     std::uint64_t id;
 };
 

@@ -1,5 +1,8 @@
 #include "support/crew.hpp"
+#include "support/interrupting_platform.hpp"
 #include "unit/bus/bus_doubles.hpp"
+
+#include <sluice/wait/busy_spin.hpp>
 
 #include <gtest/gtest.h>
 
@@ -9,6 +12,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <random>
 #include <thread>
 #include <type_traits>
@@ -196,6 +200,28 @@ TEST(BusProducerTest, BlocksForRoomInItsLane) {
     EXPECT_TRUE(std::is_sorted(values.begin(), values.end()));
 }
 
+#if !defined(NDEBUG) && defined(GTEST_HAS_DEATH_TEST)
+struct Sole : DeepTraits<8> {
+    using Platform = InterruptingPlatform;
+    using Wait = BasicBusySpin<InterruptingPlatform>;
+    static constexpr Producers producers = Producers::one;
+};
+
+TEST(BusProducerDeathTest, SecondPublisherIsNoticedWhereThereIsToBeOne) {
+    const auto publish = [](auto& bus) { (void)bus.publish(Sample{}); };
+    const auto publishDuringPublication = [&] {
+        (void)interruptEverywhere([] { return std::make_unique<Bus<TestMessages, Sole>>(); },
+                                  publish, publish, [](const auto&) {});
+    };
+    EXPECT_DEATH(publishDuringPublication(), "a second publisher on a bus or a lane for one");
+}
+
+TEST(BusProducerDeathTest, ProducerWithoutALaneIsNoticed) {
+    LaneBus::Producer none;
+    EXPECT_DEATH((void)none.publish(Sample{}), "a producer without a lane publishes");
+}
+#endif
+
 // Two producers and the bus itself, all priorities, against what each has sent: its order within a
 // priority, and all of it.
 template <class Traits>
@@ -207,8 +233,8 @@ struct WrappingLanes : LaneTraits<> {
     using Index = std::uint16_t;
     static constexpr std::uint64_t firstPosition = 65534 - 100;
 };
-using Shapes = testing::Types<LaneTraits<>, LaneTraits<NoStatsBusTraits>, Weighted, SoleLanes,
-                              WrappingLanes>;
+using Shapes =
+    testing::Types<LaneTraits<>, LaneTraits<NoStatsBusTraits>, Weighted, SoleLanes, WrappingLanes>;
 TYPED_TEST_SUITE(BusLanesTest, Shapes);
 
 TYPED_TEST(BusLanesTest, KeepTheOrderOfEachProducerAndPriority) {
@@ -229,7 +255,6 @@ TYPED_TEST(BusLanesTest, KeepTheOrderOfEachProducerAndPriority) {
     for (auto& each : last) {
         each.fill(-1);
     }
-    std::size_t delivered = 0;
     Crew crew;
     crew.add([&] { produce(first, 0); });
     crew.add([&] { produce(second, 1); });
@@ -239,10 +264,11 @@ TYPED_TEST(BusLanesTest, KeepTheOrderOfEachProducerAndPriority) {
             auto& before = last[header.sender][static_cast<std::size_t>(header.priority)];
             EXPECT_LT(before, std::int64_t{number});
             before = number;
-            ++delivered;
         };
-        while (delivered != 3 * std::size_t{messages}) {
-            if (bus.processWith(check) == 0) {
+        for (std::size_t delivered = 0; delivered != 3 * std::size_t{messages};) {
+            const std::size_t harvested = bus.processWith(check);
+            delivered += harvested;
+            if (harvested == 0) {
                 std::this_thread::yield();
             }
         }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sluice/base/ring_positions.hpp>
+#include <sluice/base/role_check.hpp>
 #include <sluice/bus/bus_traits.hpp>
 
 #include <atomic>
@@ -73,6 +74,7 @@ public:
     }
 
     bool tryClaim(Index& position, Index end) noexcept {
+        const typename RoleCheck<Platform>::Scope publisher(role_, advice);
         admitted_.store(end, std::memory_order_release);  // E4 order
         Platform::Fence::light();                         // E3 close
         if (isClosed_.load(std::memory_order_relaxed)) {  // relaxed: the fence orders it
@@ -108,6 +110,9 @@ public:
     }
 
 private:
+    static constexpr const char* advice = "a second publisher on a bus or a lane for one: take "
+                                          "Producers::many, or a lane for each";
+
     static constexpr Index marked(Index position) noexcept {
         return static_cast<Index>(position | Positions::mark);
     }
@@ -115,6 +120,7 @@ private:
     Atomic admitted_;
     Flag isClosed_{false};
     mutable Flag isDrained_{false};
+    RoleCheck<Platform> role_;
 };
 
 template <class Traits, Producers Publishers>

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <vector>
 
@@ -231,6 +232,28 @@ TEST(BusPriorityTest, WhatWasTakenOutOfTurnHidesNothing) {
         EXPECT_EQ(Counted::alive, 1);
     }
     EXPECT_EQ(Counted::alive, 0) << "the destructor finds it, too";
+}
+
+// Nor is its place taken for a message when nothing is behind it.
+TEST(BusPriorityTest, WhatWasTakenOutOfTurnIsNotWaitedFor) {
+    using SlowBus = Bus<Messages<Sample, std::vector<int>>, DeepTraits<10>>;
+    struct Stop {
+        SlowBus& bus;
+        operator std::vector<int>() const {
+            EXPECT_EQ(bus.publish(Sample{}, Priority::high), PublishResult::ok);
+            EXPECT_EQ(bus.process(), 1U);
+            return {};
+        }
+    };
+    for (const std::size_t max : {std::size_t{1}, unlimited}) {
+        SlowBus bus;
+        EXPECT_EQ(bus.emplace<std::vector<int>>(Stop{bus}), PublishResult::ok);
+        EXPECT_EQ(bus.process(max), 1U);
+        EXPECT_FALSE(bus.waitFor(std::chrono::nanoseconds(1)));
+        EXPECT_EQ(bus.publish(Sample{}), PublishResult::ok);
+        EXPECT_TRUE(bus.waitFor(std::chrono::hours(1)));
+        EXPECT_EQ(bus.process(max), 1U);
+    }
 }
 
 }  // namespace

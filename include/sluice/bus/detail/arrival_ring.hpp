@@ -36,8 +36,8 @@ struct Arrival {
 /// publisher that was stopped in the middle bars the way to one, the consumer takes it out of turn.
 ///
 /// Who may call what: claim, fill and refreshUsed by publishers, with Producers::one by one thread
-/// at a time; countArrived, isFrontAtLeast, passFront, takeUrgent, hasArrival, canRelease and
-/// release by the consumer; the rest by anybody.
+/// at a time; countArrived, isFrontAtLeast, passFront, passTaken, takeUrgent, hasArrival,
+/// canRelease and release by the consumer; the rest by anybody.
 ///
 /// Progress: publishing is lock-free: a failed compare-exchange means that another claim got
 /// through; with Producers::one it is wait-free. A publisher that is stopped between claim and fill
@@ -204,6 +204,17 @@ public:
         return true;
     }
 
+    /// Passes what was taken out of turn, up to the next message. Returns how much.
+    std::size_t passTaken() noexcept {
+        std::size_t count = 0;
+        // Relaxed: own variable.
+        while ((turnAt(arrived_).load(std::memory_order_relaxed) & taken) != 0) {
+            (void)passFront([](Slot, Arrival) noexcept {});
+            ++count;
+        }
+        return count;
+    }
+
     /// Calls arrived(slot, arrival) for messages of high priority, whether or not those before
     /// them have arrived. Each must have had a claim of its own: see E5.
     template <class Arrived>
@@ -247,7 +258,7 @@ public:
         return true;
     }
 
-    /// Whether something has arrived that has not been passed.
+    /// Whether something has arrived that has not been passed; after passTaken(), a message.
     [[nodiscard]] bool hasArrival() const noexcept { return hasArrived(arrived_); }
 
     // ---- Anybody

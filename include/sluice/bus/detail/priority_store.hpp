@@ -110,6 +110,8 @@ public:
     /// Whether serve() would find a message.
     [[nodiscard]] bool hasMessage() noexcept {
         const Turn turn(lock_);
+        const std::size_t passed = gates_.shared().passTaken();
+        counted_ -= gate_ == 0 ? std::min(counted_, passed) : 0;
         return urgent_.isPending() || knowsMessage() ||
                !gates_.all([](const auto& ring) { return !ring.hasArrival(); });
     }

@@ -45,17 +45,16 @@ public:
 
     /// What a producer publishes through.
     template <class AnyBus>
-    static auto& wayInto(AnyBus& bus, std::false_type /*hasLanes*/) {
-        return bus;
+    static decltype(auto) wayInto(AnyBus& bus) {
+        if constexpr (Traits::lanes != 0) {
+            return bus.producer();
+        } else {
+            return (bus);
+        }
     }
-    template <class AnyBus>
-    static auto wayInto(AnyBus& bus, std::true_type /*hasLanes*/) {
-        return bus.producer();
-    }
-    using HasLanes = std::bool_constant<Traits::lanes != 0>;
 
     struct Producer {
-        decltype(wayInto(std::declval<Bus&>(), HasLanes())) to;
+        decltype(wayInto(std::declval<Bus&>())) to;
         bool tryPush(const Message<64>& text) {
             PublishOptions options;
             options.sender = static_cast<std::uint32_t>(text.producer());
@@ -91,7 +90,7 @@ public:
         }
     };
 
-    Producer producer() { return {wayInto(bus_, HasLanes())}; }
+    Producer producer() { return {wayInto(bus_)}; }
     Consumer consumer() { return {bus_, {}, {}}; }
 
 private:

@@ -63,7 +63,6 @@ struct Arrival {
 /// Tests: tests/unit/bus/admission_test.cpp, priority_test.cpp, tests/model/bus_model_test.cpp.
 template <class Envelope, class Traits, std::size_t Depth, Producers Publishers>
 class ArrivalRing {
-    static constexpr std::size_t depth = Depth;
     using Platform = typename Traits::Platform;
     using Index = typename Traits::Index;
     using Positions = sluice::RingPositions<Index>;
@@ -72,6 +71,7 @@ class ArrivalRing {
     using Atomic = typename Platform::template Atomic<U>;
 
 public:
+    static constexpr std::size_t depth = Depth;
     using Slot = SlotNumber<depth>;
 
     enum class Answer : unsigned char { admitted, noRoom, closed };

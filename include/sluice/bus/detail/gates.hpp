@@ -2,14 +2,11 @@
 
 #include <sluice/bus/bus_traits.hpp>
 #include <sluice/bus/detail/arrival_ring.hpp>
-#include <sluice/bus/detail/limits.hpp>
 #include <sluice/bus/detail/slot_list.hpp>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
-#include <utility>
 
 namespace sluice::detail {
 
@@ -49,21 +46,11 @@ public:
     /// f(ring), with the gate's.
     template <class F>
     decltype(auto) at(std::size_t gate, F&& f) {
-        if constexpr (lanes != 0) {
-            if (gate != 0) {
-                return f(lanes_[gate - 1]);
-            }
-        }
-        return f(shared_);
+        return atGateOf(*this, gate, f);
     }
     template <class F>
     decltype(auto) at(std::size_t gate, F&& f) const {
-        if constexpr (lanes != 0) {
-            if (gate != 0) {
-                return f(lanes_[gate - 1]);
-            }
-        }
-        return f(shared_);
+        return atGateOf(*this, gate, f);
     }
 
     /// f(ring, number of the slot in it).
@@ -129,6 +116,16 @@ public:
     }
 
 private:
+    template <class Self, class F>
+    static decltype(auto) atGateOf(Self& self, std::size_t gate, F& f) {
+        if constexpr (lanes != 0) {
+            if (gate != 0) {
+                return f(self.lanes_[gate - 1]);
+            }
+        }
+        return f(self.shared_);
+    }
+
     void noteUse(std::size_t lane) noexcept {
         std::size_t used = used_.load(std::memory_order_relaxed);
         while (used < lane && !used_.compare_exchange_weak(used, lane, std::memory_order_relaxed,

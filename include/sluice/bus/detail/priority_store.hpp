@@ -47,9 +47,8 @@ public:
     /// is found.
     template <class Fill>
     Published publish(std::size_t gate, Priority priority, std::size_t count, Fill&& fill) {
-        return gates_.at(gate, [&](auto& ring) {
-            return publishThrough(ring, depthOf(gate), priority, count, fill);
-        });
+        return gates_.at(gate,
+                         [&](auto& ring) { return publishThrough(ring, priority, count, fill); });
     }
 
     /// Takes the oldest message of this priority for which isMeant(envelope) holds out, and hands
@@ -76,6 +75,7 @@ public:
             }
         }
         drop(gates_[slot]);
+        const Turn turn(lock_);
         giveBack(slot);
         return true;
     }
@@ -170,15 +170,15 @@ private:
     };
 
     template <class Ring, class Fill>
-    Published publishThrough(Ring& ring, std::size_t depth, Priority priority, std::size_t count,
-                             Fill& fill) {
+    Published publishThrough(Ring& ring, Priority priority, std::size_t count, Fill& fill) {
         // What is taken out of turn keeps its order from claim to claim, not within one.
         const std::size_t most = priority == Priority::high ? 1 : count;
-        const typename Ring::Claim claim = ring.claim(limitOf<Traits>(priority, depth), most);
+        const typename Ring::Claim claim = ring.claim(limitOf<Traits>(priority, Ring::depth), most);
         if (claim.answer != Ring::Answer::admitted) {
-            return {claim.answer == Ring::Answer::closed                   ? PublishResult::closed
-                    : claim.used >= limitOf<Traits>(Priority::high, depth) ? PublishResult::full
-                                                                           : PublishResult::refused,
+            return {claim.answer == Ring::Answer::closed ? PublishResult::closed
+                    : claim.used >= limitOf<Traits>(Priority::high, Ring::depth)
+                        ? PublishResult::full
+                        : PublishResult::refused,
                     0, claim.used};
         }
         ring.askForSoonClaimed(claim);
@@ -239,6 +239,7 @@ private:
         Slot slot;
         Looks& looks;
         ~Served() {
+            const Turn turn(store.lock_);
             store.lookOn(looks);
             store.giveBack(slot);
         }
@@ -332,7 +333,6 @@ private:
     /// The accounts are to know how many were there before the first one goes.
     void lookOn(Looks& looks) noexcept {
         if constexpr (Traits::statistics) {
-            const Turn turn(lock_);
             (void)hasCounted(looks);
         }
     }
@@ -389,7 +389,7 @@ private:
     void sortArrivals(const Arrived& arrived, Looks& looks) {
         for (std::size_t gate = 0; gate != gates_.count(); ++gate) {
             gates_.at(gate, [&](auto& ring) {
-                sortGate(ring, gate, sorter(gate, arrived));
+                sortGate(ring, sorter(gate, arrived));
                 noteUsed(ring, 0, looks);
             });
         }
@@ -400,9 +400,9 @@ private:
     }
 
     template <class Ring, class Sorter>
-    void sortGate(Ring& ring, std::size_t gate, const Sorter& sorter) {
+    void sortGate(Ring& ring, const Sorter& sorter) {
         bool isMore = true;
-        for (std::size_t left = depthOf(gate); isMore && left != 0;) {
+        for (std::size_t left = Ring::depth; isMore && left != 0;) {
             const std::size_t most = std::min(left, batch);
             const std::size_t count = ring.countArrived(most);
             for (std::size_t i = 0; i < count; ++i) {
@@ -431,7 +431,6 @@ private:
     }
 
     void giveBack(Slot slot) noexcept {
-        const Turn turn(lock_);
         // Those of lanes can always go back: so what is held is all of one gate, in order.
         const bool mustWait = !held_.isEmpty() && slot < Traits::depth;
         if (__builtin_expect(mustWait || !giveBackAtOnce(slot), 0)) {

@@ -96,6 +96,31 @@ void serveSome(AnyStore& store, std::size_t most, Handle handle) {
     (void)harvest(store, handleContent, most);
 }
 
+template <class AnyStore, class Handle>
+void serveToTheEnd(AnyStore& store, Handle handle) {
+    while (!store.isDrained()) {
+        if (harvest(
+                store, [&](Content&) { handle(); }, 2) == 0) {
+            ModelPlatform::pause();
+        }
+    }
+}
+
+void await(const Atomic<int>& flag) {
+    while (flag.load(std::memory_order_acquire) == 0) {
+        ModelPlatform::pause();
+    }
+}
+
+/// The first one to be served must be this message, of high priority.
+template <class AnyStore>
+void serveFirst(AnyStore& store, int number) {
+    int first = -1;
+    const auto note = [&](Content& content) { first = content.number.get(); };
+    check(harvest(store, note, 1) == 1, "it is there");
+    check(first == number, "and comes first");
+}
+
 /// Numbers of a first publisher are 0, 1, ..., of a second one 10, 11, ...
 struct InOrder {
     std::array<int, 2> next{0, 10};
@@ -140,9 +165,7 @@ void roomThatAnotherPublisherKnewOf() {
     parallel(
         [&] {
             insist(store, 0);
-            while (hasRoom.load(std::memory_order_acquire) == 0) {
-                ModelPlatform::pause();
-            }
+            await(hasRoom);
             insist(store, 1);
         },
         [&] {
@@ -285,9 +308,7 @@ void eachUrgentOneIsAnnounced() {
                  bool isFound = false;
                  const auto look = [&](int number) { isFound = isFound || number == 1; };
                  serveSome(store, 1, look);
-                 while (isPublished.load(std::memory_order_acquire) == 0) {
-                     ModelPlatform::pause();
-                 }
+                 await(isPublished);
                  if (!isFound) {
                      serveSome(store, 2, look);
                      check(isFound, "at most the other one goes first");
@@ -306,13 +327,8 @@ void urgentIsFound() {
                  isPublished.store(1, std::memory_order_release);
              },
              [&] {
-                 while (isPublished.load(std::memory_order_acquire) == 0) {
-                     ModelPlatform::pause();
-                 }
-                 int first = -1;
-                 const auto note = [&](Content& content) { first = content.number.get(); };
-                 check(harvest(store, note, 1) == 1, "it is there");
-                 check(first == 10, "and comes first");
+                 await(isPublished);
+                 serveFirst(store, 10);
              });
 }
 
@@ -381,14 +397,7 @@ void closeWhilePublishing() {
                       "all that happened is visible");
             }
         },
-        [&] {
-            const auto note = [&](Content&) { handled.set(++served); };
-            while (!store.isDrained()) {
-                if (harvest(store, note, 2) == 0) {
-                    ModelPlatform::pause();
-                }
-            }
-        });
+        [&] { serveToTheEnd(store, [&] { handled.set(++served); }); });
     check(accepted == served, "what was accepted was served");
 }
 
@@ -434,12 +443,8 @@ void urgentInALaneIsFound() {
             isPublished.store(1, std::memory_order_release);
         },
         [&] {
-            while (isPublished.load(std::memory_order_acquire) == 0) {
-                ModelPlatform::pause();
-            }
-            int first = -1;
-            const auto note = [&](Content& content) { first = content.number.get(); };
-            check(harvest(store, note, 1) == 1 && first == 10, "it comes first");
+            await(isPublished);
+            serveFirst(store, 10);
         });
 }
 
@@ -477,14 +482,7 @@ void closeWhileALanePublishes() {
                      check(handled.get() == accepted, "all that happened is visible");
                  }
              },
-             [&] {
-                 const auto note = [&](Content&) { handled.set(++served); };
-                 while (!store.isDrained()) {
-                     if (harvest(store, note, 2) == 0) {
-                         ModelPlatform::pause();
-                     }
-                 }
-             });
+             [&] { serveToTheEnd(store, [&] { handled.set(++served); }); });
     check(accepted == served, "what was accepted was served");
 }
 

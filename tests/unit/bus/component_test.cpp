@@ -250,23 +250,27 @@ TEST(BusComponentTest, OwnerThatItsHandlerHoldsMayDieWithTheBus) {
     EXPECT_TRUE(watch.expired());
 }
 
-/// A handler that takes its time, and a part of the owner that must survive it.
+struct Signals {
+    std::atomic<bool> isInside{false};
+    std::atomic<bool> mayLeave{false};
+    std::atomic<bool> isInsideAtTheEnd{false};
+    std::atomic<bool> hasRetired{false};
+};
+
+/// A part of an owner that must survive its handler.
+struct Part {
+    ~Part() { signals.isInsideAtTheEnd = signals.isInside.load(); }
+    Signals& signals;
+};
+
+/// A handler that takes its time.
 class Slow final {
 public:
-    struct Signals {
-        std::atomic<bool> isInside{false};
-        std::atomic<bool> mayLeave{false};
-        std::atomic<bool> isInsideAtTheEnd{false};
-    };
     Slow(SmallBus& bus, Signals& signals) : part_{signals} {
         component_.subscribe<Sample>(bus, &Slow::onSample);
     }
 
 private:
-    struct Part {
-        ~Part() { signals.isInsideAtTheEnd = signals.isInside.load(); }
-        Signals& signals;
-    };
     void onSample(const Sample&) {
         part_.signals.isInside = true;
         awaitThat([this] { return part_.signals.mayLeave.load(); });
@@ -279,7 +283,7 @@ private:
 
 TEST(BusComponentTest, DestructionWaitsForAHandlerOnAnotherThread) {
     SmallBus bus;
-    Slow::Signals signals;
+    Signals signals;
     const Watchdog watchdog([&](std::FILE* out) {
         std::fprintf(out, "inside %d, may leave %d\n", signals.isInside.load() ? 1 : 0,
                      signals.mayLeave.load() ? 1 : 0);
@@ -303,12 +307,6 @@ TEST(BusComponentTest, DestructionWaitsForAHandlerOnAnotherThread) {
 /// Retires in its own handler, which still uses what the owner has.
 class Retiring final {
 public:
-    struct Signals {
-        std::atomic<bool> hasRetired{false};
-        std::atomic<bool> isToDie{false};
-        std::atomic<bool> isInside{false};
-        std::atomic<bool> isInsideAtTheEnd{false};
-    };
     Retiring(SmallBus& bus, Signals& signals) : part_{signals} {
         component_.subscribe<Alarm>(bus, [](const Alarm&) {});
         component_.subscribe<Sample>(bus, &Retiring::onSample);
@@ -316,16 +314,12 @@ public:
     [[nodiscard]] std::size_t count() const { return component_.count(); }
 
 private:
-    struct Part {
-        ~Part() { signals.isInsideAtTheEnd = signals.isInside.load(); }
-        Signals& signals;
-    };
     void onSample(const Sample&) {
         part_.signals.isInside = true;
         component_.unsubscribeAll();
         EXPECT_EQ(component_.count(), 0U);
         part_.signals.hasRetired = true;
-        awaitThat([this] { return part_.signals.isToDie.load(); });
+        awaitThat([this] { return part_.signals.mayLeave.load(); });
         for (int i = 0; i < 1000; ++i) {
             std::this_thread::yield();  // gives the owner time to go too early
         }
@@ -338,10 +332,10 @@ private:
 
 TEST(BusComponentTest, DestructionWaitsForAHandlerThatHasRetired) {
     SmallBus bus;
-    Retiring::Signals signals;
+    Signals signals;
     const Watchdog watchdog([&](std::FILE* out) {
-        std::fprintf(out, "retired %d, is to die %d\n", signals.hasRetired.load() ? 1 : 0,
-                     signals.isToDie.load() ? 1 : 0);
+        std::fprintf(out, "retired %d, may leave %d\n", signals.hasRetired.load() ? 1 : 0,
+                     signals.mayLeave.load() ? 1 : 0);
     });
     auto owner = std::make_unique<Retiring>(bus, signals);
     ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
@@ -350,7 +344,7 @@ TEST(BusComponentTest, DestructionWaitsForAHandlerThatHasRetired) {
     crew.start();
     awaitThat([&] { return signals.hasRetired.load(); });
     EXPECT_EQ(bus.subscriptionCount<Alarm>() + bus.subscriptionCount<Sample>(), 0U);
-    signals.isToDie = true;
+    signals.mayLeave = true;
     owner.reset();
     EXPECT_FALSE(signals.isInsideAtTheEnd.load());
 }

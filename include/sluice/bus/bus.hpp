@@ -170,8 +170,8 @@ public:
 
     // ---- The consumer
 
-    /// Hands the messages that are there, at most `max` and at most the depth, to their handlers.
-    /// Returns how many. What comes while it works may be left to the next call.
+    /// Hands the messages that are there, at most `max`, to their handlers. Returns how many: never
+    /// more than there are slots. What comes while it works may be left to the next call.
     std::size_t process(std::size_t max = unlimited) {
         return core_.harvest(max, [this](Envelope& envelope) { dispatch(envelope); });
     }

@@ -182,6 +182,24 @@ TEST(BusProducerTest, WhatIsLeftInALaneIsDestroyedWithTheBus) {
     EXPECT_EQ(Counted::alive, 0);
 }
 
+// Together the lanes hold more than the depth of the bus.
+TEST(BusProducerTest, OneHarvestTakesWhatIsInAllLanes) {
+    LaneBus bus;
+    auto producer = bus.producer();
+    auto other = bus.producer();
+    const auto fillAll = [&] {
+        PublishResult result = PublishResult::ok;
+        return fillUp(producer, Priority::high, result) + fillUp(other, Priority::high, result) +
+               fillUp(bus, Priority::high, result);
+    };
+    EXPECT_EQ(fillAll(), 27U);
+    EXPECT_EQ(bus.process(), 27U);
+    EXPECT_EQ(fillAll(), 27U);
+    EXPECT_EQ(bus.discard(), 27U);
+    EXPECT_EQ(bus.sizeApprox(), 0U);
+    EXPECT_TRUE(areBalanced(bus, 54 + 6));
+}
+
 TEST(BusProducerTest, BlocksForRoomInItsLane) {
     Bus<TestMessages, Blocking> bus;
     Crew crew;

@@ -86,7 +86,8 @@ public:
 
     // ---- The consumer
 
-    /// Hands messages, at most `max` and at most the depth, to handle(envelope). Returns how many.
+    /// Hands messages, at most `max` and at most as many as there are slots, to handle(envelope).
+    /// Returns how many.
     template <class Handle>
     std::size_t harvest(std::size_t max, Handle&& handle) {
         SLUICE_ASSERT(!consumer_.isHere(),
@@ -105,8 +106,8 @@ public:
                 handle(envelope);
             }
         };
-        const std::size_t most = std::min(max, Traits::depth);
-        for (std::size_t settled = 0; count < most && consuming.served < Traits::depth;) {
+        const std::size_t most = std::min(max, Store::slots);
+        for (std::size_t settled = 0; count < most && consuming.served < Store::slots;) {
             const RoomMade room{room_};
             const std::size_t wanted = std::min(step, most - count);
             const std::size_t served =

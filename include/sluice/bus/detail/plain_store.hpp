@@ -19,6 +19,7 @@ class PlainStore {
                                     MpscRing<Envelope, Traits::depth, Traits>>;
 
 public:
+    static constexpr std::size_t slots = Traits::depth;
     static constexpr std::size_t depthOf(std::size_t) noexcept { return Traits::depth; }
 
     /// Lets in as many of `count` messages as there is room for, and has fill(envelope) build

@@ -34,6 +34,8 @@ class PriorityStore {
     using List = SlotList<Gates::slots>;
 
 public:
+    /// In all gates.
+    static constexpr std::size_t slots = Gates::slots;
     /// How deep the bus is at a gate: 0 is the one for all publishers.
     static constexpr std::size_t depthOf(std::size_t gate) noexcept { return Gates::depthOf(gate); }
 

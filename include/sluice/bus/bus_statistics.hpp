@@ -74,8 +74,9 @@ template <std::size_t TypeCount>
 struct BusStatistics {
     std::array<std::array<MessageCounts, priorityCount>, TypeCount> counts;
     std::array<QueueTimes, priorityCount> times;
-    /// The most messages that were in the bus at once, or in one of its lanes. Exact at rest; while
-    /// messages flow what it lags behind is at most a 64th of the depth.
+    /// The most messages that were in the bus at once, or in one of its lanes. Exact for what was
+    /// reached while nobody consumed; what publishers reached while slots came back may be missed
+    /// by at most a 64th of the depth.
     std::size_t highWater = 0;
 
     [[nodiscard]] MessageCounts of(std::size_t typeIndex, Priority priority) const noexcept {

@@ -35,6 +35,9 @@ struct Weighted : LaneTraits<> {
     static constexpr Service service = Service::weighted;
     static constexpr std::array<std::size_t, priorityCount> weights{1, 1, 1};
 };
+struct DeepLanes : FullBusTraits {
+    static constexpr std::size_t lanes = 2;
+};
 struct Blocking : LaneTraits<> {
     static constexpr std::array<BusOverflow, priorityCount> overflow{
         BusOverflow::block, BusOverflow::block, BusOverflow::block};
@@ -180,6 +183,28 @@ TEST(BusProducerTest, WhatIsLeftInALaneIsDestroyedWithTheBus) {
         EXPECT_EQ(Counted::alive, 2);
     }
     EXPECT_EQ(Counted::alive, 0);
+}
+
+// Each time the consumer finds more at one gate than it looks for at once.
+TEST(BusProducerTest, HighWaterIsThatOfTheFullestLane) {
+    const auto bus = std::make_unique<Bus<TestMessages, DeepLanes>>();
+    auto producer = bus->producer();
+    auto other = bus->producer();
+    const auto publish = [](auto& to, int count) {
+        for (int i = 0; i < count; ++i) {
+            ASSERT_EQ(to.publish(Sample{i}), PublishResult::ok);
+        }
+    };
+    publish(*bus, 65);
+    publish(producer, 70);
+    publish(other, 80);
+    EXPECT_EQ(bus->process(), 215U);
+    EXPECT_EQ(bus->statistics().highWater, 80U);
+    publish(producer, 90);
+    EXPECT_EQ(bus->process(1), 1U);
+    publish(producer, 10);
+    EXPECT_EQ(bus->process(), 99U);
+    EXPECT_EQ(bus->statistics().highWater, 99U);
 }
 
 // Together the lanes hold more than the depth of the bus.

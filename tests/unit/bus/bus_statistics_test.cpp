@@ -135,6 +135,26 @@ TEST(BusStatisticsTest, HighWaterIsExactAtRest) {
     }
 }
 
+// What a harvest has left, known or not, and what has come since, is there at once.
+TEST(BusStatisticsTest, HighWaterCountsWhatAHarvestHasLeft) {
+    for (const bool hasUrgent : {false, true}) {  // then the consumer knows all of the others
+        for (const std::size_t left : {5U, 60U, 100U}) {
+            auto bus = std::make_unique<TestBus<4096>>();
+            const auto publish = [&](std::size_t count, Priority priority) {
+                for (std::size_t i = 0; i < count; ++i) {
+                    ASSERT_EQ(bus->publish(Sample{}, priority), PublishResult::ok);
+                }
+            };
+            publish(left + 1, Priority::medium);
+            publish(hasUrgent ? 1 : 0, Priority::high);
+            EXPECT_EQ(bus->process(hasUrgent ? 2 : 1), hasUrgent ? 2U : 1U);
+            publish(30, Priority::medium);
+            EXPECT_EQ(bus->process(), left + 30);
+            EXPECT_EQ(bus->statistics().highWater, left + 30);
+        }
+    }
+}
+
 #if defined(__cpp_exceptions)
 TEST(BusStatisticsTest, VisitorThatThrowsEndsTheHarvestAndNotTheAccounts) {
     TestBus<10> bus;

@@ -271,6 +271,7 @@ private:
     template <class Arrived>
     void sortIfOvertaken(const Arrived& arrived, Looks& looks) {
         const Turn turn(lock_);
+        noteLeft(looks);
         if (!held_.isEmpty() || !listOf(Priority::low).isEmpty() ||
             (Traits::service != Service::strict && knowsMessage())) {
             sortArrivals(arrived, looks);
@@ -414,14 +415,27 @@ private:
         }
     }
 
-    /// After a look. When there is more than it could see, it asks once in a harvest for all: that
-    /// takes a line away from publishers.
+    /// What the last harvest has left will be served without a look: before the first one goes the
+    /// accounts are to know how many more have come since.
+    void noteLeft(Looks& looks) const noexcept {
+        if constexpr (Traits::statistics) {
+            if (!looks.isBegun && (counted_ != 0 || knowsMessage())) {
+                for (std::size_t gate = 0; gate != gates_.count(); ++gate) {
+                    looks.used = std::max(looks.used, used(gate));
+                }
+            }
+            looks.isBegun = true;
+        }
+    }
+
+    /// After a look. When there is more than it could see, it asks for all, once in a harvest and
+    /// gate: that takes a line away from publishers.
     template <class Ring>
     void noteUsed(const Ring& ring, std::size_t counted, Looks& looks) const noexcept {
         if constexpr (Traits::statistics) {
             std::size_t used = ring.usedByPassed() + counted;
-            if (counted == batch && !looks.isBacklogSeen) {
-                looks.isBacklogSeen = true;
+            if (counted == batch && looks.backlogs < gates_.count()) {
+                ++looks.backlogs;
                 used = ring.used();
             }
             looks.used = std::max(looks.used, used);

@@ -35,6 +35,11 @@ struct Weighted : LaneTraits<> {
     static constexpr Service service = Service::weighted;
     static constexpr std::array<std::size_t, priorityCount> weights{1, 1, 1};
 };
+struct ManyLanes : DeepTraits<16> {
+    using Index = std::uint8_t;
+    static constexpr std::size_t lanes = 9;
+    static constexpr std::size_t laneDepth = 16;
+};
 struct DeepLanes : FullBusTraits {
     static constexpr std::size_t lanes = 2;
 };
@@ -114,6 +119,28 @@ TEST(BusProducerTest, HighOvertakesWhicheverWayItCame) {
         }
     }));
     EXPECT_EQ(order, (std::vector<int>{1, 2, 1, 1, 3, 3}));
+}
+
+// More urgent messages than half the range of the Index type.
+TEST(BusProducerTest, HighOvertakesHoweverManyAnnounceThemselves) {
+    const auto bus = std::make_unique<Bus<TestMessages, ManyLanes>>();
+    for (int i = 0; i < 2; ++i) {
+        ASSERT_EQ(bus->publish(Sample{2}, Priority::medium), PublishResult::ok);
+    }
+    ASSERT_EQ(bus->publish(Sample{1}, Priority::high), PublishResult::ok);
+    ASSERT_EQ(bus->process(1), 1U);
+    std::vector<Bus<TestMessages, ManyLanes>::Producer> producers;
+    std::size_t accepted = 0;
+    for (std::size_t i = 0; i < ManyLanes::lanes; ++i) {
+        PublishResult result = PublishResult::ok;
+        producers.push_back(bus->producer());
+        accepted += fillUp(producers.back(), Priority::high, result);
+    }
+    ASSERT_GT(accepted, 128U);
+    const std::vector<int> values = takeSamples(*bus);
+    EXPECT_EQ(values.size(), accepted + 2);
+    EXPECT_EQ(std::find(values.begin(), values.end(), 2) - values.begin(),
+              static_cast<std::ptrdiff_t>(accepted));
 }
 
 TEST(BusProducerTest, WeightsHoldWhicheverWayMessagesCame) {

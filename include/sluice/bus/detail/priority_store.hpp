@@ -32,6 +32,7 @@ class PriorityStore {
     using Gates = detail::Gates<Envelope, Traits>;
     using Slot = typename Gates::Slot;
     using List = SlotList<Gates::slots>;
+    using Urgent = UrgentCount<Traits, Gates::slots>;
 
 public:
     /// In all gates.
@@ -195,7 +196,7 @@ private:
     template <class Ring>
     class Filling {
     public:
-        Filling(Ring& ring, UrgentCount<Traits>& urgent, const typename Ring::Claim& claim,
+        Filling(Ring& ring, Urgent& urgent, const typename Ring::Claim& claim,
                 Priority priority) noexcept
             : ring_(ring),
               urgent_(urgent),
@@ -229,7 +230,7 @@ private:
 
     private:
         Ring& ring_;
-        UrgentCount<Traits>& urgent_;
+        Urgent& urgent_;
         const typename Ring::Claim& claim_;
         Priority priority_;
         typename Ring::Slot slot_;
@@ -457,7 +458,7 @@ private:
     List& listOf(Priority priority) noexcept { return lists_[place(priority)]; }
 
     Gates gates_;
-    UrgentCount<Traits> urgent_;
+    Urgent urgent_;
 
     // The consumer's side.
     alignas(Traits::cacheLineSize) Lock lock_;

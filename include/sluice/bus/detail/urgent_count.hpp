@@ -1,16 +1,22 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <type_traits>
 
 namespace sluice::detail {
 
 /// How many messages of high priority have been announced, and how many of them the consumer has
 /// found: what tells it to look before it serves anything else.
-template <class Traits>
+template <class Traits, std::size_t Slots>
 class UrgentCount {
     using Index = typename Traits::Index;
-    using Atomic = typename Traits::Platform::template Atomic<Index>;
+    // What is to be found may fill all slots: half the range must count as many.
+    using Count =
+        std::conditional_t<(Slots <= std::numeric_limits<Index>::max() / 2), Index, std::uint32_t>;
+    using Atomic = typename Traits::Platform::template Atomic<Count>;
 
 public:
     /// By a publisher, before the message can be found: or the announcement of another message
@@ -22,8 +28,8 @@ public:
 
     /// Whether there is one to be found. By the consumer, as what follows.
     [[nodiscard]] bool isPending() const noexcept {
-        const Index announced = announced_.load(std::memory_order_relaxed);  // relaxed: see above
-        return static_cast<std::make_signed_t<Index>>(announced - found_) > 0;
+        const Count announced = announced_.load(std::memory_order_relaxed);  // relaxed: see above
+        return static_cast<std::make_signed_t<Count>>(announced - found_) > 0;
     }
     void noteFound() noexcept { ++found_; }
 
@@ -32,7 +38,7 @@ private:
     alignas(Traits::cacheLineSize) alignas(Atomic) Atomic announced_{0};
 
     // The consumer's own.
-    alignas(Traits::cacheLineSize) Index found_{0};
+    alignas(Traits::cacheLineSize) Count found_{0};
 };
 
 }  // namespace sluice::detail

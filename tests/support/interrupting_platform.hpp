@@ -63,8 +63,9 @@ public:
         Interruption::beforeAccess();
         Base::store(value, order);
         if constexpr (std::is_same_v<T, bool>) {
-            // Nothing but a spin lock releases a false.
-            Interruption::locksHeld -= !value && order == std::memory_order_release ? 1 : 0;
+            // Nothing but a spin lock releases a false, and, while none is held, a lane of a bus.
+            const bool isUnlock = !value && order == std::memory_order_release;
+            Interruption::locksHeld -= isUnlock && Interruption::locksHeld != 0 ? 1 : 0;
         }
     }
     T exchange(T value, std::memory_order order) {
@@ -88,6 +89,11 @@ public:
     T fetch_or(T value, std::memory_order order) {
         Interruption::beforeAccess();
         return Base::fetch_or(value, order);
+    }
+    bool compare_exchange_strong(T& expected, T desired, std::memory_order success,
+                                 std::memory_order failure) {
+        Interruption::beforeAccess();
+        return Base::compare_exchange_strong(expected, desired, success, failure);
     }
     bool compare_exchange_weak(T& expected, T desired, std::memory_order success,
                                std::memory_order failure) {

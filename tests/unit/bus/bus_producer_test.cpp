@@ -143,6 +143,32 @@ TEST(BusProducerTest, HighOvertakesHoweverManyAnnounceThemselves) {
               static_cast<std::ptrdiff_t>(accepted));
 }
 
+// A handler fills one gate again after each message, but does not keep the consumer from the other.
+TEST(BusProducerTest, FloodThroughOneGateDoesNotStarveAnother) {
+    for (const Priority priority : {Priority::low, Priority::medium, Priority::high}) {
+        for (const std::size_t atATime : {std::size_t{1}, std::size_t{5}, unlimited}) {
+            const auto bus = std::make_unique<Bus<TestMessages, DeepLanes>>();
+            auto flood = bus->producer();
+            auto quiet = bus->producer();
+            PublishResult result = PublishResult::ok;
+            const std::size_t held = fillUp(flood, priority, result);
+            ASSERT_EQ(quiet.publish(Sample{1}, priority), PublishResult::ok);
+            ASSERT_EQ(bus->publish(Sample{1}, priority), PublishResult::ok);
+            std::size_t before = 0;
+            int found = 0;
+            while (found != 2) {
+                bus->processWith(partial([&](Sample& sample) {
+                                     found += sample.value;
+                                     before += found == 2 ? 0 : 1;
+                                     (void)fillUp(flood, priority, result);
+                                 }),
+                                 atATime);
+                ASSERT_LE(before, held + 1) << toString(priority);
+            }
+        }
+    }
+}
+
 TEST(BusProducerTest, WeightsHoldWhicheverWayMessagesCame) {
     Bus<TestMessages, Weighted> bus;
     auto producer = bus.producer();

@@ -98,5 +98,53 @@ TYPED_TEST(BusInterruptTest, MayPublishAtAnyPoint) {
     EXPECT_EQ(refusedForTheLock != 0, detail::canDrop<TypeParam>());
 }
 
+struct CoreWithLanes : OneCore<DeepTraits<10>> {
+    static constexpr std::size_t lanes = 2;
+    static constexpr std::size_t laneDepth = 10;
+};
+using LanesTest = BusInterruptTest<CoreWithLanes>;
+
+// The interrupt has a lane of its own, and closes the bus at last.
+TEST_F(LanesTest, InterruptPublishesThroughItsLane) {
+    struct Lanes : Scene {
+        Bus<TestMessages, CoreWithLanes>::Producer own = this->bus.producer();
+        Bus<TestMessages, CoreWithLanes>::Producer ofInterrupt = this->bus.producer();
+        std::size_t accepted = 0;
+
+        void publish(Bus<TestMessages, CoreWithLanes>::Producer& to, int value, Priority priority) {
+            ++this->attempts;
+            this->accepted += to.publish(Sample{value}, priority) == PublishResult::ok ? 1 : 0;
+        }
+    };
+    const auto goOn = [](Lanes& scene) {
+        for (int i = 0; i < 10; ++i) {
+            scene.publish(scene.own, i, i % 2 == 0 ? Priority::low : Priority::medium);
+        }
+        scene.process(3);
+        scene.publish(scene.own, 10, Priority::high);
+        scene.process(100);
+    };
+    for (const bool closes : {false, true}) {
+        const auto interrupt = [closes](Lanes& scene) {
+            scene.publish(scene.ofInterrupt, 100, Priority::low);
+            scene.publish(scene.ofInterrupt, 101, Priority::high);
+            if (closes) {
+                scene.bus.close();
+                scene.publish(scene.ofInterrupt, 102, Priority::high);
+            }
+        };
+        const auto check = [closes](Lanes& scene) {
+            scene.process(100);
+            EXPECT_EQ(scene.seen.size(), scene.accepted);
+            EXPECT_EQ(std::count(scene.seen.begin(), scene.seen.end(), 102), 0);
+            EXPECT_TRUE(areBalanced(scene.bus, scene.attempts));
+            EXPECT_EQ(scene.bus.isDrained(), closes);
+        };
+        EXPECT_GT(
+            interruptEverywhere([] { return std::make_unique<Lanes>(); }, goOn, interrupt, check),
+            100U);
+    }
+}
+
 }  // namespace
 }  // namespace sluice

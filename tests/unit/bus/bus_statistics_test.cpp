@@ -135,24 +135,48 @@ TEST(BusStatisticsTest, HighWaterIsExactAtRest) {
     }
 }
 
-// What a harvest has left, known or not, and what has come since, is there at once.
-TEST(BusStatisticsTest, HighWaterCountsWhatAHarvestHasLeft) {
-    for (const bool hasUrgent : {false, true}) {  // then the consumer knows all of the others
-        for (const std::size_t left : {5U, 60U, 100U}) {
+// What is left of a harvest is not looked at again, and what comes meanwhile lies behind it.
+TEST(BusStatisticsTest, HighWaterIsExactAlsoWhenTheConsumerLeavesSomething) {
+    for (const Priority first : {Priority::medium, Priority::high}) {
+        for (const std::size_t most : {std::size_t{1}, std::size_t{7}, std::size_t{30}}) {
             auto bus = std::make_unique<TestBus<4096>>();
             const auto publish = [&](std::size_t count, Priority priority) {
                 for (std::size_t i = 0; i < count; ++i) {
                     ASSERT_EQ(bus->publish(Sample{}, priority), PublishResult::ok);
                 }
             };
-            publish(left + 1, Priority::medium);
-            publish(hasUrgent ? 1 : 0, Priority::high);
-            EXPECT_EQ(bus->process(hasUrgent ? 2 : 1), hasUrgent ? 2U : 1U);
-            publish(30, Priority::medium);
-            EXPECT_EQ(bus->process(), left + 30);
-            EXPECT_EQ(bus->statistics().highWater, left + 30);
+            publish(40, Priority::medium);
+            publish(1, first);
+            EXPECT_EQ(bus->process(most), most);
+            publish(50, Priority::medium);
+            EXPECT_EQ(bus->process(most), most);
+            EXPECT_EQ(bus->statistics().highWater, 91 - most);
+            while (bus->process(most) != 0) {
+            }
+            EXPECT_EQ(bus->statistics().highWater, 91 - most);
         }
     }
+}
+
+struct WideLanes : DeepTraits<4096> {
+    static constexpr std::size_t lanes = 2;
+    static constexpr std::size_t laneDepth = 4096;
+};
+
+TEST(BusStatisticsTest, HighWaterIsThatOfTheFullestLane) {
+    auto bus = std::make_unique<Bus<TestMessages, WideLanes>>();
+    auto first = bus->producer();
+    auto second = bus->producer();
+    for (int i = 0; i < 100; ++i) {
+        ASSERT_EQ(bus->publish(Sample{}), PublishResult::ok);
+        ASSERT_EQ(first.publish(Sample{}), PublishResult::ok);
+    }
+    for (int i = 0; i < 129; ++i) {
+        ASSERT_EQ(second.publish(Sample{}), PublishResult::ok);
+    }
+    while (bus->process() != 0) {
+    }
+    EXPECT_EQ(bus->statistics().highWater, 129U);
 }
 
 #if defined(__cpp_exceptions)

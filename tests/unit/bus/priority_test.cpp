@@ -1,8 +1,10 @@
+#include "support/crew.hpp"
 #include "unit/bus/bus_doubles.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <vector>
@@ -208,6 +210,52 @@ TEST(BusPriorityTest, StoppedPublisherHoldsUpOthersWhenTheRingHasComeRound) {
     EXPECT_EQ(bus.sizeApprox(), 0U);
     PublishResult result = PublishResult::ok;
     EXPECT_EQ(fillUp(bus, Priority::high, result), bus.capacity());
+}
+
+// Their slots come back with it, also when it comes while a handler runs, and nobody consumes
+// later.
+TEST(BusPriorityTest, SlotsHeldForAStoppedPublisherComeBackWithIt) {
+    using SlowBus = Bus<Messages<Sample, std::vector<int>>, DeepTraits<8>>;
+    SlowBus bus;
+    std::atomic<bool> isStopped{false};
+    std::atomic<bool> mayGoOn{false};
+    std::atomic<bool> isOver{false};
+    struct Stop {
+        std::atomic<bool>& isStopped;
+        std::atomic<bool>& mayGoOn;
+        operator std::vector<int>() const {
+            isStopped = true;
+            awaitThat([&] { return mayGoOn.load(); });
+            return {};
+        }
+    };
+    Crew crew;
+    crew.add([&] {
+        EXPECT_EQ(bus.emplace<std::vector<int>>(Stop{isStopped, mayGoOn}), PublishResult::ok);
+        isOver = true;
+    });
+    crew.start();
+    awaitThat([&] { return isStopped.load(); });
+    std::size_t held = 0;
+    const auto pass = partial([](Sample&) {});
+    while (held < 4) {
+        ASSERT_EQ(bus.publish(Sample{}, Priority::high), PublishResult::ok);
+        ASSERT_EQ(bus.processWith(pass, 1), 1U);
+        held = bus.sizeApprox() - 1;
+    }
+    ASSERT_EQ(bus.publish(Sample{}, Priority::high), PublishResult::ok);
+    const auto goOn = overload(
+        [&](Sample&) {
+            mayGoOn = true;
+            awaitThat([&] { return isOver.load(); });
+        },
+        [](std::vector<int>&) {});
+    EXPECT_EQ(bus.processWith(goOn, 2), 2U);
+    EXPECT_FALSE(bus.waitFor(std::chrono::nanoseconds(1)));
+    EXPECT_EQ(bus.sizeApprox(), 0U);
+    bus.close();
+    EXPECT_TRUE(bus.isDrained());
+    crew.join();
 }
 
 // The place of a message that was taken out of turn comes first, and another message behind it.

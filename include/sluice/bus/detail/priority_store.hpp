@@ -113,8 +113,7 @@ public:
     /// Whether serve() would find a message.
     [[nodiscard]] bool hasMessage() noexcept {
         const Turn turn(lock_);
-        const std::size_t passed = gates_.shared().passTaken();
-        counted_ -= gate_ == 0 ? std::min(counted_, passed) : 0;
+        passTaken();
         return urgent_.isPending() || knowsMessage() ||
                !gates_.all([](const auto& ring) { return !ring.hasArrival(); });
     }
@@ -398,9 +397,7 @@ private:
             });
         }
         counted_ = 0;
-        while (!held_.isEmpty() && giveBackAtOnce(held_.front())) {
-            held_.popFront(links_);
-        }
+        giveBackHeld();
     }
 
     template <class Ring, class Sorter>
@@ -447,11 +444,26 @@ private:
         return gates_.atSlot(slot, [](auto& ring, auto number) { return ring.release(number); });
     }
 
+    void giveBackHeld() noexcept {
+        while (!held_.isEmpty() && giveBackAtOnce(held_.front())) {
+            held_.popFront(links_);
+        }
+    }
+
+    /// Passes what was taken out of turn at the front.
+    void passTaken() noexcept {
+        const std::size_t passed = gates_.shared().passTaken();
+        counted_ -= gate_ == 0 ? std::min(counted_, passed) : 0;
+    }
+
     void giveBack(Slot slot) noexcept {
         // Those of lanes can always go back: so what is held is all of one gate, in order.
         const bool mustWait = !held_.isEmpty() && slot < Traits::depth;
         if (__builtin_expect(mustWait || !giveBackAtOnce(slot), 0)) {
             held_.pushBack(links_, slot);
+            // Its own place may be the one that they waited for, with those behind it.
+            passTaken();
+            giveBackHeld();
         }
     }
 

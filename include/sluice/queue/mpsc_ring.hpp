@@ -233,6 +233,19 @@ public:
         return std::min(Positions::distance(head, tail), capacity());
     }
 
+    /// The same at exactly one moment: looks again when a message has gone between its looks.
+    [[nodiscard]] std::size_t sizeAtOnce() const noexcept {
+        for (;;) {
+            const Index head = head_.load(std::memory_order_acquire);
+            // E4 order: the next look at head is no older than the one of these claims.
+            const Index tail = Positions::unmarked(tail_.load(std::memory_order_acquire));
+            // Relaxed: the same value has told all that it can tell.
+            if (head_.load(std::memory_order_relaxed) == head) {
+                return Positions::distance(head, tail);
+            }
+        }
+    }
+
     [[nodiscard]] std::size_t capacity() const noexcept { return slots_.capacity(); }
 
 private:

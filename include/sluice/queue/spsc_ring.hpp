@@ -205,6 +205,19 @@ public:
         return std::min(Positions::distance(head, tail), capacity());
     }
 
+    /// The same at exactly one moment: looks again when a message has gone between its looks.
+    [[nodiscard]] std::size_t sizeAtOnce() const noexcept {
+        for (;;) {
+            const Index head = head_.load(std::memory_order_acquire);
+            // Acquire: the next look at head is no older than the producer's before this tail.
+            const Index tail = tail_.load(std::memory_order_acquire);
+            // Relaxed: the same value has told all that it can tell.
+            if (head_.load(std::memory_order_relaxed) == head) {
+                return Positions::distance(head, tail);
+            }
+        }
+    }
+
     [[nodiscard]] std::size_t capacity() const noexcept { return slots_.capacity(); }
 
     /// With dynamicCapacity only: returns the capacity if a constructor would take it, else refuses

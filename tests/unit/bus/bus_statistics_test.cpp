@@ -1,5 +1,8 @@
 #include "support/crew.hpp"
+#include "support/interrupting_platform.hpp"
 #include "unit/bus/bus_doubles.hpp"
+
+#include <sluice/wait/busy_spin.hpp>
 
 #include <gtest/gtest.h>
 
@@ -177,6 +180,50 @@ TEST(BusStatisticsTest, HighWaterIsThatOfTheFullestLane) {
     while (bus->process() != 0) {
     }
     EXPECT_EQ(bus->statistics().highWater, 129U);
+}
+
+template <Producers Publishers>
+struct InterruptedRing : NoPriorities {
+    using Platform = InterruptingPlatform;
+    using Wait = BasicBusySpin<InterruptingPlatform>;
+    static constexpr Producers producers = Publishers;
+};
+
+// Messages that pass through while somebody counts were not all there at once.
+template <Producers Publishers>
+void expectHighWaterWithoutThosePassing() {
+    using TheBus = Bus<TestMessages, InterruptedRing<Publishers>>;
+    const auto sendOn = [](TheBus& bus) {
+        for (int i = 0; i < 2; ++i) {
+            EXPECT_EQ(bus.process(1), 1U);
+            EXPECT_EQ(bus.publish(Sample{}), PublishResult::ok);
+        }
+    };
+    const auto make = [] {
+        auto bus = std::make_unique<TheBus>();
+        EXPECT_EQ(bus->publish(Sample{}), PublishResult::ok);
+        EXPECT_EQ(bus->publish(Sample{}), PublishResult::ok);
+        return bus;
+    };
+    const auto check = [](const TheBus& bus) { EXPECT_EQ(bus.statistics().highWater, 2U); };
+    EXPECT_GT(
+        interruptEverywhere(
+            make, [](TheBus& bus) { EXPECT_EQ(bus.statistics().highWater, 2U); }, sendOn, check),
+        0U);
+    if constexpr (Publishers == Producers::many) {
+        const auto checkThree = [](const TheBus& bus) {
+            EXPECT_EQ(bus.statistics().highWater, 3U);
+        };
+        EXPECT_GT(interruptEverywhere(
+                      make,
+                      [](TheBus& bus) { EXPECT_EQ(bus.publish(Sample{}), PublishResult::ok); },
+                      sendOn, checkThree),
+                  0U);
+    }
+}
+TEST(BusStatisticsTest, HighWaterOfARingCountsNoneThatPassThrough) {
+    expectHighWaterWithoutThosePassing<Producers::many>();
+    expectHighWaterWithoutThosePassing<Producers::one>();
 }
 
 #if defined(__cpp_exceptions)

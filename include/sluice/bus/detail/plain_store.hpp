@@ -65,7 +65,7 @@ public:
     void close() noexcept { ring_.close(); }
     [[nodiscard]] bool isClosed() const noexcept { return ring_.isClosed(); }
     [[nodiscard]] bool isDrained() const noexcept { return ring_.isDrained(); }
-    [[nodiscard]] std::size_t used(std::size_t) const noexcept { return ring_.sizeApprox(); }
+    [[nodiscard]] std::size_t used(std::size_t) const noexcept { return ring_.sizeAtOnce(); }
 
 private:
     Ring ring_;

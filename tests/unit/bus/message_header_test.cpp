@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -188,6 +189,44 @@ TEST(BusHeaderTest, LonelyMessageIsStampedByTheConsumerThatWaitsForIt) {
     EXPECT_GE(stamps[0], before - 2 * HandClock::rep{64} * 10);
     const QueueTimes times = bus.statistics().times[1];
     EXPECT_EQ(times.sum.count(), HandClock::time - stamps[0]);
+}
+
+struct HandRing : HandTraits<TimeStamp::cached> {
+    static constexpr bool priorities = false;
+};
+
+// In a ring nobody sees what lies behind the oldest message.
+TEST(BusHeaderTest, StampDoesNotWaitForTheHandlersOfThoseBefore) {
+    Bus<TestMessages, HandRing> bus;
+    HandClock::time = 1000;
+    lookInVain(bus, 10);
+    const HandClock::rep before = HandClock::time;
+    for (int i = 0; i < 4; ++i) {
+        ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    }
+    HandClock::rep stamp = 0;
+    for (int i = 0; i < 4; ++i) {
+        ASSERT_EQ(bus.processWith(partial([&](Sample&, const auto& header) {
+                                      stamp = header.timeStamp.time_since_epoch().count();
+                                      HandClock::time += 100'000;
+                                  }),
+                                  1),
+                  1U);
+        EXPECT_LE(stamp, before);
+    }
+    EXPECT_EQ(bus.statistics().times[1].max.count(), HandClock::time - stamp);
+}
+
+// A clock may count from a moment centuries ago.
+TEST(BusHeaderTest, TimesAddUpHoweverLateItIs) {
+    HandClock::time = std::numeric_limits<HandClock::rep>::max() / 2;
+    Bus<TestMessages, HandTraits<TimeStamp::cached>> bus;
+    for (int i = 0; i < 64; ++i) {
+        ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    }
+    HandClock::time += 100;
+    EXPECT_EQ(bus.process(), 64U);
+    EXPECT_EQ(bus.statistics().times[1].sum.count(), 6400);
 }
 
 // Found, and stamped, long before it is handled.

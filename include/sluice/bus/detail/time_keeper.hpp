@@ -30,6 +30,9 @@ class TimeKeeper {
     using Atomic = typename Traits::Platform::template Atomic<Rep>;
 
     static constexpr bool isCached = Traits::timeStamp == TimeStamp::cached;
+    /// Where publishers drop messages, they are also the ones to find them; and in a ring nobody
+    /// sees what lies behind the oldest one.
+    static constexpr bool canFindAll = Traits::priorities && !canDrop<Traits>();
     static constexpr Rep none = 0;                                     // publishers read the clock
     static constexpr Rep onArrival = std::numeric_limits<Rep>::max();  // the consumer stamps
 
@@ -101,8 +104,8 @@ public:
         if constexpr (isCached) {
             const Point now = Clock::now();
             keepForOpen();
-            if (now - reference_ >= looks * seldom || canDrop<Traits>()) {
-                offer(none);  // where publishers drop messages, they are also the ones to find them
+            if (now - reference_ >= looks * seldom || !canFindAll) {
+                offer(none);
             } else if (!mayFindOpen()) {
                 open_ = now;
                 offer(onArrival);
@@ -177,7 +180,7 @@ private:
 
     // The consumer's own: its last reading, and what open stamps become. Stamps are added up as
     // distances from a near point, or they would overflow.
-    alignas(distance) alignas(Point) Point reference_{};
+    alignas(distance) alignas(Point) Point reference_ = Clock::now();
     Point open_{};
     std::array<Pending, priorityCount> pending_;
 };

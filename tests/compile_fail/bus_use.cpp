@@ -135,4 +135,15 @@ FullBus::Producer wantALane(FullBus& bus) {
 FullBus::Producer shareALane(const FullBus::Producer& producer) {
     return producer;
 }
+#elif CASE == 21
+// EXPECT ONLY: the visitor takes a message only by converting it
+std::size_t loseTheFraction(sluice::Bus<sluice::Messages<int, double>>& bus) {
+    return bus.processWith([](int) {});
+}
+#elif CASE == 22
+// EXPECT ONLY: the visitor takes a message only by converting it
+std::size_t forgetOneOfTwo(sluice::Bus<sluice::Messages<int, double, Sample>>& bus) {
+    return bus.processWith(
+        sluice::overload([](const int&) {}, [](const Sample&, const Header&) {}));
+}
 #endif

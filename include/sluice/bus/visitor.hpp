@@ -37,21 +37,63 @@ inline constexpr bool isPartial = false;
 template <class Visitor>
 inline constexpr bool isPartial<Partial<Visitor>> = true;
 
+/// Whether a callable's first parameter is the Message, or a base of it, and not what a Message is
+/// converted to. Of templates and of overloaded operators nobody can tell: they count as if.
+template <class F, class Message>
+struct TakesUnconverted : std::true_type {};
+template <class Parameter, class Message>
+struct IsUnconverted : std::bool_constant<std::is_same_v<std::decay_t<Parameter>, Message> ||
+                                          std::is_base_of_v<std::decay_t<Parameter>, Message>> {};
+template <class R, class First, class... Rest, class Message>
+struct TakesUnconverted<R (*)(First, Rest...), Message> : IsUnconverted<First, Message> {};
+template <class R, class First, class... Rest, class Message>
+struct TakesUnconverted<R (*)(First, Rest...) noexcept, Message> : IsUnconverted<First, Message> {};
+template <class C, class R, class First, class... Rest, class Message>
+struct TakesUnconverted<R (C::*)(First, Rest...), Message> : IsUnconverted<First, Message> {};
+template <class C, class R, class First, class... Rest, class Message>
+struct TakesUnconverted<R (C::*)(First, Rest...) const, Message> : IsUnconverted<First, Message> {};
+template <class C, class R, class First, class... Rest, class Message>
+struct TakesUnconverted<R (C::*)(First, Rest...) noexcept, Message>
+    : IsUnconverted<First, Message> {};
+template <class C, class R, class First, class... Rest, class Message>
+struct TakesUnconverted<R (C::*)(First, Rest...) const noexcept, Message>
+    : IsUnconverted<First, Message> {};
+
+template <class F, class Message, class = void>
+inline constexpr bool takesUnconverted =
+    std::is_member_pointer_v<F> || TakesUnconverted<std::decay_t<F>, Message>::value;
+template <class F, class Message>
+inline constexpr bool takesUnconverted<F, Message, std::void_t<decltype(&F::operator())>> =
+    TakesUnconverted<decltype(&F::operator()), Message>::value;
+template <class... Fs, class Message>
+inline constexpr bool takesUnconverted<Overload<Fs...>, Message> =
+    (takesUnconverted<Fs, Message> || ...);
+
 /// Calls visitor(message, header) or visitor(message), whichever it understands.
 template <class Visitor, class Message, class Header>
 void callVisitor(Visitor& visitor, Message& message, const Header& header) {
-    if constexpr (isPartial<std::remove_const_t<Visitor>>) {
-        if constexpr (std::is_invocable_v<decltype((visitor.visitor)), Message&, const Header&> ||
-                      std::is_invocable_v<decltype((visitor.visitor)), Message&>) {
+    using Plain = std::remove_const_t<Visitor>;
+    if constexpr (isPartial<Plain>) {
+        using Part = decltype((visitor.visitor));
+        if constexpr (takesUnconverted<std::decay_t<Part>, Message> &&
+                      (std::is_invocable_v<Part, Message&, const Header&> ||
+                       std::is_invocable_v<Part, Message&>)) {
             callVisitor(visitor.visitor, message, header);
         }
-    } else if constexpr (std::is_invocable_v<Visitor&, Message&, const Header&>) {
-        static_cast<void>(std::invoke(visitor, message, header));
     } else {
-        constexpr bool takesIt = std::is_invocable_v<Visitor&, Message&>;
+        constexpr bool takesHeader = std::is_invocable_v<Visitor&, Message&, const Header&>;
+        constexpr bool takesIt =
+            std::disjunction_v<std::is_invocable<Visitor&, Message&, const Header&>,
+                               std::is_invocable<Visitor&, Message&>>;
+        constexpr bool isUnconverted = !takesIt || takesUnconverted<Plain, Message>;
         static_assert(takesIt, "the visitor does not take every message of the bus: add an "
                                "overload, or wrap it in sluice::partial()");
-        if constexpr (takesIt) {  // or there would be other errors besides
+        static_assert(isUnconverted, "the visitor takes a message only by converting it: add an "
+                                     "overload for its type, or wrap it in sluice::partial()");
+        if constexpr (!takesIt || !isUnconverted) {  // or there would be other errors besides
+        } else if constexpr (takesHeader) {
+            static_cast<void>(std::invoke(visitor, message, header));
+        } else {
             static_cast<void>(std::invoke(visitor, message));
         }
     }

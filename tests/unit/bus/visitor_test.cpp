@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -45,6 +46,64 @@ TEST(BusVisitorTest, VisitorMayTakeTheMessage) {
     bus.processWith([&](std::unique_ptr<int>& message) { taken = std::move(message); });
     ASSERT_TRUE(taken);
     EXPECT_EQ(*taken, 7);
+}
+
+struct Event {
+    int value = 0;
+    void count() const { ++counted; }
+    inline static int counted = 0;
+};
+struct Started : Event {};
+
+void countEvent(const Event& event) {
+    event.count();
+}
+void addEvent(const Event& event, int& sum) {
+    sum += event.value;
+}
+
+// A message reaches whoever takes it as what it is, or as a base of that.
+TEST(BusVisitorTest, MessageIsTakenInEveryFormButByConversion) {
+    using TheBus = Bus<Messages<int, double, Started>, DeepTraits<10>>;
+    TheBus bus;
+    const auto send = [&] {
+        ASSERT_EQ(bus.publish(1), PublishResult::ok);
+        ASSERT_EQ(bus.publish(0.5), PublishResult::ok);
+        ASSERT_EQ(bus.publish(Started{{4}}), PublishResult::ok);
+    };
+    double sum = 0;
+    int events = 0;
+    send();
+    bus.processWith(overload([&](int each) { sum += each; },
+                             [&](const double& each) { sum += each; },
+                             [&](const Event& each) { addEvent(each, events); }));
+    EXPECT_EQ(sum, 1.5);
+    EXPECT_EQ(events, 4);
+    send();
+    bus.processWith(overload([&](double& each, const TheBus::Header&) mutable { sum += each; },
+                             [&](const auto& each) {
+                                 using T = std::decay_t<decltype(each)>;
+                                 static_assert(!std::is_same_v<T, double>);
+                                 ++events;
+                             }));
+    EXPECT_EQ(sum, 2.0);
+    EXPECT_EQ(events, 6);
+    send();
+    bus.processWith(partial([&](int each) noexcept { sum += each; }));
+    EXPECT_EQ(sum, 3.0) << "the double is left to nobody";
+    send();
+    const auto one = overload([&](const double& each) { sum += each; });
+    bus.processWith(partial(one));
+    EXPECT_EQ(sum, 3.5);
+    Bus<Messages<Started>, DeepTraits<10>> started;
+    ASSERT_EQ(started.publish(Started{{5}}), PublishResult::ok);
+    ASSERT_EQ(started.publish(Started{{5}}), PublishResult::ok);
+    ASSERT_EQ(started.publish(Started{{5}}), PublishResult::ok);
+    Event::counted = 0;
+    EXPECT_EQ(started.processWith(&countEvent, 1), 1U);
+    EXPECT_EQ(started.processWith(countEvent, 1), 1U);
+    EXPECT_EQ(started.processWith(&Event::count, 1), 1U);
+    EXPECT_EQ(Event::counted, 3);
 }
 
 TEST(BusVisitorTest, VisitorKeepsItsState) {

@@ -59,6 +59,7 @@
 ///
 /// Tests: tests/unit/bus, tests/stress/bus_stress_test.cpp, tests/model/bus_model_test.cpp.
 
+#include <sluice/base/assert.hpp>
 #include <sluice/bus/bus_producer.hpp>
 #include <sluice/bus/bus_statistics.hpp>
 #include <sluice/bus/bus_traits.hpp>
@@ -73,6 +74,7 @@
 #include <sluice/bus/publish_result.hpp>
 #include <sluice/bus/subscription.hpp>
 #include <sluice/bus/visitor.hpp>
+#include <sluice/fixed/fixed_function.hpp>
 #include <sluice/wait/deadline.hpp>
 
 #include <algorithm>
@@ -137,8 +139,9 @@ public:
     /// Has handler(const T&) or handler(const T&, const Header&) called for each T that is served
     /// after process() has been called next. Handlers are called in the order of their
     /// subscription. The result is empty when Traits::maxHandlers are there already; a handler that
-    /// has ended itself counts until it returns. The consumer may call the handler before this call
-    /// has returned: a handler that is to end its own subscription must not count on having it yet.
+    /// has ended itself counts until it returns. An empty handler, such as a null pointer, is
+    /// misuse and not subscribed. The consumer may call the handler before this call has returned:
+    /// a handler that is to end its own subscription must not count on having it yet.
     template <class T, class Handler>
     Subscription subscribe(Handler&& handler) {
         using H = std::decay_t<Handler>;
@@ -151,6 +154,9 @@ public:
                       "a handler's captures take more than handlerSize of the traits: capture a "
                       "pointer, or raise it");
         if constexpr (!isListed || !takesIt || !fits) {  // or there would be other errors besides
+            return {};
+        } else if (detail::isEmptyCallable<H>(handler)) {
+            SLUICE_ASSERT(false, "an empty handler is to be subscribed, which nobody could call");
             return {};
         } else if constexpr (takesHeader) {
             return subscribed<T>(handlersOf<T>().add(std::forward<Handler>(handler)));

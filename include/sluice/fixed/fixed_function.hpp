@@ -52,6 +52,16 @@ template <class F>
 inline constexpr bool canBeEmpty =
     comparesWithNull<F> && (!std::is_class_v<F> || std::is_constructible_v<F, std::nullptr_t>);
 
+/// Whether there is nothing in it to be called.
+template <class F>
+bool isEmptyCallable([[maybe_unused]] const F& callable) noexcept {
+    if constexpr (canBeEmpty<F>) {
+        return callable == nullptr;
+    } else {
+        return false;
+    }
+}
+
 /// Whether Self takes this argument as a callable F. Asked step by step: what F can do must not be
 /// asked of Self while its own constructors are being looked up.
 template <class Self, class Form, class F, class Argument>
@@ -114,10 +124,8 @@ public:
                       "FixedFunction: the callable is over-aligned; capture a pointer instead");
         static_assert(std::is_nothrow_move_constructible_v<F>,
                       "FixedFunction: moving the callable must not throw; mark its move noexcept");
-        if constexpr (detail::canBeEmpty<F>) {
-            if (static_cast<const F&>(callable) == nullptr) {
-                return;
-            }
+        if (detail::isEmptyCallable<F>(callable)) {
+            return;
         }
         ::new (static_cast<void*>(storage_)) F(std::forward<Callable>(callable));
         invoke_ = &Call::Form::template Invoker<F>::invoke;

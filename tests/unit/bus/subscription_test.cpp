@@ -1,9 +1,12 @@
 #include "support/crew.hpp"
 #include "unit/bus/bus_doubles.hpp"
 
+#include <sluice/fixed/fixed_function.hpp>
+
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -35,6 +38,33 @@ TEST(BusSubscriptionTest, HandlersAreCalledInTheOrderOfSubscription) {
     EXPECT_EQ(bus.subscriptionCount<Sample>(), 3U);
     EXPECT_EQ(bus.subscriptionCount<Alarm>(), 0U);
 }
+
+#if defined(NDEBUG)
+TEST(BusSubscriptionTest, EmptyHandlerIsRefused) {
+    TestBus<10> bus;
+    void (*const nobody)(const Sample&) = nullptr;
+    EXPECT_FALSE(bus.subscribe<Sample>(nobody));
+    EXPECT_FALSE(bus.subscribe<Sample>(std::function<void(const Sample&)>()));
+    EXPECT_FALSE(bus.subscribe<Sample>(FixedFunction<void(const Sample&), 16>()));
+    EXPECT_EQ(bus.subscriptionCount<Sample>(), 0U);
+    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    EXPECT_EQ(bus.process(), 1U);
+}
+#elif defined(GTEST_HAS_DEATH_TEST)
+TEST(BusSubscriptionDeathTest, EmptyHandlerIsRefused) {
+    TestBus<10> bus;
+    const auto subscribe = [&bus](auto handler) {
+        const auto subscription = bus.template subscribe<Sample>(std::move(handler));
+    };
+    using Header = TestBus<10>::Header;
+    void (*const nobody)(const Sample&) = nullptr;
+    EXPECT_DEATH(subscribe(nobody), "an empty handler");
+    EXPECT_DEATH(subscribe(std::function<void(const Sample&)>()), "an empty handler");
+    EXPECT_DEATH(subscribe(std::function<void(const Sample&, const Header&)>()),
+                 "an empty handler");
+    EXPECT_DEATH(subscribe(FixedFunction<void(const Sample&), 16>()), "an empty handler");
+}
+#endif
 
 TEST(BusSubscriptionTest, EndsWithItsObject) {
     TestBus<10> bus;

@@ -363,7 +363,9 @@ private:
                 continue;
             }
             const int overtaken = ++overtaken_[index(other)];
-            if (Traits::service == Service::weighted) {
+            if (Traits::service == Service::weighted && nothings_ != 0) {
+                overtaken_[index(other)] = 0;  // one of them may be its head
+            } else if (Traits::service == Service::weighted) {
                 EXPECT_LE(static_cast<std::size_t>(overtaken), 2 * weightOfAllBut(other));
             } else if (mine < other) {
                 EXPECT_NE(other, Priority::high) << "waits for one handler only";
@@ -503,7 +505,7 @@ using Shapes =
 TYPED_TEST_SUITE(BusRandomTest, Shapes);
 
 TYPED_TEST(BusRandomTest, DoesWhatAPlainModelSays) {
-    for (std::uint32_t seed = 1; seed <= 10; ++seed) {
+    for (std::uint32_t seed = 1; seed <= 25; ++seed) {
         RandomPlay<TypeParam>(seed * 2654435761U).run(300);
         ASSERT_FALSE(this->HasFailure()) << "seed " << seed;
     }

@@ -19,7 +19,8 @@ template <class... Fs>
     return {std::forward<Fs>(fs)...};
 }
 
-/// A visitor that is meant to know some of the messages only. The others are delivered to nobody.
+/// A visitor that is meant to know some of the messages only. The others, also those that it would
+/// have to convert, are delivered to nobody.
 template <class Visitor>
 struct Partial {
     Visitor visitor;

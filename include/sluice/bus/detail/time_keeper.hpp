@@ -131,14 +131,18 @@ private:
         Point stamp{};  ///< of the last ones, so many,
         Rep run = 0;    ///< which have yet to be added:
         std::uint64_t count = 0;
-        typename Clock::duration sum{0};  ///< of what the stamps lie after `reference_`
+        Point first{};                    ///< of their stamps
+        typename Clock::duration sum{0};  ///< of what the others lie after it
         Point oldest = Point::max();
     };
 
     /// Adds what had one stamp, as nearly all have that are handled between two readings.
     [[gnu::noinline]] void endRun(Pending& pending) const noexcept {
         if (pending.run != 0) {
-            pending.sum += since(pending.stamp) * pending.run;
+            if (pending.count == 0) {
+                pending.first = pending.stamp;
+            }
+            pending.sum += (pending.stamp - pending.first) * pending.run;
             pending.oldest = std::min(pending.oldest, pending.stamp);
             pending.count += static_cast<std::uint64_t>(pending.run);
             pending.run = 0;
@@ -160,12 +164,10 @@ private:
         }
     }
 
-    typename Clock::duration since(Point stamp) const noexcept { return stamp - reference_; }
-
     void settle(Pending& pending, Priority priority, Point now, Accounts& accounts) noexcept {
         endRun(pending);
         if (pending.count != 0) {
-            const auto all = since(now) * static_cast<Rep>(pending.count) - pending.sum;
+            const auto all = (now - pending.first) * static_cast<Rep>(pending.count) - pending.sum;
             accounts.waited(priority, pending.count, all, now - pending.oldest);
             pending = Pending{};
         }
@@ -179,8 +181,8 @@ private:
     alignas(distance) alignas(Atomic) Atomic cached_{none};
 
     // The consumer's own: its last reading, and what open stamps become. Stamps are added up as
-    // distances from a near point, or they would overflow.
-    alignas(distance) alignas(Point) Point reference_ = Clock::now();
+    // distances from one of them, or they would overflow.
+    alignas(distance) alignas(Point) Point reference_{};
     Point open_{};
     std::array<Pending, priorityCount> pending_;
 };

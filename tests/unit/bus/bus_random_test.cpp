@@ -339,6 +339,9 @@ private:
         ++counts.delivered;
         EXPECT_GE(bus_->sizeApprox(), messages());
         EXPECT_LE(bus_->sizeApprox(), messages() + nothings_);
+        if (dice_() % 16 == 0) {
+            EXPECT_TRUE(bus_->waitFor(std::chrono::nanoseconds(0)) || waiting() == 0);
+        }
         if (dice_() % 4 == 0) {
             for (std::size_t i = 1 + dice_() % 3; i != 0; --i) {
                 if (dice_() % 5 == 0) {

@@ -60,6 +60,7 @@ class RandomPlay {
     using TheBus = Bus<Items, Traits>;
     using Header = typename TheBus::Header;
     static constexpr std::size_t gateCount = 1 + Traits::lanes;
+    static constexpr std::size_t allSlots = Traits::depth + Traits::lanes * Traits::laneDepth;
     /// Positions are even numbers of the Index type.
     static constexpr std::uint64_t lastId = std::numeric_limits<typename Traits::Index>::max() / 2;
 
@@ -259,9 +260,9 @@ private:
             EXPECT_EQ(bus_->waitFor(std::chrono::nanoseconds(0)), waiting() + nothings_ != 0);
         }
         const std::size_t max = dice_() % 3 == 0 ? unlimited : 1 + dice_() % 3;
-        const std::size_t most = std::min(max, Traits::depth);
+        const std::size_t most = std::min(max, allSlots);
         const std::size_t waitedBefore = waiting();
-        const std::size_t slots = std::min(waitedBefore + nothings_, Traits::depth);
+        const std::size_t slots = std::min(waitedBefore + nothings_, allSlots);
         const std::size_t sure = std::min(most, slots - std::min(slots, nothings_));
         isConsuming_ = true;
         hasPublished_ = false;
@@ -297,15 +298,14 @@ private:
     }
 
     void discard() {
-        if (gateCount != 1 || waiting() + nothings_ > Traits::depth) {
-            return;
-        }
         EXPECT_EQ(bus_->discard(), waiting());
-        for (const Priority priority : priorities) {
-            for (const auto& each : gates_[0].queues[index(priority)]) {
-                ++counts_[each.type][index(priority)].discarded;
+        for (auto& gate : gates_) {
+            for (const Priority priority : priorities) {
+                for (const auto& each : gate.queues[index(priority)]) {
+                    ++counts_[each.type][index(priority)].discarded;
+                }
+                gate.queues[index(priority)].clear();
             }
-            gates_[0].queues[index(priority)].clear();
         }
     }
 

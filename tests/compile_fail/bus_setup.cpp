@@ -141,6 +141,14 @@ struct BareLanes : sluice::BareBusTraits {
     static constexpr std::size_t lanes = 1;
 };
 Bus<Messages<Small>, BareLanes> bus;
+#elif CASE == 18
+// EXPECT ONLY: a bus with lanes has priorities, and no overflow policy that drops messages
+struct DroppingLanes : SmallTraits {
+    static constexpr std::size_t lanes = 1;
+    static constexpr std::array<sluice::BusOverflow, sluice::priorityCount> overflow{
+        sluice::BusOverflow::dropOldest, sluice::BusOverflow::reject, sluice::BusOverflow::reject};
+};
+Bus<Messages<Small>, DroppingLanes> bus;
 #elif CASE == 16
 // EXPECT ONLY: SingleCorePlatform is unsafe with more than one processor
 struct Unasked : SmallTraits {

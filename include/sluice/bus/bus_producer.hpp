@@ -7,8 +7,10 @@
 ///
 /// Who may call what: one thread at a time. It must not outlive its bus.
 ///
-/// Order: messages keep their order within each priority. As those of the bus, they are overtaken
-/// by higher priorities, wherever those come from.
+/// Order: messages keep their order within each priority, as long as the handle keeps its lane:
+/// another handle may have another lane. As those of the bus, they are overtaken by higher
+/// priorities, wherever those come from. What the constructor of a message publishes through the
+/// same handle waits for that message, whatever its priority.
 ///
 /// Admission: by the shares of the traits of Traits::laneDepth, exact, whatever comes another way.
 ///

@@ -374,5 +374,91 @@ TYPED_TEST(BusLanesTest, KeepTheOrderOfEachProducerAndPriority) {
     EXPECT_EQ(bus.sizeApprox(), 0U);
 }
 
+// More threads than lanes, which go from one to the next while they are served.
+TYPED_TEST(BusLanesTest, ChangeHandsAndEnd) {
+    constexpr std::uint32_t threads = 3;
+    constexpr std::uint32_t turns = 300;
+    Bus<Messages<std::uint32_t>, TypeParam> bus;
+    std::atomic<std::uint64_t> accepted{0};
+    std::atomic<std::uint32_t> ended{0};
+    Crew crew;
+    for (std::uint32_t thread = 0; thread < threads; ++thread) {
+        crew.add([&, thread] {
+            std::uint32_t number = 0;
+            for (std::uint32_t turn = 0; turn < turns;) {
+                auto producer = bus.producer();
+                if (!producer) {
+                    std::this_thread::yield();
+                    continue;
+                }
+                const std::uint32_t sender = thread * turns + turn++;
+                for (std::uint32_t i = 0; i < sender % 7; ++i) {
+                    const auto priority = static_cast<Priority>(++number % priorityCount);
+                    accepted +=
+                        producer.publish(i, PublishOptions{priority, sender}) == PublishResult::ok
+                            ? 1
+                            : 0;
+                }
+            }
+            if (++ended == threads) {
+                bus.close();
+            }
+        });
+    }
+    std::uint64_t delivered = 0;
+    crew.add([&] {
+        std::vector<std::array<std::int64_t, priorityCount>> last(std::size_t{threads} * turns,
+                                                                  {-1, -1, -1});
+        bus.runWith([&](std::uint32_t number, const auto& header) {
+            auto& before = last.at(header.sender)[static_cast<std::size_t>(header.priority)];
+            EXPECT_LT(before, std::int64_t{number});
+            before = number;
+            ++delivered;
+        });
+    });
+    crew.start();
+    crew.join();
+    EXPECT_EQ(delivered, accepted);
+    EXPECT_TRUE(bus.isDrained());
+}
+
+// Producers go on until they hear that the bus is closed; drain() waits for what they got in.
+TYPED_TEST(BusLanesTest, AcceptNothingOnceDrained) {
+    for (int round = 0; round < 30; ++round) {
+        Bus<Messages<std::uint32_t>, TypeParam> bus;
+        std::atomic<std::uint64_t> accepted{0};
+        std::atomic<std::uint64_t> delivered{0};
+        std::atomic<bool> isDrained{false};
+        const auto produce = [&](auto& to) {
+            for (PublishResult result{}; result != PublishResult::closed;) {
+                const bool isLate = isDrained;
+                result = to.publish(1U, Priority::low);
+                if (result == PublishResult::ok) {
+                    EXPECT_FALSE(isLate);
+                    ++accepted;
+                } else {
+                    std::this_thread::yield();
+                }
+            }
+        };
+        Crew crew;
+        for (int i = 0; i < 2; ++i) {
+            crew.add([&] {
+                auto producer = bus.producer();
+                produce(producer);
+            });
+        }
+        crew.add([&] { produce(bus); });
+        crew.add([&] { bus.runWith([&](std::uint32_t count) { delivered += count; }); });
+        crew.start();
+        EXPECT_TRUE(bus.drain(std::chrono::steady_clock::now() + std::chrono::minutes(1)));
+        isDrained = true;
+        const std::uint64_t before = delivered;
+        crew.join();
+        EXPECT_EQ(delivered, before);
+        EXPECT_EQ(delivered, accepted);
+    }
+}
+
 }  // namespace
 }  // namespace sluice

@@ -74,8 +74,8 @@ void insist(AnyStore& store, int number, Priority priority = Priority::medium,
 constexpr auto ignore = [](Content&) {};
 template <class AnyStore, class Handle>
 std::size_t harvest(AnyStore& store, const Handle& handle, std::size_t most) {
-    detail::Looks looks;
-    return store.serve(ignore, handle, most, false, looks);
+    store.begin();
+    return store.serve(ignore, handle, most, false);
 }
 
 template <class AnyStore, class Handle>

@@ -77,6 +77,18 @@ TEST(BusTest, ProcessEndsAlthoughItsHandlersKeepPublishing) {
     EXPECT_EQ(bus.process(), 2U);
 }
 
+TEST(BusTest, HarvestOfManyEndsWherePublishersHadGotWhenItBegan) {
+    TestBus<256> bus;
+    auto subscription = bus.subscribe<Sample>([&](const Sample& sample) {
+        ASSERT_EQ(bus.publish(Sample{sample.value + 1}), PublishResult::ok);
+    });
+    for (int i = 0; i < 50; ++i) {
+        ASSERT_EQ(bus.publish(Sample{i}), PublishResult::ok);
+    }
+    EXPECT_EQ(bus.process(), 51U) << "the first was handled before it asked";
+    EXPECT_EQ(bus.process(), 51U);
+}
+
 TEST(BusTest, MessageOfNobodyIsDeliveredToNobody) {
     TestBus<8> bus;
     ASSERT_EQ(bus.publish(Alarm{"unheard"}), PublishResult::ok);

@@ -142,7 +142,7 @@ public:
     }
 
     /// Slots in use; makes the `used` of later claims exact again.
-    std::size_t refreshUsed() noexcept {
+    [[gnu::noinline]] std::size_t refreshUsed() noexcept {
         Index released{};
         const std::size_t used = countUsed(released);
         releasedCopy_.store(released, std::memory_order_release);  // E2, second step
@@ -169,14 +169,17 @@ public:
         return count;
     }
 
-    /// Slots in use up to the last message that has been passed, or fewer where messages were taken
-    /// out of turn.
-    [[nodiscard]] std::size_t usedByPassed() const noexcept {
-        const Index released = released_.load(std::memory_order_relaxed);  // own variable
-        return static_cast<Distance>(arrived_ - released) > 0
-                   ? Positions::distance(released, arrived_)
-                   : 0;
+    /// Up to where messages have been let in.
+    [[nodiscard]] Index end() const noexcept { return admission_.end(); }
+
+    /// Messages up to `end` that have not been passed.
+    [[nodiscard]] std::size_t notPassed(Index end) const noexcept { return between(arrived_, end); }
+
+    /// Slots in use up to `end`, or fewer where messages were taken out of turn.
+    [[nodiscard]] std::size_t usedUpTo(Index end) const noexcept {
+        return between(released_.load(std::memory_order_relaxed), end);  // own variable
     }
+    [[nodiscard]] std::size_t usedByPassed() const noexcept { return usedUpTo(arrived_); }
 
     /// Whether the front of what has been counted is there still and has at least this priority.
     [[nodiscard]] bool isFrontAtLeast(Priority priority) const noexcept {
@@ -323,6 +326,11 @@ private:
 
     static constexpr Index after(Index position, std::size_t count) noexcept {
         return static_cast<Index>(position + static_cast<Index>(count * Positions::one));
+    }
+
+    /// None if `end` lies before `begin`.
+    static constexpr std::size_t between(Index begin, Index end) noexcept {
+        return static_cast<Distance>(end - begin) > 0 ? Positions::distance(begin, end) : 0;
     }
 
     Atomic<Turn>& turnAt(Index position) noexcept {

@@ -45,9 +45,9 @@ public:
                 envelope.destroy();
             }
         };
-        for (Looks looks; store_.serve(ignore, drop, Traits::depth, false, looks) != 0;
-             looks = {}) {
-        }
+        do {
+            store_.begin();
+        } while (store_.serve(ignore, drop, Store::slots, false) != 0);
     }
 
     // ---- Publishers
@@ -96,7 +96,6 @@ public:
             return 0;
         }
         Consuming consuming(*this);
-        Looks& looks = consuming.looks;
         std::size_t count = 0;
         const auto arrived = [this](Envelope& envelope) noexcept { stampIfOpen(envelope); };
         const auto handleIfBuilt = [&](Envelope& envelope) {
@@ -111,7 +110,7 @@ public:
             const RoomMade room{room_};
             const std::size_t wanted = std::min(step, most - count);
             const std::size_t served =
-                store_.serve(arrived, handleIfBuilt, wanted, time_.mayFindOpen(), looks);
+                store_.serve(arrived, handleIfBuilt, wanted, time_.mayFindOpen());
             if (served < wanted) {
                 break;
             }
@@ -390,9 +389,10 @@ private:
     struct Consuming {
         explicit Consuming(BusCore& b) noexcept : bus(b), role(b.consumerRole_, oneConsumer) {
             bus.consumer_.begin();
+            bus.store_.begin();
         }
         ~Consuming() {
-            bus.sawUsed(looks.used);
+            bus.sawUsed(bus.store_.mostUsed());
             bus.endHarvest(served);
             bus.consumer_.end();
         }
@@ -402,10 +402,9 @@ private:
         BusCore& bus;
         typename RoleCheck::Scope role;
         std::size_t served = 0;  ///< slots, with messages or without
-        Looks looks;
     };
 
-    void endChunk(std::size_t served) noexcept {
+    [[gnu::noinline]] void endChunk(std::size_t served) noexcept {
         time_.settle(served, accounts());
         tellPressure();
     }

@@ -51,7 +51,7 @@ public:
     /// Calls arrived(envelope) and handle(envelope) for each message that is there, at most `max`.
     /// Returns how many.
     template <class Arrived, class Handle>
-    std::size_t serve(const Arrived& arrived, const Handle& handle, std::size_t max, bool, Looks&) {
+    std::size_t serve(const Arrived& arrived, const Handle& handle, std::size_t max, bool) {
         return ring_.consume(
             [&](Envelope& envelope) {
                 arrived(envelope);
@@ -59,6 +59,9 @@ public:
             },
             max);
     }
+
+    void begin() noexcept {}
+    [[nodiscard]] std::size_t mostUsed() const noexcept { return 0; }
 
     [[nodiscard]] bool hasMessage() noexcept { return ring_.hasArrival(); }
 

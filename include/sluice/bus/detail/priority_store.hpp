@@ -5,6 +5,7 @@
 #include <sluice/bus/detail/arrival_ring.hpp>
 #include <sluice/bus/detail/gates.hpp>
 #include <sluice/bus/detail/limits.hpp>
+#include <sluice/bus/detail/lookout.hpp>
 #include <sluice/bus/detail/published.hpp>
 #include <sluice/bus/detail/service.hpp>
 #include <sluice/bus/detail/slot_list.hpp>
@@ -32,6 +33,7 @@ class PriorityStore {
     using Gates = detail::Gates<Envelope, Traits>;
     using Slot = typename Gates::Slot;
     using List = SlotList<Gates::slots>;
+    using Lookout = detail::Lookout<Gates, Traits>;
     using Urgent = UrgentCount<Traits, Gates::slots>;
 
 public:
@@ -65,8 +67,7 @@ public:
             if (!turn.isMine()) {
                 return false;
             }
-            Looks looks;
-            sortArrivals([](Envelope&) noexcept {}, looks);
+            sortArrivals([](Envelope&) noexcept {});
             // A slot that others keep above the limit, or that cannot come back, makes no room.
             if (!held_.isEmpty() || !gates_.shared().canRelease() ||
                 gates_.shared().used() > limitOf<Traits>(priority)) {
@@ -90,25 +91,32 @@ public:
 
     // ---- The consumer
 
+    /// Begins a harvest, which may take several calls of serve().
+    void begin() noexcept {
+        const Turn turn(lock_);
+        lookout_.begin(knowsMessage());
+    }
+
     /// Hands messages, at most `max`, to handle(envelope), each when it is its turn, and gives its
     /// slot back. Returns how many: fewer than `max` when there are no more. It looks for arrivals
-    /// when it runs out of what it knows, until it has come to the end of all gates one after the
-    /// other: who looks there again and again follows the publishers at their heels, and takes the
-    /// lines away that they are writing. Besides it looks whenever what has arrived matters for the
-    /// order, or is to be found at once. Calls arrived(envelope) for what it finds, if fill() has
-    /// asked for it.
+    /// when it runs out of what it knows, until the harvest is at its end. Besides it looks
+    /// whenever what has arrived matters for the order, or is to be found at once. Calls
+    /// arrived(envelope) for what it finds, if fill() has asked for it.
     template <class Arrived, class Handle>
     std::size_t serve(const Arrived& arrived, const Handle& handle, std::size_t max,
-                      bool isToFindAll, Looks& looks) {
-        const FindRest<Arrived> rest{*this, arrived, looks, isToFindAll};
-        sortIfOvertaken(arrived, looks);
+                      bool isToFindAll) {
+        const FindRest<Arrived> rest{*this, arrived, isToFindAll};
+        sortIfOvertaken(arrived);
         std::size_t count = 0;
-        for (Slot slot = 0; count < max && choose(slot, arrived, looks); ++count) {
-            const Served served{*this, slot, looks};
+        for (Slot slot = 0; count < max && choose(slot, arrived); ++count) {
+            const Served served{*this, slot};
             handle(gates_[slot]);
         }
         return count;
     }
+
+    /// The most messages that this harvest has seen at a gate at once.
+    [[nodiscard]] std::size_t mostUsed() const noexcept { return lookout_.mostUsed(); }
 
     /// Whether serve() would find a message.
     [[nodiscard]] bool hasMessage() noexcept {
@@ -135,11 +143,6 @@ private:
     /// So many messages of low priority are served before the consumer looks whether one of medium
     /// priority has come. Each look may take the line away that a publisher is writing.
     static constexpr unsigned patience = 16;
-
-    /// Arrivals that are counted at a time, so that their slots are still near when they are
-    /// passed.
-    static constexpr std::size_t batch = std::min<std::size_t>(
-        {64, Traits::depth, Traits::lanes == 0 ? Traits::depth : Traits::laneDepth});
 
     static constexpr bool isShared = canDrop<Traits>();
     using Lock = BasicSpinLock<typename Traits::Platform>;
@@ -239,10 +242,12 @@ private:
     struct Served {
         PriorityStore& store;
         Slot slot;
-        Looks& looks;
         ~Served() {
             const Turn turn(store.lock_);
-            store.lookOn(looks);
+            if constexpr (Traits::statistics) {
+                // The accounts are to know how many there were before the first one goes.
+                (void)store.lookout_.hasCounted();
+            }
             store.giveBack(slot);
         }
     };
@@ -252,12 +257,13 @@ private:
     struct FindRest {
         PriorityStore& store;
         const Arrived& arrived;
-        Looks& looks;
         bool isDue;
         ~FindRest() {
-            if (isDue && (store.counted_ != 0 || looks.ends < store.gates_.count())) {
+            if (isDue) {
                 const Turn turn(store.lock_);
-                store.sortArrivals(arrived, looks);
+                if (!store.lookout_.isAtEnd()) {
+                    store.sortArrivals(arrived);
+                }
             }
         }
     };
@@ -269,39 +275,38 @@ private:
 
     /// What it knows may be overtaken by arrivals that nobody announces.
     template <class Arrived>
-    void sortIfOvertaken(const Arrived& arrived, Looks& looks) {
+    void sortIfOvertaken(const Arrived& arrived) {
         const Turn turn(lock_);
-        noteLeft(looks);
         if (!held_.isEmpty() || !listOf(Priority::low).isEmpty() ||
             (Traits::service != Service::strict && knowsMessage())) {
-            sortArrivals(arrived, looks);
+            sortArrivals(arrived);
         }
     }
 
     /// Whose turn it is, by what it knows, else by what has arrived.
     template <class Arrived>
-    [[gnu::always_inline]] bool choose(Slot& slot, const Arrived& arrived, Looks& looks) {
+    [[gnu::always_inline]] bool choose(Slot& slot, const Arrived& arrived) {
         const Turn turn(lock_);
         if (__builtin_expect(urgent_.isPending(), 0)) {
-            fetchUrgent(arrived, looks);
+            fetchUrgent(arrived);
         }
         if (service_.isRoundOver(lists_) && knowsMessage()) {
-            sortArrivals(arrived, looks);  // those of the others that have come in this round
+            sortArrivals(arrived);  // those of the others that have come in this round
         }
         Priority priority = Priority::medium;
         bool found = service_.pick(lists_, priority);
         if (!found) {
-            if (!hasCounted(looks)) {
+            if (!lookout_.hasCounted()) {
                 return false;
             }
             if (takeFront(slot, arrived)) {
                 return true;
             }
-            sortArrivals(arrived, looks);
+            sortArrivals(arrived);
             found = service_.pick(lists_, priority);
         } else if (priority == Priority::low && ++lowSinceLook_ == patience) {
             lowSinceLook_ = 0;
-            sortArrivals(arrived, looks);
+            sortArrivals(arrived);
             found = service_.pick(lists_, priority);
         }
         if (found) {
@@ -311,48 +316,20 @@ private:
         return found;
     }
 
-    /// Whether there are arrivals at the gate that it is at. It goes from gate to gate, and looks
-    /// for one first: the next slot may be in the hands of a publisher, and to ask for its line
-    /// takes as long as the message took to come.
-    bool hasCounted(Looks& looks) noexcept {
-        while (counted_ == 0 && looks.ends < gates_.count()) {
-            if (isToMoveOn_) {
-                gate_ = gate_ + 1 < gates_.count() ? gate_ + 1 : 0;
-            }
-            counted_ = gates_.at(gate_, [&](auto& ring) {
-                const std::size_t count = ring.countArrived(sight_);
-                noteUsed(ring, count, looks);
-                return count;
-            });
-            const bool wasProbe = sight_ == 1;
-            const bool isEnd = counted_ != sight_;
-            looks.ends = isEnd ? looks.ends + 1 : 0;
-            isToMoveOn_ = isEnd || !wasProbe;
-            sight_ = isEnd ? 1 : batch;
-        }
-        return counted_ != 0;
-    }
-
-    /// The accounts are to know how many were there before the first one goes.
-    void lookOn(Looks& looks) noexcept {
-        if constexpr (Traits::statistics) {
-            (void)hasCounted(looks);
-        }
-    }
-
     /// Takes the front of the arrivals, if nothing behind it may overtake it unannounced.
     template <class Arrived>
     bool takeFront(Slot& slot, const Arrived& arrived) {
         if constexpr (Traits::service != Service::strict) {
             return false;
         }
-        return gates_.at(gate_, [&](auto& ring) {
+        const std::size_t gate = lookout_.gate();
+        return gates_.at(gate, [&](auto& ring) {
             if (!ring.isFrontAtLeast(Priority::medium)) {
                 return false;
             }
-            --counted_;
+            lookout_.notePassed(gate, 1);
             (void)ring.passFront([&](auto front, Arrival arrival) {
-                slot = Gates::numberOf(gate_, front);
+                slot = Gates::numberOf(gate, front);
                 note(slot, arrival, arrived);
             });
             return true;
@@ -360,8 +337,8 @@ private:
     }
 
     template <class Arrived>
-    [[gnu::noinline]] void fetchUrgent(const Arrived& arrived, Looks& looks) {
-        sortArrivals(arrived, looks);
+    [[gnu::noinline]] void fetchUrgent(const Arrived& arrived) {
+        sortArrivals(arrived);
         if (urgent_.isPending()) {
             // In a lane no publisher bars the way to another one's message.
             gates_.shared().takeUrgent(sorter(0, arrived));
@@ -389,54 +366,25 @@ private:
     }
 
     template <class Arrived>
-    void sortArrivals(const Arrived& arrived, Looks& looks) {
+    [[gnu::noinline]] void sortArrivals(const Arrived& arrived) {
         for (std::size_t gate = 0; gate != gates_.count(); ++gate) {
-            gates_.at(gate, [&](auto& ring) {
-                sortGate(ring, sorter(gate, arrived));
-                noteUsed(ring, 0, looks);
-            });
+            gates_.at(gate, [&](auto& ring) { sortGate(ring, sorter(gate, arrived)); });
         }
-        counted_ = 0;
+        lookout_.noteAllPassed();
         giveBackHeld();
     }
 
     template <class Ring, class Sorter>
     void sortGate(Ring& ring, const Sorter& sorter) {
-        bool isMore = true;
-        for (std::size_t left = Ring::depth; isMore && left != 0;) {
-            const std::size_t most = std::min(left, batch);
-            const std::size_t count = ring.countArrived(most);
+        const auto end = ring.end();
+        lookout_.noteUsed(ring.usedUpTo(end));
+        for (bool isMore = true; isMore;) {
+            const std::size_t most = std::min(ring.notPassed(end), Lookout::batch);
+            const std::size_t count = most == 0 ? 0 : ring.countArrived(most);
             for (std::size_t i = 0; i < count; ++i) {
-                left -= ring.passFront(sorter) ? 1 : 0;
+                (void)ring.passFront(sorter);
             }
-            isMore = count == most;
-        }
-    }
-
-    /// What the last harvest has left will be served without a look: before the first one goes the
-    /// accounts are to know how many more have come since.
-    void noteLeft(Looks& looks) const noexcept {
-        if constexpr (Traits::statistics) {
-            if (!looks.isBegun && (counted_ != 0 || knowsMessage())) {
-                for (std::size_t gate = 0; gate != gates_.count(); ++gate) {
-                    looks.used = std::max(looks.used, used(gate));
-                }
-            }
-            looks.isBegun = true;
-        }
-    }
-
-    /// After a look. When there is more than it could see, it asks for all, once in a harvest and
-    /// gate: that takes a line away from publishers.
-    template <class Ring>
-    void noteUsed(const Ring& ring, std::size_t counted, Looks& looks) const noexcept {
-        if constexpr (Traits::statistics) {
-            std::size_t used = ring.usedByPassed() + counted;
-            if (counted == batch && looks.backlogs < gates_.count()) {
-                ++looks.backlogs;
-                used = ring.used();
-            }
-            looks.used = std::max(looks.used, used);
+            isMore = count != 0 && count == most;
         }
     }
 
@@ -451,20 +399,21 @@ private:
     }
 
     /// Passes what was taken out of turn at the front.
-    void passTaken() noexcept {
-        const std::size_t passed = gates_.shared().passTaken();
-        counted_ -= gate_ == 0 ? std::min(counted_, passed) : 0;
-    }
+    void passTaken() noexcept { lookout_.notePassed(0, gates_.shared().passTaken()); }
 
     void giveBack(Slot slot) noexcept {
         // Those of lanes can always go back: so what is held is all of one gate, in order.
         const bool mustWait = !held_.isEmpty() && slot < Traits::depth;
         if (__builtin_expect(mustWait || !giveBackAtOnce(slot), 0)) {
-            held_.pushBack(links_, slot);
-            // Its own place may be the one that they waited for, with those behind it.
-            passTaken();
-            giveBackHeld();
+            hold(slot);
         }
+    }
+
+    [[gnu::noinline]] void hold(Slot slot) noexcept {
+        held_.pushBack(links_, slot);
+        // Its own place may be the one that they waited for, with those behind it.
+        passTaken();
+        giveBackHeld();
     }
 
     List& listOf(Priority priority) noexcept { return lists_[place(priority)]; }
@@ -477,11 +426,8 @@ private:
     ServiceFor<Traits> service_;
     std::array<List, priorityCount> lists_;
     unsigned lowSinceLook_ = 0;
-    std::size_t counted_ = 0;  ///< arrivals at `gate_` that are known of and have not been passed
-    std::size_t sight_ = 1;    ///< how many the next look is for
-    std::size_t gate_ = 0;
-    bool isToMoveOn_ = false;  ///< before the next look
-    List held_;                ///< slots that could not be given back yet
+    Lookout lookout_{gates_};
+    List held_;  ///< slots that could not be given back yet
     SlotLinks<Gates::slots> links_;
 };
 

@@ -14,12 +14,4 @@ struct Published {
     std::size_t usedAtMost;
 };
 
-/// What the looks of a harvest have come to.
-struct Looks {
-    std::size_t ends = 0;      ///< of gates, found one after the other
-    std::size_t used = 0;      ///< the most messages that were seen at a gate
-    std::size_t backlogs = 0;  ///< that were asked for in full: of each gate one before the second
-    bool isBegun = false;
-};
-
 }  // namespace sluice::detail

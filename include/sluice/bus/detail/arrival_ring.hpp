@@ -97,7 +97,7 @@ public:
     // ---- Publishers
 
     /// Admits as many messages, at most `count`, as the limit leaves room for. Each must be filled.
-    Claim claim(std::size_t limit, std::size_t count = 1) noexcept {
+    [[gnu::always_inline]] Claim claim(std::size_t limit, std::size_t count = 1) noexcept {
         Index position = admission_.next();
         for (;;) {
             if (Positions::isMarked(position)) {
@@ -125,8 +125,10 @@ public:
         return slotOf(turnAt(after(claim.position, i)).load(std::memory_order_relaxed));
     }
 
-    /// Asks for the lines of a slot that will be claimed soon.
-    void askForSoonClaimed(const Claim& claim) const noexcept {
+    /// Asks for the lines of the claimed slot, all at once, which a consumer that waits for the
+    /// message may have taken; and for those of a slot that will be claimed soon.
+    void askForLines(const Claim& claim) const noexcept {
+        prefetchEndsForWrite(slots_[slot(claim, 0)]);
         prefetchEndsForWrite(slots_[slot(claim, lookAhead)]);
     }
 
@@ -182,7 +184,7 @@ public:
     [[nodiscard]] std::size_t usedByPassed() const noexcept { return usedUpTo(arrived_); }
 
     /// Whether the front of what has been counted is there still and has at least this priority.
-    [[nodiscard]] bool isFrontAtLeast(Priority priority) const noexcept {
+    [[nodiscard]] [[gnu::always_inline]] bool isFrontAtLeast(Priority priority) const noexcept {
         const Turn turn = turnAt(arrived_).load(std::memory_order_relaxed);  // own variable
         // Relaxed: passFront() loads the mark again.
         const Mark mark = slots_[slotOf(turn)].mark.load(std::memory_order_relaxed);
@@ -192,7 +194,7 @@ public:
     /// Passes the front of what has been counted, and calls arrived(slot, arrival). False when the
     /// message there was taken out of turn.
     template <class Arrived>
-    bool passFront(Arrived&& arrived) {
+    [[gnu::always_inline]] bool passFront(Arrived&& arrived) {
         const Index position = std::exchange(arrived_, Positions::next(arrived_));
         const Turn turn = turnAt(position).load(std::memory_order_relaxed);  // own variable
         const Slot slot = slotOf(turn);
@@ -245,7 +247,7 @@ public:
 
     /// Gives a slot back. False when that must wait, as the publisher that is to tell about the
     /// place has been stopped.
-    bool release(Slot slot) noexcept {
+    [[gnu::always_inline]] bool release(Slot slot) noexcept {
         const Index position = released_.load(std::memory_order_relaxed);  // own variable
         if (!hasPlaceAfter(position)) {
             return false;
@@ -320,7 +322,7 @@ private:
     static constexpr bool isFilledFor(Mark mark, Index position) noexcept {
         return (mark & ~arrivalMask) == filledFor(position, {Priority::low, false});
     }
-    static constexpr Arrival arrivalOf(Mark mark) noexcept {
+    [[gnu::always_inline]] static constexpr Arrival arrivalOf(Mark mark) noexcept {
         return {static_cast<Priority>(mark >> priorityShift & 3U), (mark & toBeSeen) != 0};
     }
 

@@ -65,7 +65,7 @@ public:
         // Without priorities: the one that the books know.
         const Priority priority = Traits::priorities ? options.priority : Priority::medium;
         Publication publication{*this, gate, type, priority};
-        const auto fill = [&](Envelope& envelope) {
+        const auto fill = [&](Envelope & envelope) __attribute__((always_inline)) {
             build(envelope);
             describe(envelope, options);
             ++publication.built;
@@ -98,7 +98,7 @@ public:
         Consuming consuming(*this);
         std::size_t count = 0;
         const auto arrived = [this](Envelope& envelope) noexcept { stampIfOpen(envelope); };
-        const auto handleIfBuilt = [&](Envelope& envelope) {
+        const auto handleIfBuilt = [&](Envelope & envelope) __attribute__((always_inline)) {
             ++consuming.served;  // before it is handled: the handler may throw
             if (envelope.isBuilt()) {
                 ++count;
@@ -123,7 +123,7 @@ public:
     }
 
     /// A message has been handled, with so many failures.
-    void endDelivery(Envelope& envelope, std::uint64_t failures) noexcept {
+    [[gnu::always_inline]] void endDelivery(Envelope& envelope, std::uint64_t failures) noexcept {
         this->delivered(envelope.typeIndex(), priorityOf(envelope), failures);
         if constexpr (Traits::timeStamp != TimeStamp::none) {
             time_.handled(envelope.timeStamp, priorityOf(envelope), accounts());
@@ -352,7 +352,7 @@ private:
 
     /// After a publication. `usedAtMost` tells cheaply, and nearly always, that there is nothing to
     /// note.
-    void noteRise(std::size_t gate, std::size_t usedAtMost) noexcept {
+    [[gnu::always_inline]] void noteRise(std::size_t gate, std::size_t usedAtMost) noexcept {
         if constexpr (Traits::statistics) {
             if (usedAtMost > this->highWater() + slack(gate)) {
                 usedAtMost = store_.refreshUsed(gate);

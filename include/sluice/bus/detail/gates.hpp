@@ -55,7 +55,7 @@ public:
 
     /// f(ring, number of the slot in it).
     template <class F>
-    decltype(auto) atSlot(Slot slot, F&& f) {
+    [[gnu::always_inline]] decltype(auto) atSlot(Slot slot, F&& f) {
         if constexpr (lanes != 0) {
             if (slot >= Traits::depth) {
                 const std::size_t n = slot - Traits::depth;
@@ -66,7 +66,9 @@ public:
     }
 
     [[nodiscard]] Envelope& operator[](Slot slot) noexcept {
-        return atSlot(slot, [](auto& ring, auto number) -> Envelope& { return ring[number]; });
+        return atSlot(
+            slot, [](auto& ring, auto number) __attribute__((always_inline))->Envelope &
+                      { return ring[number]; });
     }
 
     [[nodiscard]] Shared& shared() noexcept { return shared_; }
@@ -117,7 +119,7 @@ public:
 
 private:
     template <class Self, class F>
-    static decltype(auto) atGateOf(Self& self, std::size_t gate, F& f) {
+    [[gnu::always_inline]] static decltype(auto) atGateOf(Self& self, std::size_t gate, F& f) {
         if constexpr (lanes != 0) {
             if (gate != 0) {
                 return f(self.lanes_[gate - 1]);

@@ -52,8 +52,10 @@ public:
     /// is found.
     template <class Fill>
     Published publish(std::size_t gate, Priority priority, std::size_t count, Fill&& fill) {
-        return gates_.at(gate,
-                         [&](auto& ring) { return publishThrough(ring, priority, count, fill); });
+        return gates_.at(
+            gate, [&](auto& ring) __attribute__((always_inline)) {
+                return publishThrough(ring, priority, count, fill);
+            });
     }
 
     /// Takes the oldest message of this priority for which isMeant(envelope) holds out, and hands
@@ -175,7 +177,8 @@ private:
     };
 
     template <class Ring, class Fill>
-    Published publishThrough(Ring& ring, Priority priority, std::size_t count, Fill& fill) {
+    [[gnu::always_inline]] Published publishThrough(Ring& ring, Priority priority,
+                                                    std::size_t count, Fill& fill) {
         // What is taken out of turn keeps its order from claim to claim, not within one.
         const std::size_t most = priority == Priority::high ? 1 : count;
         const typename Ring::Claim claim = ring.claim(limitOf<Traits>(priority, Ring::depth), most);
@@ -186,7 +189,7 @@ private:
                         : PublishResult::refused,
                     0, claim.used};
         }
-        ring.askForSoonClaimed(claim);
+        ring.askForLines(claim);
         for (Filling<Ring> filling(ring, urgent_, claim, priority); filling.isOpen();) {
             filling.next(fill(filling.envelope()));
         }
@@ -217,7 +220,7 @@ private:
         [[nodiscard]] bool isOpen() const noexcept { return done_ != claim_.count; }
         [[nodiscard]] Envelope& envelope() const noexcept { return ring_[slot_]; }
 
-        void next(bool isToBeSeen) noexcept {
+        [[gnu::always_inline]] void next(bool isToBeSeen) noexcept {
             if constexpr (Traits::ids) {
                 envelope().id = Ring::number(claim_, done_);
             }
@@ -242,7 +245,7 @@ private:
     struct Served {
         PriorityStore& store;
         Slot slot;
-        ~Served() {
+        [[gnu::always_inline]] ~Served() {
             const Turn turn(store.lock_);
             if constexpr (Traits::statistics) {
                 // The accounts are to know how many there were before the first one goes.
@@ -318,22 +321,24 @@ private:
 
     /// Takes the front of the arrivals, if nothing behind it may overtake it unannounced.
     template <class Arrived>
-    bool takeFront(Slot& slot, const Arrived& arrived) {
+    [[gnu::always_inline]] bool takeFront(Slot& slot, const Arrived& arrived) {
         if constexpr (Traits::service != Service::strict) {
             return false;
         }
         const std::size_t gate = lookout_.gate();
-        return gates_.at(gate, [&](auto& ring) {
-            if (!ring.isFrontAtLeast(Priority::medium)) {
-                return false;
-            }
-            lookout_.notePassed(gate, 1);
-            (void)ring.passFront([&](auto front, Arrival arrival) {
-                slot = Gates::numberOf(gate, front);
-                note(slot, arrival, arrived);
+        return gates_.at(
+            gate, [&](auto& ring) __attribute__((always_inline)) {
+                if (!ring.isFrontAtLeast(Priority::medium)) {
+                    return false;
+                }
+                lookout_.notePassed(gate, 1);
+                (void)ring.passFront([&](auto front, Arrival arrival)
+                                         __attribute__((always_inline)) {
+                                             slot = Gates::numberOf(gate, front);
+                                             note(slot, arrival, arrived);
+                                         });
+                return true;
             });
-            return true;
-        });
     }
 
     template <class Arrived>
@@ -347,7 +352,7 @@ private:
 
     /// Of what has been found.
     template <class Arrived>
-    void note(Slot slot, Arrival arrival, const Arrived& arrived) {
+    [[gnu::always_inline]] void note(Slot slot, Arrival arrival, const Arrived& arrived) {
         if (arrival.priority == Priority::high) {
             urgent_.noteFound();
         }
@@ -388,8 +393,10 @@ private:
         }
     }
 
-    bool giveBackAtOnce(Slot slot) noexcept {
-        return gates_.atSlot(slot, [](auto& ring, auto number) { return ring.release(number); });
+    [[gnu::always_inline]] bool giveBackAtOnce(Slot slot) noexcept {
+        return gates_.atSlot(
+            slot, [](auto& ring, auto number)
+                      __attribute__((always_inline)) { return ring.release(number); });
     }
 
     void giveBackHeld() noexcept {
@@ -401,7 +408,7 @@ private:
     /// Passes what was taken out of turn at the front.
     void passTaken() noexcept { lookout_.notePassed(0, gates_.shared().passTaken()); }
 
-    void giveBack(Slot slot) noexcept {
+    [[gnu::always_inline]] void giveBack(Slot slot) noexcept {
         // Those of lanes can always go back: so what is held is all of one gate, in order.
         const bool mustWait = !held_.isEmpty() && slot < Traits::depth;
         if (__builtin_expect(mustWait || !giveBackAtOnce(slot), 0)) {

@@ -118,7 +118,10 @@ public:
     }
 
     /// The most messages that this harvest has seen at a gate at once.
-    [[nodiscard]] std::size_t mostUsed() const noexcept { return lookout_.mostUsed(); }
+    [[nodiscard]] std::size_t mostUsed() noexcept {
+        const Turn turn(lock_);
+        return lookout_.mostUsed();
+    }
 
     /// Whether serve() would find a message.
     [[nodiscard]] bool hasMessage() noexcept {

@@ -274,6 +274,22 @@ TEST(BusHeaderTest, StampDoesNotWaitForHandlersThatThrow) {
 }
 #endif
 
+// To ask for no message is no look.
+TEST(BusHeaderTest, StampDoesNotWaitForAConsumerThatTakesNothing) {
+    Bus<TestMessages, HandTraits<TimeStamp::cached>> bus;
+    HandClock::time = 1000;
+    lookInVain(bus, 10);
+    const HandClock::rep before = HandClock::time;
+    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    for (int i = 0; i < 256; ++i) {
+        HandClock::time += 10;
+        ASSERT_EQ(bus.process(0), 0U);
+    }
+    const std::vector<HandClock::rep> stamps = takeStamps(bus);
+    ASSERT_EQ(stamps.size(), 1U);
+    EXPECT_LE(stamps[0], before);
+}
+
 // Published after the consumer has looked, and before it reads the clock.
 TEST(BusHeaderTest, StampIsNotLaterThanThePublication) {
     Bus<TestMessages, HandTraits<TimeStamp::cached>> bus;

@@ -92,7 +92,7 @@ public:
     std::size_t harvest(std::size_t max, Handle&& handle) {
         SLUICE_ASSERT(!consumer_.isHere(),
                       "a handler consumes from its own bus: let it return, and consume then");
-        if (consumer_.isHere()) {
+        if (consumer_.isHere() || max == 0) {  // that would pass for a look in vain
             return 0;
         }
         Consuming consuming(*this);

@@ -161,6 +161,29 @@ TEST(BusStatisticsTest, HighWaterIsExactAlsoWhenTheConsumerLeavesSomething) {
     }
 }
 
+/// What it does, another one does in the middle of its publication.
+struct Interrupted {
+    template <class F>
+    explicit Interrupted(const F& f) {
+        f();
+    }
+};
+
+// Urgent messages go by a publisher that was stopped, one after the other.
+TEST(BusStatisticsTest, HighWaterCountsNoneThatHaveBeenTakenOutOfTurn) {
+    Bus<Messages<Sample, Interrupted>, DeepTraits<10>> bus;
+    const auto ignore = [](const auto&) {};
+    const auto overtake = [&] {
+        for (int i = 0; i < 12; ++i) {
+            ASSERT_EQ(bus.publish(Sample{i}, Priority::high), PublishResult::ok);
+            ASSERT_EQ(bus.processWith(ignore), 1U);
+        }
+    };
+    ASSERT_EQ(bus.emplace<Interrupted>(overtake), PublishResult::ok);
+    EXPECT_EQ(bus.processWith(ignore), 1U);
+    EXPECT_EQ(bus.statistics().highWater, 2U);
+}
+
 struct WideLanes : DeepTraits<4096> {
     static constexpr std::size_t lanes = 2;
     static constexpr std::size_t laneDepth = 4096;

@@ -181,7 +181,10 @@ public:
     [[nodiscard]] std::size_t usedUpTo(Index end) const noexcept {
         return between(released_.load(std::memory_order_relaxed), end);  // own variable
     }
-    [[nodiscard]] std::size_t usedByPassed() const noexcept { return usedUpTo(arrived_); }
+    /// The same up to the end of what has been counted, so many.
+    [[nodiscard]] std::size_t usedUpToCounted(std::size_t counted) const noexcept {
+        return usedUpTo(after(arrived_, counted));
+    }
 
     /// Whether the front of what has been counted is there still and has at least this priority.
     [[nodiscard]] [[gnu::always_inline]] bool isFrontAtLeast(Priority priority) const noexcept {

@@ -87,7 +87,7 @@ private:
                                      ? std::min(sights[stage_], ring.notPassed(horizons_[gate_]))
                                      : sights[stage_];
         counted_ = most == 0 ? 0 : ring.countArrived(most);
-        noteUsed(ring.usedByPassed() + counted_);
+        noteUsed(ring.usedUpToCounted(counted_));
         const bool isEnd = counted_ != sights[stage_];
         ends_ = isEnd ? ends_ + 1 : 0;
         isToMoveOn_ = isEnd || stage_ == dense;

@@ -177,7 +177,8 @@ public:
     // ---- The consumer
 
     /// Hands the messages that are there, at most `max`, to their handlers. Returns how many: never
-    /// more than there are slots. What comes while it works may be left to the next call.
+    /// more than there are slots. What comes while it works may be left to the next call, or be
+    /// among them: then what it overtakes, if the bus was full, is left.
     std::size_t process(std::size_t max = unlimited) {
         return core_.harvest(max, [this](Envelope& envelope) { dispatch(envelope); });
     }

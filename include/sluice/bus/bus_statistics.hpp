@@ -75,8 +75,9 @@ struct BusStatistics {
     std::array<std::array<MessageCounts, priorityCount>, TypeCount> counts;
     std::array<QueueTimes, priorityCount> times;
     /// The most messages that were in the bus at once, or in one of its lanes. Exact for what was
-    /// reached while nobody consumed; what is reached while slots come back may be missed by a 64th
-    /// of the depth, and by what publishAll() let in at once.
+    /// reached while nobody consumed; what is reached while slots come back, or behind a publisher
+    /// that was stopped in the middle, may be missed by a 64th of the depth, and by what
+    /// publishAll() let in at once.
     std::size_t highWater = 0;
 
     [[nodiscard]] MessageCounts of(std::size_t typeIndex, Priority priority) const noexcept {

@@ -169,6 +169,18 @@ TEST(BusProducerTest, FloodThroughOneGateDoesNotStarveAnother) {
     }
 }
 
+// The bound that the documentation tells.
+TEST(BusProducerTest, ConsumerStaysAtAGateForNineMessagesAnd64More) {
+    const auto bus = std::make_unique<Bus<TestMessages, DeepLanes>>();
+    auto flood = bus->producer();
+    auto quiet = bus->producer();
+    PublishResult result = PublishResult::ok;
+    ASSERT_GT(fillUp(flood, Priority::medium, result), 73U);
+    ASSERT_EQ(quiet.publish(Sample{1}), PublishResult::ok);
+    const std::vector<int> values = takeSamples(*bus);
+    EXPECT_LE(std::find(values.begin(), values.end(), 1) - values.begin(), 73);
+}
+
 TEST(BusProducerTest, WeightsHoldWhicheverWayMessagesCame) {
     Bus<TestMessages, Weighted> bus;
     auto producer = bus.producer();

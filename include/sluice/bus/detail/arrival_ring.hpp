@@ -35,9 +35,10 @@ struct Arrival {
 /// Of messages of high priority the consumer hears by a count as well: see UrgentCount. If a
 /// publisher that was stopped in the middle bars the way to one, the consumer takes it out of turn.
 ///
-/// Who may call what: claim, fill and refreshUsed by publishers, with Producers::one by one thread
-/// at a time; countArrived, isFrontAtLeast, passFront, passTaken, takeUrgent, hasArrival,
-/// canRelease and release by the consumer; the rest by anybody.
+/// Who may call what: claim, slot, askForLines, fill and refreshUsed by publishers, with
+/// Producers::one by one thread at a time; countArrived, notPassed, usedUpTo, usedUpToCounted,
+/// isFrontAtLeast, passFront, passTaken, takeUrgent, hasArrival, canRelease and release by the
+/// consumer; the rest by anybody.
 ///
 /// Progress: publishing is lock-free: a failed compare-exchange means that another claim got
 /// through; with Producers::one it is wait-free. A publisher that is stopped between claim and fill
@@ -236,7 +237,7 @@ public:
             const Mark mark = slots_[slot].mark.load(std::memory_order_acquire);  // E1 publish
             if ((turn & taken) == 0 && isFilledFor(mark, position) &&
                 arrivalOf(mark).priority == Priority::high) {
-                // Relaxed: its publisher, who alone has read this turn, is done with it.
+                // Relaxed: its publisher is done with it; others read it for a hint alone.
                 turnAt(position).store(turn | taken, std::memory_order_relaxed);
                 arrived(slot, arrivalOf(mark));
             }

@@ -73,7 +73,7 @@ private:
             if (isToMoveOn_) {
                 gate_ = gate_ + 1 < gateCount_ ? gate_ + 1 : 0;
             }
-            gates_.at(gate_, [this](const auto& ring) { countAt(ring); });
+            gates_.at(gate_, [&](const auto& ring) { countAt(ring); });
         }
         return counted_ != 0;
     }

@@ -157,9 +157,6 @@ public:
     /// The text, valid until this object changes. NULs that came from a std::string_view are part
     /// of it; readers of c_str() stop at the first one.
     [[nodiscard]] constexpr std::string_view view() const noexcept {
-        if (size_ > N) {
-            __builtin_unreachable();  // or g++ warns of copies that would be longer
-        }
         return std::string_view(data_, size_);
     }
     constexpr operator std::string_view() const noexcept { return view(); }

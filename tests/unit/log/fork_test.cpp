@@ -89,16 +89,20 @@ TEST_F(LogFork, WhileThreadsLog) {
     logger.set_pattern("%v");
     std::atomic<bool> isOver{false};
     std::atomic<int> logged{0};
+    std::atomic<int> begun{0};
     std::vector<std::thread> threads;
     for (int t = 0; t < 3; ++t) {
         threads.emplace_back([&, t] {
             for (int i = 0; !isOver; ++i) {
                 logger.info("thread {} {}", t, i);
                 ++logged;
+                begun += i == 0 ? 1 : 0;
                 std::this_thread::yield();
             }
         });
     }
+    // A thread's first record makes its lane, from an allocator that the child has as it then is.
+    test::awaitThat([&] { return begun == 3; });
     for (int i = 0; i < 10; ++i) {
         const int before = logged;
         while (logged < before + 100) {

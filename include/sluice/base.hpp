@@ -17,4 +17,5 @@
 #include <sluice/base/setup_error.hpp>
 #include <sluice/base/single_core_platform.hpp>
 #include <sluice/base/spin_lock.hpp>
+#include <sluice/base/store_max.hpp>
 #include <sluice/base/thread_table.hpp>

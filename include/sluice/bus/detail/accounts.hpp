@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sluice/base/cache_line.hpp>
+#include <sluice/base/store_max.hpp>
 #include <sluice/bus/bus_statistics.hpp>
 #include <sluice/bus/detail/limits.hpp>
 #include <sluice/bus/detail/tally_board.hpp>
@@ -37,13 +38,7 @@ public:
     }
 
     /// To be called with the messages in the bus.
-    void sawUsed(std::size_t used) noexcept {
-        std::size_t seen = highWater_.load(std::memory_order_relaxed);
-        while (used > seen &&
-               !highWater_.compare_exchange_weak(seen, used, std::memory_order_relaxed,
-                                                 std::memory_order_relaxed)) {
-        }
-    }
+    void sawUsed(std::size_t used) noexcept { storeMax(highWater_, used); }
     [[nodiscard]] std::size_t highWater() const noexcept {
         return highWater_.load(std::memory_order_relaxed);
     }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sluice/base/store_max.hpp>
 #include <sluice/bus/bus_traits.hpp>
 #include <sluice/bus/detail/arrival_ring.hpp>
 #include <sluice/bus/detail/slot_list.hpp>
@@ -82,7 +83,7 @@ public:
             bool isTaken = false;
             if (isTaken_[i].compare_exchange_strong(isTaken, true, std::memory_order_acquire,
                                                     std::memory_order_relaxed)) {  // E1 lane
-                noteUse(i + 1);
+                storeMax(used_, i + 1);
                 return i + 1;
             }
         }
@@ -126,13 +127,6 @@ private:
             }
         }
         return f(self.shared_);
-    }
-
-    void noteUse(std::size_t lane) noexcept {
-        std::size_t used = used_.load(std::memory_order_relaxed);
-        while (used < lane && !used_.compare_exchange_weak(used, lane, std::memory_order_relaxed,
-                                                           std::memory_order_relaxed)) {
-        }
     }
 
     Shared shared_;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sluice/base/assert.hpp>
+#include <sluice/base/store_max.hpp>
 #include <sluice/memory/detail/magazine.hpp>
 
 #include <algorithm>
@@ -225,11 +226,7 @@ private:
 
     void countOutside(std::size_t blocks) noexcept {
         const std::size_t outside = outside_.fetch_add(blocks, std::memory_order_relaxed) + blocks;
-        std::size_t most = highWater_.load(std::memory_order_relaxed);
-        while (outside > most &&
-               !highWater_.compare_exchange_weak(most, outside, std::memory_order_relaxed,
-                                                 std::memory_order_relaxed)) {
-        }
+        storeMax(highWater_, outside);
     }
 
     // Magazines that were withdrawn are linked by `next`.

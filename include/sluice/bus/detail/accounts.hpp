@@ -4,9 +4,11 @@
 #include <sluice/base/store_max.hpp>
 #include <sluice/bus/bus_statistics.hpp>
 #include <sluice/bus/detail/limits.hpp>
+#include <sluice/bus/detail/own_number.hpp>
 #include <sluice/bus/detail/tally_board.hpp>
 #include <sluice/bus/publish_result.hpp>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -59,8 +61,8 @@ public:
                 std::chrono::nanoseconds max) noexcept {
         Times& times = times_[place(priority)];
         times.count.add(count);
-        times.sum.add(notNegative(sum));
-        times.max.raiseTo(notNegative(max));
+        times.sum.set(times.sum.get() + notNegative(sum));
+        times.max.set(std::max(times.max.get(), notNegative(max)));
     }
 
     // ---- Anybody
@@ -89,8 +91,8 @@ private:
     };
     struct Times {
         Count count;
-        Count sum;
-        Count max;
+        OwnNumber<Platform> sum;  // in nanoseconds, of which there are 4 billion in 4 seconds
+        OwnNumber<Platform> max;
     };
 
     /// A stamp may have been taken by another thread, a moment after this one looked.

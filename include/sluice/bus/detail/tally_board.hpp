@@ -26,11 +26,6 @@ public:
         const CountWord count = count_.load(std::memory_order_relaxed);
         count_.store(static_cast<CountWord>(count + n), std::memory_order_relaxed);
     }
-    void raiseTo(std::uint64_t n) noexcept {
-        if (n > count_.load(std::memory_order_relaxed)) {
-            count_.store(static_cast<CountWord>(n), std::memory_order_relaxed);
-        }
-    }
     [[nodiscard]] std::uint64_t get() const noexcept {
         return count_.load(std::memory_order_relaxed);
     }

@@ -192,6 +192,7 @@ private:
                         : PublishResult::refused,
                     0, claim.used};
         }
+        ring.askForLines(claim);
         for (Filling<Ring> filling(ring, urgent_, claim, priority); filling.isOpen();) {
             filling.next(fill(filling.envelope()));
         }
@@ -209,9 +210,7 @@ private:
               urgent_(urgent),
               claim_(claim),
               priority_(priority),
-              slot_(ring.slot(claim, 0)) {
-            ring.askForLines(claim, slot_);
-        }
+              slot_(ring.slot(claim, 0)) {}
         Filling(const Filling&) = delete;
         Filling& operator=(const Filling&) = delete;
         ~Filling() {

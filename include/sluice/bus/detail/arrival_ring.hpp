@@ -126,12 +126,10 @@ public:
         return slotOf(turnAt(after(claim.position, i)).load(std::memory_order_relaxed));
     }
 
-    /// Asks for the lines of the claimed slot, all at once, which a consumer that waits for the
-    /// message may have taken; and for those of a slot that will be claimed soon. Measured: when the
-    /// claimed slot's place is then read once more, a lonely message comes sooner than when it is
-    /// kept (docs/decisions/bus.md).
-    void askForLines(const Claim& claim) const noexcept {
-        prefetchEndsForWrite(slots_[slot(claim, 0)]);
+    /// Asks for the lines of the first claimed slot, all at once, which a consumer that waits for
+    /// the message may have taken; and for those of a slot that will be claimed soon.
+    void askForLines(const Claim& claim, Slot claimed) const noexcept {
+        prefetchEndsForWrite(slots_[claimed]);
         prefetchEndsForWrite(slots_[slot(claim, lookAhead)]);
     }
 

@@ -192,7 +192,6 @@ private:
                         : PublishResult::refused,
                     0, claim.used};
         }
-        ring.askForLines(claim);
         for (Filling<Ring> filling(ring, urgent_, claim, priority); filling.isOpen();) {
             filling.next(fill(filling.envelope()));
         }
@@ -210,7 +209,9 @@ private:
               urgent_(urgent),
               claim_(claim),
               priority_(priority),
-              slot_(ring.slot(claim, 0)) {}
+              slot_(ring.slot(claim, 0)) {
+            ring.askForLines(claim, slot_);
+        }
         Filling(const Filling&) = delete;
         Filling& operator=(const Filling&) = delete;
         ~Filling() {

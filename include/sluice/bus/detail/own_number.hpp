@@ -27,6 +27,11 @@ private:
 ///
 /// Edges: E1 value: halves written, version release .. version acquire, halves read. E2 reuse: half
 /// acquire .. half release: who has read a later half sees that the version has moved on.
+///
+/// Origin: Linux's seqcount_latch, which may be read by who has interrupted its writer; here a
+/// write goes to one of the two places instead of both.
+///
+/// Tests: tests/unit/bus/own_number_test.cpp, tests/model/own_number_model_test.cpp.
 template <class Platform>
 class OwnNumber<Platform, false> {
     template <class T>

@@ -2,12 +2,11 @@
 """Runs clang-tidy over the sources, in parallel: `run_tidy.py BUILD_DIR [--jobs N] [FILE...]`.
 
 Takes the sources from BUILD_DIR/compile_commands.json; headers are seen through the sources that
-include them. A source that passed is not read again until it, a file of the project that it
-includes, or the settings change.
+include them. A source that passed is not read again until its text, a file that it includes, the
+settings or clang-tidy change. tidy_cache.py remembers that for every clone of this user.
 """
 
 import argparse
-import hashlib
 import json
 import os
 import shlex
@@ -17,16 +16,25 @@ import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
+from tidy_cache import TidyCache
+
 TIDY = "clang-tidy-16"
 
 
 class Runner:
-    def __init__(self, root, build, tidy=TIDY):
+    def __init__(self, root, build, tidy=TIDY, cache=None):
         self.root = root.resolve()
         self.build = build.resolve()
         self.tidy = tidy
-        self.stamps = self.build / "tidy"
-        self.stamps.mkdir(exist_ok=True)
+        self.cache = TidyCache(self.root, self.settings(), cache)
+
+    def settings(self):
+        """All that decides the outcome besides a source, its headers and its flags."""
+        version = subprocess.run(
+            [self.tidy, "--version"], capture_output=True, text=True, check=False
+        ).stdout
+        files = [self.root / ".clang-tidy", *sorted((self.root / "include").rglob(".clang-tidy"))]
+        return "\0".join([version, *(file.read_text(encoding="utf-8") for file in files)])
 
     def sources(self):
         """{source: (folder, compiler's arguments)} of the project, nothing generated."""
@@ -38,46 +46,16 @@ class Runner:
             and not Path(command["file"]).is_relative_to(self.build)
         }
 
-    def included_files(self, folder, arguments):
-        """The source and what it includes, as far as it belongs to the project."""
-        words = iter(arguments)
-        kept = []
-        for word in words:
-            if word in ("-o", "-MF", "-MT"):
-                next(words)
-            elif word not in ("-c", "-MD", "ccache"):
-                kept.append(word)
-        listing = subprocess.run(
-            [*kept, "-MM"], cwd=folder, capture_output=True, text=True, check=False
-        )
-        if listing.returncode != 0:
-            return None
-        names = listing.stdout.replace("\\\n", " ").split(":", 1)[1].split()
-        return [Path(name) for name in names if Path(name).is_relative_to(self.root)]
-
-    def fingerprint(self, folder, arguments):
-        """Changes when the outcome may change; None when the source does not even preprocess."""
-        files = self.included_files(folder, arguments)
-        if files is None:
-            return None
-        digest = hashlib.sha256(" ".join([self.tidy, *arguments]).encode())
-        settings = sorted((self.root / "include").rglob(".clang-tidy"))
-        for file in [self.root / ".clang-tidy", *settings, *files]:
-            digest.update(file.read_bytes())
-        return digest.hexdigest()
-
     def check(self, source, folder, arguments):
         """(passed?, was it read?, what clang-tidy printed)"""
-        fingerprint = self.fingerprint(folder, arguments)
-        stamp = self.stamps / hashlib.sha256(str(source).encode()).hexdigest()
-        if fingerprint and stamp.is_file() and stamp.read_text(encoding="utf-8") == fingerprint:
+        entry = self.cache.entry(source, folder, arguments)
+        if entry.has_passed():
             return True, False, ""
         command = [self.tidy, "--quiet", "-p", str(self.build), str(source)]
         result = subprocess.run(command, capture_output=True, text=True, check=False)
         if result.returncode != 0:
             return False, True, result.stdout or result.stderr
-        if fingerprint:
-            stamp.write_text(fingerprint, encoding="utf-8")
+        entry.keep()
         return True, True, ""
 
     def run(self, files, jobs):
@@ -99,6 +77,7 @@ class Runner:
                 if not passed:
                     refused.append(name)
                     print(output, flush=True)
+        self.cache.prune()
         return len(work), read, refused
 
 

@@ -2,11 +2,15 @@ import contextlib
 import io
 import json
 import os
+import shutil
+import tempfile
 import unittest
+from pathlib import Path
 
 from planted_tree import PlantedTree
 
 import run_tidy
+import tidy_cache
 
 COMPILER = os.environ.get("CXX", "c++")
 
@@ -14,9 +18,12 @@ COMPILER = os.environ.get("CXX", "c++")
 class RunTidyTest(PlantedTree):
     """With a stand-in for clang-tidy that refuses every source that says `wrong`."""
 
+    flags = ""
+
     def setUp(self):
         super().setUp()
         self.root = self.root.resolve()
+        self.cache = self.root / "cache"
         self.plant(".clang-tidy", "Checks: '*'")
         self.plant("include/part.hpp", "int part();")
         self.source = self.plant("tests/good.cpp", '#include "../include/part.hpp"')
@@ -29,14 +36,16 @@ class RunTidyTest(PlantedTree):
             {
                 "directory": str(self.root),
                 "file": str(source),
-                "command": f"{COMPILER} -o out.o -MD -MT out.o -MF out.d -c {source}",
+                "command": f"{COMPILER} {self.flags} -o out.o -MD -MT out.o -MF out.d -c {source}",
             }
             for source in sources
         ]
         self.plant("build/compile_commands.json", json.dumps(commands))
 
     def run_tidy(self):
-        runner = run_tidy.Runner(self.root, self.root / "build", str(self.root / "tidy"))
+        runner = run_tidy.Runner(
+            self.root, self.root / "build", str(self.root / "tidy"), self.cache
+        )
         with contextlib.redirect_stdout(io.StringIO()) as printed:
             outcome = runner.run([], 2)
         self.printed = printed.getvalue()
@@ -52,6 +61,43 @@ class RunTidyTest(PlantedTree):
         self.assertEqual(self.run_tidy(), (1, 1, []))
         self.plant(".clang-tidy", "Checks: '-*'")
         self.assertEqual(self.run_tidy(), (1, 1, []))
+
+    def test_reads_again_when_a_flag_changes(self):
+        self.run_tidy()
+        self.flags = "-DX"
+        self.list_sources(self.source)
+        self.assertEqual(self.run_tidy(), (1, 1, []))
+
+    def test_reads_nothing_in_a_clone_with_the_same_text(self):
+        self.run_tidy()
+        with tempfile.TemporaryDirectory() as other:
+            clone = Path(other).resolve() / "clone"
+            shutil.copytree(self.root, clone, ignore=shutil.ignore_patterns("cache"))
+            self.root = clone
+            self.list_sources(clone / "tests/good.cpp")
+            self.assertEqual(self.run_tidy(), (1, 0, []))
+            self.plant("include/part.hpp", "long part();")
+            self.assertEqual(self.run_tidy(), (1, 1, []))
+
+    def test_remembers_both_of_two_states_of_a_header(self):
+        self.run_tidy()
+        self.plant("include/part.hpp", "long part();")
+        self.run_tidy()
+        self.plant("include/part.hpp", "int part();")
+        self.assertEqual(self.run_tidy(), (1, 0, []))
+
+    def test_does_without_a_cache_that_cannot_be_written(self):
+        self.cache = self.plant("occupied", "a file, so no folder") / "tidy"
+        self.assertEqual(self.run_tidy(), (1, 1, []))
+        self.assertEqual(self.run_tidy(), (1, 1, []))
+
+    def test_keeps_a_bounded_number_of_files(self):
+        self.cache.mkdir()
+        for number in range(tidy_cache.KEPT + 5):
+            (self.cache / f"passed-{number}").touch()
+        self.run_tidy()
+        self.assertEqual(len(list(self.cache.iterdir())), tidy_cache.KEPT)
+        self.assertEqual(self.run_tidy(), (1, 0, []))
 
     def test_refuses_a_violation_every_time_and_prints_it(self):
         bad = self.plant("tests/bad.cpp", "int wrong;")

@@ -102,8 +102,10 @@ void waitsWithALimitEnd() {
 }
 
 TEST(BlockingQueueModelTest, SidesWakeEachOther) {
+    Options dear;
+    dear.budget = budgetByEffort({1, 1}, {2, 1});
     EXPECT_TRUE(holds(bothSidesWait));
-    EXPECT_TRUE(holds(twoProducersWait));
+    EXPECT_TRUE(holds(twoProducersWait, dear));
     EXPECT_TRUE(holds(waitsWithALimitEnd));
 }
 

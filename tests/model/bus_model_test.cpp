@@ -504,12 +504,13 @@ TEST(BusModelTest, IsFullOnlyWhenFull) {
 }
 
 TEST(BusModelTest, UrgentMessagesAreFoundAndNothingIsLost) {
+    const Options dear = options(budgetByEffort({1, 1}, {2, 1}));
     EXPECT_TRUE(holds(urgentIsFound));
-    EXPECT_TRUE(holds(nothingIsLostOutOfTurn));
-    EXPECT_TRUE(holds(urgentContentIsVisible));
+    EXPECT_TRUE(holds(nothingIsLostOutOfTurn, dear));
+    EXPECT_TRUE(holds(urgentContentIsVisible, dear));
     EXPECT_TRUE(holds(urgentStaysInOrder));
     EXPECT_TRUE(holds(urgentBatchStaysInOrder));
-    EXPECT_TRUE(holds(eachUrgentOneIsAnnounced));
+    EXPECT_TRUE(holds(eachUrgentOneIsAnnounced, dear));
 }
 
 TEST(BusModelTest, DropsOrServesEachOnce) {
@@ -539,21 +540,27 @@ TEST(BusModelTest, LanesDeliverInOrderAndEnd) {
 // Not under sanitizers: they end the process for the faults that mutants are meant to have.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST(BusModelTest, EveryOrderIsNeeded) {
+    const Options dear = options(budgetByEffort({1, 1}, {2, 1}));
     EXPECT_TRUE(
-        survive({}, surveyOrders("arrival_ring.hpp", options({2, 1}),
+        survive({}, surveyOrders("arrival_ring.hpp", dear,
                                  {closedTellsWhy<Store<2>>, sizeTellsThatAHandlerIsDone,
                                   refreshTellsThatAHandlerIsDone, sizeIsOneThatWasThere,
                                   roomCarriesWhatTheConsumerWrote, roomThatAnotherPublisherKnewOf,
                                   roomThatALookBroughtIn, slotsAreReused, closeWhilePublishing,
                                   urgentContentIsVisible, urgentStaysInOrder})));
-    EXPECT_TRUE(
-        survive({}, surveyOrders("admission.hpp", options({2, 1}),
-                                 {closedTellsWhy<Store<2>>, closedTellsWhy<SoleStore>,
-                                  sizeOfALaneIsOneThatWasThere, roomThatAnotherPublisherKnewOf,
-                                  closeWhilePublishing, urgentStaysInOrder,
-                                  sizeTellsThatAHandlerIsDone, sizeIsOneThatWasThere,
-                                  closeWhileALanePublishes, laneSlotsAreReused, laneIsPassedOn})));
-    EXPECT_TRUE(survive({}, surveyOrders("gates.hpp", options({2, 1}), {laneIsPassedOn})));
+    EXPECT_TRUE(survive({}, surveyOrders("admission.hpp", dear,
+                                         {closedTellsWhy<Store<2>>,
+                                          closedTellsWhy<SoleStore>,
+                                          {sizeOfALaneIsOneThatWasThere, {2, 1}},
+                                          roomThatAnotherPublisherKnewOf,
+                                          closeWhilePublishing,
+                                          urgentStaysInOrder,
+                                          sizeTellsThatAHandlerIsDone,
+                                          sizeIsOneThatWasThere,
+                                          closeWhileALanePublishes,
+                                          laneSlotsAreReused,
+                                          laneIsPassedOn})));
+    EXPECT_TRUE(survive({}, surveyOrders("gates.hpp", dear, {laneIsPassedOn})));
 }
 #endif
 

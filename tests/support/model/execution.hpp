@@ -43,6 +43,9 @@ public:
     }
 
     bool hasFailed() const noexcept { return scheduler_.hasStopped(); }
+
+    /// Whether a limit of the checker ended the execution, which says nothing about the scenario.
+    bool hasReachedLimit() const noexcept { return hasReachedLimit_; }
     const std::string& failure() const noexcept { return failure_; }
     const Trace& trace() const noexcept { return trace_; }
 
@@ -53,11 +56,17 @@ public:
         std::abort();  // nothing resumes a thread that has failed
     }
 
+    /// Ends the execution at a limit of the checker; does not return.
+    [[noreturn]] void giveUp(std::string limit) {
+        hasReachedLimit_ = true;
+        fail(std::move(limit));
+    }
+
     // Threads ------------------------------------------------------------------------------------
 
     void launch(std::function<void()> body) {
         if (!scheduler_.canStartAnother()) {
-            fail("too many threads: raise maxThreads");
+            giveUp("too many threads: raise maxThreads");
         }
         tick();
         scheduler_.launch(std::move(body));
@@ -104,7 +113,7 @@ public:
 
     LocationId create(Word value) {
         if (memory_.isFull()) {
-            fail("too many atomics: raise maxLocations");
+            giveUp("too many atomics: raise maxLocations");
         }
         ModelThread& self = tick();
         const std::uint64_t key = mix(scheduler_.running() + 1, ++self.locationCount);
@@ -341,7 +350,8 @@ private:
                 std::memory_order order = std::memory_order_relaxed, Word value = 0,
                 std::size_t age = 0, Site site = Site{"", "", 0}) {
         if (trace_.size() == maxSteps) {
-            fail("livelock: the execution does not come to an end");
+            giveUp("the execution has more than " + std::to_string(maxSteps) +
+                   " steps: a livelock, or a scenario that is too long");
         }
         trace_.add(Event{scheduler_.running(), action, object, order, value, age, site});
     }
@@ -372,6 +382,7 @@ private:
     Memory memory_;
     Trace trace_;
     std::string failure_;
+    bool hasReachedLimit_ = false;
     std::uint8_t fenceUsers_ = 0;
     std::unordered_set<std::uint64_t> knownSites_;
 };

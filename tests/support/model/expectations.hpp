@@ -17,13 +17,15 @@
 
 namespace sluice::model {
 
-/// EXPECT_TRUE(holds(scenario)): no schedule within the budget makes it fail.
+/// EXPECT_TRUE(holds(scenario)): no schedule within the budget makes it fail, and the walk through
+/// them needs at most half of its cap.
 inline testing::AssertionResult holds(const std::function<void()>& scenario,
                                       const Options& options = {}) {
     const Result result = explore(options, scenario);
-    return result.passed
+    const std::string objection = objectionTo(result);
+    return objection.empty()
                ? testing::AssertionSuccess() << "holds in " << result.executions << " executions"
-               : testing::AssertionFailure() << result.report;
+               : testing::AssertionFailure() << objection;
 }
 
 /// EXPECT_TRUE(failsWith("data race", scenario)): some schedule makes it fail for this reason.
@@ -31,28 +33,45 @@ inline testing::AssertionResult failsWith(const std::string& reason,
                                           const std::function<void()>& scenario,
                                           const Options& options = {}) {
     const Result result = explore(options, scenario);
-    if (result.passed) {
+    if (result.verdict == Verdict::holds) {
         return testing::AssertionFailure()
                << "no failure in " << result.executions << " executions";
+    }
+    if (result.verdict == Verdict::undecided) {
+        return testing::AssertionFailure() << result.report;
     }
     return result.failure.find(reason) != std::string::npos
                ? testing::AssertionSuccess()
                : testing::AssertionFailure() << "another failure: " << result.report;
 }
 
-/// EXPECT_TRUE(survive(expected, survey)): these mutants and no others pass all scenarios.
+inline void list(testing::AssertionResult& failure, const std::string& heading,
+                 const std::vector<std::string>& mutants) {
+    failure << heading;
+    for (const std::string& mutant : mutants) {
+        failure << "\n    " << mutant;
+    }
+}
+
+/// EXPECT_TRUE(survive(expected, survey)): these mutants pass all scenarios, and every other mutant
+/// is killed. A mutant that is undecided is not killed.
 inline testing::AssertionResult survive(const std::vector<std::string>& expected,
                                         const OrderSurvey& survey) {
     if (!survey.problem.empty()) {
-        return testing::AssertionFailure() << "fails without a mutation: " << survey.problem;
+        return testing::AssertionFailure() << "without a mutation, " << survey.problem;
     }
-    if (survey.survivors == expected && survey.mutants > expected.size()) {
+    const bool isDecided = survey.undecided.empty() && survey.nearCap.empty();
+    if (isDecided && survey.survivors == expected && survey.mutants > expected.size()) {
         return testing::AssertionSuccess();
     }
     testing::AssertionResult failure = testing::AssertionFailure();
-    failure << "of " << survey.mutants << " mutants, these pass all scenarios:";
-    for (const std::string& survivor : survey.survivors) {
-        failure << "\n    " << survivor;
+    list(failure, "of " + std::to_string(survey.mutants) + " mutants, these pass all scenarios:",
+         survey.survivors);
+    if (!survey.undecided.empty()) {
+        list(failure, "\nthese are neither killed nor passed:", survey.undecided);
+    }
+    if (!survey.nearCap.empty()) {
+        list(failure, "\nthese pass too close to the cap:", survey.nearCap);
     }
     return failure;
 }

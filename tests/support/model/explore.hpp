@@ -1,6 +1,7 @@
 #pragma once
 
 #include "crash_guard.hpp"
+#include "effort.hpp"
 #include "execution.hpp"
 #include "fiber_strands.hpp"
 #include "search.hpp"
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -25,7 +27,7 @@
 ///                         [&] { model::check(ring.tryPop() != 2, "nothing but what was pushed");
 ///                         });
 ///     });
-///     EXPECT_TRUE(result.passed) << result.report;
+///     EXPECT_EQ(result.verdict, model::Verdict::holds) << result.report;
 ///
 /// The scenario is run once for every schedule within the budget, and for every value a load may
 /// return. Its threads communicate through atomics and cells of ModelPlatform and nothing else, and
@@ -35,8 +37,8 @@ namespace sluice::model {
 
 struct Options {
     Budget budget{2, 1};
-    /// A passing exploration that needs more is reported as failed: it would prove little.
-    std::size_t maxExecutions = 400000;
+    /// The exploration stops here and is undecided. One that holds may use half of it.
+    std::size_t maxExecutions = cap(400000);
     /// For code with thread-local objects; a hundred times slower.
     bool ownThreads = false;
     /// Off only to test the checker itself.
@@ -45,12 +47,43 @@ struct Options {
     std::function<void(const Site&, Action, std::memory_order)> onSite;
 };
 
-struct Result {
-    bool passed = false;
-    std::size_t executions = 0;
-    std::string failure;  ///< what went wrong
-    std::string report;   ///< the same with the schedule that leads there
+/// How an exploration ends.
+enum class Verdict : std::uint8_t {
+    holds,      // the scenario passes in every schedule within the budget
+    fails,      // the scenario fails in the schedule that the report shows
+    undecided,  // the exploration reached a limit of the checker first: nothing is known
 };
+
+struct Result {
+    Verdict verdict = Verdict::undecided;
+    std::size_t executions = 0;
+    std::size_t maxExecutions = 0;  ///< the cap that held
+    std::string failure;            ///< why the verdict is not `holds`
+    std::string report;             ///< the failure and the schedule that leads there
+
+    bool isWithinHalfOfCap() const noexcept { return executions <= maxExecutions / 2; }
+    std::string count() const {
+        return std::to_string(executions) + " executions, with a cap of " +
+               std::to_string(maxExecutions);
+    }
+};
+
+/// The options of an author whose scenario comes near its cap.
+inline constexpr const char* waysToFewerExecutions =
+    "make the scenario smaller (fewer steps, fewer threads, no polling), lower its budget, or "
+    "raise Options::maxExecutions if its time stays small";
+
+/// Why this result must not count as a proof that the scenario holds; empty if it may.
+inline std::string objectionTo(const Result& result) {
+    if (result.verdict != Verdict::holds) {
+        return result.report;
+    }
+    if (!result.isWithinHalfOfCap()) {
+        return "holds, but needs more than half of its cap: " + result.count() + "; " +
+               waysToFewerExecutions;
+    }
+    return "";
+}
 
 /// Fails the execution unless `condition` holds.
 inline void check(bool condition, const char* what) {
@@ -87,11 +120,11 @@ public:
                 search_.restart({std::min(bound, options_.budget.preemptions),
                                  std::min(bound, options_.budget.weakSteps)});
                 if (!walk(scenario)) {
-                    return failed();
+                    return stopped();
                 }
             } while (search_.mustRepeat());
         }
-        return Result{true, executions_, "", ""};
+        return Result{Verdict::holds, executions_, options_.maxExecutions, "", ""};
     }
 
     void abandon() { strands_->abandon(); }
@@ -118,12 +151,21 @@ private:
         return true;
     }
 
-    Result failed() const {
-        Result result{false, executions_, execution_.failure(), ""};
-        if (!execution_.hasFailed()) {
-            result.failure = search_.isRepeatable()
-                                 ? "not finished: too many executions; make the scenario smaller"
-                                 : "the scenario does something else when it is repeated";
+    /// The result of an exploration that ended before all schedules were walked.
+    Result stopped() const {
+        Result result;
+        result.executions = executions_;
+        result.maxExecutions = options_.maxExecutions;
+        if (!search_.isRepeatable()) {
+            result.failure = "undecided: the scenario does something else when it is repeated";
+        } else if (!execution_.hasFailed()) {
+            result.failure = "undecided: the walk reached its cap: " + result.count() + "; " +
+                             waysToFewerExecutions;
+        } else if (execution_.hasReachedLimit()) {
+            result.failure = "undecided: " + execution_.failure();
+        } else {
+            result.verdict = Verdict::fails;
+            result.failure = execution_.failure();
         }
         const Budget budget = search_.budget();
         result.report = result.failure + "\nin execution " + std::to_string(executions_) +

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -13,67 +13,137 @@
 
 namespace sluice::model {
 
-using Scenarios = std::vector<std::function<void()>>;
+/// A scenario of a survey. Its own budget, if it has one, replaces that of the survey.
+struct Scenario {
+    Scenario(void (*function)()) : body(function) {}
+    Scenario(void (*function)(), Budget own) : body(function), budget(own) {}
 
-/// What becomes of a header when its memory orders are weakened, one at a time.
+    void (*body)();
+    std::optional<Budget> budget;
+};
+
+using Scenarios = std::vector<Scenario>;
+
+/// Outcomes of the mutants of a header: its memory orders are weakened, one at a time.
 struct OrderSurvey {
     std::size_t mutants = 0;
     /// Mutants that every scenario passes: "function: action order -> weaker order", sorted.
     std::vector<std::string> survivors;
-    std::string problem;  ///< the report of a scenario that fails without any mutation
+    /// Mutants that no scenario kills, although at least one exploration reached a limit of the
+    /// checker. Each entry names the place, the mutant, the scenario and the limit.
+    std::vector<std::string> undecided;
+    /// Survivors with an exploration that needs more than half of its cap, described likewise.
+    std::vector<std::string> nearCap;
+    std::string problem;  ///< the report of a scenario that does not hold without any mutation
 };
 
-/// Finds every acquire, release and fence of the header `file` that the scenarios perform, weakens
-/// each in turn as far as one step goes, and tells which of these mutants no scenario notices. An
-/// order that no scenario needs is either too strong, or promised for a use that is not among the
-/// scenarios.
-inline OrderSurvey surveyOrders(std::string_view file, const Options& options,
-                                const Scenarios& scenarios) {
-    OrderSurvey survey;
-    std::set<OrderedSite> sites;
-    Options collecting = options;
-    collecting.onSite = [&](const Site& site, Action action, std::memory_order order) {
-        if (site.fileName() == file) {
-            sites.insert(OrderedSite{std::string(file), std::string(site.functionName()), site.line,
-                                     action, order});
+/// Makes an OrderSurvey. See surveyOrders().
+class OrderSurveyor {
+public:
+    OrderSurveyor(std::string_view file, const Options& options, const Scenarios& scenarios)
+        : file_(file), options_(options), scenarios_(scenarios) {}
+
+    OrderSurvey run() {
+        if (!findSites()) {
+            return survey_;
         }
-    };
-    for (const auto& scenario : scenarios) {
-        const Result result = explore(collecting, scenario);
-        if (!result.passed) {
-            survey.problem = result.report;
-            return survey;
+        for (const OrderedSite& site : sites_) {
+            if (site.order == std::memory_order_acq_rel) {
+                weaken(site, std::memory_order_acquire);
+                weaken(site, std::memory_order_release);
+            } else {
+                weaken(site, std::memory_order_relaxed);
+            }
+        }
+        std::sort(survey_.survivors.begin(), survey_.survivors.end());
+        return survey_;
+    }
+
+private:
+    /// False when a scenario does not hold as it is.
+    bool findSites() {
+        Options collecting = options_;
+        collecting.onSite = [this](const Site& site, Action action, std::memory_order order) {
+            if (site.fileName() == file_) {
+                sites_.insert(
+                    OrderedSite{file_, std::string(site.functionName()), site.line, action, order});
+            }
+        };
+        for (std::size_t i = 0; i < scenarios_.size(); ++i) {
+            const std::string objection = objectionTo(run(scenarios_[i], collecting));
+            if (!objection.empty()) {
+                survey_.problem = nameOfScenario(i) + ": " + objection;
+                return false;
+            }
+        }
+        return true;
+    }
+
+    static Result run(const Scenario& scenario, const Options& options) {
+        Options own = options;
+        own.budget = scenario.budget.value_or(options.budget);
+        return explore(own, scenario.body);
+    }
+
+    void weaken(const OrderedSite& site, std::memory_order instead) {
+        ++survey_.mutants;
+        const Weakening weakening{site, instead};
+        Options weakened = options_;
+        weakened.weakening = &weakening;
+        std::string undecided;
+        std::string nearCap;
+        for (std::size_t i = 0; i < scenarios_.size(); ++i) {
+            const Result result = run(scenarios_[i], weakened);
+            if (result.verdict == Verdict::fails) {
+                return;  // killed
+            }
+            if (result.verdict == Verdict::undecided) {
+                undecided = nameOfScenario(i) + ": " + result.failure;
+            } else if (!result.isWithinHalfOfCap()) {
+                nearCap = nameOfScenario(i) + ": " + objectionTo(result);
+            }
+        }
+        const std::string mutant = nameOfMutant(weakening);
+        const std::string place = site.file + ":" + std::to_string(site.line) + " " + mutant;
+        if (!undecided.empty()) {
+            survey_.undecided.push_back(place + ", " + undecided);
+            return;
+        }
+        survey_.survivors.push_back(mutant);
+        if (!nearCap.empty()) {
+            survey_.nearCap.push_back(place + ", " + nearCap);
         }
     }
 
-    const auto survives = [&](const Weakening& weakening) {
-        Options weakened = options;
-        weakened.weakening = &weakening;
-        return std::all_of(scenarios.begin(), scenarios.end(), [&](const auto& scenario) {
-            return explore(weakened, scenario).passed;
-        });
-    };
-    const auto weaken = [&](const OrderedSite& site, std::memory_order instead) {
-        ++survey.mutants;
-        if (survives(Weakening{site, instead})) {
-            const bool isFence =
-                site.action == Action::lightFence || site.action == Action::heavyFence;
-            survey.survivors.push_back(
-                site.function + ": " + nameOf(site.action) +
-                (isFence ? std::string()
-                         : std::string(" ") + nameOf(site.order) + " -> " + nameOf(instead)));
-        }
-    };
-    for (const OrderedSite& site : sites) {
-        if (site.order == std::memory_order_acq_rel) {
-            weaken(site, std::memory_order_acquire);
-            weaken(site, std::memory_order_release);
-        } else {
-            weaken(site, std::memory_order_relaxed);
-        }
+    static std::string nameOfMutant(const Weakening& weakening) {
+        const OrderedSite& site = weakening.site;
+        const std::string name = site.function + ": " + nameOf(site.action);
+        const bool isFence = site.action == Action::lightFence || site.action == Action::heavyFence;
+        return isFence ? name
+                       : name + " " + nameOf(site.order) + " -> " + nameOf(weakening.instead);
     }
-    std::sort(survey.survivors.begin(), survey.survivors.end());
-    return survey;
+
+    std::string nameOfScenario(std::size_t index) const {
+        return "scenario " + std::to_string(index + 1) + " of " + std::to_string(scenarios_.size());
+    }
+
+    std::string file_;
+    const Options& options_;
+    const Scenarios& scenarios_;
+    std::set<OrderedSite> sites_;
+    OrderSurvey survey_;
+};
+
+/// Finds every acquire, release and fence of the header `file` that the scenarios perform, and
+/// weakens each in turn as far as one step goes. Each such mutant has one of three outcomes:
+///
+/// - killed: some scenario fails in a schedule that the checker can show;
+/// - survived: every scenario holds. The order is too strong, or it is promised for a use that is
+///   not among the scenarios;
+/// - undecided: no scenario fails, and at least one exploration reached a limit of the checker.
+inline OrderSurvey surveyOrders(std::string_view file, const Options& options,
+                                const Scenarios& scenarios) {
+    return OrderSurveyor(file, options, scenarios).run();
 }
 
 }  // namespace sluice::model

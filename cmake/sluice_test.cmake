@@ -60,6 +60,7 @@ function(sluice_add_test)
     else()
         target_precompile_headers(${target} REUSE_FROM sluice_test_support)
     endif()
+    sluice_record_program(${target} ${arg_NAME}. ${arg_SOURCES})
     sluice_discover_tests(${target} ${arg_NAME}
         "TIMEOUT ${arg_TIMEOUT} PROCESSORS ${arg_PROCESSORS} LABELS ${arg_NAME}")
 endfunction()
@@ -85,4 +86,23 @@ function(sluice_discover_tests target prefix properties)
             "-DOUTPUT=${tests}"
             -P "${PROJECT_SOURCE_DIR}/cmake/discover_tests.cmake"
         VERBATIM)
+endfunction()
+
+# sluice_record_program(<target> <what its tests' names begin with> [<source>...]): so that
+# tools/select_tests.py can find the programs that hold a test.
+function(sluice_record_program target prefix)
+    set(sources "")
+    foreach(source IN LISTS ARGN)
+        cmake_path(ABSOLUTE_PATH source)
+        list(APPEND sources "${source}")
+    endforeach()
+    list(JOIN sources "|" sources)
+    set_property(GLOBAL APPEND PROPERTY SLUICE_TEST_PROGRAMS "${target} ${prefix} ${sources}")
+endfunction()
+
+# sluice_write_test_programs(): one line for each program, in the build folder.
+function(sluice_write_test_programs)
+    get_property(programs GLOBAL PROPERTY SLUICE_TEST_PROGRAMS)
+    list(JOIN programs "\n" text)
+    file(WRITE "${PROJECT_BINARY_DIR}/test_programs.txt" "${text}\n")
 endfunction()

@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""Prints the targets that hold the tests whose names match: `select_tests.py BUILD_DIR REGEX`.
+
+BUILD_DIR/test_programs.txt lists the programs, one a line: target, how its tests' names begin, its
+sources. A program that was built before has a list of its tests. A program without one is known by
+the suites and cases in its sources; the names of types are not known before it is built.
+
+Exits with 2 when no test matches, and names the programs that there are.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+CASE = re.compile(r"^\s*(?:TYPED_)?TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)", re.MULTILINE)
+INSTANCE = re.compile(r"^\s*INSTANTIATE_(?:TYPED_)?TEST_SUITE_P\(\s*(\w+),\s*(\w+)", re.MULTILINE)
+LISTED = re.compile(r"^add_test\(\[==\[(.+?)\]==\]", re.MULTILINE)
+# Tests that ctest has without a program.
+WITHOUT_PROGRAM = ("compile_fail.", "package.", "sources.", "tools.")
+
+
+class Program:
+    def __init__(self, build, line):
+        self.target, self.prefix, sources = f"{line} ".split(" ", 2)
+        self.sources = [Path(source) for source in sources.strip().split("|") if source]
+        self.build = build
+
+    def names(self):
+        listed = list(self.build.rglob(f"{self.target}.tests.cmake"))
+        known = {name for file in listed for name in LISTED.findall(file.read_text("utf-8"))}
+        if not self.sources:
+            return {self.prefix}
+        return known | {self.prefix + name for name in self.names_in_sources()}
+
+    def names_in_sources(self):
+        for source in self.sources:
+            text = source.read_text(encoding="utf-8")
+            yield from (".".join(pair) for pair in CASE.findall(text))
+            yield from ("/".join(pair) + "/" for pair in INSTANCE.findall(text))
+
+
+def read_programs(build):
+    lines = (build / "test_programs.txt").read_text(encoding="utf-8").splitlines()
+    return [Program(build, line) for line in lines if line]
+
+
+def as_pattern(text, programs):
+    """A program's own name stands for all of its tests."""
+    exact = [program.prefix for program in programs if program.prefix == f"{text}."]
+    return re.compile(f"^{re.escape(exact[0])}" if exact else text)
+
+
+def select(build, text):
+    """(the pattern for ctest, the targets to build)"""
+    programs = read_programs(build)
+    pattern = as_pattern(text, programs)
+    chosen = {p.target for p in programs if any(map(pattern.search, p.names()))}
+    return pattern.pattern, sorted(chosen)
+
+
+def main(build, text):
+    build = Path(build)
+    try:
+        pattern, targets = select(build, text)
+    except re.error as error:
+        print(f"dev: '{text}' is no regular expression: {error}", file=sys.stderr)
+        return 2
+    if not targets and not any(re.search(pattern, name) for name in static_tests(build)):
+        there_are = " ".join(sorted({p.prefix.split(".")[0] for p in read_programs(build)}))
+        print(f"dev: no test matches '{text}'; the programs are: {there_are}", file=sys.stderr)
+        return 2
+    print(pattern, *targets, sep="\n")
+    return 0
+
+
+def static_tests(build):
+    """Names of the tests that need no program, from the files that ctest reads."""
+    files = build.glob("tests/*/CTestTestfile.cmake")
+    names = (re.findall(r"^add_test\(\W*([\w.]+)", f.read_text("utf-8"), re.MULTILINE) for f in files)
+    return [name for some in names for name in some if name.startswith(WITHOUT_PROGRAM)]
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

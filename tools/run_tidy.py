@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs clang-tidy over the sources, in parallel: `run_tidy.py BUILD_DIR [--jobs N] [FILE...]`.
+"""Runs clang-tidy over the sources, in parallel: `run_tidy.py BUILD_DIR [--jobs N] [--analyzers] [FILE...]`.
 
 Takes the sources from BUILD_DIR/compile_commands.json; headers are seen through the sources that
 include them. A source that passed is not read again until its text, a file that it includes, the
@@ -22,10 +22,11 @@ TIDY = "clang-tidy-16"
 
 
 class Runner:
-    def __init__(self, root, build, tidy=TIDY, cache=None):
+    def __init__(self, root, build, tidy=TIDY, cache=None, options=()):
         self.root = root.resolve()
         self.build = build.resolve()
         self.tidy = tidy
+        self.options = list(options)
         self.cache = TidyCache(self.root, self.settings(), cache)
 
     def settings(self):
@@ -34,7 +35,7 @@ class Runner:
             [self.tidy, "--version"], capture_output=True, text=True, check=False
         ).stdout
         files = [self.root / ".clang-tidy", *sorted((self.root / "include").rglob(".clang-tidy"))]
-        return "\0".join([version, *(file.read_text(encoding="utf-8") for file in files)])
+        return "\0".join([version, *self.options, *(file.read_text(encoding="utf-8") for file in files)])
 
     def sources(self):
         """{source: (folder, compiler's arguments)} of the project, nothing generated."""
@@ -51,7 +52,7 @@ class Runner:
         entry = self.cache.entry(source, folder, arguments)
         if entry.has_passed():
             return True, False, ""
-        command = [self.tidy, "--quiet", "-p", str(self.build), str(source)]
+        command = [self.tidy, *self.options, "--quiet", "-p", str(self.build), str(source)]
         result = subprocess.run(command, capture_output=True, text=True, check=False)
         if result.returncode != 0:
             return False, True, result.stdout or result.stderr
@@ -85,11 +86,13 @@ def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("build", type=Path)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--analyzers", action="store_true", help="clang's static analyzer, too")
     parser.add_argument("files", nargs="*", type=Path)
     options = parser.parse_args(arguments)
 
     started = time.monotonic()
-    runner = Runner(Path(__file__).parent.parent, options.build)
+    more = ["--checks=clang-analyzer-*"] if options.analyzers else []
+    runner = Runner(Path(__file__).parent.parent, options.build, options=more)
     count, read, refused = runner.run(options.files, options.jobs)
     if count == 0:
         parser.error(f"{options.build}/compile_commands.json names none of the sources")

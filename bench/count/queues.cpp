@@ -1,0 +1,45 @@
+#include "adapters/sluice_queue.hpp"
+#include "queue_rows.hpp"
+#include "rows.hpp"
+
+#include <sluice/queue/mpsc_lanes.hpp>
+#include <sluice/queue/mpsc_ring.hpp>
+#include <sluice/queue/segment_queue.hpp>
+#include <sluice/queue/spsc_ring.hpp>
+
+namespace sluice::count {
+
+namespace {
+
+template <class Queue>
+using Adapter = bench::SluiceQueue<Queue, Message>;
+
+/// One producer with a lane of its own.
+class Lanes {
+    using Queue = MpscLanes<Message>;
+
+public:
+    Lanes(std::size_t capacity, std::size_t) : queue_(capacity) {}
+
+    struct Producer {
+        Queue::Producer lane;
+        bool tryPush(const Message& message) { return lane.tryPush(message) == PushResult::ok; }
+    };
+
+    Producer producer() { return {queue_.producer()}; }
+    Adapter<Queue>::Consumer consumer() { return {queue_}; }
+
+private:
+    Queue queue_;
+};
+
+}  // namespace
+
+void addQueues(Rows& rows) {
+    addQueue<Adapter<SpscRing<Message, dynamicCapacity>>>(rows, ours, {"SpscRing"});
+    addQueue<Adapter<MpscRing<Message, dynamicCapacity>>>(rows, ours, {"MpscRing"});
+    addQueue<Lanes>(rows, ours, {"MpscLanes"});
+    addQueue<Adapter<SegmentQueue<Message>>>(rows, ours, {"SegmentQueue"});
+}
+
+}  // namespace sluice::count

@@ -83,7 +83,7 @@ def read_dump(text):
 
 
 def selected(paths, part):
-    wanted = [path for path in paths if part in path]
+    wanted = [path for path in paths if part.lower() in path.lower()]
     if not wanted:
         raise Refused(f"no path contains '{part}'; there are {', '.join(paths)}")
     return wanted

@@ -14,11 +14,17 @@ namespace {
 
 Rows allRows() {
     Rows rows;
-    for (const auto add : {&addQueues, &addEvents, &addPools, &addBuses, &addLogs,
-                           &addStandardLibrary, &addBoost, &addMoodycamel, &addTbb, &addSpdlog,
-                           &addAtomicQueue, &addEventpp, &addEventppFork, &addMccc, &addRigtorp}) {
+    for (const auto add :
+         {&addQueues, &addEvents, &addPools, &addBuses, &addLogs, &addStandardLibrary, &addBoost,
+          &addMoodycamel, &addTbb, &addSpdlog, &addAtomicQueue, &addMccc, &addRigtorp}) {
         add(rows);
     }
+#if defined(SLUICE_PEER_EVENTPP)
+    addEventpp(rows);
+#endif
+#if defined(SLUICE_PEER_EVENTPP_FORK)
+    addEventppFork(rows);
+#endif
     return rows;
 }
 

@@ -141,7 +141,7 @@ class CountTest(PlantedTree):
         self.assert_refused("did not finish", "a push was refused")
 
     def test_counts_the_paths_that_contain_the_word(self):
-        self.assertEqual(self.count("ring"), 0)
+        self.assertEqual(self.count("Ring"), 0)
         self.assertEqual(self.out.splitlines()[-1], "1 passed, 0 failed")
         command = (self.root / "command").read_text(encoding="utf-8")
         self.assertTrue(command.endswith("./program ring/push\n"), command)

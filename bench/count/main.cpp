@@ -51,8 +51,8 @@ int main(int count, char** arguments) {
         }
         return 0;
     }
-    // The C library takes shortcuts, in malloc() and shared_ptr for example, until a process starts
-    // its first thread. Programs that pass messages have threads, so they are counted without.
+    // A mutex takes a shortcut until a process starts its first thread. Programs that pass messages
+    // have threads, so the paths are counted without the shortcut.
     std::thread([] {}).join();
     countNothing();
     for (const Row& row : rows) {

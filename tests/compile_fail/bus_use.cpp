@@ -11,7 +11,6 @@ struct Sample {
 struct Alarm {
     int code;
 };
-struct Unlisted {};
 
 using Types = sluice::Messages<Sample, Alarm>;
 using FullBus = sluice::Bus<Types>;
@@ -35,21 +34,25 @@ std::size_t allThatTheOtherCasesNearlyAre(FullBus& bus, BareBus& bare) {
 }
 #elif CASE == 1
 // EXPECT ONLY: this type is not among the Messages of the bus
+struct Unlisted {};
 PublishResult publishWhatIsNotListed(FullBus& bus) {
     return bus.publish(Unlisted{});
 }
 #elif CASE == 2
 // EXPECT ONLY: this type is not among the Messages of the bus
+struct Unlisted {};
 PublishResult emplaceWhatIsNotListed(FullBus& bus) {
     return bus.emplace<Unlisted>();
 }
 #elif CASE == 3
 // EXPECT ONLY: this type is not among the Messages of the bus
+struct Unlisted {};
 sluice::Subscription subscribeForWhatIsNotListed(FullBus& bus) {
     return bus.subscribe<Unlisted>([](const Unlisted&) {});
 }
 #elif CASE == 4
 // EXPECT ONLY: this type is not among the Messages of the bus
+struct Unlisted {};
 std::size_t publishManyOfWhatIsNotListed(FullBus& bus) {
     const std::array<Unlisted, 2> many{};
     return bus.publishAll(many.begin(), many.end());

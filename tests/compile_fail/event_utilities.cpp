@@ -46,8 +46,8 @@ void use(List<std::function<void()>>& list) {
 }
 #elif CASE == 4
 // EXPECT: the Callback has no operator ==
-bool use(List<std::function<void()>>& list) {
-    return sluice::hasListener(list, &listen);
+bool use(List<std::function<void(int)>>& list) {
+    return sluice::hasListener(list, [](int) {});
 }
 #elif CASE == 5
 // EXPECT: argumentAdapter: Prototype must be a function type, R\(Args...\)

@@ -72,7 +72,7 @@ protected:
     Queue queue_;
     Numbers seen_;
 };
-TYPED_TEST_SUITE(EventQueueNextTest, QueuePolicies, QueuePolicyNames);
+TYPED_TEST_SUITE(EventQueueNextTest, CommonQueuePolicies, QueuePolicyNames);
 
 TYPED_TEST(EventQueueNextTest, TakesWhatIsThereWithoutWaiting) {
     this->queue_.enqueue(1, 10);
@@ -218,7 +218,7 @@ TYPED_TEST(EventQueueNextTest, QueueMayGoBeforeACoroutineThatWasDestroyedInTime)
 
 template <class Policies>
 class SharedEventQueueNextTest : public testing::Test {};
-TYPED_TEST_SUITE(SharedEventQueueNextTest, SharedQueuePolicies, QueuePolicyNames);
+TYPED_TEST_SUITE(SharedEventQueueNextTest, CommonSharedQueuePolicies, QueuePolicyNames);
 
 TYPED_TEST(SharedEventQueueNextTest, EachEventIsTakenOnceWhoeverAddsIt) {
     constexpr int each = 3000;

@@ -86,7 +86,7 @@ protected:
         EXPECT_EQ(count<Tested>([](Parcel&&) {}), std::pair(1, 2));
     }
 };
-TYPED_TEST_SUITE(ArgumentCopiesTest, test::AllPolicies, test::PolicyNames);
+TYPED_TEST_SUITE(ArgumentCopiesTest, test::CommonPolicies, test::PolicyNames);
 
 TYPED_TEST(ArgumentCopiesTest, ListCopiesNothingThatGoesByReference) {
     this->template checkReferencePrototype<ListSubject>();

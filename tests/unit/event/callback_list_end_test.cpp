@@ -33,7 +33,7 @@ protected:
 
     const std::shared_ptr<int> captured = std::make_shared<int>(1);
 };
-TYPED_TEST_SUITE(CallbackEndTest, test::AllPolicies, test::PolicyNames);
+TYPED_TEST_SUITE(CallbackEndTest, test::CommonPolicies, test::PolicyNames);
 
 TYPED_TEST(CallbackEndTest, RemoveInACallOfAnotherListDestroys) {
     typename TestFixture::List list;

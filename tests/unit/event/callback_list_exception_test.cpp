@@ -46,7 +46,7 @@ protected:
         return size;
     }
 };
-TYPED_TEST_SUITE(CallbackListExceptionTest, test::AllPolicies, test::PolicyNames);
+TYPED_TEST_SUITE(CallbackListExceptionTest, test::CommonPolicies, test::PolicyNames);
 
 TYPED_TEST(CallbackListExceptionTest, ExceptionOfACallbackEndsTheCallAndKeepsTheList) {
     typename TestFixture::List list;

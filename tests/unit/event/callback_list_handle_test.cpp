@@ -26,7 +26,7 @@ protected:
         return size;
     }
 };
-TYPED_TEST_SUITE(CallbackListHandleTest, test::AllPolicies, test::PolicyNames);
+TYPED_TEST_SUITE(CallbackListHandleTest, test::CommonPolicies, test::PolicyNames);
 
 TYPED_TEST(CallbackListHandleTest, IsTrueWhileTheCallbackIsInTheList) {
     typename TestFixture::List list;

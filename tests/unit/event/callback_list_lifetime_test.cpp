@@ -24,7 +24,7 @@ protected:
     using List = CallbackList<void(), Policies>;
     using Handle = typename List::Handle;
 };
-TYPED_TEST_SUITE(CallbackListLifetimeTest, test::AllPolicies, test::PolicyNames);
+TYPED_TEST_SUITE(CallbackListLifetimeTest, test::CommonPolicies, test::PolicyNames);
 
 /// Calls a function when it is destroyed; copies of it share that.
 class AtEnd {

@@ -46,7 +46,7 @@ protected:
         return handles;
     }
 };
-TYPED_TEST_SUITE(CallbackListValueTest, test::AllPolicies, test::PolicyNames);
+TYPED_TEST_SUITE(CallbackListValueTest, test::CommonPolicies, test::PolicyNames);
 
 TYPED_TEST(CallbackListValueTest, CopyIsDeepAndIndependent) {
     auto original = this->make(1, 3);

@@ -34,7 +34,7 @@ class CallbackListWrapTest : public testing::Test {
 protected:
     using List = CallbackList<void(), Policies>;
 };
-TYPED_TEST_SUITE(CallbackListWrapTest, test::AllPolicies, test::PolicyNames);
+TYPED_TEST_SUITE(CallbackListWrapTest, test::CommonPolicies, test::PolicyNames);
 
 using Numbers = std::vector<int>;
 

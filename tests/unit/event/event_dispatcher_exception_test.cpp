@@ -19,7 +19,7 @@ struct Failure : std::runtime_error {
 
 template <class Policies>
 class EventDispatcherExceptionTest : public testing::Test {};
-TYPED_TEST_SUITE(EventDispatcherExceptionTest, test::AllPolicies, test::PolicyNames);
+TYPED_TEST_SUITE(EventDispatcherExceptionTest, test::CommonPolicies, test::PolicyNames);
 
 TYPED_TEST(EventDispatcherExceptionTest, ExceptionOfAListenerKeepsTheOthers) {
     EventDispatcher<int, void(), TypeParam> dispatcher;

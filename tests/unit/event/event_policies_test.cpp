@@ -7,15 +7,10 @@
 
 #include <atomic>
 #include <condition_variable>
-#include <cstddef>
-#include <functional>
-#include <map>
-#include <memory>
 #include <mutex>
 #include <shared_mutex>
 #include <string>
 #include <type_traits>
-#include <unordered_map>
 #include <vector>
 
 namespace sluice {
@@ -25,15 +20,11 @@ using Numbers = std::vector<int>;
 
 template <class Policies>
 class EventPoliciesTest : public testing::Test {};
-TYPED_TEST_SUITE(EventPoliciesTest, test::AllPolicies, test::PolicyNames);
+TYPED_TEST_SUITE(EventPoliciesTest, test::CommonPolicies, test::PolicyNames);
 
 template <class Policies, class Mode>
 struct Passing : Policies {
     using ArgumentPassingMode = Mode;
-};
-template <class Policies, template <class> class... List>
-struct Mixing : Policies {
-    using Mixins = MixinList<List...>;
 };
 
 // ---- getEvent
@@ -184,227 +175,6 @@ TYPED_TEST(EventPoliciesTest, CanContinueInvokingStopsADispatch) {
     Event event;
     dispatcher.dispatch(3, event);
     EXPECT_EQ(seen, (Numbers{1, 2}));
-}
-
-// ---- Map, and events of all kinds
-
-struct Point {
-    int x;
-    int y;
-    friend bool operator==(const Point& a, const Point& b) { return a.x == b.x && a.y == b.y; }
-};
-struct PointHash {
-    std::size_t operator()(const Point& point) const {
-        return static_cast<std::size_t>(point.x) * 1000 + static_cast<std::size_t>(point.y);
-    }
-};
-struct Ordered {
-    int number;
-    friend bool operator<(const Ordered& a, const Ordered& b) { return a.number < b.number; }
-};
-
-// Dispatches all of the events and checks that each finds its own listener.
-template <class Dispatcher>
-void checkFinding(const std::vector<typename Dispatcher::Event>& events) {
-    Dispatcher dispatcher;
-    std::vector<std::size_t> seen;
-    for (std::size_t i = 1; i < events.size(); ++i) {
-        dispatcher.appendListener(events[i], [&seen, i] { seen.push_back(i); });
-        dispatcher.dispatch(events[i]);
-    }
-    dispatcher.dispatch(events[0]);
-    const Dispatcher copy(dispatcher);
-    for (std::size_t i = 1; i < events.size(); ++i) {
-        copy.dispatch(events[i]);
-    }
-    ASSERT_EQ(seen.size(), 2 * (events.size() - 1));
-    for (std::size_t i = 0; i < seen.size(); ++i) {
-        EXPECT_EQ(seen[i], 1 + i % (events.size() - 1));
-    }
-}
-
-template <class Policies>
-struct HashedPoints : Policies {
-    template <class Key, class Value>
-    using Map = std::unordered_map<Key, Value, PointHash>;
-};
-
-/// Takes everything that can be called, and cannot be compared or asked whether it is empty.
-class ErasedCallback {
-public:
-    template <class F>
-    ErasedCallback(F f) : function_(std::move(f)) {}
-    void operator()(int n) const { function_(n); }
-
-private:
-    std::function<void(int)> function_;
-};
-template <class Policies>
-struct ErasedPolicies : Policies {
-    using Callback = ErasedCallback;
-};
-
-TYPED_TEST(EventPoliciesTest, CallbackOfThePolicyNeedNotKnowNull) {
-    CallbackList<void(int), ErasedPolicies<TypeParam>> list;
-    int sum = 0;
-    list.append([&sum](int n) { sum += n; });
-    list(3);
-    EXPECT_EQ(sum, 3);
-}
-
-/// Converts to a number, which says nothing about whether it can be called.
-struct Tally {
-    int* sum;
-    int count = 0;
-    operator int() const { return count; }
-    void operator()(int n) { *sum += n + ++count; }
-};
-template <class Policies>
-struct TallyPolicies : Policies {
-    using Callback = Tally;
-};
-
-TYPED_TEST(EventPoliciesTest, CallbackThatConvertsToZeroIsNotNull) {
-    int sum = 0;
-    CallbackList<void(int), TallyPolicies<TypeParam>> list;
-    EXPECT_TRUE(list.append(Tally{&sum}));
-    list(1);
-    list(1);
-    EXPECT_EQ(sum, 5);
-}
-
-TYPED_TEST(EventPoliciesTest, MapOfThePolicyWithAnotherHash) {
-    using Policies = HashedPoints<TypeParam>;
-    checkFinding<EventDispatcher<Point, void(), Policies>>(
-        {{0, 0}, {1, 2}, {2, 1}, {1, 1}, {3, 3}, {4, 4}, {5, 5}, {6, 6}, {7, 7}, {8, 8}, {9, 9}});
-}
-
-template <class Policies>
-struct InOrder : Policies {
-    template <class Key, class Value>
-    using Map = std::map<Key, Value>;
-};
-
-TYPED_TEST(EventPoliciesTest, OrderedMapOfThePolicy) {
-    using Policies = InOrder<TypeParam>;
-    checkFinding<EventDispatcher<std::string, void(), Policies>>({"x", "a", "b", "c", "d"});
-}
-
-template <class Policies>
-struct Downwards : Policies {
-    template <class Key, class Value>
-    using Map = std::map<Key, Value, std::greater<Key>>;
-};
-
-TYPED_TEST(EventPoliciesTest, MapOfThePolicyMayCompareInItsOwnWay) {
-    using Policies = Downwards<TypeParam>;
-    checkFinding<EventDispatcher<int, void(), Policies>>({0, 5, 3, 9, 1, 7});
-}
-
-TYPED_TEST(EventPoliciesTest, EventsWithoutHashAreOrdered) {
-    checkFinding<EventDispatcher<Ordered, void(), TypeParam>>({{0}, {5}, {3}, {9}, {1}});
-}
-
-enum class Kind { none, first, second };
-
-TYPED_TEST(EventPoliciesTest, EventsMayBeEnumsStringsAndPointers) {
-    checkFinding<EventDispatcher<Kind, void(), TypeParam>>({Kind::none, Kind::first, Kind::second});
-    checkFinding<EventDispatcher<std::string, void(), TypeParam>>({"none", "", "one", "two"});
-    const int places[3] = {};
-    checkFinding<EventDispatcher<const int*, void(), TypeParam>>(
-        {nullptr, &places[0], &places[1], &places[2]});
-}
-
-// ---- Mixins
-
-/// Writes down what it was asked, and objects to even numbers.
-template <class Base>
-struct Odd : Base {
-    using Base::Base;
-    bool mixinBeforeDispatch(int& n, Numbers& log) const {
-        log.push_back(100 + n);
-        return n % 2 != 0;
-    }
-};
-/// Writes down and doubles.
-template <class Base>
-struct Doubled : Base {
-    bool mixinBeforeDispatch(int& n, Numbers& log) const {
-        log.push_back(200 + n);
-        n *= 2;
-        return true;
-    }
-};
-/// Has no hook.
-template <class Base>
-struct Named : Base {
-    std::string name() const { return "named"; }
-};
-/// Has a hook for any arguments.
-template <class Base>
-struct Any : Base {
-    template <class... Args>
-    bool mixinBeforeDispatch(Args&...) const {
-        ++count;
-        return true;
-    }
-    mutable int count = 0;
-};
-
-template <class Dispatcher>
-Numbers logOf(const Dispatcher& dispatcher, int event, int n) {
-    Numbers log;
-    dispatcher.dispatch(event, n, log);
-    return log;
-}
-
-TYPED_TEST(EventPoliciesTest, HooksAreCalledInTheOrderOfTheListUntilOneObjects) {
-    using Policies = Mixing<TypeParam, Odd, Doubled>;
-    EventDispatcher<int, void(int, Numbers&), Policies> dispatcher;
-    dispatcher.appendListener(1, [](int n, Numbers& log) { log.push_back(n); });
-    EXPECT_EQ(logOf(dispatcher, 1, 3), (Numbers{103, 203, 6}));
-    EXPECT_EQ(logOf(dispatcher, 1, 4), (Numbers{104}));
-    EXPECT_EQ(logOf(dispatcher, 7, 3), (Numbers{103, 203})) << "nobody listens; all the same";
-    Numbers log;
-    dispatcher.directDispatch(1, 5, log);
-    EXPECT_EQ(log, (Numbers{105, 205, 10}));
-}
-
-TYPED_TEST(EventPoliciesTest, OtherOrderOfTheMixinsIsAnotherOrderOfTheHooks) {
-    using Policies = Mixing<TypeParam, Doubled, Odd>;
-    EventDispatcher<int, void(int, Numbers&), Policies> dispatcher;
-    EXPECT_EQ(logOf(dispatcher, 1, 3), (Numbers{203, 106}));
-}
-
-TYPED_TEST(EventPoliciesTest, MixinWithoutHookDoesNotRepeatTheNextOnes) {
-    using Policies = Mixing<TypeParam, Named, Odd, Named, Doubled, Named>;
-    EventDispatcher<int, void(int, Numbers&), Policies> dispatcher;
-    EXPECT_EQ(dispatcher.name(), "named");
-    EXPECT_EQ(logOf(dispatcher, 1, 3), (Numbers{103, 203}));
-}
-
-TYPED_TEST(EventPoliciesTest, HookMayBeATemplate) {
-    using Policies = Mixing<TypeParam, Named, Any, Named>;
-    EventDispatcher<int, void(int), Policies> dispatcher;
-    dispatcher.dispatch(1, 2);
-    dispatcher.dispatch(1, 2);
-    EXPECT_EQ(dispatcher.count, 2);
-}
-
-TYPED_TEST(EventPoliciesTest, DispatcherWithMixinsIsCopiedAndMovedAsAWhole) {
-    using Policies = Mixing<TypeParam, Any>;
-    EventDispatcher<int, void(int), Policies> dispatcher;
-    int sum = 0;
-    dispatcher.appendListener(1, [&sum](int n) { sum += n; });
-    dispatcher.dispatch(1, 2);
-    auto copy = dispatcher;
-    copy.dispatch(1, 3);
-    EXPECT_EQ(copy.count, 2);
-    EXPECT_EQ(dispatcher.count, 1);
-    const auto moved = std::move(copy);
-    moved.dispatch(1, 4);
-    EXPECT_EQ(moved.count, 3);
-    EXPECT_EQ(sum, 9);
 }
 
 // ---- Threading

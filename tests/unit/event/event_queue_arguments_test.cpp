@@ -18,13 +18,9 @@ namespace {
 
 using namespace test;
 
-/// One of each kind: arguments do not depend on which lock or which list it is.
-using ArgumentPolicies =
-    testing::Types<DefaultPolicies, SingleThreadPolicies, OwnLockPolicies, MinimalListPolicies>;
-
 template <class Policies>
 class EventQueueArgumentsTest : public testing::Test {};
-TYPED_TEST_SUITE(EventQueueArgumentsTest, ArgumentPolicies, QueuePolicyNames);
+TYPED_TEST_SUITE(EventQueueArgumentsTest, CommonQueuePolicies, QueuePolicyNames);
 
 // ---- the event
 

@@ -27,7 +27,7 @@ protected:
     using Queue = EventQueue<int, void(int), Policies>;
     Watchdog watchdog{[](std::FILE*) {}};
 };
-TYPED_TEST_SUITE(EventQueueEndTest, QueuePolicies, QueuePolicyNames);
+TYPED_TEST_SUITE(EventQueueEndTest, CommonQueuePolicies, QueuePolicyNames);
 
 TYPED_TEST(EventQueueEndTest, EmptyQueueIsDrained) {
     typename TestFixture::Queue queue;
@@ -97,7 +97,7 @@ TYPED_TEST(EventQueueEndTest, RunWithGivesEventsToAVisitor) {
 
 template <class Policies>
 class SharedEventQueueEndTest : public EventQueueEndTest<Policies> {};
-TYPED_TEST_SUITE(SharedEventQueueEndTest, SharedQueuePolicies, QueuePolicyNames);
+TYPED_TEST_SUITE(SharedEventQueueEndTest, CommonSharedQueuePolicies, QueuePolicyNames);
 
 TYPED_TEST(SharedEventQueueEndTest, DrainWaitsForTheLastListener) {
     typename TestFixture::Queue queue;

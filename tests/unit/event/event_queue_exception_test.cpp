@@ -28,7 +28,7 @@ protected:
         this->queue.appendListener(event, [](int) { throw Breakage("a listener"); });
     }
 };
-TYPED_TEST_SUITE(EventQueueExceptionTest, QueuePolicies, QueuePolicyNames);
+TYPED_TEST_SUITE(EventQueueExceptionTest, CommonQueuePolicies, QueuePolicyNames);
 
 TYPED_TEST(EventQueueExceptionTest, ListenerThatThrowsInProcessLosesItsOwnEventOnly) {
     this->breakAt(2);

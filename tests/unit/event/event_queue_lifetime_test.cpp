@@ -44,7 +44,7 @@ protected:
     int calls = 0;
     std::unique_ptr<Queue> queue = std::make_unique<Queue>();
 };
-TYPED_TEST_SUITE(EventQueueLifetimeTest, QueuePolicies, QueuePolicyNames);
+TYPED_TEST_SUITE(EventQueueLifetimeTest, CommonQueuePolicies, QueuePolicyNames);
 
 TYPED_TEST(EventQueueLifetimeTest, EventsAreDestroyedWithTheQueue) {
     this->enqueue(300);

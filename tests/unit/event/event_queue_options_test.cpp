@@ -60,7 +60,7 @@ protected:
     std::unique_ptr<Queue> queue;
     Numbers seen;
 };
-TYPED_TEST_SUITE(BoundedEventQueueTest, QueuePolicies, QueuePolicyNames);
+TYPED_TEST_SUITE(BoundedEventQueueTest, CommonQueuePolicies, QueuePolicyNames);
 
 TYPED_TEST(BoundedEventQueueTest, RejectsWhatFindsNoRoom) {
     this->use(Overflow::reject);
@@ -198,7 +198,7 @@ TYPED_TEST(BoundedEventQueueTest, RejectsWhenAllRoomBelongsToArgumentsThatAreBei
 
 template <class Policies>
 class BlockingEventQueueTest : public testing::Test {};
-TYPED_TEST_SUITE(BlockingEventQueueTest, SharedQueuePolicies, QueuePolicyNames);
+TYPED_TEST_SUITE(BlockingEventQueueTest, CommonSharedQueuePolicies, QueuePolicyNames);
 
 TYPED_TEST(BlockingEventQueueTest, ProducersWaitForRoomAndNothingIsLostOrReordered) {
     constexpr int each = 300;

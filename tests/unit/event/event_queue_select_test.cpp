@@ -18,7 +18,7 @@ using Numbers = std::vector<int>;
 
 template <class Policies>
 class EventQueueSelectTest : public NumberQueueTest<Policies> {};
-TYPED_TEST_SUITE(EventQueueSelectTest, QueuePolicies, QueuePolicyNames);
+TYPED_TEST_SUITE(EventQueueSelectTest, CommonQueuePolicies, QueuePolicyNames);
 
 auto is(int wanted) {
     return [wanted](int number) { return number == wanted; };

@@ -28,7 +28,7 @@ static_assert(sizeof(Queue<NotCounting<DefaultPolicies>>) == sizeof(Queue<Defaul
 
 template <class Policies>
 class EventQueueStatisticsTest : public testing::Test {};
-TYPED_TEST_SUITE(EventQueueStatisticsTest, QueuePolicies, QueuePolicyNames);
+TYPED_TEST_SUITE(EventQueueStatisticsTest, CommonQueuePolicies, QueuePolicyNames);
 
 void expectBalance(const EventQueueStatistics& counts, std::uint64_t inHand = 0) {
     EXPECT_EQ(counts.enqueued, counts.processed + counts.discarded + counts.queued + inHand);

@@ -54,12 +54,29 @@ struct MinimalListPolicies {
     using QueueList = MinimalList<Item>;
 };
 
+/// Another lock and another list than the default's.
+struct SingleThreadMinimalListPolicies : SingleThreadPolicies, MinimalListPolicies {};
+struct StdMutexMinimalListPolicies : StdMutexPolicies, MinimalListPolicies {};
+
 /// The policies under which queues must behave the same.
 using QueuePolicies = testing::Types<DefaultPolicies, SingleThreadPolicies, OwnLockPolicies,
                                      StdMutexPolicies, ListPolicies, MinimalListPolicies>;
 /// Those of them that several threads can use.
 using SharedQueuePolicies = testing::Types<DefaultPolicies, OwnLockPolicies, StdMutexPolicies,
                                            ListPolicies, MinimalListPolicies>;
+
+/// What the suites of code that does not depend on the policies use: see CommonPolicies.
+#ifdef SLUICE_TEST_ALL_POLICIES
+using CommonQueuePolicies =
+    testing::Types<DefaultPolicies, SingleThreadPolicies, OwnLockPolicies, StdMutexPolicies,
+                   ListPolicies, MinimalListPolicies, SingleThreadMinimalListPolicies>;
+using CommonSharedQueuePolicies =
+    testing::Types<DefaultPolicies, OwnLockPolicies, StdMutexPolicies, ListPolicies,
+                   MinimalListPolicies, StdMutexMinimalListPolicies>;
+#else
+using CommonQueuePolicies = testing::Types<DefaultPolicies, SingleThreadMinimalListPolicies>;
+using CommonSharedQueuePolicies = testing::Types<DefaultPolicies, StdMutexMinimalListPolicies>;
+#endif
 
 struct QueuePolicyNames {
     template <class Policies>
@@ -69,6 +86,12 @@ struct QueuePolicyNames {
         }
         if (std::is_same_v<Policies, MinimalListPolicies>) {
             return "MinimalList";
+        }
+        if (std::is_same_v<Policies, SingleThreadMinimalListPolicies>) {
+            return "SingleThreadingMinimalList";
+        }
+        if (std::is_same_v<Policies, StdMutexMinimalListPolicies>) {
+            return "StdMutexMinimalList";
         }
         return std::is_same_v<Policies, StdMutexPolicies> ? "StdMutex"
                                                           : PolicyNames::GetName<Policies>(0);

@@ -57,7 +57,7 @@ protected:
     const std::uint64_t refusalsBefore = ObservedWait<Park>::refusals();
     Watchdog watchdog{[](std::FILE*) {}};
 };
-TYPED_TEST_SUITE(EventQueueWaitTest, SharedQueuePolicies, QueuePolicyNames);
+TYPED_TEST_SUITE(EventQueueWaitTest, CommonSharedQueuePolicies, QueuePolicyNames);
 
 TYPED_TEST(EventQueueWaitTest, WaitReturnsAtOnceWhenThereIsAnEventOrTheQueueIsClosed) {
     typename TestFixture::Queue queue;

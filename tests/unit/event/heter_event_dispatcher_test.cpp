@@ -36,7 +36,7 @@ protected:
 
     Numbers called;
 };
-TYPED_TEST_SUITE(HeterEventDispatcherTest, test::AllPolicies, test::PolicyNames);
+TYPED_TEST_SUITE(HeterEventDispatcherTest, test::CommonPolicies, test::PolicyNames);
 
 static_assert(std::is_base_of_v<TagEventDispatcher, HeterEventDispatcher<int, Two>> &&
               std::is_base_of_v<TagHeterEventDispatcher, HeterEventDispatcher<int, Two>>);

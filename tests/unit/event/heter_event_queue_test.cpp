@@ -41,7 +41,7 @@ protected:
 
     Texts log;
 };
-TYPED_TEST_SUITE(HeterEventQueueTest, test::AllPolicies, test::PolicyNames);
+TYPED_TEST_SUITE(HeterEventQueueTest, test::CommonPolicies, test::PolicyNames);
 
 static_assert(std::is_base_of_v<TagEventQueue, HeterEventQueue<int, Three>> &&
               std::is_base_of_v<TagEventDispatcher, HeterEventQueue<int, Three>> &&

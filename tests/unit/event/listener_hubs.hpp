@@ -10,10 +10,14 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <string>
 #include <utility>
 
 namespace sluice::test {
+
+/// Of one type, so that a utility is instantiated once for each target, and not for each lambda.
+using Listener = std::function<void(int)>;
 
 /// One shape for all that has listeners of `void(int)`, so that the utilities are tested with each:
 /// a listener is added or removed, by a utility or by the target itself, and all are called.
@@ -22,17 +26,17 @@ struct ListHub {
     using Target = List;
     using Handle = typename List::Handle;
 
-    template <class Adder, class... Args>
-    static Handle append(Adder&& adder, Args&&... args) {
-        return adder.append(std::forward<Args>(args)...);
+    template <class Adder, class... Options>
+    static Handle append(Adder&& adder, Listener listener, Options&&... options) {
+        return adder.append(std::move(listener), std::forward<Options>(options)...);
     }
-    template <class Adder, class... Args>
-    static Handle prepend(Adder&& adder, Args&&... args) {
-        return adder.prepend(std::forward<Args>(args)...);
+    template <class Adder, class... Options>
+    static Handle prepend(Adder&& adder, Listener listener, Options&&... options) {
+        return adder.prepend(std::move(listener), std::forward<Options>(options)...);
     }
-    template <class Adder, class... Args>
-    static Handle insert(Adder&& adder, Args&&... args) {
-        return adder.insert(std::forward<Args>(args)...);
+    template <class Adder, class... Options>
+    static Handle insert(Adder&& adder, Listener listener, Options&&... options) {
+        return adder.insert(std::move(listener), std::forward<Options>(options)...);
     }
     template <class Remover>
     static bool remove(Remover& remover, const Handle& handle) {
@@ -52,17 +56,17 @@ struct DispatcherHub {
     using Handle = typename Dispatcher::Handle;
     static constexpr int event = 3;
 
-    template <class Adder, class... Args>
-    static Handle append(Adder&& adder, Args&&... args) {
-        return adder.appendListener(event, std::forward<Args>(args)...);
+    template <class Adder, class... Options>
+    static Handle append(Adder&& adder, Listener listener, Options&&... options) {
+        return adder.appendListener(event, std::move(listener), std::forward<Options>(options)...);
     }
-    template <class Adder, class... Args>
-    static Handle prepend(Adder&& adder, Args&&... args) {
-        return adder.prependListener(event, std::forward<Args>(args)...);
+    template <class Adder, class... Options>
+    static Handle prepend(Adder&& adder, Listener listener, Options&&... options) {
+        return adder.prependListener(event, std::move(listener), std::forward<Options>(options)...);
     }
-    template <class Adder, class... Args>
-    static Handle insert(Adder&& adder, Args&&... args) {
-        return adder.insertListener(event, std::forward<Args>(args)...);
+    template <class Adder, class... Options>
+    static Handle insert(Adder&& adder, Listener listener, Options&&... options) {
+        return adder.insertListener(event, std::move(listener), std::forward<Options>(options)...);
     }
     template <class Remover>
     static bool remove(Remover& remover, const Handle& handle) {
@@ -91,6 +95,8 @@ struct OneThread {
 /// Listeners of `void(int)` are those of the second one.
 using Prototypes = HeterTuple<void(const std::string&), void(int)>;
 
+/// Each kind of target, and each threading. With SLUICE_TEST_ALL_POLICIES each kind has both.
+#ifdef SLUICE_TEST_ALL_POLICIES
 using Hubs = ::testing::Types<
     ListHub<CallbackList<void(int)>>, ListHub<CallbackList<void(int), OneThread>>,
     DispatcherHub<EventDispatcher<int, void(int)>>,
@@ -98,5 +104,13 @@ using Hubs = ::testing::Types<
     QueueHub<EventQueue<int, void(int), OneThread>>, ListHub<HeterCallbackList<Prototypes>>,
     DispatcherHub<HeterEventDispatcher<int, Prototypes>>,
     QueueHub<HeterEventQueue<int, Prototypes, OneThread>>>;
+#else
+using Hubs =
+    ::testing::Types<ListHub<CallbackList<void(int)>>,
+                     DispatcherHub<EventDispatcher<int, void(int), OneThread>>,
+                     QueueHub<EventQueue<int, void(int)>>, ListHub<HeterCallbackList<Prototypes>>,
+                     DispatcherHub<HeterEventDispatcher<int, Prototypes>>,
+                     QueueHub<HeterEventQueue<int, Prototypes, OneThread>>>;
+#endif
 
 }  // namespace sluice::test

@@ -27,7 +27,7 @@ protected:
     using Dispatcher = HeterEventDispatcher<int, Prototypes, Filtered<Policies>>;
     using Queue = HeterEventQueue<int, Prototypes, Filtered<Policies>>;
 };
-TYPED_TEST_SUITE(MixinHeterFilterTest, test::AllPolicies, test::PolicyNames);
+TYPED_TEST_SUITE(MixinHeterFilterTest, test::CommonPolicies, test::PolicyNames);
 
 TYPED_TEST(MixinHeterFilterTest, FiltersOfThePrototypeRunInOrderUntilOneObjects) {
     typename TestFixture::Dispatcher dispatcher;

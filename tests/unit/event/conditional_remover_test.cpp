@@ -173,5 +173,12 @@ TEST(ConditionalRemoverListTest, AThrowingConditionLeavesTheListenerUncalled) {
 }
 #endif
 
+TEST(ConditionalRemoverOfAListTest, ANullFunctionPointerIsNotAdded) {
+    List list;
+    void (*const nothing)(int) = nullptr;
+    EXPECT_FALSE(conditionalRemover(list).append(nothing, [] { return true; }));
+    EXPECT_TRUE(list.empty());
+}
+
 }  // namespace
 }  // namespace sluice

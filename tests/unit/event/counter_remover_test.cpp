@@ -260,5 +260,12 @@ TEST(CounterRemoverListTest, ACallThatThrowsCounts) {
 }
 #endif
 
+TEST(CounterRemoverOfAListTest, ANullFunctionPointerIsNotAdded) {
+    List list;
+    void (*const nothing)(int) = nullptr;
+    EXPECT_FALSE(counterRemover(list).append(nothing));
+    EXPECT_TRUE(list.empty());
+}
+
 }  // namespace
 }  // namespace sluice

@@ -33,7 +33,7 @@ inline constexpr std::size_t slots = 1024;
 inline void expect(bool holds, const char* what) {
     if (!holds) {
         std::fprintf(stderr, "sluice_count: %s\n", what);
-        std::exit(1);
+        std::abort();
     }
 }
 

@@ -13,7 +13,7 @@
 #include <ctime>
 
 // The names are those of the C library and of the linker's option --wrap.
-// NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming,cert-dcl37-c)
+// NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming,cert-dcl37-c,readability-inconsistent-declaration-parameter-name)
 extern "C" {
 
 long __real_syscall(long number, long a, long b, long c, long d, long e, long f);
@@ -53,4 +53,4 @@ int __wrap_open(const char* path, int flags, unsigned mode) {
     return ends[0];
 }
 }
-// NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming,cert-dcl37-c)
+// NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming,cert-dcl37-c,readability-inconsistent-declaration-parameter-name)

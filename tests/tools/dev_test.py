@@ -1,0 +1,69 @@
+import os
+import shutil
+import subprocess
+import unittest
+
+from planted_tree import PROJECT, PlantedTree
+
+
+class DevTest(PlantedTree):
+    """With stand-ins for cmake, ctest and dpkg-query, so that nothing is built or installed."""
+
+    def setUp(self):
+        super().setUp()
+        shutil.copy(PROJECT / "dev", self.root / "dev")
+        self.tool("dpkg-query", "echo installed")
+        self.tool("cmake", 'echo "$@ disable=${CCACHE_DISABLE:-}" >>"$CALLS"')
+        self.tool("ctest", "exit 0")
+        self.tool("ccache", 'echo "$CACHE"')
+        self.calls = self.root / "calls"
+        self.cache = self.root / "cache"
+
+    def tool(self, name, line):
+        self.plant(f"bin/{name}", "#!/bin/sh", line).chmod(0o755)
+
+    def dev(self, *arguments):
+        environment = {
+            **os.environ,
+            "PATH": f"{self.root / 'bin'}:{os.environ['PATH']}",
+            "CALLS": str(self.calls),
+            "CACHE": str(self.cache),
+        }
+        return subprocess.run(
+            [self.root / "dev", *arguments],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def assert_refuses(self, arguments, complaint):
+        run = self.dev(*arguments)
+        self.assertEqual((run.returncode, run.stdout), (2, ""))
+        self.assertEqual(len(run.stderr.splitlines()), 1)
+        self.assertIn(complaint, run.stderr)
+
+    def test_names_an_unknown_verb_and_the_verbs_that_there_are(self):
+        self.assert_refuses(["tset"], "there is no verb 'tset'; the verbs are: setup demo test")
+
+    def test_names_an_unknown_part_of_the_nightly_tests_and_the_parts(self):
+        self.assert_refuses(["nightly", "fuz"], "no part 'fuz' of the nightly tests; the parts are:")
+
+    def test_refuses_arguments_that_a_verb_does_not_take(self):
+        self.assert_refuses(["ram", "now"], "'ram' takes no arguments")
+        self.assert_refuses(["test", "a", "b"], "one regular expression at most")
+
+    def test_builds_with_the_cache_where_it_can_be_written(self):
+        self.dev("test")
+        self.assertIn("--build --preset dev", self.calls.read_text())
+        self.assertNotIn("disable=1", self.calls.read_text())
+
+    def test_builds_without_the_cache_where_it_cannot_be_written(self):
+        self.cache = self.plant("occupied", "a file, so no folder") / "ccache"
+        run = self.dev("test")
+        self.assertIn("cannot be written", run.stdout)
+        self.assertRegex(self.calls.read_text(), r"--build --preset dev .*disable=1")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Runs clang-tidy over the sources, in parallel: `run_tidy.py BUILD_DIR [--jobs N] [--analyzers] [FILE...]`.
+"""Runs clang-tidy over the sources, in parallel: `run_tidy.py BUILD_DIR [--jobs N] [--all] [FILE...]`.
 
-Takes the sources from BUILD_DIR/compile_commands.json; headers are seen through the sources that
+Takes the sources from BUILD_DIR/compile_commands.json, without --all those outside of tests/; headers are seen through the sources that
 include them. A source that passed is not read again until its text, a file that it includes, the
 settings or clang-tidy change. tidy_cache.py remembers that for every clone of this user.
 """
@@ -86,14 +86,20 @@ def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("build", type=Path)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--analyzers", action="store_true", help="clang's static analyzer, too")
+    parser.add_argument(
+        "--all", action="store_true", help="the tests' sources and clang's static analyzer, too"
+    )
     parser.add_argument("files", nargs="*", type=Path)
     options = parser.parse_args(arguments)
 
     started = time.monotonic()
-    more = ["--checks=clang-analyzer-*"] if options.analyzers else []
-    runner = Runner(Path(__file__).parent.parent, options.build, options=more)
-    count, read, refused = runner.run(options.files, options.jobs)
+    root = Path(__file__).resolve().parent.parent
+    more = ["--checks=clang-analyzer-*"] if options.all else []
+    runner = Runner(root, options.build, options=more)
+    files = options.files
+    if not files and not options.all:
+        files = [file for file in runner.sources() if not file.is_relative_to(root / "tests")]
+    count, read, refused = runner.run(files, options.jobs)
     if count == 0:
         parser.error(f"{options.build}/compile_commands.json names none of the sources")
     seconds = time.monotonic() - started

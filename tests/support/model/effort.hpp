@@ -26,12 +26,13 @@ inline Effort effortFrom(const char* text) {
     }
     if (name != "ordinary") {
         std::fprintf(stderr, "SLUICE_MODEL_EFFORT is '%s'; it can be: ordinary, full\n", text);
-        std::exit(2);
+        std::exit(2);  // NOLINT(concurrency-mt-unsafe): before any thread starts
     }
     return Effort::ordinary;
 }
 
 inline Effort effort() {
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing here changes the environment
     static const Effort chosen = effortFrom(std::getenv("SLUICE_MODEL_EFFORT"));
     return chosen;
 }

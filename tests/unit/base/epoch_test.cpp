@@ -118,9 +118,9 @@ TYPED_TEST(EpochDomainTest, OnlyTheOutermostOfNestedGuardsCounts) {
 }
 
 TYPED_TEST(EpochDomainTest, DomainsAreIndependent) {
+    int freed = 0;  // outlives the domains, whose ends count in it
     BasicEpochDomain<TypeParam> first(onlyByHand);
     BasicEpochDomain<TypeParam> second(onlyByHand);
-    int freed = 0;
     const auto guard = first.enter();
     EXPECT_TRUE(first.isInside());
     EXPECT_FALSE(second.isInside());

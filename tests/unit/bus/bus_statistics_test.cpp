@@ -84,10 +84,10 @@ TEST(BusStatisticsTest, CountsOfThreadsThatHaveEndedStay) {
 }
 
 TEST(BusStatisticsTest, BusMayGoBeforeTheThreadsThatPublished) {
-    Crew crew;
     std::atomic<bool> isGone{false};
     std::atomic<int> published{0};
     auto bus = std::make_unique<TestBus<64>>();
+    Crew crew;  // its end joins the threads, which read all of the above
     for (int thread = 0; thread < 2; ++thread) {
         crew.add([&, raw = bus.get()] {
             (void)raw->publish(Sample{});

@@ -60,7 +60,8 @@ TEST(AssertDeathTest, HandlerReplacesTheLineAndThenAbortFollows) {
             setAssertionHandler(&printAllOf);
             failAssertion(failure);
         },
-        testing::KilledBySignal(SIGABRT), "^seen: 1 > 2\\|swap them\\|some\\.cpp\\|17\n(qemu: [^\n]*\n)?$");
+        testing::KilledBySignal(SIGABRT),
+        "^seen: 1 > 2\\|swap them\\|some\\.cpp\\|17\n(qemu: [^\n]*\n)?$");
 }
 
 TEST(AssertDeathTest, NullHandlerRestoresTheDefault) {

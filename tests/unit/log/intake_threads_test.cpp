@@ -282,7 +282,7 @@ TEST(IntakeThreads, ShortLivedThreadsLeaveNothingBehind) {
 }
 
 // Not under an emulator, which keeps books of its own about threads.
-#if defined(__linux__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__) &&        \
+#if defined(__linux__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__) &&       \
     !defined(SLUICE_TEST_EMULATED)
 
 /// Ends the calling thread without any destructor; the sanitizers' own could not stand it.

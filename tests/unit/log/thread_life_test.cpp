@@ -39,7 +39,7 @@ TEST(ThreadLife, MayBelongToOneThreadAfterTheOther) {
 }
 
 // Not under an emulator, which keeps books of its own about threads.
-#if defined(__linux__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__) &&        \
+#if defined(__linux__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__) &&       \
     !defined(SLUICE_TEST_EMULATED)
 
 void* beginAndVanish(void* life) {

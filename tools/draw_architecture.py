@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Draws the two pictures of docs/architecture.md: `draw_architecture.py` writes docs/pictures/*.svg.
+"""Draws the two pictures of docs/architecture.md into docs/pictures/: `draw_architecture.py`.
 
-The levels come from cmake/modules.cmake, as for the layering check. The words come from the tables of
-the page: a row changes there, and then this script is run again.
+The levels come from cmake/modules.cmake, as for the layering check. The words come from the tables
+of the page: change a row there, and run this script again.
 """
 
 import sys
@@ -17,7 +17,7 @@ PAGE = Path("docs/architecture.md")
 PICTURES = Path("docs/pictures")
 PRODUCER = "producer"
 
-# Each picture has a background of its own, so that it can be read whatever the page around it shows.
+# Each picture has a background of its own, so that it can be read on a page of any colour.
 STYLE = """
     .ground { fill: #ffffff; stroke: #d0d7de } .band { fill: #f6f8fa }
     .box { fill: #f6f8fa; stroke: #818b98 }
@@ -84,7 +84,8 @@ class Drawing:
         self.parts.append(f'<path class="head" d="M{end} {y}l-8 -5v10z"/>')
 
     def svg(self):
-        size = f'width="{self.width}" height="{self.height}" viewBox="0 0 {self.width} {self.height}"'
+        width, height = self.width, self.height
+        size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
         body = "\n  ".join(self.parts)
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">\n'
@@ -96,7 +97,8 @@ class Drawing:
 def draw_path(stations, ways):
     """`stations`: name, thread, words. `ways`: module, and its type at each station."""
     left, step, width, row = 102, 204, 178, 34
-    drawing = Drawing(left + step * len(stations) - 8, 188 + row * len(ways), "The path of a message")
+    height = 188 + row * len(ways)
+    drawing = Drawing(left + step * len(stations) - 8, height, "The path of a message")
     for thread, group in groupby(enumerate(stations), key=lambda station: station[1][1]):
         places = [left + step * number for number, _ in group]
         end = places[-1] + width
@@ -122,9 +124,10 @@ def draw_path(stations, ways):
 def draw_layers(levels, names, holds):
     """`names`: {module: the other libraries whose names it also has}."""
     band, left, right = 68, 74, 842
-    bands = [(level, [m for m in levels if levels[m] == level]) for level in sorted(set(levels.values()))]
-    drawing = Drawing(right + 48, 24 + band * len(bands), "The modules by level")
-    for row, (level, modules) in enumerate(reversed(bands)):
+    highest_first = sorted(set(levels.values()), reverse=True)
+    drawing = Drawing(right + 48, 24 + band * len(highest_first), "The modules by level")
+    for row, level in enumerate(highest_first):
+        modules = [module for module in levels if levels[module] == level]
         y = 12 + band * row
         drawing.text(14, y + 33, f"level {level}", "quiet", "start")
         width = (right - left - 12 * (len(modules) - 1)) // len(modules)

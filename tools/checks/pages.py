@@ -17,13 +17,10 @@ DECLARED = re.compile(r"\b(?:class|struct|using|enum class) (\w+)")
 
 
 def check(root):
-    pages = [
-        page
-        for page in (*ENTRANCES, *sorted(path.relative_to(root) for path in (root / "docs").rglob("*.md")))
-        if (root / page).is_file()
-    ]
+    below = sorted(path.relative_to(root) for path in (root / "docs").rglob("*.md"))
+    pages = [page for page in dict.fromkeys((*ENTRANCES, *below)) if (root / page).is_file()]
     problems = []
-    for page in dict.fromkeys(pages):
+    for page in pages:
         problems += check_links(root, page)
     for page in ENTRANCES:
         if page in pages:

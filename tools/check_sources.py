@@ -8,7 +8,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from checks import headers, layering, snippets, wording
+from checks import headers, layering, pages, pictures, snippets, wording
 
 CHECKS = {
     "layering": layering.check,
@@ -16,6 +16,8 @@ CHECKS = {
     "tests": headers.check_tests,
     "umbrella": headers.check_umbrellas,
     "snippets": snippets.check,
+    "pages": pages.check,
+    "pictures": pictures.check,
     "wording": wording.check,
 }
 

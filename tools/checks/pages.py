@@ -1,0 +1,71 @@
+"""The pages name things that exist: links, files, and the types of docs/architecture.md."""
+
+import re
+from pathlib import Path
+
+from .problem import Problem, cxx_files, lines_of
+
+LINK = re.compile(r"\]\((?!\w+:|#)([^)#]+)")
+QUOTED = re.compile(r"`([^`]+)`")
+# Pages whose `quoted/paths` are checked, from the root of the tree.
+ENTRANCES = (Path("README.md"), Path("CONTRIBUTING.md"), Path("docs/architecture.md"))
+FILE = re.compile(r"(?:\./)?[\w.-]+(?:/[\w.-]+)+/?$")
+# The page whose `Types` and `Types::members` are checked.
+NAMES = Path("docs/architecture.md")
+TYPE = re.compile(r"([A-Z]\w+)(?:::~?(\w+))?(?:\(\))?$")
+DECLARED = re.compile(r"\b(?:class|struct|using|enum class) (\w+)")
+
+
+def check(root):
+    below = sorted(path.relative_to(root) for path in (root / "docs").rglob("*.md"))
+    pages = [page for page in dict.fromkeys((*ENTRANCES, *below)) if (root / page).is_file()]
+    problems = []
+    for page in pages:
+        problems += check_links(root, page)
+    for page in ENTRANCES:
+        if page in pages:
+            problems += check_files(root, page)
+    if NAMES in pages:
+        problems += check_names(root, NAMES)
+    return problems
+
+
+def found(root, page, pattern):
+    """(line number, match) of everything that stands outside of code blocks."""
+    is_code = False
+    for number, line in enumerate(lines_of(root, page), 1):
+        if line.startswith("```"):
+            is_code = not is_code
+        elif not is_code:
+            yield from ((number, match) for match in pattern.finditer(line))
+
+
+def check_links(root, page):
+    return [
+        Problem(page, number, f"the link leads nowhere: {match[1]}")
+        for number, match in found(root, page, LINK)
+        if not (root / page.parent / match[1]).exists()
+    ]
+
+
+def check_files(root, page):
+    """A quoted path, alone or at the beginning of a command."""
+    words = ((number, match[1].split()[0]) for number, match in found(root, page, QUOTED))
+    return [
+        Problem(page, number, f"there is no file or folder {word}")
+        for number, word in words
+        if FILE.match(word) and not word.startswith("build/") and not (root / word).exists()
+    ]
+
+
+def check_names(root, page):
+    text = "\n".join(
+        (root / path).read_text(encoding="utf-8") for path in cxx_files(root, ("include/sluice",))
+    )
+    declared, words = set(DECLARED.findall(text)), set(re.findall(r"\w+", text))
+    return [
+        Problem(page, number, f"no header declares {match[1].removesuffix('()')}")
+        for number, match in found(root, page, QUOTED)
+        if (name := TYPE.match(match[1]))
+        and (name[1] not in declared or (name[2] and name[2] not in words))
+    ]

@@ -16,6 +16,14 @@ inline std::chrono::nanoseconds processorTimeOfThisThread() {
     return std::chrono::seconds{spent.tv_sec} + std::chrono::nanoseconds{spent.tv_nsec};
 }
 
+/// A sleeping thread takes less than one part in this many of a processor; a spinning one takes all.
+/// An emulator first translates the code, which takes one part in a hundred by itself.
+#if defined(SLUICE_TEST_EMULATED)
+inline constexpr int idleShare = 10;
+#else
+inline constexpr int idleShare = 100;
+#endif
+
 /// What this thread spends on a call.
 template <class Call>
 Usage usageOf(Call&& call) {

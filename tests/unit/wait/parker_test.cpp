@@ -121,7 +121,7 @@ TYPED_TEST(ParkerTest, SleepsForTheTimeGivenInAnyEpoch) {
                                      deadline - std::chrono::steady_clock::now());
             }
         });
-        EXPECT_LT(usage.processorTime * 20, usage.wallTime) << now;
+        EXPECT_LT(usage.processorTime * test::idleShare, usage.wallTime) << now;
         EXPECT_EQ(this->word.load(), now * epoch) << "sleeping changes nothing";
     }
 }
@@ -149,7 +149,7 @@ TYPED_TEST(ParkerTest, OtherWaitersComingAndGoingDoNotKeepItAwake) {
     others.join();
     this->nextEpoch();
     sleeper.join();
-    EXPECT_LT(usage.processorTime * 20, usage.wallTime);
+    EXPECT_LT(usage.processorTime * test::idleShare, usage.wallTime);
 }
 
 // A duration beyond what the kernel takes, or the sum with the clock beyond its range, must neither
@@ -170,7 +170,7 @@ void expectSleepOf(Parker& parker, Word& word, Duration huge) {
     word.store(epoch, std::memory_order_release);
     parker.unparkAll(word);
     sleeper.join();
-    EXPECT_LT(usage.processorTime * 20, usage.wallTime);
+    EXPECT_LT(usage.processorTime * test::idleShare, usage.wallTime);
 }
 
 TYPED_TEST(ParkerTest, SleepsThroughTheLongestNanoseconds) {

@@ -16,8 +16,8 @@ inline std::chrono::nanoseconds processorTimeOfThisThread() {
     return std::chrono::seconds{spent.tv_sec} + std::chrono::nanoseconds{spent.tv_nsec};
 }
 
-/// A sleeping thread takes less than one part in this many of a processor; a spinning one takes all.
-/// An emulator first translates the code, which takes one part in a hundred by itself.
+/// A sleeping thread takes less than one part in this many of a processor; a spinning one takes
+/// all. An emulator first translates the code, which takes one part in a hundred by itself.
 #if defined(SLUICE_TEST_EMULATED)
 inline constexpr int idleShare = 10;
 #else

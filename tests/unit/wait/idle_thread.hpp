@@ -1,5 +1,7 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <chrono>
 #include <ctime>
 
@@ -31,6 +33,23 @@ Usage usageOf(Call&& call) {
     const auto processor = processorTimeOfThisThread();
     call();
     return {processorTimeOfThisThread() - processor, std::chrono::steady_clock::now() - wall};
+}
+
+/// Whether a thread sleeps during the call that `measure` measures. The kernel may charge a whole
+/// tick to a thread that ran for a moment, so the thread may try three times. A thread that spins
+/// takes too much each time.
+template <class Measure>
+testing::AssertionResult sleeps(Measure measure) {
+    Usage usage;
+    for (int attempt = 0; attempt < 3; ++attempt) {
+        usage = measure();
+        if (usage.processorTime * idleShare < usage.wallTime) {
+            return testing::AssertionSuccess();
+        }
+    }
+    return testing::AssertionFailure()
+           << usage.processorTime.count() << " ns of a processor in " << usage.wallTime.count()
+           << " ns, which is more than one part in " << idleShare << ", in each of three tries";
 }
 
 }  // namespace sluice::test

@@ -114,63 +114,69 @@ TYPED_TEST(ParkerTest, WakesEverySleeper) {
 TYPED_TEST(ParkerTest, SleepsForTheTimeGivenInAnyEpoch) {
     for (const std::uint64_t now : {std::uint64_t{0}, std::uint64_t{1} << 31U, ~epoch / epoch}) {
         this->word.store(now * epoch, std::memory_order_relaxed);
-        const auto deadline = std::chrono::steady_clock::now() + 100ms;
-        const test::Usage usage = test::usageOf([&] {
-            while (std::chrono::steady_clock::now() < deadline) {
-                this->parker.parkFor(this->word, this->epochIs(now),
-                                     deadline - std::chrono::steady_clock::now());
-            }
-        });
-        EXPECT_LT(usage.processorTime * test::idleShare, usage.wallTime) << now;
+        EXPECT_TRUE(test::sleeps([&] {
+            const auto deadline = std::chrono::steady_clock::now() + 100ms;
+            return test::usageOf([&] {
+                while (std::chrono::steady_clock::now() < deadline) {
+                    this->parker.parkFor(this->word, this->epochIs(now),
+                                         deadline - std::chrono::steady_clock::now());
+                }
+            });
+        })) << now;
         EXPECT_EQ(this->word.load(), now * epoch) << "sleeping changes nothing";
     }
 }
 
 TYPED_TEST(ParkerTest, OtherWaitersComingAndGoingDoNotKeepItAwake) {
-    std::atomic<bool> isOver{false};
-    test::Usage usage;
-    this->word.store(1, std::memory_order_relaxed);
-    std::thread sleeper([&] {
-        usage = test::usageOf([&] {
-            while (this->epochIs(0)()) {
-                this->parker.park(this->word, this->epochIs(0));
+    const auto sleepBesideOthers = [&] {
+        std::atomic<bool> isOver{false};
+        test::Usage usage;
+        this->word.store(1, std::memory_order_relaxed);
+        std::thread sleeper([&] {
+            usage = test::usageOf([&] {
+                while (this->epochIs(0)()) {
+                    this->parker.park(this->word, this->epochIs(0));
+                }
+            });
+        });
+        std::thread others([&] {
+            while (!isOver.load(std::memory_order_relaxed)) {
+                this->word.fetch_add(1, std::memory_order_relaxed);
+                std::this_thread::yield();
+                this->word.fetch_sub(1, std::memory_order_relaxed);
             }
         });
-    });
-    std::thread others([&] {
-        while (!isOver.load(std::memory_order_relaxed)) {
-            this->word.fetch_add(1, std::memory_order_relaxed);
-            std::this_thread::yield();
-            this->word.fetch_sub(1, std::memory_order_relaxed);
-        }
-    });
-    std::this_thread::sleep_for(200ms);
-    isOver.store(true, std::memory_order_relaxed);
-    others.join();
-    this->nextEpoch();
-    sleeper.join();
-    EXPECT_LT(usage.processorTime * test::idleShare, usage.wallTime);
+        std::this_thread::sleep_for(200ms);
+        isOver.store(true, std::memory_order_relaxed);
+        others.join();
+        this->nextEpoch();
+        sleeper.join();
+        return usage;
+    };
+    EXPECT_TRUE(test::sleeps(sleepBesideOthers));
 }
 
 // A duration beyond what the kernel takes, or the sum with the clock beyond its range, must neither
 // be refused, which would make waiting a busy loop, nor overflow.
 template <class Parker, class Duration>
 void expectSleepOf(Parker& parker, Word& word, Duration huge) {
-    word.store(0, std::memory_order_relaxed);
-    test::Usage usage;
-    std::thread sleeper([&] {
-        usage = test::usageOf([&] {
-            while (word.load(std::memory_order_acquire) < epoch) {
-                parker.parkFor(
-                    word, [&] { return word.load(std::memory_order_acquire) < epoch; }, huge);
-            }
+    EXPECT_TRUE(test::sleeps([&] {
+        word.store(0, std::memory_order_relaxed);
+        test::Usage usage;
+        std::thread sleeper([&] {
+            usage = test::usageOf([&] {
+                while (word.load(std::memory_order_acquire) < epoch) {
+                    parker.parkFor(
+                        word, [&] { return word.load(std::memory_order_acquire) < epoch; }, huge);
+                }
+            });
         });
-    });
-    std::this_thread::sleep_for(200ms);
-    word.store(epoch, std::memory_order_release);
-    parker.unparkAll(word);
-    sleeper.join();
-    EXPECT_LT(usage.processorTime * test::idleShare, usage.wallTime);
+        std::this_thread::sleep_for(200ms);
+        word.store(epoch, std::memory_order_release);
+        parker.unparkAll(word);
+        sleeper.join();
+        return usage;
+    }));
 }
 
 TYPED_TEST(ParkerTest, SleepsThroughTheLongestNanoseconds) {

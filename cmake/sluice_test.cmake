@@ -19,9 +19,9 @@ target_include_directories(sluice_gtest PRIVATE "${SLUICE_GOOGLETEST_DIR}")
 target_compile_options(sluice_gtest PRIVATE -w)
 target_link_libraries(sluice_gtest PUBLIC Threads::Threads)
 
-# What starts a test: an emulator, if it is built for another processor. g++ 12's ThreadSanitizer
-# knows no address layout with more than 28 random bits; where the kernel uses more, the tests run
-# with a fixed layout.
+# What starts a test: an emulator, if it is built for another processor. The ThreadSanitizers of
+# clang 16 and g++ 12 know no address layout with more than 28 random bits; where the kernel uses
+# more, the tests run with a fixed layout.
 set(SLUICE_TEST_LAUNCHER ${CMAKE_CROSSCOMPILING_EMULATOR})
 if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=thread" AND EXISTS /proc/sys/vm/mmap_rnd_bits)
     file(READ /proc/sys/vm/mmap_rnd_bits sluice_random_bits)

@@ -21,6 +21,15 @@ namespace sluice::bench {
 
 namespace {
 
+// g++ and clang++ tell in different ways that a sanitizer is on.
+#if defined(__has_feature)
+constexpr bool sanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool sanitized = true;
+#else
+constexpr bool sanitized = false;
+#endif
+
 // The value of the first "name : value" line of /proc/cpuinfo, or nothing.
 std::string cpuInfo(const std::string& name) {
     std::ifstream file("/proc/cpuinfo");
@@ -181,9 +190,7 @@ Environment describeEnvironment(const std::vector<int>& cpus, const BuildRecord&
 #if !defined(NDEBUG)
     environment.assertions = true;
 #endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    environment.sanitized = true;
-#endif
+    environment.sanitized = sanitized;
     environment.startedAt = utcTime();
     environment.noPerfCounters = PerfCounters().unavailableBecause();
     measureClock(environment, cpus);

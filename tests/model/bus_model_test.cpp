@@ -1,4 +1,5 @@
 #include "support/model/expectations.hpp"
+#include "support/sanitizers.hpp"
 
 #include <sluice/bus/bus_traits.hpp>
 #include <sluice/bus/detail/priority_store.hpp>
@@ -538,7 +539,7 @@ TEST(BusModelTest, LanesDeliverInOrderAndEnd) {
 }
 
 // Not under sanitizers: they end the process for the faults that mutants are meant to have.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN
 TEST(BusModelTest, EveryOrderIsNeeded) {
     const Options dear = options(budgetByEffort({1, 1}, {2, 1}));
     EXPECT_TRUE(

@@ -1,4 +1,5 @@
 #include "support/model/expectations.hpp"
+#include "support/sanitizers.hpp"
 
 #include <sluice/base/assert.hpp>
 
@@ -167,7 +168,7 @@ TEST(CheckerScheduleTest, AFailedAssertionEndsTheExecution) {
 #endif
 
 // Not under sanitizers: they end the process first.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN
 TEST(CheckerScheduleTest, AnInvalidPointerEndsTheExecution) {
     EXPECT_TRUE(failsWith("invalid pointer", [] {
         Atomic<int> isNull{0};

@@ -1,4 +1,5 @@
 #include "support/model/expectations.hpp"
+#include "support/sanitizers.hpp"
 
 #include <sluice/base/epoch.hpp>
 
@@ -338,7 +339,7 @@ TEST(EpochModelTest, AnyNumberOfReadersAndWriters) {
 }
 
 // Not under sanitizers: they end the process for the faults that mutants are meant to have.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN
 TEST(EpochModelTest, EveryOrderIsNeeded) {
     EXPECT_TRUE(survive({}, surveyOrders("epoch_slots.hpp", {},
                                          {slotOutlivesItsDomain, slotsAreHandedOn,

@@ -1,4 +1,5 @@
 #include "support/model/expectations.hpp"
+#include "support/sanitizers.hpp"
 
 #include <sluice/wait/event_count.hpp>
 #include <sluice/wait/park.hpp>
@@ -140,7 +141,7 @@ TEST(EventCountModelTest, WaitsWithALimitEnd) {
 }
 
 // Not under sanitizers: they end the process for the faults that mutants are meant to have.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN
 TEST(EventCountModelTest, EveryOrderIsNeededButOne) {
     // A notifier learns nothing from the notifiers and waiters before it.
     EXPECT_TRUE(survive(

@@ -1,4 +1,5 @@
 #include "support/model/expectations.hpp"
+#include "support/sanitizers.hpp"
 
 #include <sluice/base/spin_lock.hpp>
 #include <sluice/event/detail/event_harvest.hpp>
@@ -325,7 +326,7 @@ TEST(EventStoreModelTest, PeekingHidesNothing) {
 }
 
 // Not under sanitizers: they end the process for the faults that mutants are meant to have.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN
 TEST(EventStoreModelTest, EveryOrderIsNeededButOne) {
     Options shallow;
     shallow.budget = {1, 1};

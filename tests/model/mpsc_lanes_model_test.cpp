@@ -1,4 +1,5 @@
 #include "support/model/expectations.hpp"
+#include "support/sanitizers.hpp"
 
 #include <sluice/queue/mpsc_lanes.hpp>
 
@@ -124,7 +125,7 @@ TEST(MpscLanesModelTest, DeliversWhatWasAcceptedBeforeTheEnd) {
 }
 
 // Not under sanitizers: they end the process for the faults that mutants are meant to have.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN
 TEST(MpscLanesModelTest, EveryOrderIsNeeded) {
     EXPECT_TRUE(survive({}, surveyOrders("lane_list.hpp", weaker(),
                                          {closedTellsWhy, producerOutlivesTheQueue, comeAndGo,

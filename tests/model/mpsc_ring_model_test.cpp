@@ -1,4 +1,5 @@
 #include "support/model/expectations.hpp"
+#include "support/sanitizers.hpp"
 
 #include <sluice/queue/mpsc_ring.hpp>
 
@@ -299,7 +300,7 @@ TEST(MpscRingModelTest, SkipsTheSlotOfAConstructorThatThrows) {
 #endif
 
 // Not under sanitizers: they end the process for the faults that mutants are meant to have.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN
 TEST(MpscRingModelTest, EveryOrderIsNeededButOne) {
     // sizeApprox() has learnt of all that tail could tell by way of head.
     EXPECT_TRUE(survive(

@@ -1,4 +1,5 @@
 #include "support/model/expectations.hpp"
+#include "support/sanitizers.hpp"
 
 #include <sluice/bus/detail/own_number.hpp>
 
@@ -51,7 +52,7 @@ TEST(OwnNumberModelTest, IsReadAsOneNumber) {
 }
 
 // Not under sanitizers: they end the process for the faults that mutants are meant to have.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN
 TEST(OwnNumberModelTest, EveryOrderIsNeeded) {
     EXPECT_TRUE(survive({}, surveyOrders("own_number.hpp", {}, {readerAgainstThreeWrites})));
 }

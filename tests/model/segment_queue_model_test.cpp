@@ -1,4 +1,5 @@
 #include "support/model/expectations.hpp"
+#include "support/sanitizers.hpp"
 
 #include <sluice/queue/segment_queue.hpp>
 
@@ -221,7 +222,7 @@ TEST(SegmentQueueModelTest, SizesStayWithinBounds) {
 }
 
 // Not under sanitizers: they end the process for the faults that mutants are meant to have.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN
 Options shallow() {
     Options options;
     options.budget = {1, 1};

@@ -1,4 +1,5 @@
 #include "support/model/expectations.hpp"
+#include "support/sanitizers.hpp"
 
 #include <sluice/base/spin_lock.hpp>
 
@@ -48,7 +49,7 @@ TEST(SpinLockModelTest, SectionsExcludeEachOther) {
 }
 
 // Not under sanitizers: they end the process for the faults that mutants are meant to have.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN
 TEST(SpinLockModelTest, EveryOrderIsNeeded) {
     EXPECT_TRUE(survive({}, surveyOrders("spin_lock.hpp", {}, {threeLockers, lockAgainstTryLock})));
 }

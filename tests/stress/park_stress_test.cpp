@@ -1,3 +1,4 @@
+#include "support/sanitizers.hpp"
 #include "support/watchdog.hpp"
 
 #include <sluice/wait/park.hpp>
@@ -18,7 +19,7 @@
 namespace sluice {
 namespace {
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#if SLUICE_TEST_TSAN || SLUICE_TEST_ASAN
 constexpr int effort = 1;
 #else
 constexpr int effort = 4;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "../sanitizers.hpp"
 #include "strands.hpp"
 
 #include <array>
@@ -12,32 +13,16 @@
 #include <ucontext.h>
 #include <utility>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define SLUICE_MODEL_UNDER_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SLUICE_MODEL_UNDER_ASAN 1
-#endif
-#endif
-#if defined(__SANITIZE_THREAD__)
-#define SLUICE_MODEL_UNDER_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define SLUICE_MODEL_UNDER_TSAN 1
-#endif
-#endif
-
-#if defined(SLUICE_MODEL_UNDER_ASAN)
+#if SLUICE_TEST_ASAN
 #include <sanitizer/common_interface_defs.h>
 #endif
-#if defined(SLUICE_MODEL_UNDER_TSAN)
+#if SLUICE_TEST_TSAN
 #include <sanitizer/tsan_interface.h>
 #endif
 
 // swapcontext() makes a system call for the signal mask, which no strand changes. _longjmp() makes
 // none, but sanitizers and glibc's hardening do not accept it from one stack to another.
-#if !defined(SLUICE_MODEL_UNDER_ASAN) && !defined(SLUICE_MODEL_UNDER_TSAN) &&                      \
-    !defined(_FORTIFY_SOURCE)
+#if !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN && !defined(_FORTIFY_SOURCE)
 #define SLUICE_MODEL_JUMPS 1
 #endif
 
@@ -48,13 +33,13 @@ namespace sluice::model {
 class FiberStrands final : public Strands {
 public:
     FiberStrands() {
-#if defined(SLUICE_MODEL_UNDER_TSAN)
+#if SLUICE_TEST_TSAN
         fibers_[explorer].tsanFiber = __tsan_get_current_fiber();
 #endif
     }
 
     ~FiberStrands() override {
-#if defined(SLUICE_MODEL_UNDER_TSAN)
+#if SLUICE_TEST_TSAN
         for (std::size_t i = 0; i < maxThreads; ++i) {
             if (fibers_[i].tsanFiber != nullptr) {
                 __tsan_destroy_fiber(fibers_[i].tsanFiber);
@@ -77,7 +62,7 @@ public:
         fiber.context.uc_stack.ss_size = stackSize;
         fiber.context.uc_link = nullptr;
         makecontext(&fiber.context, &FiberStrands::enter, 0);
-#if defined(SLUICE_MODEL_UNDER_TSAN)
+#if SLUICE_TEST_TSAN
         fiber.tsanFiber = __tsan_create_fiber(0);
 #endif
     }
@@ -87,10 +72,10 @@ public:
         Fiber& target = fibers_[to];
         source.exceptions = ownExceptions();
         entered_ = {this, from, to};
-#if defined(SLUICE_MODEL_UNDER_ASAN)
+#if SLUICE_TEST_ASAN
         __sanitizer_start_switch_fiber(&source.asanStack, target.bottom(), target.size());
 #endif
-#if defined(SLUICE_MODEL_UNDER_TSAN)
+#if SLUICE_TEST_TSAN
         __tsan_switch_to_fiber(target.tsanFiber, 0);
 #endif
         switchStacks(source, target);
@@ -168,7 +153,7 @@ private:
     }
 
     void arrived([[maybe_unused]] Fiber& fiber) {
-#if defined(SLUICE_MODEL_UNDER_ASAN)
+#if SLUICE_TEST_ASAN
         const void* bottom = nullptr;
         std::size_t size = 0;
         __sanitizer_finish_switch_fiber(fiber.asanStack, &bottom, &size);

@@ -1,6 +1,7 @@
 #include "support/crew.hpp"
 #include "support/intake_tools.hpp"
 #include "support/interrupting_platform.hpp"
+#include "support/sanitizers.hpp"
 #include "support/scale.hpp"
 #include "support/watchdog.hpp"
 
@@ -282,8 +283,7 @@ TEST(IntakeThreads, ShortLivedThreadsLeaveNothingBehind) {
 }
 
 // Not under an emulator, which keeps books of its own about threads.
-#if defined(__linux__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__) &&       \
-    !defined(SLUICE_TEST_EMULATED)
+#if defined(__linux__) && !SLUICE_TEST_TSAN && !SLUICE_TEST_ASAN && !defined(SLUICE_TEST_EMULATED)
 
 /// Ends the calling thread without any destructor; the sanitizers' own could not stand it.
 [[noreturn]] void vanish() {

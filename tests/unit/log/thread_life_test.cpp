@@ -1,3 +1,5 @@
+#include "support/sanitizers.hpp"
+
 #include <sluice/log/detail/thread_life.hpp>
 
 #include <gtest/gtest.h>
@@ -39,8 +41,7 @@ TEST(ThreadLife, MayBelongToOneThreadAfterTheOther) {
 }
 
 // Not under an emulator, which keeps books of its own about threads.
-#if defined(__linux__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__) &&       \
-    !defined(SLUICE_TEST_EMULATED)
+#if defined(__linux__) && !SLUICE_TEST_TSAN && !SLUICE_TEST_ASAN && !defined(SLUICE_TEST_EMULATED)
 
 void* beginAndVanish(void* life) {
     static_cast<ThreadLife*>(life)->begin();

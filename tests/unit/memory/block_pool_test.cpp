@@ -1,3 +1,4 @@
+#include "support/sanitizers.hpp"
 #include "unit/queue/queue_doubles.hpp"
 
 #include <sluice/memory/block_pool.hpp>
@@ -357,7 +358,7 @@ TEST(BlockPoolDeathTest, CatchesMisuse) {
 }
 #endif
 
-#if defined(__SANITIZE_ADDRESS__)
+#if SLUICE_TEST_ASAN
 TEST(BlockPoolDeathTest, FreedBlocksArePoisoned) {
     BlockPool pool(optionsFor(20, 10));
     auto* const block = static_cast<volatile char*>(pool.allocate());

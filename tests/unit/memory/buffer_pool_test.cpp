@@ -1,5 +1,6 @@
 #include "support/counted_memory.hpp"
 #include "support/crew.hpp"
+#include "support/sanitizers.hpp"
 
 #include <sluice/memory/buffer_pool.hpp>
 
@@ -295,7 +296,7 @@ TEST(BufferPoolDeathTest, CatchesMisuse) {
 }
 #endif
 
-#if defined(__SANITIZE_ADDRESS__)
+#if SLUICE_TEST_ASAN
 TEST(BufferPoolDeathTest, PoisonsWhatMayNotBeTouched) {
     BufferPool pool(optionsFor(20, 1));
     WritableBuffer buffer = pool.tryAcquire();

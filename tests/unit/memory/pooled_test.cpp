@@ -1,4 +1,5 @@
 #include "support/counted_memory.hpp"
+#include "support/sanitizers.hpp"
 
 #include <sluice/memory/pooled.hpp>
 
@@ -149,8 +150,7 @@ TEST(PooledTest, ObjectsMayBeDeletedOnAnotherThread) {
     EXPECT_EQ(inUse(Base::resource(), sizeof(Derived)), 0U);
 }
 
-#if defined(__linux__) && defined(__cpp_exceptions) && !defined(__SANITIZE_ADDRESS__) &&           \
-    !defined(__SANITIZE_THREAD__)
+#if defined(__linux__) && defined(__cpp_exceptions) && !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN
 /// From now on this process gets no more memory.
 void useUpMemory() {
     const rlimit none{0, 0};

@@ -1,5 +1,6 @@
 #include "support/dice.hpp"
 #include "support/payloads.hpp"
+#include "support/sanitizers.hpp"
 
 #include <sluice/memory/static_arena.hpp>
 
@@ -309,7 +310,7 @@ TEST(StaticArenaDeathTest, CatchesMisuse) {
 }
 #endif
 
-#if defined(__SANITIZE_ADDRESS__)
+#if SLUICE_TEST_ASAN
 TEST(StaticArenaDeathTest, DestroyedObjectsArePoisoned) {
     Arena<4> arena;
     auto handle = arena.tryEmplace<Unit>(1);

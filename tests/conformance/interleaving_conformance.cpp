@@ -7,7 +7,8 @@ namespace sluice::test {
 namespace {
 
 using Shapes = testing::Types<SpscRingShape, DynamicSpscRingShape, MpscRingShape,
-                              DynamicMpscRingShape, MpscLanesShape, SegmentQueueShape>;
+                              DynamicMpscRingShape, MpmcRingShape, DynamicMpmcRingShape,
+                              MpscLanesShape, SegmentQueueShape>;
 
 INSTANTIATE_TYPED_TEST_SUITE_P(Queues, QueueInterleaving, Shapes, ShapeNames);
 

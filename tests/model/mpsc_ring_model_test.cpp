@@ -117,6 +117,21 @@ void roomThatAnotherPushKnewOf() {
         [&] { check(ring.tryEmplace(10, ledger) == PushResult::ok, "there is room"); });
 }
 
+/// A producer that is overtaken by laps finds the room that the others knew of: there is one
+/// message beside its own at most.
+void roomThatLapsKnewOf() {
+    Ledger ledger;
+    Ring ring;
+    parallel(
+        [&] {
+            for (int lap = 0; lap < 4; ++lap) {
+                (void)ring.tryPop();
+                (void)ring.tryEmplace(lap, ledger);
+            }
+        },
+        [&] { check(ring.tryEmplace(10, ledger) == PushResult::ok, "there is room"); });
+}
+
 /// What a handler wrote is visible to the producer that finds the slot free: here the first
 /// message is there already, and one of two later ones finds the room by way of the other.
 void roomCarriesWhatTheConsumerWrote() {
@@ -241,6 +256,7 @@ TEST(MpscRingModelTest, IsFullOnlyWhenFull) {
     EXPECT_TRUE(holds(neverFullWithoutReason, options({3, 2})));
     EXPECT_TRUE(holds(roomThatIsKnownOf, options({3, 2})));
     EXPECT_TRUE(holds(roomThatAnotherPushKnewOf, options({3, 2})));
+    EXPECT_TRUE(holds(roomThatLapsKnewOf));
 }
 
 TEST(MpscRingModelTest, KeepsTheOrderOfPushesThatFollowEachOther) {
@@ -303,7 +319,8 @@ TEST(MpscRingModelTest, SkipsTheSlotOfAConstructorThatThrows) {
 const Scenarios all{closedTellsWhy,
                     sizeTellsThatAHandlerIsDone,
                     roomCarriesWhatTheConsumerWrote,
-                    {roomThatAnotherPushKnewOf, {2, 2}},
+                    roomThatAnotherPushKnewOf,
+                    {roomThatLapsKnewOf, {1, 2}},
                     twoProducersOneSlot,
                     closeWhilePushing};
 

@@ -190,14 +190,14 @@ public:
     [[nodiscard]] std::size_t capacity() const noexcept { return queue_.capacity(); }
 
 private:
-    /// Wakes producers, whether the call returns or throws. Wakes other consumers of a closed queue
-    /// too: each waits for the end, which comes when the last handler has returned.
+    /// Wakes producers, whether the call returns or throws. At the end of a closed queue it wakes
+    /// other consumers too: the end comes when the last handler has returned.
     struct EndOfHarvest {
         BlockingQueue& queue;
         ~EndOfHarvest() {
             queue.roomMade_.notifyAll();
             if constexpr (detail::hasManyConsumers<Queue>) {
-                if (queue.isClosed()) {
+                if (queue.isDrained()) {
                     queue.arrived_.notifyAll();
                 }
             }

@@ -78,11 +78,11 @@ template <class T, std::size_t Capacity, class Traits = QueueTraits>
 class MpmcRing : public detail::RingIntake<MpmcRing<T, Capacity, Traits>, T, Traits> {
     using Intake = detail::RingIntake<MpmcRing, T, Traits>;
     friend Intake;
+    using Intake::first;
+    using Intake::plus;
     using typename Intake::Index;
     using typename Intake::Positions;
     using typename Intake::Slot;
-    using Intake::first;
-    using Intake::plus;
     template <class U>
     using Atomic = typename Intake::template Atomic<U>;
 
@@ -129,7 +129,6 @@ public:
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
         const std::size_t most = std::min(max, capacity());
         std::size_t count = 0;
-        Passing passing{*this};
         Index head = head_.load(std::memory_order_acquire);  // E6 order
         while (count < most && findOldest(head, count == 0)) {
             if (!head_.compare_exchange_weak(head, Positions::next(head), std::memory_order_release,
@@ -140,10 +139,10 @@ public:
             // Relaxed: findOldest() has acquired this turn, and it is this thread's to change now.
             if (slot.turn.load(std::memory_order_relaxed) == Slot::filled(head)) {
                 ++count;
-                const Taken oldest{passing, head, &slot.cell};
+                const Taken oldest{*this, head, &slot.cell};
                 handler(slot.cell.get());
             } else {
-                const Taken nothing{passing, head, nullptr};
+                const Taken nothing{*this, head, nullptr};
             }
             head = Positions::next(head);
         }
@@ -166,48 +165,19 @@ public:
 private:
     static constexpr std::size_t line = Traits::cacheLineSize;
 
-    /// Adds what one consume call has dealt with to `passed`: all at its end, and in between so
-    /// often that a size is hardly ever too large.
-    struct Passing {
-        static constexpr std::size_t most = 16;
-
-        MpmcRing& ring;
-        std::size_t count = 0;
-
-        explicit Passing(MpmcRing& r) noexcept : ring(r) {}
-        Passing(const Passing&) = delete;
-        Passing& operator=(const Passing&) = delete;
-        ~Passing() {
-            if (count != 0) {
-                report();
-            }
-        }
-
-        void add() noexcept {
-            if (++count == most) {
-                report();
-                count = 0;
-            }
-        }
-        void report() noexcept {
-            ring.passed_.fetch_add(plus(0, count), std::memory_order_release);  // E5 passed
-        }
-    };
-
     /// A position while its consumer deals with it. At the end the message is destroyed and the
     /// slot given back.
     struct Taken {
-        Passing& passing;
+        MpmcRing& ring;
         Index position;
         typename Slot::Cell* cell;
         ~Taken() {
             if (cell != nullptr) {
                 cell->destroy();
             }
-            MpmcRing& ring = passing.ring;
             ring.slotAt(position).turn.store(ring.free(position),
-                                             std::memory_order_release);  // E2 reuse
-            passing.add();
+                                             std::memory_order_release);        // E2 reuse
+            ring.passed_.fetch_add(Positions::one, std::memory_order_release);  // E5 passed
         }
     };
 

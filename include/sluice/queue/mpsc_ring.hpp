@@ -65,15 +65,14 @@
 namespace sluice {
 
 template <class T, std::size_t Capacity, class Traits = QueueTraits>
-class MpscRing
-    : public detail::RingIntake<MpscRing<T, Capacity, Traits>, T, Traits> {
+class MpscRing : public detail::RingIntake<MpscRing<T, Capacity, Traits>, T, Traits> {
     using Intake = detail::RingIntake<MpscRing, T, Traits>;
     friend Intake;
+    using Intake::first;
     using typename Intake::Index;
     using typename Intake::Platform;
     using typename Intake::Positions;
     using typename Intake::Slot;
-    using Intake::first;
     template <class U>
     using Atomic = typename Intake::template Atomic<U>;
     using RoleCheck = sluice::RoleCheck<Platform>;

@@ -1,4 +1,4 @@
-// A bus as a microcontroller has it: static, of 256 slots, on one processor. An interrupt
+// A bus as a microcontroller has it: static, with room for 256 messages, on one processor. An interrupt
 // publishes, the main loop consumes. `./dev ram` builds this file for a Cortex-M4 and prints what
 // it takes.
 
@@ -6,6 +6,7 @@
 #include <sluice/bus/bus.hpp>
 #include <sluice/wait/busy_spin.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -27,7 +28,8 @@ struct McuTraits : sluice::FullBusTraits {
     using Platform = OneCore;
     using Wait = sluice::BasicBusySpin<OneCore>;
     using Index = std::uint32_t;
-    static constexpr std::size_t depth = 256;
+    // Readings are of low priority, and faults of high priority.
+    static constexpr std::array<std::size_t, sluice::priorityCount> rooms{128, 64, 64};
     static constexpr std::size_t maxHandlers = 4;
     static constexpr std::size_t handlerSize = 4 * sizeof(void*);
     static constexpr std::size_t cacheLineSize = 8;  // there is no second core to keep apart

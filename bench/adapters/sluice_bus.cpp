@@ -30,12 +30,6 @@ struct NoHeaderTraits : NoStatsBusTraits {
     static constexpr bool senders = false;
 };
 
-// Each producer has a lane, and only its own order is kept.
-struct LanesTraits : FullBusTraits {
-    static constexpr std::size_t lanes = 4;
-    static constexpr std::size_t laneDepth = FullBusTraits::depth;
-};
-
 template <class Traits, Way Consuming, Sending Kinds>
 class SluiceBus {
     using Bus = sluice::Bus<Messages<BusMessage<0>, BusMessage<1>, BusMessage<2>>, Traits>;
@@ -43,18 +37,8 @@ class SluiceBus {
 public:
     SluiceBus(std::size_t, std::size_t) {}
 
-    /// What a producer publishes through.
-    template <class AnyBus>
-    static decltype(auto) wayInto(AnyBus& bus) {
-        if constexpr (Traits::lanes != 0) {
-            return bus.producer();
-        } else {
-            return (bus);
-        }
-    }
-
     struct Producer {
-        decltype(wayInto(std::declval<Bus&>())) to;
+        Bus& to;
         bool tryPush(const Message<64>& text) {
             PublishOptions options;
             options.sender = static_cast<std::uint32_t>(text.producer());
@@ -90,7 +74,7 @@ public:
         }
     };
 
-    Producer producer() { return {wayInto(bus_)}; }
+    Producer producer() { return {bus_}; }
     Consumer consumer() { return {bus_, {}, {}}; }
 
 private:
@@ -115,7 +99,7 @@ BusSubject described(const std::string& mode, const std::string& use) {
     Features& features = subject.info.features;
     features.topology = "mpsc";
     features.bound = "exact, depth " + std::to_string(Traits::depth);
-    features.order = Traits::lanes == 0 ? "all producers" : "each producer";
+    features.order = Traits::priorities ? "all producers, by priority" : "all producers";
     features.inPlace = true;
     features.blocking = true;
     features.priority = Traits::priorities;
@@ -123,7 +107,7 @@ BusSubject described(const std::string& mode, const std::string& use) {
     features.statistics = Traits::statistics;
     features.typeErasure = Consuming == Way::table;
     using AnyBus = sluice::Bus<Messages<BusMessage<0>>, Traits>;
-    subject.room = AnyBus::limitOf(Priority::medium);
+    subject.room = AnyBus::roomOf(Priority::medium);
     return subject;
 }
 
@@ -131,7 +115,7 @@ template <class Traits, Way Consuming>
 void addMode(BusSubjects& subjects, const std::string& mode, const std::string& use) {
     using With = Through<Traits, Consuming>;
     BusSubject subject = described<Traits, Consuming>(mode, use);
-    subject.counterpart = "mccc/" + (Traits::lanes == 0 ? mode : "full") + nameOf(Consuming);
+    subject.counterpart = "mccc/" + mode + nameOf(Consuming);
     addBothPacings(subjects, subject, busRuns<With::template Bus, HarvestPacing>(),
                    busRuns<With::template Bus, NoPacing>());
 }
@@ -151,8 +135,6 @@ void addVariant(BusSubjects& subjects, const std::string& mode, const std::strin
 void addSluiceBus(BusSubjects& subjects) {
     addMode<FullBusTraits, Way::table>(subjects, "full", "FullBusTraits");
     addMode<FullBusTraits, Way::visitor>(subjects, "full", "FullBusTraits");
-    addMode<LanesTraits, Way::table>(subjects, "lanes", "FullBusTraits, 4 lanes, producer()");
-    addMode<LanesTraits, Way::visitor>(subjects, "lanes", "FullBusTraits, 4 lanes, producer()");
     addMode<NoStatsBusTraits, Way::table>(subjects, "no-stats", "NoStatsBusTraits");
     addMode<NoStatsBusTraits, Way::visitor>(subjects, "no-stats", "NoStatsBusTraits");
     addMode<BareBusTraits, Way::table>(subjects, "bare", "BareBusTraits");

@@ -266,30 +266,13 @@ bool metrics() {
     return page.find("sluice_bus_high_water{bus=\"machine\"}") != std::string::npos;
 }
 
-struct WithLanes : sluice::FullBusTraits {
-    static constexpr std::size_t lanes = 2;  // producers that may have one at the same time
-    static constexpr std::size_t laneDepth = 256;
-};
-
-bool lanes() {
-    static sluice::Bus<Machine, WithLanes> fast;
-    auto sensor = fast.producer();  // for one thread at a time
-    if (!sensor) {
-        return false;  // all lanes are taken
-    }
-    (void)sensor.publish(Temperature{1, 85.5});
-    (void)sensor.publish(Stop{"too hot"}, sluice::Priority::high);  // overtakes, as ever
-    (void)fast.publish(Temperature{2, 20});                         // others go on as before
-    return fast.discard() == 3;
-}
-
 }  // namespace
 
 int main() {
     const bool all[] = {
         firstMessages(), publishing(),      results(), pressure(),   visitor(),
         component(),     staticComponent(), traits(),  timeStamps(), consumerThread(),
-        eventLoop(),     partitions(),      groups(),  metrics(),    lanes()};
+        eventLoop(),     partitions(),      groups(),  metrics()};
     for (const bool good : all) {
         if (!good) {
             return 1;

@@ -5,7 +5,6 @@
 #include <sluice/bus/broadcast_bus.hpp>
 #include <sluice/bus/bus.hpp>
 #include <sluice/bus/bus_metrics.hpp>
-#include <sluice/bus/bus_producer.hpp>
 #include <sluice/bus/bus_statistics.hpp>
 #include <sluice/bus/bus_traits.hpp>
 #include <sluice/bus/component.hpp>

@@ -44,20 +44,13 @@ struct WeightedTraits : FullBusTraits {
     static constexpr Service service = Service::weighted;
     static constexpr TimeStamp timeStamp = TimeStamp::exact;
     static constexpr std::array<BusOverflow, priorityCount> overflow{
-        BusOverflow::keepLatest, BusOverflow::dropOldest, BusOverflow::blockFor};
+        BusOverflow::dropOldest, BusOverflow::dropOldest, BusOverflow::blockFor};
     static constexpr std::chrono::nanoseconds blockLimit = std::chrono::microseconds(1);
     static constexpr bool origins = true;
     static constexpr bool traces = true;
 };
 struct OneProducerTraits : FullBusTraits {
     static constexpr Producers producers = Producers::one;
-};
-
-struct LaneTraits : NoStatsBusTraits {
-    static constexpr std::array<std::size_t, priorityCount> limits{100, 100, 100};
-    static constexpr std::size_t depth = 32;
-    static constexpr std::size_t lanes = 1;
-    static constexpr std::size_t laneDepth = 16;
 };
 
 /// Every mode of the bus, after the first publication of each thread.
@@ -199,24 +192,6 @@ TYPED_TEST(BusAllocationTest, TrafficBetweenThreadsAllocatesNothing) {
     EXPECT_EQ(count.allocations(), 0U);
     EXPECT_FALSE(hasMore);
     EXPECT_EQ(this->handled, producers * each);
-}
-
-TEST(BusSetUpAllocationTest, LanesAllocateNothing) {
-    auto bus = std::make_unique<Bus<Types, LaneTraits>>();
-    std::size_t handled = 0;
-    const AllocationCount count;
-    for (std::size_t round = 0; round < 10; ++round) {
-        auto producer = bus->producer();
-        for (std::size_t i = 0; i < 100; ++i) {
-            (void)producer.publish(Sample{i}, Priority::high);
-            (void)bus->publish(Alarm{});
-        }
-        while (const std::size_t harvested = bus->process()) {
-            handled += harvested;
-        }
-    }
-    EXPECT_EQ(count.allocations(), 0U);
-    EXPECT_EQ(handled, 10 * bus->capacity());
 }
 
 TEST(BusSetUpAllocationTest, OnlyTheAccountsAllocate) {

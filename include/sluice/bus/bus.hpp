@@ -60,14 +60,15 @@
 /// Tests: tests/unit/bus, tests/stress/bus_stress_test.cpp, tests/model/bus_model_test.cpp.
 
 #include <sluice/base/assert.hpp>
-#include <sluice/bus/bus_producer.hpp>
 #include <sluice/bus/bus_statistics.hpp>
 #include <sluice/bus/bus_traits.hpp>
 #include <sluice/bus/detail/bus_core.hpp>
 #include <sluice/bus/detail/ending.hpp>
 #include <sluice/bus/detail/guarded_call.hpp>
 #include <sluice/bus/detail/handler_table.hpp>
+#include <sluice/bus/detail/published.hpp>
 #include <sluice/bus/detail/publishing.hpp>
+#include <sluice/bus/detail/rooms.hpp>
 #include <sluice/bus/message_header.hpp>
 #include <sluice/bus/messages.hpp>
 #include <sluice/bus/priority.hpp>
@@ -108,7 +109,6 @@ class Bus<Messages<Ts...>, Traits>
 public:
     using MessageTypes = List;
     using Header = MessageHeader<Traits>;
-    using Producer = BusProducer<List, Traits>;
     using Statistics = BusStatistics<List::count>;
     using Clock = typename Core::Clock;
 
@@ -124,15 +124,6 @@ public:
     }
 
     // ---- Publishers: publish, emplace, emplaceWith, publishAll, see Publishing
-
-    /// A handle with a lane of its own, for a producer that publishes often: without an atomic
-    /// read-modify-write, and without a line that others write. What comes through it keeps its
-    /// order within each priority; there is no order between it and what comes another way. Empty
-    /// when all Traits::lanes are taken.
-    [[nodiscard]] Producer producer() noexcept {
-        static_assert(Traits::lanes != 0, "this bus has no lanes: see its traits");
-        return Producer(core_);
-    }
 
     // ---- Subscribers
 
@@ -177,8 +168,8 @@ public:
     // ---- The consumer
 
     /// Hands the messages that are there, at most `max`, to their handlers. Returns how many: never
-    /// more than there are slots. What comes while it works may be left to the next call, or be
-    /// among them: then what it overtakes, if the bus was full, is left.
+    /// more than capacity(). Messages published during the call may be handled now or by the next
+    /// call.
     std::size_t process(std::size_t max = unlimited) {
         return core_.harvest(max, [this](Envelope& envelope) { dispatch(envelope); });
     }
@@ -232,24 +223,22 @@ public:
     /// deadline came first, and at once when a handler calls it.
     bool drain(typename Clock::time_point deadline) { return core_.drain(deadline); }
 
-    /// How full the bus is, or the fullest of its lanes.
-    [[nodiscard]] Pressure pressure() const noexcept { return core_.pressure(); }
+    /// Which rooms are full: that of the highest priority whose room is.
+    [[nodiscard]] Pressure pressure() const noexcept { return core_.store().pressure(); }
 
     /// The messages in the bus, those included that are being published or handled: never more than
     /// capacity().
-    [[nodiscard]] std::size_t sizeApprox() const noexcept {
-        return std::min(core_.size(), capacity());
-    }
+    [[nodiscard]] std::size_t sizeApprox() const noexcept { return core_.store().size(); }
 
-    /// The most messages that are let in, through its lanes as well.
+    /// The most messages that the bus holds: all rooms together.
     [[nodiscard]] static constexpr std::size_t capacity() noexcept {
-        return limitOf(Priority::high) + Traits::lanes * Producer::limitOf(Priority::high);
+        return detail::allRooms<Traits>();
     }
 
-    /// A message of this priority is let in while there are fewer messages than this, those in
-    /// lanes not counted.
-    [[nodiscard]] static constexpr std::size_t limitOf(Priority priority) noexcept {
-        return Traits::priorities ? detail::limitOf<Traits>(priority) : Traits::depth;
+    /// A message of this priority is accepted while there are fewer of that priority than this.
+    /// Without priorities, all messages are of medium priority.
+    [[nodiscard]] static constexpr std::size_t roomOf(Priority priority) noexcept {
+        return detail::roomOf<Traits>(priority);
     }
 
     /// The accounts.
@@ -269,7 +258,7 @@ private:
     template <class Build>
     detail::Published publishThrough(std::size_t type, const PublishOptions& options,
                                      std::size_t count, const Build& build) {
-        return core_.publish(0, type, options, count, build);
+        return core_.publish(type, options, count, build);
     }
 
     template <class T>

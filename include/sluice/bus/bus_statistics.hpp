@@ -13,8 +13,8 @@ namespace sluice {
 /// What became of the messages of one type and one priority.
 struct MessageCounts {
     std::uint64_t published = 0;  ///< accepted
-    std::uint64_t full = 0;       ///< not accepted: there was no room for any priority
-    std::uint64_t refused = 0;    ///< not accepted: there was no room for this priority
+    std::uint64_t full = 0;       ///< not accepted: the room of high priority was full
+    std::uint64_t refused = 0;    ///< not accepted: the room of low or medium was full
     std::uint64_t closed = 0;     ///< not accepted: the bus was closed
     std::uint64_t dropped = 0;    ///< accepted, and made room for a later one
     std::uint64_t delivered = 0;  ///< accepted, and went to its handlers or the visitor
@@ -23,8 +23,7 @@ struct MessageCounts {
 
     [[nodiscard]] std::uint64_t rejected() const noexcept { return full + refused + closed; }
     [[nodiscard]] std::uint64_t attempted() const noexcept { return published + rejected(); }
-    /// Those that are in the bus. While messages travel a delivery may be counted before its
-    /// publication, hence the bound.
+    /// Those that are in the bus.
     [[nodiscard]] std::uint64_t queued() const noexcept {
         const std::uint64_t gone = dropped + delivered + discarded;
         return published < gone ? 0 : published - gone;
@@ -74,10 +73,9 @@ template <std::size_t TypeCount>
 struct BusStatistics {
     std::array<std::array<MessageCounts, priorityCount>, TypeCount> counts;
     std::array<QueueTimes, priorityCount> times;
-    /// The most messages that were in the bus at once, or in one of its lanes. Exact for what was
-    /// reached while nobody consumed; what is reached while slots come back, or behind a publisher
-    /// that was stopped in the middle, may be missed by a 64th of the depth, and by what
-    /// publishAll() let in at once.
+    /// The most messages of one priority that were in the bus at once. Exact for what was reached
+    /// while nobody consumed; what is reached during a harvest is noted every 64 messages, and when
+    /// a message is refused.
     std::size_t highWater = 0;
 
     [[nodiscard]] MessageCounts of(std::size_t typeIndex, Priority priority) const noexcept {

@@ -14,8 +14,8 @@ namespace sluice {
 /// Where the time stamp of a message comes from.
 enum class TimeStamp : unsigned char {
     none,    ///< there is none, and it takes no room
-    cached,  ///< the time at which the consumer last looked for messages, or that of the
-             ///< publication when it looks seldom or sleeps: costs one load while messages flow
+    cached,  ///< while messages flow, the time at which the consumer last looked for messages;
+             ///< otherwise the time of the publication. Costs one load while messages flow
     exact,   ///< the time of the publication: costs a reading of the clock
 };
 
@@ -26,8 +26,6 @@ enum class BusOverflow : unsigned char {
                  ///< there it is told
     blockFor,    ///< the same, but it waits for at most Traits::blockLimit
     dropOldest,  ///< the oldest message of the same priority makes room, and is counted
-    keepLatest,  ///< the oldest message of the same priority and type makes room, and is counted:
-                 ///< of what there is no room for, the latest stays
 };
 
 /// In which order the priorities are served.
@@ -62,15 +60,15 @@ struct FullBusTraits : QueueTraits {
     /// Messages that the bus has room for, from 2. They lie in the bus itself.
     static constexpr std::size_t depth = 4096;
 
-    /// With priorities, a higher one overtakes, and admission keeps room for it. Without, the bus
-    /// is one ring that is filled to the brim.
+    /// With priorities, each one has a room of its own and overtakes lower ones. Without, the bus
+    /// is one ring.
     static constexpr bool priorities = true;
 
-    /// How much of the depth may be in use, in percent, for a message of low, medium and high
-    /// priority to be let in.
-    static constexpr std::array<std::size_t, priorityCount> limits{60, 80, 99};
+    /// Room for messages of low, medium and high priority. 0 is a share of the depth: a quarter for
+    /// low and for high, and the rest for medium. Storage is rounded up to powers of two.
+    static constexpr std::array<std::size_t, priorityCount> rooms{0, 0, 0};
 
-    /// What happens beyond that, to each priority.
+    /// What happens to a message of each priority when its room is full.
     static constexpr std::array<BusOverflow, priorityCount> overflow{
         BusOverflow::reject, BusOverflow::reject, BusOverflow::reject};
     static constexpr std::chrono::nanoseconds blockLimit = std::chrono::milliseconds(1);
@@ -95,15 +93,9 @@ struct FullBusTraits : QueueTraits {
     static constexpr std::size_t maxHandlers = 16;
     static constexpr std::size_t handlerSize = 48;
 
-    /// How many threads may publish at the same time other than through lanes. One publishes
-    /// without an atomic read-modify-write, and debug builds notice a second one.
+    /// How many threads may publish at the same time. One publishes without an atomic
+    /// read-modify-write, and debug builds notice a second one.
     static constexpr Producers producers = Producers::many;
-
-    /// How many producers may have a lane of their own at the same time (see Bus::producer()), and
-    /// how many messages each has room for. The slots lie in the bus. Needs priorities, and no
-    /// overflow policy that drops messages.
-    static constexpr std::size_t lanes = 0;
-    static constexpr std::size_t laneDepth = 1024;
 };
 
 /// Everything but the accounts.
@@ -111,7 +103,7 @@ struct NoStatsBusTraits : FullBusTraits {
     static constexpr bool statistics = false;
 };
 
-/// The ring alone: no priorities, hence no admission, no accounts, and no header.
+/// The ring alone: no priorities, no accounts, and no header.
 struct BareBusTraits : NoStatsBusTraits {
     static constexpr bool priorities = false;
     static constexpr bool ids = false;

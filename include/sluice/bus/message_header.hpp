@@ -25,9 +25,9 @@ struct IdField {
 template <>
 struct IdField<true> {
     static constexpr bool hasId = true;
-    /// How many messages the bus had let in before this one, of all priorities: so it grows with
-    /// the order of publication, and comes round with half the range of the traits' Index. Each
-    /// lane counts its own.
+    /// How many messages of the same priority the bus had accepted before this one. It starts again
+    /// after half the range of the traits' Index. A message whose constructor threw has a number
+    /// too.
     std::uint64_t id;
 };
 

@@ -5,19 +5,18 @@
 
 namespace sluice {
 
-/// How much a message matters. It decides which messages are still let in when the bus fills up,
-/// and which of those that are in are served first.
+/// How much a message matters. Each priority has a room of its own, and the messages of a higher one
+/// are served first.
 enum class Priority : std::uint8_t { low, medium, high };
 
 inline constexpr std::size_t priorityCount = 3;
 
-/// How full a bus is. The levels are those of admission: what each says is what the next publisher
-/// meets.
+/// How full a bus is: the highest priority whose room is full.
 enum class Pressure : std::uint8_t {
-    normal,    ///< every priority is let in
+    normal,    ///< each priority has room
     warning,   ///< low is refused
-    critical,  ///< low and medium are refused
-    full,      ///< nothing is let in
+    critical,  ///< medium is refused, and low may be
+    full,      ///< high is refused, and the others may be
 };
 
 [[nodiscard]] constexpr const char* toString(Priority priority) noexcept {

@@ -6,8 +6,8 @@ namespace sluice {
 /// caller's, untouched.
 enum class [[nodiscard]] PublishResult : unsigned char {
     ok,       ///< accepted: it will be delivered, or counted as dropped or discarded
-    full,     ///< there is no room for any priority
-    refused,  ///< the share of its priority is used up; a higher one would be let in
+    full,     ///< the room of high priority, or the bus without priorities, is full
+    refused,  ///< the room of its priority, low or medium, is full; a higher one may have room
     closed,   ///< the bus has been closed
 };
 

@@ -112,6 +112,13 @@ public:
     /// throws. Returns how many.
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
+        return consumeWhile(std::forward<Handler>(handler), max, [] { return true; });
+    }
+
+    /// The same, as long as goOn() holds. It is called after each message, when its slot has been
+    /// given back.
+    template <class Handler, class GoOn>
+    std::size_t consumeWhile(Handler&& handler, std::size_t max, GoOn&& goOn) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         const std::size_t most = std::min(max, capacity());
         std::size_t count = 0;
@@ -123,8 +130,13 @@ public:
             const Index turn = slot.turn.load(std::memory_order_acquire);  // E1 publish
             if (turn == Slot::filled(head)) {
                 ++count;
-                const Consumed oldest{*this, head, &slot.cell};
-                handler(slot.cell.get());
+                {
+                    const Consumed oldest{*this, head, &slot.cell};
+                    handler(slot.cell.get());
+                }
+                if (!goOn()) {
+                    break;
+                }
             } else if (turn == Slot::skipped(head)) {
                 const Consumed nothing{*this, head, nullptr};
             } else {

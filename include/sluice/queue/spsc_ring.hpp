@@ -131,15 +131,27 @@ public:
     /// many.
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
+        return consumeWhile(std::forward<Handler>(handler), max, [] { return true; });
+    }
+
+    /// The same, as long as goOn() holds. It is called after each message, when its slot has been
+    /// given back.
+    template <class Handler, class GoOn>
+    std::size_t consumeWhile(Handler&& handler, std::size_t max, GoOn&& goOn) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         // Relaxed: only this thread writes head. Kept in a register from here on: reading it back
         // after each store would make the loop wait for its own stores.
         Index head = head_.load(std::memory_order_relaxed);
         tailCopy_ = tail_.load(std::memory_order_acquire);  // E1 publish
-        const std::size_t count = std::min(Positions::distance(head, tailCopy_), max);
-        for (std::size_t i = 0; i < count; ++i, head = Positions::next(head)) {
-            const Consumed oldest(*this, head);
-            handler(oldest.message());
+        const std::size_t most = std::min(Positions::distance(head, tailCopy_), max);
+        std::size_t count = 0;
+        for (bool isMore = true; isMore && count < most; head = Positions::next(head)) {
+            ++count;
+            {
+                const Consumed oldest(*this, head);
+                handler(oldest.message());
+            }
+            isMore = goOn();
         }
         return count;
     }

@@ -12,50 +12,60 @@ namespace {
 using namespace test;
 
 template <class AnyBus>
-void expectLimits(std::size_t low, std::size_t medium, std::size_t high) {
+void expectRooms(std::size_t low, std::size_t medium, std::size_t high) {
     const auto bus = std::make_unique<AnyBus>();
-    EXPECT_EQ(AnyBus::limitOf(Priority::low), low);
-    EXPECT_EQ(AnyBus::limitOf(Priority::medium), medium);
-    EXPECT_EQ(AnyBus::limitOf(Priority::high), high);
-    EXPECT_EQ(AnyBus::capacity(), high);
+    EXPECT_EQ(AnyBus::roomOf(Priority::low), low);
+    EXPECT_EQ(AnyBus::roomOf(Priority::medium), medium);
+    EXPECT_EQ(AnyBus::roomOf(Priority::high), high);
+    EXPECT_EQ(AnyBus::capacity(), low + medium + high);
 
     PublishResult result = PublishResult::ok;
     EXPECT_EQ(fillUp(*bus, Priority::low, result), low);
-    EXPECT_EQ(result, low == high ? PublishResult::full : PublishResult::refused);
-    EXPECT_EQ(fillUp(*bus, Priority::medium, result), medium - low);
-    EXPECT_EQ(result, medium == high ? PublishResult::full : PublishResult::refused);
-    EXPECT_EQ(fillUp(*bus, Priority::high, result), high - medium);
+    EXPECT_EQ(result, PublishResult::refused);
+    EXPECT_EQ(fillUp(*bus, Priority::medium, result), medium);
+    EXPECT_EQ(result, PublishResult::refused);
+    EXPECT_EQ(fillUp(*bus, Priority::high, result), high);
     EXPECT_EQ(result, PublishResult::full);
-    EXPECT_EQ(bus->sizeApprox(), high);
+    EXPECT_EQ(bus->sizeApprox(), low + medium + high);
 }
 
-TEST(BusAdmissionTest, LimitsAreExactAtEveryDepth) {
-    expectLimits<TestBus<2>>(1, 1, 1);
-    expectLimits<TestBus<3>>(1, 2, 2);
-    expectLimits<TestBus<4>>(2, 3, 3);
-    expectLimits<TestBus<5>>(3, 4, 4);
-    expectLimits<TestBus<7>>(4, 5, 6);
-    expectLimits<TestBus<10>>(6, 8, 9);
-    expectLimits<TestBus<100>>(60, 80, 99);
-    expectLimits<TestBus<255>>(153, 204, 252);
-    expectLimits<TestBus<256>>(153, 204, 253);
-    expectLimits<TestBus<257>>(154, 205, 254);
-    expectLimits<TestBus<4096>>(2457, 3276, 4055);
-    expectLimits<TestBus<70000>>(42000, 56000, 69300);
-    expectLimits<TestBus<131072>>(78643, 104857, 129761);
+TEST(BusAdmissionTest, RoomsAreSharesOfTheDepth) {
+    expectRooms<TestBus<2>>(1, 1, 1);
+    expectRooms<TestBus<3>>(1, 1, 1);
+    expectRooms<TestBus<4>>(1, 2, 1);
+    expectRooms<TestBus<5>>(1, 3, 1);
+    expectRooms<TestBus<10>>(2, 6, 2);
+    expectRooms<TestBus<100>>(25, 50, 25);
+    expectRooms<TestBus<255>>(63, 129, 63);
+    expectRooms<TestBus<256>>(64, 128, 64);
+    expectRooms<TestBus<4096>>(1024, 2048, 1024);
+    expectRooms<TestBus<70000>>(17500, 35000, 17500);
+    expectRooms<TestBus<131072>>(32768, 65536, 32768);
 }
 
-struct OwnLimits : DeepTraits<8> {
-    static constexpr std::array<std::size_t, priorityCount> limits{25, 50, 100};
+struct OwnRooms : DeepTraits<8> {
+    static constexpr std::array<std::size_t, priorityCount> rooms{3, 0, 8};
 };
 
-TEST(BusAdmissionTest, LimitsAreThoseOfTheTraits) {
-    expectLimits<Bus<TestMessages, OwnLimits>>(2, 4, 8);
+TEST(BusAdmissionTest, RoomsMayBeChosenOneByOne) {
+    expectRooms<Bus<TestMessages, OwnRooms>>(3, 4, 8);
+}
+
+// A flood of one priority leaves the rooms of the others alone.
+TEST(BusAdmissionTest, NoPriorityTakesRoomFromAnother) {
+    for (const Priority flooding : {Priority::low, Priority::medium, Priority::high}) {
+        TestBus<100> bus;
+        PublishResult result = PublishResult::ok;
+        EXPECT_EQ(fillUp(bus, flooding, result), bus.roomOf(flooding));
+        for (const Priority other : {Priority::low, Priority::medium, Priority::high}) {
+            EXPECT_EQ(fillUp(bus, other, result), other == flooding ? 0 : bus.roomOf(other));
+        }
+    }
 }
 
 // All places of the ring are taken, and the consumer has seen all of them.
 TEST(BusAdmissionTest, BusMayBeFullToTheLastSlot) {
-    Bus<TestMessages, OwnLimits> bus;
+    Bus<TestMessages, OwnRooms> bus;
     int next = 0;
     int expected = 0;
     for (int lap = 0; lap < 5; ++lap) {
@@ -74,12 +84,12 @@ TEST(BusAdmissionTest, BusMayBeFullToTheLastSlot) {
 
 struct OddDepth
     : OverflowTraits<BusOverflow::reject, BusOverflow::dropOldest, BusOverflow::reject, 3> {
-    static constexpr std::array<std::size_t, priorityCount> limits{100, 100, 100};
+    static constexpr std::array<std::size_t, priorityCount> rooms{1, 3, 1};
 };
 
-// The ring has a place more than there are slots. Nothing has come to it yet, whatever lay in
-// memory.
-TEST(BusAdmissionTest, PlaceBeyondTheDepthIsEmptyFromTheStart) {
+// The queue of a ring that drops messages has more places than there are slots. They are empty,
+// whatever lay in memory.
+TEST(BusAdmissionTest, PlacesBeyondTheRoomAreEmptyFromTheStart) {
     using OddBus = Bus<TestMessages, OddDepth>;
     alignas(OddBus) static std::array<unsigned char, sizeof(OddBus)> memory;
     memory.fill(1);
@@ -113,7 +123,7 @@ TEST(BusAdmissionTest, BusWithoutPrioritiesIsFilledToTheBrim) {
 TEST(BusAdmissionTest, OneSlotThatComesBackIsEnough) {
     TestBus<10> bus;
     PublishResult result = PublishResult::ok;
-    EXPECT_EQ(fillUp(bus, Priority::low, result), 6U);
+    EXPECT_EQ(fillUp(bus, Priority::low, result), 2U);
     EXPECT_EQ(bus.process(1), 1U);
     EXPECT_EQ(bus.publish(Sample{}, Priority::low), PublishResult::ok);
     EXPECT_EQ(bus.publish(Sample{}, Priority::low), PublishResult::refused);
@@ -125,7 +135,7 @@ TEST(BusAdmissionTest, SlotComesBackWhenItsHandlerReturns) {
     ASSERT_EQ(bus.publish(Sample{1}), PublishResult::ok);
     bus.processWith(partial([&](Sample&) { results.push_back(bus.publish(Sample{2})); }), 1);
     results.push_back(bus.publish(Sample{3}));
-    EXPECT_EQ(results, (std::vector<PublishResult>{PublishResult::full, PublishResult::ok}));
+    EXPECT_EQ(results, (std::vector<PublishResult>{PublishResult::refused, PublishResult::ok}));
 }
 
 TEST(BusAdmissionTest, HandlerMayPublishOneForOneAsLongAsItLikes) {
@@ -146,7 +156,7 @@ TEST(BusAdmissionTest, MessageThatWasNotAcceptedIsStillThere) {
     TestBus<2> bus;
     ASSERT_EQ(bus.publish(Alarm{"first"}), PublishResult::ok);
     Alarm second{"a text that is too long to be kept in the string itself"};
-    EXPECT_EQ(bus.publish(std::move(second)), PublishResult::full);
+    EXPECT_EQ(bus.publish(std::move(second)), PublishResult::refused);
     EXPECT_EQ(second.text, "a text that is too long to be kept in the string itself");
     bus.close();
     EXPECT_EQ(bus.publish(std::move(second)), PublishResult::closed);
@@ -156,16 +166,15 @@ TEST(BusAdmissionTest, MessageThatWasNotAcceptedIsStillThere) {
 TEST(BusAdmissionTest, RangeIsAcceptedAsFarAsThereIsRoom) {
     TestBus<10> bus;
     const std::vector<Sample> samples{{1}, {2}, {3}, {4}, {5}, {6}, {7}, {8}, {9}, {10}};
-    EXPECT_EQ(bus.publishAll(samples.begin(), samples.begin() + 3, {Priority::low}), 3U);
-    EXPECT_EQ(bus.publishAll(samples.begin() + 3, samples.end(), {Priority::low}), 3U);
+    EXPECT_EQ(bus.publishAll(samples.begin(), samples.begin() + 3), 3U);
+    EXPECT_EQ(bus.publishAll(samples.begin() + 3, samples.end()), 3U);
     EXPECT_EQ(bus.publishAll(samples.begin(), samples.begin()), 0U);
     EXPECT_EQ(takeSamples(bus), (std::vector<int>{1, 2, 3, 4, 5, 6}));
     EXPECT_TRUE(areBalanced(bus, 10));
 }
 
-// The ring of places comes round many times, with slots in ever changing order.
 TEST(BusAdmissionTest, LapsAreCounted) {
-    TestBus<6> bus;
+    TestBus<12> bus;
     int next = 0;
     std::vector<int> high;
     std::vector<int> low;

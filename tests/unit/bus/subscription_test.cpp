@@ -236,7 +236,7 @@ template <class Traits>
 class BusHandlerTest : public testing::Test {};
 using Ways = testing::Types<
     DeepTraits<10>, DeepTraits<10, NoStatsBusTraits>, DeepTraits<10, BareBusTraits>,
-    OverflowTraits<BusOverflow::dropOldest, BusOverflow::dropOldest, BusOverflow::keepLatest>>;
+    OverflowTraits<BusOverflow::dropOldest, BusOverflow::dropOldest, BusOverflow::dropOldest>>;
 TYPED_TEST_SUITE(BusHandlerTest, Ways);
 
 TYPED_TEST(BusHandlerTest, RunsUnderNoLock) {

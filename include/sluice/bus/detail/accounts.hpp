@@ -3,7 +3,7 @@
 #include <sluice/base/cache_line.hpp>
 #include <sluice/base/store_max.hpp>
 #include <sluice/bus/bus_statistics.hpp>
-#include <sluice/bus/detail/limits.hpp>
+#include <sluice/bus/detail/rooms.hpp>
 #include <sluice/bus/detail/own_number.hpp>
 #include <sluice/bus/detail/tally_board.hpp>
 #include <sluice/bus/publish_result.hpp>
@@ -47,18 +47,18 @@ public:
     // ---- The consumer
 
     void delivered(std::size_t type, Priority priority, std::uint64_t failures) noexcept {
-        Own& own = own_[type][place(priority)];
+        Own& own = own_[type][indexOf(priority)];
         own.delivered.add(1);
         if (failures != 0) {
             own.failed.add(failures);
         }
     }
     void discarded(std::size_t type, Priority priority) noexcept {
-        own_[type][place(priority)].discarded.add(1);
+        own_[type][indexOf(priority)].discarded.add(1);
     }
     void waited(Priority priority, std::uint64_t count, std::chrono::nanoseconds sum,
                 std::chrono::nanoseconds max) noexcept {
-        Times& times = times_[place(priority)];
+        Times& times = times_[indexOf(priority)];
         times.count.add(count);
         times.sum.set(times.sum.get() + notNegative(sum));
         if (notNegative(max) > times.max.get()) {  // seldom, so seldom a write
@@ -72,7 +72,7 @@ public:
         Statistics statistics;
         for (std::size_t type = 0; type < TypeCount; ++type) {
             for (const Priority priority : {Priority::low, Priority::medium, Priority::high}) {
-                statistics.counts[type][place(priority)] = countsOf(type, priority);
+                statistics.counts[type][indexOf(priority)] = countsOf(type, priority);
             }
         }
         for (std::size_t i = 0; i < priorityCount; ++i) {
@@ -103,7 +103,7 @@ private:
 
     static constexpr std::size_t counter(std::size_t type, Priority priority,
                                          Outcome outcome) noexcept {
-        return (type * priorityCount + place(priority)) * outcomeCount +
+        return (type * priorityCount + indexOf(priority)) * outcomeCount +
                static_cast<std::size_t>(outcome);
     }
     static constexpr Outcome outcomeOf(PublishResult result) noexcept {
@@ -114,7 +114,7 @@ private:
     }
 
     MessageCounts countsOf(std::size_t type, Priority priority) const noexcept {
-        const Own& own = own_[type][place(priority)];
+        const Own& own = own_[type][indexOf(priority)];
         MessageCounts counts;
         // What leaves the bus is read before what enters it: so no message seems to have left that
         // never came.

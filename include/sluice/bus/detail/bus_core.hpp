@@ -4,7 +4,8 @@
 #include <sluice/bus/bus_traits.hpp>
 #include <sluice/bus/detail/bus_types.hpp>
 #include <sluice/bus/detail/consumer_state.hpp>
-#include <sluice/bus/detail/limits.hpp>
+#include <sluice/bus/detail/published.hpp>
+#include <sluice/bus/detail/rooms.hpp>
 #include <sluice/bus/message_header.hpp>
 #include <sluice/wait/deadline.hpp>
 
@@ -12,16 +13,31 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
+#include <utility>
 
 namespace sluice::detail {
 
-/// What a bus is made of, and the two ways through it: publish() from the gate to a slot, harvest()
+template <class Ring, class = void>
+inline constexpr bool canReserveMany = false;
+template <class Ring>
+inline constexpr bool canReserveMany<
+    Ring, std::void_t<decltype(std::declval<Ring&>().tryReserve(std::size_t{}))>> = true;
+
+template <class Ring>
+inline constexpr bool canDropOldest = false;
+template <class Envelope, std::size_t Room, class Traits>
+inline constexpr bool canDropOldest<DroppingRing<Envelope, Room, Traits>> = true;
+
+/// What a bus is made of, and the two ways through it: publish() from a claim to a commit, harvest()
 /// from a slot to a handler. The public class adds what messages and handlers look like.
 ///
 /// Edges: E1 drained: slot released, light fence, isClosing read -- against -- isClosing written,
 /// heavy fence of a wait, drained? read: either drain() sees the end or the consumer wakes it.
+/// E2 counted: publication counted -> commit release .. commit acquire -> delivery counted: so no
+/// message is delivered that was not published.
 template <class MessageList, class Traits>
-class BusCore : private BusTypes<MessageList, Traits>::Accounts {
+class BusCore {
     using Types = BusTypes<MessageList, Traits>;
     using Platform = typename Traits::Platform;
     using RoleCheck = sluice::RoleCheck<Platform>;
@@ -39,15 +55,9 @@ public:
     BusCore& operator=(const BusCore&) = delete;
 
     ~BusCore() {
-        const auto ignore = [](Envelope&) noexcept {};
-        const auto drop = [](Envelope& envelope) noexcept {
-            if (envelope.isBuilt()) {
-                envelope.destroy();
-            }
-        };
-        do {
-            store_.begin();
-        } while (store_.serve(ignore, drop, Store::slots, false) != 0);
+        const auto drop = [](Envelope& envelope) noexcept { envelope.destroy(); };
+        while (store_.serve(drop, slots, [] {}) != 0) {
+        }
     }
 
     // ---- Publishers
@@ -60,28 +70,20 @@ public:
     /// written in parts would wait until all its earlier writes have left the processor, among
     /// them those to slots whose lines are still on their way.
     template <class Build>
-    Published publish(std::size_t gate, std::size_t type, const PublishOptions& options,
-                      std::size_t count, const Build& build) {
-        // Without priorities: the one that the books know.
+    Published publish(std::size_t type, const PublishOptions& options, std::size_t count,
+                      const Build& build) {
+        // Without priorities: the one that the accounts know.
         const Priority priority = Traits::priorities ? options.priority : Priority::medium;
-        Publication publication{*this, gate, type, priority};
-        const auto fill = [&](Envelope & envelope) __attribute__((always_inline)) {
-            build(envelope);
-            describe(envelope, options);
-            ++publication.built;
-            return isToBeStamped(envelope);
-        };
-        Published published = store_.publish(gate, priority, count, fill);
-        if (isRefused(published)) {
-            this->sawUsed(published.usedAtMost);
-            published = overflow(publication, count, fill, published);
-        }
-        if (published.result == PublishResult::ok) {
-            noteRise(gate, published.usedAtMost);
-        } else {
-            this->count(type, priority, published.result, count);
-        }
-        return published;
+        return store_.at(
+            priority, [&](auto& ring) __attribute__((always_inline)) {
+                const auto attempt = [&]() __attribute__((always_inline)) {
+                    return publishTo(ring, type, priority, options, count, build);
+                };
+                const Published published = attempt();
+                return __builtin_expect(published.result == PublishResult::ok, 1)
+                           ? published
+                           : refused(ring, type, priority, count, published, attempt);
+            });
     }
 
     // ---- The consumer
@@ -92,48 +94,30 @@ public:
     std::size_t harvest(std::size_t max, Handle&& handle) {
         SLUICE_ASSERT(!consumer_.isHere(),
                       "a handler consumes from its own bus: let it return, and consume then");
-        if (consumer_.isHere() || max == 0) {  // that would pass for a look in vain
+        if (consumer_.isHere() || max == 0) {  // 0 here would count as an empty poll
             return 0;
         }
         Consuming consuming(*this);
-        std::size_t count = 0;
-        const auto arrived = [this](Envelope& envelope) noexcept { stampIfOpen(envelope); };
-        const auto handleIfBuilt = [&](Envelope & envelope) __attribute__((always_inline)) {
-            ++consuming.served;  // before it is handled: the handler may throw
-            if (envelope.isBuilt()) {
-                ++count;
-                handle(envelope);
-            }
+        const auto handleOne = [&](Envelope & envelope) __attribute__((always_inline)) {
+            const typename Consuming::Message message{consuming};
+            handle(envelope);
         };
-        const std::size_t most = std::min(max, Store::slots);
-        for (std::size_t settled = 0; count < most && consuming.served < Store::slots;) {
-            const RoomMade room{room_};
-            const std::size_t wanted = std::min(step, most - count);
-            const std::size_t served =
-                store_.serve(arrived, handleIfBuilt, wanted, time_.mayFindOpen());
-            if (served < wanted) {
-                break;
-            }
-            if (consuming.served - settled >= chunk) {
-                endChunk(consuming.served - settled);
-                settled = consuming.served;
-            }
-        }
-        return count;
+        return store_.serve(handleOne, std::min(max, slots),
+                            [&]() __attribute__((always_inline)) { consuming.released(); });
     }
 
     /// A message has been handled, with so many failures.
     [[gnu::always_inline]] void endDelivery(Envelope& envelope, std::uint64_t failures) noexcept {
-        this->delivered(envelope.typeIndex(), priorityOf(envelope), failures);
+        accounts_.delivered(envelope.typeIndex(), priorityOf(envelope), failures);
         if constexpr (Traits::timeStamp != TimeStamp::none) {
-            time_.handled(envelope.timeStamp, priorityOf(envelope), accounts());
+            time_.handled(envelope.timeStamp, priorityOf(envelope), accounts_);
         }
         envelope.destroy();
     }
 
     /// A message is thrown away.
     void endDiscard(Envelope& envelope) noexcept {
-        this->discarded(envelope.typeIndex(), priorityOf(envelope));
+        accounts_.discarded(envelope.typeIndex(), priorityOf(envelope));
         envelope.destroy();
     }
 
@@ -141,7 +125,7 @@ public:
         time_.suspend();
         bool hasMessage = false;
         const auto isOver = [&] {
-            hasMessage = store_.hasMessage();
+            hasMessage = store_.hasArrival();
             return hasMessage || store_.isDrained();
         };
         (void)arrived_.waitUntil(isOver, deadline);
@@ -170,47 +154,21 @@ public:
 
     [[nodiscard]] const Store& store() const noexcept { return store_; }
     [[nodiscard]] Store& store() noexcept { return store_; }
-    [[nodiscard]] const Accounts& accounts() const noexcept { return *this; }
     [[nodiscard]] ConsumerState<Platform>& consumer() noexcept { return consumer_; }
     [[nodiscard]] bool isConsumedHere() const noexcept { return consumer_.isHere(); }
     [[nodiscard]] Wait& arrived() noexcept { return arrived_; }
     [[nodiscard]] Observer* observer() const noexcept { return observer_; }
 
-    /// Of the fullest gate.
-    [[nodiscard]] Pressure pressure() const noexcept {
-        Pressure highest = Pressure::normal;
-        for (std::size_t gate = 0; gate != store_.gateCount(); ++gate) {
-            highest = std::max(highest, pressureOf(gate));
-        }
-        return highest;
-    }
-    [[nodiscard]] Pressure pressureOf(std::size_t gate) const noexcept {
-        return pressureAt<Traits>(store_.used(gate), Store::depthOf(gate));
-    }
-
     [[nodiscard]] auto statistics() const {
-        auto statistics = accounts().get();
-        for (std::size_t gate = 0; gate != store_.gateCount(); ++gate) {
-            statistics.highWater = std::max(statistics.highWater, store_.used(gate));
-        }
+        auto statistics = accounts_.get();
+        statistics.highWater = std::max(statistics.highWater, store_.highest());
         return statistics;
     }
 
-    [[nodiscard]] std::size_t size() const noexcept {
-        std::size_t sum = 0;
-        for (std::size_t gate = 0; gate != store_.gateCount(); ++gate) {
-            sum += store_.used(gate);
-        }
-        return sum;
-    }
-
 private:
+    static constexpr std::size_t slots = allRooms<Traits>();
     /// After so many messages a harvest looks at the clock and at the pressure.
     static constexpr std::size_t chunk = 64;
-    /// After so many it wakes publishers that wait for room.
-    static constexpr std::size_t step = canBlock<Traits>() ? 1 : chunk;
-
-    Accounts& accounts() noexcept { return *this; }
 
     static Priority priorityOf([[maybe_unused]] const Envelope& envelope) noexcept {
         if constexpr (Traits::priorities) {
@@ -222,33 +180,67 @@ private:
 
     // ---- Publishing
 
-    /// Messages on their way. Also when a constructor throws, those before it are counted, and the
-    /// consumer is woken: it must fetch the slot.
-    struct Publication {
+    /// Wakes the consumer after everything that a publisher did, also when a constructor threw: the
+    /// consumer must pass the slot.
+    struct Announcement {
         BusCore& bus;
-        std::size_t gate;
-        std::size_t type;
-        Priority priority;
-        std::size_t built = 0;
+        bool isDue = false;
 
-        ~Publication() {
-            if (built != 0) {
-                bus.count(type, priority, Outcome::published, built);
-            }
-            bus.arrived_.notifyAll();
-            bus.tellIfClosing();  // it may have dropped the last message
-        }
-    };
-
-    /// Wakes who waits for room, whether a handler returned or threw.
-    struct RoomMade {
-        Wait& waiters;
-        ~RoomMade() {
-            if constexpr (canBlock<Traits>()) {
-                waiters.notifyAll();
+        [[gnu::always_inline]] ~Announcement() {
+            if (isDue) {
+                bus.arrived_.notifyAll();
+                bus.tellIfClosing();  // it may have dropped the last message
             }
         }
     };
+
+    /// As many slots as there are, in one step where the ring can do that.
+    template <class Ring>
+    [[gnu::always_inline]] static auto reserve(Ring& ring, [[maybe_unused]] std::size_t count) {
+        if constexpr (canReserveMany<Ring>) {
+            return ring.tryReserve(count);
+        } else {
+            return ring.tryReserve();
+        }
+    }
+
+    template <class Ring, class Build>
+    [[gnu::always_inline]] Published publishTo(Ring& ring, std::size_t type, Priority priority,
+                                               const PublishOptions& options, std::size_t count,
+                                               const Build& build) {
+        Announcement announcement{*this};
+        auto claim = reserve(ring, count);
+        if (__builtin_expect(!claim, 0)) {
+            return {claim.result() == PushResult::closed ? PublishResult::closed
+                    : priority == Priority::high || !Traits::priorities ? PublishResult::full
+                                                                        : PublishResult::refused,
+                    0};
+        }
+        announcement.isDue = true;
+        std::size_t done = 0;
+        do {
+            Envelope& envelope = claim.emplace();
+            build(envelope);
+            describe(envelope, options);
+            if constexpr (Traits::ids) {
+                envelope.id = claim.number();
+            }
+            accounts_.count(type, priority, Outcome::published, 1);  // E2 counted
+            claim.commit();
+            ++done;
+        } while (__builtin_expect(static_cast<bool>(claim), 0));
+        if constexpr (observesPressure<Observer>) {
+            if (gauge_.isAbove(pressureOf<Traits>(priority)) && isFull(ring, priority)) {
+                tellPressure();
+            }
+        }
+        return {PublishResult::ok, done};
+    }
+
+    template <class Ring>
+    static bool isFull(const Ring& ring, Priority priority) noexcept {
+        return ring.sizeAtOnce() >= roomOf<Traits>(priority);
+    }
 
     /// Wakes who waits for the end, after everything that may have brought it about.
     void tellIfClosing() noexcept {
@@ -257,26 +249,6 @@ private:
         if (isClosing_.load(std::memory_order_relaxed)) {
             room_.notifyAll();
         }
-    }
-
-    /// Whether the consumer is to stamp it when it finds it.
-    bool isToBeStamped([[maybe_unused]] const Envelope& envelope) const noexcept {
-        if constexpr (Traits::timeStamp == TimeStamp::cached) {
-            return time_.isOpen(envelope.timeStamp);
-        } else {
-            return false;
-        }
-    }
-
-    void stampIfOpen([[maybe_unused]] Envelope& envelope) const noexcept {
-        if constexpr (Traits::timeStamp == TimeStamp::cached) {
-            time_.arrived(envelope.timeStamp);
-        }
-    }
-
-    static constexpr bool isRefused(const Published& published) noexcept {
-        return published.result == PublishResult::full ||
-               published.result == PublishResult::refused;
     }
 
     void describe(Envelope& envelope, [[maybe_unused]] const PublishOptions& options) noexcept {
@@ -297,51 +269,52 @@ private:
         }
     }
 
-    /// There is no room: what the traits want done about it.
-    template <class Fill>
-    [[gnu::noinline]] Published overflow([[maybe_unused]] const Publication& publication,
-                                         [[maybe_unused]] std::size_t count,
-                                         [[maybe_unused]] const Fill& fill, Published published) {
-        if constexpr (canDrop<Traits>()) {
-            makeRoom(publication, count, fill, published);
+    /// There was no room, or the bus is closed: does what the traits want done about it, and counts
+    /// what is not accepted in the end.
+    template <class Ring, class Attempt>
+    [[gnu::noinline]] Published refused(Ring& ring, std::size_t type, Priority priority,
+                                        std::size_t count, Published published,
+                                        const Attempt& attempt) {
+        if (published.result != PublishResult::closed) {
+            accounts_.sawUsed(roomOf<Traits>(priority));
+            if constexpr (canDropOldest<Ring>) {
+                makeRoom(ring, priority, published, attempt);
+            } else if constexpr (canBlock<Traits>()) {
+                awaitRoom(priority, published, attempt);
+            }
         }
-        if constexpr (canBlock<Traits>()) {
-            awaitRoom(publication, count, fill, published);
+        if (published.result != PublishResult::ok) {
+            accounts_.count(type, priority, published.result, count);
         }
         return published;
     }
 
-    template <class Fill>
-    void makeRoom(const Publication& publication, std::size_t count, const Fill& fill,
-                  Published& published) {
-        const BusOverflow policy = Traits::overflow[place(publication.priority)];
-        const bool drops = policy == BusOverflow::dropOldest || policy == BusOverflow::keepLatest;
-        const auto isMeant = [&](const Envelope& envelope) noexcept {
-            return policy == BusOverflow::dropOldest || envelope.typeIndex() == publication.type;
+    static constexpr bool isRefused(const Published& published) noexcept {
+        return published.result == PublishResult::full ||
+               published.result == PublishResult::refused;
+    }
+
+    template <class Ring, class Attempt>
+    void makeRoom(Ring& ring, Priority priority, Published& published, const Attempt& attempt) {
+        const auto drop = [&](Envelope& envelope) noexcept {
+            accounts_.count(envelope.typeIndex(), priority, Outcome::dropped, 1);
+            envelope.destroy();
         };
-        const auto drop = [this](Envelope& envelope) noexcept {
-            if (envelope.isBuilt()) {
-                this->count(envelope.typeIndex(), priorityOf(envelope), Outcome::dropped, 1);
-                envelope.destroy();
-            }
-        };
-        while (drops && isRefused(published) &&
-               store_.dropOldest(publication.priority, isMeant, drop)) {
-            published = store_.publish(publication.gate, publication.priority, count, fill);
+        while (isRefused(published) && ring.dropOldest(drop)) {
+            published = attempt();
         }
     }
 
-    template <class Fill>
-    void awaitRoom(const Publication& publication, std::size_t count, const Fill& fill,
-                   Published& published) {
-        const BusOverflow policy = Traits::overflow[place(publication.priority)];
+    template <class Attempt>
+    void awaitRoom(Priority priority, Published& published, const Attempt& attempt) {
+        const BusOverflow policy = Traits::overflow[indexOf(priority)];
         const bool blocks = policy == BusOverflow::block || policy == BusOverflow::blockFor;
-        if (!blocks || !isRefused(published) || consumer_.isHere()) {
+        if (!blocks || consumer_.isHere()) {
             return;
         }
         (void)room_.waitUntil(
             [&] {
-                published = store_.publish(publication.gate, publication.priority, count, fill);
+                published = attempt();
                 return !isRefused(published);
             },
             policy == BusOverflow::block ? Clock::time_point::max()
@@ -350,33 +323,12 @@ private:
 
     // ---- Pressure
 
-    /// After a publication. `usedAtMost` tells cheaply, and nearly always, that there is nothing to
-    /// note.
-    [[gnu::always_inline]] void noteRise(std::size_t gate, std::size_t usedAtMost) noexcept {
-        if constexpr (Traits::statistics) {
-            if (usedAtMost > this->highWater() + slack(gate)) {
-                usedAtMost = store_.refreshUsed(gate);
-                this->sawUsed(usedAtMost);
-            }
-        }
-        if (gauge_.isAbove(pressureAt<Traits>(usedAtMost, Store::depthOf(gate)))) {
-            (void)store_.refreshUsed(gate);
-            tellPressure();
-        }
-    }
-
-    /// What a publisher may leave to the consumer of the high water: to ask how many slots have
-    /// come back takes as long as several publications.
-    static constexpr std::size_t slack(std::size_t gate) noexcept {
-        return Traits::priorities ? Store::depthOf(gate) / chunk : 0;
-    }
-
     void tellPressure() noexcept {
         if constexpr (observesPressure<Observer>) {
             // Again if it has changed meanwhile, or the last word could be an old one.
-            for (Pressure told = pressure();; told = pressure()) {
+            for (Pressure told = store_.pressure();; told = store_.pressure()) {
                 gauge_.tell(told, observer_);
-                if (told == pressure()) {
+                if (told == store_.pressure()) {
                     break;
                 }
             }
@@ -389,34 +341,61 @@ private:
     struct Consuming {
         explicit Consuming(BusCore& b) noexcept : bus(b), role(b.consumerRole_, oneConsumer) {
             bus.consumer_.begin();
-            bus.store_.begin();
         }
         ~Consuming() {
-            bus.sawUsed(bus.store_.mostUsed());
-            bus.endHarvest(served);
+            bus.endHarvest(served, served - settled);
             bus.consumer_.end();
         }
         Consuming(const Consuming&) = delete;
         Consuming& operator=(const Consuming&) = delete;
 
+        /// A message while it is handled.
+        struct Message {
+            Consuming& consuming;
+            [[gnu::always_inline]] ~Message() {
+                if constexpr (Traits::statistics) {
+                    // Before the first slot comes back, and so late that no message waits for it.
+                    if (__builtin_expect(consuming.served == consuming.settled, 0)) {
+                        consuming.bus.accounts_.sawUsed(consuming.bus.store_.highest());
+                    }
+                }
+                ++consuming.served;
+            }
+        };
+
+        /// The slot of a message has come back.
+        [[gnu::always_inline]] void released() {
+            if constexpr (canBlock<Traits>()) {
+                bus.room_.notifyAll();
+            }
+            if (__builtin_expect(served - settled == chunk, 0)) {
+                bus.endChunk(chunk);
+                settled = served;
+            }
+        }
+
         BusCore& bus;
         typename RoleCheck::Scope role;
-        std::size_t served = 0;  ///< slots, with messages or without
+        std::size_t served = 0;
+        std::size_t settled = 0;  ///< of these, so many are in the accounts of times
     };
 
     [[gnu::noinline]] void endChunk(std::size_t served) noexcept {
-        time_.settle(served, accounts());
+        time_.settle(served, accounts_);
         tellPressure();
     }
 
-    void endHarvest(std::size_t served) noexcept {
+    void endHarvest(std::size_t served, std::size_t notSettled) noexcept {
         emptyHarvests_ = served == 0 ? emptyHarvests_ + 1 : 0;
         if (emptyHarvests_ == 0) {
-            endChunk(served);
+            endChunk(notSettled);
+            if constexpr (canBlock<Traits>()) {
+                room_.notifyAll();  // a handler that threw has made room, too
+            }
         } else if (emptyHarvests_ % chunk == 0) {
             // After most empty harvests what publishers write is left alone: who polls should not
             // slow them down.
-            time_.idle(chunk);
+            time_.suspend();
             tellPressure();
         }
         tellIfClosing();
@@ -429,6 +408,7 @@ private:
     Wait arrived_;
     Wait room_;
 
+    Accounts accounts_;
     typename Types::TimeKeeper time_;
     Store store_;
 

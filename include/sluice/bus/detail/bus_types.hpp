@@ -3,9 +3,9 @@
 #include <sluice/bus/bus_traits.hpp>
 #include <sluice/bus/detail/accounts.hpp>
 #include <sluice/bus/detail/envelope.hpp>
-#include <sluice/bus/detail/plain_store.hpp>
 #include <sluice/bus/detail/pressure_gauge.hpp>
-#include <sluice/bus/detail/priority_store.hpp>
+#include <sluice/bus/detail/ring_store.hpp>
+#include <sluice/bus/detail/rooms.hpp>
 #include <sluice/bus/detail/time_keeper.hpp>
 #include <sluice/bus/message_header.hpp>
 
@@ -46,17 +46,13 @@ constexpr bool areChecked() noexcept {
     static_assert(MessageList::maxSize <= Traits::maxMessageSize,
                   "a message is larger than maxMessageSize of the traits: carry large contents "
                   "through a BufferPool, or raise the limit");
-    static_assert(Traits::limits[0] != 0 && Traits::limits[0] <= Traits::limits[1] &&
-                      Traits::limits[1] <= Traits::limits[2] && Traits::limits[2] <= 100,
-                  "limits of the traits are percentages from 1 to 100 that rise with the priority");
     static_assert(Traits::weights[0] != 0 && Traits::weights[1] != 0 && Traits::weights[2] != 0,
                   "weights of the traits must be at least 1");
     static_assert(Traits::maxHandlers != 0, "maxHandlers of the traits must be at least 1");
     static_assert(Traits::priorities || !canDrop<Traits>(),
                   "a bus without priorities is a bare ring, which cannot drop messages");
-    static_assert(Traits::lanes == 0 || (Traits::priorities && !canDrop<Traits>()),
-                  "a bus with lanes has priorities, and no overflow policy that drops messages");
-    static_assert(Traits::laneDepth >= 2, "the laneDepth of the traits must be at least 2");
+    static_assert(!canDrop<Traits>() || Traits::producers == Producers::many,
+                  "dropOldest needs Producers::many: a publisher that drops is a second consumer");
     using Observer = typename Traits::Observer;
     static_assert(std::is_same_v<Observer, NoBusObserver> || namesPressure<Observer> ||
                       namesFailures<Observer>,
@@ -78,8 +74,7 @@ struct BusTypes {
 
     using Header = MessageHeader<Traits>;
     using Envelope = detail::Envelope<MessageList, Traits>;
-    using Store = std::conditional_t<Traits::priorities, PriorityStore<Envelope, Traits>,
-                                     PlainStore<Envelope, Traits>>;
+    using Store = RingStore<Envelope, Traits>;
     using Accounts =
         std::conditional_t<Traits::statistics,
                            detail::Accounts<typename Traits::Platform, MessageList::count>,

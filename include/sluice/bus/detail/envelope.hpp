@@ -36,10 +36,6 @@ public:
 
     [[nodiscard]] std::size_t typeIndex() const noexcept { return typeIndex_; }
 
-    /// Whether there is a message in it: its constructor may have thrown.
-    [[nodiscard]] bool isBuilt() const noexcept { return typeIndex_ != nothing; }
-    void markAsNothing() noexcept { typeIndex_ = nothing; }
-
     const MessageHeader<Traits>& header() const noexcept { return *this; }
 
     template <class T, class... Args>
@@ -61,7 +57,7 @@ public:
         return *std::launder(reinterpret_cast<T*>(this->storage));
     }
 
-    /// Calls f(message) with the message as what it is; not for `nothing`.
+    /// Calls f(message) with the message as what it is.
     template <class F>
     void visit(F&& f) {
         MessageList::visit(typeIndex_,
@@ -78,8 +74,6 @@ public:
     }
 
 private:
-    static constexpr std::uint8_t nothing = 255;
-
     std::uint8_t typeIndex_;
 };
 

@@ -6,12 +6,10 @@
 
 namespace sluice::detail {
 
-/// The answer to a publisher, and a number of messages in the bus that was never exceeded since
-/// the call began.
+/// The answer to a publisher.
 struct Published {
     PublishResult result;
-    std::size_t count;  ///< how many were let in
-    std::size_t usedAtMost;
+    std::size_t count;  ///< how many messages were accepted
 };
 
 }  // namespace sluice::detail

@@ -1,82 +1,108 @@
 #pragma once
 
 #include <sluice/bus/bus_traits.hpp>
-#include <sluice/bus/detail/limits.hpp>
+#include <sluice/bus/detail/rooms.hpp>
 #include <sluice/bus/priority.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <type_traits>
 
 namespace sluice::detail {
 
-/// Whose turn it is: the highest priority that has a message.
+/// Serves the highest priority that has a message. The consumer looks at the head of the ring of
+/// high priority after each message, and at the ring of medium priority after `patience` low ones.
+template <class Traits>
 class StrictService {
-public:
-    /// There are no rounds.
-    template <class Lists>
-    static constexpr bool isRoundOver(const Lists&) noexcept {
-        return false;
-    }
+    /// Each look may take the line away that a publisher is writing.
+    static constexpr std::size_t patience = 16;
 
-    /// False when none has.
-    template <class Lists>
-    bool pick(const Lists& lists, Priority& priority) noexcept {
-        for (const Priority each : {Priority::high, Priority::medium, Priority::low}) {
-            if (!lists[place(each)].isEmpty()) {
-                priority = each;
-                return true;
+public:
+    template <class Rings, class Handle, class GoOn>
+    [[gnu::always_inline]] std::size_t serve(Rings& rings, const Handle& handle, std::size_t max,
+                                             const GoOn& goOn) {
+        auto& high = rings.template ring<Priority::high>();
+        const auto untilHigh = [&]() __attribute__((always_inline)) {
+            goOn();
+            return !high.hasArrival();
+        };
+        const auto always = [&]() __attribute__((always_inline)) {
+            goOn();
+            return true;
+        };
+        std::size_t count = 0;
+        while (count < max) {
+            const std::size_t before = count;
+            count += high.consumeWhile(handle, max - count, always);
+            if (count < max) {
+                count += rings.template ring<Priority::medium>().consumeWhile(handle, max - count,
+                                                                              untilHigh);
+            }
+            if (count == before) {
+                // The others are empty, or were a moment ago.
+                count += rings.template ring<Priority::low>().consumeWhile(
+                    handle, std::min(max - count, patience), untilHigh);
+                if (count == before) {
+                    break;
+                }
             }
         }
-        return false;
+        return count;
     }
-
-    void serve(Priority) noexcept {}
 };
 
-/// The highest priority that has a message and credit left in this round. The round ends when
-/// nobody who has credit has a message. So a message at the head of its list waits for at most the
-/// weights of the other priorities, twice: for what they have left of this round, and for what
-/// those above it get of the next one. As long as the lists are brought up to date at the end of
-/// each round.
+/// Serves the highest priority that has a message and credit left in this round. The round ends
+/// when no priority that has credit has a message. So a message at the head of its ring waits for at
+/// most twice the weights of the other priorities: for their credit in this round, and for the
+/// credit of higher priorities in the next round.
 template <class Traits>
 class WeightedService {
 public:
-    /// Whether nobody who has credit has a message.
-    template <class Lists>
-    [[nodiscard]] bool isRoundOver(const Lists& lists) const noexcept {
-        Priority priority = Priority::medium;
-        return !pickWithCredit(lists, priority);
-    }
-
-    template <class Lists>
-    bool pick(const Lists& lists, Priority& priority) noexcept {
-        if (pickWithCredit(lists, priority)) {
-            return true;
-        }
-        credit_ = Traits::weights;
-        return pickWithCredit(lists, priority);
-    }
-
-    void serve(Priority priority) noexcept { --credit_[place(priority)]; }
-
-private:
-    template <class Lists>
-    bool pickWithCredit(const Lists& lists, Priority& priority) const noexcept {
-        for (const Priority each : {Priority::high, Priority::medium, Priority::low}) {
-            if (credit_[place(each)] != 0 && !lists[place(each)].isEmpty()) {
-                priority = each;
-                return true;
+    template <class Rings, class Handle, class GoOn>
+    std::size_t serve(Rings& rings, const Handle& handle, std::size_t max, const GoOn& goOn) {
+        std::size_t count = 0;
+        for (bool isFreshRound = false; count < max;) {
+            const std::size_t served = serveNext(rings, handle, max - count, goOn);
+            count += served;
+            if (served == 0 && isFreshRound) {
+                break;
+            }
+            isFreshRound = served == 0;
+            if (isFreshRound) {
+                credit_ = Traits::weights;
             }
         }
-        return false;
+        return count;
+    }
+
+private:
+    /// Of the highest priority that has a message and credit.
+    template <class Rings, class Handle, class GoOn>
+    std::size_t serveNext(Rings& rings, const Handle& handle, std::size_t max, const GoOn& goOn) {
+        std::size_t count = serveOne<Priority::high>(rings, handle, max, goOn);
+        if (count == 0) {
+            count = serveOne<Priority::medium>(rings, handle, max, goOn);
+        }
+        return count == 0 ? serveOne<Priority::low>(rings, handle, max, goOn) : count;
+    }
+
+    template <Priority P, class Rings, class Handle, class GoOn>
+    std::size_t serveOne(Rings& rings, const Handle& handle, std::size_t max, const GoOn& goOn) {
+        std::size_t& credit = credit_[indexOf(P)];
+        const auto pay = [&](auto& envelope) {
+            --credit;  // before it is handled: the handler may throw
+            handle(envelope);
+        };
+        return rings.template ring<P>().consumeWhile(pay, std::min<std::size_t>({max, credit, 1}),
+                                                     [&] { return goOn(), false; });
     }
 
     std::array<std::size_t, priorityCount> credit_ = Traits::weights;
 };
 
 template <class Traits>
-using ServiceFor =
-    std::conditional_t<Traits::service == Service::strict, StrictService, WeightedService<Traits>>;
+using ServiceFor = std::conditional_t<Traits::service == Service::strict, StrictService<Traits>,
+                                      WeightedService<Traits>>;
 
 }  // namespace sluice::detail

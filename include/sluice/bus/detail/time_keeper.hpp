@@ -1,7 +1,7 @@
 #pragma once
 
 #include <sluice/bus/bus_traits.hpp>
-#include <sluice/bus/detail/limits.hpp>
+#include <sluice/bus/detail/rooms.hpp>
 #include <sluice/bus/priority.hpp>
 
 #include <algorithm>
@@ -10,7 +10,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 
 namespace sluice::detail {
 
@@ -18,10 +17,8 @@ namespace sluice::detail {
 ///
 /// With TimeStamp::cached the consumer reads the clock once for many messages: it leaves the time
 /// for publishers to copy, and adds up the stamps of what it handles until the next reading. While
-/// it sleeps or seldom looks the copy would grow old, so it is taken away, and publishers read the
-/// clock. While it looks all the time and finds next to nothing, the copy stays the same, or each
-/// lonely message would have to wait for the line it is in: it says that the consumer is to stamp
-/// what it finds.
+/// it sleeps, or looks and finds next to nothing, the copy is taken away, and publishers read the
+/// clock: a lonely message would otherwise wait for the line that the consumer has just written.
 template <class Traits, class Accounts>
 class TimeKeeper {
     using Clock = typename Traits::Platform::Clock;
@@ -30,11 +27,7 @@ class TimeKeeper {
     using Atomic = typename Traits::Platform::template Atomic<Rep>;
 
     static constexpr bool isCached = Traits::timeStamp == TimeStamp::cached;
-    /// Where publishers drop messages, they are also the ones to find them; and in a ring nobody
-    /// sees what lies behind the oldest one.
-    static constexpr bool canFindAll = Traits::priorities && !canDrop<Traits>();
-    static constexpr Rep none = 0;                                     // publishers read the clock
-    static constexpr Rep onArrival = std::numeric_limits<Rep>::max();  // the consumer stamps
+    static constexpr Rep none = 0;  // publishers read the clock
 
 public:
     /// By publishers.
@@ -46,24 +39,6 @@ public:
             }
         }
         return Clock::now();
-    }
-
-    /// Whether a stamp has been left to the consumer.
-    static bool isOpen(Point stamp) noexcept {
-        return stamp.time_since_epoch().count() == onArrival;
-    }
-
-    /// A message has been found. By the consumer, as all below.
-    void arrived(Point& stamp) const noexcept {
-        if (isOpen(stamp)) {
-            stamp = open_;
-        }
-    }
-
-    /// Whether messages may be about that are to be stamped. They must all be found before the next
-    /// reading.
-    [[nodiscard]] bool mayFindOpen() const noexcept {
-        return cached_.load(std::memory_order_relaxed) == onArrival;
     }
 
     /// A message has been handled.
@@ -87,34 +62,17 @@ public:
     void settle(std::size_t served, Accounts& accounts) noexcept {
         if constexpr (isCached) {
             const Point now = Clock::now();
-            keepForOpen();
             const Rep cached = cached_.load(std::memory_order_relaxed);
-            if (served >= batch || (cached != none && cached != onArrival)) {
+            if (served >= batch || cached != none) {
                 offer(now.time_since_epoch().count());
             }
             for (std::size_t i = 0; i < priorityCount; ++i) {
                 settle(pending_[i], static_cast<Priority>(i), now, accounts);
             }
-            reference_ = now;
         }
     }
 
-    /// The consumer has looked `looks` times in a row and found nothing.
-    void idle(std::size_t looks) noexcept {
-        if constexpr (isCached) {
-            const Point now = Clock::now();
-            keepForOpen();
-            if (now - reference_ >= looks * seldom || !canFindAll) {
-                offer(none);
-            } else if (!mayFindOpen()) {
-                open_ = now;
-                offer(onArrival);
-            }
-            reference_ = now;
-        }
-    }
-
-    /// The consumer sleeps.
+    /// The consumer sleeps, or finds nothing.
     void suspend() noexcept {
         if constexpr (isCached) {
             offer(none);
@@ -124,16 +82,14 @@ public:
 private:
     /// From so many messages at a time on, the consumer leaves the time for publishers.
     static constexpr std::size_t batch = 8;
-    /// A consumer that takes longer from one look to the next is not waiting for messages alone.
-    static constexpr std::chrono::microseconds seldom{1};
 
     struct Pending {
-        Point stamp{};  ///< of the last ones, so many,
-        Rep run = 0;    ///< which have yet to be added:
-        std::uint64_t count = 0;
-        Point first{};                    ///< of their stamps
-        typename Clock::duration sum{0};  ///< of what the others lie after it
-        Point oldest = Point::max();
+        Point stamp{};            ///< of the current run of messages with one stamp
+        Rep run = 0;              ///< how many these are; they are not yet in `count` and `sum`
+        std::uint64_t count = 0;  ///< messages since the last reading of the clock, without the run
+        Point first{};            ///< the stamp of the first of them; sums of stamps would overflow
+        typename Clock::duration sum{0};  ///< of the distances from `first` to the stamps
+        Point oldest = Point::max();      ///< of the stamps
     };
 
     /// Adds what had one stamp, as nearly all have that are handled between two readings.
@@ -146,15 +102,6 @@ private:
             pending.oldest = std::min(pending.oldest, pending.stamp);
             pending.count += static_cast<std::uint64_t>(pending.run);
             pending.run = 0;
-        }
-    }
-
-    /// Before a reading: an open stamp becomes the reading before the last one, since the message
-    /// may have come before the last one; and what is found after the time of open stamps was
-    /// published in it.
-    void keepForOpen() noexcept {
-        if (mayFindOpen()) {
-            open_ = reference_;
         }
     }
 
@@ -180,19 +127,14 @@ private:
     // Written by the consumer, read by publishers.
     alignas(distance) alignas(Atomic) Atomic cached_{none};
 
-    // The consumer's own: its last reading, and what open stamps become. Stamps are added up as
-    // distances from one of them, or they would overflow.
-    alignas(distance) alignas(Point) Point reference_{};
-    Point open_{};
-    std::array<Pending, priorityCount> pending_;
+    // The consumer's own.
+    alignas(distance) alignas(Pending) std::array<Pending, priorityCount> pending_;
 };
 
 /// Without time stamps there is no time to keep.
 struct NoTimeKeeper {
     template <class Accounts>
     void settle(std::size_t, Accounts&) noexcept {}
-    void idle(std::size_t) noexcept {}
-    [[nodiscard]] static constexpr bool mayFindOpen() noexcept { return false; }
     void suspend() noexcept {}
 };
 

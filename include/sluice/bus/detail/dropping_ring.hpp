@@ -1,0 +1,222 @@
+#pragma once
+
+#include <sluice/base/assert.hpp>
+#include <sluice/bus/detail/slot_stack.hpp>
+#include <sluice/queue/mpmc_ring.hpp>
+#include <sluice/queue/push_result.hpp>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+
+namespace sluice::detail {
+
+/// The ring of a priority whose publishers make room by dropping the oldest message.
+///
+/// It has the interface of MpscRing, as far as the bus uses it, and dropOldest(). Messages lie in
+/// slots, and an MpmcRing holds the numbers of the slots in the order of publication. So a slot
+/// comes back on its own: publishers can drop messages behind the one that a handler holds, for as
+/// long as that handler runs.
+///
+/// Who may call what: publishing and dropOldest() by any thread; consuming by one thread.
+///
+/// Progress: as MpmcRing. A publisher that is stopped in the middle of a message delays later
+/// messages of this ring. A thread that is stopped while it takes the oldest message out may make
+/// publishers see `full`.
+///
+/// Invariants: a slot belongs to the stack, to the queue, or to one thread. `used` counts the slots
+/// that do not belong to the stack, and at times one more.
+///
+/// Edges: those of MpmcRing and SlotStack. E1 close: used raised, light fence, closed read --
+/// against -- closed written, heavy fence, used read: either the publisher gives its slot back, or
+/// isDrained() waits for it. E2 gone: handler returned -> used release .. used acquire -> a thread
+/// that sees the message gone. E3 end: the first isDrained() that is true -> drained release ..
+/// drained acquire.
+///
+/// Tests: tests/unit/bus/dropping_ring_test.cpp, tests/model/bus_model_test.cpp.
+template <class T, std::size_t Room, class Traits>
+class DroppingRing {
+    using Platform = typename Traits::Platform;
+    template <class U>
+    using Atomic = typename Platform::template Atomic<U>;
+    using Stack = SlotStack<Platform, Room>;
+    using Slot = typename Stack::Slot;
+    /// Twice the room: slots that publishers skipped, or that are being taken out, are no obstacle.
+    using Queue = MpmcRing<Slot, 2 * Room, Traits>;
+
+public:
+    class Reservation;
+
+    DroppingRing() = default;
+    DroppingRing(const DroppingRing&) = delete;
+    DroppingRing& operator=(const DroppingRing&) = delete;
+
+    // ---- Publishers
+
+    [[nodiscard]] Reservation tryReserve() { return Reservation(*this); }
+
+    /// Takes the oldest message out, hands it to drop(T&), and frees its slot. False when there is
+    /// none that could go: all are being published or handled.
+    template <class Drop>
+    bool dropOldest(Drop&& drop) {
+        const auto oldest = queue_.tryPop();
+        if (oldest) {
+            const Held held{*this, *oldest};
+            drop(slots_[*oldest].get());
+        }
+        return oldest.has_value();
+    }
+
+    // ---- The consumer
+
+    /// As MpscRing::consumeWhile().
+    template <class Handler, class GoOn>
+    std::size_t consumeWhile(Handler&& handler, std::size_t max, GoOn&& goOn) {
+        const std::size_t most = std::min(max, Room);
+        std::size_t count = 0;
+        for (bool isMore = true; isMore && count < most; ++count) {
+            const auto oldest = queue_.tryPop();
+            if (!oldest) {
+                break;
+            }
+            {
+                const Held held{*this, *oldest};
+                handler(slots_[*oldest].get());
+            }
+            isMore = goOn();
+        }
+        return count;
+    }
+
+    [[nodiscard]] bool hasArrival() const noexcept { return queue_.hasArrival(); }
+
+    // ---- Anybody
+
+    void close() noexcept { isClosed_.store(true, std::memory_order_release); }
+    [[nodiscard]] bool isClosed() const noexcept {
+        return isClosed_.load(std::memory_order_acquire);
+    }
+
+    [[nodiscard]] bool isDrained() const noexcept {
+        if (isDrained_.load(std::memory_order_acquire)) {  // E3 end
+            return true;
+        }
+        if (!isClosed()) {
+            return false;
+        }
+        Platform::Fence::heavy();                                           // E1 close
+        const bool isOver = used_.load(std::memory_order_acquire) == 0;     // E2 gone
+        if (isOver) {
+            // Kept: a later publisher, refused as it will be, has a slot for a moment.
+            isDrained_.store(true, std::memory_order_release);  // E3 end
+        }
+        return isOver;
+    }
+
+    [[nodiscard]] std::size_t sizeAtOnce() const noexcept {
+        return std::min(used_.load(std::memory_order_acquire), Room);  // E2 gone
+    }
+
+private:
+    static constexpr std::size_t line = Traits::cacheLineSize;
+
+    /// A slot whose message has been taken out of the queue.
+    struct Held {
+        DroppingRing& ring;
+        Slot slot;
+        ~Held() {
+            ring.slots_[slot].destroy();
+            ring.free(slot);
+        }
+    };
+
+    PushResult take(Slot& slot) noexcept {
+        // Relaxed: asked again below. Publishers of a closed bus leave the slots alone.
+        if (isClosed_.load(std::memory_order_relaxed)) {
+            return PushResult::closed;
+        }
+        if (!stack_.tryTake(slot)) {
+            return PushResult::full;
+        }
+        // Relaxed: E1's fence orders it.
+        used_.fetch_add(1, std::memory_order_relaxed);
+        Platform::Fence::light();  // E1 close
+        if (isClosed_.load(std::memory_order_relaxed)) {
+            free(slot);
+            return PushResult::closed;
+        }
+        return PushResult::ok;
+    }
+
+    void free(Slot slot) noexcept {
+        stack_.giveBack(slot);
+        used_.fetch_sub(1, std::memory_order_release);  // E2 gone
+    }
+
+    alignas(line) alignas(Atomic<std::size_t>) Atomic<std::size_t> used_{0};
+    Atomic<bool> isClosed_{false};
+    mutable Atomic<bool> isDrained_{false};
+    Stack stack_;
+    Queue queue_;
+    std::array<typename Platform::template Cell<T>, Room> slots_;
+};
+
+/// A slot held by a publisher, from tryReserve() to commit(). Without a commit() nothing has
+/// happened.
+template <class T, std::size_t Room, class Traits>
+class DroppingRing<T, Room, Traits>::Reservation {
+public:
+    Reservation(const Reservation&) = delete;
+    Reservation& operator=(const Reservation&) = delete;
+    ~Reservation() {
+        if (message_ != nullptr) {
+            ring_.slots_[slot_].destroy();
+        }
+        if (isOpen_) {
+            ring_.free(slot_);
+        }
+    }
+
+    explicit operator bool() const noexcept { return isOpen_; }
+    [[nodiscard]] PushResult result() const noexcept {
+        return taken_ == PushResult::ok ? place_.result() : taken_;
+    }
+    /// How many were published before this one, those that were skipped included.
+    [[nodiscard]] typename Traits::Index number() const noexcept { return place_.number(); }
+
+    T& emplace() {
+        message_ = &ring_.slots_[slot_].construct();
+        return *message_;
+    }
+
+    void commit() noexcept {
+        SLUICE_ASSERT(message_ != nullptr,
+                      "commit without a message: call emplace first, commit once");
+        message_ = nullptr;
+        isOpen_ = false;
+        place_.emplace(slot_);
+        place_.commit();
+    }
+
+private:
+    friend class DroppingRing;
+    explicit Reservation(DroppingRing& ring) noexcept
+        : ring_(ring),
+          taken_(ring.take(slot_)),
+          place_(ring.queue_.tryReserve(taken_ == PushResult::ok ? 1 : 0)),
+          isOpen_(taken_ == PushResult::ok && place_) {
+        if (taken_ == PushResult::ok && !isOpen_) {
+            ring.free(slot_);
+        }
+    }
+
+    DroppingRing& ring_;
+    Slot slot_ = 0;
+    PushResult taken_;
+    typename Queue::Reservation place_;
+    bool isOpen_;
+    T* message_ = nullptr;
+};
+
+}  // namespace sluice::detail

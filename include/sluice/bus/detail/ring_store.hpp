@@ -1,0 +1,164 @@
+#pragma once
+
+#include <sluice/bus/bus_traits.hpp>
+#include <sluice/bus/detail/dropping_ring.hpp>
+#include <sluice/bus/detail/rooms.hpp>
+#include <sluice/bus/detail/service.hpp>
+#include <sluice/bus/priority.hpp>
+#include <sluice/queue/mpsc_ring.hpp>
+#include <sluice/queue/spsc_ring.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <type_traits>
+
+namespace sluice::detail {
+
+/// The ring of one priority: it holds the messages, and its capacity is the room of the priority.
+template <class Envelope, class Traits, Priority P>
+using RingFor = std::conditional_t<
+    Traits::priorities && Traits::overflow[indexOf(P)] == BusOverflow::dropOldest,
+    DroppingRing<Envelope, roomOf<Traits>(P), Traits>,
+    std::conditional_t<Traits::producers == Producers::one,
+                       SpscRing<Envelope, roomOf<Traits>(P), Traits>,
+                       MpscRing<Envelope, roomOf<Traits>(P), Traits>>>;
+
+/// The messages of a bus without priorities: one ring.
+template <class Envelope, class Traits>
+class PlainStore {
+public:
+    template <class F>
+    [[gnu::always_inline]] decltype(auto) at(Priority, F&& f) {
+        return f(ring_);
+    }
+    template <class F>
+    void forEach(F&& f) const {
+        f(ring_, Priority::medium);
+    }
+    template <class F>
+    void forEach(F&& f) {
+        f(ring_, Priority::medium);
+    }
+
+    template <class Handle, class GoOn>
+    [[gnu::always_inline]] std::size_t serve(const Handle& handle, std::size_t max,
+                                             const GoOn& goOn) {
+        return ring_.consumeWhile(
+            handle, max,
+            [&]() __attribute__((always_inline)) { return goOn(), true; });
+    }
+
+private:
+    RingFor<Envelope, Traits, Priority::medium> ring_;
+};
+
+/// A ring for each priority. No priority can take room from another, and a publisher that is
+/// stopped in the middle delays only its own priority.
+template <class Envelope, class Traits>
+class PriorityStore {
+public:
+    /// f(ring), with the ring of this priority.
+    template <class F>
+    [[gnu::always_inline]] decltype(auto) at(Priority priority, F&& f) {
+        if (priority == Priority::medium) {
+            return f(medium_);
+        }
+        return priority == Priority::high ? f(high_) : f(low_);
+    }
+    /// f(ring, priority), from the highest priority down.
+    template <class F>
+    void forEach(F&& f) const {
+        f(high_, Priority::high);
+        f(medium_, Priority::medium);
+        f(low_, Priority::low);
+    }
+    template <class F>
+    void forEach(F&& f) {
+        f(high_, Priority::high);
+        f(medium_, Priority::medium);
+        f(low_, Priority::low);
+    }
+
+    template <Priority P>
+    auto& ring() noexcept {
+        if constexpr (P == Priority::high) {
+            return high_;
+        } else if constexpr (P == Priority::medium) {
+            return medium_;
+        } else {
+            return low_;
+        }
+    }
+
+    /// Has messages, at most `max`, handled in the order of the traits' service. Calls goOn() after
+    /// each message, when its slot has been given back. Returns how many were handled.
+    template <class Handle, class GoOn>
+    [[gnu::always_inline]] std::size_t serve(const Handle& handle, std::size_t max,
+                                             const GoOn& goOn) {
+        return service_.serve(*this, handle, max, goOn);
+    }
+
+private:
+    RingFor<Envelope, Traits, Priority::high> high_;
+    RingFor<Envelope, Traits, Priority::medium> medium_;
+    RingFor<Envelope, Traits, Priority::low> low_;
+    ServiceFor<Traits> service_;  // the consumer's
+};
+
+/// What BusCore asks of either store.
+template <class Envelope, class Traits>
+class RingStore
+    : public std::conditional_t<Traits::priorities, PriorityStore<Envelope, Traits>,
+                                PlainStore<Envelope, Traits>> {
+public:
+    /// Whether the consumer would find a message, or a slot to skip. By the consumer.
+    [[nodiscard]] bool hasArrival() const noexcept {
+        return any([](const auto& ring) { return ring.hasArrival(); });
+    }
+
+    // ---- Anybody
+
+    void close() noexcept {
+        this->forEach([](auto& ring, Priority) { ring.close(); });
+    }
+    [[nodiscard]] bool isClosed() const noexcept {
+        return !any([](const auto& ring) { return !ring.isClosed(); });
+    }
+    /// Whether the store is closed, and everything accepted has been handled: for good.
+    [[nodiscard]] bool isDrained() const noexcept {
+        return !any([](const auto& ring) { return !ring.isDrained(); });
+    }
+    /// How many messages there are, those included that are being published or handled.
+    [[nodiscard]] std::size_t size() const noexcept {
+        std::size_t sum = 0;
+        this->forEach([&](const auto& ring, Priority) { sum += ring.sizeAtOnce(); });
+        return sum;
+    }
+    /// The most messages in one of the rooms.
+    [[nodiscard]] std::size_t highest() const noexcept {
+        std::size_t most = 0;
+        this->forEach(
+            [&](const auto& ring, Priority) { most = std::max(most, ring.sizeAtOnce()); });
+        return most;
+    }
+    /// That of the highest priority whose room is full.
+    [[nodiscard]] Pressure pressure() const noexcept {
+        Pressure pressure = Pressure::normal;
+        this->forEach([&](const auto& ring, Priority priority) {
+            if (pressure == Pressure::normal && ring.sizeAtOnce() >= roomOf<Traits>(priority)) {
+                pressure = pressureOf<Traits>(priority);
+            }
+        });
+        return pressure;
+    }
+
+private:
+    template <class Predicate>
+    [[nodiscard]] bool any(Predicate holds) const {
+        bool isAny = false;
+        this->forEach([&](const auto& ring, Priority) { isAny = isAny || holds(ring); });
+        return isAny;
+    }
+};
+
+}  // namespace sluice::detail

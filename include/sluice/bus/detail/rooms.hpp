@@ -1,0 +1,71 @@
+#pragma once
+
+#include <sluice/bus/bus_traits.hpp>
+#include <sluice/bus/priority.hpp>
+
+#include <algorithm>
+#include <cstddef>
+
+namespace sluice::detail {
+
+/// The index of a priority in arrays of the traits and of the statistics.
+constexpr std::size_t indexOf(Priority priority) noexcept {
+    return static_cast<std::size_t>(priority);
+}
+
+template <class Traits>
+constexpr bool anyOverflow(BusOverflow overflow) noexcept {
+    for (const BusOverflow each : Traits::overflow) {
+        if (each == overflow) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// Whether publishers may make room by dropping messages.
+template <class Traits>
+constexpr bool canDrop() noexcept {
+    return anyOverflow<Traits>(BusOverflow::dropOldest);
+}
+
+/// Whether publishers may wait for room.
+template <class Traits>
+constexpr bool canBlock() noexcept {
+    return anyOverflow<Traits>(BusOverflow::block) || anyOverflow<Traits>(BusOverflow::blockFor);
+}
+
+/// How many messages of this priority the bus has room for. Without a room in the traits, low and
+/// high get a quarter of the depth each, and medium gets the rest; each gets at least one. Without
+/// priorities, medium gets the depth.
+template <class Traits>
+constexpr std::size_t roomOf(Priority priority) noexcept {
+    if (!Traits::priorities) {
+        return priority == Priority::medium ? Traits::depth : 0;
+    }
+    if (Traits::rooms[indexOf(priority)] != 0) {
+        return Traits::rooms[indexOf(priority)];
+    }
+    const std::size_t quarter = std::max<std::size_t>(Traits::depth / 4, 1);
+    if (priority != Priority::medium) {
+        return quarter;
+    }
+    return Traits::depth > 2 * quarter ? Traits::depth - 2 * quarter : 1;
+}
+
+/// The rooms together.
+template <class Traits>
+constexpr std::size_t allRooms() noexcept {
+    return roomOf<Traits>(Priority::low) + roomOf<Traits>(Priority::medium) +
+           roomOf<Traits>(Priority::high);
+}
+
+/// The pressure when the room of this priority is full, and none of a higher one.
+template <class Traits>
+constexpr Pressure pressureOf(Priority fullRoom) noexcept {
+    return !Traits::priorities || fullRoom == Priority::high ? Pressure::full
+           : fullRoom == Priority::medium                    ? Pressure::critical
+                                                             : Pressure::warning;
+}
+
+}  // namespace sluice::detail

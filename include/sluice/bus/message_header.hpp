@@ -26,8 +26,8 @@ template <>
 struct IdField<true> {
     static constexpr bool hasId = true;
     /// How many messages of the same priority the bus had accepted before this one. It starts again
-    /// after half the range of the traits' Index. A message whose constructor threw has a number
-    /// too.
+    /// after half the range of the traits' Index. A message whose constructor threw may have had a
+    /// number, too.
     std::uint64_t id;
 };
 

@@ -193,9 +193,11 @@ private:
             return;
         }
         EXPECT_THROW((void)bus_->template emplaceWith<Item<0>>({priority}, -1), int);
-        ++room(priority).nextId;
-        ++room(priority).nothings;
-        notePeak(priority);
+        if (Traits::producers == Producers::many) {  // one takes the slot back
+            ++room(priority).nextId;
+            ++room(priority).nothings;
+            notePeak(priority);
+        }
 #endif
     }
 

@@ -206,7 +206,10 @@ TEST(BusHeaderTest, TimesAddUpHoweverLateItIs) {
 TEST(BusHeaderTest, StampIsNotLaterThanThePublication) {
     Bus<TestMessages, HandTraits<TimeStamp::cached>> bus;
     HandClock::time = 1000;
-    lookInVain(bus, 10);
+    for (int i = 0; i < 8; ++i) {
+        ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    }
+    ASSERT_EQ(bus.process(), 8U);
     HandClock::rep published = 0;
     HandClock::nextInterrupt = [&] {
         EXPECT_EQ(bus.publish(Sample{}), PublishResult::ok);
@@ -235,13 +238,13 @@ TEST(BusHeaderTest, ConsumerThatSeldomLooksLeavesTheClockToPublishers) {
 TEST(BusHeaderTest, ConsumerReadsTheClockOnceForManyMessages) {
     Bus<TestMessages, HandTraits<TimeStamp::cached>> bus;
     bus.process();
-    for (int i = 0; i < 160; ++i) {
+    for (int i = 0; i < 100; ++i) {
         ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
     }
     const int readings = HandClock::readings;
     bus.process();
     EXPECT_LE(HandClock::readings, readings + 3);
-    EXPECT_EQ(bus.statistics().times[1].count, 160U);
+    EXPECT_EQ(bus.statistics().times[1].count, 100U);
 }
 
 }  // namespace

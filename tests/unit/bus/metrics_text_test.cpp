@@ -157,7 +157,7 @@ TEST(BusMetricsTextTest, LargestNumbersFit) {
 }
 
 TEST(BusMetricsTextTest, ShowsTheAccountsOfABus) {
-    TestBus<10> bus;
+    TestBus<24> bus;
     for (int i = 0; i < 7; ++i) {
         (void)bus.publish(Sample{}, Priority::low);
     }

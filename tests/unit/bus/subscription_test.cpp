@@ -347,7 +347,7 @@ TEST(BusSubscriptionTest, CopyThatThrowsEndsItsRange) {
         }
         int value;
     };
-    Bus<Messages<Fragile>, DeepTraits<10>> bus;
+    Bus<Messages<Fragile>, DeepTraits<20>> bus;
     const std::vector<Fragile> range = [] {
         std::vector<Fragile> made;
         made.reserve(5);

@@ -42,8 +42,12 @@ class DroppingRing {
     using Atomic = typename Platform::template Atomic<U>;
     using Stack = SlotStack<Platform, Room>;
     using Slot = typename Stack::Slot;
-    /// Twice the room: slots that publishers skipped, or that are being taken out, are no obstacle.
-    using Queue = MpmcRing<Slot, 2 * Room, Traits>;
+    struct Entry {
+        Slot slot;
+        bool hasMessage;  ///< false when the constructor of the message threw
+    };
+    /// Twice the room, so that an entry that is being taken out is seldom an obstacle.
+    using Queue = MpmcRing<Entry, 2 * Room, Traits>;
 
 public:
     class Reservation;
@@ -57,13 +61,15 @@ public:
     [[nodiscard]] Reservation tryReserve() { return Reservation(*this); }
 
     /// Takes the oldest message out, hands it to drop(T&), and frees its slot. False when there is
-    /// none that could go: all are being published or handled.
+    /// none that could go, because all are being published or handled.
     template <class Drop>
     bool dropOldest(Drop&& drop) {
         const auto oldest = queue_.tryPop();
         if (oldest) {
             const Held held{*this, *oldest};
-            drop(slots_[*oldest].get());
+            if (oldest->hasMessage) {
+                drop(slots_[oldest->slot].get());
+            }
         }
         return oldest.has_value();
     }
@@ -75,14 +81,18 @@ public:
     std::size_t consumeWhile(Handler&& handler, std::size_t max, GoOn&& goOn) {
         const std::size_t most = std::min(max, Room);
         std::size_t count = 0;
-        for (bool isMore = true; isMore && count < most; ++count) {
+        for (bool isMore = true; isMore && count < most;) {
             const auto oldest = queue_.tryPop();
             if (!oldest) {
                 break;
             }
             {
                 const Held held{*this, *oldest};
-                handler(slots_[*oldest].get());
+                if (!oldest->hasMessage) {
+                    continue;
+                }
+                ++count;
+                handler(slots_[oldest->slot].get());
             }
             isMore = goOn();
         }
@@ -124,10 +134,12 @@ private:
     /// A slot whose message has been taken out of the queue.
     struct Held {
         DroppingRing& ring;
-        Slot slot;
+        const Entry& entry;
         ~Held() {
-            ring.slots_[slot].destroy();
-            ring.free(slot);
+            if (entry.hasMessage) {
+                ring.slots_[entry.slot].destroy();
+            }
+            ring.free(entry.slot);
         }
     };
 
@@ -162,8 +174,8 @@ private:
     std::array<typename Platform::template Cell<T>, Room> slots_;
 };
 
-/// A slot held by a publisher, from tryReserve() to commit(). Without a commit() nothing has
-/// happened.
+/// A slot held by a publisher, from tryReserve() to commit(). Without a commit() the slot comes back
+/// when the consumer finds it.
 template <class T, std::size_t Room, class Traits>
 class DroppingRing<T, Room, Traits>::Reservation {
 public:
@@ -174,7 +186,7 @@ public:
             ring_.slots_[slot_].destroy();
         }
         if (isOpen_) {
-            ring_.free(slot_);
+            end(false);
         }
     }
 
@@ -182,7 +194,7 @@ public:
     [[nodiscard]] PushResult result() const noexcept {
         return taken_ == PushResult::ok ? place_.result() : taken_;
     }
-    /// How many were published before this one, those that were skipped included.
+    /// How many slots were reserved before this one.
     [[nodiscard]] typename Traits::Index number() const noexcept { return place_.number(); }
 
     T& emplace() {
@@ -194,9 +206,7 @@ public:
         SLUICE_ASSERT(message_ != nullptr,
                       "commit without a message: call emplace first, commit once");
         message_ = nullptr;
-        isOpen_ = false;
-        place_.emplace(slot_);
-        place_.commit();
+        end(true);
     }
 
 private:
@@ -209,6 +219,12 @@ private:
         if (taken_ == PushResult::ok && !isOpen_) {
             ring.free(slot_);
         }
+    }
+
+    void end(bool hasMessage) noexcept {
+        isOpen_ = false;
+        place_.emplace(Entry{slot_, hasMessage});
+        place_.commit();
     }
 
     DroppingRing& ring_;

@@ -32,21 +32,19 @@ public:
             return true;
         };
         std::size_t count = 0;
-        while (count < max) {
-            const std::size_t before = count;
-            count += high.consumeWhile(handle, max - count, always);
-            if (count < max) {
-                count += rings.template ring<Priority::medium>().consumeWhile(handle, max - count,
+        std::size_t served = 1;
+        while (served != 0 && count < max) {
+            const std::size_t left = max - count;
+            served = high.consumeWhile(handle, left, always);
+            if (served == 0) {
+                served = rings.template ring<Priority::medium>().consumeWhile(handle, left,
                                                                               untilHigh);
             }
-            if (count == before) {
-                // The others are empty, or were a moment ago.
-                count += rings.template ring<Priority::low>().consumeWhile(
-                    handle, std::min(max - count, patience), untilHigh);
-                if (count == before) {
-                    break;
-                }
+            if (served == 0) {
+                served = rings.template ring<Priority::low>().consumeWhile(
+                    handle, std::min(left, patience), untilHigh);
             }
+            count += served;
         }
         return count;
     }

@@ -1,6 +1,6 @@
-// A bus as a microcontroller has it: static, with room for 256 messages, on one processor. An interrupt
-// publishes, the main loop consumes. `./dev ram` builds this file for a Cortex-M4 and prints what
-// it takes.
+// A bus as a microcontroller has it: static, with room for 256 messages, on one processor. An
+// interrupt publishes, the main loop consumes. `./dev ram` builds this file for a Cortex-M4 and
+// prints what it takes.
 
 #include <sluice/base/single_core_platform.hpp>
 #include <sluice/bus/bus.hpp>

@@ -99,7 +99,7 @@ BusSubject described(const std::string& mode, const std::string& use) {
     Features& features = subject.info.features;
     features.topology = "mpsc";
     features.bound = "exact, depth " + std::to_string(Traits::depth);
-    features.order = Traits::priorities ? "all producers, by priority" : "all producers";
+    features.order = "all producers";
     features.inPlace = true;
     features.blocking = true;
     features.priority = Traits::priorities;

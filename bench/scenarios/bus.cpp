@@ -106,7 +106,7 @@ bool takesPart(const Scenario& scenario, const Subject& subject) {
 
 RoundPlan planFor(const Scenario& scenario, const BusSubject& subject, const SuiteOptions& options,
                   const std::vector<int>& cpus) {
-    constexpr std::uint64_t batch = 3072;  // fits into all of them
+    constexpr std::uint64_t batch = 2048;  // fits into all of them
     constexpr std::size_t overflowFactor = 8;
     RoundPlan plan;
     plan.placement = placementFor(scenario, options, cpus);

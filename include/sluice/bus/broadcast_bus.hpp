@@ -19,7 +19,7 @@ namespace sluice {
 /// when one thread serves all handlers, PartitionedBus when messages are to be shared out.
 ///
 /// It is a Bus for each group. A message is copied into each, and each group lets it in by its own
-/// limits: a group that is behind misses messages, which its accounts tell, and the others do not.
+/// rooms: a group that is behind misses messages, which its accounts tell, and the others do not.
 template <class MessageList, std::size_t Groups, class Traits = FullBusTraits>
 class BroadcastBus {
     static_assert(Groups != 0, "a broadcast bus needs at least one group");

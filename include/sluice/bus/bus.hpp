@@ -17,45 +17,39 @@
 /// one thread at a time; the rest by anybody. Handlers may do anything but consume from their own
 /// bus and destroy it.
 ///
-/// Progress: publishing is lock-free up to the slot of the queue; there a publisher that is stopped
-/// between taking its place and filling it delays the delivery of later messages, but for those of
-/// high priority, and when the ring has come round to its place, all publishers. (Without
-/// priorities, all later ones, as in MpscRing.) BusOverflow::block waits as its name says;
-/// dropOldest and keepLatest take a spin lock for some instructions; on one processor an interrupt
-/// that finds it taken is refused, and the consumer must not be an interrupt of publishers.
-/// Consuming is wait-free but for handlers and the lock of a changed table of handlers. pressure()
-/// and sizeApprox() look again when a slot has come back between their looks.
+/// Progress: publishing is lock-free up to the slot of its ring. A publisher that is stopped in the
+/// middle delays the delivery of later messages of its own priority. When the ring has filled up
+/// behind it, later publishers of that priority are refused. It delays no other priority. (Without
+/// priorities, it delays all.) BusOverflow::block waits as its name says; dropOldest never waits.
+/// Consuming is wait-free, apart from handlers, from the lock of a changed table of handlers, and
+/// from the rings of dropOldest, which are lock-free. pressure() and sizeApprox() look again when a
+/// slot has come back between their looks.
 ///
 /// Order: a message is delivered before those of the same priority whose publication began after
 /// its own had returned. With Service::strict a message of high priority, once its publication has
-/// returned, waits for at most one handler of lower ones, the one that runs; one of medium priority
-/// for at most 16 of low ones, unless a publisher is stopped in the middle. With Service::weighted,
-/// a message at the head of its priority waits for at most twice the weights of the others.
+/// returned, waits for at most one handler of lower ones: the handler that is running. A message of
+/// medium priority waits for at most 16 handlers of low ones. With Service::weighted, a message at
+/// the head of its priority waits for at most twice the weights of the others.
 ///
-/// Admission: a message is let in while fewer messages than the limit of its priority are in the
-/// bus, those counted that are being published or handled. A refusal is exact: the limit was
-/// reached at some moment during the call.
+/// Admission: each priority has a room of its own. A message is accepted while fewer messages of
+/// its priority than the room holds are in the bus. Messages being published or handled count. A
+/// refusal is exact: the room was full at some moment during the call.
 ///
 /// Memory promise: what a publisher wrote before publishing is visible to the handlers of the
-/// message; what handlers wrote is visible to who finds their message gone.
+/// message. A thread that sees the message removed also sees what its handlers wrote.
 ///
-/// Lanes: with Traits::lanes, producer() gives a producer slots of its own, with limits of their
-/// own. What comes through a lane keeps its order in each priority, and has none with what comes
-/// another way; all else holds whichever way a message came.
-///
-/// Capacity: Traits::depth slots, in the object itself: give it static storage or a place on the
+/// Capacity: slots for all rooms, in the object itself: give it static storage or a place on the
 /// heap. The constructor allocates the accounts' board, the first publication of each thread its
 /// counters; without statistics, and on SingleCorePlatform, nothing is ever allocated. Exceptions:
 /// when the constructor of a message throws, the exception passes to the publisher, and nothing was
-/// published but what came before it in its range. A handler that throws is counted and told to the
-/// observer, the others still run. An exception of a visitor passes through, its message counts as
-/// delivered and failed. Shutdown: close() refuses later messages; what was accepted stays until
+/// published except what came before it in its range. A handler that throws is counted and told to
+/// the observer, the others still run. An exception of a visitor passes through, its message counts
+/// as delivered and failed. Shutdown: close() refuses later messages; what was accepted stays until
 /// consumed, discarded or, at the latest, destroyed with the bus.
 ///
-/// Origin: slots, compile-time types and admission by priority as in D. Liu's MCCC bus; that
-/// priority is an order too, and exact accounts, are new.
+/// Origin: slots and compile-time types as in D. Liu's MCCC bus.
 ///
-/// Edges: those of ArrivalRing, Gates, MpscRing, HandlerTable and BusCore.
+/// Edges: those of the rings, HandlerTable and BusCore.
 ///
 /// Tests: tests/unit/bus, tests/stress/bus_stress_test.cpp, tests/model/bus_model_test.cpp.
 

@@ -31,7 +31,7 @@ namespace sluice {
 ///
 /// It is a Bus for each consumer, chosen by the key: so publishers with different keys mostly do
 /// not meet, no message is handed on, and everything said of Bus holds for each partition. A key is
-/// mixed before it is used; numbers in a row will do. Each partition has its own depth and limits:
+/// mixed before it is used; numbers in a row will do. Each partition has its own rooms:
 /// a key that is too busy is refused while others are let in. A handler that publishes to another
 /// partition with BusOverflow::block waits for that one's consumer: two may wait for each other.
 template <class MessageList, std::size_t Partitions, class KeyOf, class Traits = FullBusTraits>

@@ -48,8 +48,9 @@ struct Room {
     };
     std::deque<Entry> queue;
     std::uint64_t nextId = 0;
-    std::size_t inHands = 0;   ///< of a handler, or of its caller
-    std::size_t nothings = 0;  ///< slots whose constructors threw, which the consumer has yet to pass
+    std::size_t inHands = 0;  ///< of a handler, or of its caller
+    std::size_t nothings =
+        0;  ///< slots whose constructors threw, which the consumer has yet to pass
 
     [[nodiscard]] std::size_t messages() const { return queue.size() + inHands; }
 };
@@ -414,9 +415,8 @@ private:
     bool isClosed_ = false;
 };
 
-template <std::size_t Depth, class IndexType, Service Served,
-          BusOverflow Low = BusOverflow::reject, BusOverflow Medium = BusOverflow::reject,
-          BusOverflow High = BusOverflow::reject>
+template <std::size_t Depth, class IndexType, Service Served, BusOverflow Low = BusOverflow::reject,
+          BusOverflow Medium = BusOverflow::reject, BusOverflow High = BusOverflow::reject>
 struct Shape : DeepTraits<Depth> {
     using Index = IndexType;
     /// Soon comes round.

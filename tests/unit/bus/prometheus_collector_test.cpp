@@ -136,7 +136,7 @@ TEST(PrometheusCollectorTest, TellsWhatTheTextTells) {
 }
 
 TEST(PrometheusCollectorTest, EachScrapeReadsTheBus) {
-    TestBus<10> bus;
+    TestBus<24> bus;
     PrometheusCollector collector;
     ASSERT_TRUE(collector.add("b", bus, testTypes));
     const std::string name = R"(sluice_bus_published_total{bus="b",type="Sample",priority="low"})";

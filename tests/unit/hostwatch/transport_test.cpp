@@ -56,7 +56,7 @@ TEST_F(TransportTest, KeepsRoomForAlarmsInAFlood) {
     while (flooding.publish(CpuSample{})) {
         ++accepted;
     }
-    EXPECT_EQ(accepted, Transport::limitOf(Priority::low));
+    EXPECT_EQ(accepted, Transport::roomOf(Priority::low));
     EXPECT_TRUE(publisher(0).publish(Aggregate{}));
     EXPECT_TRUE(publisher(0).publish(Alarm{}));
     EXPECT_EQ(attempts(MessageTypes::indexOf<CpuSample>, Priority::low), accepted + 1);

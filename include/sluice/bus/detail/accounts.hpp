@@ -3,8 +3,8 @@
 #include <sluice/base/cache_line.hpp>
 #include <sluice/base/store_max.hpp>
 #include <sluice/bus/bus_statistics.hpp>
-#include <sluice/bus/detail/rooms.hpp>
 #include <sluice/bus/detail/own_number.hpp>
+#include <sluice/bus/detail/rooms.hpp>
 #include <sluice/bus/detail/tally_board.hpp>
 #include <sluice/bus/publish_result.hpp>
 

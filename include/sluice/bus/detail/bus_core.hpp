@@ -21,16 +21,17 @@ namespace sluice::detail {
 template <class Ring, class = void>
 inline constexpr bool canReserveMany = false;
 template <class Ring>
-inline constexpr bool canReserveMany<
-    Ring, std::void_t<decltype(std::declval<Ring&>().tryReserve(std::size_t{}))>> = true;
+inline constexpr bool
+    canReserveMany<Ring, std::void_t<decltype(std::declval<Ring&>().tryReserve(std::size_t{}))>> =
+        true;
 
 template <class Ring>
 inline constexpr bool canDropOldest = false;
 template <class Envelope, std::size_t Room, class Traits>
 inline constexpr bool canDropOldest<DroppingRing<Envelope, Room, Traits>> = true;
 
-/// What a bus is made of, and the two ways through it: publish() from a claim to a commit, harvest()
-/// from a slot to a handler. The public class adds what messages and handlers look like.
+/// What a bus is made of, and the two ways through it: publish() from a claim to a commit,
+/// harvest() from a slot to a handler. The public class adds what messages and handlers look like.
 ///
 /// Edges: E1 drained: slot released, light fence, isClosing read -- against -- isClosing written,
 /// heavy fence of a wait, drained? read: either drain() sees the end or the consumer wakes it.
@@ -102,8 +103,9 @@ public:
             const typename Consuming::Message message{consuming};
             handle(envelope);
         };
-        return store_.serve(handleOne, std::min(max, slots),
-                            [&]() __attribute__((always_inline)) { consuming.released(); });
+        return store_.serve(
+            handleOne,
+            std::min(max, slots), [&]() __attribute__((always_inline)) { consuming.released(); });
     }
 
     /// A message has been handled, with so many failures.
@@ -211,7 +213,7 @@ private:
         Announcement announcement{*this};
         auto claim = reserve(ring, count);
         if (__builtin_expect(!claim, 0)) {
-            return {claim.result() == PushResult::closed ? PublishResult::closed
+            return {claim.result() == PushResult::closed                ? PublishResult::closed
                     : priority == Priority::high || !Traits::priorities ? PublishResult::full
                                                                         : PublishResult::refused,
                     0};

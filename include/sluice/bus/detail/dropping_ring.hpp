@@ -115,8 +115,8 @@ public:
         if (!isClosed()) {
             return false;
         }
-        Platform::Fence::heavy();                                           // E1 close
-        const bool isOver = used_.load(std::memory_order_acquire) == 0;     // E2 gone
+        Platform::Fence::heavy();                                        // E1 close
+        const bool isOver = used_.load(std::memory_order_acquire) == 0;  // E2 gone
         if (isOver) {
             // Kept: a later publisher, refused as it will be, has a slot for a moment.
             isDrained_.store(true, std::memory_order_release);  // E3 end
@@ -174,8 +174,8 @@ private:
     std::array<typename Platform::template Cell<T>, Room> slots_;
 };
 
-/// A slot held by a publisher, from tryReserve() to commit(). Without a commit() the slot comes back
-/// when the consumer finds it.
+/// A slot held by a publisher, from tryReserve() to commit(). Without a commit() the slot comes
+/// back when the consumer finds it.
 template <class T, std::size_t Room, class Traits>
 class DroppingRing<T, Room, Traits>::Reservation {
 public:

@@ -16,12 +16,13 @@ namespace sluice::detail {
 
 /// The ring of one priority: it holds the messages, and its capacity is the room of the priority.
 template <class Envelope, class Traits, Priority P>
-using RingFor = std::conditional_t<
-    Traits::priorities && Traits::overflow[indexOf(P)] == BusOverflow::dropOldest,
-    DroppingRing<Envelope, roomOf<Traits>(P), Traits>,
-    std::conditional_t<Traits::producers == Producers::one,
-                       SpscRing<Envelope, roomOf<Traits>(P), Traits>,
-                       MpscRing<Envelope, roomOf<Traits>(P), Traits>>>;
+using RingFor =
+    std::conditional_t<Traits::priorities &&
+                           Traits::overflow[indexOf(P)] == BusOverflow::dropOldest,
+                       DroppingRing<Envelope, roomOf<Traits>(P), Traits>,
+                       std::conditional_t<Traits::producers == Producers::one,
+                                          SpscRing<Envelope, roomOf<Traits>(P), Traits>,
+                                          MpscRing<Envelope, roomOf<Traits>(P), Traits>>>;
 
 /// The messages of a bus without priorities: one ring.
 template <class Envelope, class Traits>
@@ -44,8 +45,7 @@ public:
     [[gnu::always_inline]] std::size_t serve(const Handle& handle, std::size_t max,
                                              const GoOn& goOn) {
         return ring_.consumeWhile(
-            handle, max,
-            [&]() __attribute__((always_inline)) { return goOn(), true; });
+            handle, max, [&]() __attribute__((always_inline)) { return goOn(), true; });
     }
 
 private:
@@ -107,9 +107,8 @@ private:
 
 /// What BusCore asks of either store.
 template <class Envelope, class Traits>
-class RingStore
-    : public std::conditional_t<Traits::priorities, PriorityStore<Envelope, Traits>,
-                                PlainStore<Envelope, Traits>> {
+class RingStore : public std::conditional_t<Traits::priorities, PriorityStore<Envelope, Traits>,
+                                            PlainStore<Envelope, Traits>> {
 public:
     /// Whether the consumer would find a message, or a slot to skip. By the consumer.
     [[nodiscard]] bool hasArrival() const noexcept {

@@ -37,8 +37,8 @@ public:
             const std::size_t left = max - count;
             served = high.consumeWhile(handle, left, always);
             if (served == 0) {
-                served = rings.template ring<Priority::medium>().consumeWhile(handle, left,
-                                                                              untilHigh);
+                served =
+                    rings.template ring<Priority::medium>().consumeWhile(handle, left, untilHigh);
             }
             if (served == 0) {
                 served = rings.template ring<Priority::low>().consumeWhile(
@@ -51,8 +51,8 @@ public:
 };
 
 /// Serves the highest priority that has a message and credit left in this round. The round ends
-/// when no priority that has credit has a message. So a message at the head of its ring waits for at
-/// most twice the weights of the other priorities: for their credit in this round, and for the
+/// when no priority that has credit has a message. So a message at the head of its ring waits for
+/// at most twice the weights of the other priorities: for their credit in this round, and for the
 /// credit of higher priorities in the next round.
 template <class Traits>
 class WeightedService {

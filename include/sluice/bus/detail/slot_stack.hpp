@@ -45,7 +45,8 @@ public:
             slot = static_cast<Slot>(top & indexMask);
             // Relaxed: E1 has brought it, or the tag has changed.
             const Slot after = next_[slot].load(std::memory_order_relaxed);
-            if (top_.compare_exchange_weak(top, changed(top, after), std::memory_order_acquire,
+            // Relaxed when it succeeds: `top` has been acquired.
+            if (top_.compare_exchange_weak(top, changed(top, after), std::memory_order_relaxed,
                                            std::memory_order_acquire)) {  // E1 free
                 return true;
             }

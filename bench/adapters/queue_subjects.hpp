@@ -9,6 +9,7 @@ namespace sluice::bench {
 
 void addSpscRing(QueueSubjects& subjects);
 void addMpscRing(QueueSubjects& subjects);
+void addMpmcRing(QueueSubjects& subjects);
 void addMpscLanes(QueueSubjects& subjects);
 void addSegmentQueue(QueueSubjects& subjects);
 

@@ -44,7 +44,7 @@ private:
 void addBoost(Rows& rows) {
     addQueue<bench::BoostSpsc<Message>>(rows, "boost/spsc_queue", {"SpscRing"});
     addQueue<bench::BoostQueue<Message>>(rows, "boost/queue",
-                                         {"MpscRing", "MpscLanes", "SegmentQueue"});
+                                         {"MpscRing", "MpmcRing", "MpscLanes", "SegmentQueue"});
     addList<Signal>(rows, "boost/signals2");
     addPool<Pool>(rows, "boost/pool (one thread)", {"BlockPool", "ObjectPool"});
 }

@@ -16,8 +16,8 @@ void addAtomicQueue([[maybe_unused]] Rows& rows) {
 #if defined(SLUICE_PEER_ATOMIC_QUEUE)
     addQueue<bench::AtomicQueue<Message, true>>(rows, "atomic_queue/AtomicQueueB2:spsc",
                                                 {"SpscRing"});
-    addQueue<bench::AtomicQueue<Message, false>>(rows, "atomic_queue/AtomicQueueB2",
-                                                 {"MpscRing", "MpscLanes", "SegmentQueue"});
+    addQueue<bench::AtomicQueue<Message, false>>(
+        rows, "atomic_queue/AtomicQueueB2", {"MpscRing", "MpmcRing", "MpscLanes", "SegmentQueue"});
 #endif
 }
 

@@ -8,7 +8,7 @@ namespace sluice::count {
 void addMoodycamel(Rows& rows) {
     addQueue<bench::MoodycamelRwq<Message>>(rows, "moodycamel/ReaderWriterQueue", {"SpscRing"});
     addQueue<bench::MoodycamelCq<Message>>(rows, "moodycamel/ConcurrentQueue",
-                                           {"MpscRing", "MpscLanes", "SegmentQueue"});
+                                           {"MpscRing", "MpmcRing", "MpscLanes", "SegmentQueue"});
 }
 
 }  // namespace sluice::count

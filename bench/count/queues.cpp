@@ -2,6 +2,7 @@
 #include "queue_rows.hpp"
 #include "rows.hpp"
 
+#include <sluice/queue/mpmc_ring.hpp>
 #include <sluice/queue/mpsc_lanes.hpp>
 #include <sluice/queue/mpsc_ring.hpp>
 #include <sluice/queue/segment_queue.hpp>
@@ -38,6 +39,7 @@ private:
 void addQueues(Rows& rows) {
     addQueue<Adapter<SpscRing<Message, dynamicCapacity>>>(rows, ours, {"SpscRing"});
     addQueue<Adapter<MpscRing<Message, dynamicCapacity>>>(rows, ours, {"MpscRing"});
+    addQueue<Adapter<MpmcRing<Message, dynamicCapacity>>>(rows, ours, {"MpmcRing"});
     addQueue<Lanes>(rows, ours, {"MpscLanes"});
     addQueue<Adapter<SegmentQueue<Message>>>(rows, ours, {"SegmentQueue"});
 }

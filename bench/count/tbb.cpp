@@ -6,7 +6,7 @@ namespace sluice::count {
 
 void addTbb(Rows& rows) {
     addQueue<bench::TbbBounded<Message>>(rows, "tbb/concurrent_bounded_queue",
-                                         {"MpscRing", "MpscLanes", "SegmentQueue"});
+                                         {"MpscRing", "MpmcRing", "MpscLanes", "SegmentQueue"});
 }
 
 }  // namespace sluice::count

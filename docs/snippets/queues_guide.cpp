@@ -2,7 +2,9 @@
 #include <sluice/queue.hpp>
 #include <sluice/wait.hpp>
 
+#include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
@@ -79,6 +81,36 @@ bool ordered() {
     return inOrder && next == 6;
 }
 
+bool severalConsumers() {
+    sluice::BlockingQueue<sluice::MpmcRing<int, 64>> jobs;
+
+    std::atomic<int> sum{0};
+    std::vector<std::thread> workers;
+    for (int worker = 0; worker < 2; ++worker) {
+        workers.emplace_back([&] {
+            while (const auto job = jobs.pop()) {  // empty when the queue is closed and drained
+                sum += *job;
+            }
+        });
+    }
+    bool accepted = true;
+    for (int job = 1; job <= 100; ++job) {
+        accepted = accepted && jobs.push(job) == sluice::PushResult::ok;
+    }
+    jobs.close();
+    for (std::thread& worker : workers) {
+        worker.join();
+    }
+    return accepted && sum == 5050;
+}
+
+bool oneClaimForARange() {
+    const std::vector<int> samples{1, 2, 3, 4, 5};
+    sluice::MpscRing<int, 4> ring;
+    const auto pushed = ring.tryPushAll(samples.begin(), samples.end());  // 4: the fifth stays
+    return pushed == 4 && ring.sizeApprox() == 4;
+}
+
 bool everythingAtOnce() {
     sluice::SegmentQueue<std::string> backlog;
     for (int i = 0; i < 3; ++i) {
@@ -123,7 +155,7 @@ bool waiting() {
 }  // namespace
 
 int main() {
-    const bool good = results() && oneLanePerThread() && ordered() && everythingAtOnce() &&
-                      inPlace() && waiting();
+    const bool good = results() && oneLanePerThread() && ordered() && severalConsumers() &&
+                      oneClaimForARange() && everythingAtOnce() && inPlace() && waiting();
     return good ? 0 : 1;
 }

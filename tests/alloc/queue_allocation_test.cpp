@@ -5,6 +5,7 @@
 #include "support/stamp.hpp"
 #include "support/watchdog.hpp"
 
+#include <sluice/queue/mpmc_ring.hpp>
 #include <sluice/queue/mpsc_lanes.hpp>
 #include <sluice/queue/mpsc_ring.hpp>
 #include <sluice/queue/segment_queue.hpp>
@@ -27,8 +28,9 @@ template <class Shape>
 class QueueAllocationTest : public testing::Test {};
 
 using Shapes = testing::Types<SpscRingShape, DynamicSpscRingShape, MpscRingShape,
-                              DynamicMpscRingShape, MpscLanesShape, SegmentQueueShape,
-                              BlockingShape<SpscRingShape>, BlockingShape<MpscRingShape>,
+                              DynamicMpscRingShape, MpmcRingShape, DynamicMpmcRingShape,
+                              MpscLanesShape, SegmentQueueShape, BlockingShape<SpscRingShape>,
+                              BlockingShape<MpscRingShape>, BlockingShape<MpmcRingShape>,
                               BlockingShape<MpscLanesShape>, BlockingShape<SegmentQueueShape>>;
 TYPED_TEST_SUITE(QueueAllocationTest, Shapes, ShapeNames);
 
@@ -124,6 +126,8 @@ TEST(QueueSetUpAllocationTest, CapacityInTheTypeNeverAllocates) {
     MpscRing<Stamp, room> mpsc;
     (void)spsc.tryPush(Stamp{});
     (void)mpsc.tryPush(Stamp{});
+    MpmcRing<Stamp, room> mpmc;
+    (void)mpmc.tryPush(Stamp{});
     auto reservation = spsc.tryReserve();
     reservation.emplace();
     reservation.commit();

@@ -1,3 +1,4 @@
+#include <sluice/queue/mpmc_ring.hpp>
 #include <sluice/queue/mpsc_ring.hpp>
 #include <sluice/queue/spsc_ring.hpp>
 
@@ -22,8 +23,10 @@ int allThatTheOtherCasesNearlyAre() {
     sluice::MpscRing<Named, 64, ByteTraits> largest;
     sluice::SpscRing<Named, 64, ByteTraits> other;
     sluice::MpscRing<Named, sluice::dynamicCapacity> shared(3);
+    sluice::MpmcRing<Named, 64, ByteTraits> forMany;
     sluice::SpscRing<Named, sluice::dynamicCapacity> single(3);
     const bool accepted = largest.tryEmplace(1) == sluice::PushResult::ok &&
+                          forMany.tryEmplace(1) == sluice::PushResult::ok &&
                           other.tryEmplace(1) == sluice::PushResult::ok &&
                           shared.tryPush(Named(2)) == sluice::PushResult::ok &&
                           single.tryPush(Named(2)) == sluice::PushResult::ok;
@@ -90,5 +93,16 @@ void forgetTheResult(sluice::MpscRing<int, 8>& ring) {
 // EXPECT: ignoring return value|nodiscard
 void forgetTheMessage(sluice::MpscRing<int, 8>& ring) {
     ring.tryPop();
+}
+#elif CASE == 17
+// EXPECT: the capacity of a ring must be at most a quarter of its Index type's range
+sluice::MpmcRing<int, 65, ByteTraits> ring;
+#elif CASE == 18
+// EXPECT: firstPosition of the traits must be even
+sluice::MpmcRing<int, 4, OddTraits> ring;
+#elif CASE == 19
+// EXPECT: ignoring returned value|nodiscard
+void forgetTheResult(sluice::MpmcRing<int, 8>& ring) {
+    ring.tryPush(7);
 }
 #endif

@@ -6,8 +6,9 @@
 namespace sluice::test {
 namespace {
 
-using Shapes = testing::Types<SpscRingShape, DynamicSpscRingShape, MpscRingShape,
-                              DynamicMpscRingShape, MpscLanesShape, SegmentQueueShape>;
+using Shapes =
+    testing::Types<SpscRingShape, DynamicSpscRingShape, MpscRingShape, DynamicMpscRingShape,
+                   MpmcRingShape, DynamicMpmcRingShape, MpscLanesShape, SegmentQueueShape>;
 
 INSTANTIATE_TYPED_TEST_SUITE_P(Queues, QueueInterleaving, Shapes, ShapeNames);
 

@@ -29,7 +29,8 @@ struct WaitingShape : BlockingShape<Inner> {
 // Every queue with the default, and every wait strategy with one queue.
 using Shapes =
     testing::Types<WaitingShape<SpscRingShape, Park>, WaitingShape<MpscRingShape, Park>,
-                   WaitingShape<MpscLanesShape, Park>, WaitingShape<SegmentQueueShape, Park>,
+                   WaitingShape<MpmcRingShape, Park>, WaitingShape<MpscLanesShape, Park>,
+                   WaitingShape<SegmentQueueShape, Park>,
                    WaitingShape<MpscRingShape, BasicPark<StdPlatform, detail::CondVarParker>>,
                    WaitingShape<MpscRingShape, SpinThenYield>,
                    WaitingShape<MpscRingShape, BusySpin>,

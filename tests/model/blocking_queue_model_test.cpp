@@ -1,6 +1,7 @@
 #include "support/model/expectations.hpp"
 
 #include <sluice/queue/blocking_queue.hpp>
+#include <sluice/queue/mpmc_ring.hpp>
 #include <sluice/queue/mpsc_ring.hpp>
 #include <sluice/queue/spsc_ring.hpp>
 #include <sluice/wait/harvest_pacing.hpp>
@@ -8,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 
@@ -23,6 +25,7 @@ struct SleepAtOnce : BasicPark<ModelPlatform, ModelParker> {
 
 using Spsc = BlockingQueue<SpscRing<int, 1, ModelTraits>, SleepAtOnce, NoPacing>;
 using Mpsc = BlockingQueue<MpscRing<int, 1, ModelTraits>, SleepAtOnce, NoPacing>;
+using Mpmc = BlockingQueue<MpmcRing<int, 1, ModelTraits>, SleepAtOnce, NoPacing>;
 
 template <class Queue>
 void expectNext(Queue& queue, int number) {
@@ -57,6 +60,28 @@ void closeWhilePushing() {
              },
              [&] { queue.close(); });
     check(accepted == delivered, "what was accepted was delivered");
+}
+
+/// Two consumers wait for the end. It comes when the other one's handler has returned, or with
+/// close().
+void twoConsumersSeeTheEnd() {
+    Mpmc queue;
+    check(queue.push(0) == PushResult::ok, "there is room for one");
+    std::array<int, 2> delivered{};
+    const auto consumeAll = [&queue](int& count) {
+        while (queue.pop().has_value()) {
+            ++count;
+        }
+    };
+    parallel([&] { consumeAll(delivered[0]); }, [&] { consumeAll(delivered[1]); },
+             [&] { queue.close(); });
+    check(delivered[0] + delivered[1] == 1, "the message is delivered once");
+}
+
+void twoConsumersWait() {
+    Mpmc queue;
+    parallel([&] { check(queue.push(0) == PushResult::ok && queue.push(0) == PushResult::ok, ""); },
+             [&] { expectNext(queue, 0); }, [&] { expectNext(queue, 0); });
 }
 
 /// A producer that waits for room is told of the end.
@@ -106,12 +131,15 @@ TEST(BlockingQueueModelTest, SidesWakeEachOther) {
     dear.budget = budgetByEffort({1, 1}, {2, 1});
     EXPECT_TRUE(holds(bothSidesWait));
     EXPECT_TRUE(holds(twoProducersWait, dear));
+    EXPECT_TRUE(holds(twoConsumersWait, dear));
     EXPECT_TRUE(holds(waitsWithALimitEnd));
 }
 
 TEST(BlockingQueueModelTest, TheEndReachesEverybody) {
     EXPECT_TRUE(holds(closeWhilePushing<Spsc>));
     EXPECT_TRUE(holds(closeWhilePushing<Mpsc>));
+    EXPECT_TRUE(holds(closeWhilePushing<Mpmc>));
+    EXPECT_TRUE(holds(twoConsumersSeeTheEnd));
     EXPECT_TRUE(holds(closeWhileFull<Spsc>));
     EXPECT_TRUE(holds(closeWhileFull<Mpsc>));
 }
@@ -119,6 +147,7 @@ TEST(BlockingQueueModelTest, TheEndReachesEverybody) {
 TEST(BlockingQueueModelTest, DrainWaitsForTheConsumer) {
     EXPECT_TRUE(holds(drain<Spsc>));
     EXPECT_TRUE(holds(drain<Mpsc>));
+    EXPECT_TRUE(holds(drain<Mpmc>));
 }
 
 }  // namespace

@@ -124,6 +124,10 @@ TEST(BlockingQueueStressTest, WaitsAndClosesAroundAnMpscRing) {
     waitAndCloseEverywhere<MpscRingShape>(3);
 }
 
+TEST(BlockingQueueStressTest, WaitsAndClosesAroundAnMpmcRing) {
+    waitAndCloseEverywhere<MpmcRingShape>(3);
+}
+
 TEST(BlockingQueueStressTest, WaitsAndClosesAroundMpscLanes) {
     waitAndCloseEverywhere<MpscLanesShape>(3);
 }

@@ -30,5 +30,13 @@ TEST(MpscRingStressTest, DeliversWhatFourProducersPushWithRunTimeCapacity) {
     stressAtAllCapacities<DynamicMpscRingShape>(4);
 }
 
+TEST(MpmcRingStressTest, DeliversWhatFourProducersPush) {
+    stressAtAllCapacities<MpmcRingShape>(4);
+}
+
+TEST(MpmcRingStressTest, DeliversWhatFourProducersPushWithRunTimeCapacity) {
+    stressAtAllCapacities<DynamicMpmcRingShape>(4);
+}
+
 }  // namespace
 }  // namespace sluice::test

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sluice/queue/blocking_queue.hpp>
+#include <sluice/queue/mpmc_ring.hpp>
 #include <sluice/queue/mpsc_lanes.hpp>
 #include <sluice/queue/mpsc_ring.hpp>
 #include <sluice/queue/push_result.hpp>
@@ -84,6 +85,18 @@ struct DynamicMpscRingShape : DynamicSpscRingShape {
     static constexpr bool manyProducers = true;
 };
 
+struct MpmcRingShape : MpscRingShape {
+    template <class T, std::size_t Capacity, class Traits>
+    using Queue = MpmcRing<T, Capacity, Traits>;
+    static constexpr const char* name = "MpmcRing";
+};
+
+struct DynamicMpmcRingShape : DynamicMpscRingShape {
+    template <class T, std::size_t, class Traits>
+    using Queue = MpmcRing<T, dynamicCapacity, Traits>;
+    static constexpr const char* name = "DynamicMpmcRing";
+};
+
 struct MpscLanesShape : DynamicSpscRingShape {
     template <class T, std::size_t, class Traits>
     using Queue = MpscLanes<T, Traits>;
@@ -108,8 +121,7 @@ struct BlockingShape : Inner {
                                 BasicHarvestPacing<typename Traits::Platform>>;
     template <class Q>
     static Q make(std::size_t capacity) {
-        if constexpr (std::is_same_v<Inner, SpscRingShape> ||
-                      std::is_same_v<Inner, MpscRingShape>) {
+        if constexpr (!std::is_base_of_v<DynamicSpscRingShape, Inner>) {
             return Q();
         } else {
             return Q(capacity);

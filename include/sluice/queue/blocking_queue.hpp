@@ -45,9 +45,28 @@
 #include <chrono>
 #include <cstddef>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 namespace sluice {
+
+namespace detail {
+
+/// Whether several threads may consume from a queue at once: its member `manyConsumers` says so.
+template <class Queue, class = void>
+inline constexpr bool hasManyConsumers = false;
+template <class Queue>
+inline constexpr bool hasManyConsumers<Queue, std::void_t<decltype(Queue::manyConsumers)>> =
+    Queue::manyConsumers;
+
+/// In place of a RoleCheck, for a role that any number of threads may hold.
+struct AnyNumber {
+    struct Scope {
+        Scope(AnyNumber&, const char*) noexcept {}
+    };
+};
+
+}  // namespace detail
 
 /// `Wait` is a wait strategy, used for both sides. `Pacing` is applied where batches pay: after a
 /// consume call, and by a producer in front of a full queue. pop() takes single messages and is not
@@ -101,13 +120,13 @@ public:
 
     /// Never waits.
     [[nodiscard]] std::optional<value_type> tryPop() {
-        const EndOfHarvest end{roomMade_};
+        const EndOfHarvest end{*this};
         return queue_.tryPop();
     }
 
     /// Waits for a message; empty only when the queue is closed and drained.
     [[nodiscard]] std::optional<value_type> pop() {
-        const RoleCheck::Scope consumer(consumerRole_, oneConsumer);
+        const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         std::optional<value_type> value;
         arrived_.wait([&] { return popAttempt(value); });
         return value;
@@ -116,7 +135,7 @@ public:
     /// Waits no longer than `atMost`; empty when no message came by then, or the queue is drained.
     template <class Rep, class Period>
     [[nodiscard]] std::optional<value_type> popFor(std::chrono::duration<Rep, Period> atMost) {
-        const RoleCheck::Scope consumer(consumerRole_, oneConsumer);
+        const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         std::optional<value_type> value;
         (void)arrived_.waitUntil([&] { return popAttempt(value); }, deadlineAfter<Clock>(atMost));
         return value;
@@ -171,10 +190,18 @@ public:
     [[nodiscard]] std::size_t capacity() const noexcept { return queue_.capacity(); }
 
 private:
-    /// Wakes producers, whether the call returns or throws.
+    /// Wakes producers, whether the call returns or throws. At the end of a closed queue it wakes
+    /// other consumers too: the end comes when the last handler has returned.
     struct EndOfHarvest {
-        Wait& roomMade;
-        ~EndOfHarvest() { roomMade.notifyAll(); }
+        BlockingQueue& queue;
+        ~EndOfHarvest() {
+            queue.roomMade_.notifyAll();
+            if constexpr (detail::hasManyConsumers<Queue>) {
+                if (queue.isDrained()) {
+                    queue.arrived_.notifyAll();
+                }
+            }
+        }
     };
 
     /// Wakes whoever waits for a message, or for this very push to be over: the consumer and
@@ -240,14 +267,14 @@ private:
     /// `take` consumes and returns how many. Whether the wait for messages is over.
     template <class Take>
     bool harvest(std::size_t& count, Take&& take) {
-        const EndOfHarvest end{roomMade_};
+        const EndOfHarvest end{*this};
         count = take();
         return count != 0 || queue_.isDrained();
     }
 
     template <class Take>
     std::size_t consumeWaiting(std::size_t max, Take&& take) {
-        const RoleCheck::Scope consumer(consumerRole_, oneConsumer);
+        const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         std::size_t count = 0;
         arrived_.wait([&] { return max == 0 || harvest(count, take); });
         pacing_.harvested(count);
@@ -256,7 +283,7 @@ private:
 
     template <class Take>
     std::size_t consumeWaiting(std::size_t max, Take&& take, typename Clock::time_point deadline) {
-        const RoleCheck::Scope consumer(consumerRole_, oneConsumer);
+        const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         std::size_t count = 0;
         (void)arrived_.waitUntil([&] { return max == 0 || harvest(count, take); }, deadline);
         pacing_.harvested(count);
@@ -264,7 +291,8 @@ private:
     }
 
     // Atomics of its own: the flag is about threads that wait, not about the queue inside.
-    using RoleCheck = sluice::RoleCheck<StdPlatform>;
+    using RoleCheck = std::conditional_t<detail::hasManyConsumers<Queue>, detail::AnyNumber,
+                                         sluice::RoleCheck<StdPlatform>>;
     static constexpr std::size_t line = cacheLineSize;
 
     Queue queue_;

@@ -27,7 +27,8 @@ struct QueueTraits {
     /// 64-bit atomic would need a lock, wrap after 2^31 messages: rings stand the wrap itself, but
     /// a producer of an MpscRing that stays preempted in the middle of a push while about that many
     /// messages pass (give or take the capacity) would mistake the new lap for the old one, and
-    /// overwrite a message.
+    /// overwrite a message. In an MpmcRing a thread would have to be preempted between its look and
+    /// its compare-exchange while exactly that many messages pass.
     using Index = std::conditional_t<std::atomic<std::uint64_t>::is_always_lock_free, std::uint64_t,
                                      std::uint32_t>;
 

@@ -127,6 +127,11 @@ struct TracingAtomic : std::atomic<T> {
         WriteTrace::note(this);
         return Base::exchange(value, order);
     }
+    T fetch_add(T value, std::memory_order order) noexcept {
+        WriteTrace::note(this);
+        ++WriteTrace::readModifyWrites;
+        return Base::fetch_add(value, order);
+    }
     T fetch_or(T value, std::memory_order order) noexcept {
         WriteTrace::note(this);
         ++WriteTrace::readModifyWrites;

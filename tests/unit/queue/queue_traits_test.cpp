@@ -1,3 +1,4 @@
+#include <sluice/queue/mpmc_ring.hpp>
 #include <sluice/queue/mpsc_lanes.hpp>
 #include <sluice/queue/mpsc_ring.hpp>
 #include <sluice/queue/queue_traits.hpp>
@@ -48,6 +49,7 @@ struct CompactTraits : SegmentQueueTraits {
 template class SpscRing<int, 4, CompactTraits>;
 template class SpscRing<double, dynamicCapacity, CompactTraits>;
 template class MpscRing<double, 4, CompactTraits>;
+template class MpmcRing<double, 4, CompactTraits>;
 template class MpscLanes<double, CompactTraits>;
 template class SegmentQueue<double, CompactTraits>;
 

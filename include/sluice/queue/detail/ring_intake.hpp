@@ -1,0 +1,271 @@
+#pragma once
+
+#include <sluice/base/assert.hpp>
+#include <sluice/base/prefetch.hpp>
+#include <sluice/base/ring_positions.hpp>
+#include <sluice/queue/detail/turn_slot.hpp>
+#include <sluice/queue/push_result.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <type_traits>
+#include <utility>
+
+namespace sluice::detail {
+
+/// The producers' side of a ring with several producers, and its closing. MpscRing and MpmcRing
+/// derive from it; they add the slots, the consumers' side, and the answer to one question: how
+/// many slots are free from a position on?
+///
+/// A derived class has, for this class only:
+/// - slotAt(position): the slot of a position;
+/// - roomAt(tail, most): how many positions from `tail` on may be filled, at most `most`. It may
+///   answer 0 when `tail` is older than the newest one;
+/// - passed(): the atomic that counts, as a position, how many messages have been consumed.
+///
+/// Invariants, on unbounded positions: passed <= tail. Each position below tail belongs to exactly
+/// one push. This push alone writes the slot, and its turn last.
+///
+/// Edges: E1 publish: message written -> turn release .. turn acquire -> message read. E3 close:
+/// the closed mark is part of tail, so every claim is ordered before or after it by tail itself.
+/// E4 order: claim release .. acquire next claim: a producer that sees a claim also sees the room
+/// that the claiming producer saw.
+template <class Ring, class T, class Traits>
+class RingIntake {
+protected:
+    using Platform = typename Traits::Platform;
+    using Index = typename Traits::Index;
+    using Positions = sluice::RingPositions<Index>;
+    using Slot = TurnSlot<T, Platform, Index>;
+    template <class U>
+    using Atomic = typename Platform::template Atomic<U>;
+
+public:
+    using value_type = T;
+    class Reservation;
+
+    RingIntake(const RingIntake&) = delete;
+    RingIntake& operator=(const RingIntake&) = delete;
+
+    // ---- Producers
+
+    PushResult tryPush(const T& value) { return tryEmplace(value); }
+    PushResult tryPush(T&& value) { return tryEmplace(std::move(value)); }
+
+    /// Constructs the message in its slot. Cost: one compare-exchange when no other push
+    /// interferes.
+    template <class... Args>
+    PushResult tryEmplace(Args&&... args) {
+        Index position = 0;
+        std::size_t slots = 0;
+        const PushResult admission = claim(position, slots, One());
+        if (admission == PushResult::ok) {
+            Slot& slot = ring().slotAt(position);
+            Publication publication{slot.turn, Slot::skipped(position)};
+            slot.cell.construct(std::forward<Args>(args)...);
+            publication.turn = Slot::filled(position);
+        }
+        return admission;
+    }
+
+    /// Pushes the messages of a range of forward iterators, as many as there is room for, with one
+    /// compare-exchange. No other message comes between them. Returns how many were pushed; the
+    /// others are left as they were.
+    template <class Iterator>
+    std::size_t tryPushAll(Iterator begin, Iterator end) {
+        std::size_t count = 0;
+        const auto wanted = static_cast<std::size_t>(std::distance(begin, end));
+        for (auto slots = tryReserve(wanted); slots; ++begin, ++count) {
+            slots.emplace(*begin);
+            slots.commit();
+        }
+        return count;
+    }
+
+    /// Reserves the next slot, to construct and fill the message there in several steps. Messages
+    /// pushed after it wait until it is over.
+    [[nodiscard]] Reservation tryReserve() { return Reservation(*this, One()); }
+
+    /// Reserves as many of the next `most` slots as are free, with one compare-exchange.
+    [[nodiscard]] Reservation tryReserve(std::size_t most) {
+        return Reservation(*this, std::min(most, ring().capacity()));
+    }
+
+    // ---- Anybody
+
+    /// Refuses pushes from now on. A push that runs at the same time is either refused or accepted
+    /// and delivered. May be called repeatedly.
+    void close() noexcept { tail_.fetch_or(Positions::mark, std::memory_order_release); }  // E3
+
+    [[nodiscard]] bool isClosed() const noexcept {
+        return Positions::isMarked(tail_.load(std::memory_order_acquire));
+    }
+
+    /// True when the queue is closed, nothing is in it, no push is under way and no handler of a
+    /// message runs: for good.
+    [[nodiscard]] bool isDrained() const noexcept {
+        const Index tail = tail_.load(std::memory_order_acquire);
+        return Positions::isMarked(tail) &&
+               Positions::unmarked(tail) == ring().passed().load(std::memory_order_acquire);
+    }
+
+    /// How many messages were in the queue, being pushed or being handled, at some moment during
+    /// the call, or nearly so: never more than capacity().
+    [[nodiscard]] std::size_t sizeApprox() const noexcept {
+        // Acquire: so that an observer who sees a message gone also sees what its handler did. This
+        // load is first: a tail that moves on in between can only make the difference larger, hence
+        // the bound.
+        const Index passed = ring().passed().load(std::memory_order_acquire);
+        const Index tail = Positions::unmarked(tail_.load(std::memory_order_acquire));
+        return std::min(Positions::distance(passed, tail), ring().capacity());
+    }
+
+    /// The same at exactly one moment: looks again when a message has gone between its looks.
+    [[nodiscard]] std::size_t sizeAtOnce() const noexcept {
+        for (;;) {
+            const Index passed = ring().passed().load(std::memory_order_acquire);
+            // E4 order: the next look is no older than the one of these claims.
+            const Index tail = Positions::unmarked(tail_.load(std::memory_order_acquire));
+            // Relaxed: the same value has told all that it can tell.
+            if (ring().passed().load(std::memory_order_relaxed) == passed) {
+                return std::min(Positions::distance(passed, tail), ring().capacity());
+            }
+        }
+    }
+
+protected:
+    RingIntake() = default;
+    ~RingIntake() = default;
+
+    static constexpr Index first = static_cast<Index>(Traits::firstPosition);
+    static_assert(!Positions::isMarked(first), "firstPosition of the traits must be even");
+
+    /// The position that is `count` after `position`.
+    static constexpr Index plus(Index position, std::size_t count) noexcept {
+        return static_cast<Index>(position + static_cast<Index>(count * Positions::one));
+    }
+
+private:
+    /// A compare-exchange waits until all earlier writes have left the processor; so each push asks
+    /// for the lines of a slot that will be written some pushes later.
+    static constexpr std::size_t lookAhead = 8;
+
+    /// Tells the consumer about a claimed slot, whatever happens to the constructor.
+    struct Publication {
+        Atomic<Index>& word;
+        Index turn;
+        ~Publication() { word.store(turn, std::memory_order_release); }  // E1 publish
+    };
+
+    Ring& ring() noexcept { return static_cast<Ring&>(*this); }
+    const Ring& ring() const noexcept { return static_cast<const Ring&>(*this); }
+
+    /// In place of a number of slots, so that the usual claim is compiled for one.
+    using One = std::integral_constant<std::size_t, 1>;
+
+    /// Claims at most `most` positions: `slots` of them, from `position` on. Sets both.
+    template <class Most>
+    PushResult claim(Index& position, std::size_t& slots, Most most) noexcept {
+        Index tail = tail_.load(std::memory_order_acquire);  // E4 order
+        for (;;) {
+            if (Positions::isMarked(tail)) {
+                return PushResult::closed;
+            }
+            const std::size_t room = ring().roomAt(tail, most);
+            slots = std::is_same_v<Most, One> ? 1 : room;
+            if (room == 0) {
+                const Index newest = tail_.load(std::memory_order_acquire);  // E4 order
+                if (newest == tail) {
+                    return PushResult::full;
+                }
+                tail = newest;
+            } else if (tail_.compare_exchange_weak(tail, plus(tail, slots),
+                                                   std::memory_order_release,
+                                                   std::memory_order_acquire)) {  // E4 order
+                position = tail;
+                prefetchEndsForWrite(ring().slotAt(plus(tail, slots - 1 + lookAhead)));
+                return PushResult::ok;
+            }
+        }
+    }
+
+    // The position of the next push; written by producers, and marked by close().
+    Atomic<Index> tail_{first};
+};
+
+/// Slots held by a producer, from tryReserve() on. The producer fills and commits them one after
+/// the other; what is not committed is skipped.
+template <class Ring, class T, class Traits>
+class RingIntake<Ring, T, Traits>::Reservation {
+public:
+    Reservation(const Reservation&) = delete;
+    Reservation& operator=(const Reservation&) = delete;
+    ~Reservation() {
+        if (message_ != nullptr) {
+            slot().cell.destroy();
+        }
+        while (left_ != 0) {
+            end(Slot::skipped(position_));
+        }
+    }
+
+    /// Whether a slot is reserved and not committed yet; result() tells why none was.
+    explicit operator bool() const noexcept { return left_ != 0; }
+    PushResult result() const noexcept { return result_; }
+
+    /// How many slots are reserved and not committed yet.
+    [[nodiscard]] std::size_t size() const noexcept { return left_; }
+
+    /// How many pushes went before the current slot's; those that were skipped count.
+    [[nodiscard]] Index number() const noexcept {
+        return static_cast<Index>(static_cast<Index>(position_ - first) / Positions::one);
+    }
+
+    /// Constructs the message in the current slot; once.
+    template <class... Args>
+    T& emplace(Args&&... args) {
+        SLUICE_ASSERT(left_ != 0 && message_ == nullptr,
+                      "emplace needs a reservation that succeeded, is not committed and holds no "
+                      "message yet");
+        message_ = &slot().cell.construct(std::forward<Args>(args)...);
+        return *message_;
+    }
+
+    T& operator*() const noexcept { return *message_; }
+    T* operator->() const noexcept { return message_; }
+
+    /// Publishes the message. The next slot, if one is left, becomes the current one; otherwise the
+    /// reservation is over.
+    void commit() noexcept {
+        SLUICE_ASSERT(left_ != 0 && message_ != nullptr,
+                      "commit without a message: call emplace first, commit once");
+        message_ = nullptr;
+        end(Slot::filled(position_));
+    }
+
+private:
+    friend class RingIntake;
+    template <class Most>
+    Reservation(RingIntake& intake, Most most) noexcept
+        : ring_(intake.ring()), result_(intake.claim(position_, left_, most)) {
+        if (result_ != PushResult::ok) {
+            left_ = 0;
+        }
+    }
+
+    Slot& slot() const noexcept { return ring_.slotAt(position_); }
+    void end(Index turn) noexcept {
+        slot().turn.store(turn, std::memory_order_release);  // E1 publish
+        position_ = Positions::next(position_);
+        --left_;
+    }
+
+    Ring& ring_;
+    Index position_ = 0;
+    std::size_t left_ = 0;
+    PushResult result_;
+    T* message_ = nullptr;
+};
+
+}  // namespace sluice::detail

@@ -1,0 +1,241 @@
+#pragma once
+
+/// \file
+/// MpmcRing: a bounded queue from any number of producers to any number of consumers, first in
+/// first out for all.
+///
+/// Purpose: many threads hand messages to a group of threads that share the work.
+///
+///     MpmcRing<Job, 1024> jobs;
+///     // any thread
+///     if (jobs.tryPush(job) != PushResult::ok) { reject(job); }
+///     // each worker
+///     jobs.consume([](Job& job) { job.run(); });
+///
+/// Use it when several threads take messages, or when a producer that finds the ring full takes the
+/// oldest message out itself. Use MpscRing for one consumer: it has one compare-exchange fewer per
+/// message. Use BlockingQueue around it when a side must wait.
+///
+/// Who may call what: any thread, any member, also from a handler. A handler that consumes from its
+/// own queue gets the next message.
+///
+/// Progress: pushing and consuming are lock-free: a failed compare-exchange means that another
+/// thread got through. Two stopped threads delay others, so this is not a lock-free queue in the
+/// strict sense. A producer stopped in the middle of a push delays the delivery of later messages.
+/// A consumer stopped in a handler delays nobody until the ring comes to its slot again. Then
+/// pushes get `full` until the handler has returned.
+///
+/// Memory promise: what a producer wrote before a push is visible to the handler of that message.
+/// What a handler wrote is visible to the producer that reuses its slot, and to a thread that sees
+/// the message gone.
+///
+/// Order: linearizable. If one push returned before another began, its message is taken first.
+/// Handlers of two consumers may run at the same time. `full` is returned only if at some moment
+/// during the call the slot of the message `capacity()` pushes before was still in use.
+///
+/// Capacity is exact, from 1 to a quarter of the Index range; the storage is rounded up to a power
+/// of two, at least 2. With the capacity in the type nothing is allocated; with dynamicCapacity the
+/// constructor allocates once. Exceptions: when a constructor of T throws, its slot is skipped, and
+/// is in use until a consumer comes by; a throwing handler has consumed exactly its message.
+/// Shutdown: after close() pushes are refused; what was accepted stays until consumed or, at the
+/// latest, destroyed with the queue. isDrained() is exact: it is true when all handlers have
+/// returned.
+///
+/// Origin: D. Vyukov's bounded queue. New here: any capacity, messages that are handled in their
+/// slots, and closing.
+///
+/// Invariants, on unbounded positions: passed <= head <= tail <= head + capacity. Those of
+/// RingIntake hold. Each position below head belongs to one consumer. It alone reads the message
+/// and writes the turn after that. turn(p) becomes filled(p) or skipped(p), then free(p). Position
+/// p is claimed by a producer only after turn(p - capacity) became free(p - capacity). Claims are
+/// made in order, so all earlier positions up to p - capacity are free too, among them the last one
+/// in the slot of p.
+///
+/// Edges: E1, E3 and E4 of RingIntake. E2 reuse: message destroyed -> turn release .. turn acquire
+/// -> slot written, by way of E4 if another producer saw the turn. E5 passed: handlers returned ->
+/// passed release .. passed acquire -> an observer who sees the messages gone. E6 order: claim of a
+/// consumer release .. acquire by the next consumer, which so sees the messages that the first one
+/// knew of, and never takes the ring for empty.
+///
+/// Tests: tests/unit/queue/mpmc_ring_test.cpp, tests/conformance, tests/stress, tests/model.
+
+#include <sluice/base/prefetch.hpp>
+#include <sluice/base/ring_positions.hpp>
+#include <sluice/queue/detail/ring_intake.hpp>
+#include <sluice/queue/detail/ring_storage.hpp>
+#include <sluice/queue/queue_traits.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory_resource>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+namespace sluice {
+
+template <class T, std::size_t Capacity, class Traits = QueueTraits>
+class MpmcRing : public detail::RingIntake<MpmcRing<T, Capacity, Traits>, T, Traits> {
+    using Intake = detail::RingIntake<MpmcRing, T, Traits>;
+    friend Intake;
+    using Intake::first;
+    using Intake::plus;
+    using typename Intake::Index;
+    using typename Intake::Positions;
+    using typename Intake::Slot;
+    template <class U>
+    using Atomic = typename Intake::template Atomic<U>;
+
+    /// With one slot alone, a skipped turn would look like a free one.
+    static constexpr std::size_t minSlots = 2;
+    using Storage = detail::RingStorage<Slot, Capacity, Index, minSlots>;
+
+public:
+    static constexpr bool manyConsumers = true;
+
+    template <std::size_t C = Capacity, std::enable_if_t<C != dynamicCapacity, int> = 0>
+    MpmcRing() noexcept {
+        initialiseTurns();
+    }
+
+    /// With dynamicCapacity only. Refuses (see setupError) a capacity of 0 or beyond the limit.
+    template <std::size_t C = Capacity, std::enable_if_t<C == dynamicCapacity, int> = 0>
+    explicit MpmcRing(std::size_t capacity,
+                      std::pmr::memory_resource* memory = std::pmr::get_default_resource())
+        : slots_(capacity, memory) {
+        initialiseTurns();
+    }
+
+    ~MpmcRing() {
+        consume([](T&) noexcept {});
+    }
+
+    // ---- Producers: tryPush, tryEmplace, tryPushAll, tryReserve, see RingIntake
+
+    // ---- Consumers
+
+    /// Takes the oldest message out; empty when there is none.
+    [[nodiscard]] std::optional<T> tryPop() {
+        std::optional<T> value;
+        consume([&value](T& message) { value.emplace(std::move(message)); }, 1);
+        return value;
+    }
+
+    /// Hands the messages that are there, at most `max` and at most capacity(), to handler(T&),
+    /// oldest first. Each is taken when the handler of the one before has returned, so other
+    /// consumers get the next one meanwhile. Each is destroyed and its slot given back as soon as
+    /// its handler returns or throws. Returns how many.
+    template <class Handler>
+    std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
+        const std::size_t most = std::min(max, capacity());
+        std::size_t count = 0;
+        Index head = head_.load(std::memory_order_acquire);  // E6 order
+        while (count < most && findOldest(head, count == 0)) {
+            if (!head_.compare_exchange_weak(head, Positions::next(head), std::memory_order_release,
+                                             std::memory_order_acquire)) {  // E6 order
+                continue;
+            }
+            Slot& slot = slotAt(head);
+            // Relaxed: findOldest() has acquired this turn, and it is this thread's to change now.
+            if (slot.turn.load(std::memory_order_relaxed) == Slot::filled(head)) {
+                ++count;
+                const Taken oldest{*this, head, &slot.cell};
+                handler(slot.cell.get());
+            } else {
+                const Taken nothing{*this, head, nullptr};
+            }
+            head = Positions::next(head);
+        }
+        return count;
+    }
+
+    /// Whether consume() would find a message, or a slot to skip, if no other consumer came first.
+    [[nodiscard]] bool hasArrival() const noexcept {
+        // Relaxed, both: consume() looks again.
+        const Index head = head_.load(std::memory_order_relaxed);
+        const Index turn =
+            slots_[Positions::slot(head, slots_.mask())].turn.load(std::memory_order_relaxed);
+        return turn == Slot::filled(head) || turn == Slot::skipped(head);
+    }
+
+    // ---- Anybody: close, isClosed, isDrained, sizeApprox, sizeAtOnce, see RingIntake
+
+    [[nodiscard]] std::size_t capacity() const noexcept { return slots_.capacity(); }
+
+private:
+    static constexpr std::size_t line = Traits::cacheLineSize;
+
+    /// A position while its consumer deals with it. At the end the message is destroyed and the
+    /// slot given back.
+    struct Taken {
+        MpmcRing& ring;
+        Index position;
+        typename Slot::Cell* cell;
+        ~Taken() {
+            if (cell != nullptr) {
+                cell->destroy();
+            }
+            ring.slotAt(position).turn.store(ring.free(position),
+                                             std::memory_order_release);        // E2 reuse
+            ring.passed_.fetch_add(Positions::one, std::memory_order_release);  // E5 passed
+        }
+    };
+
+    void initialiseTurns() noexcept {
+        Index position = first;
+        for (std::size_t i = 0; i <= slots_.mask(); ++i, position = Positions::next(position)) {
+            slotAt(position).turn.store(position,
+                                        std::memory_order_relaxed);  // relaxed: not shared yet
+        }
+    }
+
+    Slot& slotAt(Index position) noexcept {
+        return slots_[Positions::slot(position, slots_.mask())];
+    }
+
+    /// The turn when the consumer of position `p` has given its slot back: the position that comes
+    /// to this slot next.
+    Index free(Index p) const noexcept { return plus(p, slots_.mask() + 1); }
+
+    /// Moves `head` on to the newest position. Whether there is a message, or a slot to skip.
+    bool findOldest(Index& head, bool isFirstLook) noexcept {
+        for (;;) {
+            Slot& slot = slotAt(head);
+            const Index turn = slot.turn.load(std::memory_order_acquire);  // E1 publish
+            if (turn == Slot::filled(head) || turn == Slot::skipped(head)) {
+                return true;
+            }
+            const Index newest = head_.load(std::memory_order_acquire);  // E6 order
+            if (newest == head) {
+                if (isFirstLook) {
+                    // So a lonely message comes in the time of one line, not of two.
+                    prefetchForRead(reinterpret_cast<const unsigned char*>(&slot + 1) - 1);
+                }
+                return false;
+            }
+            head = newest;
+        }
+    }
+
+    std::size_t roomAt(Index tail, std::size_t most) noexcept {
+        const Index oldest = static_cast<Index>(tail - plus(0, capacity()));
+        std::size_t room = 0;
+        for (Index p = oldest; room < most; ++room, p = Positions::next(p)) {
+            if (slotAt(p).turn.load(std::memory_order_acquire) != free(p)) {  // E2 reuse
+                break;
+            }
+        }
+        return room;
+    }
+
+    const Atomic<Index>& passed() const noexcept { return passed_; }
+
+    // Written by consumers: the position of the next message to take; and, as a position, how many
+    // messages and skipped slots have been dealt with.
+    alignas(line) alignas(Atomic<Index>) Atomic<Index> head_{first};
+    Atomic<Index> passed_{first};
+
+    alignas(line) alignas(Storage) Storage slots_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,125 @@
+#pragma once
+
+#include "conformance/concurrent_suite.hpp"
+#include "support/crew.hpp"
+#include "support/queue_shapes.hpp"
+#include "support/scale.hpp"
+#include "support/shared_ledger.hpp"
+#include "support/stamp.hpp"
+#include "support/watchdog.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+namespace sluice::test {
+
+/// Several consuming threads, for the queues that allow them.
+template <class Shape>
+class QueueConsumers : public testing::Test {};
+TYPED_TEST_SUITE_P(QueueConsumers);
+
+/// Takes messages out until the queue says that it is drained, in turns one and several.
+template <class Queue, class Enter>
+void takeUntilDrained(Queue& queue, std::atomic<std::uint64_t>& consumed, Enter enter) {
+    const auto handle = [&](Stamp& stamp) {
+        enter(stamp);
+        consumed.fetch_add(1, std::memory_order_relaxed);
+    };
+    while (!queue.isDrained()) {
+        if (const auto popped = queue.tryPop()) {
+            enter(*popped);
+            consumed.fetch_add(1, std::memory_order_relaxed);
+        }
+        consumePatiently(queue, handle, 3);
+    }
+}
+
+template <class Shape, std::size_t Capacity, class Traits>
+void shareWork(std::size_t producers, std::size_t consumers, std::uint64_t each) {
+    TestQueue<Shape, Stamp, Capacity, Traits> queue;
+    std::atomic<std::uint64_t> consumed{0};
+    const Watchdog watchdog(stateOf(queue, consumed));
+    SharedLedger ledger(consumers, producers);
+    std::atomic<std::size_t> producing{producers};
+    {
+        Crew crew;
+        for (std::size_t self = 0; self < producers; ++self) {
+            crew.add([&, self, producer = queue.producer()]() mutable {
+                for (std::uint64_t i = 0; i < each; ++i) {
+                    ASSERT_TRUE(pushPatiently(producer, Stamp::of(self, i)));
+                }
+                if (producing.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+                    queue.close();
+                }
+            });
+        }
+        for (std::size_t self = 0; self < consumers; ++self) {
+            crew.add([&, self] {
+                takeUntilDrained(queue, consumed,
+                                 [&](const Stamp& stamp) { ledger.enter(self, stamp); });
+            });
+        }
+    }
+    ledger.expectExactly(std::vector<std::uint64_t>(producers, each));
+    EXPECT_EQ(queue.sizeApprox(), 0U);
+}
+
+TYPED_TEST_P(QueueConsumers, ShareTheMessagesOfOneProducer) {
+    shareWork<TypeParam, 1, TestTraits<>>(1, 2, scaled(10000));
+    shareWork<TypeParam, 3, TestTraits<>>(1, 3, scaled(20000));
+}
+
+TYPED_TEST_P(QueueConsumers, ShareTheMessagesOfSeveralProducers) {
+    shareWork<TypeParam, 1, TestTraits<>>(2, 2, scaled(5000));
+    shareWork<TypeParam, 5, TestTraits<>>(3, 2, scaled(10000));
+    shareWork<TypeParam, 64, TestTraits<>>(2, 3, scaled(20000));
+}
+
+TYPED_TEST_P(QueueConsumers, CrossTheWrapOfThePositions) {
+    shareWork<TypeParam, 1, WrappingTraits>(2, 2, 600);
+    shareWork<TypeParam, 5, WrappingTraits>(2, 2, 1000);
+}
+
+// The contract: drained means that every handler has returned, whichever consumer runs it.
+TYPED_TEST_P(QueueConsumers, SeeTheEndWhenAllHandlersHaveReturned) {
+    const std::size_t rounds = scaled(400);
+    for (std::size_t round = 0; round < rounds; ++round) {
+        constexpr std::size_t consumers = 2;
+        constexpr std::size_t messages = 4;
+        TestQueue<TypeParam, std::size_t, messages> queue;
+        std::atomic<std::uint64_t> consumed{0};
+        const Watchdog watchdog(stateOf(queue, consumed));
+        auto producer = queue.producer();
+        for (std::size_t i = 0; i < messages; ++i) {
+            ASSERT_EQ(producer.tryPush(i), PushResult::ok);
+        }
+        std::vector<int> handled(messages, 0);  // plain: ordered by the queue or not at all
+        std::vector<int> seen(consumers, 0);
+        {
+            Crew crew;
+            for (std::size_t self = 0; self < consumers; ++self) {
+                crew.add([&, self] {
+                    while (!queue.isDrained()) {
+                        consumePatiently(
+                            queue, [&](std::size_t& i) { handled[i] = 1; }, 1);
+                    }
+                    seen[self] = std::accumulate(handled.begin(), handled.end(), 0);
+                });
+            }
+            crew.start();
+            queue.close();
+        }
+        ASSERT_EQ(seen, std::vector<int>(consumers, static_cast<int>(messages)));
+    }
+}
+
+REGISTER_TYPED_TEST_SUITE_P(QueueConsumers, ShareTheMessagesOfOneProducer,
+                            ShareTheMessagesOfSeveralProducers, CrossTheWrapOfThePositions,
+                            SeeTheEndWhenAllHandlersHaveReturned);
+
+}  // namespace sluice::test

@@ -1,0 +1,308 @@
+#include "support/model/expectations.hpp"
+#include "support/sanitizers.hpp"
+
+#include <sluice/queue/mpmc_ring.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+
+// MpmcRing as shipped, under the model checker. The contents of messages rely on edge E1, their
+// slots on E2, in one step or by way of another producer.
+
+namespace sluice::model {
+namespace {
+
+using SmallRing = MpmcRing<Message, 1, ModelTraits>;
+using Ring = MpmcRing<Message, 2, ModelTraits>;
+/// Its slots are four: a producer looks at another slot than it fills.
+using OddRing = MpmcRing<Message, 3, ModelTraits>;
+
+template <class Queue>
+void push(Queue& ring, Ledger& ledger, int number) {
+    while (ring.tryEmplace(number, ledger) != PushResult::ok) {
+        ModelPlatform::pause();
+    }
+}
+
+template <class Queue, class Handler>
+void takeOne(Queue& ring, Handler handler) {
+    while (ring.consume(handler, 1) == 0) {
+        ModelPlatform::pause();
+    }
+}
+
+template <class Queue>
+void takeOne(Queue& ring) {
+    takeOne(ring, [](Message& message) { (void)message.number(); });
+}
+
+/// Two consumers get one message each, and no message twice.
+void twoConsumersShare() {
+    Ledger ledger;
+    {
+        Ring ring;
+        std::array<int, 2> got{-1, -1};
+        parallel([&] { push(ring, ledger, 0), push(ring, ledger, 1); },
+                 [&] { takeOne(ring, [&](Message& message) { got[0] = message.number(); }); },
+                 [&] { takeOne(ring, [&](Message& message) { got[1] = message.number(); }); });
+        check(got[0] + got[1] == 1 && got[0] != got[1], "each message once");
+    }
+    check(ledger.alive == 0, "each message is destroyed once");
+}
+
+/// The second message needs the slot of the first one, and its position has wrapped. Either
+/// consumer may have given the slot back.
+void twoConsumersOneSlot() {
+    Ledger ledger;
+    {
+        SmallRing ring;
+        parallel([&] { push(ring, ledger, 0), push(ring, ledger, 1); }, [&] { takeOne(ring); },
+                 [&] { takeOne(ring); });
+    }
+    check(ledger.alive == 0, "each message is destroyed once");
+}
+
+void twoProducersOneSlot() {
+    Ledger ledger;
+    {
+        SmallRing ring;
+        parallel([&] { push(ring, ledger, 0); }, [&] { push(ring, ledger, 10); },
+                 [&] { takeOne(ring), takeOne(ring); });
+    }
+    check(ledger.alive == 0, "each message is destroyed once");
+}
+
+/// The slot that is filled was given back by one consumer, the slot that shows the room by another.
+void slotsByWayOfAnotherProducer() {
+    Ledger ledger;
+    OddRing ring;
+    push(ring, ledger, 0), push(ring, ledger, 1), push(ring, ledger, 2);
+    parallel(
+        [&] {
+            (void)ring.tryEmplace(3, ledger);
+            (void)ring.tryEmplace(4, ledger);
+        },
+        [&] { (void)ring.tryEmplace(5, ledger); }, [&] { takeOne(ring), takeOne(ring); });
+}
+
+/// A message that is there is found by one of two, whoever is slow.
+void neverEmptyWithoutReason() {
+    Ledger ledger;
+    Ring ring;
+    push(ring, ledger, 0), push(ring, ledger, 1);
+    const auto popOne = [&] { check(ring.tryPop().has_value(), "there is a message for each"); };
+    parallel(popOne, popOne);
+}
+
+/// Two messages have room for two, whoever is slow.
+void neverFullWithoutReason() {
+    Ledger ledger;
+    Ring ring;
+    const auto pushOne = [&] {
+        check(ring.tryEmplace(0, ledger) == PushResult::ok, "there is room");
+    };
+    parallel(pushOne, pushOne, [&] { (void)ring.consume([](Message&) {}, 1); });
+}
+
+/// A thread that knows of the room finds it. So does everybody who sees that thread's push.
+void roomThatAnotherPushKnewOf() {
+    Ledger ledger;
+    Ring ring;
+    Atomic<int> hasRoom{0};
+    parallel(
+        [&] {
+            push(ring, ledger, 0);
+            while (hasRoom.load(std::memory_order_acquire) == 0) {
+                ModelPlatform::pause();
+            }
+            check(ring.tryEmplace(1, ledger) == PushResult::ok, "there is room");
+        },
+        [&] {
+            takeOne(ring);
+            hasRoom.store(1, std::memory_order_release);
+        },
+        [&] { check(ring.tryEmplace(10, ledger) == PushResult::ok, "there is room"); });
+}
+
+/// A consumer that is told of a message finds it, although another consumer moves the head.
+void messageThatIsKnownOf() {
+    Ledger ledger;
+    Ring ring;
+    Atomic<int> isPushed{0};
+    push(ring, ledger, 0);
+    parallel(
+        [&] {
+            push(ring, ledger, 1);
+            isPushed.store(1, std::memory_order_release);
+        },
+        [&] { check(ring.tryPop().has_value(), "the first, or the second"); },
+        [&] {
+            while (isPushed.load(std::memory_order_acquire) == 0) {
+                ModelPlatform::pause();
+            }
+            check(ring.tryPop().has_value(), "the second, or the first");
+        });
+}
+
+/// There is a message at every moment, as the thread that pushes it before its next pop knows.
+void neverEmptyAsTheOtherConsumerKnows() {
+    Ledger ledger;
+    Ring ring;
+    push(ring, ledger, 0), push(ring, ledger, 1);
+    parallel([&] { check(ring.tryPop().has_value(), "one of the three"); },
+             [&] {
+                 takeOne(ring);
+                 if (ring.tryEmplace(2, ledger) == PushResult::ok) {
+                     (void)ring.tryPop();
+                 }
+             });
+}
+
+/// What a handler wrote is visible to the producer that reuses the slot.
+void roomCarriesWhatTheConsumerWrote() {
+    Ledger ledger;
+    SmallRing ring;
+    Plain<int> handled;
+    push(ring, ledger, 0);
+    const auto pushLater = [&] {
+        if (ring.tryEmplace(10, ledger) == PushResult::ok) {
+            check(handled.get() == 1, "the slot was used before");
+        }
+    };
+    parallel(pushLater, [&] { (void)ring.consume([&](Message&) { handled.set(1); }, 1); });
+}
+
+/// The end is seen when both consumers' handlers have returned.
+void drainedMeansHandled() {
+    Ledger ledger;
+    Ring ring;
+    std::array<Plain<int>, 2> handled;
+    push(ring, ledger, 0), push(ring, ledger, 1);
+    const auto take = [&] {
+        (void)ring.consume(
+            [&](Message& message) { handled[static_cast<std::size_t>(message.number())].set(1); },
+            1);
+    };
+    parallel(take, take, [&] {
+        ring.close();
+        if (ring.isDrained()) {
+            check(handled[0].get() == 1 && handled[1].get() == 1, "by both");
+        }
+    });
+    check(ring.isDrained(), "the ring is empty");
+}
+
+void closeWhilePushing() {
+    Ledger ledger;
+    Ring ring;
+    Plain<int> reason;
+    parallel([&] { ledger.accepted += ring.tryEmplace(0, ledger) == PushResult::ok ? 1 : 0; },
+             [&] {
+                 reason.set(1);
+                 ring.close();
+             },
+             [&] {
+                 while (!ring.isDrained()) {
+                     if (ring.consume([&](Message&) { ++ledger.delivered; }) == 0) {
+                         ModelPlatform::pause();
+                     }
+                 }
+                 check(reason.get() == 1, "what was written before close()");
+             });
+    check(ledger.accepted == ledger.delivered, "what was accepted was delivered");
+}
+
+/// Who sees the queue closed sees what was done before.
+void closedTellsWhy() {
+    Ring ring;
+    Plain<int> reason;
+    parallel(
+        [&] {
+            reason.set(1);
+            ring.close();
+        },
+        [&] {
+            if (ring.isClosed()) {
+                check(reason.get() == 1, "written before close()");
+            }
+        });
+}
+
+/// Who sees that its message is gone sees what the handler did.
+void sizeTellsThatAHandlerIsDone() {
+    Ledger ledger;
+    Ring ring;
+    Plain<int> handled;
+    parallel(
+        [&] {
+            push(ring, ledger, 0);
+            if (ring.sizeApprox() == 0) {
+                check(handled.get() == 1, "the handler has been here");
+            }
+        },
+        [&] { (void)ring.consume([&](Message&) { handled.set(1); }, 1); },
+        [&] { check(ring.sizeApprox() <= 1, "at most what was pushed"); });
+}
+
+Options options(Budget budget) {
+    Options result;
+    result.budget = budget;
+    return result;
+}
+
+TEST(MpmcRingModelTest, DeliversEachMessageOnceThroughReusedSlots) {
+    EXPECT_TRUE(holds(twoConsumersShare));
+    EXPECT_TRUE(holds(twoConsumersOneSlot));
+    EXPECT_TRUE(holds(twoProducersOneSlot));
+    EXPECT_TRUE(holds(slotsByWayOfAnotherProducer));
+    EXPECT_TRUE(holds(roomCarriesWhatTheConsumerWrote));
+}
+
+TEST(MpmcRingModelTest, IsFullOrEmptyForAReason) {
+    EXPECT_TRUE(holds(neverEmptyWithoutReason, options({3, 2})));
+    EXPECT_TRUE(holds(neverEmptyAsTheOtherConsumerKnows, options({3, 2})));
+    EXPECT_TRUE(holds(neverFullWithoutReason, options({3, 2})));
+    EXPECT_TRUE(holds(roomThatAnotherPushKnewOf));
+    EXPECT_TRUE(holds(messageThatIsKnownOf));
+}
+
+TEST(MpmcRingModelTest, DeliversWhatWasAcceptedBeforeTheEnd) {
+    EXPECT_TRUE(holds(closeWhilePushing));
+    EXPECT_TRUE(holds(drainedMeansHandled));
+    EXPECT_TRUE(holds(closedTellsWhy));
+}
+
+TEST(MpmcRingModelTest, SizesStayWithinBounds) {
+    EXPECT_TRUE(holds(sizeTellsThatAHandlerIsDone));
+}
+
+// Not under sanitizers: they end the process for the faults that mutants are meant to have.
+#if !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN
+const Scenarios all{closedTellsWhy,
+                    sizeTellsThatAHandlerIsDone,
+                    roomCarriesWhatTheConsumerWrote,
+                    {roomThatAnotherPushKnewOf, {2, 2}},
+                    messageThatIsKnownOf,
+                    {neverEmptyAsTheOtherConsumerKnows, {2, 2}},
+                    slotsByWayOfAnotherProducer,
+                    twoConsumersShare,
+                    twoProducersOneSlot,
+                    drainedMeansHandled,
+                    closeWhilePushing};
+
+TEST(MpmcRingModelTest, EveryOrderOfTheConsumersIsNeeded) {
+    EXPECT_TRUE(survive({}, surveyOrders("mpmc_ring.hpp", options({1, 1}), all)));
+}
+
+TEST(MpmcRingModelTest, EveryOrderOfTheProducersIsNeededButOne) {
+    // sizeApprox() has learnt of all that tail could tell by way of passed.
+    EXPECT_TRUE(survive({"sizeApprox: load acquire -> relaxed"},
+                        surveyOrders("ring_intake.hpp", options({1, 1}), all)));
+}
+#endif
+
+}  // namespace
+}  // namespace sluice::model

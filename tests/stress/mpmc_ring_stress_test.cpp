@@ -1,0 +1,113 @@
+#include "stress/queue_stress.hpp"
+#include "support/crew.hpp"
+#include "support/dice.hpp"
+#include "support/jitter_platform.hpp"
+#include "support/queue_shapes.hpp"
+#include "support/scale.hpp"
+#include "support/shared_ledger.hpp"
+#include "support/stamp.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <thread>
+#include <vector>
+
+// Several consumers. What was accepted is delivered once, wherever the close falls.
+
+namespace sluice::test {
+namespace {
+
+/// Takes messages out in changing ways until the queue says that it is drained.
+template <class Queue>
+void takeUntilDrained(Queue& queue, std::size_t self, SharedLedger& ledger, Progress& progress,
+                      std::uint32_t seed) {
+    Dice dice(seed);
+    const auto enter = [&](Stamp& stamp) {
+        ledger.enter(self, stamp);
+        progress.delivered.fetch_add(1, std::memory_order_relaxed);
+    };
+    while (!queue.isDrained()) {
+        const std::uint32_t way = dice() % 8;
+        if (way < 2) {
+            if (auto popped = queue.tryPop()) {
+                enter(*popped);
+            }
+        } else if (queue.consume(enter, way < 5 ? way : unlimited) == 0) {
+            std::this_thread::yield();
+        }
+    }
+}
+
+template <class Queue>
+void closeWhileSharing(std::size_t producers, std::size_t consumers, std::uint64_t closeAfter,
+                       std::uint32_t seed, Progress& progress, RoundWatch<Queue>& watch) {
+    const auto queue = std::make_unique<Queue>();
+    watch.watch(queue.get());
+    SharedLedger ledger(consumers, producers);
+    std::vector<std::uint64_t> accepted(producers, 0);
+    {
+        Crew crew;
+        for (std::size_t self = 0; self < producers; ++self) {
+            crew.add([&, self, producer = queue->producer()]() mutable {
+                accepted[self] = pushUntilClosed(producer, self, progress);
+            });
+        }
+        for (std::size_t self = 0; self < consumers; ++self) {
+            crew.add([&, self] {
+                takeUntilDrained(*queue, self, ledger, progress,
+                                 seed + static_cast<std::uint32_t>(self));
+            });
+        }
+        crew.start();
+        awaitThat([&] { return progress.delivered.load(std::memory_order_relaxed) >= closeAfter; });
+        queue->close();
+    }
+    ledger.expectExactly(accepted);
+    watch.watch(nullptr);
+}
+
+/// Many short rounds, closed anywhere within the first laps, and one long one.
+template <std::size_t Capacity, class Traits>
+void share(std::size_t producers, std::size_t consumers, std::uint64_t messages) {
+    using Queue = TestQueue<MpmcRingShape, Stamp, Capacity, Traits>;
+    Progress progress;
+    RoundWatch<Queue> watch(progress);
+    Dice dice(static_cast<std::uint32_t>(producers + 7 * consumers));
+    const std::uint64_t shortRounds = messages / 512 + 1;
+    for (std::uint64_t round = 0; round <= shortRounds; ++round) {
+        progress.round.store(round, std::memory_order_relaxed);
+        progress.delivered.store(0, std::memory_order_relaxed);
+        const std::uint64_t closeAfter = round < shortRounds ? dice() % 96 : messages;
+        closeWhileSharing(producers, consumers, closeAfter, dice(), progress, watch);
+        ASSERT_FALSE(testing::Test::HasFailure()) << "in round " << round;
+    }
+}
+
+void shareAtAllCapacities(std::size_t producers, std::size_t consumers) {
+    using Plain = TestTraits<>;
+    using Jitter = TestTraits<JitterPlatform>;
+    share<1, Plain>(producers, consumers, scaled(10000));
+    share<5, Plain>(producers, consumers, scaled(20000));
+    share<1024, Plain>(producers, consumers, scaled(100000));
+    share<1, Jitter>(producers, consumers, scaled(5000));
+    share<3, Jitter>(producers, consumers, scaled(10000));
+    share<64, Jitter>(producers, consumers, scaled(20000));
+}
+
+TEST(MpmcRingStressTest, OneProducerAndThreeConsumers) {
+    shareAtAllCapacities(1, 3);
+}
+
+TEST(MpmcRingStressTest, TwoProducersAndTwoConsumers) {
+    shareAtAllCapacities(2, 2);
+}
+
+TEST(MpmcRingStressTest, FourProducersAndThreeConsumers) {
+    shareAtAllCapacities(4, 3);
+}
+
+}  // namespace
+}  // namespace sluice::test

@@ -1,0 +1,54 @@
+#pragma once
+
+#include "support/stamp.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+namespace sluice::test {
+
+/// What several consumers received: each has a list of its own for each producer.
+class SharedLedger {
+public:
+    SharedLedger(std::size_t consumers, std::size_t producers)
+        : received_(consumers, std::vector<std::vector<std::uint64_t>>(producers)),
+          broken_(consumers, 0) {}
+
+    void enter(std::size_t consumer, const Stamp& stamp) {
+        if (stamp.isIntact()) {
+            received_[consumer].at(stamp.producer).push_back(stamp.sequence);
+        } else {
+            ++broken_[consumer];
+        }
+    }
+
+    /// Fails the test unless the first accepted[i] messages of each producer i have come, each
+    /// once, and no consumer has seen two of a producer in the wrong order.
+    void expectExactly(const std::vector<std::uint64_t>& accepted) const {
+        EXPECT_EQ(std::accumulate(broken_.begin(), broken_.end(), std::uint64_t{0}), 0U);
+        for (std::size_t producer = 0; producer < accepted.size(); ++producer) {
+            std::vector<int> times(accepted[producer], 0);
+            std::uint64_t misplaced = 0;
+            for (const auto& ofConsumer : received_) {
+                std::uint64_t least = 0;
+                for (const std::uint64_t sequence : ofConsumer[producer]) {
+                    misplaced += sequence < least || sequence >= times.size() ? 1 : 0;
+                    least = sequence + 1;
+                    times.at(sequence) += 1;
+                }
+            }
+            EXPECT_EQ(misplaced, 0U) << "messages of producer " << producer << " out of order";
+            EXPECT_EQ(times, std::vector<int>(accepted[producer], 1)) << "producer " << producer;
+        }
+    }
+
+private:
+    std::vector<std::vector<std::vector<std::uint64_t>>> received_;
+    std::vector<std::uint64_t> broken_;
+};
+
+}  // namespace sluice::test

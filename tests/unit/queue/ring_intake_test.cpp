@@ -1,0 +1,148 @@
+#include "unit/queue/queue_doubles.hpp"
+
+#include <sluice/queue/mpmc_ring.hpp>
+#include <sluice/queue/mpsc_ring.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstddef>
+#include <iterator>
+#include <list>
+#include <memory>
+#include <stdexcept>
+#include <vector>
+
+// What both rings of several producers have from RingIntake: ranges, and reservations of several
+// slots.
+
+namespace sluice {
+namespace {
+
+using namespace test;
+
+struct Mpsc {
+    template <class T, std::size_t Capacity, class Traits = QueueTraits>
+    using Ring = MpscRing<T, Capacity, Traits>;
+};
+struct Mpmc {
+    template <class T, std::size_t Capacity, class Traits = QueueTraits>
+    using Ring = MpmcRing<T, Capacity, Traits>;
+};
+
+template <class Kind>
+class RingIntakeTest : public testing::Test {};
+using Kinds = testing::Types<Mpsc, Mpmc>;
+TYPED_TEST_SUITE(RingIntakeTest, Kinds);
+
+template <class Ring>
+std::vector<int> takeAll(Ring& ring) {
+    std::vector<int> values;
+    ring.consume([&](int value) { values.push_back(value); });
+    return values;
+}
+
+TYPED_TEST(RingIntakeTest, RangeGoesInInItsOrder) {
+    typename TypeParam::template Ring<int, 8> ring;
+    const std::list<int> range{1, 2, 3};
+    EXPECT_EQ(ring.tryPushAll(range.begin(), range.end()), 3U);
+    EXPECT_EQ(ring.tryPushAll(range.begin(), range.begin()), 0U) << "an empty range";
+    EXPECT_EQ(ring.sizeApprox(), 3U);
+    EXPECT_EQ(takeAll(ring), (std::vector<int>{1, 2, 3}));
+}
+
+TYPED_TEST(RingIntakeTest, RangeGoesInAsFarAsThereIsRoom) {
+    const std::array<int, 7> range{0, 1, 2, 3, 4, 5, 6};
+    for (std::size_t before = 0; before <= 5; ++before) {
+        typename TypeParam::template Ring<int, 5, ByteTraits> ring;
+        for (std::size_t lap = 0; lap < 200; ++lap) {
+            for (std::size_t i = 0; i < before; ++i) {
+                ASSERT_EQ(ring.tryPush(-1), PushResult::ok);
+            }
+            ASSERT_EQ(ring.tryPushAll(range.begin(), range.end()), 5 - before);
+            ASSERT_EQ(ring.tryPush(9), PushResult::full);
+            std::vector<int> expected(before, -1);
+            expected.insert(expected.end(), range.begin(),
+                            range.end() - static_cast<std::ptrdiff_t>(before + 2));
+            ASSERT_EQ(takeAll(ring), expected);
+        }
+    }
+}
+
+TYPED_TEST(RingIntakeTest, RefusedPartOfARangeIsNotMoved) {
+    typename TypeParam::template Ring<std::unique_ptr<int>, 2> ring;
+    std::array<std::unique_ptr<int>, 3> range{std::make_unique<int>(0), std::make_unique<int>(1),
+                                              std::make_unique<int>(2)};
+    const auto begin = std::make_move_iterator(range.begin());
+    EXPECT_EQ(ring.tryPushAll(begin, std::make_move_iterator(range.end())), 2U);
+    EXPECT_EQ(range[0], nullptr);
+    ASSERT_NE(range[2], nullptr);
+    EXPECT_EQ(*range[2], 2);
+    ring.close();
+    EXPECT_EQ(ring.tryPushAll(std::make_move_iterator(range.begin() + 2),
+                              std::make_move_iterator(range.end())),
+              0U);
+    EXPECT_NE(range[2], nullptr);
+}
+
+TYPED_TEST(RingIntakeTest, RangeTakesOneCompareExchange) {
+    typename TypeParam::template Ring<int, 64, TracingTraits> ring;
+    const std::vector<int> range(50, 7);
+    WriteTrace::readModifyWrites = 0;
+    EXPECT_EQ(ring.tryPushAll(range.begin(), range.end()), 50U);
+    EXPECT_EQ(WriteTrace::readModifyWrites, 1);
+}
+
+TYPED_TEST(RingIntakeTest, SlotsOfAReservationAreCommittedOneByOne) {
+    typename TypeParam::template Ring<Tracked, 4> ring;
+    {
+        auto slots = ring.tryReserve(3);
+        ASSERT_EQ(slots.size(), 3U);
+        ASSERT_EQ(ring.tryEmplace(9), PushResult::ok) << "behind all three";
+        slots.emplace(0);
+        EXPECT_EQ(slots.number(), 0U);
+        EXPECT_FALSE(ring.tryPop());
+        slots.commit();
+        EXPECT_EQ(ring.tryPop()->value, 0);
+        EXPECT_EQ(slots.number(), 1U);
+        EXPECT_EQ(slots.size(), 2U);
+        slots.emplace(1);
+    }
+    EXPECT_EQ(ring.tryPop()->value, 9) << "what was not committed is skipped";
+    EXPECT_EQ(Tracked::alive, 0);
+    EXPECT_EQ(ring.sizeApprox(), 0U);
+}
+
+TYPED_TEST(RingIntakeTest, ReservationOfNothingHoldsNothing) {
+    typename TypeParam::template Ring<int, 2> ring;
+    EXPECT_FALSE(ring.tryReserve(0));
+    EXPECT_EQ(ring.tryReserve(unlimited).size(), 2U);
+    EXPECT_EQ(ring.consume([](int) {}), 0U) << "both are skipped";
+    ring.close();
+    EXPECT_EQ(ring.tryReserve(2).result(), PushResult::closed);
+}
+
+#if defined(__cpp_exceptions)
+struct Refusing {
+    explicit Refusing(int number) : value(number) {
+        if (number == 2) {
+            throw std::runtime_error("constructor");
+        }
+    }
+    int value;
+};
+
+TYPED_TEST(RingIntakeTest, RangeEndsAtAConstructorThatThrows) {
+    typename TypeParam::template Ring<Refusing, 8> ring;
+    const std::array<int, 4> range{0, 1, 2, 3};
+    EXPECT_THROW((void)ring.tryPushAll(range.begin(), range.end()), std::runtime_error);
+    ASSERT_EQ(ring.tryEmplace(9), PushResult::ok);
+    std::vector<int> values;
+    ring.consume([&](Refusing& message) { values.push_back(message.value); });
+    EXPECT_EQ(values, (std::vector<int>{0, 1, 9}));
+    EXPECT_EQ(ring.sizeApprox(), 0U);
+}
+#endif
+
+}  // namespace
+}  // namespace sluice

@@ -107,8 +107,7 @@ bool severalConsumers() {
 bool oneClaimForARange() {
     const std::vector<int> samples{1, 2, 3, 4, 5};
     sluice::MpscRing<int, 4> ring;
-    const std::size_t pushed =
-        ring.tryPushAll(samples.begin(), samples.end());  // 4: the fifth stays
+    const auto pushed = ring.tryPushAll(samples.begin(), samples.end());  // 4: the fifth stays
     return pushed == 4 && ring.sizeApprox() == 4;
 }
 

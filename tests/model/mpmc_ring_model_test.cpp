@@ -1,4 +1,5 @@
 #include "support/model/expectations.hpp"
+#include "support/sanitizers.hpp"
 
 #include <sluice/queue/mpmc_ring.hpp>
 
@@ -279,7 +280,7 @@ TEST(MpmcRingModelTest, SizesStayWithinBounds) {
 }
 
 // Not under sanitizers: they end the process for the faults that mutants are meant to have.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN
 const Scenarios all{closedTellsWhy,
                     sizeTellsThatAHandlerIsDone,
                     roomCarriesWhatTheConsumerWrote,

@@ -218,16 +218,19 @@ private:
     }
 
     /// By the copy of head if that leaves enough room, otherwise by head itself.
-    std::size_t roomAt(Index tail, std::size_t most) noexcept {
-        std::size_t used = Positions::distance(headCopy_.load(std::memory_order_acquire),
-                                               tail);  // E2, second step
-        if (used + most > capacity()) {
-            const Index head = head_.load(std::memory_order_acquire);  // E2 reuse
-            // An older head may overwrite a newer one here: the next producer just looks at head
-            // again.
-            headCopy_.store(head, std::memory_order_release);  // E2, second step
-            used = Positions::distance(head, tail);
-        }
+    template <class Most>
+    std::size_t roomAt(Index tail, Most most) noexcept {
+        const std::size_t used = Positions::distance(headCopy_.load(std::memory_order_acquire),
+                                                     tail);  // E2, second step
+        return used < capacity() - (most - 1) ? std::size_t{most} : roomByHead(tail, most);
+    }
+
+    // Apart, so that a push is short enough to be compiled into its caller.
+    [[gnu::noinline]] std::size_t roomByHead(Index tail, std::size_t most) noexcept {
+        const Index head = head_.load(std::memory_order_acquire);  // E2 reuse
+        // An older head may overwrite a newer one here: the next producer just looks at head again.
+        headCopy_.store(head, std::memory_order_release);  // E2, second step
+        const std::size_t used = Positions::distance(head, tail);
         return used < capacity() ? std::min(most, capacity() - used) : 0;
     }
 

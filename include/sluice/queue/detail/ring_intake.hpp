@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <type_traits>
 #include <utility>
 
 namespace sluice::detail {
@@ -57,8 +58,8 @@ public:
     template <class... Args>
     PushResult tryEmplace(Args&&... args) {
         Index position = 0;
-        std::size_t slots = 1;
-        const PushResult admission = claim(position, slots);
+        std::size_t slots = 0;
+        const PushResult admission = claim(position, slots, One());
         if (admission == PushResult::ok) {
             Slot& slot = ring().slotAt(position);
             Publication publication{slot.turn, Slot::skipped(position)};
@@ -84,7 +85,7 @@ public:
 
     /// Reserves the next slot, to construct and fill the message there in several steps. Messages
     /// pushed after it wait until it is over.
-    [[nodiscard]] Reservation tryReserve() { return Reservation(*this, 1); }
+    [[nodiscard]] Reservation tryReserve() { return Reservation(*this, One()); }
 
     /// Reserves as many of the next `most` slots as are free, with one compare-exchange.
     [[nodiscard]] Reservation tryReserve(std::size_t most) {
@@ -160,26 +161,30 @@ private:
     Ring& ring() noexcept { return static_cast<Ring&>(*this); }
     const Ring& ring() const noexcept { return static_cast<const Ring&>(*this); }
 
-    /// Claims at most `slots` positions from `position` on; sets both.
-    PushResult claim(Index& position, std::size_t& slots) noexcept {
+    /// In place of a number of slots, so that the usual claim is compiled for one.
+    using One = std::integral_constant<std::size_t, 1>;
+
+    /// Claims at most `most` positions: `slots` of them, from `position` on. Sets both.
+    template <class Most>
+    PushResult claim(Index& position, std::size_t& slots, Most most) noexcept {
         Index tail = tail_.load(std::memory_order_acquire);  // E4 order
         for (;;) {
             if (Positions::isMarked(tail)) {
                 return PushResult::closed;
             }
-            const std::size_t room = ring().roomAt(tail, slots);
+            const std::size_t room = ring().roomAt(tail, most);
+            slots = std::is_same_v<Most, One> ? 1 : room;
             if (room == 0) {
                 const Index newest = tail_.load(std::memory_order_acquire);  // E4 order
                 if (newest == tail) {
                     return PushResult::full;
                 }
                 tail = newest;
-            } else if (tail_.compare_exchange_weak(tail, plus(tail, room),
+            } else if (tail_.compare_exchange_weak(tail, plus(tail, slots),
                                                    std::memory_order_release,
                                                    std::memory_order_acquire)) {  // E4 order
                 position = tail;
-                slots = room;
-                prefetchEndsForWrite(ring().slotAt(plus(tail, room - 1 + lookAhead)));
+                prefetchEndsForWrite(ring().slotAt(plus(tail, slots - 1 + lookAhead)));
                 return PushResult::ok;
             }
         }
@@ -241,8 +246,9 @@ public:
 
 private:
     friend class RingIntake;
-    Reservation(RingIntake& intake, std::size_t most) noexcept
-        : ring_(intake.ring()), left_(most), result_(intake.claim(position_, left_)) {
+    template <class Most>
+    Reservation(RingIntake& intake, Most most) noexcept
+        : ring_(intake.ring()), result_(intake.claim(position_, left_, most)) {
         if (result_ != PushResult::ok) {
             left_ = 0;
         }
@@ -257,7 +263,7 @@ private:
 
     Ring& ring_;
     Index position_ = 0;
-    std::size_t left_;
+    std::size_t left_ = 0;
     PushResult result_;
     T* message_ = nullptr;
 };

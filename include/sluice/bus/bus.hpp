@@ -249,9 +249,9 @@ private:
     template <class T>
     using HandlersOf = detail::HandlerTable<void(const T&, const Header&), Traits>;
 
-    template <class Build>
-    detail::Published publishThrough(std::size_t type, const PublishOptions& options,
-                                     std::size_t count, const Build& build) {
+    template <class Count, class Build>
+    detail::Published publishThrough(std::size_t type, const PublishOptions& options, Count count,
+                                     const Build& build) {
         return core_.publish(type, options, count, build);
     }
 

@@ -4,6 +4,7 @@
 #include <sluice/base/store_max.hpp>
 #include <sluice/bus/bus_statistics.hpp>
 #include <sluice/bus/detail/own_number.hpp>
+#include <sluice/bus/detail/published.hpp>
 #include <sluice/bus/detail/rooms.hpp>
 #include <sluice/bus/detail/tally_board.hpp>
 #include <sluice/bus/publish_result.hpp>
@@ -33,9 +34,15 @@ public:
     void count(std::size_t type, Priority priority, Outcome outcome, std::uint64_t n) noexcept {
         tally_.add(counter(type, priority, outcome), n);
     }
-    void count(std::size_t type, Priority priority, PublishResult result,
-               std::uint64_t n) noexcept {
-        count(type, priority, outcomeOf(result), n);
+    /// What was not accepted, if the publication failed. The room was full then, unless the bus was
+    /// closed.
+    [[gnu::always_inline]] void rejected(std::size_t type, Priority priority,
+                                         const Published& published, std::uint64_t n,
+                                         std::size_t room) noexcept {
+        if (published.result != PublishResult::ok) {
+            const Outcome outcome = outcomeOf(published.result);
+            add(counter(type, priority, outcome), n, outcome == Outcome::closed ? 0 : room);
+        }
     }
 
     /// To be called with the messages in the bus.
@@ -96,6 +103,11 @@ private:
         OwnNumber<Platform> max;
     };
 
+    [[gnu::noinline]] void add(std::size_t counter, std::uint64_t n, std::size_t used) noexcept {
+        sawUsed(used);
+        tally_.add(counter, n);
+    }
+
     /// A stamp may have been taken by another thread, a moment after this one looked.
     static std::uint64_t notNegative(std::chrono::nanoseconds time) noexcept {
         return static_cast<std::uint64_t>(time.count() < 0 ? 0 : time.count());
@@ -107,8 +119,7 @@ private:
                static_cast<std::size_t>(outcome);
     }
     static constexpr Outcome outcomeOf(PublishResult result) noexcept {
-        return result == PublishResult::ok        ? Outcome::published
-               : result == PublishResult::full    ? Outcome::full
+        return result == PublishResult::full      ? Outcome::full
                : result == PublishResult::refused ? Outcome::refused
                                                   : Outcome::closed;
     }
@@ -144,7 +155,7 @@ private:
 class NoAccounts {
 public:
     void count(std::size_t, Priority, Outcome, std::uint64_t) noexcept {}
-    void count(std::size_t, Priority, PublishResult, std::uint64_t) noexcept {}
+    void rejected(std::size_t, Priority, const Published&, std::uint64_t, std::size_t) noexcept {}
     void sawUsed(std::size_t) noexcept {}
     void delivered(std::size_t, Priority, std::uint64_t) noexcept {}
     void discarded(std::size_t, Priority) noexcept {}

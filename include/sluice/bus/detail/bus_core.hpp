@@ -5,6 +5,7 @@
 #include <sluice/bus/detail/bus_types.hpp>
 #include <sluice/bus/detail/consumer_state.hpp>
 #include <sluice/bus/detail/published.hpp>
+#include <sluice/bus/detail/publishing.hpp>
 #include <sluice/bus/detail/rooms.hpp>
 #include <sluice/bus/message_header.hpp>
 #include <sluice/wait/deadline.hpp>
@@ -70,8 +71,8 @@ public:
     /// The options come by reference, and are read one by one: a copy of what the caller has just
     /// written in parts would wait until all its earlier writes have left the processor, among
     /// them those to slots whose lines are still on their way.
-    template <class Build>
-    Published publish(std::size_t type, const PublishOptions& options, std::size_t count,
+    template <class Count, class Build>
+    Published publish(std::size_t type, const PublishOptions& options, Count count,
                       const Build& build) {
         // Without priorities: the one that the accounts know.
         const Priority priority = Traits::priorities ? options.priority : Priority::medium;
@@ -80,10 +81,14 @@ public:
                 const auto attempt = [&]() __attribute__((always_inline)) {
                     return publishTo(ring, type, priority, options, count, build);
                 };
-                const Published published = attempt();
-                return __builtin_expect(published.result == PublishResult::ok, 1)
-                           ? published
-                           : refused(ring, type, priority, count, published, attempt);
+                Published published = attempt();
+                if (__builtin_expect(published.result != PublishResult::ok, 0)) {
+                    if constexpr (canMakeRoom<decltype(ring)>) {
+                        makeRoom(ring, priority, published, attempt);
+                    }
+                    accounts_.rejected(type, priority, published, count, roomOf<Traits>(priority));
+                }
+                return published;
             });
     }
 
@@ -197,18 +202,18 @@ private:
     };
 
     /// As many slots as there are, in one step where the ring can do that.
-    template <class Ring>
-    [[gnu::always_inline]] static auto reserve(Ring& ring, [[maybe_unused]] std::size_t count) {
-        if constexpr (canReserveMany<Ring>) {
+    template <class Ring, class Count>
+    [[gnu::always_inline]] static auto reserve(Ring& ring, [[maybe_unused]] Count count) {
+        if constexpr (canReserveMany<Ring> && !std::is_same_v<Count, One>) {
             return ring.tryReserve(count);
         } else {
             return ring.tryReserve();
         }
     }
 
-    template <class Ring, class Build>
+    template <class Ring, class Count, class Build>
     [[gnu::always_inline]] Published publishTo(Ring& ring, std::size_t type, Priority priority,
-                                               const PublishOptions& options, std::size_t count,
+                                               const PublishOptions& options, Count count,
                                                const Build& build) {
         Announcement announcement{*this};
         auto claim = reserve(ring, count);
@@ -230,7 +235,7 @@ private:
             accounts_.count(type, priority, Outcome::published, 1);  // E2 counted
             claim.commit();
             ++done;
-        } while (__builtin_expect(static_cast<bool>(claim), 0));
+        } while (!std::is_same_v<Count, One> && claim);
         if constexpr (observesPressure<Observer>) {
             if (gauge_.isAbove(pressureOf<Traits>(priority)) && isFull(ring, priority)) {
                 tellPressure();
@@ -271,33 +276,34 @@ private:
         }
     }
 
-    /// There was no room, or the bus is closed: does what the traits want done about it, and counts
-    /// what is not accepted in the end.
-    template <class Ring, class Attempt>
-    [[gnu::noinline]] Published refused(Ring& ring, std::size_t type, Priority priority,
-                                        std::size_t count, Published published,
-                                        const Attempt& attempt) {
-        if (published.result != PublishResult::closed) {
-            accounts_.sawUsed(roomOf<Traits>(priority));
-            if constexpr (canDropOldest<Ring>) {
-                makeRoom(ring, priority, published, attempt);
-            } else if constexpr (canBlock<Traits>()) {
-                awaitRoom(priority, published, attempt);
-            }
-        }
-        if (published.result != PublishResult::ok) {
-            accounts_.count(type, priority, published.result, count);
-        }
-        return published;
-    }
-
     static constexpr bool isRefused(const Published& published) noexcept {
         return published.result == PublishResult::full ||
                published.result == PublishResult::refused;
     }
 
+    template <class RingReference>
+    static constexpr bool canMakeRoom =
+        canDropOldest<std::remove_reference_t<RingReference>> || canBlock<Traits>();
+
+    /// There was no room, or the bus is closed: does what the traits want done about it.
     template <class Ring, class Attempt>
-    void makeRoom(Ring& ring, Priority priority, Published& published, const Attempt& attempt) {
+    [[gnu::noinline]] void makeRoom(Ring& ring, Priority priority, Published& published,
+                                    const Attempt& attempt) {
+        if (!isRefused(published)) {
+            return;
+        }
+        if constexpr (canDropOldest<Ring>) {
+            dropOldest(ring, priority, published, attempt);
+        } else {
+            awaitRoom(priority, published, attempt);
+        }
+        if (published.result == PublishResult::ok) {
+            accounts_.sawUsed(roomOf<Traits>(priority));
+        }
+    }
+
+    template <class Ring, class Attempt>
+    void dropOldest(Ring& ring, Priority priority, Published& published, const Attempt& attempt) {
         const auto drop = [&](Envelope& envelope) noexcept {
             accounts_.count(envelope.typeIndex(), priority, Outcome::dropped, 1);
             envelope.destroy();
@@ -345,7 +351,7 @@ private:
             bus.consumer_.begin();
         }
         ~Consuming() {
-            bus.endHarvest(served, served - settled);
+            bus.endHarvest(served, hasChunk);
             bus.consumer_.end();
         }
         Consuming(const Consuming&) = delete;
@@ -357,11 +363,13 @@ private:
             [[gnu::always_inline]] ~Message() {
                 if constexpr (Traits::statistics) {
                     // Before the first slot comes back, and so late that no message waits for it.
-                    if (__builtin_expect(consuming.served == consuming.settled, 0)) {
-                        consuming.bus.accounts_.sawUsed(consuming.bus.store_.highest());
+                    if (__builtin_expect(consuming.served == 0, 0)) {
+                        consuming.bus.noteHighest();
                     }
                 }
-                ++consuming.served;
+                if constexpr (Traits::statistics || hasChunks) {
+                    ++consuming.served;
+                }
             }
         };
 
@@ -370,35 +378,44 @@ private:
             if constexpr (canBlock<Traits>()) {
                 bus.room_.notifyAll();
             }
-            if (__builtin_expect(served - settled == chunk, 0)) {
-                bus.endChunk(chunk);
-                settled = served;
+            if constexpr (Traits::statistics || hasChunks) {
+                if (__builtin_expect(served == chunk, 0)) {
+                    bus.endChunk(served);
+                    served = 0;
+                    hasChunk = true;
+                }
             }
         }
 
         BusCore& bus;
         typename RoleCheck::Scope role;
-        std::size_t served = 0;
-        std::size_t settled = 0;  ///< of these, so many are in the accounts of times
+        std::size_t served = 0;  ///< messages of this chunk
+        bool hasChunk = false;   ///< there was a chunk before
     };
+
+    /// Whether there is something to do after each chunk.
+    static constexpr bool hasChunks =
+        Traits::timeStamp == TimeStamp::cached || observesPressure<Observer>;
+
+    [[gnu::noinline]] void noteHighest() noexcept { accounts_.sawUsed(store_.highest()); }
 
     [[gnu::noinline]] void endChunk(std::size_t served) noexcept {
         time_.settle(served, accounts_);
         tellPressure();
     }
 
-    void endHarvest(std::size_t served, std::size_t notSettled) noexcept {
-        emptyHarvests_ = served == 0 ? emptyHarvests_ + 1 : 0;
+    void endHarvest(std::size_t served, bool hasChunk) noexcept {
+        emptyHarvests_ = served == 0 && !hasChunk ? emptyHarvests_ + 1 : 0;
         if (emptyHarvests_ == 0) {
-            endChunk(notSettled);
-            if constexpr (canBlock<Traits>()) {
-                room_.notifyAll();  // a handler that threw has made room, too
-            }
+            endChunk(served);
         } else if (emptyHarvests_ % chunk == 0) {
-            // After most empty harvests what publishers write is left alone: who polls should not
-            // slow them down.
+            // After most empty harvests what publishers write is left alone: a consumer that polls
+            // should not slow them down.
             time_.suspend();
             tellPressure();
+        }
+        if constexpr (canBlock<Traits>()) {
+            room_.notifyAll();  // a handler that threw has made room, too
         }
         tellIfClosing();
     }

@@ -12,8 +12,11 @@
 
 namespace sluice::detail {
 
-/// The ways to publish, of a bus and of its producers. Derived has publishThrough(type, options,
-/// count, build), as BusCore::publish().
+/// Instead of a number of messages, so that the usual publication is compiled for one.
+using One = std::integral_constant<std::size_t, 1>;
+
+/// The ways to publish. Derived has publishThrough(type, options, count, build), as
+/// BusCore::publish().
 template <class Derived, class MessageList, class Traits, class Envelope>
 class Publishing {
 public:
@@ -42,7 +45,9 @@ public:
         const auto build = [&](Envelope& envelope) {
             envelope.template build<T>(std::forward<Args>(args)...);
         };
-        return derived().publishThrough(listedIndex<MessageList, T>(), options, 1, build).result;
+        return derived()
+            .publishThrough(listedIndex<MessageList, T>(), options, One(), build)
+            .result;
     }
 
     /// Publishes copies of the messages of a range, as many as there is room for, in as few steps

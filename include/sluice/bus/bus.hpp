@@ -117,7 +117,8 @@ public:
         std::apply([](auto&... tables) { (tables.endAll(), ...); }, handlers_);
     }
 
-    // ---- Publishers: publish, emplace, emplaceWith, publishAll, see Publishing
+    // ---- Publishers: publish, tryPublish, publishFor, emplace, emplaceWith, publishAll, see
+    // Publishing
 
     // ---- Subscribers
 
@@ -249,10 +250,10 @@ private:
     template <class T>
     using HandlersOf = detail::HandlerTable<void(const T&, const Header&), Traits>;
 
-    template <class Count, class Build>
+    template <class Count, class Waiting, class Build>
     detail::Published publishThrough(std::size_t type, const PublishOptions& options, Count count,
-                                     const Build& build) {
-        return core_.publish(type, options, count, build);
+                                     const Waiting& waiting, const Build& build) {
+        return core_.publish(type, options, count, waiting, build);
     }
 
     template <class T>

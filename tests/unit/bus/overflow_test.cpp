@@ -242,5 +242,54 @@ TEST(BusOverflowTest, HandlerIsNotMadeToWaitForItself) {
     EXPECT_EQ(inside, PublishResult::full);
 }
 
+// One thread consumes two buses. In a handler of the first it publishes into the second.
+TEST(BusOverflowTest, ThreadDoesNotWaitForABusThatItConsumes) {
+    using Blocking = OverflowTraits<BusOverflow::block, BusOverflow::block, BusOverflow::block>;
+    Bus<TestMessages, Blocking> first;
+    Bus<TestMessages, Blocking> second;
+    EXPECT_EQ(second.process(), 0U);
+    for (std::size_t i = 0; i < second.roomOf(Priority::high); ++i) {
+        ASSERT_EQ(second.publish(Sample{}, Priority::high), PublishResult::ok);
+    }
+    PublishResult inside = PublishResult::ok;
+    ASSERT_EQ(first.publish(Sample{}), PublishResult::ok);
+    first.processWith(partial([&](Sample&) { inside = second.publish(Sample{}, Priority::high); }));
+    EXPECT_EQ(inside, PublishResult::full);
+}
+
+TEST(BusOverflowTest, TryPublishNeverWaits) {
+    Bus<TestMessages, OverflowTraits<BusOverflow::block, BusOverflow::block, BusOverflow::block>>
+        bus;
+    for (std::size_t i = 0; i < bus.roomOf(Priority::medium); ++i) {
+        ASSERT_EQ(bus.tryPublish(Sample{}), PublishResult::ok);
+    }
+    EXPECT_EQ(bus.tryPublish(Sample{}), PublishResult::refused);
+    EXPECT_TRUE(areBalanced(bus, bus.roomOf(Priority::medium) + 1));
+}
+
+TEST(BusOverflowTest, PublishForWaitsWhateverThePolicy) {
+    TestBus<10> bus;
+    PublishResult result = PublishResult::ok;
+    fillUp(bus, Priority::low, result);
+    EXPECT_EQ(bus.publishFor(std::chrono::seconds(-1), Sample{}, {Priority::low}),
+              PublishResult::refused);
+    EXPECT_EQ(bus.publishFor(std::chrono::microseconds(1), Sample{}, {Priority::low}),
+              PublishResult::refused);
+    std::atomic<bool> isPublished{false};
+    Crew crew;
+    crew.add([&] {
+        EXPECT_EQ(bus.publishFor(std::chrono::hours(1), Sample{7}, {Priority::low}),
+                  PublishResult::ok);
+        isPublished = true;
+    });
+    crew.start();
+    awaitThat([&] {
+        bus.process(1);
+        return isPublished.load();
+    });
+    crew.join();
+    EXPECT_EQ(bus.statistics().total().published, 3U);
+}
+
 }  // namespace
 }  // namespace sluice

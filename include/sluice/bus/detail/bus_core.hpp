@@ -19,18 +19,6 @@
 
 namespace sluice::detail {
 
-template <class Ring, class = void>
-inline constexpr bool canReserveMany = false;
-template <class Ring>
-inline constexpr bool
-    canReserveMany<Ring, std::void_t<decltype(std::declval<Ring&>().tryReserve(std::size_t{}))>> =
-        true;
-
-template <class Ring>
-inline constexpr bool canDropOldest = false;
-template <class Envelope, std::size_t Room, class Traits>
-inline constexpr bool canDropOldest<DroppingRing<Envelope, Room, Traits>> = true;
-
 /// What a bus is made of, and the two ways through it: publish() from a claim to a commit,
 /// harvest() from a slot to a handler. The public class adds what messages and handlers look like.
 ///
@@ -71,9 +59,9 @@ public:
     /// The options come by reference, and are read one by one: a copy of what the caller has just
     /// written in parts would wait until all its earlier writes have left the processor, among
     /// them those to slots whose lines are still on their way.
-    template <class Count, class Build>
+    template <class Count, class Waiting, class Build>
     Published publish(std::size_t type, const PublishOptions& options, Count count,
-                      const Build& build) {
+                      const Waiting& waiting, const Build& build) {
         // Without priorities: the one that the accounts know.
         const Priority priority = Traits::priorities ? options.priority : Priority::medium;
         return store_.at(
@@ -83,8 +71,8 @@ public:
                 };
                 Published published = attempt();
                 if (__builtin_expect(published.result != PublishResult::ok, 0)) {
-                    if constexpr (canMakeRoom<decltype(ring)>) {
-                        makeRoom(ring, priority, published, attempt);
+                    if constexpr (canMakeRoom<decltype(ring), Waiting>) {
+                        makeRoom(ring, priority, published, waiting, attempt);
                     }
                     accounts_.rejected(type, priority, published, count, roomOf<Traits>(priority));
                 }
@@ -281,13 +269,16 @@ private:
                published.result == PublishResult::refused;
     }
 
-    template <class RingReference>
+    template <class RingReference, class Waiting>
     static constexpr bool canMakeRoom =
-        canDropOldest<std::remove_reference_t<RingReference>> || canBlock<Traits>();
+        canDropOldest<std::remove_reference_t<RingReference>> ||
+        (std::is_same_v<Waiting, WaitAsTraitsSay> ? canBlock<Traits>()
+                                                  : !std::is_same_v<Waiting, WaitNever>);
 
     /// There was no room, or the bus is closed: does what the traits want done about it.
-    template <class Ring, class Attempt>
+    template <class Ring, class Waiting, class Attempt>
     [[gnu::noinline]] void makeRoom(Ring& ring, Priority priority, Published& published,
+                                    [[maybe_unused]] const Waiting& waiting,
                                     const Attempt& attempt) {
         if (!isRefused(published)) {
             return;
@@ -295,7 +286,7 @@ private:
         if constexpr (canDropOldest<Ring>) {
             dropOldest(ring, priority, published, attempt);
         } else {
-            awaitRoom(priority, published, attempt);
+            awaitRoom(published, limitOf(waiting, priority), attempt);
         }
         if (published.result == PublishResult::ok) {
             accounts_.sawUsed(roomOf<Traits>(priority));
@@ -313,11 +304,24 @@ private:
         }
     }
 
-    template <class Attempt>
-    void awaitRoom(Priority priority, Published& published, const Attempt& attempt) {
+    /// Until when a publisher waits for room. One that has passed: it does not wait.
+    static typename Clock::time_point limitOf(WaitAsTraitsSay, Priority priority) {
         const BusOverflow policy = Traits::overflow[indexOf(priority)];
-        const bool blocks = policy == BusOverflow::block || policy == BusOverflow::blockFor;
-        if (!blocks || consumer_.isHere()) {
+        return policy == BusOverflow::block      ? Clock::time_point::max()
+               : policy == BusOverflow::blockFor ? deadlineAfter<Clock>(Traits::blockLimit)
+                                                 : Clock::time_point::min();
+    }
+    template <class Duration>
+    static typename Clock::time_point limitOf(const WaitAtMost<Duration>& waiting, Priority) {
+        return waiting.limit > Duration::zero() ? deadlineAfter<Clock>(waiting.limit)
+                                                : Clock::time_point::min();
+    }
+
+    template <class Attempt>
+    void awaitRoom(Published& published, typename Clock::time_point deadline,
+                   const Attempt& attempt) {
+        // The consumer would wait for itself, also in a handler of another bus that it serves.
+        if (deadline == Clock::time_point::min() || consumer_.isMine()) {
             return;
         }
         (void)room_.waitUntil(
@@ -325,8 +329,7 @@ private:
                 published = attempt();
                 return !isRefused(published);
             },
-            policy == BusOverflow::block ? Clock::time_point::max()
-                                         : deadlineAfter<Clock>(Traits::blockLimit));
+            deadline);
     }
 
     // ---- Pressure
@@ -400,6 +403,7 @@ private:
     [[gnu::noinline]] void noteHighest() noexcept { accounts_.sawUsed(store_.highest()); }
 
     [[gnu::noinline]] void endChunk(std::size_t served) noexcept {
+        room_.notifyAll();
         time_.settle(served, accounts_);
         tellPressure();
     }
@@ -414,9 +418,7 @@ private:
             time_.suspend();
             tellPressure();
         }
-        if constexpr (canBlock<Traits>()) {
-            room_.notifyAll();  // a handler that threw has made room, too
-        }
+        room_.notifyAll();  // for publishFor(), and after a handler that threw
         tellIfClosing();
     }
 

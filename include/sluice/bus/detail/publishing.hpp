@@ -5,6 +5,7 @@
 #include <sluice/bus/priority.hpp>
 #include <sluice/bus/publish_result.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <iterator>
 #include <type_traits>
@@ -15,7 +16,15 @@ namespace sluice::detail {
 /// Instead of a number of messages, so that the usual publication is compiled for one.
 using One = std::integral_constant<std::size_t, 1>;
 
-/// The ways to publish. Derived has publishThrough(type, options, count, build), as
+// How long a publisher waits when there is no room.
+struct WaitNever {};
+struct WaitAsTraitsSay {};
+template <class Duration>
+struct WaitAtMost {
+    Duration limit;
+};
+
+/// The ways to publish. Derived has publishThrough(type, options, count, waiting, build), as
 /// BusCore::publish().
 template <class Derived, class MessageList, class Traits, class Envelope>
 class Publishing {
@@ -42,12 +51,24 @@ public:
     }
     template <class T, class... Args>
     PublishResult emplaceWith(const PublishOptions& options, Args&&... args) {
-        const auto build = [&](Envelope& envelope) {
-            envelope.template build<T>(std::forward<Args>(args)...);
-        };
-        return derived()
-            .publishThrough(listedIndex<MessageList, T>(), options, One(), build)
-            .result;
+        return emplaced<T>(options, WaitAsTraitsSay(), std::forward<Args>(args)...);
+    }
+
+    /// The same without waiting for room, whatever the overflow policy.
+    template <class T>
+    PublishResult tryPublish(T&& message, const PublishOptions& options = {}) {
+        return emplaced<std::decay_t<T>>(options, WaitNever(), std::forward<T>(message));
+    }
+
+    /// The same, but waits for room for at most `timeout`, whatever the overflow policy. (With
+    /// dropOldest it does not have to wait.) On the thread that consumes it never waits, because it
+    /// would wait for itself.
+    template <class T, class Rep, class Period>
+    PublishResult publishFor(std::chrono::duration<Rep, Period> timeout, T&& message,
+                             const PublishOptions& options = {}) {
+        return emplaced<std::decay_t<T>>(options,
+                                         WaitAtMost<std::chrono::duration<Rep, Period>>{timeout},
+                                         std::forward<T>(message));
     }
 
     /// Publishes copies of the messages of a range, as many as there is room for, in as few steps
@@ -69,7 +90,9 @@ public:
         std::size_t accepted = 0;
         while (accepted < count) {
             const std::size_t n =
-                derived().publishThrough(type, options, count - accepted, build).count;
+                derived()
+                    .publishThrough(type, options, count - accepted, WaitAsTraitsSay(), build)
+                    .count;
             if (n == 0) {
                 break;
             }
@@ -80,6 +103,18 @@ public:
 
 private:
     friend Derived;
+
+    template <class T, class Waiting, class... Args>
+    [[gnu::always_inline]] PublishResult emplaced(const PublishOptions& options,
+                                                  const Waiting& waiting, Args&&... args) {
+        const auto build = [&](Envelope& envelope) {
+            envelope.template build<T>(std::forward<Args>(args)...);
+        };
+        return derived()
+            .publishThrough(listedIndex<MessageList, T>(), options, One(), waiting, build)
+            .result;
+    }
+
     Publishing() = default;
     ~Publishing() = default;
 

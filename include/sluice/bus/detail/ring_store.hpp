@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <type_traits>
+#include <utility>
 
 namespace sluice::detail {
 
@@ -23,6 +24,20 @@ using RingFor =
                        std::conditional_t<Traits::producers == Producers::one,
                                           SpscRing<Envelope, roomOf<Traits>(P), Traits>,
                                           MpscRing<Envelope, roomOf<Traits>(P), Traits>>>;
+
+/// Whether a ring reserves several slots with one claim.
+template <class Ring, class = void>
+inline constexpr bool canReserveMany = false;
+template <class Ring>
+inline constexpr bool
+    canReserveMany<Ring, std::void_t<decltype(std::declval<Ring&>().tryReserve(std::size_t{}))>> =
+        true;
+
+/// Whether publishers of this ring make room by dropping messages.
+template <class Ring>
+inline constexpr bool canDropOldest = false;
+template <class Envelope, std::size_t Room, class Traits>
+inline constexpr bool canDropOldest<DroppingRing<Envelope, Room, Traits>> = true;
 
 /// The messages of a bus without priorities: one ring.
 template <class Envelope, class Traits>

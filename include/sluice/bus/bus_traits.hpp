@@ -91,7 +91,7 @@ struct FullBusTraits : QueueTraits {
 
     /// Subscriptions for each type of message, and room for the captures of each.
     static constexpr std::size_t maxHandlers = 16;
-    static constexpr std::size_t handlerSize = 48;
+    static constexpr std::size_t handlerSize = 56;
 
     /// How many threads may publish at the same time. One publishes without an atomic
     /// read-modify-write, and debug builds notice a second one.

@@ -9,8 +9,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace sluice {
 namespace {
@@ -159,6 +162,36 @@ TEST(BusStatisticsTest, HighWaterIsExactAlsoWhenTheConsumerLeavesSomething) {
             EXPECT_EQ(bus->statistics().highWater, 91 - most);
         }
     }
+}
+
+/// When it is copied into the bus, somebody looks at the accounts.
+struct Observed {
+    explicit Observed(std::function<void()> f) : look(std::move(f)) {}
+    Observed(const Observed& other) : look(other.look) {
+        if (look) {
+            look();
+        }
+    }
+    Observed& operator=(const Observed&) = delete;
+    std::function<void()> look;
+};
+
+// The first message of a range is handled before the second one has been copied.
+TEST(BusStatisticsTest, NothingIsDeliveredThatWasNotPublished) {
+    Bus<Messages<Observed>, DeepTraits<100>> bus;
+    std::vector<Observed> range;
+    range.reserve(2);
+    bool hasLooked = false;
+    range.emplace_back(nullptr);
+    range.emplace_back([&] {
+        EXPECT_EQ(bus.process(), 1U);
+        const MessageCounts total = bus.statistics().total();
+        EXPECT_EQ(total.delivered, 1U);
+        EXPECT_EQ(total.published, 1U);
+        hasLooked = true;
+    });
+    EXPECT_EQ(bus.publishAll(range.begin(), range.end()), 2U);
+    EXPECT_TRUE(hasLooked);
 }
 
 template <Producers Publishers>

@@ -149,7 +149,7 @@ public:
 
     [[nodiscard]] const Store& store() const noexcept { return store_; }
     [[nodiscard]] Store& store() noexcept { return store_; }
-    [[nodiscard]] ConsumerState<Platform>& consumer() noexcept { return consumer_; }
+    [[nodiscard]] ConsumerState<Platform, Wait>& consumer() noexcept { return consumer_; }
     [[nodiscard]] bool isConsumedHere() const noexcept { return consumer_.isHere(); }
     [[nodiscard]] Wait& arrived() noexcept { return arrived_; }
     [[nodiscard]] Observer* observer() const noexcept { return observer_; }
@@ -434,8 +434,8 @@ private:
     Store store_;
 
     // The consumer's.
-    alignas(Traits::cacheLineSize) alignas(ConsumerState<Platform>)
-        ConsumerState<Platform> consumer_;
+    alignas(Traits::cacheLineSize) alignas(ConsumerState<Platform, Wait>)
+        ConsumerState<Platform, Wait> consumer_;
     std::size_t emptyHarvests_ = 0;
     RoleCheck consumerRole_;
 };

@@ -6,7 +6,11 @@ namespace sluice::detail {
 
 /// Which thread consumes, and which handler it is in: what an unsubscriber must wait for, and where
 /// a publisher must not wait.
-template <class Platform>
+///
+/// Edges: E1 left: handler written, light fence, awaiting read -- against -- awaiting written,
+/// heavy fence, handler read: either the consumer wakes the thread that waits, or that thread does
+/// not wait.
+template <class Platform, class Wait>
 struct ConsumerState {
     template <class T>
     using Atomic = typename Platform::template Atomic<T>;
@@ -17,6 +21,10 @@ struct ConsumerState {
     Atomic<const void*> lastThread{nullptr};
     /// The handler that is about to run or runs; null between handlers.
     Atomic<const void*> handler{nullptr};
+
+    /// Threads that wait until a handler has ended.
+    Atomic<unsigned> awaiting{0};
+    Wait left;
 
     /// Whether the calling thread is consuming. Relaxed: equal only if this thread wrote it.
     [[nodiscard]] bool isHere() const noexcept {
@@ -31,7 +39,29 @@ struct ConsumerState {
         thread.store(Platform::thisThread(), std::memory_order_relaxed);
         lastThread.store(Platform::thisThread(), std::memory_order_relaxed);
     }
-    void end() noexcept { thread.store(nullptr, std::memory_order_relaxed); }
+    void end() noexcept {
+        thread.store(nullptr, std::memory_order_relaxed);
+        Platform::Fence::light();  // E1 left
+        tellIfAwaited();
+    }
+
+    /// After a change of `handler` and a light fence.
+    [[gnu::always_inline]] void tellIfAwaited() noexcept {
+        // Relaxed: the fence orders it.
+        if (__builtin_expect(awaiting.load(std::memory_order_relaxed) != 0, 0)) {
+            left.notifyAll();
+        }
+    }
+
+    /// Waits until hasEnded() holds, which the consumer brings about.
+    template <class HasEnded>
+    void await(HasEnded hasEnded) {
+        // Relaxed, both: a count, and the fence orders its rise.
+        awaiting.fetch_add(1, std::memory_order_relaxed);
+        Platform::Fence::heavy();  // E1 left
+        left.wait(hasEnded);
+        awaiting.fetch_sub(1, std::memory_order_relaxed);
+    }
 };
 
 }  // namespace sluice::detail

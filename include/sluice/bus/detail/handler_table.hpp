@@ -1,6 +1,5 @@
 #pragma once
 
-#include <sluice/base/backoff.hpp>
 #include <sluice/base/spin_lock.hpp>
 #include <sluice/bus/detail/consumer_state.hpp>
 #include <sluice/bus/detail/count_word.hpp>
@@ -47,7 +46,7 @@ template <class... Args, class Traits>
 class HandlerTable<void(Args...), Traits> {
     using Platform = typename Traits::Platform;
     using Lock = BasicSpinLock<Platform>;
-    using Consumer = ConsumerState<Platform>;
+    using Consumer = ConsumerState<Platform, typename Traits::Wait>;
     template <class T>
     using Atomic = typename Platform::template Atomic<T>;
 
@@ -78,7 +77,7 @@ public:
     /// Ends a subscription. When it returns, the handler does not run and will not run again,
     /// unless it is the caller itself, or a caller of the caller: then it ends with the present
     /// call. If only its handler may end it, nothing happens when somebody else calls.
-    Ending remove(Id id, Ender ender, const Consumer& consumer) {
+    Ending remove(Id id, Ender ender, Consumer& consumer) {
         Place& place = places_[id.place];
         // Relaxed: its own store.
         const bool isItself =
@@ -87,7 +86,8 @@ public:
             return Ending::refused;
         }
         if (!beginEnd(place, id)) {
-            return isItself && isEnding(place, id) ? Ending::withCall : awaitEnd(place, id);
+            return isItself && isEnding(place, id) ? Ending::withCall
+                                                   : awaitEnd(place, id, consumer);
         }
         if (isItself) {
             place.endsWithCall = true;
@@ -95,12 +95,16 @@ public:
         }
         if (!consumer.isHere()) {
             Platform::Fence::heavy();  // E2
-            BasicBackoff<Platform> backoff;
-            while (consumer.handler.load(std::memory_order_acquire) == &place) {  // E3
-                backoff.wait();
+            const auto hasLeft = [&] {
+                return consumer.handler.load(std::memory_order_acquire) != &place;  // E3
+            };
+            if (!hasLeft()) {
+                consumer.await(hasLeft);
             }
         }
         finish(place);
+        Platform::Fence::light();
+        consumer.tellIfAwaited();
         return Ending::now;
     }
 
@@ -186,8 +190,9 @@ private:
     void call(const Entry& entry, Consumer& consumer, Invoke& invoke) {
         Place& place = *entry.place;
         // Release: who waits for the end of the handler before acquires it by this store, too.
-        consumer.handler.store(&place, std::memory_order_release);       // E3
-        Platform::Fence::light();                                        // E2
+        consumer.handler.store(&place, std::memory_order_release);  // E3
+        Platform::Fence::light();                                   // E2
+        consumer.tellIfAwaited();  // of the end of the handler before
         if (place.life.load(std::memory_order_acquire) == entry.life) {  // E1
             invoke(place.callable);
             if (place.endsWithCall) {
@@ -218,10 +223,9 @@ private:
     }
 
     /// It has ended itself before: its handler may still run.
-    static Ending awaitEnd(const Place& place, Id id) noexcept {
-        BasicBackoff<Platform> backoff;
-        while (isEnding(place, id)) {
-            backoff.wait();
+    static Ending awaitEnd(const Place& place, Id id, Consumer& consumer) {
+        if (isEnding(place, id)) {
+            consumer.await([&] { return !isEnding(place, id); });
         }
         return Ending::over;
     }

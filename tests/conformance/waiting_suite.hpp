@@ -263,10 +263,31 @@ TYPED_TEST_P(QueueWaiting, ProducersTakeTurnsInFrontOfAFullQueue) {
     ledger.expectExactly(std::vector<std::uint64_t>(producers, each));
 }
 
+// Threads that must not wait call the timed forms with no time.
+TYPED_TEST_P(QueueWaiting, WithoutTimeEachCallLooksOnce) {
+    typename TestFixture::template Queue<int, 1> queue;
+    auto producer = queue.producer();
+    const auto looksOf = [&](auto call) {
+        const std::uint64_t before = this->refusals();
+        call();
+        return this->refusals() - before;
+    };
+    for (const auto noTime : {0ns, -1ns, std::chrono::nanoseconds::min()}) {
+        EXPECT_EQ(looksOf([&] { EXPECT_FALSE(queue.native().popFor(noTime)); }), 1U);
+        EXPECT_EQ(looksOf([&] { EXPECT_EQ(queue.native().consumeFor(noTime, [](int&) {}), 0U); }),
+                  1U);
+        ASSERT_EQ(producer.pushFor(1, noTime), PushResult::ok);
+        EXPECT_EQ(looksOf([&] { EXPECT_EQ(producer.pushFor(2, noTime), PushResult::full); }), 1U);
+        EXPECT_EQ(looksOf([&] { EXPECT_FALSE(queue.native().drainFor(noTime)); }), 1U);
+        EXPECT_EQ(queue.native().popFor(noTime), 1);
+        EXPECT_TRUE(queue.native().drainFor(noTime));
+    }
+}
+
 REGISTER_TYPED_TEST_SUITE_P(QueueWaiting, PopWaitsForAMessage, PushWaitsForRoom,
                             CloseEndsThePushesThatWait, CloseEndsThePopThatWaits,
                             PopDeliversTheRestAfterClose, TimedWaitsLastAsLongAsAsked,
                             DrainWaitsForTheLastHandler, NoWakeUpIsLost,
-                            ProducersTakeTurnsInFrontOfAFullQueue);
+                            WithoutTimeEachCallLooksOnce, ProducersTakeTurnsInFrontOfAFullQueue);
 
 }  // namespace sluice::test

@@ -77,6 +77,51 @@ void oneCancels() {
              [&] { isReady.store(1, release), events.notifyAll(); });
 }
 
+/// Where the first notifier of an execution is held, on its way to wake the waiters.
+struct Hold {
+    Atomic<int> isReached{0};
+    Atomic<int> isOver{0};
+};
+Hold* hold = nullptr;
+
+class HoldingParker : public ModelParker {
+public:
+    void unparkAll(const Atomic<std::uint64_t>& word, Site site = Site::here()) {
+        if (hold->isReached.load(relaxed) == 0) {
+            hold->isReached.store(1, release);
+            while (hold->isOver.load(acquire) == 0) {
+                ModelPlatform::pause();
+            }
+        }
+        ModelParker::unparkAll(word, site);
+    }
+};
+
+/// The second notifier comes while the first one is stopped, and wakes the waiter all the same.
+void firstNotifierIsStopped() {
+    BasicEventCount<ModelPlatform, HoldingParker> events;
+    Hold here;
+    hold = &here;
+    Atomic<int> count{0};
+    parallel(
+        [&] {
+            events.await([&] { return count.load(acquire) == 2; });
+            here.isOver.store(1, release);
+        },
+        [&] {
+            (void)count.fetch_add(1, release);
+            events.notifyAll();
+            here.isReached.store(1, release);
+        },
+        [&] {
+            while (here.isReached.load(acquire) == 0) {
+                ModelPlatform::pause();
+            }
+            (void)count.fetch_add(1, release);
+            events.notifyAll();
+        });
+}
+
 /// What was written before the notification is visible after a wait that it ended.
 void waitTellsWhatWasNotified() {
     Events events;
@@ -129,6 +174,10 @@ TEST(EventCountModelTest, NoWakeUpIsLost) {
     EXPECT_TRUE(holds(twoNotifiers));
     EXPECT_TRUE(holds(takingTurns));
     EXPECT_TRUE(holds(oneCancels));
+}
+
+TEST(EventCountModelTest, AStoppedNotifierDelaysNoWaiterThatALaterOneNotifies) {
+    EXPECT_TRUE(holds(firstNotifierIsStopped));
 }
 
 TEST(EventCountModelTest, ANotificationCarriesWhatWasWrittenBefore) {

@@ -234,9 +234,11 @@ private:
     // A refused push leaves its argument as it was, so the attempt may be repeated with the same
     // one.
     template <class Target, class U>
-    bool pushAttempt(PushResult& result, Target& target, U&& value) {
+    bool pushAttempt(PushResult& result, Target& target, U&& value,
+                     typename Clock::time_point deadline = Clock::time_point::max()) {
         result = tryPushInto(target, std::forward<U>(value));
-        if (result == PushResult::full) {
+        // A pause is of no use when no attempt follows.
+        if (result == PushResult::full && Clock::now() < deadline) {
             pacing_.full();
         }
         return result != PushResult::full;
@@ -253,7 +255,8 @@ private:
     PushResult pushInto(Target& target, U&& value, typename Clock::time_point deadline) {
         PushResult result = PushResult::full;
         (void)roomMade_.waitUntil(
-            [&] { return pushAttempt(result, target, std::forward<U>(value)); }, deadline);
+            [&] { return pushAttempt(result, target, std::forward<U>(value), deadline); },
+            deadline);
         return result;
     }
 

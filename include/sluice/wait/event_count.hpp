@@ -10,9 +10,9 @@
 ///
 /// Who may call what: any thread, any member. Several may wait at once; notifyAll() wakes them all.
 ///
-/// Progress: notifyAll() never waits for a waiter; a stopped waiter delays nobody, a stopped
-/// notifier delays the waiters it was about to wake. (With CondVarParker a notifier takes a mutex
-/// when somebody sleeps.)
+/// Progress: notifyAll() never waits for a waiter; a stopped waiter delays nobody. A stopped
+/// notifier delays the waiters that it was about to wake until the next notifier comes, which wakes
+/// them. (With CondVarParker a notifier takes a mutex when somebody sleeps.)
 ///
 /// Memory promise: what a thread wrote before notifyAll() is visible to a waiter whose condition
 /// saw it. The event count itself only guarantees that the condition is looked at again: either the
@@ -26,19 +26,20 @@
 /// No allocation; nothing throws. Shutdown: nobody may be waiting when it is destroyed.
 ///
 /// Origin: D. Vyukov's eventcount; the layout (count of waiters and epoch in one word) follows
-/// folly::EventCount. New here: the fence of the notifier is asymmetric, and notifying takes the
-/// waiters off the count at once, so that the notifications between a wake-up and the waiter's
-/// first instruction make no further system calls.
+/// folly::EventCount. New here: the fence of the notifier is asymmetric, and a notifier that has
+/// woken the waiters takes them off the count, so that the notifications between a wake-up and the
+/// waiter's first instruction make no further system calls.
 ///
 /// Invariants: waiters(state) is the number of threads that announced themselves in the current
-/// epoch and have neither been notified nor cancelled. The epoch changes only when that number
-/// falls to zero through a notification. A sleeper's key is at most one notification behind; 2^32
+/// epoch and were not cancelled, plus the number of threads that the notifier of this epoch found
+/// and has not woken yet. Only a notification that finds waiters begins an epoch. Only the notifier
+/// that began the current epoch takes waiters of earlier epochs off, after it has woken them. 2^32
 /// notifications while a thread is between prepareWait and its first look at the epoch would be
 /// taken for none.
 ///
 /// Edges: E1 announce: fetch_add in prepareWait, heavy fence, condition read -- against --
 /// condition written, light fence, load in notifyAll: at least one of the two reads sees the
-/// other's write. E2 wake: the exchange of the epoch in notifyAll -> the load in wait.
+/// other's write. E2 wake: the change of the epoch in notifyAll -> the load in wait.
 ///
 /// Tests: tests/unit/wait/event_count_test.cpp, tests/stress/park_stress_test.cpp.
 
@@ -77,7 +78,7 @@ public:
 
     /// Takes an announcement back: the condition turned out to be true.
     void cancelWait(Key key) noexcept {
-        // Relaxed: this changes only the count. In a later epoch a notifier has done it already.
+        // Relaxed: this changes only the count. In a later epoch a notifier does it.
         std::uint64_t seen = state_.load(std::memory_order_relaxed);
         while (epochOf(seen) == key.epoch_ &&
                !state_.compare_exchange_weak(seen, seen - oneWaiter, std::memory_order_relaxed,
@@ -116,6 +117,9 @@ public:
     /// The same with a limit: false when `deadline` passed first. `ready` is called at least once.
     template <class Ready>
     [[nodiscard]] bool awaitUntil(Ready&& ready, typename Clock::time_point deadline) {
+        if (Clock::now() >= deadline) {
+            return ready();
+        }
         bool inTime = true;
         while (!readyOrSlept(ready, [&](Key key) { return inTime = waitUntil(key, deadline); })) {
             if (!inTime) {
@@ -130,20 +134,17 @@ public:
         Platform::Fence::light();
         // Relaxed: E1's fences order this load after the change of the condition.
         std::uint64_t seen = state_.load(std::memory_order_relaxed);
-        while (waitersOf(seen) != 0) {
-            // E2 wake. One notification serves all waiters of the epoch, hence the count becomes
-            // zero.
-            if (state_.compare_exchange_weak(seen, std::uint64_t{epochOf(seen) + 1U} << 32U,
-                                             std::memory_order_acq_rel,
-                                             std::memory_order_relaxed)) {
-                parker_.unparkAll(state_);
-                return;
-            }
+        if (waitersOf(seen) != 0) {
+            // E2 wake. One notification serves all waiters that are counted.
+            seen = state_.fetch_add(oneEpoch, std::memory_order_acq_rel) + oneEpoch;
+            parker_.unparkAll(state_);
+            takeOff(seen);
         }
     }
 
 private:
     static constexpr std::uint64_t oneWaiter = 1;
+    static constexpr std::uint64_t oneEpoch = std::uint64_t{1} << 32U;
 
     static std::uint32_t epochOf(std::uint64_t state) noexcept {
         return static_cast<std::uint32_t>(state >> 32U);
@@ -154,6 +155,19 @@ private:
 
     bool notified(Key key) const noexcept {
         return epochOf(state_.load(std::memory_order_acquire)) != key.epoch_;  // E2 wake
+    }
+
+    /// Takes the waiters off that were counted when `begun` became the state, and are awake now. If
+    /// a later notifier has begun another epoch, that notifier has counted them too, and takes them
+    /// off.
+    void takeOff(std::uint64_t begun) noexcept {
+        // Relaxed: this changes only the count.
+        std::uint64_t seen = begun;
+        while (epochOf(seen) == epochOf(begun) &&
+               !state_.compare_exchange_weak(seen, seen - waitersOf(begun),
+                                             std::memory_order_relaxed,
+                                             std::memory_order_relaxed)) {
+        }
     }
 
     /// Takes the announcement back when the condition throws.

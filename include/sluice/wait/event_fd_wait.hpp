@@ -31,20 +31,20 @@
 /// Who may call what: descriptor() and waits that may end in vain by one thread at a time, the one
 /// with the loop, once descriptor() has been called; other waits and notifyAll() by any thread.
 ///
-/// Progress: a notifier that is stopped between taking the arming and writing to the descriptor
-/// delays the loop until it goes on.
+/// Progress: notifyAll() never waits. A notifier that is stopped before it has written to the
+/// descriptor delays the loop until the next notifier comes, which writes too.
 ///
 /// Nothing is allocated. Exceptions of `ready` pass through; the descriptor may then stay armed.
 /// Shutdown: nobody may be waiting when it is destroyed, and the descriptor must have been removed
 /// from the loop: it is closed.
 ///
-/// Invariant: from an arming to the notification that takes it, isArmed_ is true; whoever takes it
-/// writes to the descriptor, once.
+/// Invariant: arming_ is odd from an arming until a notifier has written to the descriptor for it.
+/// Each arming has a number of its own, so a notifier that comes late takes no later arming.
 ///
 /// Edges: E1 arm: descriptor cleared and arming written, heavy fence, condition read -- against --
 /// condition written, light fence, arming read: either the waiter's check sees the change, or the
-/// notifier sees the arming, and its write comes after the clearing. E2 taken: the exchange of an
-/// arming by a notifier -> the exchange by which the waiter arms again: a write that is cleared
+/// notifier sees the arming, and its write comes after the clearing. E2 cleared: a notifier's write
+/// to the descriptor -> the waiter's read that clears it, ordered by the kernel: what is cleared
 /// belongs to a change that the check then sees. E3 descriptor: its creation -> arming release ..
 /// arming acquire -> the write.
 ///
@@ -105,7 +105,7 @@ public:
         park_.notifyAll();
         Platform::Fence::light();  // E1 arm
         // Relaxed: E1's fences order this load after the change of the condition.
-        if (__builtin_expect(isArmed_.load(std::memory_order_relaxed), 0)) {
+        if (__builtin_expect(isArmed(arming_.load(std::memory_order_relaxed)), 0)) {
             signal();
         }
     }
@@ -116,15 +116,19 @@ private:
     template <class Ready>
     bool readyOrArmed(Ready& ready) {
         clear();
-        (void)isArmed_.exchange(true, std::memory_order_acq_rel);  // E2 taken, E3 descriptor
-        Platform::Fence::heavy();                                  // E1 arm
+        // Relaxed: only this thread makes armings; one that a notifier takes meanwhile is over.
+        const std::uint32_t armed = (arming_.load(std::memory_order_relaxed) + 1U) | 1U;
+        arming_.store(armed, std::memory_order_release);  // E3 descriptor
+        Platform::Fence::heavy();                         // E1 arm
         if (!ready()) {
             return false;
         }
         // Relaxed: a notifier that takes the arming before this wakes the loop for nothing.
-        isArmed_.store(false, std::memory_order_relaxed);
+        arming_.store(armed + 1U, std::memory_order_relaxed);
         return true;
     }
+
+    static bool isArmed(std::uint32_t arming) noexcept { return (arming & 1U) != 0; }
 
     void clear() const noexcept {
         std::uint64_t count = 0;
@@ -133,14 +137,20 @@ private:
     }
 
     [[gnu::noinline]] void signal() noexcept {
-        if (isArmed_.exchange(false, std::memory_order_acq_rel)) {  // E2 taken, E3 descriptor
+        std::uint32_t seen = arming_.load(std::memory_order_acquire);  // E3 descriptor
+        if (isArmed(seen)) {
+            // Written first: if this thread is stopped here, the next notifier writes as well.
             const std::uint64_t one = 1;
             [[maybe_unused]] const auto size = ::write(descriptor_, &one, sizeof one);
+            // Relaxed: the descriptor carries the data, and this only spares others the write.
+            arming_.compare_exchange_strong(seen, seen + 1U, std::memory_order_relaxed,
+                                            std::memory_order_relaxed);
         }
     }
 
     BasicPark<Platform, Parker> park_;
-    typename Platform::template Atomic<bool> isArmed_{false};
+    // The number of armings and endings of armings; odd while armed.
+    typename Platform::template Atomic<std::uint32_t> arming_{0};
     int descriptor_ = none;
 };
 

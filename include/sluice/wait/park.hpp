@@ -45,9 +45,13 @@ public:
         }
     }
 
-    /// False when `deadline` passed first. `ready` is called at least once.
+    /// False when `deadline` passed first. `ready` is called at least once, and just once if
+    /// `deadline` has passed already.
     template <class Ready>
     [[nodiscard]] bool waitUntil(Ready&& ready, typename Clock::time_point deadline) {
+        if (Clock::now() >= deadline) {
+            return ready();
+        }
         return readyAwake(ready) || eventCount_.awaitUntil(ready, deadline);
     }
 

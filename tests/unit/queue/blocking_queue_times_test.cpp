@@ -74,6 +74,13 @@ TEST_F(BlockingQueueTimesTest, PushForGivesUpAtItsLimitAndKeepsItsArgument) {
     EXPECT_EQ(*pointers.pop().value(), 7);
 }
 
+TEST_F(BlockingQueueTimesTest, PushForWithoutTimeIsNotPaced) {
+    ASSERT_EQ(queue.tryPush(1), PushResult::ok);
+    EXPECT_EQ(queue.pushFor(2, 0ms), PushResult::full);
+    EXPECT_EQ(queue.pushFor(2, -1ms), PushResult::full);
+    EXPECT_EQ(ScriptedPacing::refusals, 0) << "no attempt follows";
+}
+
 TEST_F(BlockingQueueTimesTest, PushForEndsWhenClosed) {
     ASSERT_EQ(queue.tryPush(1), PushResult::ok);
     ScriptedWait::onSleep = [&] { queue.close(); };

@@ -103,6 +103,13 @@ TEST_F(EventCountAwaitTest, TimedLooksAlthoughTheDeadlineHasPassed) {
     EXPECT_TRUE(nobodyIsAnnounced());
 }
 
+TEST_F(EventCountAwaitTest, WithoutTimeItLooksOnceAndAnnouncesNothing) {
+    script.now = 100ns;
+    EXPECT_FALSE(events.awaitUntil(readiness(), at(100)));
+    EXPECT_EQ(looks, 1);
+    EXPECT_EQ(script.heavyFences, 0);
+}
+
 TEST_F(EventCountAwaitTest, TimedGivesUpWhenTheDeadlineHasPassed) {
     script.onPark = [this] { script.now += 60ns; };
     EXPECT_FALSE(events.awaitUntil(readiness(), at(100)));

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <fcntl.h>
+#include <functional>
 #include <poll.h>
 #include <sys/epoll.h>
 #include <thread>
@@ -153,6 +154,68 @@ TEST(EventFdWaitScriptTest, WithoutADescriptorItIsAPark) {
     EXPECT_FALSE(strategy.waitUntil([] { return false; }, at(100)));
     EXPECT_EQ(script.heavyFences, 1) << "the announcement to sleep, and no arming";
     EXPECT_EQ(script.timedParks.size(), 1U);
+}
+
+// ---- A notifier that is stopped on its way to the descriptor
+
+/// Calls the hook where a notifier takes an arming: the thread could be stopped there.
+template <class T>
+struct StoppingAtomic : std::atomic<T> {
+    using Base = std::atomic<T>;
+    using Base::Base;
+
+    T exchange(T value, std::memory_order order) noexcept {
+        const T before = Base::exchange(value, order);
+        stop();
+        return before;
+    }
+    bool compare_exchange_strong(T& expected, T desired, std::memory_order success,
+                                 std::memory_order failure) noexcept {
+        stop();
+        return Base::compare_exchange_strong(expected, desired, success, failure);
+    }
+
+    static void stop() {
+        if (const auto call = std::exchange(onTaking, nullptr)) {
+            call();
+        }
+    }
+    inline static std::function<void()> onTaking;
+};
+
+struct StoppingPlatform : StdPlatform {
+    template <class T>
+    using Atomic = std::conditional_t<std::is_same_v<T, std::uint32_t>, StoppingAtomic<T>,
+                                      StdPlatform::Atomic<T>>;
+};
+
+TEST(EventFdWaitStopTest, ALaterNotifierWakesTheLoop) {
+    BasicEventFdWait<StoppingPlatform> strategy;
+    const int descriptor = strategy.descriptor();
+    EXPECT_FALSE(strategy.waitUntil([] { return false; }, EventFdWait::Clock::now()));
+    bool wasStopped = false;
+    StoppingAtomic<std::uint32_t>::onTaking = [&] {
+        wasStopped = true;
+        strategy.notifyAll();
+        EXPECT_TRUE(isReadable(descriptor)) << "the later notification is lost";
+    };
+    strategy.notifyAll();
+    EXPECT_TRUE(wasStopped);
+}
+
+// The loop goes on and waits in vain again before the notifier does.
+TEST(EventFdWaitStopTest, ANotifierThatComesLateTakesNoLaterArming) {
+    BasicEventFdWait<StoppingPlatform> strategy;
+    const int descriptor = strategy.descriptor();
+    const auto waitInVain = [&] {
+        EXPECT_FALSE(strategy.waitUntil([] { return false; }, EventFdWait::Clock::now()));
+    };
+    waitInVain();
+    StoppingAtomic<std::uint32_t>::onTaking = waitInVain;
+    strategy.notifyAll();
+    EXPECT_FALSE(isReadable(descriptor)) << "it was cleared";
+    strategy.notifyAll();
+    EXPECT_TRUE(isReadable(descriptor)) << "the second arming is still there";
 }
 
 // ---- Two threads and a real loop

@@ -127,6 +127,13 @@ TEST_F(ParkTest, TimedWaitLooksAlthoughTheDeadlineHasPassed) {
     EXPECT_TRUE(script.timedParks.empty());
 }
 
+TEST_F(ParkTest, TimedWaitWithoutTimeLooksOnceAndAnnouncesNothing) {
+    script.now = 100ns;
+    EXPECT_FALSE(strategy.waitUntil(readyAtPoll(-1), at(100)));
+    EXPECT_EQ(polls, 1);
+    EXPECT_EQ(script.pauses + script.yields + script.heavyFences, 0);
+}
+
 #if defined(__cpp_exceptions)
 TEST_F(ParkTest, ThrowingConditionCallsTheWaitOffInAnyStage) {
     for (const int poll : {1, 5, 8, 9}) {

@@ -74,7 +74,7 @@ class CiTest(PlantedTree):
 
     def test_says_the_failing_test_and_its_output_again_at_the_end(self):
         self.says(
-            "test", 8, "1/2 Test #1: bus.A.b ...***Failed 0.1 sec", "expected 1, got 2",
+            "test", 8, "1/2 Test: bus.A.b ...***Failed 0.1 sec", "expected 1, got 2",
             "The following tests FAILED:", "\t  1 - bus.A.b (Failed)", "1 passed, 1 failed",
         )
         _, lines = self.run_ci()

@@ -46,6 +46,7 @@ class DevTest(PlantedTree):
         self.assertIn(complaint, run.stderr)
 
     def test_names_an_unknown_verb_and_the_verbs_that_there_are(self):
+        self.assert_refuses([""], "there is no verb ''; the verbs are")
         self.assert_refuses(["tset"], "there is no verb 'tset'; the verbs are: setup demo test")
 
     def test_names_an_unknown_part_of_the_nightly_tests_and_the_parts(self):

@@ -46,6 +46,8 @@ def read_budgets(file):
         lines = file.read_text(encoding="utf-8").splitlines()
     except OSError as error:
         raise Refused(f"{file}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise Refused(f"{file}: it is no text in UTF-8") from error
     budgets = {}
     for number, line in enumerate(lines, 1):
         words = line.partition("#")[0].split()

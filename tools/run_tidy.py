@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Runs clang-tidy over the sources, in parallel: `run_tidy.py BUILD_DIR [--jobs N] [--all] [FILE...]`.
 
-Takes the sources from BUILD_DIR/compile_commands.json, without --all those outside of tests/; headers are seen through the sources that
-include them. A source that passed is not read again until its text, a file that it includes, the
+Takes the sources from BUILD_DIR/compile_commands.json: without --all, only those outside of tests/.
+Headers are seen through the sources that include them. A source that passed is not read again until its text, a file that it includes, the
 settings or clang-tidy change. tidy_cache.py remembers that for every clone of this user.
 """
 
@@ -47,11 +47,17 @@ class Runner:
             and not Path(command["file"]).is_relative_to(self.build)
         }
 
+    def not_compiled(self, files):
+        """Names of files that are none of the sources: nothing would be said of them."""
+        sources = self.sources()
+        return [str(file) for file in files if file.resolve() not in sources]
+
     def check(self, source, folder, arguments):
         """(passed?, was it read?, what clang-tidy printed)"""
         entry = self.cache.entry(source, folder, arguments)
         if entry.has_passed():
             return True, False, ""
+        entry.look()
         command = [self.tidy, *self.options, "--quiet", "-p", str(self.build), str(source)]
         result = subprocess.run(command, capture_output=True, text=True, check=False)
         if result.returncode != 0:
@@ -97,6 +103,9 @@ def main(arguments):
     more = ["--checks=clang-analyzer-*"] if options.all else []
     runner = Runner(root, options.build, options=more)
     files = options.files
+    if unknown := runner.not_compiled(files):
+        print(f"run_tidy: {options.build} compiles no {', '.join(unknown)}", file=sys.stderr)
+        return 2
     if not files and not options.all:
         files = [file for file in runner.sources() if not file.is_relative_to(root / "tests")]
     count, read, refused = runner.run(files, options.jobs)

@@ -3,17 +3,21 @@
 
 BUILD_DIR/test_programs.txt lists the programs, one a line: target, how its tests' names begin, its
 sources. A program that was built before has a list of its tests. A program without one is known by
-the suites and cases in its sources; the names of types are not known before it is built.
+the suites and cases in its sources and in the headers that they include; the names of types are not known before it is built.
 
 Exits with 2 when no test matches, and names the programs that there are.
 """
 
+import functools
 import re
 import sys
 from pathlib import Path
 
 CASE = re.compile(r"^\s*(?:TYPED_)?TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)", re.MULTILINE)
 INSTANCE = re.compile(r"^\s*INSTANTIATE_(?:TYPED_)?TEST_SUITE_P\(\s*(\w+),\s*(\w+)", re.MULTILINE)
+INCLUDED = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
+# What Python and ctest read in different ways.
+PYTHON_ONLY = re.compile(r"\\\w|\(\?|[*+?][*+?]|\{\d")
 LISTED = re.compile(r"^add_test\(\[==\[(.+?)\]==\]", re.MULTILINE)
 # Tests that ctest has without a program.
 WITHOUT_PROGRAM = ("compile_fail.", "package.", "sources.", "tools.")
@@ -33,10 +37,32 @@ class Program:
         return known | {self.prefix + name for name in self.names_in_sources()}
 
     def names_in_sources(self):
-        for source in self.sources:
-            text = source.read_text(encoding="utf-8")
+        for text in map(read, with_headers(self.sources)):
             yield from (".".join(pair) for pair in CASE.findall(text))
             yield from ("/".join(pair) + "/" for pair in INSTANCE.findall(text))
+
+
+@functools.cache
+def read(file):
+    return file.read_text(encoding="utf-8")
+
+
+@functools.cache
+def included(file):
+    """The headers that the file names in quotes: beside it, or below a folder that it lies in."""
+    names = INCLUDED.findall(read(file))
+    found = (next((f / name for f in file.parents if (f / name).is_file()), None) for name in names)
+    return [header for header in found if header]
+
+
+def with_headers(sources):
+    files, waiting = set(), list(sources)
+    while waiting:
+        file = waiting.pop()
+        if file not in files:
+            files.add(file)
+            waiting += included(file)
+    return files
 
 
 def read_programs(build):
@@ -60,6 +86,14 @@ def select(build, text):
 
 def main(build, text):
     build = Path(build)
+    # An escaped sign stands for itself, here and there.
+    unknown = PYTHON_ONLY.search(re.sub(r"\\\W", ".", text))
+    if unknown:
+        print(
+            f"dev: ctest knows no '{unknown[0]}', as '{text}' has it; it knows ^ $ . * + ? [] | ()",
+            file=sys.stderr,
+        )
+        return 2
     try:
         pattern, targets = select(build, text)
     except re.error as error:

@@ -17,13 +17,15 @@ SHOWN = 10
 
 def built(folder):
     """{target: seconds}"""
-    seconds = Counter()
     log = folder / ".ninja_log"
+    last = {}  # Ninja adds a line when it builds an output again
     for line in log.read_text(encoding="utf-8").splitlines()[1:] if log.is_file() else []:
         start, end, _, output, *_ = line.split("\t")
-        target = TARGET.search(output)
-        if target:
-            seconds[target[1].removesuffix("_test")] += (int(end) - int(start)) / 1000
+        last[output] = (int(end) - int(start)) / 1000
+    seconds = Counter()
+    for output, taken in last.items():
+        if target := TARGET.search(output):
+            seconds[target[1].removesuffix("_test")] += taken
     return seconds
 
 

@@ -7,12 +7,13 @@ The folder is $XDG_CACHE_HOME/sluice/tidy, or ~/.cache/sluice/tidy. It holds two
 - `passed-<fingerprint>`: empty. The fingerprint is made of the same, and of the contents of those
   files. While none of these files has changed, the source includes the same files again.
 
-A folder that cannot be written costs time and nothing else.
+A folder that cannot be written costs time and nothing else, and so does a file that is damaged.
 """
 
 import contextlib
 import hashlib
 import os
+import shlex
 import subprocess
 import threading
 from pathlib import Path
@@ -48,16 +49,16 @@ class TidyCache:
 
     def content(self, path):
         """Changes with the file. Headers of the system are known by their size and date."""
+        facts = path.stat()
+        state = f"{facts.st_size} {facts.st_mtime_ns}"
+        if not path.is_relative_to(self.root):
+            return state
         with self.lock:
-            known = self.digests.get(path)
+            known = self.digests.get((path, state))
         if known is None:
-            if path.is_relative_to(self.root):
-                known = hashlib.sha256(path.read_bytes()).hexdigest()
-            else:
-                facts = path.stat()
-                known = f"{facts.st_size} {facts.st_mtime_ns}"
+            known = hashlib.sha256(path.read_bytes()).hexdigest()
             with self.lock:
-                self.digests[path] = known
+                self.digests[path, state] = known
         return known
 
     def prune(self):
@@ -78,9 +79,11 @@ class Entry:
         flags = cache.place(" ".join(arguments))
         self.key = digest_of(cache.place(source), flags, cache.settings)
         self.includes = cache.folder / f"includes-{self.key}"
+        self.files = []
+        self.seen = None  # the file that says that these files have passed
 
     def has_passed(self):
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, ValueError):
             names = self.includes.read_text(encoding="utf-8").splitlines()
             passed = self.passed([self.cache.root / name for name in names])
             passed.stat()
@@ -89,14 +92,20 @@ class Entry:
             return True
         return False
 
-    def keep(self):
-        """The source has just passed."""
-        files = self.listed_includes()
+    def look(self):
+        """Before the source is read: what it is made of now."""
         with contextlib.suppress(OSError):
-            if files:
-                names = (os.path.relpath(f, self.cache.root) if self.is_own(f) else f for f in files)
+            self.files = self.listed_includes()
+            self.seen = self.passed(self.files) if self.files else None
+
+    def keep(self):
+        """The source has just passed. If one of its files was changed meanwhile, nobody read that."""
+        with contextlib.suppress(OSError):
+            if self.seen and self.passed(self.files) == self.seen:
+                own = self.cache.root
+                names = (os.path.relpath(f, own) if self.is_own(f) else f for f in self.files)
                 self.includes.write_text("\n".join(map(str, names)), encoding="utf-8")
-                self.passed(files).touch()
+                self.seen.touch()
 
     def is_own(self, file):
         return file.is_relative_to(self.cache.root)
@@ -119,5 +128,6 @@ class Entry:
         )
         if listing.returncode != 0:
             return []
-        names = listing.stdout.replace("\\\n", " ").split(":", 1)[1].split()
+        # A rule of make: a space in a name has a backslash.
+        names = shlex.split(listing.stdout.replace("\\\n", " ").split(":", 1)[1])
         return sorted({Path(os.path.normpath(Path(self.folder) / name)) for name in names})

@@ -122,6 +122,13 @@ class CountTest(PlantedTree):
                 self.budgets = ["ring/push 40", "bus/full 300", line]
                 self.assert_refused("budgets.txt:3: '")
 
+    def test_refuses_budgets_that_are_no_text(self):
+        file = self.root / "garbage.txt"
+        file.write_bytes(b"\xff\n")
+        with contextlib.redirect_stderr(io.StringIO()) as err:
+            self.assertEqual(count.main(["program", "--budgets", str(file)]), 2)
+        self.assertEqual(err.getvalue(), f"count: {file}: it is no text in UTF-8\n")
+
     def test_refuses_a_file_of_counts_that_it_cannot_read(self):
         garbage = {
             "no counts": "nothing of the kind",

@@ -1,5 +1,6 @@
 import os
 import shutil
+import signal
 import subprocess
 import unittest
 
@@ -16,6 +17,7 @@ class DevTest(PlantedTree):
         self.tool("cmake", 'echo "$@ disable=${CCACHE_DISABLE:-}" >>"$CALLS"')
         self.tool("ctest", "exit 0")
         self.tool("ccache", 'echo "$CACHE"')
+        self.plant("tools/select_tests.py", "print('x')")
         self.calls = self.root / "calls"
         self.cache = self.root / "cache"
 
@@ -44,6 +46,7 @@ class DevTest(PlantedTree):
         self.assertIn(complaint, run.stderr)
 
     def test_names_an_unknown_verb_and_the_verbs_that_there_are(self):
+        self.assert_refuses([""], "there is no verb ''; the verbs are")
         self.assert_refuses(["tset"], "there is no verb 'tset'; the verbs are: setup demo test")
 
     def test_names_an_unknown_part_of_the_nightly_tests_and_the_parts(self):
@@ -63,6 +66,35 @@ class DevTest(PlantedTree):
         run = self.dev("test")
         self.assertIn("cannot be written", run.stdout)
         self.assertRegex(self.calls.read_text(), r"--build --preset dev .*disable=1")
+
+    def test_builds_without_the_cache_where_it_does_not_work(self):
+        for failing in ('[ "$1" = --get-config ] || exit 1', "exit 1"):
+            with self.subTest(failing=failing):
+                self.tool("ccache", 'echo "$CACHE"; ' + failing)
+                self.calls.unlink(missing_ok=True)
+                run = self.dev("test")
+                self.assertIn("building without the compiler cache", run.stdout)
+                self.assertRegex(self.calls.read_text(), r"--build --preset dev .*disable=1")
+
+    def test_counts_no_test_that_is_disabled_as_passed(self):
+        self.tool(
+            "ctest",
+            'while [ "$1" != --output-junit ]; do shift; done; mkdir -p "$(dirname "$2")"; '
+            """echo '<testsuite tests="5" failures="1" disabled="2" skipped="1">' >"$2" """,
+        )
+        run = self.dev("test")
+        self.assertEqual(run.stdout.splitlines()[-1], "1 passed, 1 failed, 3 skipped")
+
+    def test_the_nightly_repeat_leaves_no_busy_program_behind(self):
+        self.tool("nproc", "echo 1")
+        self.tool("taskset", "exit 0")
+        busy = self.root / "busy"
+        self.tool("sh", f'echo $$ >"{busy}"; exec sleep 600 >/dev/null 2>&1')
+        # Like a ctest that dies: it writes no report.
+        self.tool("ctest", f'until [ -s "{busy}" ]; do :; done')
+        self.dev("nightly", "repeat")
+        with self.assertRaises(ProcessLookupError, msg="the busy program was left behind"):
+            os.kill(int(busy.read_text()), signal.SIGKILL)
 
 
 if __name__ == "__main__":

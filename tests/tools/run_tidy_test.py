@@ -36,7 +36,7 @@ class RunTidyTest(PlantedTree):
             {
                 "directory": str(self.root),
                 "file": str(source),
-                "command": f"{COMPILER} {self.flags} -o out.o -MD -MT out.o -MF out.d -c {source}",
+                "command": f"{COMPILER} {self.flags} -o out.o -MD -MT out.o -MF out.d -c '{source}'",
             }
             for source in sources
         ]
@@ -90,6 +90,37 @@ class RunTidyTest(PlantedTree):
         self.cache = self.plant("occupied", "a file, so no folder") / "tidy"
         self.assertEqual(self.run_tidy(), (1, 1, []))
         self.assertEqual(self.run_tidy(), (1, 1, []))
+
+    def test_reads_again_when_the_memory_is_damaged(self):
+        for garbage in (b"\xff\xfe", b"a\0b", b""):
+            self.run_tidy()
+            for file in self.cache.glob("includes-*"):
+                file.write_bytes(garbage)
+            self.assertEqual(self.run_tidy(), (1, 1, []))
+            self.assertEqual(self.run_tidy(), (1, 0, []))
+
+    def test_does_not_remember_a_source_that_was_changed_while_it_was_read(self):
+        tidy = (self.root / "tidy").read_text(encoding="utf-8")
+        self.plant("tidy", *tidy.splitlines(), '[ ! -f "$source" ] || echo "int wrong;" >"$source"')
+        self.assertEqual(self.run_tidy(), (1, 1, []))
+        self.plant("tidy", *tidy.splitlines())
+        self.assertEqual(self.run_tidy()[1:], (1, [Path("tests/good.cpp")]))
+
+    def test_remembers_in_a_folder_with_a_space(self):
+        self.root = self.root / "a clone"
+        shutil.copytree(self.root.parent / "tests", self.root / "tests")
+        shutil.copytree(self.root.parent / "include", self.root / "include")
+        shutil.copy(self.root.parent / ".clang-tidy", self.root)
+        shutil.copy(self.root.parent / "tidy", self.root)
+        self.list_sources(self.root / "tests/good.cpp")
+        self.assertEqual(self.run_tidy(), (1, 1, []))
+        self.assertEqual(self.run_tidy(), (1, 0, []))
+
+    def test_names_a_file_that_is_not_compiled(self):
+        runner = run_tidy.Runner(
+            self.root, self.root / "build", str(self.root / "tidy"), self.cache
+        )
+        self.assertEqual(runner.not_compiled([self.source, Path("typo.cpp")]), ["typo.cpp"])
 
     def test_keeps_a_bounded_number_of_files(self):
         self.cache.mkdir()

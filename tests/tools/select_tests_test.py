@@ -51,6 +51,13 @@ class SelectTestsTest(PlantedTree):
     def test_finds_instances_of_suites_for_types(self):
         self.assert_targets("Small/Order", "conformance_test")
 
+    def test_finds_a_suite_in_a_header_that_a_source_includes(self):
+        self.plant("parts/suite.hpp", '#include "case.hpp"')
+        self.plant("parts/case.hpp", "TYPED_TEST_P(Closing, RefusesNewWork) {")
+        source = self.plant("closing_test.cpp", '#include "parts/suite.hpp"')
+        self.plant("build/test_programs.txt", f"closing_test closing. {source}")
+        self.assert_targets("RefusesNewWork", "closing_test")
+
     def test_finds_the_names_of_types_once_a_program_has_been_built(self):
         self.assertEqual(self.select("Shapes/Round")[0], 2)
         self.plant(
@@ -76,6 +83,16 @@ class SelectTestsTest(PlantedTree):
             complaint,
             "dev: no test matches 'Rong'; the programs are: bus conformance examples queue",
         )
+
+    def test_refuses_what_ctest_reads_in_another_way(self):
+        for text, part in ((r"Wrap\w", r"\w"), ("(?:Ring)", "(?"), ("Ring{1}", "{1"), ("R.*?g", "*?")):
+            with self.subTest(text=text):
+                status, lines, complaint = self.select(text)
+                self.assertEqual((status, lines), (2, []))
+                self.assertEqual(
+                    complaint, f"dev: ctest knows no '{part}', as '{text}' has it; it knows ^ $ . * + ? [] | ()"
+                )
+        self.assert_targets(r"queue\.+Ring", "queue_test")
 
     def test_refuses_what_is_no_regular_expression(self):
         status, _, complaint = self.select("(Ring")

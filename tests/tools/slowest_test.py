@@ -15,6 +15,8 @@ class SlowestTest(PlantedTree):
             "0\t4000\t1\ttests/CMakeFiles/bus_test.dir/unit/bus/a.cpp.o\taa",
             "1000\t3500\t1\ttests/CMakeFiles/bus_test.dir/unit/bus/b.cpp.o\tbb",
             "0\t9000\t1\ttests/bus_test\tcc",
+            "0\t5000\t1\ttests/CMakeFiles/log_test.dir/unit/log/a.cpp.o\taa",
+            "0\t2000\t2\ttests/CMakeFiles/log_test.dir/unit/log/a.cpp.o\taa",
         )
         self.plant(
             "dev/tests.xml",
@@ -24,7 +26,7 @@ class SlowestTest(PlantedTree):
 
     def test_adds_up_the_units_and_the_cases_of_each_program(self):
         self.assertEqual(
-            slowest.rows_of([self.build]), [("dev", "bus", 6.5, 1.5), ("dev", "log", 0, 7.0)]
+            slowest.rows_of([self.build]), [("dev", "log", 2.0, 7.0), ("dev", "bus", 6.5, 1.5)]
         )
 
     def test_passes_over_a_build_that_left_no_log(self):

@@ -9,6 +9,8 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 
 namespace sluice::detail {
 
@@ -42,10 +44,10 @@ class DroppingRing {
     using Atomic = typename Platform::template Atomic<U>;
     using Stack = SlotStack<Platform, Room>;
     using Slot = typename Stack::Slot;
-    struct Entry {
-        Slot slot;
-        bool hasMessage;  ///< false when the constructor of the message threw
-    };
+    /// The number of a slot, twice; and one more if it has a message, whose constructor has not
+    /// thrown.
+    using Entry = std::uint32_t;
+    static_assert(Room <= std::numeric_limits<Entry>::max() / 2, "the room is too large");
     /// Twice the room, so that an entry that is being taken out is seldom an obstacle.
     using Queue = MpmcRing<Entry, 2 * Room, Traits>;
 
@@ -67,8 +69,8 @@ public:
         const auto oldest = queue_.tryPop();
         if (oldest) {
             const Held held{*this, *oldest};
-            if (oldest->hasMessage) {
-                drop(slots_[oldest->slot].get());
+            if (hasMessage(*oldest)) {
+                drop(slots_[slotOf(*oldest)].get());
             }
         }
         return oldest.has_value();
@@ -88,11 +90,11 @@ public:
             }
             {
                 const Held held{*this, *oldest};
-                if (!oldest->hasMessage) {
+                if (!hasMessage(*oldest)) {
                     continue;
                 }
                 ++count;
-                handler(slots_[oldest->slot].get());
+                handler(slots_[slotOf(*oldest)].get());
             }
             isMore = goOn();
         }
@@ -134,14 +136,17 @@ private:
     /// A slot whose message has been taken out of the queue.
     struct Held {
         DroppingRing& ring;
-        const Entry& entry;
+        Entry entry;
         ~Held() {
-            if (entry.hasMessage) {
-                ring.slots_[entry.slot].destroy();
+            if (hasMessage(entry)) {
+                ring.slots_[slotOf(entry)].destroy();
             }
-            ring.free(entry.slot);
+            ring.free(slotOf(entry));
         }
     };
+
+    static constexpr Slot slotOf(Entry entry) noexcept { return static_cast<Slot>(entry / 2); }
+    static constexpr bool hasMessage(Entry entry) noexcept { return entry % 2 != 0; }
 
     PushResult take(Slot& slot) noexcept {
         // Relaxed: asked again below. Publishers of a closed bus leave the slots alone.
@@ -221,9 +226,9 @@ private:
         }
     }
 
-    void end(bool hasMessage) noexcept {
+    void end(bool isBuilt) noexcept {
         isOpen_ = false;
-        place_.emplace(Entry{slot_, hasMessage});
+        place_.emplace(static_cast<Entry>(slot_ * Entry{2} + (isBuilt ? 1 : 0)));
         place_.commit();
     }
 

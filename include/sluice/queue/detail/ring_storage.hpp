@@ -15,8 +15,8 @@ namespace sluice::detail {
 
 /// The slots of a ring: a power of two of them, so that a mask finds the slot of a position, of
 /// which `capacity` are in use at once. With the capacity in the type they lie in the object
-/// itself. There are at least `minSlots` slots, a power of two.
-template <class Slot, std::size_t Capacity, class Index, std::size_t minSlots = 1>
+/// itself. There are at least `MinSlots` slots, a power of two.
+template <class Slot, std::size_t Capacity, class Index, std::size_t MinSlots = 1>
 class RingStorage {
     static_assert(Capacity != 0, "the capacity of a ring must be at least 1");
     static_assert(Capacity <= RingPositions<Index>::maxCapacity,
@@ -29,17 +29,17 @@ public:
     const Slot& operator[](std::size_t i) const noexcept { return slots_[i]; }
 
 private:
-    static constexpr std::size_t slotCount = std::max(roundUpToPowerOfTwo(Capacity), minSlots);
+    static constexpr std::size_t slotCount = std::max(roundUpToPowerOfTwo(Capacity), MinSlots);
     Slot slots_[slotCount];
 };
 
 /// With the capacity chosen at run time they come from a memory resource, once, in the constructor.
-template <class Slot, class Index, std::size_t minSlots>
-class RingStorage<Slot, dynamicCapacity, Index, minSlots> {
+template <class Slot, class Index, std::size_t MinSlots>
+class RingStorage<Slot, dynamicCapacity, Index, MinSlots> {
 public:
     RingStorage(std::size_t capacity, std::pmr::memory_resource* memory)
         : capacity_(checkedCapacity(capacity)),
-          mask_(std::max(roundUpToPowerOfTwo(capacity), minSlots) - 1),
+          mask_(std::max(roundUpToPowerOfTwo(capacity), MinSlots) - 1),
           memory_(memory),
           slots_(static_cast<Slot*>(memory->allocate(bytes(), alignof(Slot)))) {
         for (std::size_t i = 0; i <= mask_; ++i) {

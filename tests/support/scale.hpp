@@ -11,7 +11,7 @@ namespace sluice::test {
 /// roughly.
 #if SLUICE_TEST_TSAN
 inline constexpr std::size_t slowness = 16;
-#elif SLUICE_TEST_ASAN
+#elif SLUICE_TEST_ASAN || defined(SLUICE_TEST_EMULATED)
 inline constexpr std::size_t slowness = 6;
 #elif !defined(__OPTIMIZE__)
 inline constexpr std::size_t slowness = 4;

@@ -10,12 +10,16 @@
 #include <sluice/base/epoch.hpp>
 #include <sluice/base/expected.hpp>
 #include <sluice/base/pause.hpp>
+#include <sluice/base/per_thread_counters.hpp>
 #include <sluice/base/platform.hpp>
 #include <sluice/base/prefetch.hpp>
 #include <sluice/base/ring_positions.hpp>
 #include <sluice/base/role_check.hpp>
 #include <sluice/base/setup_error.hpp>
 #include <sluice/base/single_core_platform.hpp>
+#include <sluice/base/single_writer_counter.hpp>
+#include <sluice/base/single_writer_number.hpp>
+#include <sluice/base/slot_stack.hpp>
 #include <sluice/base/spin_lock.hpp>
 #include <sluice/base/store_max.hpp>
 #include <sluice/base/thread_table.hpp>

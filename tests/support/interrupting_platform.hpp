@@ -106,7 +106,9 @@ public:
     }
 };
 
+/// One thread plays all parts: counters of each thread would be counters of all.
 struct InterruptingPlatform : StdPlatform {
+    static constexpr bool hasThreads = false;
     template <class T>
     using Atomic = InterruptedAtomic<T>;
 };

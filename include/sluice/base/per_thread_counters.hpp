@@ -1,0 +1,274 @@
+#pragma once
+
+#include <sluice/base/cache_line.hpp>
+#include <sluice/base/platform.hpp>
+#include <sluice/base/role_check.hpp>
+#include <sluice/base/single_writer_counter.hpp>
+#include <sluice/base/spin_lock.hpp>
+#include <sluice/base/thread_table.hpp>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <new>
+#include <type_traits>
+
+namespace sluice {
+
+namespace detail {
+
+/// The counters of all threads of one PerThreadCounters. Its users are that object and each thread
+/// that has counters here; the last user destroys it, as ThreadTable needs it.
+template <class Platform, std::size_t Size>
+class CounterRegistry {
+    template <class T>
+    using Atomic = typename Platform::template Atomic<T>;
+    using Lock = BasicSpinLock<Platform>;
+
+public:
+    using Counts = std::array<SingleWriterCounter<Platform>, Size>;
+
+    /// One thread's counters.
+    struct alignas(cacheLineSize) Slot {
+        explicit Slot(CounterRegistry& r) noexcept : registry(r) {}
+
+        void add(std::size_t which, std::uint64_t n) noexcept {
+            const typename RoleCheck<Platform>::Scope once(
+                adding, "a signal handler counts while its thread counts: let the thread do it");
+            counts[which].add(n);
+        }
+
+        Counts counts;
+        RoleCheck<Platform> adding;
+        CounterRegistry& registry;
+        bool isTaken = true;
+        Slot* next = nullptr;
+    };
+    using Threads = ThreadTable<CounterRegistry>;
+
+    CounterRegistry() noexcept = default;
+    CounterRegistry(const CounterRegistry&) = delete;
+    CounterRegistry& operator=(const CounterRegistry&) = delete;
+
+    /// Adds to a counter of the calling thread. `hash` is Threads::hash(this).
+    void add(std::size_t hash, std::size_t which, std::uint64_t n) noexcept {
+        Slot* slot = Threads::findFirst(this, hash);
+        if (__builtin_expect(slot != nullptr, 1)) {
+            slot->add(which, n);
+        } else {
+            addSlowly(hash, which, n);
+        }
+    }
+
+    /// The counters of the calling thread, which has some from now on. Null when the thread is
+    /// ending and has given its counters back, or when there is no memory for any: then it counts
+    /// with others of its kind, under the lock.
+    Slot* slotOfThread(std::size_t hash) noexcept {
+        return Threads::findOr(this, hash, [this] { return addSlot(); });
+    }
+
+    /// Calls f(counts) for the counters of each thread.
+    template <class F>
+    void forEach(F&& f) const {
+        const std::lock_guard<Lock> turn(lock_);
+        f(rest_);
+        for (const Slot* slot = first_; slot != nullptr; slot = slot->next) {
+            f(slot->counts);
+        }
+    }
+
+    /// Sets of counters: as many as threads have counted at the same time.
+    [[nodiscard]] std::size_t slotCount() const noexcept {
+        const std::lock_guard<Lock> turn(lock_);
+        std::size_t count = 0;
+        for (const Slot* slot = first_; slot != nullptr; slot = slot->next) {
+            ++count;
+        }
+        return count;
+    }
+
+    /// The bus lets go.
+    void abandon() noexcept {
+        isAbandoned_.store(true, std::memory_order_release);
+        letGo();
+    }
+
+    // ---- For ThreadTable
+
+    [[nodiscard]] bool isAbandoned() const noexcept {
+        return isAbandoned_.load(std::memory_order_acquire);
+    }
+
+    Slot& enroll(const void* /*thread*/) {
+        Slot* slot = reuse();
+        if (slot == nullptr) {
+            slot = new Slot(*this);
+            const std::lock_guard<Lock> turn(lock_);
+            slot->next = first_;
+            first_ = slot;
+        }
+        users_.fetch_add(1, std::memory_order_relaxed);  // relaxed: the caller holds the bus
+        return *slot;
+    }
+
+    static void dismiss(Slot& slot) noexcept {
+        CounterRegistry& registry = slot.registry;
+        {
+            const std::lock_guard<Lock> turn(registry.lock_);
+            slot.isTaken = false;
+        }
+        registry.letGo();
+    }
+
+private:
+    ~CounterRegistry() {
+        while (Slot* const slot = first_) {
+            first_ = slot->next;
+            delete slot;
+        }
+    }
+
+    Slot* addSlot() noexcept {
+#if defined(__cpp_exceptions)
+        try {
+            return Threads::add(*this);
+        } catch (const std::bad_alloc&) {
+            return nullptr;
+        }
+#else
+        return Threads::add(*this);
+#endif
+    }
+
+    [[gnu::noinline]] void addSlowly(std::size_t hash, std::size_t which,
+                                     std::uint64_t n) noexcept {
+        if (Slot* const slot = slotOfThread(hash)) {
+            slot->add(which, n);
+        } else {
+            const std::lock_guard<Lock> turn(lock_);
+            rest_[which].add(n);
+        }
+    }
+
+    Slot* reuse() noexcept {
+        const std::lock_guard<Lock> turn(lock_);
+        for (Slot* slot = first_; slot != nullptr; slot = slot->next) {
+            if (!slot->isTaken) {
+                slot->isTaken = true;
+                return slot;
+            }
+        }
+        return nullptr;
+    }
+
+    void letGo() noexcept {
+        // Acquire and release: the last one must see what the others did to their counters.
+        if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+            delete this;
+        }
+    }
+
+    mutable Lock lock_;
+    Slot* first_ = nullptr;
+    Counts rest_;
+    Atomic<std::size_t> users_{1};
+    Atomic<bool> isAbandoned_{false};
+};
+
+}  // namespace detail
+
+/// `Size` counters that any thread adds to, summed by any thread that asks.
+///
+///     PerThreadCounters<StdPlatform, 2> counters;
+///     counters.add(0, 1);                       // any thread
+///     const std::uint64_t all = counters.sum(0);
+///
+/// Each thread has counters of its own, so add() costs a search in a small table and a store, and
+/// threads do not share a cache line. A thread gets its counters with its first add(), or by
+/// attach(). Both may allocate. It keeps them until it ends. A later thread goes on with them.
+///
+/// Who may call what: any thread, any member, except add() in a signal handler: it may lose a
+/// count of the thread that it has interrupted. Debug builds notice that. add() is wait-free after
+/// the thread's first one. sum() takes a lock and looks at the counters of all threads.
+/// The constructor allocates. When there is no memory for a thread's counters, the thread counts
+/// under the lock.
+///
+/// Tests: tests/unit/base/per_thread_counters_test.cpp.
+template <class Platform, std::size_t Size>
+class PerThreadCounters {
+    using Registry = detail::CounterRegistry<Platform, Size>;
+
+public:
+    PerThreadCounters() : registry_(new Registry), hash_(Registry::Threads::hash(registry_)) {}
+    PerThreadCounters(const PerThreadCounters&) = delete;
+    PerThreadCounters& operator=(const PerThreadCounters&) = delete;
+    ~PerThreadCounters() { registry_->abandon(); }
+
+    void add(std::size_t which, std::uint64_t n) noexcept { registry_->add(hash_, which, n); }
+
+    /// Gives the calling thread its counters now. False when there is no memory for them.
+    bool attach() noexcept { return registry_->slotOfThread(hash_) != nullptr; }
+
+    [[nodiscard]] std::uint64_t sum(std::size_t which) const noexcept {
+        std::uint64_t sum = 0;
+        forEach([&](const auto& counts) { sum += counts[which].get(); });
+        return sum;
+    }
+
+    /// Calls f(counts) for the counters of each thread: counts[which].get() is one of them. For a
+    /// caller that wants many sums. Under a lock that a thread takes for its first add().
+    template <class F>
+    void forEach(F&& f) const {
+        registry_->forEach(f);
+    }
+
+    /// The most threads that had counters at the same time.
+    [[nodiscard]] std::size_t mostThreads() const noexcept { return registry_->slotCount(); }
+
+private:
+    Registry* registry_;
+    std::size_t hash_;
+};
+
+/// The same on one processor, where code only interrupts other code: one set of counters, in the
+/// object itself.
+template <class Platform, std::size_t Size>
+class SingleCoreCounters {
+public:
+    static bool attach() noexcept { return true; }
+    void add(std::size_t which, std::uint64_t n) noexcept { counts_[which].add(n); }
+    [[nodiscard]] std::uint64_t sum(std::size_t which) const noexcept {
+        return counts_[which].get();
+    }
+    template <class F>
+    void forEach(F&& f) const {
+        f(counts_);
+    }
+
+private:
+    /// Code may interrupt an add() in the middle.
+    class Counter {
+    public:
+        void add(std::uint64_t n) noexcept {
+            // Relaxed: no data follows a count.
+            count_.fetch_add(static_cast<CounterWord>(n), std::memory_order_relaxed);
+        }
+        [[nodiscard]] std::uint64_t get() const noexcept {
+            return count_.load(std::memory_order_relaxed);
+        }
+
+    private:
+        typename Platform::template Atomic<CounterWord> count_{0};
+    };
+
+    std::array<Counter, Size> counts_{};
+};
+
+/// The one of the two that fits the platform.
+template <class Platform, std::size_t Size>
+using CountersOf = std::conditional_t<Platform::hasThreads, PerThreadCounters<Platform, Size>,
+                                      SingleCoreCounters<Platform, Size>>;
+
+}  // namespace sluice

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <sluice/base/platform.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <type_traits>
+
+namespace sluice {
+
+/// The type of a counter that several threads use: 64 bits, or 32 where 64 would need a lock. A
+/// counter of 32 bits starts again at 0 after 4 billion.
+using CounterWord = std::conditional_t<std::atomic<std::uint64_t>::is_always_lock_free,
+                                       std::uint64_t, std::uint32_t>;
+
+/// A counter that one thread writes and any thread reads. Wait-free. It orders nothing. Cost of
+/// add(): a load and a store, without an atomic read-modify-write.
+template <class Platform = StdPlatform>
+class SingleWriterCounter {
+public:
+    /// By the writer.
+    void add(std::uint64_t n) noexcept {
+        // Relaxed: nobody else writes, and no data follows a count.
+        const CounterWord count = count_.load(std::memory_order_relaxed);
+        count_.store(static_cast<CounterWord>(count + n), std::memory_order_relaxed);
+    }
+    [[nodiscard]] std::uint64_t get() const noexcept {
+        return count_.load(std::memory_order_relaxed);
+    }
+
+private:
+    typename Platform::template Atomic<CounterWord> count_{0};
+};
+
+}  // namespace sluice

@@ -1,0 +1,63 @@
+#include "support/model/expectations.hpp"
+#include "support/sanitizers.hpp"
+
+#include <sluice/base/single_writer_number.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+namespace sluice::model {
+namespace {
+
+using Number = SingleWriterNumber<ModelPlatform, false>;
+
+/// The same in both halves.
+constexpr std::uint64_t twice(std::uint64_t value) {
+    return value << 32U | value;
+}
+
+void readerAgainstThreeWrites() {
+    Number number;
+    parallel(
+        [&] {
+            for (std::uint64_t value = 1; value <= 3; ++value) {
+                number.set(twice(value));
+            }
+        },
+        [&] {
+            const std::uint64_t value = number.get();
+            check(value == twice(value & 3U), "both halves are of one write");
+        });
+    check(number.get() == twice(3), "the last write stays");
+}
+
+void readerAgainstAReader() {
+    Number number;
+    const auto read = [&] {
+        const std::uint64_t value = number.get();
+        check(value == twice(value & 3U), "both halves are of one write");
+    };
+    parallel(
+        [&] {
+            number.set(twice(1));
+            number.set(twice(2));
+        },
+        read, read);
+}
+
+TEST(SingleWriterNumberModelTest, IsReadAsOneNumber) {
+    EXPECT_TRUE(holds(readerAgainstThreeWrites));
+    EXPECT_TRUE(holds(readerAgainstAReader));
+}
+
+// Not under sanitizers: they end the process for the faults that mutants are meant to have.
+#if !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN
+TEST(SingleWriterNumberModelTest, EveryOrderIsNeeded) {
+    EXPECT_TRUE(
+        survive({}, surveyOrders("single_writer_number.hpp", {}, {readerAgainstThreeWrites})));
+}
+#endif
+
+}  // namespace
+}  // namespace sluice::model

@@ -194,7 +194,7 @@ TEST(EventCountModelTest, WaitsWithALimitEnd) {
 TEST(EventCountModelTest, EveryOrderIsNeededButOne) {
     // A notifier learns nothing from the notifiers and waiters before it.
     EXPECT_TRUE(survive(
-        {"notifyAll: update acq_rel -> release"},
+        {"wake: update acq_rel -> release"},
         surveyOrders("event_count.hpp", {}, {waitTellsWhatWasNotified, oneWaiterOneNotifier})));
 }
 #endif

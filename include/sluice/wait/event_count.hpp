@@ -133,12 +133,8 @@ public:
     void notifyAll() noexcept {
         Platform::Fence::light();
         // Relaxed: E1's fences order this load after the change of the condition.
-        std::uint64_t seen = state_.load(std::memory_order_relaxed);
-        if (waitersOf(seen) != 0) {
-            // E2 wake. One notification serves all waiters that are counted.
-            seen = state_.fetch_add(oneEpoch, std::memory_order_acq_rel) + oneEpoch;
-            parker_.unparkAll(state_);
-            takeOff(seen);
+        if (waitersOf(state_.load(std::memory_order_relaxed)) != 0) {
+            wake();
         }
     }
 
@@ -155,6 +151,16 @@ private:
 
     bool notified(Key key) const noexcept {
         return epochOf(state_.load(std::memory_order_acquire)) != key.epoch_;  // E2 wake
+    }
+
+    /// Apart, so that a notification that finds nobody is short enough to be compiled into its
+    /// caller.
+    [[gnu::noinline]] void wake() noexcept {
+        // E2 wake. One notification serves all waiters that are counted.
+        const std::uint64_t begun =
+            state_.fetch_add(oneEpoch, std::memory_order_acq_rel) + oneEpoch;
+        parker_.unparkAll(state_);
+        takeOff(begun);
     }
 
     /// Takes the waiters off that were counted when `begun` became the state, and are awake now. If

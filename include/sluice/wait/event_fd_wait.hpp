@@ -17,12 +17,13 @@
 ///         if (bus.isDrained()) { ... leave the loop ... }
 ///     }
 ///
-/// A timed wait that ended in vain arms the descriptor: the next notification makes it readable,
-/// and it stays so until the next such wait begins. One that did not end in vain, or has not ended,
-/// leaves it alone: while the consumer finds messages, publishers make no system call. Each wait in
-/// vain costs one, to clear the descriptor, and each arming costs one publisher one. It may happen
-/// that the descriptor becomes readable without a message: then the consumer waits in vain once
-/// more. Both level-triggered and edge-triggered loops work.
+/// A timed wait that returns false arms the descriptor. The next notification makes the descriptor
+/// readable, and it stays readable until the next wait that reaches its deadline. A wait that ends
+/// before its deadline does not touch the descriptor. So publishers make no system call while the
+/// consumer finds messages. Each wait that reaches its deadline costs one system call, which clears
+/// the descriptor. Each arming costs one notifier one system call. The descriptor may become
+/// readable without a message. Then the consumer's next wait returns false. Both level-triggered
+/// and edge-triggered loops work.
 ///
 /// Use it for a consumer that waits for other things besides. Use Park, which this is in all other
 /// respects, for one that does not. Until descriptor() has been called there is no descriptor, and
@@ -44,9 +45,9 @@
 /// Edges: E1 arm: descriptor cleared and arming written, heavy fence, condition read -- against --
 /// condition written, light fence, arming read: either the waiter's check sees the change, or the
 /// notifier sees the arming, and its write comes after the clearing. E2 cleared: a notifier's write
-/// to the descriptor -> the waiter's read that clears it, ordered by the kernel: what is cleared
-/// belongs to a change that the check then sees. E3 descriptor: its creation -> arming release ..
-/// arming acquire -> the write.
+/// to the descriptor -> the waiter's read that clears it. The kernel orders the two. So the
+/// waiter's next check sees the change that the cleared signal announced. E3 descriptor: its
+/// creation -> arming release .. arming acquire -> the write.
 ///
 /// Tests: tests/unit/wait/event_fd_wait_test.cpp, tests/unit/bus/event_loop_test.cpp,
 /// tests/conformance/wait_strategy_test.cpp.

@@ -2,6 +2,7 @@
 #include "queue_rows.hpp"
 #include "rows.hpp"
 
+#include <sluice/queue/latest.hpp>
 #include <sluice/queue/mpmc_ring.hpp>
 #include <sluice/queue/mpsc_lanes.hpp>
 #include <sluice/queue/mpsc_ring.hpp>
@@ -34,6 +35,18 @@ private:
     Queue queue_;
 };
 
+/// Counts a value that is written, and read before the next one.
+void countLatest(const Counting& counting) {
+    Latest<Message, 2> latest;
+    counting.each([] {},
+                  [&] {
+                      forEachMessage([&](const Message& message) {
+                          expect(latest.set(message), "a writer was refused");
+                          use(latest.update()->first());
+                      });
+                  });
+}
+
 }  // namespace
 
 void addQueues(Rows& rows) {
@@ -42,6 +55,7 @@ void addQueues(Rows& rows) {
     addQueue<Adapter<MpmcRing<Message, dynamicCapacity>>>(rows, ours, {"MpmcRing"});
     addQueue<Lanes>(rows, ours, {"MpscLanes"});
     addQueue<Adapter<SegmentQueue<Message>>>(rows, ours, {"SegmentQueue"});
+    rows.push_back({"queue/Latest/set+update", ours, &countLatest});
 }
 
 }  // namespace sluice::count

@@ -125,6 +125,16 @@ bool everythingAtOnce() {
     return letters == 9 && backlog.sizeApprox() == 0;
 }
 
+bool onlyTheNewest() {
+    sluice::Latest<Reading, 2> latest;  // at most two threads write at the same moment
+
+    bool isWritten = latest.set(Reading{1, 20});
+    isWritten = latest.set(Reading{2, 21}) && isWritten;  // overwrites the first one
+
+    const Reading* newest = latest.update();  // by the reader: Reading{2, 21}
+    return isWritten && newest != nullptr && newest->value == 21 && !latest.hasNew();
+}
+
 bool inPlace() {
     struct Frame {
         int length;
@@ -156,6 +166,7 @@ bool waiting() {
 
 int main() {
     const bool good = results() && oneLanePerThread() && ordered() && severalConsumers() &&
-                      oneClaimForARange() && everythingAtOnce() && inPlace() && waiting();
+                      oneClaimForARange() && onlyTheNewest() && everythingAtOnce() && inPlace() &&
+                      waiting();
     return good ? 0 : 1;
 }

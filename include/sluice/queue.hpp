@@ -3,6 +3,7 @@
 // Everything public of the module queue.
 
 #include <sluice/queue/blocking_queue.hpp>
+#include <sluice/queue/latest.hpp>
 #include <sluice/queue/mpmc_ring.hpp>
 #include <sluice/queue/mpsc_lanes.hpp>
 #include <sluice/queue/mpsc_ring.hpp>

@@ -5,6 +5,7 @@
 #include "support/stamp.hpp"
 #include "support/watchdog.hpp"
 
+#include <sluice/queue/latest.hpp>
 #include <sluice/queue/mpmc_ring.hpp>
 #include <sluice/queue/mpsc_lanes.hpp>
 #include <sluice/queue/mpsc_ring.hpp>
@@ -193,6 +194,20 @@ TEST(QueueSetUpAllocationTest, HandingABatchOverAllocatesNothing) {
     EXPECT_EQ(count.allocations(), 0U);
     EXPECT_EQ(count.deallocations(), 0U);
     EXPECT_EQ(received, 103U * 20U);
+}
+
+TEST(QueueSetUpAllocationTest, LatestAllocatesNothing) {
+    std::uint64_t sum = 0;
+
+    const AllocationCount count;
+    Latest<Stamp, 2> latest;
+    for (std::uint64_t i = 0; i < 100; ++i) {
+        (void)latest.set(Stamp::of(0, 2 * i));
+        (void)latest.set(Stamp::of(0, 2 * i + 1));
+        sum += latest.update()->sequence;
+    }
+    EXPECT_EQ(count.allocations(), 0U);
+    EXPECT_EQ(sum, 10000U);
 }
 
 }  // namespace

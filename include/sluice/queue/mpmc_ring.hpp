@@ -25,9 +25,9 @@
 /// A consumer stopped in a handler delays nobody until the ring comes to its slot again. Then
 /// pushes get `full` until the handler has returned.
 ///
-/// Memory promise: what a producer wrote before a push is visible to the handler of that message.
-/// What a handler wrote is visible to the producer that reuses its slot, and to a thread that sees
-/// the message gone.
+/// Memory promise: the handler of a message sees what its producer wrote before the push. The
+/// producer that reuses a slot sees what the handler wrote. So does a thread that counts the
+/// message as removed, by sizeApprox() or isDrained().
 ///
 /// Order: linearizable. If one push returned before another began, its message is taken first.
 /// Handlers of two consumers may run at the same time. `full` is returned only if at some moment
@@ -35,11 +35,10 @@
 ///
 /// Capacity is exact, from 1 to a quarter of the Index range; the storage is rounded up to a power
 /// of two, at least 2. With the capacity in the type nothing is allocated; with dynamicCapacity the
-/// constructor allocates once. Exceptions: when a constructor of T throws, its slot is skipped, and
-/// is in use until a consumer comes by; a throwing handler has consumed exactly its message.
-/// Shutdown: after close() pushes are refused; what was accepted stays until consumed or, at the
-/// latest, destroyed with the queue. isDrained() is exact: it is true when all handlers have
-/// returned.
+/// constructor allocates once. Exceptions: when a constructor of T throws, its slot stays in use
+/// until a consumer skips it. A throwing handler has consumed exactly its message. Shutdown: after
+/// close() pushes are refused. Accepted messages stay until they are consumed, or until the queue
+/// is destroyed. isDrained() is exact: it is true when all handlers have returned.
 ///
 /// Origin: D. Vyukov's bounded queue. New here: any capacity, messages that are handled in their
 /// slots, and closing.
@@ -53,9 +52,10 @@
 ///
 /// Edges: E1, E3 and E4 of RingIntake. E2 reuse: message destroyed -> turn release .. turn acquire
 /// -> slot written, by way of E4 if another producer saw the turn. E5 passed: handlers returned ->
-/// passed release .. passed acquire -> an observer who sees the messages gone. E6 order: claim of a
-/// consumer release .. acquire by the next consumer, which so sees the messages that the first one
-/// knew of, and never takes the ring for empty.
+/// passed release .. passed acquire -> a thread that counts the messages as removed. E6 order:
+/// claim of a consumer release .. acquire by the next consumer. The next consumer therefore sees
+/// all messages that the first one saw, and does not report an empty ring while one of them is
+/// there.
 ///
 /// Tests: tests/unit/queue/mpmc_ring_test.cpp, tests/conformance, tests/stress, tests/model.
 

@@ -167,12 +167,17 @@ public:
     }
 
     /// Whether consume() would find a message, or a slot to skip. By the consumer.
-    [[nodiscard]] bool hasArrival() const noexcept {
+    [[nodiscard]] bool hasArrival() const noexcept { return arrival()(); }
+
+    /// hasArrival() as a function object, for a consumer that asks again and again without taking
+    /// anything out: it looks at one word.
+    [[nodiscard]] auto arrival() const noexcept {
         const Index head = head_.load(std::memory_order_relaxed);  // own variable
-        // Relaxed: consume() looks again.
-        const Index turn =
-            slots_[Positions::slot(head, slots_.mask())].turn.load(std::memory_order_relaxed);
-        return turn == Slot::filled(head) || turn == Slot::skipped(head);
+        const Atomic<Index>& word = slots_[Positions::slot(head, slots_.mask())].turn;
+        return [head, &word]() noexcept {
+            const Index turn = word.load(std::memory_order_relaxed);  // consume() looks again
+            return turn == Slot::filled(head) || turn == Slot::skipped(head);
+        };
     }
 
     /// Destroys the message that front() returned and gives its slot back.

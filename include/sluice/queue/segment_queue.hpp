@@ -194,8 +194,9 @@ public:
     /// How many messages were queued, or being pushed, at some moment during the call, or nearly
     /// so: never more than capacity().
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
-        // Acquire: so that an observer who sees a message gone also sees what its handler did. Head
-        // first: a tail that moves on in between can only make the difference larger.
+        // Acquire: a thread that counts a message as removed also sees what its handler wrote. Head
+        // comes first: if tail moves on in between, the difference only becomes larger. The limit
+        // bounds it.
         const Index head = head_.load(std::memory_order_acquire);
         const Index tail = tail_.load(std::memory_order_acquire);
         return std::min(Positions::distance(head, tail), limit_);

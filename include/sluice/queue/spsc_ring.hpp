@@ -163,9 +163,15 @@ public:
     }
 
     /// Whether consume() would find a message. By the consumer.
-    [[nodiscard]] bool hasArrival() const noexcept {
+    [[nodiscard]] bool hasArrival() const noexcept { return arrival()(); }
+
+    /// hasArrival() as a function object, for a consumer that asks again and again without taking
+    /// anything out: it looks at one word.
+    [[nodiscard]] auto arrival() const noexcept {
         // Relaxed, both: own variable, and consume() looks again.
-        return head_.load(std::memory_order_relaxed) != tail_.load(std::memory_order_relaxed);
+        return [head = head_.load(std::memory_order_relaxed), &tail = tail_]() noexcept {
+            return head != tail.load(std::memory_order_relaxed);
+        };
     }
 
     /// Destroys the message that front() returned and gives its slot back.
@@ -209,9 +215,9 @@ public:
     /// How many messages were in the queue at some moment during the call, or nearly so: never more
     /// than capacity().
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
-        // Acquire: so that an observer who sees a message gone also sees what its handler did. Head
-        // first: a tail that moves on in between can only make the difference larger, hence the
-        // bound.
+        // Acquire: a thread that counts a message as removed also sees what its handler wrote. Head
+        // comes first: if tail moves on in between, the difference only becomes larger. The limit
+        // bounds it.
         const Index head = head_.load(std::memory_order_acquire);
         const Index tail = tail_.load(std::memory_order_acquire);
         return std::min(Positions::distance(head, tail), capacity());

@@ -113,9 +113,9 @@ public:
     /// How many messages were in the queue, being pushed or being handled, at some moment during
     /// the call, or nearly so: never more than capacity().
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
-        // Acquire: so that an observer who sees a message gone also sees what its handler did. This
-        // load is first: a tail that moves on in between can only make the difference larger, hence
-        // the bound.
+        // Acquire: a thread that counts a message as removed also sees what its handler wrote. This
+        // load comes first: if tail moves on in between, the difference only becomes larger. The
+        // capacity bounds it.
         const Index passed = ring().passed().load(std::memory_order_acquire);
         const Index tail = Positions::unmarked(tail_.load(std::memory_order_acquire));
         return std::min(Positions::distance(passed, tail), ring().capacity());
@@ -195,7 +195,7 @@ private:
 };
 
 /// Slots held by a producer, from tryReserve() on. The producer fills and commits them one after
-/// the other; what is not committed is skipped.
+/// the other. The consumer skips the slots that were not committed.
 template <class Ring, class T, class Traits>
 class RingIntake<Ring, T, Traits>::Reservation {
 public:

@@ -1,4 +1,4 @@
-#include "support/model/expectations.hpp"
+#include "model/queue_scenarios.hpp"
 #include "support/sanitizers.hpp"
 
 #include <sluice/queue/mpmc_ring.hpp>
@@ -19,13 +19,6 @@ using SmallRing = MpmcRing<Message, 1, ModelTraits>;
 using Ring = MpmcRing<Message, 2, ModelTraits>;
 /// Its slots are four: a producer looks at another slot than it fills.
 using OddRing = MpmcRing<Message, 3, ModelTraits>;
-
-template <class Queue>
-void push(Queue& ring, Ledger& ledger, int number) {
-    while (ring.tryEmplace(number, ledger) != PushResult::ok) {
-        ModelPlatform::pause();
-    }
-}
 
 template <class Queue, class Handler>
 void takeOne(Queue& ring, Handler handler) {
@@ -88,7 +81,7 @@ void slotsByWayOfAnotherProducer() {
         [&] { (void)ring.tryEmplace(5, ledger); }, [&] { takeOne(ring), takeOne(ring); });
 }
 
-/// A message that is there is found by one of two, whoever is slow.
+/// The ring holds two messages. Each of two consumers gets one, however slow the other is.
 void neverEmptyWithoutReason() {
     Ledger ledger;
     Ring ring;
@@ -97,7 +90,7 @@ void neverEmptyWithoutReason() {
     parallel(popOne, popOne);
 }
 
-/// Two messages have room for two, whoever is slow.
+/// There is room for two messages, so two producers succeed, however slow one of them is.
 void neverFullWithoutReason() {
     Ledger ledger;
     Ring ring;
@@ -147,7 +140,7 @@ void messageThatIsKnownOf() {
         });
 }
 
-/// There is a message at every moment, as the thread that pushes it before its next pop knows.
+/// The ring is never empty: the second thread pushes a message before it takes another one.
 void neverEmptyAsTheOtherConsumerKnows() {
     Ledger ledger;
     Ring ring;
@@ -215,44 +208,6 @@ void closeWhilePushing() {
     check(ledger.accepted == ledger.delivered, "what was accepted was delivered");
 }
 
-/// Who sees the queue closed sees what was done before.
-void closedTellsWhy() {
-    Ring ring;
-    Plain<int> reason;
-    parallel(
-        [&] {
-            reason.set(1);
-            ring.close();
-        },
-        [&] {
-            if (ring.isClosed()) {
-                check(reason.get() == 1, "written before close()");
-            }
-        });
-}
-
-/// Who sees that its message is gone sees what the handler did.
-void sizeTellsThatAHandlerIsDone() {
-    Ledger ledger;
-    Ring ring;
-    Plain<int> handled;
-    parallel(
-        [&] {
-            push(ring, ledger, 0);
-            if (ring.sizeApprox() == 0) {
-                check(handled.get() == 1, "the handler has been here");
-            }
-        },
-        [&] { (void)ring.consume([&](Message&) { handled.set(1); }, 1); },
-        [&] { check(ring.sizeApprox() <= 1, "at most what was pushed"); });
-}
-
-Options options(Budget budget) {
-    Options result;
-    result.budget = budget;
-    return result;
-}
-
 TEST(MpmcRingModelTest, DeliversEachMessageOnceThroughReusedSlots) {
     EXPECT_TRUE(holds(twoConsumersShare));
     EXPECT_TRUE(holds(twoConsumersOneSlot));
@@ -272,17 +227,17 @@ TEST(MpmcRingModelTest, IsFullOrEmptyForAReason) {
 TEST(MpmcRingModelTest, DeliversWhatWasAcceptedBeforeTheEnd) {
     EXPECT_TRUE(holds(closeWhilePushing));
     EXPECT_TRUE(holds(drainedMeansHandled));
-    EXPECT_TRUE(holds(closedTellsWhy));
+    EXPECT_TRUE(holds(closedTellsWhy<Ring>));
 }
 
 TEST(MpmcRingModelTest, SizesStayWithinBounds) {
-    EXPECT_TRUE(holds(sizeTellsThatAHandlerIsDone));
+    EXPECT_TRUE(holds(sizeTellsThatAHandlerIsDone<Ring>));
 }
 
 // Not under sanitizers: they end the process for the faults that mutants are meant to have.
 #if !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN
-const Scenarios all{closedTellsWhy,
-                    sizeTellsThatAHandlerIsDone,
+const Scenarios all{closedTellsWhy<Ring>,
+                    sizeTellsThatAHandlerIsDone<Ring>,
                     roomCarriesWhatTheConsumerWrote,
                     {roomThatAnotherPushKnewOf, {2, 2}},
                     messageThatIsKnownOf,

@@ -1,4 +1,4 @@
-#include "support/model/expectations.hpp"
+#include "model/queue_scenarios.hpp"
 #include "support/sanitizers.hpp"
 
 #include <sluice/queue/mpsc_lanes.hpp>
@@ -80,20 +80,9 @@ void closeWhileRegistering() {
     check(ledger.accepted == ledger.delivered, "what was accepted was delivered");
 }
 
-/// Who sees the queue closed sees what was done before.
 void closedTellsWhy() {
     Lanes lanes(1);
-    Plain<int> reason;
-    parallel(
-        [&] {
-            reason.set(1);
-            lanes.close();
-        },
-        [&] {
-            if (lanes.isClosed()) {
-                check(reason.get() == 1, "written before close()");
-            }
-        });
+    closedTellsWhyIn(lanes);
 }
 
 void producerOutlivesTheQueue() {

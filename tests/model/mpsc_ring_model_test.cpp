@@ -1,4 +1,4 @@
-#include "support/model/expectations.hpp"
+#include "model/queue_scenarios.hpp"
 #include "support/sanitizers.hpp"
 
 #include <sluice/queue/mpsc_ring.hpp>
@@ -17,13 +17,6 @@ namespace {
 
 using SmallRing = MpscRing<Message, 1, ModelTraits>;
 using Ring = MpscRing<Message, 2, ModelTraits>;
-
-template <class Queue>
-void push(Queue& ring, Ledger& ledger, int number) {
-    while (ring.tryEmplace(number, ledger) != PushResult::ok) {
-        ModelPlatform::pause();
-    }
-}
 
 template <class Queue, class Handler>
 void consume(Queue& ring, std::size_t count, Handler handler) {
@@ -209,44 +202,6 @@ void closeWhilePushing() {
     check(ledger.accepted == ledger.delivered, "what was accepted was delivered");
 }
 
-/// Who sees the queue closed sees what was done before.
-void closedTellsWhy() {
-    Ring ring;
-    Plain<int> reason;
-    parallel(
-        [&] {
-            reason.set(1);
-            ring.close();
-        },
-        [&] {
-            if (ring.isClosed()) {
-                check(reason.get() == 1, "written before close()");
-            }
-        });
-}
-
-/// Who sees that its message is gone sees what the handler did.
-void sizeTellsThatAHandlerIsDone() {
-    Ledger ledger;
-    Ring ring;
-    Plain<int> handled;
-    parallel(
-        [&] {
-            push(ring, ledger, 0);
-            if (ring.sizeApprox() == 0) {
-                check(handled.get() == 1, "the handler has been here");
-            }
-        },
-        [&] { (void)ring.consume([&](Message&) { handled.set(1); }); },
-        [&] { check(ring.sizeApprox() <= 1, "at most what was pushed"); });
-}
-
-Options options(Budget budget) {
-    Options result;
-    result.budget = budget;
-    return result;
-}
-
 TEST(MpscRingModelTest, DeliversInOrderThroughReusedSlots) {
     EXPECT_TRUE(holds(twoProducersOneSlot));
     EXPECT_TRUE(holds(twoProducersTwoSlots));
@@ -266,11 +221,11 @@ TEST(MpscRingModelTest, KeepsTheOrderOfPushesThatFollowEachOther) {
 
 TEST(MpscRingModelTest, DeliversWhatWasAcceptedBeforeTheEnd) {
     EXPECT_TRUE(holds(closeWhilePushing));
-    EXPECT_TRUE(holds(closedTellsWhy));
+    EXPECT_TRUE(holds(closedTellsWhy<Ring>));
 }
 
 TEST(MpscRingModelTest, SizesStayWithinBounds) {
-    EXPECT_TRUE(holds(sizeTellsThatAHandlerIsDone));
+    EXPECT_TRUE(holds(sizeTellsThatAHandlerIsDone<Ring>));
 }
 
 #if defined(__cpp_exceptions)
@@ -317,13 +272,10 @@ TEST(MpscRingModelTest, SkipsTheSlotOfAConstructorThatThrows) {
 
 // Not under sanitizers: they end the process for the faults that mutants are meant to have.
 #if !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN
-const Scenarios all{closedTellsWhy,
-                    sizeTellsThatAHandlerIsDone,
-                    roomCarriesWhatTheConsumerWrote,
-                    roomThatAnotherPushKnewOf,
-                    {roomThatLapsKnewOf, {1, 2}},
-                    twoProducersOneSlot,
-                    closeWhilePushing};
+const Scenarios all{
+    closedTellsWhy<Ring>,      sizeTellsThatAHandlerIsDone<Ring>, roomCarriesWhatTheConsumerWrote,
+    roomThatAnotherPushKnewOf, {roomThatLapsKnewOf, {1, 2}},      twoProducersOneSlot,
+    closeWhilePushing};
 
 TEST(MpscRingModelTest, EveryOrderOfTheConsumerIsNeeded) {
     EXPECT_TRUE(survive({}, surveyOrders("mpsc_ring.hpp", options({1, 1}), all)));

@@ -1,4 +1,4 @@
-#include "support/model/expectations.hpp"
+#include "model/queue_scenarios.hpp"
 #include "support/sanitizers.hpp"
 
 #include <sluice/queue/segment_queue.hpp>
@@ -30,7 +30,7 @@ struct Queue : SegmentQueue<Message, SegmentTraits> {
 };
 using Memory = std::pmr::monotonic_buffer_resource;
 
-void push(Queue& queue, Ledger& ledger, int number) {
+void offer(Queue& queue, Ledger& ledger, int number) {
     if (queue.tryEmplace(number, ledger) == PushResult::ok) {
         ++ledger.accepted;
     }
@@ -53,7 +53,7 @@ void twoProducers() {
         Memory memory;
         Queue queue(memory);
         InOrder handler{ledger};
-        parallel([&] { push(queue, ledger, 0); }, [&] { push(queue, ledger, 10); },
+        parallel([&] { offer(queue, ledger, 0); }, [&] { offer(queue, ledger, 10); },
                  [&] { (void)queue.consume(handler); });
         (void)queue.consume(handler);
         check(ledger.accepted == 2 && ledger.delivered == 2, "nothing is refused or lost");
@@ -68,9 +68,9 @@ void reuse() {
         Memory memory;
         Queue queue(memory);
         InOrder handler{ledger};
-        push(queue, ledger, 0);
-        push(queue, ledger, 1);
-        parallel([&] { push(queue, ledger, 2), push(queue, ledger, 3); },
+        offer(queue, ledger, 0);
+        offer(queue, ledger, 1);
+        parallel([&] { offer(queue, ledger, 2), offer(queue, ledger, 3); },
                  [&] { (void)queue.consume(handler), (void)queue.consume(handler); });
         (void)queue.consume(handler);
         check(ledger.delivered == 4, "nothing is lost");
@@ -85,14 +85,14 @@ void batchElsewhere() {
     {
         Memory memory;
         Queue queue(memory);
-        push(queue, ledger, 0);
-        push(queue, ledger, 1);
+        offer(queue, ledger, 0);
+        offer(queue, ledger, 1);
         Queue::Batch batch = queue.takeAll();
         parallel(
             [&] {
-                push(queue, ledger, 2);
+                offer(queue, ledger, 2);
                 (void)queue.consume([](Message&) {});
-                push(queue, ledger, 3);
+                offer(queue, ledger, 3);
             },
             [&] {
                 InOrder handler{ledger};
@@ -110,7 +110,7 @@ void takeAllWhilePushing() {
         Memory memory;
         Queue queue(memory);
         InOrder handler{ledger};
-        parallel([&] { push(queue, ledger, 0), push(queue, ledger, 1); },
+        parallel([&] { offer(queue, ledger, 0), offer(queue, ledger, 1); },
                  [&] {
                      Queue::Batch batch = queue.takeAll();
                      (void)batch.consume(handler);
@@ -152,7 +152,7 @@ void closeWhilePushing() {
     bool hasEnded = false;
     parallel(
         [&] {
-            push(queue, ledger, 0);
+            offer(queue, ledger, 0);
             reason.set(1);
             queue.close();
         },
@@ -171,34 +171,14 @@ void closeWhilePushing() {
 void closedTellsWhy() {
     Memory memory;
     Queue queue(memory);
-    Plain<int> reason;
-    parallel(
-        [&] {
-            reason.set(1);
-            queue.close();
-        },
-        [&] {
-            if (queue.isClosed()) {
-                check(reason.get() == 1, "written before close()");
-            }
-        });
+    closedTellsWhyIn(queue);
 }
 
 /// Who sees that its message is gone sees what the handler did.
 void sizeTellsThatAHandlerIsDone() {
-    Ledger ledger;
     Memory memory;
     Queue queue(memory);
-    Plain<int> handled;
-    parallel(
-        [&] {
-            push(queue, ledger, 0);
-            if (queue.sizeApprox() == 0) {
-                check(handled.get() == 1, "the handler has been here");
-            }
-        },
-        [&] { (void)queue.consume([&](Message&) { handled.set(1); }); },
-        [&] { check(queue.sizeApprox() <= 1, "at most what was pushed"); });
+    sizeTellsThatAHandlerIsDoneIn(queue);
 }
 
 TEST(SegmentQueueModelTest, LosesNothing) {
@@ -223,12 +203,6 @@ TEST(SegmentQueueModelTest, SizesStayWithinBounds) {
 
 // Not under sanitizers: they end the process for the faults that mutants are meant to have.
 #if !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN
-Options shallow() {
-    Options options;
-    options.budget = {1, 1};
-    return options;
-}
-
 TEST(SegmentQueueModelTest, EveryOrderIsNeededButAFew) {
     // Batches are counted for an assertion only, and who destroys the queue knows of their end
     // anyway. Nothing has been done to messages that are handed over. sizeApprox() learns from head
@@ -242,9 +216,9 @@ TEST(SegmentQueueModelTest, EveryOrderIsNeededButAFew) {
 #endif
     const Scenarios scenarios{closedTellsWhy,    sizeTellsThatAHandlerIsDone, batchElsewhere,
                               closeWhilePushing, takeAllWhilePushing,         reuse};
-    EXPECT_TRUE(survive(expected, surveyOrders("segment_queue.hpp", shallow(), scenarios)));
+    EXPECT_TRUE(survive(expected, surveyOrders("segment_queue.hpp", options({1, 1}), scenarios)));
     EXPECT_TRUE(survive({"slot: load acquire -> relaxed"},
-                        surveyOrders("segment_chain.hpp", shallow(), scenarios)));
+                        surveyOrders("segment_chain.hpp", options({1, 1}), scenarios)));
 }
 #endif
 

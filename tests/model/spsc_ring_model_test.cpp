@@ -1,4 +1,4 @@
-#include "support/model/expectations.hpp"
+#include "model/queue_scenarios.hpp"
 #include "support/sanitizers.hpp"
 
 #include <sluice/queue/spsc_ring.hpp>
@@ -180,43 +180,6 @@ void sizeSeenByOthers() {
     check(ring.sizeApprox() == 1, "exact when nobody is active");
 }
 
-/// Who sees that its message is gone sees what the handler did.
-void sizeTellsThatAHandlerIsDone() {
-    Ledger ledger;
-    Ring ring;
-    Plain<int> handled;
-    parallel(
-        [&] {
-            pushAll(ring, ledger, 1);
-            if (ring.sizeApprox() == 0) {
-                check(handled.get() == 1, "the handler has been here");
-            }
-        },
-        [&] { ring.consume([&](Message&) { handled.set(1); }); });
-}
-
-/// Who sees the queue closed sees what was done before.
-void closedTellsWhy() {
-    Ring ring;
-    Plain<int> reason;
-    parallel(
-        [&] {
-            reason.set(1);
-            ring.close();
-        },
-        [&] {
-            if (ring.isClosed()) {
-                check(reason.get() == 1, "written before close()");
-            }
-        });
-}
-
-Options options(Budget budget) {
-    Options result;
-    result.budget = budget;
-    return result;
-}
-
 TEST(SpscRingModelTest, DeliversInOrderThroughReusedSlots) {
     EXPECT_TRUE(holds(consumeAll, options({3, 1})));
     EXPECT_TRUE(holds(popAll, options({2, 2})));
@@ -226,7 +189,7 @@ TEST(SpscRingModelTest, DeliversInOrderThroughReusedSlots) {
 TEST(SpscRingModelTest, DeliversWhatWasAcceptedBeforeTheEnd) {
     EXPECT_TRUE(holds(closeWhilePushing, options({3, 2})));
     EXPECT_TRUE(holds(observerOfTheEnd, options({2, 2})));
-    EXPECT_TRUE(holds(closedTellsWhy));
+    EXPECT_TRUE(holds(closedTellsWhy<Ring>));
 }
 
 TEST(SpscRingModelTest, DropsReservationsWithoutATrace) {
@@ -235,7 +198,7 @@ TEST(SpscRingModelTest, DropsReservationsWithoutATrace) {
 
 TEST(SpscRingModelTest, SizesStayWithinBounds) {
     EXPECT_TRUE(holds(sizeSeenByOthers));
-    EXPECT_TRUE(holds(sizeTellsThatAHandlerIsDone));
+    EXPECT_TRUE(holds(sizeTellsThatAHandlerIsDone<Ring>));
 }
 
 // Not under sanitizers: they end the process for the faults that mutants are meant to have.
@@ -247,8 +210,8 @@ TEST(SpscRingModelTest, EveryOrderIsNeededButThree) {
     EXPECT_TRUE(survive({"isDrained: load acquire -> relaxed", "isDrained: load acquire -> relaxed",
                          "sizeApprox: load acquire -> relaxed"},
                         surveyOrders("spsc_ring.hpp", options({1, 1}),
-                                     {closedTellsWhy, sizeTellsThatAHandlerIsDone, popAll,
-                                      consumeAll, closeWhilePushing, observerOfTheEnd})));
+                                     {closedTellsWhy<Ring>, sizeTellsThatAHandlerIsDone<Ring>,
+                                      popAll, consumeAll, closeWhilePushing, observerOfTheEnd})));
 }
 #endif
 

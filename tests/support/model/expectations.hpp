@@ -17,6 +17,12 @@
 
 namespace sluice::model {
 
+inline Options options(Budget budget) {
+    Options result;
+    result.budget = budget;
+    return result;
+}
+
 /// EXPECT_TRUE(holds(scenario)): no schedule within the budget makes it fail, and the walk through
 /// them needs at most half of its cap.
 inline testing::AssertionResult holds(const std::function<void()>& scenario,

@@ -37,28 +37,6 @@ std::vector<int> popAll(AnyRing& ring) {
     return values;
 }
 
-// ---- producers
-
-TEST(MpmcRingTest, PushInProgressDelaysLaterMessagesOnly) {
-    Ring ring;
-    ASSERT_EQ(ring.tryEmplace(1), PushResult::ok);
-    EXPECT_EQ(ring.tryEmplace(2,
-                              [&] {
-                                  EXPECT_EQ(ring.tryEmplace(3), PushResult::ok);
-                                  EXPECT_EQ(popAll(ring), (std::vector<int>{1}));
-                                  EXPECT_FALSE(ring.tryPop());
-                                  EXPECT_EQ(ring.sizeApprox(), 2U);
-                              }),
-              PushResult::ok);
-    EXPECT_EQ(popAll(ring), (std::vector<int>{2, 3}));
-}
-
-TEST(MpmcRingTest, PushInProgressCountsForFull) {
-    MpmcRing<Building, 1> ring;
-    EXPECT_EQ(ring.tryEmplace(1, [&] { EXPECT_EQ(ring.tryEmplace(2), PushResult::full); }),
-              PushResult::ok);
-}
-
 // ---- consumers
 
 TEST(MpmcRingTest, HandlerThatConsumesGetsTheNextMessage) {
@@ -100,51 +78,12 @@ TEST(MpmcRingTest, SlowHandlerHoldsUpItsOwnSlotOnly) {
     }
 }
 
-TEST(MpmcRingTest, ConsumeEndsAlthoughItsHandlerKeepsPushing) {
-    Ring ring;
-    ASSERT_EQ(ring.tryEmplace(0), PushResult::ok);
-    const std::size_t count = ring.consume(
-        [&](Building& message) { EXPECT_EQ(ring.tryEmplace(message.value + 1), PushResult::ok); });
-    EXPECT_EQ(count, ring.capacity());
-    EXPECT_EQ(popAll(ring), (std::vector<int>{4}));
-}
-
-TEST(MpmcRingTest, SlotComesBackWhenItsHandlerReturns) {
-    MpmcRing<Tracked, 2> ring;
-    ASSERT_EQ(ring.tryEmplace(1), PushResult::ok);
-    ASSERT_EQ(ring.tryEmplace(2), PushResult::ok);
-    std::vector<int> alive;
-    std::vector<PushResult> results;
-    ring.consume(
-        [&](Tracked&) {
-            alive.push_back(Tracked::alive);
-            results.push_back(ring.tryEmplace(3));
-            results.push_back(ring.tryEmplace(4));
-        },
-        2);
-    EXPECT_EQ(alive, (std::vector<int>{2, 1}));
-    EXPECT_EQ(results, (std::vector<PushResult>{PushResult::full, PushResult::full, PushResult::ok,
-                                                PushResult::full}));
-}
-
 TEST(MpmcRingTest, ArrivalIsAMessageThatIsComplete) {
     Ring ring;
     EXPECT_FALSE(ring.hasArrival());
     EXPECT_EQ(ring.tryEmplace(1, [&] { EXPECT_FALSE(ring.hasArrival()); }), PushResult::ok);
     EXPECT_TRUE(ring.hasArrival());
     ring.consume([&](Building&) { EXPECT_FALSE(ring.hasArrival()) << "it is taken"; });
-}
-
-TEST(MpmcRingTest, DestructorDestroysWhatIsLeft) {
-    {
-        MpmcRing<Tracked, 4> ring;
-        for (int i = 0; i < 4; ++i) {
-            ASSERT_EQ(ring.tryEmplace(i), PushResult::ok);
-        }
-        EXPECT_EQ(ring.tryPop()->value, 0);
-        EXPECT_EQ(Tracked::alive, 3);
-    }
-    EXPECT_EQ(Tracked::alive, 0);
 }
 
 // ---- set-up and cost
@@ -222,15 +161,6 @@ TYPED_TEST(MpmcRingWrapTest, BehavesAsItsModel) {
 }
 
 // ---- shutdown
-
-TEST(MpmcRingTest, ClosedCountsMoreThanFull) {
-    MpmcRing<int, 1> ring;
-    ASSERT_EQ(ring.tryPush(1), PushResult::ok);
-    ring.close();
-    EXPECT_EQ(ring.tryPush(2), PushResult::closed);
-    EXPECT_EQ(ring.tryPop(), 1);
-    EXPECT_EQ(ring.tryPush(2), PushResult::closed);
-}
 
 TEST(MpmcRingTest, IsDrainedWhenTheLastHandlerHasReturned) {
     MpmcRing<int, 2> ring;

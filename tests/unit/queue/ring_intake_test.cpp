@@ -12,8 +12,7 @@
 #include <stdexcept>
 #include <vector>
 
-// What both rings of several producers have from RingIntake: ranges, and reservations of several
-// slots.
+// What both rings of several producers do alike: most of it is in RingIntake.
 
 namespace sluice {
 namespace {
@@ -40,6 +39,126 @@ std::vector<int> takeAll(Ring& ring) {
     ring.consume([&](int value) { values.push_back(value); });
     return values;
 }
+
+template <class Ring>
+std::vector<int> popAll(Ring& ring) {
+    std::vector<int> values;
+    ring.consume([&](auto& message) { values.push_back(message.value); });
+    return values;
+}
+
+// ---- single messages
+
+TYPED_TEST(RingIntakeTest, PushTakesItsPlaceWhenItBegins) {
+    typename TypeParam::template Ring<Building, 4> ring;
+    EXPECT_EQ(ring.tryEmplace(1, [&] { EXPECT_EQ(ring.tryEmplace(2), PushResult::ok); }),
+              PushResult::ok);
+    EXPECT_EQ(popAll(ring), (std::vector<int>{1, 2}));
+}
+
+TYPED_TEST(RingIntakeTest, PushInProgressDelaysLaterMessagesOnly) {
+    typename TypeParam::template Ring<Building, 4> ring;
+    ASSERT_EQ(ring.tryEmplace(1), PushResult::ok);
+    EXPECT_EQ(ring.tryEmplace(2,
+                              [&] {
+                                  EXPECT_EQ(ring.tryEmplace(3), PushResult::ok);
+                                  EXPECT_EQ(popAll(ring), (std::vector<int>{1}));
+                                  EXPECT_FALSE(ring.tryPop());
+                                  EXPECT_EQ(ring.sizeApprox(), 2U);
+                              }),
+              PushResult::ok);
+    EXPECT_EQ(popAll(ring), (std::vector<int>{2, 3}));
+}
+
+TYPED_TEST(RingIntakeTest, PushInProgressCountsForFull) {
+    typename TypeParam::template Ring<Building, 1> ring;
+    EXPECT_EQ(ring.tryEmplace(1, [&] { EXPECT_EQ(ring.tryEmplace(2), PushResult::full); }),
+              PushResult::ok);
+}
+
+TYPED_TEST(RingIntakeTest, ConsumeEndsAlthoughItsHandlerKeepsPushing) {
+    typename TypeParam::template Ring<Building, 4> ring;
+    ASSERT_EQ(ring.tryEmplace(0), PushResult::ok);
+    const std::size_t count = ring.consume(
+        [&](Building& message) { EXPECT_EQ(ring.tryEmplace(message.value + 1), PushResult::ok); });
+    EXPECT_EQ(count, ring.capacity());
+    EXPECT_EQ(popAll(ring), (std::vector<int>{4}));
+}
+
+TYPED_TEST(RingIntakeTest, SlotComesBackWhenItsHandlerReturns) {
+    typename TypeParam::template Ring<Tracked, 2> ring;
+    ASSERT_EQ(ring.tryEmplace(1), PushResult::ok);
+    ASSERT_EQ(ring.tryEmplace(2), PushResult::ok);
+    std::vector<int> alive;
+    std::vector<PushResult> results;
+    ring.consume(
+        [&](Tracked&) {
+            alive.push_back(Tracked::alive);
+            results.push_back(ring.tryEmplace(3));
+            results.push_back(ring.tryEmplace(4));
+        },
+        2);
+    EXPECT_EQ(alive, (std::vector<int>{2, 1}));
+    EXPECT_EQ(results, (std::vector<PushResult>{PushResult::full, PushResult::full, PushResult::ok,
+                                                PushResult::full}));
+}
+
+TYPED_TEST(RingIntakeTest, DestructorDestroysWhatIsLeft) {
+    {
+        typename TypeParam::template Ring<Tracked, 4> ring;
+        for (int i = 0; i < 4; ++i) {
+            ASSERT_EQ(ring.tryEmplace(i), PushResult::ok);
+        }
+        EXPECT_EQ(ring.tryPop()->value, 0);
+        EXPECT_EQ(Tracked::alive, 3);
+    }
+    EXPECT_EQ(Tracked::alive, 0);
+}
+
+TYPED_TEST(RingIntakeTest, ReservationIsPublishedByItsCommit) {
+    typename TypeParam::template Ring<Tracked, 4> ring;
+    {
+        auto first = ring.tryReserve();
+        ASSERT_TRUE(first);
+        EXPECT_EQ(first.number(), 0U);
+        first.emplace(1);
+        EXPECT_EQ(first->value, 1);
+        (*first).value = 5;
+        ASSERT_EQ(ring.tryEmplace(2), PushResult::ok);
+        EXPECT_FALSE(ring.tryPop()) << "later messages wait for it";
+        first.commit();
+        EXPECT_FALSE(first);
+    }
+    EXPECT_EQ(ring.tryPop()->value, 5);
+    EXPECT_EQ(ring.tryPop()->value, 2);
+    EXPECT_EQ(Tracked::alive, 0);
+}
+
+TYPED_TEST(RingIntakeTest, ClosedCountsMoreThanFull) {
+    typename TypeParam::template Ring<int, 1> ring;
+    ASSERT_EQ(ring.tryPush(1), PushResult::ok);
+    EXPECT_FALSE(ring.isClosed());
+    ring.close();
+    EXPECT_EQ(ring.tryPush(2), PushResult::closed);
+    EXPECT_EQ(ring.tryPop(), 1);
+    EXPECT_EQ(ring.tryPush(2), PushResult::closed);
+}
+
+TYPED_TEST(RingIntakeTest, PushUnderWayAtTheCloseIsDelivered) {
+    typename TypeParam::template Ring<Building, 4> ring;
+    EXPECT_EQ(ring.tryEmplace(1,
+                              [&] {
+                                  ring.close();
+                                  EXPECT_FALSE(ring.isDrained());
+                                  EXPECT_EQ(ring.tryEmplace(2), PushResult::closed);
+                              }),
+              PushResult::ok);
+    EXPECT_FALSE(ring.isDrained());
+    EXPECT_EQ(popAll(ring), (std::vector<int>{1}));
+    EXPECT_TRUE(ring.isDrained());
+}
+
+// ---- ranges
 
 TYPED_TEST(RingIntakeTest, RangeGoesInInItsOrder) {
     typename TypeParam::template Ring<int, 8> ring;

@@ -9,9 +9,10 @@ sluice_module(wait LEVEL 2 THREADS)
 sluice_module(queue LEVEL 3 THREADS)
 sluice_module(event LEVEL 4 THREADS)
 sluice_module(log LEVEL 4 THREADS PACKAGE spdlog TARGET spdlog::spdlog)
-sluice_separate_header(bus_prometheus bus/prometheus_collector.hpp
-    PACKAGE prometheus-cpp TARGET prometheus-cpp::core)
 sluice_module(bus LEVEL 5 THREADS)
+sluice_separate_header(inspect_prometheus inspect/prometheus_collector.hpp
+    PACKAGE prometheus-cpp TARGET prometheus-cpp::core)
+sluice_module(inspect LEVEL 7)
 
 # Headers that offer a module under the names of another library.
 sluice_forwarding(eventpp event)

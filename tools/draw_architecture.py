@@ -164,8 +164,12 @@ def draw(root):
     holds = read_table(page, "| module | holds |")
     ways = read_table(page, "| module | gate |")
     same_modules(holds, levels, "the table of the layers")
-    # A module below `queue` carries nothing.
-    carrying = [module for module in levels if levels[module] >= levels["queue"]]
+    # A module below `queue` carries nothing, and `inspect` only reads counts.
+    carrying = [
+        module
+        for module in levels
+        if levels[module] >= levels["queue"] and module != "inspect"
+    ]
     same_modules(ways, carrying, "the table of the path")
     return {
         PICTURES / "path.svg": draw_path(read_table(page, "| station |"), ways),

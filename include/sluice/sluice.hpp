@@ -6,6 +6,7 @@
 #include <sluice/bus.hpp>
 #include <sluice/event.hpp>
 #include <sluice/fixed.hpp>
+#include <sluice/inspect.hpp>
 #include <sluice/memory.hpp>
 #include <sluice/queue.hpp>
 #include <sluice/wait.hpp>

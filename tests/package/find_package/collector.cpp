@@ -1,5 +1,5 @@
 #include <sluice/bus/bus.hpp>
-#include <sluice/bus/prometheus_collector.hpp>
+#include <sluice/inspect/prometheus_collector.hpp>
 
 #include <cstddef>
 #include <string_view>

@@ -1,4 +1,4 @@
-#include <sluice/bus/bus_metrics.hpp>
+#include <sluice/inspect/bus_metrics.hpp>
 
 #include <gtest/gtest.h>
 

@@ -11,8 +11,8 @@
 ///
 /// Use it beside other metrics of prometheus-cpp. Use metrics_text.hpp, which tells the same
 /// families, in a program that has no need of that library otherwise. This header is the only one
-/// that needs it, hence not part of <sluice/bus.hpp>; with CMake, find_package(prometheus-cpp) and
-/// link sluice::bus_prometheus.
+/// that needs it, so <sluice/inspect.hpp> does not include it; with CMake,
+/// find_package(prometheus-cpp) and link sluice::inspect_prometheus.
 ///
 /// All buses of a program belong in one collector, as a family may be told only once. A counter is
 /// named with its `_total`, as in the text that Prometheus reads. Values are double, as everything
@@ -24,11 +24,11 @@
 /// It allocates when a bus is added, and in each scrape. Shutdown: a bus must outlive the collector
 /// or be removed.
 ///
-/// Tests: tests/unit/bus/prometheus_collector_test.cpp.
+/// Tests: tests/unit/inspect/prometheus_collector_test.cpp.
 
-#include <sluice/bus/bus_metrics.hpp>
 #include <sluice/bus/bus_statistics.hpp>
-#include <sluice/bus/detail/bus_families.hpp>
+#include <sluice/inspect/bus_metrics.hpp>
+#include <sluice/inspect/detail/bus_families.hpp>
 
 #include <prometheus/client_metric.h>
 #include <prometheus/collectable.h>

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <sluice/bus/bus_metrics.hpp>
 #include <sluice/bus/bus_statistics.hpp>
 #include <sluice/bus/priority.hpp>
+#include <sluice/inspect/bus_metrics.hpp>
 
 #include <array>
 #include <chrono>

@@ -21,10 +21,10 @@
 ///
 /// Origin of the format: OpenMetrics 1.0.
 ///
-/// Tests: tests/unit/bus/metrics_text_test.cpp.
+/// Tests: tests/unit/inspect/metrics_text_test.cpp.
 
-#include <sluice/bus/bus_metrics.hpp>
-#include <sluice/bus/detail/bus_families.hpp>
+#include <sluice/inspect/bus_metrics.hpp>
+#include <sluice/inspect/detail/bus_families.hpp>
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,8 @@
 #include "support/watchdog.hpp"
 #include "unit/bus/bus_doubles.hpp"
 
-#include <sluice/bus/prometheus_collector.hpp>
+#include <sluice/inspect/metrics_text.hpp>
+#include <sluice/inspect/prometheus_collector.hpp>
 
 #include <gtest/gtest.h>
 #include <prometheus/text_serializer.h>

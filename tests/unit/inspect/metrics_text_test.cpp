@@ -1,6 +1,6 @@
 #include "unit/bus/bus_doubles.hpp"
 
-#include <sluice/bus/metrics_text.hpp>
+#include <sluice/inspect/metrics_text.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,6 @@
+#pragma once
+
+// Everything public of the module inspect.
+
+#include <sluice/inspect/bus_metrics.hpp>
+#include <sluice/inspect/metrics_text.hpp>

@@ -1,5 +1,7 @@
 // The code of docs/guide/bus.md.
 #include <sluice/bus.hpp>
+#include <sluice/inspect.hpp>
+#include <sluice/queue/latest.hpp>
 #include <sluice/wait/event_fd_wait.hpp>
 
 #include <algorithm>
@@ -165,6 +167,29 @@ bool traits() {
     return low.published == 1000 && low.dropped == 936 && low.queued() == 64;
 }
 
+bool onlyTheNewest() {
+    struct Position {
+        double x, y;
+    };
+    struct Moved {};
+    static sluice::Bus<sluice::Messages<Moved>, Telemetry> sky;
+
+    sluice::Latest<Position, 1> position;  // one thread writes
+    double x = 0;
+    const auto moves = sky.subscribe<Moved>([&](const Moved&) {
+        if (position.hasNew()) {  // not if an earlier Moved has shown it
+            x = position.update()->x;
+        }
+    });
+    for (int i = 1; i <= 1000; ++i) {
+        (void)position.set(Position{i * 1.0, 0});
+        (void)sky.publish(Moved{}, sluice::Priority::low);
+    }
+
+    sky.process();
+    return x == 1000;
+}
+
 bool timeStamps() {
     static sluice::Bus<Machine, Telemetry> stamped;
     std::chrono::nanoseconds age(-1);
@@ -269,10 +294,10 @@ bool metrics() {
 }  // namespace
 
 int main() {
-    const bool all[] = {firstMessages(), publishing(),     results(),         pressure(),
-                        visitor(),       component(),      staticComponent(), traits(),
-                        timeStamps(),    consumerThread(), eventLoop(),       partitions(),
-                        groups(),        metrics()};
+    const bool all[] = {firstMessages(), publishing(), results(),         pressure(),
+                        visitor(),       component(),  staticComponent(), traits(),
+                        onlyTheNewest(), timeStamps(), consumerThread(),  eventLoop(),
+                        partitions(),    groups(),     metrics()};
     for (const bool good : all) {
         if (!good) {
             return 1;

@@ -4,13 +4,11 @@
 
 #include <sluice/bus/broadcast_bus.hpp>
 #include <sluice/bus/bus.hpp>
-#include <sluice/bus/bus_metrics.hpp>
 #include <sluice/bus/bus_statistics.hpp>
 #include <sluice/bus/bus_traits.hpp>
 #include <sluice/bus/component.hpp>
 #include <sluice/bus/message_header.hpp>
 #include <sluice/bus/messages.hpp>
-#include <sluice/bus/metrics_text.hpp>
 #include <sluice/bus/partitioned_bus.hpp>
 #include <sluice/bus/priority.hpp>
 #include <sluice/bus/publish_result.hpp>

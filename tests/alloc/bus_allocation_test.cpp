@@ -6,8 +6,8 @@
 #include <sluice/base/single_core_platform.hpp>
 #include <sluice/bus/bus.hpp>
 #include <sluice/bus/component.hpp>
-#include <sluice/bus/metrics_text.hpp>
 #include <sluice/bus/static_component.hpp>
+#include <sluice/inspect/metrics_text.hpp>
 #include <sluice/wait/busy_spin.hpp>
 
 #include <gtest/gtest.h>
@@ -202,12 +202,25 @@ TEST(BusSetUpAllocationTest, OnlyTheAccountsAllocate) {
     EXPECT_EQ(noStatistics.publish(Sample{}), PublishResult::ok);
     EXPECT_EQ(count.allocations(), 0U);
     Bus<Types, SmallTraits<FullBusTraits>> full;
-    EXPECT_EQ(count.allocations(), 1U) << "the board";
+    EXPECT_EQ(count.allocations(), 1U) << "the registry";
     EXPECT_EQ(full.publish(Sample{}), PublishResult::ok);
     const std::size_t first = count.allocations();
     EXPECT_GT(first, 1U) << "the counters of this thread";
     EXPECT_EQ(full.publish(Sample{}), PublishResult::ok);
     EXPECT_EQ(count.allocations(), first);
+}
+
+TEST(BusSetUpAllocationTest, AttachedThreadAllocatesNothing) {
+    Bus<Types, SmallTraits<FullBusTraits>> bus;
+    std::thread([&] {
+        ASSERT_TRUE(bus.attachThread());
+        const AllocationCount count;
+        EXPECT_EQ(bus.publish(Sample{}), PublishResult::ok);
+        bus.close();
+        EXPECT_EQ(bus.publish(Sample{}), PublishResult::closed);
+        EXPECT_EQ(count.allocations(), 0U);
+    }).join();
+    EXPECT_EQ(bus.statistics().total().attempted(), 2U);
 }
 
 struct SingleCoreTraits : SmallTraits<FullBusTraits> {

@@ -1,4 +1,4 @@
-#include "support/model/expectations.hpp"
+#include "model/queue_scenarios.hpp"
 #include "support/sanitizers.hpp"
 
 #include <sluice/bus/bus_traits.hpp>
@@ -87,7 +87,7 @@ struct InOrder {
 /// The first message to be served must be this one.
 void serveFirst(Store& store, int number) {
     int first = -1;
-    const auto note = [&](Content& content) { first = content.number.get(); };
+    const auto note = [&](Content& content, auto) { first = content.number.get(); };
     check(store.serve(note, 1, [] {}) == 1, "it is there");
     check(first == number, "and comes first");
 }
@@ -121,7 +121,7 @@ void highWaitsForOneHandler() {
         },
         [&] {
             bool isHighServed = false;
-            const auto handle = [&](Content& content) {
+            const auto handle = [&](Content& content, auto) {
                 const int number = content.number.get();
                 if (number == 0) {
                     await(isPublished);
@@ -156,7 +156,7 @@ void closeTheStoreWhilePublishing() {
         },
         [&] {
             while (!store.isDrained()) {
-                const auto handle = [&](Content&) { handled.set(++served); };
+                const auto handle = [&](Content&, auto) { handled.set(++served); };
                 if (store.serve(handle, 2, [] {}) == 0) {
                     ModelPlatform::pause();
                 }
@@ -262,22 +262,6 @@ void closeWhilePublishing() {
     check(accepted == served, "what was accepted was served");
 }
 
-/// A thread that sees the ring closed sees what was done before.
-void closedTellsWhy() {
-    Dropping<1> ring;
-    Plain<int> reason;
-    parallel(
-        [&] {
-            reason.set(1);
-            ring.close();
-        },
-        [&] {
-            if (ring.isClosed()) {
-                check(reason.get() == 1, "written before close()");
-            }
-        });
-}
-
 /// A thread that is told of the end by another thread's look sees all that happened.
 void endIsPassedOn() {
     Dropping<1> ring;
@@ -290,12 +274,6 @@ void endIsPassedOn() {
         }
     };
     parallel(look, look, [&] { serve(ring, 1, [&](int) { handled.set(1); }); });
-}
-
-Options options(Budget budget) {
-    Options result;
-    result.budget = budget;
-    return result;
 }
 
 TEST(BusModelTest, HighIsServedFirst) {
@@ -320,14 +298,14 @@ TEST(BusModelTest, DropsOrServesEachOnce) {
 
 TEST(BusModelTest, DroppingRingEnds) {
     EXPECT_TRUE(holds(closeWhilePublishing));
-    EXPECT_TRUE(holds(closedTellsWhy));
+    EXPECT_TRUE(holds(closedTellsWhy<Dropping<1>>));
     EXPECT_TRUE(holds(endIsPassedOn));
 }
 
 // Not under sanitizers: they end the process for the faults that mutants are meant to have.
 #if !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN
 TEST(BusModelTest, EveryOrderOfTheDroppingRingIsNeeded) {
-    const Scenarios all{closedTellsWhy,
+    const Scenarios all{closedTellsWhy<Dropping<1>>,
                         sizeTellsThatAHandlerIsDone,
                         roomCarriesWhatTheConsumerWrote,
                         slotsAreReused,

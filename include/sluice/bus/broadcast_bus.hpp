@@ -1,8 +1,7 @@
 #pragma once
 
 #include <sluice/bus/bus.hpp>
-#include <sluice/bus/detail/drain_all.hpp>
-#include <sluice/bus/detail/observed_buses.hpp>
+#include <sluice/bus/detail/several_buses.hpp>
 #include <sluice/bus/message_header.hpp>
 #include <sluice/bus/priority.hpp>
 #include <sluice/bus/publish_result.hpp>

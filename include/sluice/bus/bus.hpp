@@ -39,8 +39,9 @@
 /// message. A thread that sees the message removed also sees what its handlers wrote.
 ///
 /// Capacity: slots for all rooms, in the object itself: give it static storage or a place on the
-/// heap. The constructor allocates the accounts' board, the first publication of each thread its
-/// counters; without statistics, and on SingleCorePlatform, nothing is ever allocated. Exceptions:
+/// heap. The constructor allocates the registry of the accounts. attachThread(), or else the first
+/// publication of a thread, allocates the counters of that thread. Without statistics, and on
+/// SingleCorePlatform, nothing is ever allocated. Exceptions:
 /// when the constructor of a message throws, the exception passes to the publisher, and nothing was
 /// published except what came before it in its range. A handler that throws is counted and told to
 /// the observer, the others still run. An exception of a visitor passes through, its message counts
@@ -58,7 +59,6 @@
 #include <sluice/bus/bus_traits.hpp>
 #include <sluice/bus/detail/bus_core.hpp>
 #include <sluice/bus/detail/ending.hpp>
-#include <sluice/bus/detail/guarded_call.hpp>
 #include <sluice/bus/detail/handler_table.hpp>
 #include <sluice/bus/detail/published.hpp>
 #include <sluice/bus/detail/publishing.hpp>
@@ -120,6 +120,10 @@ public:
     // ---- Publishers: publish, tryPublish, publishFor, emplace, emplaceWith, publishAll, see
     // Publishing
 
+    /// Allocates what the publications of the calling thread are counted with. Afterwards they
+    /// allocate nothing; otherwise the first one does. False when there is no memory.
+    bool attachThread() noexcept { return core_.attachThread(); }
+
     // ---- Subscribers
 
     /// Has handler(const T&) or handler(const T&, const Header&) called for each T that is served
@@ -166,15 +170,14 @@ public:
     /// more than capacity(). Messages published during the call may be handled now or by the next
     /// call.
     std::size_t process(std::size_t max = unlimited) {
-        return core_.harvest(max, [this](Envelope& envelope) { dispatch(envelope); });
+        return core_.harvest(max, [this](auto& delivery) { this->dispatch(delivery); });
     }
 
     /// The same with a visitor instead of the handlers: visitor(T&, const Header&) or visitor(T&)
     /// for every T of the list, which may move the message out. See overload() and partial().
     template <class Visitor>
     std::size_t processWith(Visitor&& visitor, std::size_t max = unlimited) {
-        return core_.harvest(max,
-                             [this, &visitor](Envelope& envelope) { show(envelope, visitor); });
+        return core_.harvest(max, [&visitor](auto& delivery) { show(delivery, visitor); });
     }
 
     /// Processes, and waits when there is nothing to do, until the bus is closed and drained.
@@ -197,7 +200,7 @@ public:
 
     /// Throws away, and counts as discarded, what is in the bus. Returns how much.
     std::size_t discard() {
-        return core_.harvest(unlimited, [this](Envelope& envelope) { core_.endDiscard(envelope); });
+        return core_.harvest(unlimited, [](auto& delivery) { delivery.isDiscarded = true; });
     }
 
     // ---- Anybody
@@ -276,39 +279,31 @@ private:
     static detail::Ending remove(void* self, std::uint32_t place, std::uint64_t life,
                                  detail::Ender ender) noexcept {
         Bus& bus = *static_cast<Bus*>(self);
-        const typename HandlersOf<T>::Id id{place, static_cast<detail::CountWord>(life)};
+        const typename HandlersOf<T>::Id id{place, static_cast<CounterWord>(life)};
         return bus.handlersOf<T>().remove(id, ender, bus.core_.consumer());
     }
 
-    /// A message while it is handled.
-    struct Delivery {
-        Core& core;
-        Envelope& envelope;
-        std::uint64_t failures = 0;
-
-        ~Delivery() { core.endDelivery(envelope, failures); }
-    };
-
-    void dispatch(Envelope& envelope) {
-        Delivery delivery{core_, envelope};
+    template <class Delivery>
+    [[gnu::always_inline]] void dispatch(Delivery& delivery) noexcept {
+        Envelope& envelope = delivery.envelope;
         envelope.visit([&](auto& message) {
             using T = std::decay_t<decltype(message)>;
-            handlersOf<T>().forEach(core_.consumer(), [&](auto& callable) {
-                detail::guardedCall([&] { callable(std::as_const(message), envelope.header()); },
-                                    [&](const auto& exception) {
-                                        ++delivery.failures;
-                                        tellFailure(envelope.typeIndex(), exception);
-                                    });
-            });
+            const auto failed = [&](const auto& exception) {
+                delivery.countFailure();
+                this->tellFailure(List::template indexOf<T>, exception);
+            };
+            handlersOf<T>().callAll(core_.consumer(), failed, std::as_const(message),
+                                    envelope.header());
         });
     }
 
-    template <class Visitor>
-    void show(Envelope& envelope, Visitor& visitor) {
-        Delivery delivery{core_, envelope, 1};
+    template <class Delivery, class Visitor>
+    [[gnu::always_inline]] static void show(Delivery& delivery, Visitor& visitor) {
+        Envelope& envelope = delivery.envelope;
+        delivery.isFailed = true;  // if it throws
         envelope.visit(
             [&](auto& message) { detail::callVisitor(visitor, message, envelope.header()); });
-        delivery.failures = 0;
+        delivery.isFailed = false;
     }
 
     template <class Exception>

@@ -188,5 +188,30 @@ TEST(BusDeathTest, HandlerThatConsumesFromItsOwnBusIsNoticed) {
 }
 #endif
 
+#if defined(NDEBUG)
+struct OneProducer : DeepTraits<8, BareBusTraits> {
+    static constexpr Producers producers = Producers::one;
+};
+struct Chained {
+    template <class Act>
+    Chained(int number, Act&& act) : value(number) {
+        act();
+    }
+    int value;
+};
+
+// A debug build ends the program there.
+TEST(OneProducerTest, ConstructorThatPublishesIsRefused) {
+    Bus<Messages<Chained>, OneProducer> bus;
+    const auto nothing = [] {};
+    const auto again = [&] { EXPECT_EQ(bus.emplace<Chained>(2, nothing), PublishResult::full); };
+    EXPECT_EQ(bus.emplace<Chained>(1, again), PublishResult::ok);
+    EXPECT_EQ(bus.emplace<Chained>(3, nothing), PublishResult::ok);
+    std::vector<int> seen;
+    bus.processWith([&](Chained& message) { seen.push_back(message.value); });
+    EXPECT_EQ(seen, (std::vector<int>{1, 3}));
+}
+#endif
+
 }  // namespace
 }  // namespace sluice

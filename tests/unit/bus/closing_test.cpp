@@ -1,11 +1,14 @@
 #include "support/crew.hpp"
+#include "support/observed_wait.hpp"
 #include "unit/bus/bus_doubles.hpp"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace sluice {
@@ -143,6 +146,55 @@ TYPED_TEST(BusClosingTest, WaitEndsWithAMessage) {
     crew.start();
     EXPECT_TRUE(bus.waitFor(hours(1)));
     EXPECT_EQ(takeSamples(bus), (std::vector<int>{7}));
+}
+
+/// Does something when it is destroyed.
+struct Last {
+    explicit Last(const std::function<void()>* a) noexcept : act(a) {}
+    Last(Last&& other) noexcept : act(std::exchange(other.act, nullptr)) {}
+    ~Last() {
+        if (act != nullptr) {
+            (*act)();
+        }
+    }
+    const std::function<void()>* act;
+};
+/// Sleeps at once, so that a waiter who is not told does not notice.
+struct Sleep : Park {
+    Sleep() : Park(Options{0, 0}) {}
+};
+struct RoomForOne
+    : OverflowTraits<BusOverflow::reject, BusOverflow::dropOldest, BusOverflow::reject> {
+    using Wait = ObservedWait<Sleep>;
+    static constexpr std::array<std::size_t, priorityCount> rooms{1, 1, 1};
+};
+using BusForOne = Bus<Messages<Last>, RoomForOne>;
+
+/// A publisher drops the last message of a bus that is closed while it does so. `waitForTheEnd`
+/// must return then.
+void expectToldOfTheDrop(const std::function<void(BusForOne&)>& waitForTheEnd) {
+    BusForOne bus;
+    Crew crew;
+    crew.add([&] { waitForTheEnd(bus); });
+    const std::function<void()> closeAndAwaitAWaiter = [&] {
+        bus.close();
+        const std::uint64_t refusals = RoomForOne::Wait::refusals();
+        crew.start();
+        awaitThat([&] { return RoomForOne::Wait::refusals() != refusals; });
+    };
+    ASSERT_EQ(bus.publish(Last(&closeAndAwaitAWaiter)), PublishResult::ok);
+    EXPECT_EQ(bus.publish(Last(nullptr)), PublishResult::closed);
+    crew.join();
+    EXPECT_TRUE(bus.isDrained());
+}
+
+TEST(BusDropAtTheEndTest, DrainHearsOfADroppedMessage) {
+    expectToldOfTheDrop(
+        [](BusForOne& bus) { EXPECT_TRUE(bus.drain(steady_clock::now() + hours(1))); });
+}
+
+TEST(BusDropAtTheEndTest, RunHearsOfADroppedMessage) {
+    expectToldOfTheDrop([](BusForOne& bus) { bus.run(); });
 }
 
 }  // namespace

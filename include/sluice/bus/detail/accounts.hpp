@@ -1,12 +1,13 @@
 #pragma once
 
 #include <sluice/base/cache_line.hpp>
+#include <sluice/base/per_thread_counters.hpp>
+#include <sluice/base/single_writer_counter.hpp>
+#include <sluice/base/single_writer_number.hpp>
 #include <sluice/base/store_max.hpp>
 #include <sluice/bus/bus_statistics.hpp>
-#include <sluice/bus/detail/own_number.hpp>
 #include <sluice/bus/detail/published.hpp>
 #include <sluice/bus/detail/rooms.hpp>
-#include <sluice/bus/detail/tally_board.hpp>
 #include <sluice/bus/publish_result.hpp>
 
 #include <array>
@@ -24,12 +25,14 @@ inline constexpr std::size_t outcomeCount = 5;
 /// no counter has two writers.
 template <class Platform, std::size_t TypeCount>
 class Accounts {
-    using Count = OwnCount<Platform>;
+    using Count = SingleWriterCounter<Platform>;
 
 public:
     using Statistics = BusStatistics<TypeCount>;
 
     // ---- Publishers
+
+    bool attachThread() noexcept { return tally_.attach(); }
 
     void count(std::size_t type, Priority priority, Outcome outcome, std::uint64_t n) noexcept {
         tally_.add(counter(type, priority, outcome), n);
@@ -53,12 +56,11 @@ public:
 
     // ---- The consumer
 
-    void delivered(std::size_t type, Priority priority, std::uint64_t failures) noexcept {
-        Own& own = own_[type][indexOf(priority)];
-        own.delivered.add(1);
-        if (failures != 0) {
-            own.failed.add(failures);
-        }
+    void delivered(std::size_t type, Priority priority) noexcept {
+        own_[type][indexOf(priority)].delivered.add(1);
+    }
+    void failed(std::size_t type, Priority priority) noexcept {
+        own_[type][indexOf(priority)].failed.add(1);
     }
     void discarded(std::size_t type, Priority priority) noexcept {
         own_[type][indexOf(priority)].discarded.add(1);
@@ -77,11 +79,20 @@ public:
 
     [[nodiscard]] Statistics get() const {
         Statistics statistics;
-        for (std::size_t type = 0; type < TypeCount; ++type) {
-            for (const Priority priority : {Priority::low, Priority::medium, Priority::high}) {
-                statistics.counts[type][indexOf(priority)] = countsOf(type, priority);
-            }
-        }
+        // The accounts read what leaves the bus before what enters it. So no message seems to have
+        // left that never came.
+        forEachCounts(statistics,
+                      [&](MessageCounts& counts, std::size_t type, std::size_t priority) {
+                          const Own& own = own_[type][priority];
+                          counts.delivered = own.delivered.get();
+                          counts.failed = own.failed.get();
+                          counts.discarded = own.discarded.get();
+                      });
+        addUp<Outcome::dropped>(statistics, &MessageCounts::dropped);
+        addUp<Outcome::published>(statistics, &MessageCounts::published);
+        addUp<Outcome::full>(statistics, &MessageCounts::full);
+        addUp<Outcome::refused>(statistics, &MessageCounts::refused);
+        addUp<Outcome::closed>(statistics, &MessageCounts::closed);
         for (std::size_t i = 0; i < priorityCount; ++i) {
             statistics.times[i] = {times_[i].count.get(),
                                    std::chrono::nanoseconds(times_[i].sum.get()),
@@ -99,8 +110,9 @@ private:
     };
     struct Times {
         Count count;
-        OwnNumber<Platform> sum;  // in nanoseconds, of which there are 4 billion in 4 seconds
-        OwnNumber<Platform> max;
+        SingleWriterNumber<Platform>
+            sum;  // in nanoseconds, of which there are 4 billion in 4 seconds
+        SingleWriterNumber<Platform> max;
     };
 
     [[gnu::noinline]] void add(std::size_t counter, std::uint64_t n, std::size_t used) noexcept {
@@ -124,24 +136,29 @@ private:
                                                   : Outcome::closed;
     }
 
-    MessageCounts countsOf(std::size_t type, Priority priority) const noexcept {
-        const Own& own = own_[type][indexOf(priority)];
-        MessageCounts counts;
-        // What leaves the bus is read before what enters it: so no message seems to have left that
-        // never came.
-        counts.delivered = own.delivered.get();
-        counts.failed = own.failed.get();
-        counts.discarded = own.discarded.get();
-        counts.dropped = tally_.sum(counter(type, priority, Outcome::dropped));
-        counts.published = tally_.sum(counter(type, priority, Outcome::published));
-        counts.full = tally_.sum(counter(type, priority, Outcome::full));
-        counts.refused = tally_.sum(counter(type, priority, Outcome::refused));
-        counts.closed = tally_.sum(counter(type, priority, Outcome::closed));
-        return counts;
+    template <class F>
+    static void forEachCounts(Statistics& statistics, F&& f) {
+        for (std::size_t type = 0; type < TypeCount; ++type) {
+            for (std::size_t priority = 0; priority < priorityCount; ++priority) {
+                f(statistics.counts[type][priority], type, priority);
+            }
+        }
+    }
+
+    /// Adds the counts of all publishers, one publisher after the other: each has them in a row.
+    template <Outcome What>
+    void addUp(Statistics& statistics, std::uint64_t MessageCounts::*sum) const {
+        tally_.forEach([&](const auto& counters) {
+            forEachCounts(statistics,
+                          [&](MessageCounts& counts, std::size_t type, std::size_t priority) {
+                              const auto which = static_cast<Priority>(priority);
+                              counts.*sum += counters[counter(type, which, What)].get();
+                          });
+        });
     }
 
     // Read by all, written once.
-    PublisherTally<Platform, TypeCount * priorityCount * outcomeCount> tally_;
+    CountersOf<Platform, TypeCount * priorityCount * outcomeCount> tally_;
 
     // Seldom written, by publishers.
     typename Platform::template Atomic<std::size_t> highWater_{0};
@@ -154,10 +171,12 @@ private:
 /// Without statistics there are no books.
 class NoAccounts {
 public:
+    static bool attachThread() noexcept { return true; }
     void count(std::size_t, Priority, Outcome, std::uint64_t) noexcept {}
     void rejected(std::size_t, Priority, const Published&, std::uint64_t, std::size_t) noexcept {}
     void sawUsed(std::size_t) noexcept {}
-    void delivered(std::size_t, Priority, std::uint64_t) noexcept {}
+    void delivered(std::size_t, Priority) noexcept {}
+    void failed(std::size_t, Priority) noexcept {}
     void discarded(std::size_t, Priority) noexcept {}
     void waited(Priority, std::uint64_t, std::chrono::nanoseconds,
                 std::chrono::nanoseconds) noexcept {}

@@ -8,12 +8,10 @@
 #include <sluice/bus/detail/publishing.hpp>
 #include <sluice/bus/detail/rooms.hpp>
 #include <sluice/bus/message_header.hpp>
-#include <sluice/wait/deadline.hpp>
 
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
-#include <cstdint>
 #include <type_traits>
 #include <utility>
 
@@ -45,12 +43,14 @@ public:
     BusCore& operator=(const BusCore&) = delete;
 
     ~BusCore() {
-        const auto drop = [](Envelope& envelope) noexcept { envelope.destroy(); };
+        const auto drop = [](Envelope& envelope, auto) noexcept { envelope.destroy(); };
         while (store_.serve(drop, slots, [] {}) != 0) {
         }
     }
 
     // ---- Publishers
+
+    bool attachThread() noexcept { return accounts_.attachThread(); }
 
     /// Publishes at least one message of this type, which build(envelope) makes, or none.
     /// Afterwards the accounts know of those that were accepted or, if none was, of all that were
@@ -82,7 +82,7 @@ public:
 
     // ---- The consumer
 
-    /// Hands messages, at most `max` and at most as many as there are slots, to handle(envelope).
+    /// Hands messages, at most `max` and at most as many as there are slots, to handle(delivery).
     /// Returns how many.
     template <class Handle>
     std::size_t harvest(std::size_t max, Handle&& handle) {
@@ -92,42 +92,25 @@ public:
             return 0;
         }
         Consuming consuming(*this);
-        const auto handleOne = [&](Envelope & envelope) __attribute__((always_inline)) {
-            const typename Consuming::Message message{consuming};
-            handle(envelope);
+        const auto handleOne = [&](Envelope & envelope, auto priority)
+            __attribute__((always_inline)) {
+            Delivery<priority()> delivery{consuming, envelope};
+            handle(delivery);
         };
-        return store_.serve(
-            handleOne,
-            std::min(max, slots), [&]() __attribute__((always_inline)) { consuming.released(); });
-    }
-
-    /// A message has been handled, with so many failures.
-    [[gnu::always_inline]] void endDelivery(Envelope& envelope, std::uint64_t failures) noexcept {
-        accounts_.delivered(envelope.typeIndex(), priorityOf(envelope), failures);
-        if constexpr (Traits::timeStamp != TimeStamp::none) {
-            time_.handled(envelope.timeStamp, priorityOf(envelope), accounts_);
-        }
-        envelope.destroy();
-    }
-
-    /// A message is thrown away.
-    void endDiscard(Envelope& envelope) noexcept {
-        accounts_.discarded(envelope.typeIndex(), priorityOf(envelope));
-        envelope.destroy();
+        const auto released = [&]() __attribute__((always_inline)) {
+            if constexpr (canBlock<Traits>()) {
+                room_.notifyAll();
+            }
+        };
+        return store_.serve(handleOne, std::min(max, slots), released);
     }
 
     bool waitUntil(typename Clock::time_point deadline) {
-        time_.suspend();
-        bool hasMessage = false;
-        const auto isOver = [&] {
-            hasMessage = store_.hasArrival();
-            return hasMessage || store_.isDrained();
-        };
-        (void)arrived_.waitUntil(isOver, deadline);
-        tellIfClosing();
-        // Not asked again: a publisher may have dropped the message, and no would mean that the
-        // strategy has waited in vain, after which an event loop goes to sleep.
-        return hasMessage;
+        if (consumer_.isHere()) {  // a handler, in the consumer's role
+            return waitAsConsumer(deadline);
+        }
+        const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
+        return waitAsConsumer(deadline);
     }
 
     // ---- Anybody
@@ -165,14 +148,6 @@ private:
     /// After so many messages a harvest looks at the clock and at the pressure.
     static constexpr std::size_t chunk = 64;
 
-    static Priority priorityOf([[maybe_unused]] const Envelope& envelope) noexcept {
-        if constexpr (Traits::priorities) {
-            return envelope.priority;
-        } else {
-            return Priority::medium;
-        }
-    }
-
     // ---- Publishing
 
     /// Wakes the consumer after everything that a publisher did, also when a constructor threw: the
@@ -184,7 +159,6 @@ private:
         [[gnu::always_inline]] ~Announcement() {
             if (isDue) {
                 bus.arrived_.notifyAll();
-                bus.tellIfClosing();  // it may have dropped the last message
             }
         }
     };
@@ -203,19 +177,25 @@ private:
     [[gnu::always_inline]] Published publishTo(Ring& ring, std::size_t type, Priority priority,
                                                const PublishOptions& options, Count count,
                                                const Build& build) {
+        if constexpr (Traits::producers == Producers::one) {
+            SLUICE_ASSERT(!isBuilding_,
+                          "with one producer the constructor of a message must not publish");
+            if (isBuilding_) {
+                return {refusal(priority), 0};
+            }
+        }
         Announcement announcement{*this};
         auto claim = reserve(ring, count);
         if (__builtin_expect(!claim, 0)) {
-            return {claim.result() == PushResult::closed                ? PublishResult::closed
-                    : priority == Priority::high || !Traits::priorities ? PublishResult::full
-                                                                        : PublishResult::refused,
+            return {claim.result() == PushResult::closed ? PublishResult::closed
+                                                         : refusal(priority),
                     0};
         }
         announcement.isDue = true;
         std::size_t done = 0;
         do {
             Envelope& envelope = claim.emplace();
-            build(envelope);
+            buildAlone(build, envelope);
             describe(envelope, options);
             if constexpr (Traits::ids) {
                 envelope.id = claim.number();
@@ -224,24 +204,40 @@ private:
             claim.commit();
             ++done;
         } while (!std::is_same_v<Count, One> && claim);
-        if constexpr (observesPressure<Observer>) {
-            if (gauge_.isAbove(pressureOf<Traits>(priority)) && isFull(ring, priority)) {
-                tellPressure();
-            }
+        if (gauge_.isAbove(pressureOf<Traits>(priority)) &&
+            ring.sizeAtOnce() >= roomOf<Traits>(priority)) {
+            gauge_.tell(store_, observer_);
         }
         return {PublishResult::ok, done};
     }
 
-    template <class Ring>
-    static bool isFull(const Ring& ring, Priority priority) noexcept {
-        return ring.sizeAtOnce() >= roomOf<Traits>(priority);
+    static constexpr PublishResult refusal(Priority priority) noexcept {
+        return priority == Priority::high || !Traits::priorities ? PublishResult::full
+                                                                 : PublishResult::refused;
     }
 
-    /// Wakes who waits for the end, after everything that may have brought it about.
+    /// With one producer, notes that a message is being built: a nested publication would get the
+    /// same slot.
+    template <class Build>
+    [[gnu::always_inline]] void buildAlone(const Build& build, Envelope& envelope) {
+        if constexpr (Traits::producers == Producers::one) {
+            struct Building {
+                bool& is;
+                ~Building() { is = false; }
+            } building{isBuilding_ = true};
+            build(envelope);
+        } else {
+            build(envelope);
+        }
+    }
+
+    /// Wakes who waits for the end, the consumer too, after everything that may have brought it
+    /// about.
     void tellIfClosing() noexcept {
         Platform::Fence::light();  // E1 drained
         // Relaxed: the fence orders it.
         if (isClosing_.load(std::memory_order_relaxed)) {
+            arrived_.notifyAll();
             room_.notifyAll();
         }
     }
@@ -280,13 +276,10 @@ private:
     [[gnu::noinline]] void makeRoom(Ring& ring, Priority priority, Published& published,
                                     [[maybe_unused]] const Waiting& waiting,
                                     const Attempt& attempt) {
-        if (!isRefused(published)) {
-            return;
-        }
         if constexpr (canDropOldest<Ring>) {
             dropOldest(ring, priority, published, attempt);
-        } else {
-            awaitRoom(published, limitOf(waiting, priority), attempt);
+        } else if (isRefused(published)) {
+            awaitRoom(published, waitLimit<Traits, Clock>(waiting, priority), attempt);
         }
         if (published.result == PublishResult::ok) {
             accounts_.sawUsed(roomOf<Traits>(priority));
@@ -302,19 +295,8 @@ private:
         while (isRefused(published) && ring.dropOldest(drop)) {
             published = attempt();
         }
-    }
-
-    /// Until when a publisher waits for room. One that has passed: it does not wait.
-    static typename Clock::time_point limitOf(WaitAsTraitsSay, Priority priority) {
-        const BusOverflow policy = Traits::overflow[indexOf(priority)];
-        return policy == BusOverflow::block      ? Clock::time_point::max()
-               : policy == BusOverflow::blockFor ? deadlineAfter<Clock>(Traits::blockLimit)
-                                                 : Clock::time_point::min();
-    }
-    template <class Duration>
-    static typename Clock::time_point limitOf(const WaitAtMost<Duration>& waiting, Priority) {
-        return waiting.limit > Duration::zero() ? deadlineAfter<Clock>(waiting.limit)
-                                                : Clock::time_point::min();
+        // It may have dropped the last message, or given back the slot of one that came too late.
+        tellIfClosing();
     }
 
     template <class Attempt>
@@ -332,21 +314,21 @@ private:
             deadline);
     }
 
-    // ---- Pressure
-
-    void tellPressure() noexcept {
-        if constexpr (observesPressure<Observer>) {
-            // Again if it has changed meanwhile, or the last word could be an old one.
-            for (Pressure told = store_.pressure();; told = store_.pressure()) {
-                gauge_.tell(told, observer_);
-                if (told == store_.pressure()) {
-                    break;
-                }
-            }
-        }
-    }
-
     // ---- Consuming
+
+    bool waitAsConsumer(typename Clock::time_point deadline) {
+        time_.suspend();
+        bool hasMessage = false;
+        const auto isOver = [&] {
+            hasMessage = store_.hasArrival();
+            return hasMessage || store_.isDrained();
+        };
+        (void)arrived_.waitUntil(isOver, deadline);
+        tellIfClosing();
+        // Not asked again: a publisher may have dropped the message. False would mean that the
+        // strategy has waited in vain, after which an event loop goes to sleep.
+        return hasMessage;
+    }
 
     /// A thread in the role of the consumer.
     struct Consuming {
@@ -354,69 +336,88 @@ private:
             bus.consumer_.begin();
         }
         ~Consuming() {
-            bus.endHarvest(served, hasChunk);
+            bus.endHarvest(*this);
             bus.consumer_.end();
         }
         Consuming(const Consuming&) = delete;
         Consuming& operator=(const Consuming&) = delete;
 
-        /// A message while it is handled.
-        struct Message {
-            Consuming& consuming;
-            [[gnu::always_inline]] ~Message() {
-                if constexpr (Traits::statistics) {
-                    // Before the first slot comes back, and so late that no message waits for it.
-                    if (__builtin_expect(consuming.served == 0, 0)) {
-                        consuming.bus.noteHighest();
-                    }
-                }
-                if constexpr (Traits::statistics || hasChunks) {
-                    ++consuming.served;
-                }
-            }
-        };
-
-        /// The slot of a message has come back.
-        [[gnu::always_inline]] void released() {
-            if constexpr (canBlock<Traits>()) {
-                bus.room_.notifyAll();
-            }
-            if constexpr (Traits::statistics || hasChunks) {
-                if (__builtin_expect(served == chunk, 0)) {
-                    bus.endChunk(served);
-                    served = 0;
-                    hasChunk = true;
+        /// A message has been handled. Its slot has not come back yet.
+        [[gnu::always_inline]] void handled() noexcept {
+            if constexpr (looksAround) {
+                if (__builtin_expect(--untilLook == 0, 0)) {
+                    bus.lookAround(*this);
                 }
             }
         }
 
         BusCore& bus;
         typename RoleCheck::Scope role;
-        std::size_t served = 0;  ///< messages of this chunk
-        bool hasChunk = false;   ///< there was a chunk before
+        bool hasServed = false;
+        std::size_t untilLook = 1;  ///< messages until the next lookAround()
     };
 
-    /// Whether there is something to do after each chunk.
-    static constexpr bool hasChunks =
-        Traits::timeStamp == TimeStamp::cached || observesPressure<Observer>;
+    /// A message while it is handled. When it ends, the message has its place in the accounts and
+    /// is destroyed.
+    template <Priority P>
+    struct Delivery {
+        Consuming& consuming;
+        Envelope& envelope;
+        bool isFailed = false;
+        bool isDiscarded = false;
 
-    [[gnu::noinline]] void noteHighest() noexcept { accounts_.sawUsed(store_.highest()); }
+        /// A handler has thrown.
+        void countFailure() noexcept { consuming.bus.accounts_.failed(envelope.typeIndex(), P); }
 
-    [[gnu::noinline]] void endChunk(std::size_t served) noexcept {
-        room_.notifyAll();
-        time_.settle(served, accounts_);
-        tellPressure();
+        [[gnu::always_inline]] ~Delivery() {
+            BusCore& bus = consuming.bus;
+            if (isDiscarded) {
+                bus.accounts_.discarded(envelope.typeIndex(), P);
+            } else {
+                bus.accounts_.delivered(envelope.typeIndex(), P);
+                if (isFailed) {
+                    countFailure();
+                }
+                if constexpr (Traits::timeStamp != TimeStamp::none) {
+                    bus.time_.handled(envelope.timeStamp, P, bus.accounts_);
+                }
+            }
+            envelope.destroy();
+            consuming.handled();
+        }
+    };
+
+    static constexpr bool looksAround =
+        Traits::statistics || Traits::timeStamp == TimeStamp::cached || observesPressure<Observer>;
+
+    /// After the first message of a harvest and then after each chunk. Not earlier: the first
+    /// message would wait for it. The slot of the message still counts as used.
+    [[gnu::noinline]] void lookAround(Consuming& consuming) noexcept {
+        if constexpr (Traits::statistics) {
+            accounts_.sawUsed(store_.highest());
+        }
+        if (consuming.hasServed) {
+            endChunk(chunk);
+        }
+        consuming.untilLook = consuming.hasServed ? chunk : chunk - 1;
+        consuming.hasServed = true;
     }
 
-    void endHarvest(std::size_t served, bool hasChunk) noexcept {
-        emptyHarvests_ = served == 0 && !hasChunk ? emptyHarvests_ + 1 : 0;
-        if (emptyHarvests_ == 0) {
-            endChunk(served);
-        } else if (emptyHarvests_ % chunk == 0) {
+    void endChunk(std::size_t served) noexcept {
+        room_.notifyAll();
+        time_.settle(served, accounts_);
+        gauge_.tell(store_, observer_);
+    }
+
+    void endHarvest(const Consuming& consuming) noexcept {
+        if (consuming.hasServed) {
+            emptyHarvests_ = 0;
+            endChunk(chunk - consuming.untilLook);
+        } else if (++emptyHarvests_ % chunk == 0) {
             // After most empty harvests what publishers write is left alone: a consumer that polls
             // should not slow them down.
             time_.suspend();
-            tellPressure();
+            gauge_.tell(store_, observer_);
         }
         room_.notifyAll();  // for publishFor(), and after a handler that threw
         tellIfClosing();
@@ -438,6 +439,9 @@ private:
         ConsumerState<Platform, Wait> consumer_;
     std::size_t emptyHarvests_ = 0;
     RoleCheck consumerRole_;
+
+    // The producer's, with Producers::one.
+    alignas(Traits::cacheLineSize) bool isBuilding_ = false;
 };
 
 }  // namespace sluice::detail

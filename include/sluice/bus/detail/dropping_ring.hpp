@@ -1,7 +1,7 @@
 #pragma once
 
 #include <sluice/base/assert.hpp>
-#include <sluice/bus/detail/slot_stack.hpp>
+#include <sluice/base/slot_stack.hpp>
 #include <sluice/queue/mpmc_ring.hpp>
 #include <sluice/queue/push_result.hpp>
 
@@ -102,6 +102,10 @@ public:
     }
 
     [[nodiscard]] bool hasArrival() const noexcept { return queue_.hasArrival(); }
+    /// As MpscRing::arrival().
+    [[nodiscard]] auto arrival() const noexcept {
+        return [&queue = queue_]() noexcept { return queue.hasArrival(); };
+    }
 
     // ---- Anybody
 

@@ -1,8 +1,8 @@
 #pragma once
 
+#include <sluice/base/single_writer_counter.hpp>
 #include <sluice/base/spin_lock.hpp>
 #include <sluice/bus/detail/consumer_state.hpp>
-#include <sluice/bus/detail/count_word.hpp>
 #include <sluice/bus/detail/ending.hpp>
 #include <sluice/fixed/fixed_function.hpp>
 #include <sluice/fixed/fixed_vector.hpp>
@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <limits>
 #include <mutex>
 #include <utility>
@@ -56,7 +57,7 @@ public:
     /// Names one subscription, also when its place has been taken by a later one.
     struct Id {
         std::size_t place = 0;
-        CountWord life = 0;  ///< 0 is none
+        CounterWord life = 0;  ///< 0 is none
     };
 
     /// Adds a handler; no life when the table is full.
@@ -67,7 +68,7 @@ public:
         }
         place->callable = std::move(callable);  // not under the lock: it is the user's code
         const std::lock_guard<Lock> turn(lock_);
-        const CountWord life = nextLife();
+        const CounterWord life = nextLife();
         place->life.store(life, std::memory_order_release);  // E1
         (void)order_.pushBack(Entry{place, life});           // as long as there are places
         noteChange();
@@ -113,7 +114,7 @@ public:
         for (std::size_t i = 0; i < places_.size(); ++i) {
             Place& place = places_[i];
             // Relaxed: nobody else is here.
-            const CountWord life = place.life.load(std::memory_order_relaxed);
+            const CounterWord life = place.life.load(std::memory_order_relaxed);
             if (life < ending && beginEnd(place, {i, life})) {
                 // It is over before what it captured goes, which may own this very subscription.
                 const Callable last = std::move(place.callable);
@@ -128,32 +129,45 @@ public:
         return order_.size();
     }
 
-    /// Has invoke(callable) called for each handler. By the consumer.
-    template <class Invoke>
-    void forEach(Consumer& consumer, Invoke&& invoke) {
+    /// Calls each handler. Tells failed(exception) when one has thrown, and goes on with the next.
+    /// By the consumer.
+    template <class Failed>
+    void callAll(Consumer& consumer, const Failed& failed, Args... args) noexcept {
         if (version_.load(std::memory_order_acquire) != seenVersion_) {  // E1
             renew();
         }
         for (const Entry& entry : mine_) {
-            call(entry, consumer, invoke);
+            Place& place = *entry.place;
+            // Release: who waits for the end of the handler before acquires it by this store, too.
+            consumer.handler.store(&place, std::memory_order_release);  // E3
+            Platform::Fence::light();                                   // E2
+            consumer.tellIfAwaited();  // of the end of the handler before
+            if (place.life.load(std::memory_order_acquire) == entry.life) {  // E1
+                call(place.callable, failed, args...);
+                if (__builtin_expect(place.endsWithCall, 0)) {
+                    place.endsWithCall = false;
+                    finish(place);
+                }
+            }
+            consumer.handler.store(nullptr, std::memory_order_release);  // E3
         }
     }
 
 private:
     // What the life of a place may be besides the number of the subscription that lives there:
     // free, or that number marked as ending, or, while it is being filled, no number so marked.
-    static constexpr CountWord free = 0;
-    static constexpr CountWord ending = CountWord{1}
-                                        << (std::numeric_limits<CountWord>::digits - 1);
+    static constexpr CounterWord free = 0;
+    static constexpr CounterWord ending = CounterWord{1}
+                                          << (std::numeric_limits<CounterWord>::digits - 1);
 
     struct Place {
-        Atomic<CountWord> life{free};
+        Atomic<CounterWord> life{free};
         bool endsWithCall = false;  ///< the consumer's own
         Callable callable;
     };
     struct Entry {
         Place* place;
-        CountWord life;
+        CounterWord life;
     };
     using Order = FixedVector<Entry, Traits::maxHandlers>;
 
@@ -170,7 +184,7 @@ private:
         return nullptr;
     }
 
-    CountWord nextLife() noexcept {
+    CounterWord nextLife() noexcept {
         lastLife_ = lastLife_ + 1 == ending ? 1 : lastLife_ + 1;
         return lastLife_;
     }
@@ -186,21 +200,17 @@ private:
         mine_ = order_;
     }
 
-    template <class Invoke>
-    void call(const Entry& entry, Consumer& consumer, Invoke& invoke) {
-        Place& place = *entry.place;
-        // Release: who waits for the end of the handler before acquires it by this store, too.
-        consumer.handler.store(&place, std::memory_order_release);  // E3
-        Platform::Fence::light();                                   // E2
-        consumer.tellIfAwaited();  // of the end of the handler before
-        if (place.life.load(std::memory_order_acquire) == entry.life) {  // E1
-            invoke(place.callable);
-            if (place.endsWithCall) {
-                place.endsWithCall = false;
-                finish(place);
-            }
+    template <class Failed>
+    static void call(Callable& callable, [[maybe_unused]] const Failed& failed, Args... args) {
+#if defined(__cpp_exceptions)
+        try {
+            callable(args...);
+        } catch (...) {
+            failed(std::current_exception());
         }
-        consumer.handler.store(nullptr, std::memory_order_release);  // E3
+#else
+        callable(args...);
+#endif
     }
 
     bool beginEnd(Place& place, Id id) {
@@ -240,11 +250,11 @@ private:
     mutable Lock lock_;
     std::array<Place, Traits::maxHandlers> places_;
     Order order_;
-    CountWord lastLife_ = 0;
-    Atomic<CountWord> version_{0};
+    CounterWord lastLife_ = 0;
+    Atomic<CounterWord> version_{0};
 
     // The consumer's own.
-    CountWord seenVersion_ = 0;
+    CounterWord seenVersion_ = 0;
     Order mine_;
 };
 

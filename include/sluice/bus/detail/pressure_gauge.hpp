@@ -24,7 +24,19 @@ public:
         return pressure > told_.load(std::memory_order_relaxed);
     }
 
-    void tell(Pressure now, Observer* observer) noexcept {
+    template <class Store>
+    void tell(const Store& store, Observer* observer) noexcept {
+        // Again if it has changed meanwhile: otherwise the last word could be an old one.
+        for (Pressure now = store.pressure();; now = store.pressure()) {
+            tellOnce(now, observer);
+            if (now == store.pressure()) {
+                break;
+            }
+        }
+    }
+
+private:
+    void tellOnce(Pressure now, Observer* observer) noexcept {
         // Relaxed: no data follows it.
         const Pressure before = told_.exchange(now, std::memory_order_relaxed);
         if (before != now && observer != nullptr) {
@@ -32,7 +44,6 @@ public:
         }
     }
 
-private:
     typename Platform::template Atomic<Pressure> told_{Pressure::normal};
 };
 
@@ -40,6 +51,8 @@ template <class Platform, class Observer>
 class PressureGauge<Platform, Observer, false> {
 public:
     static constexpr bool isAbove(Pressure) noexcept { return false; }
+    template <class Store>
+    static void tell(const Store&, Observer*) noexcept {}
 };
 
 }  // namespace sluice::detail

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <sluice/bus/bus_traits.hpp>
 #include <sluice/bus/message_header.hpp>
 #include <sluice/bus/messages.hpp>
 #include <sluice/bus/priority.hpp>
 #include <sluice/bus/publish_result.hpp>
+#include <sluice/wait/deadline.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -23,6 +25,20 @@ template <class Duration>
 struct WaitAtMost {
     Duration limit;
 };
+
+/// Until when a publisher waits for room. A time that has passed: the publisher does not wait.
+template <class Traits, class Clock>
+typename Clock::time_point waitLimit(WaitAsTraitsSay, Priority priority) {
+    const BusOverflow policy = Traits::overflow[static_cast<std::size_t>(priority)];
+    return policy == BusOverflow::block      ? Clock::time_point::max()
+           : policy == BusOverflow::blockFor ? deadlineAfter<Clock>(Traits::blockLimit)
+                                             : Clock::time_point::min();
+}
+template <class Traits, class Clock, class Duration>
+typename Clock::time_point waitLimit(const WaitAtMost<Duration>& waiting, Priority) {
+    return waiting.limit > Duration::zero() ? deadlineAfter<Clock>(waiting.limit)
+                                            : Clock::time_point::min();
+}
 
 /// The ways to publish. Derived has publishThrough(type, options, count, waiting, build), as
 /// BusCore::publish().

@@ -39,6 +39,11 @@ inline constexpr bool canDropOldest = false;
 template <class Envelope, std::size_t Room, class Traits>
 inline constexpr bool canDropOldest<DroppingRing<Envelope, Room, Traits>> = true;
 
+/// A priority that is known to the compiler, so that what belongs to it is found without a
+/// computation.
+template <Priority P>
+using Fixed = std::integral_constant<Priority, P>;
+
 /// The messages of a bus without priorities: one ring.
 template <class Envelope, class Traits>
 class PlainStore {
@@ -60,7 +65,9 @@ public:
     [[gnu::always_inline]] std::size_t serve(const Handle& handle, std::size_t max,
                                              const GoOn& goOn) {
         return ring_.consumeWhile(
-            handle, max, [&]() __attribute__((always_inline)) { return goOn(), true; });
+            [&](Envelope & envelope)
+                __attribute__((always_inline)) { handle(envelope, Fixed<Priority::medium>()); },
+            max, [&]() __attribute__((always_inline)) { return goOn(), true; });
     }
 
 private:
@@ -105,8 +112,19 @@ public:
         }
     }
 
-    /// Has messages, at most `max`, handled in the order of the traits' service. Calls goOn() after
-    /// each message, when its slot has been given back. Returns how many were handled.
+    /// Hands messages of one priority to handle(envelope, Fixed<P>()), as consumeWhile().
+    template <Priority P, class Handle, class GoOn>
+    [[gnu::always_inline]] std::size_t serveOne(const Handle& handle, std::size_t max,
+                                                const GoOn& goOn) {
+        return ring<P>().consumeWhile(
+            [&](Envelope & envelope)
+                __attribute__((always_inline)) { handle(envelope, Fixed<P>()); },
+            max, goOn);
+    }
+
+    /// Hands messages, at most `max`, to handle(envelope, Fixed<P>()), in the order of the traits'
+    /// service. Calls goOn() after each message, when its slot has been given back. Returns how
+    /// many were handled.
     template <class Handle, class GoOn>
     [[gnu::always_inline]] std::size_t serve(const Handle& handle, std::size_t max,
                                              const GoOn& goOn) {

@@ -22,11 +22,6 @@ public:
     template <class Rings, class Handle, class GoOn>
     [[gnu::always_inline]] std::size_t serve(Rings& rings, const Handle& handle, std::size_t max,
                                              const GoOn& goOn) {
-        auto& high = rings.template ring<Priority::high>();
-        const auto untilHigh = [&]() __attribute__((always_inline)) {
-            goOn();
-            return !high.hasArrival();
-        };
         const auto always = [&]() __attribute__((always_inline)) {
             goOn();
             return true;
@@ -35,14 +30,18 @@ public:
         std::size_t served = 1;
         while (served != 0 && count < max) {
             const std::size_t left = max - count;
-            served = high.consumeWhile(handle, left, always);
+            served = rings.template serveOne<Priority::high>(handle, left, always);
+            const auto isHighThere = rings.template ring<Priority::high>().arrival();
+            const auto untilHigh = [&]() __attribute__((always_inline)) {
+                goOn();
+                return !isHighThere();
+            };
             if (served == 0) {
-                served =
-                    rings.template ring<Priority::medium>().consumeWhile(handle, left, untilHigh);
+                served = rings.template serveOne<Priority::medium>(handle, left, untilHigh);
             }
             if (served == 0) {
-                served = rings.template ring<Priority::low>().consumeWhile(
-                    handle, std::min(left, patience), untilHigh);
+                served = rings.template serveOne<Priority::low>(handle, std::min(left, patience),
+                                                                untilHigh);
             }
             count += served;
         }
@@ -88,12 +87,12 @@ private:
     template <Priority P, class Rings, class Handle, class GoOn>
     std::size_t serveOne(Rings& rings, const Handle& handle, std::size_t max, const GoOn& goOn) {
         std::size_t& credit = credit_[indexOf(P)];
-        const auto pay = [&](auto& envelope) {
+        const auto pay = [&](auto& envelope, auto priority) {
             --credit;  // before it is handled: the handler may throw
-            handle(envelope);
+            handle(envelope, priority);
         };
-        return rings.template ring<P>().consumeWhile(pay, std::min<std::size_t>({max, credit, 1}),
-                                                     [&] { return goOn(), false; });
+        return rings.template serveOne<P>(pay, std::min<std::size_t>({max, credit, 1}),
+                                          [&] { return goOn(), false; });
     }
 
     std::array<std::size_t, priorityCount> credit_ = Traits::weights;

@@ -153,8 +153,7 @@ public:
     [[nodiscard]] bool hasArrival() const noexcept {
         // Relaxed, both: consume() looks again.
         const Index head = head_.load(std::memory_order_relaxed);
-        const Index turn =
-            slots_[Positions::slot(head, slots_.mask())].turn.load(std::memory_order_relaxed);
+        const Index turn = slots_.at(head).turn.load(std::memory_order_relaxed);
         return turn == Slot::filled(head) || turn == Slot::skipped(head);
     }
 
@@ -183,19 +182,17 @@ private:
 
     void initialiseTurns() noexcept {
         Index position = first;
-        for (std::size_t i = 0; i <= slots_.mask(); ++i, position = Positions::next(position)) {
+        for (std::size_t i = 0; i < slots_.count(); ++i, position = Positions::next(position)) {
             slotAt(position).turn.store(position,
                                         std::memory_order_relaxed);  // relaxed: not shared yet
         }
     }
 
-    Slot& slotAt(Index position) noexcept {
-        return slots_[Positions::slot(position, slots_.mask())];
-    }
+    Slot& slotAt(Index position) noexcept { return slots_.at(position); }
 
     /// The turn when the consumer of position `p` has given its slot back: the position that comes
     /// to this slot next.
-    Index free(Index p) const noexcept { return plus(p, slots_.mask() + 1); }
+    Index free(Index p) const noexcept { return plus(p, slots_.count()); }
 
     /// Moves `head` on to the newest position. Whether there is a message, or a slot to skip.
     bool findOldest(Index& head, bool isFirstLook) noexcept {

@@ -173,7 +173,7 @@ public:
     /// anything out: it looks at one word.
     [[nodiscard]] auto arrival() const noexcept {
         const Index head = head_.load(std::memory_order_relaxed);  // own variable
-        const Atomic<Index>& word = slots_[Positions::slot(head, slots_.mask())].turn;
+        const Atomic<Index>& word = slots_.at(head).turn;
         return [head, &word]() noexcept {
             const Index turn = word.load(std::memory_order_relaxed);  // consume() looks again
             return turn == Slot::filled(head) || turn == Slot::skipped(head);
@@ -212,15 +212,13 @@ private:
 
     void initialiseTurns() noexcept {
         Index position = first;
-        for (std::size_t i = 0; i <= slots_.mask(); ++i, position = Positions::next(position)) {
+        for (std::size_t i = 0; i < slots_.count(); ++i, position = Positions::next(position)) {
             slotAt(position).turn.store(position,
                                         std::memory_order_relaxed);  // relaxed: not shared yet
         }
     }
 
-    Slot& slotAt(Index position) noexcept {
-        return slots_[Positions::slot(position, slots_.mask())];
-    }
+    Slot& slotAt(Index position) noexcept { return slots_.at(position); }
 
     /// By the copy of head if that leaves enough room, otherwise by head itself.
     template <class Most>

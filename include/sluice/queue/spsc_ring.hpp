@@ -310,9 +310,7 @@ private:
         return &slotAt(head).get();
     }
 
-    Slot& slotAt(Index position) noexcept {
-        return slots_[Positions::slot(position, slots_.mask())];
-    }
+    Slot& slotAt(Index position) noexcept { return slots_.at(position); }
 
     PushResult admit(Index tail) noexcept {
         SLUICE_ASSERT(tail == tail_.load(std::memory_order_relaxed),

@@ -15,13 +15,21 @@ static_assert(Byte::maxCapacity == 64);
 static_assert(Byte::isMarked(7) && !Byte::isMarked(6) && Byte::unmarked(7) == 6);
 
 TEST(RingPositionsTest, DistancesAndSlotsStandTheWrap) {
+    int slots[4] = {};
     std::uint8_t position = 250;
     for (std::size_t i = 0; i < 10; ++i) {
         EXPECT_EQ(Byte::distance(250, position), i);
-        EXPECT_EQ(Byte::slot(position, 3), (125 + i) % 4);
+        EXPECT_EQ(&Byte::at(slots, position, Byte::maskFor(4)), &slots[(125 + i) % 4]);
         position = Byte::next(position);
     }
     EXPECT_EQ(position, 14);
+}
+
+// The mark of a word is no part of the position that it carries.
+TEST(RingPositionsTest, AMarkedPositionHasTheSlotOfThePlainOne) {
+    char slots[8][6] = {};
+    EXPECT_EQ(&Byte::at(slots, std::uint8_t{7}, Byte::maskFor(8)), &slots[3]);
+    EXPECT_EQ(&Byte::at(slots, std::uint8_t{6}, Byte::maskFor(8)), &slots[3]);
 }
 
 }  // namespace

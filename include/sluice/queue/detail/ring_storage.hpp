@@ -18,31 +18,35 @@ namespace sluice::detail {
 /// itself. There are at least `MinSlots` slots, a power of two.
 template <class Slot, std::size_t Capacity, class Index, std::size_t MinSlots = 1>
 class RingStorage {
+    using Positions = RingPositions<Index>;
     static_assert(Capacity != 0, "the capacity of a ring must be at least 1");
-    static_assert(Capacity <= RingPositions<Index>::maxCapacity,
+    static_assert(Capacity <= Positions::maxCapacity,
                   "the capacity of a ring must be at most a quarter of its Index type's range");
 
 public:
     static constexpr std::size_t capacity() noexcept { return Capacity; }
-    static constexpr std::size_t mask() noexcept { return slotCount - 1; }
-    Slot& operator[](std::size_t i) noexcept { return slots_[i]; }
-    const Slot& operator[](std::size_t i) const noexcept { return slots_[i]; }
+    static constexpr std::size_t count() noexcept { return slotCount; }
+    Slot& at(Index position) noexcept { return Positions::at(slots_, position, mask_); }
+    const Slot& at(Index position) const noexcept { return Positions::at(slots_, position, mask_); }
 
 private:
     static constexpr std::size_t slotCount = std::max(roundUpToPowerOfTwo(Capacity), MinSlots);
+    static constexpr std::size_t mask_ = Positions::maskFor(slotCount);
     Slot slots_[slotCount];
 };
 
 /// With the capacity chosen at run time they come from a memory resource, once, in the constructor.
 template <class Slot, class Index, std::size_t MinSlots>
 class RingStorage<Slot, dynamicCapacity, Index, MinSlots> {
+    using Positions = RingPositions<Index>;
+
 public:
     RingStorage(std::size_t capacity, std::pmr::memory_resource* memory)
         : capacity_(checkedCapacity(capacity)),
-          mask_(std::max(roundUpToPowerOfTwo(capacity), MinSlots) - 1),
+          mask_(Positions::maskFor(std::max(roundUpToPowerOfTwo(capacity), MinSlots))),
           memory_(memory),
           slots_(static_cast<Slot*>(memory->allocate(bytes(), alignof(Slot)))) {
-        for (std::size_t i = 0; i <= mask_; ++i) {
+        for (std::size_t i = 0; i < count(); ++i) {
             ::new (static_cast<void*>(slots_ + i)) Slot;
         }
     }
@@ -54,14 +58,13 @@ public:
     RingStorage& operator=(const RingStorage&) = delete;
 
     std::size_t capacity() const noexcept { return capacity_; }
-    std::size_t mask() const noexcept { return mask_; }
-    Slot& operator[](std::size_t i) noexcept { return slots_[i]; }
-    const Slot& operator[](std::size_t i) const noexcept { return slots_[i]; }
+    std::size_t count() const noexcept { return mask_ / Positions::one + 1; }
+    Slot& at(Index position) noexcept { return Positions::at(slots_, position, mask_); }
+    const Slot& at(Index position) const noexcept { return Positions::at(slots_, position, mask_); }
 
     static std::size_t checkedCapacity(std::size_t capacity) {
-        constexpr std::size_t max =
-            std::min(RingPositions<Index>::maxCapacity,
-                     std::numeric_limits<std::size_t>::max() / 4 / sizeof(Slot));
+        constexpr std::size_t max = std::min(
+            Positions::maxCapacity, std::numeric_limits<std::size_t>::max() / 4 / sizeof(Slot));
         if (capacity == 0) {
             setupError("capacity of a ring is too small", capacity, 1);
         }
@@ -72,7 +75,7 @@ public:
     }
 
 private:
-    std::size_t bytes() const noexcept { return (mask_ + 1) * sizeof(Slot); }
+    std::size_t bytes() const noexcept { return count() * sizeof(Slot); }
 
     std::size_t capacity_;
     std::size_t mask_;

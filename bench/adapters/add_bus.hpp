@@ -4,6 +4,8 @@
 /// Turns the adapter of a bus into the subjects that it is measured as.
 
 #include "adapters/bus_messages.hpp"
+#include "harness/burst.hpp"
+#include "harness/flood.hpp"
 #include "harness/idle_latency.hpp"
 #include "harness/loaded_latency.hpp"
 #include "harness/raw_enqueue.hpp"
@@ -27,6 +29,16 @@ struct BusRuns {
     Round (*overflow)(const RoundPlan&) = nullptr;
     Round (*loadedLatency)(const RoundPlan&) = nullptr;
     Round (*idleLatency)(const RoundPlan&) = nullptr;
+    Round (*burst)(const RoundPlan&) = nullptr;
+    Round (*flood)(const RoundPlan&) = nullptr;
+};
+
+/// The same bus with messages of another size, or with another depth.
+struct BusShape {
+    std::size_t bytes = 0;
+    std::size_t depth = 0;
+    std::size_t room = 0;  ///< as BusSubject::room
+    Round (*throughput)(const RoundPlan&) = nullptr;
 };
 
 struct BusSubject {
@@ -38,6 +50,8 @@ struct BusSubject {
 
     /// The subject, as documented, that it is compared with; empty when there is none.
     std::string counterpart;
+
+    std::vector<BusShape> shapes;
 };
 
 using BusSubjects = std::vector<BusSubject>;
@@ -59,7 +73,9 @@ BusRuns busRuns() {
             &rawEnqueueRound<One, Text>,
             &overflowRound<One, Text>,
             &loadedLatencyRound<One, Text, PacingPolicy>,
-            &idleLatencyRound<One, Text, PacingPolicy>};
+            &idleLatencyRound<One, Text, PacingPolicy>,
+            &burstRound<One, Text, PacingPolicy>,
+            &floodRound<One, Text, PacingPolicy>};
 }
 
 /// Adds what `paced` and `unpaced` are two forms of: the one that the library means under the id of
@@ -79,6 +95,14 @@ inline void addBothPacings(BusSubjects& subjects, const BusSubject& subject, con
     }
     subjects.push_back(std::move(meant));
     subjects.push_back(std::move(other));
+}
+
+/// Gives shapes to the two forms that were added last.
+inline void addShapes(BusSubjects& subjects, std::vector<BusShape> paced,
+                      std::vector<BusShape> unpaced) {
+    for (std::size_t i = subjects.size() - 2; i < subjects.size(); ++i) {
+        subjects[i].shapes = subjects[i].info.pacing == Pacing::harvest ? paced : unpaced;
+    }
 }
 
 }  // namespace sluice::bench

@@ -24,33 +24,36 @@ enum class Sending {
 };
 
 /// Each kind is handled in its own way; else the compiler might see that it makes no difference.
-template <std::size_t Number>
+/// Where a program has one bus for each list of messages, Family makes it another list.
+template <std::size_t Number, std::size_t Bytes = 64, std::size_t Family = 0>
 struct BusMessage {
     BusMessage() = default;
-    explicit BusMessage(const Message<64>& all) noexcept : text(all) {}
+    explicit BusMessage(const Message<Bytes>& all) noexcept : text(all) {}
 
     void handle() const noexcept {
-        const std::uint64_t handled = text.words[Number + 1] * (2 * Number + 1);
+        const std::uint64_t handled =
+            text.words[(Number + 1) % text.words.size()] * (2 * Number + 1);
         asm volatile("" : : "r"(handled));
     }
 
-    Message<64> text;
+    Message<Bytes> text;
 };
 
 /// Calls make(in_place_type<kind>) with the kind that this message is sent as.
-template <Sending Kinds, class Make>
-[[gnu::always_inline]] inline bool withKind([[maybe_unused]] const Message<64>& text, Make&& make) {
+template <Sending Kinds, std::size_t Family = 0, std::size_t Bytes, class Make>
+[[gnu::always_inline]] inline bool withKind([[maybe_unused]] const Message<Bytes>& text,
+                                            Make&& make) {
     if constexpr (Kinds == Sending::mixed) {
         switch ((text.sequence() * 0x9E3779B97F4A7C15u >> 32U) % 3) {
         case 0:
-            return make(std::in_place_type<BusMessage<0>>);
+            return make(std::in_place_type<BusMessage<0, Bytes, Family>>);
         case 1:
-            return make(std::in_place_type<BusMessage<1>>);
+            return make(std::in_place_type<BusMessage<1, Bytes, Family>>);
         default:
             break;
         }
     }
-    return make(std::in_place_type<BusMessage<2>>);
+    return make(std::in_place_type<BusMessage<2, Bytes, Family>>);
 }
 
 /// Passes messages of all kinds on to the crew's handler.
@@ -58,8 +61,8 @@ template <class Handler>
 struct MessageHandler {
     const Handler& handler;
 
-    template <std::size_t Number>
-    void operator()(const BusMessage<Number>& kind) const {
+    template <std::size_t Number, std::size_t Bytes, std::size_t Family>
+    void operator()(const BusMessage<Number, Bytes, Family>& kind) const {
         kind.handle();
         handler(kind.text);
     }

@@ -1,19 +1,10 @@
 /// \file
-/// MCCC's AsyncBus. It is configured by macros, which this source alone sees, and each list of
-/// messages has one bus for the whole program; so its figures come from a ring that is warm from
-/// the round before, at its documented depth.
+/// MCCC's bus at its documented depth, in each of its modes.
 
 #include "adapters/bus_subjects.hpp"
+#include "adapters/mccc_shapes.hpp"
 
-#if defined(SLUICE_PEER_MCCC)
-#include "harness/clock.hpp"
-
-#include <mccc/mccc.hpp>
-
-#include <array>
-#include <cstdint>
-#include <variant>
-#endif
+#include <utility>
 
 namespace sluice::bench {
 
@@ -59,113 +50,14 @@ BusSubject described(const Mode& mode, Way way) {
 
 #if defined(SLUICE_PEER_MCCC)
 
-enum class Stamp { none, cached, exact };
-
-using Payload = std::variant<BusMessage<0>, BusMessage<1>, BusMessage<2>>;
-using AsyncBus = mccc::AsyncBus<Payload>;
+using AsyncBus = McccAsyncBus<64, 0>;
 using PerformanceMode = AsyncBus::PerformanceMode;
 static_assert(AsyncBus::MEDIUM_PRIORITY_THRESHOLD == mediumRoom, "not the documented depth");
-
-/// A publisher's clock.
-template <Stamp Stamping>
-class Stamps {
-public:
-    /// In microseconds, read for each 64th message.
-    std::uint64_t next() noexcept {
-        if constexpr (Stamping == Stamp::cached) {
-            if (asked_++ % 64 == 0) {
-                stamp_ = static_cast<std::uint64_t>(now()) / 1000;
-            }
-        }
-        return stamp_;
-    }
-
-private:
-    std::uint64_t stamp_ = 0;
-    unsigned asked_ = 0;
-};
-
-template <PerformanceMode Performance, Stamp Stamping, Way Consuming, Sending Kinds>
-class McccBus {
-public:
-    McccBus(std::size_t, std::size_t) { bus_.SetPerformanceMode(Performance); }
-    McccBus(const McccBus&) = delete;
-    McccBus& operator=(const McccBus&) = delete;
-    // What a round that was given up has left would be in the next one.
-    ~McccBus() {
-        while (bus_.ProcessBatchWith([](const auto&) {}) != 0) {
-        }
-    }
-
-    struct Producer {
-        AsyncBus& bus;
-        Stamps<Stamping> stamps;
-
-        bool tryPush(const Message<64>& text) {
-            const auto sender = static_cast<std::uint32_t>(text.producer());
-            return withKind<Kinds>(text, [&](auto kind) {
-                if constexpr (Stamping == Stamp::exact) {
-                    return bus.Publish(Payload(kind, text), sender);
-                } else {
-                    return bus.PublishFast(Payload(kind, text), sender, stamps.next());
-                }
-            });
-        }
-    };
-
-    class Consumer {
-    public:
-        explicit Consumer(AsyncBus& bus) noexcept : bus_(bus) {}
-        Consumer(const Consumer&) = delete;
-        Consumer& operator=(const Consumer&) = delete;
-        ~Consumer() { unsubscribe(); }
-
-        template <class Handler>
-        std::size_t poll(const Handler& handler) {
-            const MessageHandler<Handler> each{handler};
-            if constexpr (Consuming == Way::visitor) {
-                return bus_.ProcessBatchWith(each);
-            } else {
-                if (current_.changesTo(handler)) {
-                    unsubscribe();
-                    subscriptions_ = {subscribe<BusMessage<0>>(each),
-                                      subscribe<BusMessage<1>>(each),
-                                      subscribe<BusMessage<2>>(each)};
-                }
-                return bus_.ProcessBatch();
-            }
-        }
-
-    private:
-        template <class T, class Each>
-        mccc::SubscriptionHandle subscribe(const Each& each) {
-            return bus_.Subscribe<T>([each](const AsyncBus::EnvelopeType& envelope) {
-                each(*std::get_if<T>(&envelope.payload));
-            });
-        }
-
-        void unsubscribe() noexcept {
-            for (const mccc::SubscriptionHandle& each : subscriptions_) {
-                (void)bus_.Unsubscribe(each);
-            }
-        }
-
-        AsyncBus& bus_;
-        CurrentHandler current_;
-        std::array<mccc::SubscriptionHandle, 3> subscriptions_{};
-    };
-
-    Producer producer() { return {bus_, {}}; }
-    Consumer consumer() { return Consumer(bus_); }
-
-private:
-    AsyncBus& bus_ = AsyncBus::Instance();
-};
 
 template <PerformanceMode Performance, Stamp Stamping, Way Consuming>
 struct Through {
     template <Sending Kinds>
-    using Bus = McccBus<Performance, Stamping, Consuming, Kinds>;
+    using Bus = McccBus<static_cast<int>(Performance), Stamping, Consuming, Kinds>;
 };
 
 template <PerformanceMode Performance, Stamp Stamping, Way Consuming>
@@ -186,9 +78,22 @@ void addMode(BusSubjects& subjects, const Mode& mode) {
 
 }  // namespace
 
+void addMcccShapes131072([[maybe_unused]] std::vector<BusShape>& paced,
+                         [[maybe_unused]] std::vector<BusShape>& unpaced) {
+#if defined(SLUICE_PEER_MCCC)
+    addMcccShape<64, 0>(paced, unpaced);
+#endif
+}
+
 void addMcccBus(BusSubjects& subjects) {
 #if defined(SLUICE_PEER_MCCC)
+    std::vector<BusShape> paced;
+    std::vector<BusShape> unpaced;
+    for (const auto add : {addMcccShapes4096, addMcccShapes64, addMcccShapes131072}) {
+        add(paced, unpaced);
+    }
     addMode<PerformanceMode::FULL_FEATURED, Stamp::cached>(subjects, full);
+    addShapes(subjects, paced, unpaced);
     addMode<PerformanceMode::NO_STATS, Stamp::cached>(subjects, noStats);
     addMode<PerformanceMode::BARE_METAL, Stamp::none>(subjects, bare);
     addMode<PerformanceMode::FULL_FEATURED, Stamp::exact>(subjects, exactTime);

@@ -19,8 +19,13 @@ struct ExactTimeTraits : FullBusTraits {
     static constexpr TimeStamp timeStamp = TimeStamp::exact;
 };
 
-struct DeepTraits : FullBusTraits {
-    static constexpr std::size_t depth = 131072;
+template <std::size_t Depth>
+struct DepthTraits : FullBusTraits {
+    static constexpr std::size_t depth = Depth;
+};
+
+struct UnpaddedTraits : FullBusTraits {
+    static constexpr std::size_t cacheLineSize = alignof(std::max_align_t);
 };
 
 // What is between no statistics and bare.
@@ -30,23 +35,31 @@ struct NoHeaderTraits : NoStatsBusTraits {
     static constexpr bool senders = false;
 };
 
-template <class Traits, Way Consuming, Sending Kinds>
+constexpr Priority priorityFor(Urgency urgency) noexcept {
+    return urgency == Urgency::high     ? Priority::high
+           : urgency == Urgency::medium ? Priority::medium
+                                        : Priority::low;
+}
+
+template <class Traits, Way Consuming, Sending Kinds, std::size_t Bytes = 64>
 class SluiceBus {
-    using Bus = sluice::Bus<Messages<BusMessage<0>, BusMessage<1>, BusMessage<2>>, Traits>;
+    template <std::size_t Number>
+    using Kind = BusMessage<Number, Bytes>;
+    using Bus = sluice::Bus<Messages<Kind<0>, Kind<1>, Kind<2>>, Traits>;
 
 public:
     SluiceBus(std::size_t, std::size_t) {}
 
     struct Producer {
         Bus& to;
-        bool tryPush(const Message<64>& text) {
-            PublishOptions options;
+        bool tryPush(const Message<Bytes>& text, Urgency urgency = Urgency::medium) {
+            PublishOptions options{priorityFor(urgency)};
             options.sender = static_cast<std::uint32_t>(text.producer());
             return withKind<Kinds>(text, [&](auto kind) { return publish(kind, text, options); });
         }
 
         template <class T>
-        bool publish(std::in_place_type_t<T>, const Message<64>& text,
+        bool publish(std::in_place_type_t<T>, const Message<Bytes>& text,
                      const PublishOptions& options) {
             return to.template emplaceWith<T>(options, text) == PublishResult::ok;
         }
@@ -65,9 +78,9 @@ public:
             } else {
                 if (current.changesTo(handler)) {
                     subscriptions = {};
-                    subscriptions = {bus.template subscribe<BusMessage<0>>(each),
-                                     bus.template subscribe<BusMessage<1>>(each),
-                                     bus.template subscribe<BusMessage<2>>(each)};
+                    subscriptions = {bus.template subscribe<Kind<0>>(each),
+                                     bus.template subscribe<Kind<1>>(each),
+                                     bus.template subscribe<Kind<2>>(each)};
                 }
                 return bus.process();
             }
@@ -120,6 +133,21 @@ void addMode(BusSubjects& subjects, const std::string& mode, const std::string& 
                    busRuns<With::template Bus, NoPacing>());
 }
 
+template <std::size_t Bytes, std::size_t Depth, class PacingPolicy>
+BusShape shape() {
+    using Traits = DepthTraits<Depth>;
+    using Shaped = SluiceBus<Traits, Way::visitor, Sending::one, Bytes>;
+    return {Bytes, Depth, sluice::Bus<Messages<BusMessage<0>>, Traits>::roomOf(Priority::medium),
+            &throughputRound<Shaped, Message<Bytes>, PacingPolicy>};
+}
+
+template <class PacingPolicy>
+std::vector<BusShape> shapes() {
+    return {shape<8, 4096, PacingPolicy>(), shape<512, 4096, PacingPolicy>(),
+            shape<4096, 4096, PacingPolicy>(), shape<64, 64, PacingPolicy>(),
+            shape<64, 131072, PacingPolicy>()};
+}
+
 // Of what shows the cost of a feature one form is enough.
 template <class Traits>
 void addVariant(BusSubjects& subjects, const std::string& mode, const std::string& use,
@@ -135,6 +163,7 @@ void addVariant(BusSubjects& subjects, const std::string& mode, const std::strin
 void addSluiceBus(BusSubjects& subjects) {
     addMode<FullBusTraits, Way::table>(subjects, "full", "FullBusTraits");
     addMode<FullBusTraits, Way::visitor>(subjects, "full", "FullBusTraits");
+    addShapes(subjects, shapes<HarvestPacing>(), shapes<NoPacing>());
     addMode<NoStatsBusTraits, Way::table>(subjects, "no-stats", "NoStatsBusTraits");
     addMode<NoStatsBusTraits, Way::visitor>(subjects, "no-stats", "NoStatsBusTraits");
     addMode<BareBusTraits, Way::table>(subjects, "bare", "BareBusTraits");
@@ -144,7 +173,10 @@ void addSluiceBus(BusSubjects& subjects) {
                                 "mccc/exact-time:visitor");
     addVariant<NoHeaderTraits>(subjects, "no-header",
                                "NoStatsBusTraits, no ids, time stamps and senders", "");
-    addVariant<DeepTraits>(subjects, "deep", "FullBusTraits, depth 131072", "mccc/full:visitor");
+    addVariant<DepthTraits<131072>>(subjects, "deep", "FullBusTraits, depth 131072",
+                                    "mccc/full:visitor");
+    addVariant<UnpaddedTraits>(subjects, "unpadded", "FullBusTraits, no padding to cache lines",
+                               "");
 }
 
 }  // namespace sluice::bench

@@ -182,7 +182,7 @@ inline void settle(Round& round, const RoundPlan& plan, const std::vector<Sender
     round.counts.disorder = receipt.disorder();
     round.counts.receivedSum = receipt.sum();
     if (round.error.empty()) {
-        round.error = complaint(round.counts, plan.ordered);
+        round.error = complaint(round.counts, plan.ordered, plan.retried);
     }
     if (round.error.empty() && control.abandoned()) {
         round.error = "given up: nothing was delivered any more";

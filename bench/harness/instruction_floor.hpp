@@ -31,4 +31,14 @@ double instructionFloor() {
     return counts.instructions && isRead ? *counts.instructions / double(messages) : -1;
 }
 
+/// Half of what the payload of so many bytes takes alone: where everything is inlined, a batch may
+/// take less than its messages one by one.
+inline double loopFloor(std::size_t bytes) {
+    const double floor = bytes == 8      ? instructionFloor<8>()
+                         : bytes == 512  ? instructionFloor<512>()
+                         : bytes == 4096 ? instructionFloor<4096>()
+                                         : instructionFloor<64>();
+    return floor < 0 ? floor : floor / 2;
+}
+
 }  // namespace sluice::bench

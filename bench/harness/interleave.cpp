@@ -59,6 +59,7 @@ void add(Series& series, const Turn& turn, bool warmup) {
     series.samples.insert(series.samples.end(), round.samples.begin(), round.samples.end());
     series.counts += round.counts;
     series.timedOut += round.timedOut;
+    series.lost += round.lost;
     series.lateSends += round.lateSends;
     series.roundsBehindSchedule += round.behindSchedule ? 1 : 0;
 }

@@ -54,6 +54,7 @@ struct Series {
 
     Counts counts;
     std::uint64_t timedOut = 0;
+    std::uint64_t lost = 0;
     std::uint64_t lateSends = 0;
     std::size_t roundsBehindSchedule = 0;
 

@@ -113,6 +113,10 @@ Json paramsOfKindJson(const Result& result) {
         params["schedule_seed"] =
             plan.arrivals == ArrivalProcess::poisson ? Json(plan.arrivalSeed) : Json(nullptr);
     }
+    if (result.scenario.kind == Kind::floodLatency) {
+        params["load"] = plan.load;
+        params["handle_ns"] = plan.handleNs;
+    }
     if (plan.batch != 0 && !hasConsumer(result.scenario.kind)) {
         params["batch"] = plan.batch;
     }
@@ -143,6 +147,9 @@ Json countsJson(const Result& result) {
     Json json = countsJson(result.series.counts);
     if (hasConsumer(result.scenario.kind) && hasSamples(result.scenario.kind)) {
         json["timed_out"] = result.series.timedOut;
+    }
+    if (result.scenario.kind == Kind::floodLatency) {
+        json["lost"] = result.series.lost;
     }
     if (result.scenario.kind == Kind::loadedLatency) {
         json["late_sends"] = result.series.lateSends;
@@ -381,6 +388,8 @@ std::string kindName(Kind kind) {
         return "e2e-throughput";
     case Kind::loadedLatency:
         return "loaded-latency";
+    case Kind::floodLatency:
+        return "flood-latency";
     case Kind::idleLatency:
         return "idle-latency";
     case Kind::rawEnqueue:
@@ -405,6 +414,7 @@ std::string layerName(Kind kind) {
     switch (kind) {
     case Kind::throughput:
     case Kind::loadedLatency:
+    case Kind::floodLatency:
     case Kind::idleLatency:
         return "queue between threads";
     case Kind::rawEnqueue:

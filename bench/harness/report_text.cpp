@@ -288,6 +288,29 @@ void printLoaded(std::ostream& out, const std::vector<Result>& results,
                 : "  messages come at a constant interval\n");
 }
 
+void printFlood(std::ostream& out, const std::vector<Result>& results) {
+    out << format("  %-38s %8s  %8s  %9s  %9s  %10s  %7s\n", "subject", "p50", "p99", "p99.9",
+                  "max", "sent", "lost");
+    for (const Result& result : results) {
+        if (isInvalid(result)) {
+            printInvalid(out, result);
+            continue;
+        }
+        const Stats& stats = result.stats;
+        const double lost = double(result.series.lost);
+        const double sent = lost + double(result.series.samples.size());
+        out << format("  %-38s %8.0f  %8.0f  %9.0f  %9.0f  %10.0f  %5.1f %%",
+                      result.subject.c_str(), stats.p50, stats.p99, stats.p999, stats.max, sent,
+                      sent > 0 ? 100 * lost / sent : 0)
+            << rowFlags(result) << '\n';
+    }
+    const RoundPlan& plan = results.front().plan;
+    out << format("  all in ns; the consumer works %.0f ns on each message, and %.0f %% of what it "
+                  "can handle "
+                  "is sent\n",
+                  plan.handleNs, 100 * plan.load);
+}
+
 // Which pairs of CPUs there are, and which of them the figures come from.
 void printDistances(std::ostream& out, const std::vector<CpuPlace>& places) {
     if (places.size() < 2) {
@@ -338,6 +361,9 @@ void printScenario(std::ostream& out, const std::vector<Result>& results,
     switch (results.front().scenario.kind) {
     case Kind::loadedLatency:
         printLoaded(out, results, machine);
+        break;
+    case Kind::floodLatency:
+        printFlood(out, results);
         break;
     case Kind::overflow:
         printRanked(out, results, {}, {});

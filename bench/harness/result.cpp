@@ -74,7 +74,8 @@ std::vector<std::string> flagsOf(const Result& result, const MachineRecord& mach
         {result.clockOverhead > noticedOverhead, "CLOCK_OVERHEAD"},
         {kind == Kind::overflow, "OVERFLOW"},
         {kind == Kind::rawEnqueue && series.counts.rejected != 0, "REJECTED_IN_RAW"},
-        {series.counts.disorder != 0, "REORDERED"},
+        // In a flood each priority overtakes the lower ones, and refused messages are left out.
+        {series.counts.disorder != 0 && kind != Kind::floodLatency, "REORDERED"},
         {series.counts.backInTime != 0, "BACK_IN_TIME"},
         {series.timedOut != 0, "TIMEOUTS"},
         {series.roundsBehindSchedule != 0, "BEHIND_SCHEDULE"},
@@ -143,11 +144,13 @@ std::vector<std::string> suspectsOf(const Result& result, const MachineRecord& m
 }  // namespace
 
 bool hasSamples(Kind kind) noexcept {
-    return kind == Kind::loadedLatency || kind == Kind::idleLatency || kind == Kind::callLatency;
+    return kind == Kind::loadedLatency || kind == Kind::floodLatency || kind == Kind::idleLatency ||
+           kind == Kind::callLatency;
 }
 
 bool hasConsumer(Kind kind) noexcept {
-    return kind == Kind::throughput || kind == Kind::loadedLatency || kind == Kind::idleLatency;
+    return kind == Kind::throughput || kind == Kind::loadedLatency || kind == Kind::floodLatency ||
+           kind == Kind::idleLatency;
 }
 
 bool passesMessages(Kind kind) noexcept {
@@ -157,7 +160,8 @@ bool passesMessages(Kind kind) noexcept {
 bool isRanked(Kind kind) noexcept {
     // Under load every subject has its own rate: a ratio would compare different things. A single
     // call takes about as long as reading the clock: a ratio would compare the clock with itself.
-    return kind != Kind::overflow && kind != Kind::loadedLatency && kind != Kind::callLatency;
+    return kind != Kind::overflow && kind != Kind::loadedLatency && kind != Kind::floodLatency &&
+           kind != Kind::callLatency;
 }
 
 bool hasTwin(Kind kind) noexcept {

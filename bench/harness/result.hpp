@@ -20,6 +20,7 @@ namespace sluice::bench {
 enum class Kind {
     throughput,
     loadedLatency,
+    floodLatency,  ///< of one priority, while more is sent than can be handled
     idleLatency,
     rawEnqueue,      ///< pushes into a queue that has room for all of them, no consumer meanwhile
     overflow,        ///< far more pushes than the queue has room for: a demonstration, never ranked
@@ -51,6 +52,9 @@ inline const std::string loadSection = "load";
 inline const std::string poissonSection = "load, Poisson arrivals";
 inline const std::string sizeSection = "message size";
 inline const std::string depthSection = "depth";
+inline const std::string floodSection = "flood";
+inline const std::string burstSection = "bursts";
+inline const std::string sustainedSection = "sustained";
 inline const std::string distanceSection = "distance of the CPUs";
 inline const std::string oversubscribedSection = "oversubscribed";
 inline const std::string unpinnedSection = "unpinned";

@@ -20,6 +20,9 @@ namespace sluice::bench {
 /// when the allocator was asked afterwards to give memory back.
 enum class Moment { peak, freed, trimmed };
 
+/// How much a message of a flood matters.
+enum class Urgency { low, medium, high };
+
 /// One round of one subject. The untimed run-in sends `runIn` messages through the fresh queue with
 /// the threads of the round, so that memory and code are warm when the clock starts; its messages
 /// are counted and verified like all others.
@@ -29,12 +32,20 @@ struct RoundPlan {
     std::uint64_t runIn = 0;
     std::uint64_t messages = 0;
 
-    /// Raw enqueue and overflow: so many attempts are timed before the queue is emptied.
+    /// Raw enqueue and overflow: so many attempts are timed before the queue is emptied. Bursts: so
+    /// many messages has each.
     std::uint64_t batch = 0;
 
     /// Whether the subject promises to keep each producer's order. One that does and fails is
     /// INVALID.
     bool ordered = true;
+
+    /// Whether a refused message is pushed again until it is taken.
+    bool retried = true;
+
+    /// Flood: which messages are watched, and how long the consumer works on each of all.
+    Urgency urgency = Urgency::high;
+    double handleNs = 0;
 
     /// Calls: which of the two is timed, and the order in which the blocks of a batch, `capacity`
     /// of them, are freed.
@@ -85,6 +96,9 @@ struct Round {
     /// Latency only: one value for each probe or call.
     std::vector<double> samples;
     std::uint64_t timedOut = 0;
+
+    /// Flood: messages of the watched urgency that were refused.
+    std::uint64_t lost = 0;
 
     /// Loaded latency only: the distance of two sends, and true when the sends fell behind their
     /// schedule for good. `lateSends`: those that were due before the one in front was sent.

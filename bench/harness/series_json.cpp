@@ -31,7 +31,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PerfCounts, cycles, instructions, cacheMisses
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RoundRecord, index, place, process, ns, timedNs, clockReads,
                                    timedMessages, counts, lateSends, allocations, usage, perf)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Series, records, roundNs, samples, roundP99, roundIntervalNs,
-                                   counts, timedOut, lateSends, roundsBehindSchedule, error)
+                                   counts, timedOut, lost, lateSends, roundsBehindSchedule, error)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NamedSeries, subject, series)
 // NOLINTEND(readability-identifier-naming)
 
@@ -68,6 +68,7 @@ void append(Series& all, const Series& more, std::size_t process) {
     extend(all.roundIntervalNs, more.roundIntervalNs);
     all.counts += more.counts;
     all.timedOut += more.timedOut;
+    all.lost += more.lost;
     all.lateSends += more.lateSends;
     all.roundsBehindSchedule += more.roundsBehindSchedule;
     if (all.error.empty()) {

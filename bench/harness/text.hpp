@@ -25,4 +25,10 @@ inline std::string countedAre(std::size_t count, const std::string& noun, const 
     return counted(count, noun) + (count == 1 ? " is " : " are ") + what;
 }
 
+/// With "-" for each space.
+inline std::string dashed(std::string text) {
+    std::replace(text.begin(), text.end(), ' ', '-');
+    return text;
+}
+
 }  // namespace sluice::bench

@@ -148,6 +148,15 @@ std::vector<CpuPair> pairsByDistance(const std::vector<CpuPlace>& places) {
     return pairs;
 }
 
+std::vector<CpuPair> otherPairs(const std::vector<CpuPlace>& places) {
+    const std::string usual = places.size() < 2 ? "" : distanceOf(places[0], places[1]);
+    std::vector<CpuPair> pairs = pairsByDistance(places);
+    pairs.erase(std::remove_if(pairs.begin(), pairs.end(),
+                               [&](const CpuPair& pair) { return pair.distance == usual; }),
+                pairs.end());
+    return pairs;
+}
+
 std::vector<MissingDistance> missingDistances(const std::vector<CpuPlace>& places) {
     const std::vector<CpuPair> pairs = pairsByDistance(places);
     std::vector<MissingDistance> missing;

@@ -40,6 +40,9 @@ struct CpuPair {
 };
 std::vector<CpuPair> pairsByDistance(const std::vector<CpuPlace>& places);
 
+/// Those at another distance than the first two CPUs, which the main part of a suite runs on.
+std::vector<CpuPair> otherPairs(const std::vector<CpuPlace>& places);
+
 /// A distance that no pair has, and why.
 struct MissingDistance {
     std::string distance;

@@ -4,6 +4,7 @@
 #include "harness/comparison.hpp"
 #include "harness/instruction_floor.hpp"
 #include "harness/machine.hpp"
+#include "scenarios/bus_matrix.hpp"
 #include "scenarios/loaded_round.hpp"
 
 #include <algorithm>
@@ -13,39 +14,6 @@ namespace sluice::bench {
 
 namespace {
 
-const std::string mixedKinds = "bus-3-kinds-64B-1p";
-
-Scenario scenario(const std::string& name, Kind kind, std::size_t producers = 1,
-                  const std::string& section = {}) {
-    return {"bus", name, kind, 64, producers, Spread::apart, "", section};
-}
-
-std::vector<Scenario> scenarios() {
-    std::vector<Scenario> all = {
-        scenario("bus-64B-1p", Kind::throughput),
-        scenario(mixedKinds, Kind::throughput),
-        scenario("control-raw-64B", Kind::rawEnqueue, 1, controlGroup),
-        scenario("control-overflow-64B", Kind::overflow, 1, controlGroup),
-        scenario("control-consumer-64B", Kind::throughput, 1, controlGroup),
-        scenario("idle-latency-64B", Kind::idleLatency),
-        scenario("loaded-latency-64B", Kind::loadedLatency, 1, loadSection),
-        // What is likely to be oversubscribed, and so takes longest, comes last.
-        scenario("bus-64B-2p", Kind::throughput, 2),
-        scenario("bus-64B-4p", Kind::throughput, 4),
-    };
-    for (Scenario& each : all) {
-        if (each.kind == Kind::loadedLatency) {
-            each.load = 0.5;
-        }
-        if (each.kind == Kind::throughput) {
-            each.what = std::string("end-to-end throughput, 64-byte messages of ") +
-                        (each.name == mixedKinds ? "three kinds, mixed" : "one kind") +
-                        ", each bus at its own depth";
-        }
-    }
-    return all;
-}
-
 // Both libraries: what the mode or the way with more does in addition.
 std::vector<FeatureCost> costs() {
     std::vector<FeatureCost> all = {
@@ -54,6 +22,7 @@ std::vector<FeatureCost> costs() {
         {"header", "sluice/no-stats:visitor", "sluice/no-header:visitor"},
         {"priorities and admission", "sluice/no-header:visitor", "sluice/bare:visitor"},
         {"depth 131072", "sluice/deep:visitor", "sluice/full:visitor"},
+        {"padding to cache lines", "sluice/full:visitor", "sluice/unpadded:visitor"},
         {"MCCC's own time stamps", "mccc/exact-time:visitor", "mccc/full:visitor"},
     };
     for (const std::string library : {"sluice/", "mccc/"}) {
@@ -98,34 +67,58 @@ std::vector<LineTarget> lineTargets() {
             {"idle-latency-64B", "sluice/full:visitor", 1.6}};
 }
 
-// How the threads wait makes no difference where only one works; so each bus stands in the control
-// group once, as its library means it.
-bool takesPart(const Scenario& scenario, const Subject& subject) {
-    return scenario.section != controlGroup || subject.ours == (subject.pacing == Pacing::harvest);
+// As many as keep a round about as long.
+std::uint64_t messagesFor(const Scenario& scenario, const SuiteOptions& options) {
+    constexpr std::size_t usualBytes = 64;
+    if (scenario.kind == Kind::idleLatency) {
+        return options.quick ? 1000 : 5000;
+    }
+    // A burst at least.
+    return std::max<std::uint64_t>(scenario.section == burstSection ? scenario.capacity : 1,
+                                   options.messages * usualBytes /
+                                       std::max(usualBytes, scenario.messageBytes));
 }
 
 RoundPlan planFor(const Scenario& scenario, const BusSubject& subject, const SuiteOptions& options,
                   const std::vector<int>& cpus) {
     constexpr std::uint64_t batch = 2048;  // fits into all of them
     constexpr std::size_t overflowFactor = 8;
+    constexpr double handleNs = 300;
+    const BusShape* const shape = shapeFor(scenario, subject);
     RoundPlan plan;
     plan.placement = placementFor(scenario, options, cpus);
-    plan.capacity = subject.room;
+    plan.capacity = shape != nullptr ? shape->room : subject.room;
     // The whole ring is warm before the clock starts.
     plan.runIn = std::max<std::uint64_t>(2 * plan.capacity, options.messages / 10);
-    plan.batch = scenario.kind == Kind::overflow ? overflowFactor * plan.capacity : batch;
-    plan.messages = scenario.kind != Kind::idleLatency ? options.messages
-                    : options.quick                    ? 1000
-                                                       : 5000;
+    plan.batch = scenario.section == burstSection  ? scenario.capacity
+                 : scenario.kind == Kind::overflow ? overflowFactor * plan.capacity
+                                                   : batch;
+    plan.messages = messagesFor(scenario, options);
     plan.load = scenario.load;
-    plan.sendingNs = options.quick ? 10e6 : 50e6;
+    plan.sendingNs = scenario.section == sustainedSection && !options.quick ? 5e9
+                     : options.quick                                        ? 10e6
+                                                                            : 50e6;
+    if (scenario.kind == Kind::floodLatency) {
+        plan.urgency = urgencyFor(scenario);
+        plan.handleNs = handleNs;
+        plan.messages = std::uint64_t(4 * plan.sendingNs * plan.load / plan.handleNs) / 10 * 10;
+        plan.runIn = 0;
+        plan.retried = false;
+        plan.ordered = false;  // each priority for itself
+    }
     return plan;
 }
 
-Round runRound(const Scenario& scenario, const BusRuns& runs, const RoundPlan& plan) {
+Round runRound(const Scenario& scenario, const BusSubject& subject, const RoundPlan& plan) {
+    const BusRuns& runs = subject.runs;
+    if (const BusShape* const shape = shapeFor(scenario, subject)) {
+        return shape->throughput(plan);
+    }
     switch (scenario.kind) {
     case Kind::loadedLatency:
         return loadedRound(runs.throughput, runs.loadedLatency, plan);
+    case Kind::floodLatency:
+        return runs.flood(plan);
     case Kind::idleLatency:
         return runs.idleLatency(plan);
     case Kind::rawEnqueue:
@@ -133,15 +126,11 @@ Round runRound(const Scenario& scenario, const BusRuns& runs, const RoundPlan& p
     case Kind::overflow:
         return runs.overflow(plan);
     default:
-        return (scenario.name == mixedKinds ? runs.mixedThroughput : runs.throughput)(plan);
+        return scenario.section == burstSection       ? runs.burst(plan)
+               : scenario.section == sustainedSection ? sustainedRound(runs.throughput, plan)
+               : scenario.name == mixedKinds          ? runs.mixedThroughput(plan)
+                                                      : runs.throughput(plan);
     }
-}
-
-// Half of what the payload takes alone: where everything is inlined, a batch may take less than its
-// messages one by one.
-double floorFor(const Scenario&) {
-    const double floor = instructionFloor<64>();
-    return floor < 0 ? floor : floor / 2;
 }
 
 const char* const sameMode = "bus of the other library in the same mode";
@@ -173,18 +162,18 @@ std::vector<Comparison> compareBuses(const std::vector<Result>& results,
 Suite busSuite(const SuiteOptions& options, const std::vector<int>& cpus) {
     Suite suite;
     suite.name = "bus";
-    suite.scenarios = scenarios();
+    suite.scenarios = busScenarios(options.quick, options.unpinned, placesOf(cpus));
     const auto subjects = std::make_shared<const BusSubjects>(busSubjects());
     for (const BusSubject& subject : *subjects) {
         suite.subjects.push_back(subject.info);
     }
     suite.enter = [=](const Scenario& scenario, std::size_t index) -> Entrant {
         const BusSubject& subject = (*subjects)[index];
-        if (!takesPart(scenario, subject.info)) {
+        if (!takesPart(scenario, subject)) {
             return {};
         }
         const RoundPlan plan = planFor(scenario, subject, options, cpus);
-        return {plan, [=] { return runRound(scenario, (*subjects)[index].runs, plan); }};
+        return {plan, [=] { return runRound(scenario, (*subjects)[index], plan); }};
     };
     suite.machineAlone = [=](const Scenario& scenario) -> std::function<Round()> {
         if (!hasSamples(scenario.kind)) {
@@ -192,7 +181,9 @@ Suite busSuite(const SuiteOptions& options, const std::vector<int>& cpus) {
         }
         return [=] { return wakefulnessRound(cpus[0], cpus[1]); };
     };
-    suite.instructionFloor = &floorFor;
+    suite.instructionFloor = [](const Scenario& scenario) {
+        return loopFloor(scenario.messageBytes);
+    };
     suite.compare = [=](const std::vector<Result>& results) {
         return compareBuses(results, *subjects);
     };

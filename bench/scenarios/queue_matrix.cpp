@@ -1,6 +1,6 @@
 #include "scenarios/queue_matrix.hpp"
 
-#include <algorithm>
+#include "harness/text.hpp"
 
 namespace sluice::bench {
 
@@ -42,16 +42,12 @@ std::vector<Scenario> distances(bool unpinned, const std::vector<CpuPlace>& plac
     if (unpinned) {
         return {};
     }
-    const std::string usual = places.size() < 2 ? "" : distanceOf(places[0], places[1]);
     std::vector<Scenario> all;
-    for (const CpuPair& pair : pairsByDistance(places)) {
-        if (pair.distance != usual) {
-            std::string name = pair.distance;
-            std::replace(name.begin(), name.end(), ' ', '-');
-            for (const char* const topology : {"spsc-64B-", "mpsc-64B-1p-"}) {
-                all.push_back(variant(topology + name, Kind::throughput, distanceSection));
-                all.back().cpus = {pair.first, pair.second};
-            }
+    for (const CpuPair& pair : otherPairs(places)) {
+        for (const char* const topology : {"spsc-64B-", "mpsc-64B-1p-"}) {
+            all.push_back(
+                variant(topology + dashed(pair.distance), Kind::throughput, distanceSection));
+            all.back().cpus = {pair.first, pair.second};
         }
     }
     return all;

@@ -72,16 +72,6 @@ Round runRound(const Scenario& scenario, const QueueRuns& runs, const RoundPlan&
     }
 }
 
-// Half of what the payload takes alone: where everything is inlined, a batch may take less than its
-// messages one by one.
-double floorFor(const Scenario& scenario) {
-    const double floor = scenario.messageBytes == 8      ? instructionFloor<8>()
-                         : scenario.messageBytes == 512  ? instructionFloor<512>()
-                         : scenario.messageBytes == 4096 ? instructionFloor<4096>()
-                                                         : instructionFloor<64>();
-    return floor < 0 ? floor : floor / 2;
-}
-
 }  // namespace
 
 Suite queueSuite(const SuiteOptions& options, const std::vector<int>& cpus) {
@@ -106,7 +96,9 @@ Suite queueSuite(const SuiteOptions& options, const std::vector<int>& cpus) {
         }
         return [=] { return wakefulnessRound(cpus[0], cpus[1]); };
     };
-    suite.instructionFloor = &floorFor;
+    suite.instructionFloor = [](const Scenario& scenario) {
+        return loopFloor(scenario.messageBytes);
+    };
     suite.compare = [all = suite.subjects](const std::vector<Result>& results) {
         return compareWithPeers(results, all);
     };

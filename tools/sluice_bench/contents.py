@@ -29,6 +29,9 @@ MEANINGS = {
     "loaded-latency": "From the planned time of a message to its delivery, while a steady stream "
     "flows. A stall is charged to every message that was due meanwhile. Each subject is sent a "
     "share of its own capacity, so subjects are not ranked.",
+    "flood-latency": "From the planned time of a message to its handler, while more is sent than "
+    "the consumer can handle: one message in ten of high priority, three of medium, six of low. "
+    "Lost are messages that were refused.",
     "idle-latency": "From a push into an empty queue to its delivery, with rests between.",
     "call-cost": "One call among many on one thread: the time of a batch, divided.",
     "call-latency": "Single calls on one thread, each timed by itself.",
@@ -47,6 +50,9 @@ SECTIONS = {
     POISSON: "against load, Poisson arrivals",
     "message size": "message sizes",
     "depth": "capacities",
+    "flood": "in a flood",
+    "bursts": "bursts",
+    "sustained": "sustained",
     "oversubscribed": "more threads than cores",
 }
 

@@ -15,7 +15,9 @@ STATISTICS = {
     "min": "min",
     "max": "max",
 }
-COUNTS = ["attempted", "accepted", "rejected", "dropped", "delivered", "timed_out", "late_sends"]
+COUNTS = [
+    "attempted", "accepted", "rejected", "dropped", "delivered", "timed_out", "lost", "late_sends",
+]  # fmt: skip
 ALARMING = {"INVALID", "UNRELIABLE", "OVERFLOW", "INTERRUPTED", "UNPINNED"}
 EMPTY = ("-", -1, "")
 

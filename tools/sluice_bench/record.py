@@ -17,6 +17,9 @@ OVERFLOW = "overflow"
 # Every subject is sent messages at a share of its own capacity: the slowest has the least to do.
 LOADED = "loaded-latency"
 
+# What the urgent messages wait while more is sent than can be handled: loss is part of the result.
+FLOOD = "flood-latency"
+
 # A single call takes about as long as reading the clock, which would be compared with itself.
 CALLS = "call-latency"
 
@@ -36,6 +39,7 @@ KINDS = {
     "raw-enqueue": "Raw enqueue, without a consumer",
     OVERFLOW: "Overflow demonstration",
     LOADED: "Latency under load",
+    FLOOD: "Latency and loss in a flood",
     "idle-latency": "Latency of an idle queue",
     "call-cost": "Cost of a call among many",
     CALLS: "Latency of single calls",
@@ -140,7 +144,7 @@ def is_left_out(subject):
 
 
 def is_ranked(kind):
-    return kind not in (OVERFLOW, LOADED, CALLS)
+    return kind not in (OVERFLOW, LOADED, FLOOD, CALLS)
 
 
 def needs_floor(result):

@@ -1,0 +1,31 @@
+#pragma once
+
+/// \file
+/// The scenarios of the suite "bus", and who takes part in which.
+
+#include "adapters/add_bus.hpp"
+#include "harness/result.hpp"
+#include "harness/topology.hpp"
+
+#include <string>
+#include <vector>
+
+namespace sluice::bench {
+
+/// The scenario that sends three kinds of messages.
+inline const std::string mixedKinds = "bus-3-kinds-64B-1p";
+
+/// A flood of this much of what the consumer can handle.
+inline constexpr double floodLoad = 2;
+
+std::vector<Scenario> busScenarios(bool quick, bool unpinned, const std::vector<CpuPlace>& places);
+
+bool takesPart(const Scenario& scenario, const BusSubject& subject);
+
+/// The shape of the bus that a scenario asks for; null when it is the usual one, or there is none.
+const BusShape* shapeFor(const Scenario& scenario, const BusSubject& subject);
+
+/// Which messages a scenario of the flood watches.
+Urgency urgencyFor(const Scenario& scenario);
+
+}  // namespace sluice::bench

@@ -1,7 +1,9 @@
 // The code of docs/guide/bus.md.
 #include <sluice/bus.hpp>
 #include <sluice/inspect.hpp>
+#include <sluice/queue/blocking_queue.hpp>
 #include <sluice/queue/latest.hpp>
+#include <sluice/queue/mpmc_ring.hpp>
 #include <sluice/wait/event_fd_wait.hpp>
 
 #include <algorithm>
@@ -282,6 +284,19 @@ bool groups() {
     return broadcast.isAccepted(results) && broadcast[0].process() + broadcast[1].process() == 2;
 }
 
+sluice::BlockingQueue<sluice::MpmcRing<Temperature, 64>> work;
+
+bool workers() {
+    sluice::Bus<Readings> readings;
+    const auto sharing = readings.subscribe<Temperature>(
+        [](const Temperature& reading) { (void)work.push(reading); });
+    (void)readings.publish(Temperature{7, 20});
+    readings.process();
+
+    const auto reading = work.tryPop();  // pop() in each worker
+    return reading.has_value() && reading->sensor == 7;
+}
+
 bool metrics() {
     static constexpr std::string_view types[] = {"Temperature", "Stop"};  // as in Machine
     const auto statistics = bus.statistics();
@@ -297,7 +312,7 @@ int main() {
     const bool all[] = {firstMessages(), publishing(), results(),         pressure(),
                         visitor(),       component(),  staticComponent(), traits(),
                         onlyTheNewest(), timeStamps(), consumerThread(),  eventLoop(),
-                        partitions(),    groups(),     metrics()};
+                        partitions(),    groups(),     workers(),        metrics()};
     for (const bool good : all) {
         if (!good) {
             return 1;

@@ -49,13 +49,17 @@ struct RingPositions {
     static constexpr std::size_t maskFor(std::size_t slots) noexcept { return (slots - 1) * one; }
 
     /// The slot at a position. Each step of a position is half a slot, so its offset is a product,
-    /// and nothing has to be shifted: an instruction less in each push and in each pop.
+    /// and nothing has to be shifted: an instruction less in each push and in each pop. (Unless a
+    /// slot has an odd number of bytes.)
     template <class Slot>
     static Slot& at(Slot* slots, Index position, std::size_t mask) noexcept {
-        static_assert(sizeof(Slot) % one == 0, "half a slot is a whole number of bytes");
-        using Byte = std::conditional_t<std::is_const_v<Slot>, const std::byte, std::byte>;
-        const std::size_t offset = (position & mask) * (sizeof(Slot) / one);
-        return *reinterpret_cast<Slot*>(reinterpret_cast<Byte*>(slots) + offset);
+        if constexpr (sizeof(Slot) % one == 0) {
+            using Byte = std::conditional_t<std::is_const_v<Slot>, const std::byte, std::byte>;
+            const std::size_t offset = (position & mask) * (sizeof(Slot) / one);
+            return *reinterpret_cast<Slot*>(reinterpret_cast<Byte*>(slots) + offset);
+        } else {
+            return slots[(position & mask) / one];
+        }
     }
 };
 

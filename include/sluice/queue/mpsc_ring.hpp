@@ -172,12 +172,13 @@ public:
     /// hasArrival() as a function object, for a consumer that asks again and again without taking
     /// anything out: it looks at one word.
     [[nodiscard]] auto arrival() const noexcept {
-        const Index head = head_.load(std::memory_order_relaxed);  // own variable
-        const Atomic<Index>& word = slots_.at(head).turn;
-        return [head, &word]() noexcept {
-            const Index turn = word.load(std::memory_order_relaxed);  // consume() looks again
-            return turn == Slot::filled(head) || turn == Slot::skipped(head);
-        };
+        return arrivalAt(head_.load(std::memory_order_relaxed));  // own variable
+    }
+
+    /// Whether there is a message, or a slot to skip, behind the oldest one. By the consumer, which
+    /// looks at the slot that it takes next, and not at what producers write for each message.
+    [[nodiscard]] bool hasSecond() const noexcept {
+        return arrivalAt(Positions::next(head_.load(std::memory_order_relaxed)))();  // own variable
     }
 
     /// Destroys the message that front() returned and gives its slot back.
@@ -209,6 +210,14 @@ private:
             ring.head_.store(Positions::next(head), std::memory_order_release);  // E2 reuse
         }
     };
+
+    [[nodiscard]] auto arrivalAt(Index position) const noexcept {
+        const Atomic<Index>& word = slots_.at(position).turn;
+        return [position, &word]() noexcept {
+            const Index turn = word.load(std::memory_order_relaxed);  // consume() looks again
+            return turn == Slot::filled(position) || turn == Slot::skipped(position);
+        };
+    }
 
     void initialiseTurns() noexcept {
         Index position = first;

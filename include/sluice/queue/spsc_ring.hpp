@@ -174,6 +174,13 @@ public:
         };
     }
 
+    /// Whether there is a message behind the oldest one. By the consumer.
+    [[nodiscard]] bool hasSecond() const noexcept {
+        // Relaxed, both: own variable, and consume() looks again.
+        return Positions::distance(head_.load(std::memory_order_relaxed),
+                                   tail_.load(std::memory_order_relaxed)) > 1;
+    }
+
     /// Destroys the message that front() returned and gives its slot back.
     void popFront() noexcept {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);

@@ -25,6 +25,11 @@ TEST(RingPositionsTest, DistancesAndSlotsStandTheWrap) {
     EXPECT_EQ(position, 14);
 }
 
+TEST(RingPositionsTest, SlotsMayHaveAnOddNumberOfBytes) {
+    char slots[8][3] = {};
+    EXPECT_EQ(&Byte::at(slots, std::uint8_t{10}, Byte::maskFor(8)), &slots[5]);
+}
+
 // The mark of a word is no part of the position that it carries.
 TEST(RingPositionsTest, AMarkedPositionHasTheSlotOfThePlainOne) {
     char slots[8][6] = {};

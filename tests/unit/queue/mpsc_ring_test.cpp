@@ -141,6 +141,20 @@ TYPED_TEST(MpscRingWrapTest, ClosedAtTheWrap) {
 
 // ---- shutdown
 
+TEST(MpscRingTest, ASecondMessageIsOneBehindTheOldest) {
+    MpscRing<int, 2> ring;
+    EXPECT_FALSE(ring.hasSecond()) << "empty";
+    for (int round = 0; round < 3; ++round) {
+        ASSERT_EQ(ring.tryPush(1), PushResult::ok);
+        EXPECT_FALSE(ring.hasSecond());
+        ASSERT_EQ(ring.tryPush(2), PushResult::ok);
+        EXPECT_TRUE(ring.hasSecond());
+        ring.consume([&](int) { EXPECT_TRUE(ring.hasSecond()) << "its slot is still in use"; }, 1);
+        EXPECT_FALSE(ring.hasSecond());
+        ring.popFront();
+    }
+}
+
 TEST(MpscRingTest, IsDrainedOnlyWhenClosedAndEmpty) {
     MpscRing<int, 2> ring;
     EXPECT_FALSE(ring.isDrained()) << "empty but open";

@@ -54,6 +54,20 @@ TEST(SpscRingTest, FrontShowsTheOldestMessageUntilItIsPopped) {
     EXPECT_EQ(ring.sizeApprox(), 0U);
 }
 
+TEST(SpscRingTest, ASecondMessageIsOneBehindTheOldest) {
+    SpscRing<int, 2> ring;
+    EXPECT_FALSE(ring.hasSecond()) << "empty";
+    for (int round = 0; round < 3; ++round) {
+        ASSERT_EQ(ring.tryPush(1), PushResult::ok);
+        EXPECT_FALSE(ring.hasSecond());
+        ASSERT_EQ(ring.tryPush(2), PushResult::ok);
+        EXPECT_TRUE(ring.hasSecond());
+        ring.consume([&](int) { EXPECT_TRUE(ring.hasSecond()) << "its slot is still in use"; }, 1);
+        EXPECT_FALSE(ring.hasSecond());
+        ring.popFront();
+    }
+}
+
 TEST(SpscRingTest, FrontMayBeMovedFrom) {
     SpscRing<std::unique_ptr<int>, 2> ring;
     ASSERT_EQ(ring.tryPush(std::make_unique<int>(7)), PushResult::ok);

@@ -391,10 +391,11 @@ private:
         Traits::statistics || Traits::timeStamp == TimeStamp::cached || observesPressure<Observer>;
 
     /// After the first message of a harvest and then after each chunk. Not earlier: the first
-    /// message would wait for it. The slot of the message still counts as used.
+    /// message would wait for it. The slot of the message still counts as used. After a lonely
+    /// message the consumer leaves alone what the next publisher would have to fetch back.
     [[gnu::noinline]] void lookAround(Consuming& consuming) noexcept {
         if constexpr (Traits::statistics) {
-            accounts_.sawUsed(store_.highest());
+            accounts_.sawUsed(store_.hasSecond() ? store_.highest() : 1);
         }
         if (consuming.hasServed) {
             endChunk(chunk);

@@ -102,6 +102,8 @@ public:
     }
 
     [[nodiscard]] bool hasArrival() const noexcept { return queue_.hasArrival(); }
+    /// As MpscRing::hasSecond(), also where there is just one that the consumer has not taken.
+    [[nodiscard]] bool hasSecond() const noexcept { return queue_.hasArrival(); }
     /// As MpscRing::arrival().
     [[nodiscard]] auto arrival() const noexcept {
         return [&queue = queue_]() noexcept { return queue.hasArrival(); };

@@ -148,6 +148,11 @@ public:
         return any([](const auto& ring) { return ring.hasArrival(); });
     }
 
+    /// By the consumer, while it handles a message: false if no room holds more than one.
+    [[nodiscard]] bool hasSecond() const noexcept {
+        return any([](const auto& ring) { return ring.hasSecond(); });
+    }
+
     // ---- Anybody
 
     void close() noexcept {

@@ -11,7 +11,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <type_traits>
 
 namespace hostwatch {
 
@@ -55,10 +57,11 @@ struct alignas(sluice::cacheLineSize) Account {
 
 using Accounts = std::array<Account, sourceCount>;
 
-/// How many messages were handled while those of one priority waited. Unlike the time, it does not
-/// depend on when the consumer got a processor.
+/// How many messages of lower priority were handled while alarms waited. Unlike the time, it does
+/// not depend on when the consumer got a processor.
 struct Overtaken {
-    std::uint64_t byOneAtMost = 0;  ///< messages that waited for one other, or none
+    std::uint64_t byOneAtMost = 0;  ///< alarms that waited for one other message, or none
+    std::uint64_t byMore = 0;
     std::uint64_t most = 0;
 };
 
@@ -68,17 +71,21 @@ public:
     /// `Overtaken::most` stops here.
     static constexpr std::size_t remembered = 4096;
 
+    /// `returned` is when the publication of an alarm had returned, if it has.
     template <class Message>
-    void record(const Message&, const Header& header) noexcept {
+    void record(const Message&, const Header& header,
+                std::optional<Clock::time_point> returned = std::nullopt) noexcept {
         const std::size_t priority = indexOf(header.priority);
         const Clock::time_point now = Clock::now();
         ++counts_[MessageTypes::indexOf<Message>][priority];
         delays_[priority].record(now - header.timeStamp);
-        Overtaken& overtaken = overtaken_[priority];
-        const std::uint64_t others = handledSince(header.timeStamp);
-        overtaken.byOneAtMost += others <= 1 ? 1 : 0;
-        overtaken.most = std::max(overtaken.most, others);
-        handledAt_[handled_++ % remembered] = now;
+        if constexpr (std::is_same_v<Message, Alarm>) {
+            const std::uint64_t others = returned ? handledSince(*returned) : 0;
+            ++(others <= 1 ? overtaken_.byOneAtMost : overtaken_.byMore);
+            overtaken_.most = std::max(overtaken_.most, others);
+        } else {
+            handledAt_[handled_++ % remembered] = now;
+        }
     }
 
     const Tally& counts() const noexcept { return counts_; }
@@ -86,9 +93,7 @@ public:
     const DelayHistogram& delays(Priority priority) const noexcept {
         return delays_[indexOf(priority)];
     }
-    const Overtaken& overtaken(Priority priority) const noexcept {
-        return overtaken_[indexOf(priority)];
-    }
+    const Overtaken& overtaken() const noexcept { return overtaken_; }
 
 private:
     /// The times are in order, so half of them are left out at each step.
@@ -107,7 +112,7 @@ private:
 
     Tally counts_{};
     std::array<DelayHistogram, priorityCount> delays_;
-    std::array<Overtaken, priorityCount> overtaken_;
+    Overtaken overtaken_;
     std::array<Clock::time_point, remembered> handledAt_{};
     std::uint64_t handled_ = 0;
 };

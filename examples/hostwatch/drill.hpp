@@ -10,9 +10,11 @@ namespace hostwatch {
 /// A thread that publishes an alarm at a steady pace, to show how alarms fare in a flood.
 class Drill {
 public:
-    /// Starts the thread. All three must outlive this object.
-    Drill(Transport& transport, Tally& attempts, StopSignal& stop)
-        : publisher_(transport, drillSender, attempts), stop_(stop), thread_([this] { run(); }) {}
+    /// Starts the thread. All four must outlive this object.
+    Drill(Transport& transport, Tally& attempts, AlarmReturns& returns, StopSignal& stop)
+        : publisher_(transport, drillSender, attempts, returns),
+          stop_(stop),
+          thread_([this] { run(); }) {}
 
     /// Waits for the thread, which ends soon after `stop` was requested.
     ~Drill() { thread_.join(); }

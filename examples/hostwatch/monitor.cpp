@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 namespace hostwatch {
@@ -34,7 +35,7 @@ void Monitor::run(Display& display) {
         const auto network = startSampler<NetworkSample>();
         std::optional<Drill> drill;
         if (options_.flood) {
-            drill.emplace(transport_, drillAttempts_, stop_);
+            drill.emplace(transport_, drillAttempts_, returns_, stop_);
         }
         watch(display, begin);
         stop_.request();
@@ -58,7 +59,7 @@ Outcome Monitor::outcome() const {
 template <class Sample>
 Sampler<Sample> Monitor::startSampler() {
     return Sampler<Sample>(options_.procDirectory, options_.flood, transport_,
-                           accounts_[indexOf(sourceOf<Sample>)], stop_, events_);
+                           accounts_[indexOf(sourceOf<Sample>)], returns_, stop_, events_);
 }
 
 void Monitor::watch(Display& display, Clock::time_point begin) {
@@ -92,7 +93,11 @@ std::size_t Monitor::consume() {
     notePressure();
     return transport_.processWith(
         [this](const auto& message, const Header& header) {
-            deliveries_.record(message, header);
+            if constexpr (std::is_same_v<std::decay_t<decltype(message)>, Alarm>) {
+                deliveries_.record(message, header, returns_.take(header));
+            } else {
+                deliveries_.record(message, header);
+            }
             figures_.add(message, header);
         },
         batch);

@@ -47,6 +47,7 @@ private:
     Transport transport_;
     Accounts accounts_;
     Tally drillAttempts_{};
+    AlarmReturns returns_;
     Deliveries deliveries_;
     Figures figures_;
     sluice::Pressure pressure_ = sluice::Pressure::normal;  ///< as last noted

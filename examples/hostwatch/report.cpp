@@ -50,16 +50,13 @@ void appendDelays(std::string& text, const Deliveries& deliveries) {
 
 /// What the bus answers for, unlike the time until this program's consumer gets a processor.
 void appendOvertaken(std::string& text, const Deliveries& deliveries) {
+    const Overtaken& overtaken = deliveries.overtaken();
     append(text, "\n%-15s %15s %15s %15s\n", "waited for", "0 or 1 other", "more", "at most");
-    for (const Priority priority : allPriorities) {
-        const Overtaken& overtaken = deliveries.overtaken(priority);
-        const std::uint64_t all = deliveries.delays(priority).count();
-        append(text, "%-15s %15s %15s %15s\n", sluice::toString(priority),
-               formatCount(overtaken.byOneAtMost).c_str(),
-               formatCount(all - overtaken.byOneAtMost).c_str(),
-               formatCount(overtaken.most).c_str());
-    }
-    append(text, "messages that were handled while one waited; counted up to %s\n",
+    append(text, "%-15s %15s %15s %15s\n", "alarms", formatCount(overtaken.byOneAtMost).c_str(),
+           formatCount(overtaken.byMore).c_str(), formatCount(overtaken.most).c_str());
+    append(text,
+           "other messages whose handling began after the publication of the alarm had\n"
+           "returned, and before its own; counted up to %s\n",
            formatCount(Deliveries::remembered).c_str());
 }
 

@@ -4,11 +4,12 @@ namespace hostwatch {
 
 template <class Sample>
 Sampler<Sample>::Sampler(const std::string& procDirectory, bool flood, Transport& transport,
-                         Account& account, StopSignal& stop, EventLog& events)
+                         Account& account, AlarmReturns& returns, StopSignal& stop,
+                         EventLog& events)
     : flood_(flood),
       file_(procDirectory + '/' + fileOf(source)),
       reader_(makeReader<Sample>()),
-      publisher_(transport, indexOf(source), account.attempts),
+      publisher_(transport, indexOf(source), account.attempts, returns),
       account_(account),
       stop_(stop),
       events_(events),

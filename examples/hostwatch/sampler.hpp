@@ -24,9 +24,9 @@ namespace hostwatch {
 template <class Sample>
 class Sampler {
 public:
-    /// Starts the thread. `transport`, `account`, `stop` and `events` must outlive this object.
+    /// Starts the thread. All but the folder must outlive this object.
     Sampler(const std::string& procDirectory, bool flood, Transport& transport, Account& account,
-            StopSignal& stop, EventLog& events);
+            AlarmReturns& returns, StopSignal& stop, EventLog& events);
 
     /// Waits for the thread, which ends soon after `stop` was requested.
     ~Sampler();

@@ -2,11 +2,14 @@
 
 #include "samples.hpp"
 
+#include <sluice/base/cache_line.hpp>
 #include <sluice/bus.hpp>
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <type_traits>
 
 /// The way messages take: from any number of threads to one, the urgent ones first.
@@ -45,6 +48,7 @@ inline void addTo(Tally& sum, const Tally& more) noexcept {
 
 /// Senders are the sources, and this one.
 inline constexpr std::uint32_t drillSender = sourceCount;
+inline constexpr std::size_t senderCount = sourceCount + 1;
 
 template <class Sample>
 inline constexpr Source sourceOf = static_cast<Source>(MessageTypes::indexOf<Sample>);
@@ -59,24 +63,72 @@ constexpr std::size_t indexOf(Priority priority) noexcept {
     return static_cast<std::size_t>(priority);
 }
 
+/// When the publication of each alarm had returned to its sender. The time stamp of the alarm does
+/// not tell: the sender may lose its processor between the stamp and the moment at which the
+/// consumer can find the message.
+class AlarmReturns {
+public:
+    /// By the sender, of each alarm that was accepted, at once.
+    void note(std::uint32_t sender) noexcept {
+        Sender& alarms = senders_[sender];
+        std::atomic<Clock::rep>& time = alarms.times[alarms.noted++ % remembered];
+        // An exchange waits for the writes of the publication to leave the core. Until then the
+        // consumer cannot find the message.
+        time.exchange(0, std::memory_order_seq_cst);
+        // Relaxed: the time hands over nothing but itself.
+        time.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed);
+    }
+
+    /// By the consumer, of each alarm: those of a sender come in its order. Nothing while the
+    /// publication has not returned.
+    std::optional<Clock::time_point> take(const Header& alarm) noexcept {
+        Sender& alarms = senders_[alarm.sender];
+        const Clock::rep time =
+            alarms.times[alarms.taken++ % remembered].load(std::memory_order_relaxed);
+        const Clock::time_point returned{Clock::duration(time)};
+        // An earlier time is that of an older alarm.
+        return returned >= alarm.timeStamp ? std::optional(returned) : std::nullopt;
+    }
+
+private:
+    /// As many as the bus has room for, so that no time is overwritten before it was taken.
+    static constexpr std::size_t remembered = Transport::roomOf(Priority::high);
+
+    struct Sender {
+        alignas(sluice::cacheLineSize) std::uint64_t noted = 0;  // the sender's
+        std::array<std::atomic<Clock::rep>, remembered> times{};
+        alignas(sluice::cacheLineSize) std::uint64_t taken = 0;  // the consumer's
+    };
+    std::array<Sender, senderCount> senders_;
+};
+
 /// One thread's way into the bus. Counts what it attempts, to be held against the bus's accounts.
 class Publisher {
 public:
-    Publisher(Transport& transport, std::uint32_t sender, Tally& attempts) noexcept
-        : transport_(transport), sender_(sender), attempts_(attempts) {}
+    Publisher(Transport& transport, std::uint32_t sender, Tally& attempts,
+              AlarmReturns& returns) noexcept
+        : transport_(transport), sender_(sender), attempts_(attempts), returns_(returns) {}
 
     /// False when the message was not accepted.
     template <class Message>
     bool publish(const Message& message) {
         constexpr Priority priority = priorityOf<Message>;
         ++attempts_[MessageTypes::indexOf<Message>][indexOf(priority)];
-        return transport_.publish(message, {priority, sender_}) == sluice::PublishResult::ok;
+        const bool isAccepted =
+            transport_.publish(message, {priority, sender_}) == sluice::PublishResult::ok;
+        if constexpr (std::is_same_v<Message, Alarm>) {
+            if (isAccepted) {
+                returns_.note(sender_);
+            }
+        }
+        return isAccepted;
     }
 
 private:
     Transport& transport_;
     const std::uint32_t sender_;
     Tally& attempts_;
+    AlarmReturns& returns_;
 };
 
 }  // namespace hostwatch

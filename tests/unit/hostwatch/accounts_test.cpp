@@ -44,18 +44,21 @@ TEST_F(DeliveriesTest, CountEachTypeAndPriority) {
     EXPECT_GE(deliveries_->delays(Priority::high).max(), 1h);
 }
 
-TEST_F(DeliveriesTest, CountWhatWasHandledSinceAMessageWasPublished) {
-    const Header first = publishedAt(Clock::now() - 1h, Priority::low);
-    deliveries_->record(CpuSample{}, first);
-    EXPECT_EQ(deliveries_->overtaken(Priority::low).most, 0U);
+TEST_F(DeliveriesTest, CountWhatWasHandledSinceAnAlarmWasPublished) {
+    const Header alarm = publishedAt(Clock::now() - 1h, Priority::high);
+    const auto returned = Clock::now() - 30min;
+    deliveries_->record(Alarm{}, alarm, returned);
+    EXPECT_EQ(deliveries_->overtaken().most, 0U);
     for (int i = 0; i < 10; ++i) {
-        deliveries_->record(CpuSample{}, publishedAt(Clock::now() + 1h, Priority::medium));
+        deliveries_->record(CpuSample{}, publishedAt(Clock::now(), Priority::low));
     }
-    EXPECT_EQ(deliveries_->overtaken(Priority::medium).most, 0U) << "all came before it";
-    EXPECT_EQ(deliveries_->overtaken(Priority::medium).byOneAtMost, 10U);
-    deliveries_->record(CpuSample{}, first);
-    EXPECT_EQ(deliveries_->overtaken(Priority::low).most, 11U);
-    EXPECT_EQ(deliveries_->overtaken(Priority::low).byOneAtMost, 1U);
+    deliveries_->record(Alarm{}, alarm, Clock::now() + 1h);
+    deliveries_->record(Alarm{}, alarm);
+    EXPECT_EQ(deliveries_->overtaken().most, 0U) << "all came before, and it is on its way";
+    EXPECT_EQ(deliveries_->overtaken().byOneAtMost, 3U);
+    deliveries_->record(Alarm{}, alarm, returned);
+    EXPECT_EQ(deliveries_->overtaken().most, 10U) << "other alarms do not count";
+    EXPECT_EQ(deliveries_->overtaken().byMore, 1U);
 }
 
 TEST_F(DeliveriesTest, RememberSoManyHandlings) {
@@ -63,8 +66,9 @@ TEST_F(DeliveriesTest, RememberSoManyHandlings) {
     for (std::size_t i = 0; i < 2 * Deliveries::remembered; ++i) {
         deliveries_->record(CpuSample{}, publishedAt(begin, Priority::low));
     }
-    EXPECT_EQ(deliveries_->overtaken(Priority::low).most, Deliveries::remembered);
-    EXPECT_EQ(deliveries_->overtaken(Priority::low).byOneAtMost, 2U);
+    deliveries_->record(Alarm{}, publishedAt(begin, Priority::high), begin);
+    EXPECT_EQ(deliveries_->overtaken().most, Deliveries::remembered);
+    EXPECT_EQ(deliveries_->overtaken().byMore, 1U);
 }
 
 }  // namespace

@@ -28,8 +28,8 @@ protected:
         counts.refused += refused_;
         counts.delivered += delivered;
         for (std::uint64_t i = 0; i < arrived; ++i) {
-            deliveries_->record(Message{},
-                                test::headerAt(Clock::now() - 10h, 0, priorityOf<Message>));
+            const Clock::time_point then = Clock::now() - 10h;
+            deliveries_->record(Message{}, test::headerAt(then, 0, priorityOf<Message>), then);
         }
     }
 
@@ -64,8 +64,10 @@ TEST_F(ReportTest, AddsUpWithLosses) {
 }
 
 TEST_F(ReportTest, ShowsTheOthersThatWereFirst) {
-    publish<CpuSample>(5, 5, 5, 5);
-    EXPECT_TRUE(says("low                           2               3               4\n"));
+    publish<Alarm>(1, 1, 1, 1);
+    publish<CpuSample>(4, 4, 4, 4);
+    publish<Alarm>(2, 2, 2, 2);
+    EXPECT_TRUE(says("alarms                        1               2               4\n"));
 }
 
 TEST_F(ReportTest, NoticesAnAttemptWithoutAnOutcome) {

@@ -1,5 +1,7 @@
 #include "hostwatch/transport.hpp"
 
+#include "headers.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -30,13 +32,16 @@ Arrivals take(Transport& transport) {
 
 class TransportTest : public ::testing::Test {
 protected:
-    Publisher publisher(std::uint32_t sender) { return {*transport_, sender, attempts_}; }
+    Publisher publisher(std::uint32_t sender) {
+        return {*transport_, sender, attempts_, *returns_};
+    }
     std::uint64_t attempts(std::size_t type, Priority priority) const {
         return attempts_[type][indexOf(priority)];
     }
 
     std::unique_ptr<Transport> transport_ = std::make_unique<Transport>();
     Tally attempts_{};
+    std::unique_ptr<AlarmReturns> returns_ = std::make_unique<AlarmReturns>();
 };
 
 TEST_F(TransportTest, TellsWhoPublishedAndServesAlarmsFirst) {
@@ -62,6 +67,31 @@ TEST_F(TransportTest, KeepsRoomForAlarmsInAFlood) {
     EXPECT_EQ(attempts(MessageTypes::indexOf<CpuSample>, Priority::low), accepted + 1);
     EXPECT_EQ(attempts(MessageTypes::indexOf<Aggregate>, Priority::medium), 1U);
     EXPECT_EQ(attempts(MessageTypes::indexOf<Alarm>, Priority::high), 1U);
+}
+
+TEST_F(TransportTest, KnowsWhenThePublicationOfAnAlarmHadReturned) {
+    EXPECT_TRUE(publisher(1).publish(Alarm{}));
+    EXPECT_TRUE(publisher(2).publish(Alarm{}));
+    const Clock::time_point after = Clock::now();
+    std::vector<Header> headers;
+    transport_->processWith([&](const auto&, const Header& header) { headers.push_back(header); });
+    ASSERT_EQ(headers.size(), 2U);
+    for (const Header& header : headers) {
+        const auto returned = returns_->take(header);
+        ASSERT_TRUE(returned.has_value());
+        EXPECT_GE(*returned, header.timeStamp);
+        EXPECT_LE(*returned, after);
+    }
+}
+
+// Round and round, the place of an alarm holds the time of an older one.
+TEST_F(TransportTest, TakesNoTimeOfAnOlderAlarmForThatOfOneStillUnderWay) {
+    const Clock::time_point begin = Clock::now();
+    for (std::size_t i = 0; i < Transport::roomOf(Priority::high); ++i) {
+        returns_->note(0);
+        EXPECT_TRUE(returns_->take(test::headerAt(begin, 0)));
+    }
+    EXPECT_FALSE(returns_->take(test::headerAt(Clock::now() + std::chrono::hours(1), 0)));
 }
 
 TEST_F(TransportTest, StampsTheMoment) {

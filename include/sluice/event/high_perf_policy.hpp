@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sluice/event/event_policies.hpp>
+#include <sluice/event/pool_queue_list.hpp>
 
 namespace sluice {
 
@@ -8,6 +9,8 @@ namespace sluice {
 /// the defaults are; it says so.
 struct HighPerfPolicy {
     using Threading = GeneralThreading<SpinLock>;
+    template <class T>
+    using QueueList = PoolQueueList<T, 8192>;
 };
 
 }  // namespace sluice

@@ -3,16 +3,17 @@
 /// \file
 /// PoolQueueList<T, N>: a list type for the policy QueueList whose nodes come from a pool.
 ///
-/// Purpose: a queue that is a std::list, for what only a list can do, without malloc for each
-/// event.
+/// Purpose: a std::list without malloc for each node.
+///
+///     sluice::PoolQueueList<Order> orders;
 ///
 ///     struct Policies {
 ///         template <class Item>
 ///         using QueueList = sluice::PoolQueueList<Item, 8192>;
 ///     };
 ///
-/// Use it where a program needs a list. A queue without a QueueList keeps its events in slabs of
-/// its own, which is faster.
+/// A queue with such policies has no list: it keeps its events in slabs of its own, as a queue
+/// without a QueueList does. That is faster than any list.
 ///
 /// All lists of one type share one pool, so that they can splice; it grows by N nodes, is created
 /// by the first node and never destroyed, as lists of static storage duration may use it to the

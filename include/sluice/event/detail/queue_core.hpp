@@ -8,20 +8,34 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <tuple>
 #include <type_traits>
 #include <utility>
+
+namespace sluice {
+template <class T, std::size_t NodesPerSlab>
+class PoolQueueAllocator;
+}
 
 namespace sluice::detail {
 
 template <class P, class Item>
 using QueueListMember = typename P::template QueueList<Item>;
 
+/// A PoolQueueList asks for a pool, and for no order of its own. Our slabs give that, faster.
+template <class List>
+inline constexpr bool isPoolQueueList = false;
+template <class T, std::size_t NodesPerSlab>
+inline constexpr bool isPoolQueueList<std::list<T, PoolQueueAllocator<T, NodesPerSlab>>> = true;
+
 /// Where the events of a queue are kept: in our slabs, or in the list of the policy.
 template <class Event, class Policies>
 auto selectLine() {
     if constexpr (isDetected<QueueListMember, Policies, QueueItem<Event>>) {
-        return static_cast<ListLine<QueueListMember<Policies, QueueItem<Event>>>*>(nullptr);
+        using List = QueueListMember<Policies, QueueItem<Event>>;
+        using Line = std::conditional_t<isPoolQueueList<List>, SlabLine<Event>, ListLine<List>>;
+        return static_cast<Line*>(nullptr);
     } else {
         return static_cast<SlabLine<Event>*>(nullptr);
     }

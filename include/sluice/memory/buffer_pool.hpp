@@ -126,8 +126,9 @@ public:
 
         /// Ends the writing: a token on the first `length` bytes, which may be shared. No buffer,
         /// and more than capacity() bytes, fail an assertion; without assertions the token is
-        /// empty, or ends with the buffer: it never shows what is not the buffer's.
-        DataToken publish(std::size_t length) && noexcept {
+        /// empty, or ends with the buffer: it never shows what is not the buffer's. `timeStamp`:
+        /// see DataToken::timeStamp().
+        DataToken publish(std::size_t length, std::uint64_t timeStamp = 0) && noexcept {
             SLUICE_ASSERT(slot_ != nullptr, "there is no buffer to publish: test what tryAcquire "
                                             "returned, and publish it once");
             SLUICE_ASSERT(length <= capacity(),
@@ -140,7 +141,8 @@ public:
             std::byte* const begin = data();
             const std::size_t shown = std::min(length, capacity());
             detail::closeMemory(begin + shown, capacity() - shown);
-            return {begin, shown, &releaseSlot, std::exchange(slot_, nullptr), &shareSlot};
+            return {begin,      shown,    &releaseSlot, std::exchange(slot_, nullptr),
+                    &shareSlot, timeStamp};
         }
 
         /// Gives the buffer back unpublished. Does nothing when there is none.

@@ -18,7 +18,7 @@
 /// writer wrote is visible to a reader if the token was handed over in a synchronised way.
 ///
 /// Capacity: none. Nothing is allocated and nothing is virtual: a token is five words wide, two of
-/// them plain functions. Exceptions: none. Shutdown: the owner of the bytes must outlive the token.
+/// them plain functions, and has a time stamp of 8 bytes. Exceptions: none. Shutdown: the owner of the bytes must outlive the token.
 ///
 /// Invariants: a token that is not empty is released once: by its destructor, by reset(), or by the
 /// token it was moved to.
@@ -28,6 +28,7 @@
 #include <sluice/base/assert.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
 namespace sluice {
@@ -45,14 +46,16 @@ public:
     DataToken() noexcept = default;
 
     /// A token on `size` bytes from `data`, which stay as they are until releaser(context, data,
-    /// size) has been called. Without a sharer there can be no second token on them.
+    /// size) has been called. Without a sharer there can be no second token on them. `timeStamp`:
+    /// see timeStamp().
     DataToken(const void* data, std::size_t size, Releaser releaser, void* context,
-              Sharer sharer = nullptr) noexcept
+              Sharer sharer = nullptr, std::uint64_t timeStamp = 0) noexcept
         : data_(static_cast<const std::byte*>(data)),
           size_(size),
           releaser_(releaser),
           sharer_(sharer),
-          context_(context) {
+          context_(context),
+          timeStamp_(timeStamp) {
         SLUICE_ASSERT(releaser != nullptr, "a DataToken needs a releaser: pass one that does "
                                            "nothing for bytes that live forever");
         SLUICE_ASSERT(data != nullptr || size == 0, "a DataToken on null must have the size 0");
@@ -78,6 +81,11 @@ public:
     /// In bytes; 0 when empty.
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
+    /// When the bytes were recorded: a number of the maker, by convention in microseconds of its
+    /// clock. 0 when it gave none, and when the token is empty. Tokens that are shared have the
+    /// same.
+    [[nodiscard]] std::uint64_t timeStamp() const noexcept { return timeStamp_; }
+
     // A range of bytes, for loops and for views.
     [[nodiscard]] const std::byte* begin() const noexcept { return data_; }
     [[nodiscard]] const std::byte* end() const noexcept { return data_ + size_; }
@@ -94,13 +102,14 @@ public:
             return {};
         }
         sharer_(context_, data_, size_);
-        return {data_, size_, releaser_, context_, sharer_};
+        return {data_, size_, releaser_, context_, sharer_, timeStamp_};
     }
 
     /// Gives the bytes up now. Does nothing when empty.
     void reset() noexcept {
         // Emptied first, so that a releaser that comes back to this token finds nothing to release.
         if (const Releaser releaser = std::exchange(releaser_, nullptr)) {
+            timeStamp_ = 0;
             releaser(context_, std::exchange(data_, nullptr), std::exchange(size_, 0));
         }
     }
@@ -112,6 +121,7 @@ private:
         releaser_ = std::exchange(other.releaser_, nullptr);
         sharer_ = other.sharer_;
         context_ = other.context_;
+        timeStamp_ = std::exchange(other.timeStamp_, 0);
     }
 
     const std::byte* data_ = nullptr;
@@ -119,6 +129,7 @@ private:
     Releaser releaser_ = nullptr;
     Sharer sharer_ = nullptr;
     void* context_ = nullptr;
+    std::uint64_t timeStamp_ = 0;
 };
 
 }  // namespace sluice

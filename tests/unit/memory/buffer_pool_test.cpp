@@ -147,6 +147,12 @@ TEST(BufferPoolTest, PublishedBytesAreReadWithoutACopy) {
     EXPECT_TRUE(pool.tryAcquire());
 }
 
+TEST(BufferPoolTest, PublishGivesTheTokenItsTimeStamp) {
+    BufferPool pool(optionsFor(8, 1));
+    EXPECT_EQ(pool.tryAcquire().publish(4, 77).timeStamp(), 77U);
+    EXPECT_EQ(published(pool, 4).timeStamp(), 0U) << "that of the last publication is gone";
+}
+
 TEST(BufferPoolTest, LengthMayBeNothingOrAll) {
     BufferPool pool(optionsFor(64, 2));
     const DataToken nothing = published(pool, 0);

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 #include <utility>
 
@@ -15,7 +16,7 @@ static_assert(std::is_nothrow_move_constructible_v<DataToken>);
 static_assert(std::is_nothrow_move_assignable_v<DataToken>);
 static_assert(std::is_nothrow_default_constructible_v<DataToken>);
 static_assert(!std::is_convertible_v<DataToken, bool>, "only where a condition is asked for");
-static_assert(sizeof(DataToken) == 5 * sizeof(void*));
+static_assert(sizeof(DataToken) == 5 * sizeof(void*) + sizeof(std::uint64_t));
 
 /// An owner of bytes who keeps books.
 struct Owner {
@@ -52,6 +53,20 @@ TEST(DataTokenTest, ShowsTheBytes) {
         sum += std::to_integer<int>(byte);
     }
     EXPECT_EQ(sum, 7);
+}
+
+TEST(DataTokenTest, CarriesTheTimeStampOfItsMaker) {
+    Owner owner;
+    EXPECT_EQ(owner.token().timeStamp(), 0U) << "none was given";
+    DataToken token(owner.bytes.data(), 3, &Owner::release, &owner, &Owner::share, 1234567);
+    EXPECT_EQ(token.timeStamp(), 1234567U);
+    const DataToken shared = token.share();
+    EXPECT_EQ(shared.timeStamp(), 1234567U);
+    DataToken moved = std::move(token);
+    EXPECT_EQ(moved.timeStamp(), 1234567U);
+    EXPECT_EQ(token.timeStamp(), 0U);  // NOLINT(bugprone-use-after-move): it is empty
+    moved.reset();
+    EXPECT_EQ(moved.timeStamp(), 0U);
 }
 
 TEST(DataTokenTest, EmptyTokenHasNothing) {

@@ -1,14 +1,18 @@
-// A bus as a microcontroller has it: static, with room for 256 messages, on one processor. An
-// interrupt publishes, the main loop consumes. `./dev ram` builds this file for a Cortex-M4 and
-// prints what it takes.
+// A bus and a pool of buffers as a microcontroller has them: static, with room for 256 messages and
+// 8 frames, on one processor. Interrupts publish, the main loop consumes. `./dev ram` builds this
+// file for a Cortex-M4 and prints what it takes.
 
 #include <sluice/base/single_core_platform.hpp>
 #include <sluice/bus/bus.hpp>
+#include <sluice/memory/buffer_pool.hpp>
 #include <sluice/wait/busy_spin.hpp>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <memory_resource>
+#include <utility>
 
 namespace {
 
@@ -20,6 +24,11 @@ struct Reading {
 struct Fault {
     std::uint8_t code;
     std::uint8_t details[15];
+};
+
+/// What a receiver has filled by DMA: the bytes stay where they are until the frame is gone.
+struct Frame {
+    sluice::DataToken bytes;
 };
 
 using OneCore = sluice::SingleCorePlatform<sluice::ThisProgramRunsOnOneCore>;
@@ -36,7 +45,38 @@ struct McuTraits : sluice::FullBusTraits {
     static constexpr sluice::TimeStamp timeStamp = sluice::TimeStamp::none;
 };
 
-sluice::Bus<sluice::Messages<Reading, Fault>, McuTraits> bus;
+sluice::Bus<sluice::Messages<Reading, Fault, Frame>, McuTraits> bus;
+
+struct McuPoolTraits : sluice::BufferPoolTraits {
+    using Platform = OneCore;
+    static constexpr std::size_t cacheLineSize = 8;
+    static constexpr std::size_t shards = 1;
+};
+
+/// Static memory for one pool, which asks for it once. The resources of the standard library would
+/// bring its heap with them.
+class StaticMemory final : public std::pmr::memory_resource {
+    void* do_allocate(std::size_t size, std::size_t) override {
+        return size <= bytes_.size() ? bytes_.data() : nullptr;
+    }
+    void do_deallocate(void*, std::size_t, std::size_t) override {}
+    bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
+        return this == &other;
+    }
+
+    alignas(std::max_align_t) std::array<std::byte, 1024> bytes_{};
+};
+StaticMemory framesMemory;
+
+sluice::BufferPoolOptions frameOptions() {
+    sluice::BufferPoolOptions options;
+    options.bufferSize = 64;
+    options.buffers = 8;
+    options.alignment = 8;
+    return options;
+}
+
+sluice::BasicBufferPool<McuPoolTraits> frames(frameOptions(), &framesMemory);
 
 /// What a timer would call: a reading each time, and now and then something is wrong.
 void onTimer(std::uint32_t tick) {
@@ -47,25 +87,43 @@ void onTimer(std::uint32_t tick) {
     }
 }
 
+/// What a receiver would call.
+void onReceived(std::uint32_t tick) {
+    if (auto buffer = frames.tryAcquire()) {
+        std::memcpy(buffer.data(), &tick, sizeof tick);
+        (void)bus.publish(Frame{std::move(buffer).publish(sizeof tick, tick)});
+    }
+}
+
 }  // namespace
 
 int main() {
     std::uint32_t readings = 0;
     std::uint32_t faults = 0;
+    std::uint32_t goodFrames = 0;
     bool faultCameFirst = true;
     const auto onReading = bus.subscribe<Reading>([&](const Reading&) { ++readings; });
     const auto onFault = bus.subscribe<Fault>([&](const Fault&) {
         ++faults;
         faultCameFirst = faultCameFirst && readings % 100 == 0;
     });
+    const auto onFrame = bus.subscribe<Frame>([&](const Frame& frame) {
+        std::uint32_t tick = 0;
+        std::memcpy(&tick, frame.bytes.data(), sizeof tick);
+        goodFrames += tick == frame.bytes.timeStamp() ? 1 : 0;
+    });
     for (std::uint32_t tick = 1; tick <= 1000; ++tick) {
         onTimer(tick);
+        if (tick % 20 == 0) {
+            onReceived(tick);
+        }
         if (tick % 100 == 0) {
             while (bus.process() != 0) {
             }
         }
     }
-    const bool allThere = readings == 1000 && faults == 20;
-    const bool balanced = bus.statistics().total().published == 1020;
+    const bool allThere = readings == 1000 && faults == 20 && goodFrames == 50;
+    const bool balanced =
+        bus.statistics().total().published == 1070 && frames.statistics().inUse == 0;
     return allThere && faultCameFirst && balanced ? 0 : 1;
 }

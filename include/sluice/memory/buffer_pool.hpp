@@ -17,7 +17,7 @@
 /// went through; tryAcquire() that finds nothing looks again if others were at work meanwhile. A
 /// stopped thread delays nobody, it merely keeps the buffers it has; only the pool's destructor
 /// waits for a thread stopped in the middle of giving one back. The platform must have a
-/// compare-exchange of 64 bits.
+/// compare-exchange of 32 bits.
 ///
 /// Memory promise: what a holder of a buffer did with it before giving it up, reading included,
 /// happens before what the next writer does. A token itself is handed over by you, in a

@@ -40,6 +40,8 @@ public:
         Atomic<std::uint32_t> next{0};
     };
 
+    using FreeList = ShardedFreeList<Traits, Slot>;
+
     /// Throws what the memory resource throws.
     static BufferCore& create(const BufferLayout& layout, std::pmr::memory_resource* memory) {
         void* const begin = memory->allocate(bytesOf(layout), alignmentOf(layout));
@@ -65,11 +67,9 @@ public:
         memory->deallocate(begin, bytesOf(layout), alignmentOf(layout));
     }
 
-    /// The most buffers of this stride whose bytes can be counted, and whose numbers fit 32 bits.
+    /// The most buffers of this stride whose bytes can be counted, and which the list can number.
     static std::size_t mostBuffers(std::size_t stride) noexcept {
-        constexpr std::uint64_t mostNumbers = std::numeric_limits<std::uint32_t>::max();
-        const std::uint64_t mostStrides = mostBytes / (stride + sizeof(Slot));
-        return static_cast<std::size_t>(std::min(mostNumbers, mostStrides));
+        return std::min<std::size_t>(FreeList::mostNodes, mostBytes / (stride + sizeof(Slot)));
     }
     static constexpr std::size_t mostBytes = std::numeric_limits<std::size_t>::max() / 4;
 
@@ -120,7 +120,7 @@ public:
         }
         return sum;
     }
-    std::uint64_t exhausted() const noexcept { return exhausted_.load(std::memory_order_relaxed); }
+    std::size_t exhausted() const noexcept { return exhausted_.load(std::memory_order_relaxed); }
 
 private:
     BufferCore(const BufferLayout& layout, std::byte* begin,
@@ -174,8 +174,8 @@ private:
     std::byte* const begin_;
     Slot* const slots_;
     std::pmr::memory_resource* const memory_;
-    Atomic<std::uint64_t> exhausted_{0};
-    ShardedFreeList<Traits, Slot> free_;
+    Atomic<std::size_t> exhausted_{0};
+    FreeList free_;
 };
 
 }  // namespace sluice::detail

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace sluice::detail {
 
@@ -22,7 +23,8 @@ namespace sluice::detail {
 ///
 /// A head holds the number of the top node and a tag that counts its changes, so that a head which
 /// looks as it did before is the one from before (no ABA): unless 2^32 changes of this one head
-/// pass while a thread is between its two looks.
+/// pass while a thread is between its two looks. On machines without atomic words of 64 bits both
+/// have 16 bits: unless exactly 65,536 changes pass, or a multiple of them.
 ///
 /// Origin: R. K. Treiber's stack (1986) with the tag of IBM's System/370 manual; the double look of
 /// Y. Afek et al., "Atomic Snapshots of Shared Memory" (1993); moving on after a lost exchange as
@@ -35,8 +37,16 @@ class ShardedFreeList {
     static_assert(shardCount > 0 && (shardCount & (shardCount - 1)) == 0,
                   "shards of the traits must be a power of two");
 
+    static constexpr bool hasWideWords = std::atomic<std::uint64_t>::is_always_lock_free;
+    using Word = std::conditional_t<hasWideWords, std::uint64_t, std::uint32_t>;
+    static constexpr unsigned numberBits = hasWideWords ? 32 : 16;
+
 public:
-    /// All nodes are free. Their numbers, from 1 on, must fit 32 bits.
+    /// The most nodes: their numbers count from 1.
+    static constexpr std::uint32_t mostNodes =
+        static_cast<std::uint32_t>((std::uint64_t{1} << numberBits) - 1);
+
+    /// All nodes are free.
     ShardedFreeList(Node* nodes, std::size_t count) noexcept : nodes_(nodes) {
         // Backwards, so that low addresses are given out first.
         for (std::size_t i = count; i != 0; --i) {
@@ -71,32 +81,43 @@ public:
     }
 
 private:
-    using Head = Atomic<std::uint64_t>;
+    using Head = Atomic<Word>;
 
     // Where cacheLineSize is less than an atomic needs, the latter holds.
     struct alignas(Traits::cacheLineSize) alignas(Head) Shard {
         Head head{0};
     };
 
-    static std::uint32_t numberOf(std::uint64_t head) noexcept {
-        return static_cast<std::uint32_t>(head);
+    static std::uint32_t numberOf(Word head) noexcept {
+        return static_cast<std::uint32_t>(head & mostNodes);
     }
-    static std::uint32_t changesOf(std::uint64_t head) noexcept {
-        return static_cast<std::uint32_t>(head >> 32U);
+    static std::uint32_t changesOf(Word head) noexcept {
+        return static_cast<std::uint32_t>(head >> numberBits);
     }
-    static std::uint64_t after(std::uint64_t head, std::uint32_t number) noexcept {
-        return ((head >> 32U) + 1) << 32U | number;
+    static Word after(Word head, std::uint32_t number) noexcept {
+        return static_cast<Word>(((head >> numberBits) + 1) << numberBits | number);
     }
 
     static std::size_t home() noexcept {
-        const auto address = std::uint64_t{reinterpret_cast<std::uintptr_t>(&moves_)};
-        const std::uint64_t spread = address * 0x9E3779B97F4A7C15u;  // 2^64 / golden ratio
-        return (static_cast<std::size_t>(spread >> 48U) + moves_) % shardCount;
+        if constexpr (hasHomes) {
+            const auto address = std::uint64_t{reinterpret_cast<std::uintptr_t>(&moves_)};
+            const std::uint64_t spread = address * 0x9E3779B97F4A7C15u;  // 2^64 / golden ratio
+            return (static_cast<std::size_t>(spread >> 48U) + moves_) % shardCount;
+        } else {
+            return 0;
+        }
+    }
+
+    /// An exchange was lost to another thread.
+    static void moveHome() noexcept {
+        if constexpr (hasHomes) {
+            ++moves_;
+        }
     }
 
     void push(Head& target, Node& node) noexcept {
         const auto number = static_cast<std::uint32_t>(&node - nodes_ + 1);
-        std::uint64_t head = target.load(std::memory_order_relaxed);  // relaxed: checked below
+        Word head = target.load(std::memory_order_relaxed);  // relaxed: checked below
         for (;;) {
             // Relaxed: read by pop() behind the head that names this node, or not used.
             node.next.store(numberOf(head), std::memory_order_relaxed);
@@ -104,13 +125,13 @@ private:
                                              std::memory_order_relaxed)) {
                 return;
             }
-            ++moves_;
+            moveHome();
         }
     }
 
     /// When the shard is empty: null, and adds to `changes` how often its head has changed so far.
     Node* pop(Head& source, std::uint32_t& changes) noexcept {
-        std::uint64_t head = source.load(std::memory_order_acquire);
+        Word head = source.load(std::memory_order_acquire);
         while (numberOf(head) != 0) {
             Node& top = nodes_[numberOf(head) - 1];
             // Relaxed: read behind the head; not used if the head has changed meanwhile.
@@ -120,7 +141,7 @@ private:
                                              std::memory_order_acquire)) {
                 return &top;
             }
-            ++moves_;
+            moveHome();
         }
         changes += changesOf(head);
         return nullptr;
@@ -148,6 +169,8 @@ private:
         return node;
     }
 
+    // Threads without a mark of their own, and those with one shard, have one home.
+    static constexpr bool hasHomes = Traits::Platform::hasThreads && shardCount != 1;
     // How often this thread has moved its home, in all lists.
     inline static thread_local std::uint32_t moves_ = 0;
 

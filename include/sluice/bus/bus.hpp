@@ -218,7 +218,9 @@ public:
     [[nodiscard]] bool isConsumedHere() const noexcept { return core_.isConsumedHere(); }
 
     /// Closes, and waits until the consumer has dealt with what was accepted. False when the
-    /// deadline came first, and at once when a handler calls it.
+    /// deadline came first, and at once when a handler calls it. A publisher whose last message has
+    /// been handled may still be on its way out of its call: destroy the bus when all calls have
+    /// returned, for instance after their threads were joined.
     bool drain(typename Clock::time_point deadline) { return core_.drain(deadline); }
 
     /// Which rooms are full: that of the highest priority whose room is.

@@ -135,20 +135,20 @@ public:
     FixedFunction(FixedFunction&& other) noexcept : none_(0) { takeFrom(other); }
     FixedFunction& operator=(FixedFunction&& other) noexcept {
         if (this != &other) {
-            reset();
+            const FixedFunction old(std::move(*this));  // its end may assign to this one
             takeFrom(other);
         }
         return *this;
     }
 
-    ~FixedFunction() { destroyWith(operations_); }
-
-    /// Destroys the callable; this is empty already when that begins.
-    void reset() noexcept {
-        const detail::TargetOperations* const operations = operations_;
-        becomeEmpty();
-        destroyWith(operations);
+    ~FixedFunction() {
+        if (operations_ != nullptr && operations_->destroy != nullptr) {
+            operations_->destroy(storage_);
+        }
     }
+
+    /// Destroys the callable. This is empty already when that begins, and may be assigned to.
+    void reset() noexcept { const FixedFunction old(std::move(*this)); }
 
     void swap(FixedFunction& other) noexcept {
         FixedFunction kept(std::move(other));
@@ -177,12 +177,6 @@ private:
     void becomeEmpty() noexcept {
         invoke_ = &Call::Form::invokeNothing;
         operations_ = nullptr;
-    }
-
-    void destroyWith(const detail::TargetOperations* operations) noexcept {
-        if (operations != nullptr && operations->destroy != nullptr) {
-            operations->destroy(storage_);
-        }
     }
 
     void takeFrom(FixedFunction& other) noexcept {

@@ -61,16 +61,17 @@ constexpr void copyText(char* to, const char* from, std::size_t count) noexcept 
     }
 }
 
-/// Where to cut a text longer than `limit`: there, or up to 3 bytes earlier when that keeps a UTF-8
-/// character whole. Bytes that are not UTF-8 are cut at the limit.
-constexpr std::size_t cutOf(std::string_view text, std::size_t limit) noexcept {
-    const auto byteAt = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-    const auto continues = [&](std::size_t i) { return (byteAt(i) & 0xC0U) == 0x80U; };
-    std::size_t cut = limit;
-    while (cut != 0 && limit - cut < 3 && continues(cut)) {
-        --cut;
+/// Where to cut a text of `size` bytes that `next` would have followed: at the end, or up to 3
+/// bytes earlier when that leaves out the begin of a UTF-8 character. Bytes that are not UTF-8
+/// stay.
+constexpr std::size_t cutOf(const char* text, std::size_t size, char next) noexcept {
+    const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; };
+    std::size_t cut = size;
+    char after = next;
+    while (cut != 0 && size - cut < 3 && continues(after)) {
+        after = text[--cut];
     }
-    return byteAt(cut) >= 0xC0U ? cut : limit;
+    return static_cast<unsigned char>(after) >= 0xC0U ? cut : size;
 }
 
 }  // namespace detail
@@ -184,9 +185,12 @@ private:
     constexpr bool add(std::string_view text) noexcept {
         const std::size_t room = N - size_;
         const bool fits = text.size() <= room;
-        const std::size_t count = fits ? text.size() : detail::cutOf(text, room);
+        const char next = fits ? '\0' : text[room];  // before the text is written over
+        const std::size_t count = fits ? text.size() : room;
         detail::copyText(data_ + size_, text.data(), count);
-        size_ = static_cast<detail::SizeFor<N>>(size_ + count);
+        // The character that is cut may have begun in an earlier piece.
+        const std::size_t size = fits ? size_ + count : detail::cutOf(data_, N, next);
+        size_ = static_cast<detail::SizeFor<N>>(size);
         data_[size_] = '\0';
         truncated_ = truncated_ || !fits;
         return fits;

@@ -343,6 +343,42 @@ TEST(FixedFunctionTest, IsEmptyWhileItsTargetDies) {
     EXPECT_TRUE(wasEmpty);
 }
 
+/// At its end it leaves a successor in the function that held it.
+struct Heir {
+    FixedFunction<int()>* held;
+    std::shared_ptr<int> successor;
+
+    Heir(FixedFunction<int()>& function, std::shared_ptr<int> number)
+        : held(&function), successor(std::move(number)) {}
+    Heir(Heir&& other) noexcept
+        : held(std::exchange(other.held, nullptr)), successor(std::move(other.successor)) {}
+    Heir& operator=(Heir&&) = delete;
+    ~Heir() {
+        if (held != nullptr) {
+            *held = [number = std::move(successor)] { return *number; };
+        }
+    }
+    int operator()() const { return 0; }
+};
+
+// What the dying target has assigned is neither overwritten nor leaked: it comes last, and wins.
+TEST(FixedFunctionTest, AssignmentOfADyingTargetComesLast) {
+    const auto number = std::make_shared<int>(7);
+    {
+        FixedFunction<int()> function;
+        function = Heir(function, number);
+        function = [] { return 1; };
+        EXPECT_EQ(function(), 7);
+        EXPECT_EQ(number.use_count(), 2);
+
+        function = Heir(function, number);
+        function.reset();
+        EXPECT_EQ(function(), 7);
+        EXPECT_EQ(number.use_count(), 2);
+    }
+    EXPECT_EQ(number.use_count(), 1);
+}
+
 TEST(FixedFunctionTest, MayReplaceItselfFromInside) {
     FixedFunction<int()> function;
     function = [&function] {

@@ -92,7 +92,7 @@ void compareStringWithModel(unsigned seed) {
         case 2: {
             const std::size_t room = N - model.size();
             ASSERT_EQ(text.append(input), input.size() <= room);
-            model += cutTo(input, room);
+            model = cutTo(model + input, N);
             truncated = truncated || input.size() > room;
             break;
         }
@@ -109,7 +109,7 @@ void compareStringWithModel(unsigned seed) {
             const std::size_t room = N - model.size();
             ASSERT_EQ(text.append(text.view().substr(model.size() - own.size())),
                       own.size() <= room);
-            model += cutTo(own, room);
+            model = cutTo(model + own, N);
             truncated = truncated || own.size() > room;
             break;
         }

@@ -214,6 +214,22 @@ TEST(FixedStringTest, CutKeepsUtf8CharactersWhole) {
     EXPECT_EQ(grown, "abc");
 }
 
+// Pieces that a stream delivers may end in the middle of a character.
+TEST(FixedStringTest, CutKeepsUtf8CharactersWholeThatBeganInAnEarlierPiece) {
+    FixedString<4> text("ab");
+    EXPECT_TRUE(text.append("\xE2"));  // the first of the three bytes of a euro sign
+    EXPECT_EQ(text.size(), 3U);
+    EXPECT_FALSE(text.append("\x82\xAC"));
+    EXPECT_EQ(text, "ab");
+    EXPECT_TRUE(text.truncated());
+
+    FixedString<3> whole("\xE2\x82");
+    EXPECT_TRUE(whole.append("\xAC"));
+    EXPECT_EQ(whole, "\xE2\x82\xAC");
+    EXPECT_FALSE(whole.append("\xE2\x82\xAC"));
+    EXPECT_EQ(whole, "\xE2\x82\xAC") << "nothing of the next one";
+}
+
 TEST(FixedStringTest, CutOfOtherBytesIsAtTheLimit) {
     const auto fitted = [](std::string_view text) { return FixedString<4>(truncateToFit, text); };
     EXPECT_EQ(fitted("abcd\x80"), "abcd");

@@ -50,7 +50,7 @@
 /// creation -> arming release .. arming acquire -> the write.
 ///
 /// Tests: tests/unit/wait/event_fd_wait_test.cpp, tests/unit/bus/event_loop_test.cpp,
-/// tests/conformance/wait_strategy_test.cpp.
+/// tests/conformance/wait_strategy_test.cpp, tests/model/event_fd_wait_model_test.cpp.
 
 #if defined(__linux__)
 
@@ -64,7 +64,45 @@
 
 namespace sluice {
 
-template <class Platform = StdPlatform, class Parker = DefaultParker>
+namespace detail {
+
+/// A counter of the kernel that a loop can watch. A test supplies another one.
+class EventFd {
+public:
+    EventFd() noexcept = default;
+    EventFd(const EventFd&) = delete;
+    EventFd& operator=(const EventFd&) = delete;
+    ~EventFd() {
+        if (isOpen()) {
+            ::close(number_);
+        }
+    }
+
+    void open() noexcept { number_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+    [[nodiscard]] bool isOpen() const noexcept { return number_ != -1; }
+    [[nodiscard]] int number() const noexcept { return number_; }
+
+    /// Makes it readable.
+    void signal() const noexcept {
+        const std::uint64_t one = 1;
+        [[maybe_unused]] const auto size = ::write(number_, &one, sizeof one);
+    }
+
+    /// Makes it unreadable.
+    void clear() const noexcept {
+        std::uint64_t count = 0;
+        // Nothing to read is as good as something.
+        [[maybe_unused]] const auto size = ::read(number_, &count, sizeof count);
+    }
+
+private:
+    int number_ = -1;
+};
+
+}  // namespace detail
+
+template <class Platform = StdPlatform, class Parker = DefaultParker,
+          class Descriptor = detail::EventFd>
 class BasicEventFdWait {
 public:
     using Clock = typename Platform::Clock;
@@ -72,19 +110,14 @@ public:
     BasicEventFdWait() noexcept = default;
     BasicEventFdWait(const BasicEventFdWait&) = delete;
     BasicEventFdWait& operator=(const BasicEventFdWait&) = delete;
-    ~BasicEventFdWait() {
-        if (descriptor_ != none) {
-            ::close(descriptor_);
-        }
-    }
 
     /// What the loop is to watch for reading; the loop must not read from it. Made by the first
     /// call; -1 with the reason in errno when the kernel has none to give.
     [[nodiscard]] int descriptor() noexcept {
-        if (descriptor_ == none) {
-            descriptor_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        if (!descriptor_.isOpen()) {
+            descriptor_.open();
         }
-        return descriptor_;
+        return descriptor_.number();
     }
 
     template <class Ready>
@@ -96,15 +129,14 @@ public:
     /// once.
     template <class Ready>
     [[nodiscard]] bool waitUntil(Ready&& ready, typename Clock::time_point deadline) {
-        if (descriptor_ == none) {
+        if (!descriptor_.isOpen()) {
             return park_.waitUntil(ready, deadline);
         }
         return (Clock::now() < deadline && park_.waitUntil(ready, deadline)) || readyOrArmed(ready);
     }
 
     void notifyAll() noexcept {
-        park_.notifyAll();
-        Platform::Fence::light();  // E1 arm
+        park_.notifyAll();  // begins with the light fence of E1 arm
         // Relaxed: E1's fences order this load after the change of the condition.
         if (__builtin_expect(isArmed(arming_.load(std::memory_order_relaxed)), 0)) {
             signal();
@@ -112,11 +144,9 @@ public:
     }
 
 private:
-    static constexpr int none = -1;
-
     template <class Ready>
     bool readyOrArmed(Ready& ready) {
-        clear();
+        descriptor_.clear();  // E2 cleared
         // Relaxed: only this thread makes armings; one that a notifier takes meanwhile is over.
         const std::uint32_t armed = (arming_.load(std::memory_order_relaxed) + 1U) | 1U;
         arming_.store(armed, std::memory_order_release);  // E3 descriptor
@@ -131,18 +161,11 @@ private:
 
     static bool isArmed(std::uint32_t arming) noexcept { return (arming & 1U) != 0; }
 
-    void clear() const noexcept {
-        std::uint64_t count = 0;
-        // Nothing to read is as good as something.
-        [[maybe_unused]] const auto size = ::read(descriptor_, &count, sizeof count);
-    }
-
     [[gnu::noinline]] void signal() noexcept {
         std::uint32_t seen = arming_.load(std::memory_order_acquire);  // E3 descriptor
         if (isArmed(seen)) {
             // Written first: if this thread is stopped here, the next notifier writes as well.
-            const std::uint64_t one = 1;
-            [[maybe_unused]] const auto size = ::write(descriptor_, &one, sizeof one);
+            descriptor_.signal();  // E2 cleared
             // Relaxed: the descriptor carries the data, and this only spares others the write.
             arming_.compare_exchange_strong(seen, seen + 1U, std::memory_order_relaxed,
                                             std::memory_order_relaxed);
@@ -152,7 +175,7 @@ private:
     BasicPark<Platform, Parker> park_;
     // The number of armings and endings of armings; odd while armed.
     typename Platform::template Atomic<std::uint32_t> arming_{0};
-    int descriptor_ = none;
+    Descriptor descriptor_;
 };
 
 using EventFdWait = BasicEventFdWait<>;

@@ -64,7 +64,7 @@ template <class T>
 class Plain {
 public:
     explicit Plain(T value = T{}) : id_(execution().createPlain()), value_(value) {}
-    Plain(const Plain& other) : Plain(other.get()) {}
+    Plain(const Plain& other) noexcept : Plain(other.get()) {}
     Plain& operator=(const Plain& other) {
         set(other.get());
         return *this;

@@ -64,6 +64,9 @@ public:
 
     // Threads ------------------------------------------------------------------------------------
 
+    /// An address that no other thread of the execution has.
+    const void* thisThread() noexcept { return &scheduler_.self(); }
+
     void launch(std::function<void()> body) {
         if (!scheduler_.canStartAnother()) {
             giveUp("too many threads: raise maxThreads");

@@ -4,6 +4,8 @@
 #include "cell.hpp"
 #include "execution.hpp"
 
+#include <sluice/wait/park.hpp>
+
 #include <chrono>
 #include <cstdint>
 
@@ -13,6 +15,8 @@ namespace sluice::model {
 /// that takes it runs under the checker as it is shipped.
 struct ModelPlatform {
     static constexpr bool hasThreads = true;
+
+    static const void* thisThread() noexcept { return execution().thisThread(); }
 
     template <class T>
     using Atomic = model::Atomic<T>;
@@ -76,6 +80,12 @@ private:
                 word.id(), [high](Word newest) { return newest >> 32U == high; }, limit, site);
         }
     }
+};
+
+/// Park without its spins and yields, which would only multiply the schedules.
+class SleepAtOnce : public BasicPark<ModelPlatform, ModelParker> {
+public:
+    SleepAtOnce() noexcept : BasicPark(Options{0, 0}) {}
 };
 
 }  // namespace sluice::model

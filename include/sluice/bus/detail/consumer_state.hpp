@@ -58,7 +58,7 @@ struct ConsumerState {
     void await(HasEnded hasEnded) {
         // Relaxed, both: a count, and the fence orders its rise.
         awaiting.fetch_add(1, std::memory_order_relaxed);
-        Platform::Fence::heavy();  // E1 left
+        Platform::Fence::heavy();  // E1 left; the strategy may have no fence of its own
         left.wait(hasEnded);
         awaiting.fetch_sub(1, std::memory_order_relaxed);
     }

@@ -32,14 +32,17 @@ namespace sluice::detail {
 /// place of another is never taken for it. A place is filled while it is free, under the lock; its
 /// callable is destroyed when it is ending and no call of it runs or can begin.
 ///
-/// Edges: E1 change: table written under the lock -> version release .. version acquire -> the
-/// consumer takes the lock. E2 end: state written, heavy fence, running read -- against -- running
-/// written, light fence, state read: either the consumer sees that the handler has ended, or the
-/// remover sees that it runs. E3 done: handler's last act -> running release .. running acquire ->
-/// callable destroyed. E4 over: handler that has ended itself has returned and is destroyed -> life
-/// release .. life acquire -> who would end it as well goes on.
+/// Edges: E1 change: table and callable written, lock released .. lock taken -> the consumer copies
+/// the list. The version only tells the consumer when to do that. The change happens before each
+/// message that is published after it, so the consumer finds the new version. E2 end: state
+/// written, heavy fence, running read -- against -- running written, light fence, state read:
+/// either the consumer sees that the handler has ended, or the remover sees that it runs. E3 done:
+/// handler's last act -> running release .. running acquire -> callable destroyed. E4 over: handler
+/// that has ended itself has returned and is destroyed -> life release .. life acquire -> who would
+/// end it as well goes on.
 ///
-/// Tests: tests/unit/bus/subscription_test.cpp, tests/stress/bus_stress_test.cpp.
+/// Tests: tests/unit/bus/subscription_test.cpp, tests/stress/bus_stress_test.cpp,
+/// tests/model/handler_table_model_test.cpp.
 template <class Signature, class Traits>
 class HandlerTable;
 
@@ -69,7 +72,7 @@ public:
         place->callable = std::move(callable);  // not under the lock: it is the user's code
         const std::lock_guard<Lock> turn(lock_);
         const CounterWord life = nextLife();
-        place->life.store(life, std::memory_order_release);  // E1
+        place->life.store(life, std::memory_order_relaxed);  // relaxed: E1 is the lock
         (void)order_.pushBack(Entry{place, life});           // as long as there are places
         noteChange();
         return {static_cast<std::size_t>(place - places_.data()), life};
@@ -133,7 +136,8 @@ public:
     /// By the consumer.
     template <class Failed>
     void callAll(Consumer& consumer, const Failed& failed, Args... args) noexcept {
-        if (version_.load(std::memory_order_acquire) != seenVersion_) {  // E1
+        // Relaxed: E1 is the lock, which renew() takes.
+        if (version_.load(std::memory_order_relaxed) != seenVersion_) {
             renew();
         }
         for (const Entry& entry : mine_) {
@@ -142,7 +146,8 @@ public:
             consumer.handler.store(&place, std::memory_order_release);  // E3
             Platform::Fence::light();                                   // E2
             consumer.tellIfAwaited();  // of the end of the handler before
-            if (place.life.load(std::memory_order_acquire) == entry.life) {  // E1
+            // Relaxed: E1 has brought the callable, and E2's fence orders this load.
+            if (place.life.load(std::memory_order_relaxed) == entry.life) {
                 call(place.callable, failed, args...);
                 if (__builtin_expect(place.endsWithCall, 0)) {
                     place.endsWithCall = false;
@@ -190,8 +195,8 @@ private:
     }
 
     void noteChange() noexcept {
-        // Relaxed: written under the lock only.
-        version_.store(version_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+        // Relaxed, both: written under the lock only, and the data comes with the lock.
+        version_.store(version_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     }
 
     void renew() {

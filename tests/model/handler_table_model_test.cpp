@@ -1,0 +1,251 @@
+#include "model/wait_without_fence.hpp"
+#include "support/model/expectations.hpp"
+#include "support/sanitizers.hpp"
+
+#include <sluice/bus/detail/consumer_state.hpp>
+#include <sluice/bus/detail/handler_table.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstddef>
+
+// The table of handlers as shipped, under the model checker. What a handler captured is checked for
+// data races: the table destroys it, and the thread that ended the subscription uses it again.
+
+namespace sluice::model {
+namespace {
+
+using detail::Ender;
+using detail::Ending;
+
+struct TableTraits {
+    using Platform = ModelPlatform;
+    using Wait = SleepAtOnce;
+    static constexpr std::size_t maxHandlers = 2;
+    static constexpr std::size_t handlerSize = 64;
+};
+using Table = detail::HandlerTable<void(), TableTraits>;
+using Consumer = detail::ConsumerState<ModelPlatform, SleepAtOnce>;
+
+struct FencelessTraits : TableTraits {
+    using Wait = WaitWithoutFence;
+};
+
+constexpr auto notThrown = [](auto&&) {};
+
+void callAll(Table& table, Consumer& consumer) {
+    consumer.begin();
+    table.callAll(consumer, notThrown);
+    consumer.end();
+}
+
+/// A handler that owns a value, and adds to one that its subscriber owns.
+class Adding {
+public:
+    explicit Adding(Plain<int>& sum) : sum_(&sum) {}
+    Adding(const Adding&) noexcept = default;
+    void operator()() { sum_->set(sum_->get() + own_.get()); }
+
+private:
+    Plain<int>* sum_;
+    Plain<int> own_{1};
+};
+
+/// Once remove() has returned, the handler neither runs nor begins.
+void removeWhileCalling() {
+    Table table;
+    Consumer consumer;
+    Plain<int> sum;
+    const Table::Id id = table.add(Adding(sum));
+    parallel([&] { callAll(table, consumer), callAll(table, consumer); },
+             [&] {
+                 check(table.remove(id, Ender::anybody, consumer) == Ending::now, "it ends");
+                 sum.set(0);
+             });
+    check(table.size() == 0, "the place is free");
+}
+
+/// The same, if only the fences of the table and the consumer order anything.
+void removeWithoutHelpOfTheStrategy() {
+    detail::HandlerTable<void(), FencelessTraits> table;
+    detail::ConsumerState<ModelPlatform, WaitWithoutFence> consumer;
+    Plain<int> sum;
+    const auto id = table.add(Adding(sum));
+    parallel(
+        [&] {
+            consumer.begin();
+            table.callAll(consumer, notThrown);
+            consumer.end();
+        },
+        [&] {
+            (void)table.remove(id, Ender::anybody, consumer);
+            sum.set(0);
+        });
+}
+
+/// The consumer goes on to a second handler while the first one is ended.
+void removeTheFirstOfTwo() {
+    Table table;
+    Consumer consumer;
+    Plain<int> first;
+    Plain<int> second;
+    const Table::Id id = table.add(Adding(first));
+    (void)table.add(Adding(second));
+    parallel([&] { callAll(table, consumer); },
+             [&] {
+                 (void)table.remove(id, Ender::anybody, consumer);
+                 first.set(0);
+             });
+    check(second.get() == 1, "the other one is called");
+}
+
+/// The consumer stays in the second handler until the end of the first one has been seen.
+void firstOfTwoIsNotDelayedByTheSecond() {
+    Table table;
+    Consumer consumer;
+    Plain<int> first;
+    Atomic<int> isRemoved{0};
+    const Table::Id id = table.add(Adding(first));
+    (void)table.add([&isRemoved] {
+        while (isRemoved.load(std::memory_order_acquire) == 0) {
+            ModelPlatform::pause();
+        }
+    });
+    parallel([&] { callAll(table, consumer); },
+             [&] {
+                 (void)table.remove(id, Ender::anybody, consumer);
+                 first.set(0);
+                 isRemoved.store(1, std::memory_order_release);
+             });
+}
+
+/// A subscription whose handler is added before a message is published gets the message.
+void addWhileCalling() {
+    Table table;
+    Consumer consumer;
+    Plain<int> sum;
+    Atomic<int> isPublished{0};
+    parallel(
+        [&] {
+            (void)table.add(Adding(sum));
+            isPublished.store(1, std::memory_order_release);
+        },
+        [&] {
+            const bool mustCall = isPublished.load(std::memory_order_acquire) == 1;
+            callAll(table, consumer);
+            check(!mustCall || sum.get() == 1, "what was subscribed before is called");
+        });
+}
+
+/// The place of a subscription that ends goes to the next one while the consumer calls.
+void placeIsReusedWhileCalling() {
+    Table table;
+    Consumer consumer;
+    Plain<int> first;
+    Plain<int> second;
+    const Table::Id id = table.add(Adding(first));
+    parallel([&] { callAll(table, consumer), callAll(table, consumer); },
+             [&] {
+                 (void)table.remove(id, Ender::anybody, consumer);
+                 (void)table.add(Adding(second));
+                 first.set(0);
+             });
+}
+
+/// A handler ends its own subscription while another thread ends it, too. The other thread goes on
+/// when the handler has returned and is destroyed.
+void handlerEndsItself() {
+    Table table;
+    Consumer consumer;
+    Plain<int> sum;
+    Table::Id id;
+    id = table.add([&, adding = Adding(sum)]() mutable {
+        (void)table.remove(id, Ender::anybody, consumer);
+        adding();
+    });
+    parallel([&] { callAll(table, consumer); },
+             [&] {
+                 (void)table.remove(id, Ender::anybody, consumer);
+                 sum.set(0);
+             });
+    check(table.size() == 0, "the place is free");
+}
+
+/// Two threads end the same subscription; either may go on once it has ended.
+void twoRemove() {
+    Table table;
+    Consumer consumer;
+    Plain<int> sum;
+    Plain<int> second;
+    const Table::Id id = table.add(Adding(sum));
+    const auto end = [&](Plain<int>& mine) {
+        (void)table.remove(id, Ender::anybody, consumer);
+        mine.set(sum.get());
+    };
+    Plain<int> seen;
+    parallel([&] { end(seen); }, [&] { end(second); });
+}
+
+/// The same while the consumer calls it.
+void twoRemoveWhileCalling() {
+    Table table;
+    Consumer consumer;
+    Plain<int> sum;
+    const Table::Id id = table.add(Adding(sum));
+    const auto end = [&] {
+        (void)table.remove(id, Ender::anybody, consumer);
+        (void)sum.get();
+    };
+    parallel([&] { callAll(table, consumer); }, end, end);
+}
+
+/// Two threads subscribe at once: each gets a place of its own.
+void twoAdd() {
+    Table table;
+    Consumer consumer;
+    Plain<int> sum;
+    const auto add = [&] { check(table.add(Adding(sum)).life != 0, "there is a place for each"); };
+    parallel(add, add);
+    callAll(table, consumer);
+    check(sum.get() == 2, "both are called");
+}
+
+TEST(HandlerTableModelTest, NoHandlerRunsAfterItsEnd) {
+    EXPECT_TRUE(holds(removeWhileCalling));
+    EXPECT_TRUE(holds(removeWithoutHelpOfTheStrategy));
+    EXPECT_TRUE(holds(removeTheFirstOfTwo));
+    EXPECT_TRUE(holds(firstOfTwoIsNotDelayedByTheSecond));
+    EXPECT_TRUE(holds(placeIsReusedWhileCalling, options({1, 1})));
+}
+
+TEST(HandlerTableModelTest, HandlersAreAddedWhileOthersRun) {
+    EXPECT_TRUE(holds(addWhileCalling));
+    EXPECT_TRUE(holds(twoAdd));
+}
+
+TEST(HandlerTableModelTest, ASubscriptionThatSeveralThreadsEndEndsForAll) {
+    EXPECT_TRUE(holds(handlerEndsItself));
+    EXPECT_TRUE(holds(twoRemove));
+    EXPECT_TRUE(holds(twoRemoveWhileCalling, options({1, 1})));
+}
+
+// Not under sanitizers: they end the process for the faults that mutants are meant to have.
+#if !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN
+TEST(HandlerTableModelTest, EveryOrderIsNeeded) {
+    const Scenarios all{addWhileCalling,
+                        removeWhileCalling,
+                        removeWithoutHelpOfTheStrategy,
+                        removeTheFirstOfTwo,
+                        firstOfTwoIsNotDelayedByTheSecond,
+                        handlerEndsItself,
+                        twoRemove,
+                        {twoRemoveWhileCalling, {1, 1}},
+                        {placeIsReusedWhileCalling, {1, 1}}};
+    EXPECT_TRUE(survive({}, surveyOrders("handler_table.hpp", {}, all)));
+    EXPECT_TRUE(survive({}, surveyOrders("consumer_state.hpp", {}, all)));
+}
+#endif
+
+}  // namespace
+}  // namespace sluice::model

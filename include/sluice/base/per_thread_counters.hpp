@@ -91,14 +91,15 @@ public:
 
     /// The bus lets go.
     void abandon() noexcept {
-        isAbandoned_.store(true, std::memory_order_release);
+        // Relaxed: it only tells threads to let go, which orders what they did.
+        isAbandoned_.store(true, std::memory_order_relaxed);
         letGo();
     }
 
     // ---- For ThreadTable
 
     [[nodiscard]] bool isAbandoned() const noexcept {
-        return isAbandoned_.load(std::memory_order_acquire);
+        return isAbandoned_.load(std::memory_order_relaxed);  // see abandon()
     }
 
     Slot& enroll(const void* /*thread*/) {
@@ -195,7 +196,7 @@ private:
 /// The constructor allocates. When there is no memory for a thread's counters, the thread counts
 /// under the lock.
 ///
-/// Tests: tests/unit/base/per_thread_counters_test.cpp.
+/// Tests: tests/unit/base/per_thread_counters_test.cpp, tests/model/counters_model_test.cpp.
 template <class Platform, std::size_t Size>
 class PerThreadCounters {
     using Registry = detail::CounterRegistry<Platform, Size>;

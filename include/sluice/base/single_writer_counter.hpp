@@ -13,19 +13,26 @@ namespace sluice {
 using CounterWord = std::conditional_t<std::atomic<std::uint64_t>::is_always_lock_free,
                                        std::uint64_t, std::uint32_t>;
 
-/// A counter that one thread writes and any thread reads. Wait-free. It orders nothing. Cost of
-/// add(): a load and a store, without an atomic read-modify-write.
+/// A counter that one thread writes and any thread reads. Wait-free. Cost of add(): a load and a
+/// store, without an atomic read-modify-write.
+///
+/// Memory promise: a thread that reads a count sees what the writer saw before it counted. So a
+/// thread that reads the later of two counts first never finds it ahead of the earlier one.
+///
+/// Edges: E1 count: count release .. count acquire.
+///
+/// Tests: tests/unit/base/single_writer_counter_test.cpp, tests/model/counters_model_test.cpp.
 template <class Platform = StdPlatform>
 class SingleWriterCounter {
 public:
     /// By the writer.
     void add(std::uint64_t n) noexcept {
-        // Relaxed: nobody else writes, and no data follows a count.
+        // Relaxed: nobody else writes.
         const CounterWord count = count_.load(std::memory_order_relaxed);
-        count_.store(static_cast<CounterWord>(count + n), std::memory_order_relaxed);
+        count_.store(static_cast<CounterWord>(count + n), std::memory_order_release);  // E1
     }
     [[nodiscard]] std::uint64_t get() const noexcept {
-        return count_.load(std::memory_order_relaxed);
+        return count_.load(std::memory_order_acquire);  // E1
     }
 
 private:

@@ -24,6 +24,7 @@ namespace sluice::detail {
 /// heavy fence of a wait, drained? read: either drain() sees the end or the consumer wakes it.
 /// E2 counted: publication counted -> commit release .. commit acquire -> delivery counted: so no
 /// message is delivered that was not published.
+/// Tests: tests/stress/bus_stress_test.cpp, tests/model/bus_core_model_test.cpp.
 template <class MessageList, class Traits>
 class BusCore {
     using Types = BusTypes<MessageList, Traits>;
@@ -117,7 +118,8 @@ public:
 
     void close() noexcept {
         store_.close();
-        isClosing_.store(true, std::memory_order_release);
+        // Relaxed: only tellIfClosing() reads it, and the fences of E1 order it.
+        isClosing_.store(true, std::memory_order_relaxed);
         arrived_.notifyAll();
         room_.notifyAll();
     }

@@ -1,0 +1,193 @@
+#include "model/wait_without_fence.hpp"
+#include "support/model/expectations.hpp"
+#include "support/sanitizers.hpp"
+
+#include <sluice/bus/bus.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+// The bus as shipped, from publish() to drain(), under the model checker: its smallest form, a ring
+// of two messages. A lost wake-up shows as a schedule in which nobody can go on.
+
+namespace sluice::model {
+namespace {
+
+using namespace std::chrono_literals;
+
+template <class WaitStrategy>
+struct SmallTraits : BareBusTraits {
+    using Platform = ModelPlatform;
+    using Wait = WaitStrategy;
+    using Index = std::uint8_t;
+    static constexpr std::uint64_t firstPosition = 254;
+    static constexpr std::size_t depth = 2;
+    static constexpr std::size_t maxHandlers = 1;
+};
+
+struct Number {
+    Plain<int> value;
+};
+template <class WaitStrategy>
+using SmallBus = Bus<Messages<Number>, SmallTraits<WaitStrategy>>;
+
+constexpr auto always = ModelPlatform::Clock::time_point::max();
+
+/// The consumer: serves until the bus is closed and drained, and counts what it serves.
+template <class B>
+void serveUntilDrained(B& bus, Plain<int>& served) {
+    const auto serve = [&](const Number& number) { served.set(served.get() + number.value.get()); };
+    while (!bus.isDrained()) {
+        (void)bus.waitFor(1h);
+        (void)bus.processWith(serve);
+    }
+}
+
+/// drain() returns when the message has been served, and sees what the consumer did.
+template <class WaitStrategy>
+void drainWaitsForTheConsumer() {
+    SmallBus<WaitStrategy> bus;
+    Plain<int> served;
+    parallel([&] { serveUntilDrained(bus, served); },
+             [&] {
+                 check(bus.publish(Number{Plain<int>(1)}) == PublishResult::ok, "there is room");
+                 check(bus.drain(always), "no deadline");
+                 check(served.get() == 1, "it is served");
+             });
+}
+
+/// The thread that drains waits for a consumer that does not wait itself.
+template <class WaitStrategy>
+void drainMeetsTheLastMessage() {
+    SmallBus<WaitStrategy> bus;
+    int served = 0;
+    (void)bus.publish(Number{Plain<int>(1)});
+    parallel([&] { (void)bus.processWith([&](const Number&) { ++served; }); },
+             [&] { check(bus.drain(always), "no deadline"); });
+    check(served == 1, "it is served");
+}
+
+/// A publisher that waits for room gets the slot that the consumer frees.
+template <class WaitStrategy>
+void publisherWaitsForRoom() {
+    SmallBus<WaitStrategy> bus;
+    int served = 0;
+    (void)bus.publish(Number{Plain<int>(1)});
+    (void)bus.publish(Number{Plain<int>(2)});
+    parallel(
+        [&] {
+            const auto result = bus.publishFor(1h, Number{Plain<int>(3)});
+            check(result == PublishResult::ok, "the consumer makes room");
+        },
+        [&] { (void)bus.processWith([&](const Number&) { ++served; }, 1); });
+    check(served == 1 && bus.sizeApprox() == 2, "one for the other");
+}
+
+/// close() ends the wait for room.
+template <class WaitStrategy>
+void closeEndsTheWaitForRoom() {
+    SmallBus<WaitStrategy> bus;
+    (void)bus.publish(Number{Plain<int>(1)});
+    (void)bus.publish(Number{Plain<int>(2)});
+    parallel(
+        [&] {
+            const auto result = bus.publishFor(1h, Number{Plain<int>(3)});
+            check(result == PublishResult::closed, "nobody makes room");
+        },
+        [&] { bus.close(); });
+}
+
+/// close() wakes a consumer that waits for a message.
+template <class WaitStrategy>
+void closeEndsTheWaitForMessages() {
+    SmallBus<WaitStrategy> bus;
+    parallel([&] { check(!bus.waitFor(1h), "there is none"); }, [&] { bus.close(); });
+}
+
+/// A publication wakes a consumer that waits for a message.
+template <class WaitStrategy>
+void messageEndsTheWait() {
+    SmallBus<WaitStrategy> bus;
+    parallel([&] { check(bus.waitFor(1h), "it arrives"); },
+             [&] { (void)bus.publish(Number{Plain<int>(1)}); });
+}
+
+template <class WaitStrategy>
+struct DroppingTraits : SmallTraits<WaitStrategy> {
+    static constexpr bool priorities = true;
+    static constexpr std::array<std::size_t, priorityCount> rooms{1, 1, 1};
+    static constexpr std::array<BusOverflow, priorityCount> overflow{
+        BusOverflow::dropOldest, BusOverflow::reject, BusOverflow::reject};
+};
+
+/// A message that tells of its end.
+struct Noticed {
+    Atomic<int>* isGone;
+    ~Noticed() {
+        if (isGone != nullptr) {
+            isGone->store(1, std::memory_order_release);
+        }
+    }
+};
+
+/// A publisher drops the last message, and finds the bus closed. No consumer wakes the thread that
+/// drains.
+template <class WaitStrategy>
+void publisherDropsTheLastMessage() {
+    Atomic<int> isDropped{0};
+    Bus<Messages<Noticed>, DroppingTraits<WaitStrategy>> bus;
+    const PublishOptions low{Priority::low};
+    (void)bus.template emplaceWith<Noticed>(low, &isDropped);
+    parallel(
+        [&] {
+            if (bus.template emplaceWith<Noticed>(low, nullptr) == PublishResult::ok) {
+                (void)bus.discard();
+            }
+        },
+        [&] {
+            while (isDropped.load(std::memory_order_acquire) == 0) {
+                ModelPlatform::pause();
+            }
+            check(bus.drain(always), "no deadline");
+        });
+}
+
+template <class WaitStrategy>
+void holdInAll() {
+    EXPECT_TRUE(holds(drainWaitsForTheConsumer<WaitStrategy>, options({1, 1})));
+    EXPECT_TRUE(holds(drainMeetsTheLastMessage<WaitStrategy>));
+    EXPECT_TRUE(holds(publisherWaitsForRoom<WaitStrategy>));
+    EXPECT_TRUE(holds(closeEndsTheWaitForRoom<WaitStrategy>));
+    EXPECT_TRUE(holds(closeEndsTheWaitForMessages<WaitStrategy>));
+    EXPECT_TRUE(holds(messageEndsTheWait<WaitStrategy>));
+    EXPECT_TRUE(holds(publisherDropsTheLastMessage<WaitStrategy>));
+}
+
+TEST(BusCoreModelTest, NoWakeUpIsLostByASleeper) {
+    holdInAll<SleepAtOnce>();
+}
+
+TEST(BusCoreModelTest, NoWakeUpIsLostByAStrategyWithoutAFence) {
+    holdInAll<WaitWithoutFence>();
+}
+
+// Not under sanitizers: they end the process for the faults that mutants are meant to have.
+#if !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN
+TEST(BusCoreModelTest, EveryOrderIsNeeded) {
+    const Scenarios all{publisherDropsTheLastMessage<WaitWithoutFence>,
+                        publisherDropsTheLastMessage<SleepAtOnce>,
+                        drainMeetsTheLastMessage<WaitWithoutFence>,
+                        closeEndsTheWaitForMessages<WaitWithoutFence>,
+                        drainMeetsTheLastMessage<SleepAtOnce>,
+                        publisherWaitsForRoom<SleepAtOnce>};
+    EXPECT_TRUE(survive({}, surveyOrders("bus_core.hpp", {}, all)));
+}
+#endif
+
+}  // namespace
+}  // namespace sluice::model

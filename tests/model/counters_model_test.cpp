@@ -1,0 +1,119 @@
+#include "support/model/expectations.hpp"
+#include "support/sanitizers.hpp"
+
+#include <sluice/base/per_thread_counters.hpp>
+#include <sluice/bus/detail/accounts.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdint>
+
+// The counters of all threads and the books of the bus as shipped, under the model checker. The
+// threads are real ones: their counters are thread-local, and given back when they end.
+
+namespace sluice::model {
+namespace {
+
+using Counters = PerThreadCounters<ModelPlatform, 2>;
+using Accounts = detail::Accounts<ModelPlatform, 1>;
+using detail::Outcome;
+
+constexpr auto acquire = std::memory_order_acquire;
+constexpr auto release = std::memory_order_release;
+
+/// A reader that finds the second count also finds the first one, which came before it.
+void laterCountCarriesTheEarlierOne() {
+    SingleWriterCounter<ModelPlatform> first;
+    SingleWriterCounter<ModelPlatform> second;
+    parallel(
+        [&] {
+            const std::uint64_t later = second.get();
+            check(first.get() >= later, "the first count comes before the second");
+        },
+        [&] { first.add(1); },
+        [&] {
+            if (first.get() == 1) {
+                second.add(1);
+            }
+        });
+}
+
+/// No message seems to be delivered that was not published.
+void deliveredIsAtMostPublished() {
+    Accounts accounts;
+    Atomic<int> isPublished{0};
+    parallel(
+        [&] {
+            const auto counts = accounts.get().counts[0][0];
+            check(counts.delivered <= counts.published, "delivered without being published");
+        },
+        [&] {
+            accounts.count(0, Priority::low, Outcome::published, 1);
+            isPublished.store(1, release);
+        },
+        [&] {
+            if (isPublished.load(acquire) == 1) {
+                accounts.delivered(0, Priority::low);
+            }
+        });
+}
+
+/// The counters outlive their owner while a thread has some; the last user frees them.
+void threadEndsAfterTheOwner() {
+    auto* const counters = new Counters;
+    Atomic<int> isCounted{0};
+    parallel(
+        [&] {
+            while (isCounted.load(acquire) == 0) {
+                ModelPlatform::pause();
+            }
+            check(counters->sum(0) == 1, "it is counted");
+            delete counters;
+        },
+        [&] {
+            counters->add(0, 1);
+            isCounted.store(1, release);
+        });
+}
+
+/// A thread that ends hands its counters on.
+void countersAreHandedOn() {
+    Counters counters;
+    const auto add = [&] { counters.add(0, 1), counters.add(0, 1); };
+    parallel(add, add);
+    check(counters.sum(0) == 4, "no count is lost");
+    check(counters.mostThreads() <= 2, "one set for each thread at most");
+}
+
+Options ownThreads() {
+    Options result = options(budgetByEffort({1, 1}, {2, 1}));
+    result.ownThreads = true;
+    return result;
+}
+
+TEST(CountersModelTest, ALaterCountCarriesTheEarlierOne) {
+    EXPECT_TRUE(holds(laterCountCarriesTheEarlierOne));
+    EXPECT_TRUE(holds(deliveredIsAtMostPublished, ownThreads()));
+}
+
+TEST(CountersModelTest, NoCountIsLostWhenThreadsEnd) {
+    EXPECT_TRUE(holds(countersAreHandedOn, ownThreads()));
+    EXPECT_TRUE(holds(threadEndsAfterTheOwner, ownThreads()));
+}
+
+// Not under sanitizers: they end the process for the faults that mutants are meant to have.
+#if !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN
+TEST(CountersModelTest, EveryOrderIsNeeded) {
+    const Options options = ownThreads();
+    EXPECT_TRUE(survive({}, surveyOrders("per_thread_counters.hpp", options,
+                                         {threadEndsAfterTheOwner, countersAreHandedOn})));
+    EXPECT_TRUE(survive(
+        {}, surveyOrders("single_writer_counter.hpp", {}, {laterCountCarriesTheEarlierOne})));
+    EXPECT_TRUE(survive(
+        {}, surveyOrders("single_writer_counter.hpp", options, {deliveredIsAtMostPublished})));
+}
+#endif
+
+}  // namespace
+}  // namespace sluice::model

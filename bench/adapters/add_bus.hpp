@@ -98,8 +98,8 @@ inline void addBothPacings(BusSubjects& subjects, const BusSubject& subject, con
 }
 
 /// Gives shapes to the two forms that were added last.
-inline void addShapes(BusSubjects& subjects, std::vector<BusShape> paced,
-                      std::vector<BusShape> unpaced) {
+inline void addShapes(BusSubjects& subjects, const std::vector<BusShape>& paced,
+                      const std::vector<BusShape>& unpaced) {
     for (std::size_t i = subjects.size() - 2; i < subjects.size(); ++i) {
         subjects[i].shapes = subjects[i].info.pacing == Pacing::harvest ? paced : unpaced;
     }

@@ -20,6 +20,7 @@ using Accounts = detail::Accounts<ModelPlatform, 1>;
 using detail::Outcome;
 
 constexpr auto acquire = std::memory_order_acquire;
+constexpr auto relaxed = std::memory_order_relaxed;
 constexpr auto release = std::memory_order_release;
 
 /// A reader that finds the second count also finds the first one, which came before it.
@@ -77,6 +78,33 @@ void threadEndsAfterTheOwner() {
         });
 }
 
+/// Who finds nobody inside may destroy what the others have used, if it knows of their counts.
+void nobodyInsideMeansThatAllHaveLeft() {
+    Counters counters;
+    Cell<int> used;
+    used.construct(0);
+    Atomic<int> isDone{0};
+    parallel(
+        [&] {
+            while (isDone.load(acquire) == 0) {
+                ModelPlatform::pause();
+            }
+            while (counters.isAnyInside()) {
+                ModelPlatform::pause();
+            }
+            used.get() = 2;
+        },
+        [&] {
+            {
+                Counters::Inside inside;
+                counters.add(0, 1, inside);
+                isDone.store(1, release);
+                check(used.get() != 2, "destroyed while it was inside");
+            }
+            (void)isDone.load(relaxed);  // the thread goes on for a while
+        });
+}
+
 /// A thread that ends hands its counters on.
 void countersAreHandedOn() {
     Counters counters;
@@ -97,6 +125,10 @@ TEST(CountersModelTest, ALaterCountCarriesTheEarlierOne) {
     EXPECT_TRUE(holds(deliveredIsAtMostPublished, ownThreads()));
 }
 
+TEST(CountersModelTest, NobodyInsideMeansThatAllHaveLeft) {
+    EXPECT_TRUE(holds(nobodyInsideMeansThatAllHaveLeft, ownThreads()));
+}
+
 TEST(CountersModelTest, NoCountIsLostWhenThreadsEnd) {
     EXPECT_TRUE(holds(countersAreHandedOn, ownThreads()));
     EXPECT_TRUE(holds(threadEndsAfterTheOwner, ownThreads()));
@@ -107,7 +139,8 @@ TEST(CountersModelTest, NoCountIsLostWhenThreadsEnd) {
 TEST(CountersModelTest, EveryOrderIsNeeded) {
     const Options options = ownThreads();
     EXPECT_TRUE(survive({}, surveyOrders("per_thread_counters.hpp", options,
-                                         {threadEndsAfterTheOwner, countersAreHandedOn})));
+                                         {threadEndsAfterTheOwner, countersAreHandedOn,
+                                          nobodyInsideMeansThatAllHaveLeft})));
     EXPECT_TRUE(survive(
         {}, surveyOrders("single_writer_counter.hpp", {}, {laterCountCarriesTheEarlierOne})));
     EXPECT_TRUE(survive(

@@ -41,6 +41,7 @@ public:
         }
 
         Counts counts;
+        Atomic<bool> isInside{false};  // written by the thread
         RoleCheck<Platform> adding;
         CounterRegistry& registry;
         bool isTaken = true;
@@ -53,13 +54,24 @@ public:
     CounterRegistry& operator=(const CounterRegistry&) = delete;
 
     /// Adds to a counter of the calling thread. `hash` is Threads::hash(this).
-    void add(std::size_t hash, std::size_t which, std::uint64_t n) noexcept {
+    /// Returns them, unless there are none.
+    Slot* add(std::size_t hash, std::size_t which, std::uint64_t n) noexcept {
         Slot* slot = Threads::findFirst(this, hash);
         if (__builtin_expect(slot != nullptr, 1)) {
             slot->add(which, n);
-        } else {
-            addSlowly(hash, which, n);
+            return slot;
         }
+        return addSlowly(hash, which, n);
+    }
+
+    /// Whether a thread is inside. What it did before it left happens before the answer "no".
+    [[nodiscard]] bool isAnyInside() const noexcept {
+        const std::lock_guard<Lock> turn(lock_);
+        const Slot* slot = first_;
+        while (slot != nullptr && !slot->isInside.load(std::memory_order_acquire)) {  // E1 left
+            slot = slot->next;
+        }
+        return slot != nullptr;
     }
 
     /// The counters of the calling thread, which has some from now on. Null when the thread is
@@ -143,14 +155,16 @@ private:
 #endif
     }
 
-    [[gnu::noinline]] void addSlowly(std::size_t hash, std::size_t which,
-                                     std::uint64_t n) noexcept {
-        if (Slot* const slot = slotOfThread(hash)) {
+    [[gnu::noinline]] Slot* addSlowly(std::size_t hash, std::size_t which,
+                                      std::uint64_t n) noexcept {
+        Slot* const slot = slotOfThread(hash);
+        if (slot != nullptr) {
             slot->add(which, n);
         } else {
             const std::lock_guard<Lock> turn(lock_);
             rest_[which].add(n);
         }
+        return slot;
     }
 
     Slot* reuse() noexcept {
@@ -202,12 +216,49 @@ class PerThreadCounters {
     using Registry = detail::CounterRegistry<Platform, Size>;
 
 public:
+    /// While it exists, the thread that has given it to add() is inside. It may outlive the
+    /// counters.
+    class Inside {
+    public:
+        Inside() noexcept = default;
+        Inside(const Inside&) = delete;
+        Inside& operator=(const Inside&) = delete;
+        [[gnu::always_inline]] ~Inside() {
+            if (slot_ != nullptr) {
+                slot_->isInside.store(false, std::memory_order_release);  // E1 left
+            }
+        }
+
+        /// The thread may have been inside once more meanwhile, and left.
+        [[gnu::always_inline]] void renew() noexcept {
+            if (slot_ != nullptr) {
+                // Relaxed: what the thread does next releases it.
+                slot_->isInside.store(true, std::memory_order_relaxed);
+            }
+        }
+
+    private:
+        friend PerThreadCounters;
+        typename Registry::Slot* slot_ = nullptr;
+    };
+
     PerThreadCounters() : registry_(new Registry), hash_(Registry::Threads::hash(registry_)) {}
     PerThreadCounters(const PerThreadCounters&) = delete;
     PerThreadCounters& operator=(const PerThreadCounters&) = delete;
     ~PerThreadCounters() { registry_->abandon(); }
 
     void add(std::size_t which, std::uint64_t n) noexcept { registry_->add(hash_, which, n); }
+
+    /// The same. The thread is inside until `inside` ends, and an isAnyInside() that synchronises
+    /// with what the thread does next says so. (Not a thread that has no counters of its own.)
+    [[gnu::always_inline]] void add(std::size_t which, std::uint64_t n, Inside& inside) noexcept {
+        inside.slot_ = registry_->add(hash_, which, n);
+        inside.renew();
+    }
+
+    /// Whether a thread is inside. Everything that a thread did before it left happens before the
+    /// answer "no".
+    [[nodiscard]] bool isAnyInside() const noexcept { return registry_->isAnyInside(); }
 
     /// Gives the calling thread its counters now. False when there is no memory for them.
     bool attach() noexcept { return registry_->slotOfThread(hash_) != nullptr; }
@@ -238,6 +289,13 @@ private:
 template <class Platform, std::size_t Size>
 class SingleCoreCounters {
 public:
+    /// An interrupt is through when the code that it has interrupted goes on.
+    struct Inside {
+        void renew() noexcept {}
+    };
+    void add(std::size_t which, std::uint64_t n, Inside&) noexcept { add(which, n); }
+    [[nodiscard]] static bool isAnyInside() noexcept { return false; }
+
     static bool attach() noexcept { return true; }
     void add(std::size_t which, std::uint64_t n) noexcept { counts_[which].add(n); }
     [[nodiscard]] std::uint64_t sum(std::size_t which) const noexcept {

@@ -218,9 +218,9 @@ public:
     [[nodiscard]] bool isConsumedHere() const noexcept { return core_.isConsumedHere(); }
 
     /// Closes, and waits until the consumer has dealt with what was accepted. False when the
-    /// deadline came first, and at once when a handler calls it. A publisher whose last message has
-    /// been handled may still be on its way out of its call: destroy the bus when all calls have
-    /// returned, for instance after their threads were joined.
+    /// deadline came first, and at once when a handler calls it. With statistics it also waits for
+    /// publishers that are on their way out of a call whose message was handled: the bus may be
+    /// destroyed then. Without, destroy it when all calls have returned.
     bool drain(typename Clock::time_point deadline) { return core_.drain(deadline); }
 
     /// Which rooms are full: that of the highest priority whose room is.

@@ -26,6 +26,30 @@ TEST(PerThreadCountersTest, SumsWhatAllThreadsHaveCounted) {
     EXPECT_EQ(counters.sum(2), 5U);
 }
 
+TEST(PerThreadCountersTest, KnowsWhetherAThreadIsInside) {
+    Counters counters;
+    EXPECT_FALSE(counters.isAnyInside());
+    {
+        Counters::Inside inside;
+        EXPECT_FALSE(counters.isAnyInside()) << "it has counted nothing";
+        counters.add(0, 1, inside);
+        EXPECT_TRUE(counters.isAnyInside());
+        std::thread([&] {
+            Counters::Inside another;
+            counters.add(0, 1, another);
+        }).join();
+        EXPECT_TRUE(counters.isAnyInside()) << "the other one has left";
+        {
+            Counters::Inside nested;
+            counters.add(0, 1, nested);
+        }
+        inside.renew();
+        EXPECT_TRUE(counters.isAnyInside());
+    }
+    EXPECT_FALSE(counters.isAnyInside());
+    EXPECT_EQ(counters.sum(0), 3U);
+}
+
 TEST(PerThreadCountersTest, ThreadsThatComeLaterGoOnWithTheCountersOfThoseThatHaveEnded) {
     Counters counters;
     for (int i = 0; i < 100; ++i) {

@@ -197,5 +197,43 @@ TEST(BusDropAtTheEndTest, RunHearsOfADroppedMessage) {
     expectToldOfTheDrop([](BusForOne& bus) { bus.run(); });
 }
 
+/// A publisher that was told to stops while it wakes the consumer: its message is published by
+/// then, and its call has not returned.
+struct StoppedWhileItWakes : Park {
+    inline static thread_local bool isToStop = false;
+    inline static std::atomic<bool> hasStopped{false};
+    inline static std::atomic<bool> mayGoOn{false};
+
+    void notifyAll() noexcept {
+        if (isToStop) {
+            hasStopped.store(true);
+            awaitThat([] { return mayGoOn.load(); });
+        }
+        Park::notifyAll();
+    }
+};
+struct StoppingTraits : FullBusTraits {
+    using Wait = StoppedWhileItWakes;
+};
+
+// Else the bus could be destroyed under the publisher's feet.
+TEST(BusDrainTest, WaitsForPublishersWhoseMessagesWereHandled) {
+    auto bus = std::make_unique<Bus<Messages<int>, StoppingTraits>>();
+    Crew crew;
+    crew.add([&] {
+        StoppedWhileItWakes::isToStop = true;
+        EXPECT_EQ(bus->publish(1), PublishResult::ok);
+    });
+    crew.start();
+    awaitThat([] { return StoppedWhileItWakes::hasStopped.load(); });
+    EXPECT_EQ(bus->process(), 1U);
+    EXPECT_FALSE(bus->drain(steady_clock::now()));
+    EXPECT_TRUE(bus->isDrained()) << "all messages are handled";
+    StoppedWhileItWakes::mayGoOn.store(true);
+    EXPECT_TRUE(bus->drain(steady_clock::now() + hours(1)));
+    bus.reset();
+    crew.join();
+}
+
 }  // namespace
 }  // namespace sluice

@@ -10,6 +10,7 @@
 #include <sluice/bus/detail/rooms.hpp>
 #include <sluice/bus/publish_result.hpp>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -26,13 +27,22 @@ inline constexpr std::size_t outcomeCount = 5;
 template <class Platform, std::size_t TypeCount>
 class Accounts {
     using Count = SingleWriterCounter<Platform>;
+    using Tally = CountersOf<Platform, TypeCount * priorityCount * outcomeCount>;
 
 public:
     using Statistics = BusStatistics<TypeCount>;
 
     // ---- Publishers
 
+    /// A publisher, from its first message on until its call ends.
+    using Inside = typename Tally::Inside;
+
     bool attachThread() noexcept { return tally_.attach(); }
+
+    [[gnu::always_inline]] void published(std::size_t type, Priority priority,
+                                          Inside& inside) noexcept {
+        tally_.add(counter(type, priority, Outcome::published), 1, inside);
+    }
 
     void count(std::size_t type, Priority priority, Outcome outcome, std::uint64_t n) noexcept {
         tally_.add(counter(type, priority, outcome), n);
@@ -52,6 +62,22 @@ public:
     void sawUsed(std::size_t used) noexcept { storeMax(highWater_, used); }
     [[nodiscard]] std::size_t highWater() const noexcept {
         return highWater_.load(std::memory_order_relaxed);
+    }
+
+    /// Waits until no publisher is inside, for those whose messages have been handled. False when
+    /// the deadline came first. Nobody tells: who leaves must not touch the bus any more.
+    template <class Wait, class Point>
+    bool awaitPublishers(Wait& wait, Point deadline) const {
+        using Clock = typename Platform::Clock;
+        constexpr std::chrono::microseconds glance(100);
+        while (tally_.isAnyInside()) {
+            const Point now = Clock::now();
+            if (now >= deadline) {
+                return false;
+            }
+            (void)wait.waitUntil([] { return false; }, std::min<Point>(deadline, now + glance));
+        }
+        return true;
     }
 
     // ---- The consumer
@@ -158,7 +184,7 @@ private:
     }
 
     // Read by all, written once.
-    CountersOf<Platform, TypeCount * priorityCount * outcomeCount> tally_;
+    Tally tally_;
 
     // Seldom written, by publishers.
     typename Platform::template Atomic<std::size_t> highWater_{0};
@@ -171,6 +197,14 @@ private:
 /// Without statistics there are no books.
 class NoAccounts {
 public:
+    struct Inside {
+        void renew() noexcept {}
+    };
+    void published(std::size_t, Priority, Inside&) noexcept {}
+    template <class Wait, class Point>
+    static bool awaitPublishers(Wait&, Point) noexcept {
+        return true;
+    }
     static bool attachThread() noexcept { return true; }
     void count(std::size_t, Priority, Outcome, std::uint64_t) noexcept {}
     void rejected(std::size_t, Priority, const Published&, std::uint64_t, std::size_t) noexcept {}

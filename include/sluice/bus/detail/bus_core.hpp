@@ -23,7 +23,8 @@ namespace sluice::detail {
 /// Edges: E1 drained: slot released, light fence, isClosing read -- against -- isClosing written,
 /// heavy fence of a wait, drained? read: either drain() sees the end or the consumer wakes it.
 /// E2 counted: publication counted -> commit release .. commit acquire -> delivery counted: so no
-/// message is delivered that was not published.
+/// message is delivered that was not published. E3 inside: a publisher marked -> commit release ..
+/// drained acquire -> mark read by drain(): so drain() knows of all that have not left.
 /// Tests: tests/stress/bus_stress_test.cpp, tests/model/bus_core_model_test.cpp.
 template <class MessageList, class Traits>
 class BusCore {
@@ -67,8 +68,9 @@ public:
         const Priority priority = Traits::priorities ? options.priority : Priority::medium;
         return store_.at(
             priority, [&](auto& ring) __attribute__((always_inline)) {
+                typename Accounts::Inside inside;
                 const auto attempt = [&]() __attribute__((always_inline)) {
-                    return publishTo(ring, type, priority, options, count, build);
+                    return publishTo(ring, type, priority, options, count, build, inside);
                 };
                 Published published = attempt();
                 if (__builtin_expect(published.result != PublishResult::ok, 0)) {
@@ -129,7 +131,8 @@ public:
         if (consumer_.isHere()) {
             return store_.isDrained();
         }
-        return room_.waitUntil([this] { return store_.isDrained(); }, deadline);
+        return room_.waitUntil([this] { return store_.isDrained(); }, deadline) &&
+               accounts_.awaitPublishers(room_, deadline);
     }
 
     [[nodiscard]] const Store& store() const noexcept { return store_; }
@@ -176,9 +179,9 @@ private:
     }
 
     template <class Ring, class Count, class Build>
-    [[gnu::always_inline]] Published publishTo(Ring& ring, std::size_t type, Priority priority,
-                                               const PublishOptions& options, Count count,
-                                               const Build& build) {
+    [[gnu::always_inline]] Published
+    publishTo(Ring& ring, std::size_t type, Priority priority, const PublishOptions& options,
+              Count count, const Build& build, typename Accounts::Inside& inside) {
         if constexpr (Traits::producers == Producers::one) {
             SLUICE_ASSERT(!isBuilding_,
                           "with one producer the constructor of a message must not publish");
@@ -202,13 +205,14 @@ private:
             if constexpr (Traits::ids) {
                 envelope.id = claim.number();
             }
-            accounts_.count(type, priority, Outcome::published, 1);  // E2 counted
+            accounts_.published(type, priority, inside);  // E2 counted, E3 inside
             claim.commit();
             ++done;
         } while (!std::is_same_v<Count, One> && claim);
         if (gauge_.isAbove(pressureOf<Traits>(priority)) &&
             ring.sizeAtOnce() >= roomOf<Traits>(priority)) {
             gauge_.tell(store_, observer_);
+            inside.renew();  // the observer may have published
         }
         return {PublishResult::ok, done};
     }
@@ -262,11 +266,6 @@ private:
         }
     }
 
-    static constexpr bool isRefused(const Published& published) noexcept {
-        return published.result == PublishResult::full ||
-               published.result == PublishResult::refused;
-    }
-
     template <class RingReference, class Waiting>
     static constexpr bool canMakeRoom =
         canDropOldest<std::remove_reference_t<RingReference>> ||
@@ -280,7 +279,7 @@ private:
                                     const Attempt& attempt) {
         if constexpr (canDropOldest<Ring>) {
             dropOldest(ring, priority, published, attempt);
-        } else if (isRefused(published)) {
+        } else if (published.isRefused()) {
             awaitRoom(published, waitLimit<Traits, Clock>(waiting, priority), attempt);
         }
         if (published.result == PublishResult::ok) {
@@ -294,7 +293,7 @@ private:
             accounts_.count(envelope.typeIndex(), priority, Outcome::dropped, 1);
             envelope.destroy();
         };
-        while (isRefused(published) && ring.dropOldest(drop)) {
+        while (published.isRefused() && ring.dropOldest(drop)) {
             published = attempt();
         }
         // It may have dropped the last message, or given back the slot of one that came too late.
@@ -311,7 +310,7 @@ private:
         (void)room_.waitUntil(
             [&] {
                 published = attempt();
-                return !isRefused(published);
+                return !published.isRefused();
             },
             deadline);
     }

@@ -10,6 +10,11 @@ namespace sluice::detail {
 struct Published {
     PublishResult result;
     std::size_t count;  ///< how many messages were accepted
+
+    /// There was no room.
+    [[nodiscard]] constexpr bool isRefused() const noexcept {
+        return result == PublishResult::full || result == PublishResult::refused;
+    }
 };
 
 }  // namespace sluice::detail

@@ -26,12 +26,12 @@ class RingStorage {
 public:
     static constexpr std::size_t capacity() noexcept { return Capacity; }
     static constexpr std::size_t count() noexcept { return slotCount; }
-    Slot& at(Index position) noexcept { return Positions::at(slots_, position, mask_); }
-    const Slot& at(Index position) const noexcept { return Positions::at(slots_, position, mask_); }
+    Slot& at(Index position) noexcept { return Positions::at(slots_, position, mask); }
+    const Slot& at(Index position) const noexcept { return Positions::at(slots_, position, mask); }
 
 private:
     static constexpr std::size_t slotCount = std::max(roundUpToPowerOfTwo(Capacity), MinSlots);
-    static constexpr std::size_t mask_ = Positions::maskFor(slotCount);
+    static constexpr std::size_t mask = Positions::maskFor(slotCount);
     Slot slots_[slotCount];
 };
 

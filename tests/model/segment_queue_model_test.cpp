@@ -20,6 +20,7 @@ namespace {
 struct SegmentTraits : ModelTraits {
     static constexpr std::size_t segmentBytes = 1;
     static constexpr std::size_t minSegmentSlots = 1;
+    static constexpr std::size_t keptBytes = 1048576;
 };
 
 /// Segments come from memory that is not used again within an execution, so that the checker

@@ -40,6 +40,7 @@ struct TestTraits : SegmentQueueTraits {
     static constexpr std::uint64_t firstPosition = First;
     static constexpr std::size_t segmentBytes = 1;
     static constexpr std::size_t minSegmentSlots = 3;
+    static constexpr std::size_t keptBytes = 1048576;
 };
 
 // A shape says how to make one of the queues and what tests may expect of it.

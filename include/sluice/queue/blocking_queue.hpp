@@ -17,7 +17,9 @@
 ///
 /// Memory promise: that of the queue inside. Capacity, allocation, exceptions: those of the queue
 /// inside; an exception from a constructor or handler passes through, and the other side has been
-/// woken for what had been done before it.
+/// woken for what had been done before it. If the move of a message throws, pop(), popFor() and
+/// tryPop() leave the message in an SpscRing, MpscRing or SegmentQueue. MpscLanes and MpmcRing lose
+/// the message.
 ///
 /// Shutdown: close() refuses pushes from now on, also those that wait. The consumer goes on to
 /// receive what was accepted and then gets the empty answer. A BlockingQueue must outlive the calls
@@ -58,6 +60,14 @@ inline constexpr bool hasManyConsumers = false;
 template <class Queue>
 inline constexpr bool hasManyConsumers<Queue, std::void_t<decltype(Queue::manyConsumers)>> =
     Queue::manyConsumers;
+
+/// Whether the consumer of a queue may look at the oldest message before it takes it out.
+template <class Queue, class = void>
+inline constexpr bool hasFront = false;
+template <class Queue>
+inline constexpr bool hasFront<Queue, std::void_t<decltype(std::declval<Queue&>().front()),
+                                                  decltype(std::declval<Queue&>().popFront())>> =
+    true;
 
 /// In place of a RoleCheck, for a role that any number of threads may hold.
 struct AnyNumber {
@@ -102,6 +112,18 @@ public:
     PushResult tryPush(const value_type& value) { return tryPushInto(queue_, value); }
     PushResult tryPush(value_type&& value) { return tryPushInto(queue_, std::move(value)); }
 
+    /// Never waits; constructs the message in its slot.
+    template <class... Args>
+    PushResult tryEmplace(Args&&... args) {
+        return tryPushInto(queue_, std::forward<Args>(args)...);
+    }
+
+    /// Waits for room and constructs the message in its slot; `ok` or `closed`.
+    template <class... Args>
+    PushResult emplace(Args&&... args) {
+        return pushInto(queue_, std::forward<Args>(args)...);
+    }
+
     /// Waits for room; `ok` or `closed`.
     PushResult push(const value_type& value) { return pushInto(queue_, value); }
     PushResult push(value_type&& value) { return pushInto(queue_, std::move(value)); }
@@ -109,19 +131,20 @@ public:
     /// Waits for room no longer than `atMost`.
     template <class Rep, class Period>
     PushResult pushFor(const value_type& value, std::chrono::duration<Rep, Period> atMost) {
-        return pushInto(queue_, value, deadlineAfter<Clock>(atMost));
+        return pushUntil(deadlineAfter<Clock>(atMost), queue_, value);
     }
     template <class Rep, class Period>
     PushResult pushFor(value_type&& value, std::chrono::duration<Rep, Period> atMost) {
-        return pushInto(queue_, std::move(value), deadlineAfter<Clock>(atMost));
+        return pushUntil(deadlineAfter<Clock>(atMost), queue_, std::move(value));
     }
 
     // ---- Consumer
 
     /// Never waits.
     [[nodiscard]] std::optional<value_type> tryPop() {
-        const EndOfHarvest end{*this};
-        return queue_.tryPop();
+        std::optional<value_type> value;
+        (void)popAttempt(value);
+        return value;
     }
 
     /// Waits for a message; empty only when the queue is closed and drained.
@@ -162,7 +185,28 @@ public:
         return consumeWaiting(max, [&] { return queue_.consumeOrdered(keyOf, handler, max); });
     }
 
+    /// For queues that hand over everything at once: waits for messages and takes all that are
+    /// queued. Empty only when the queue is closed and drained.
+    template <class Q = Queue>
+    [[nodiscard]] auto takeAll() -> decltype(std::declval<Q&>().takeAll()) {
+        const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
+        decltype(std::declval<Q&>().takeAll()) batch;
+        std::size_t count = 0;
+        const auto take = [&] {
+            batch = queue_.takeAll();
+            return batch.size();
+        };
+        arrived_.wait([&] { return harvest(count, take); });
+        return batch;
+    }
+
     // ---- Anybody
+
+    /// For queues that keep memory for later bursts: gives back the part that holds nothing.
+    template <class Q = Queue>
+    auto trim() noexcept -> decltype(std::declval<Q&>().trim()) {
+        return queue_.trim();
+    }
 
     /// Refuses pushes from now on, also those that wait, and lets a waiting consumer see the end.
     void close() {
@@ -224,19 +268,18 @@ private:
         return queue_.sizeApprox() == 0 && (!queue_.isClosed() || queue_.isDrained());
     }
 
-    template <class Target, class U>
-    PushResult tryPushInto(Target& target, U&& value) {
+    template <class Target, class... Args>
+    PushResult tryPushInto(Target& target, Args&&... args) {
         EndOfPush push{*this};
-        push.result = target.tryPush(std::forward<U>(value));
+        push.result = target.tryEmplace(std::forward<Args>(args)...);
         return push.result;
     }
 
-    // A refused push leaves its argument as it was, so the attempt may be repeated with the same
-    // one.
-    template <class Target, class U>
-    bool pushAttempt(PushResult& result, Target& target, U&& value,
-                     typename Clock::time_point deadline = Clock::time_point::max()) {
-        result = tryPushInto(target, std::forward<U>(value));
+    // A refused push leaves its arguments as they were, so the attempt may be repeated with them.
+    template <class Target, class... Args>
+    bool pushAttempt(PushResult& result, typename Clock::time_point deadline, Target& target,
+                     Args&&... args) {
+        result = tryPushInto(target, std::forward<Args>(args)...);
         // A pause is of no use when no attempt follows.
         if (result == PushResult::full && Clock::now() < deadline) {
             pacing_.full();
@@ -244,18 +287,21 @@ private:
         return result != PushResult::full;
     }
 
-    template <class Target, class U>
-    PushResult pushInto(Target& target, U&& value) {
+    template <class Target, class... Args>
+    PushResult pushInto(Target& target, Args&&... args) {
         PushResult result = PushResult::full;
-        roomMade_.wait([&] { return pushAttempt(result, target, std::forward<U>(value)); });
+        roomMade_.wait([&] {
+            return pushAttempt(result, Clock::time_point::max(), target,
+                               std::forward<Args>(args)...);
+        });
         return result;
     }
 
-    template <class Target, class U>
-    PushResult pushInto(Target& target, U&& value, typename Clock::time_point deadline) {
+    template <class Target, class... Args>
+    PushResult pushUntil(typename Clock::time_point deadline, Target& target, Args&&... args) {
         PushResult result = PushResult::full;
         (void)roomMade_.waitUntil(
-            [&] { return pushAttempt(result, target, std::forward<U>(value), deadline); },
+            [&] { return pushAttempt(result, deadline, target, std::forward<Args>(args)...); },
             deadline);
         return result;
     }
@@ -263,8 +309,19 @@ private:
     // Not by assigning what tryPop returns: a message may be movable without being assignable.
     bool popAttempt(std::optional<value_type>& value) {
         std::size_t count = 0;
-        const auto take = [&value](value_type& message) { value.emplace(std::move(message)); };
-        return harvest(count, [&] { return queue_.consume(take, 1); });
+        return harvest(count, [&]() -> std::size_t {
+            if constexpr (mayKeepMessage) {
+                value_type* const oldest = queue_.front();
+                if (oldest != nullptr) {
+                    value.emplace(std::move(*oldest));  // if it throws, the message stays
+                    queue_.popFront();
+                }
+                return value.has_value() ? 1 : 0;
+            } else {
+                return queue_.consume(
+                    [&value](value_type& message) { value.emplace(std::move(message)); }, 1);
+            }
+        });
     }
 
     /// `take` consumes and returns how many. Whether the wait for messages is over.
@@ -297,6 +354,8 @@ private:
     using RoleCheck = std::conditional_t<detail::hasManyConsumers<Queue>, detail::AnyNumber,
                                          sluice::RoleCheck<StdPlatform>>;
     static constexpr std::size_t line = cacheLineSize;
+    static constexpr bool mayKeepMessage =
+        !std::is_nothrow_move_constructible_v<value_type> && detail::hasFront<Queue>;
 
     Queue queue_;
     Pacing pacing_;
@@ -316,6 +375,18 @@ public:
         return queue_->tryPushInto(handle_, std::move(value));
     }
 
+    /// Never waits; constructs the message in its slot.
+    template <class... Args>
+    PushResult tryEmplace(Args&&... args) {
+        return queue_->tryPushInto(handle_, std::forward<Args>(args)...);
+    }
+
+    /// Waits for room and constructs the message in its slot; `ok` or `closed`.
+    template <class... Args>
+    PushResult emplace(Args&&... args) {
+        return queue_->pushInto(handle_, std::forward<Args>(args)...);
+    }
+
     /// Waits for room; `ok` or `closed`.
     PushResult push(const value_type& value) { return queue_->pushInto(handle_, value); }
     PushResult push(value_type&& value) { return queue_->pushInto(handle_, std::move(value)); }
@@ -323,18 +394,20 @@ public:
     /// Waits for room no longer than `atMost`.
     template <class Rep, class Period>
     PushResult pushFor(const value_type& value, std::chrono::duration<Rep, Period> atMost) {
-        return queue_->pushInto(handle_, value, deadlineAfter<Clock>(atMost));
+        return queue_->pushUntil(deadlineAfter<Clock>(atMost), handle_, value);
     }
     template <class Rep, class Period>
     PushResult pushFor(value_type&& value, std::chrono::duration<Rep, Period> atMost) {
-        return queue_->pushInto(handle_, std::move(value), deadlineAfter<Clock>(atMost));
+        return queue_->pushUntil(deadlineAfter<Clock>(atMost), handle_, std::move(value));
     }
 
     BasicProducer(BasicProducer&&) noexcept = default;
     BasicProducer& operator=(BasicProducer&& other) noexcept {
-        close();
-        queue_ = other.queue_;
-        handle_ = std::move(other.handle_);
+        if (this != &other) {
+            close();
+            queue_ = other.queue_;
+            handle_ = std::move(other.handle_);
+        }
         return *this;
     }
     ~BasicProducer() { close(); }

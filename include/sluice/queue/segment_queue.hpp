@@ -10,10 +10,11 @@
 /// MpscLanes when a bound exists: they allocate nothing later and push back. With a limit it
 /// refuses like a ring.
 ///
-/// Who may call what: tryPush and tryEmplace by any thread, also from a handler; tryPop, consume
-/// and takeAll by the consumer; the rest by anybody. The role of the consumer is held by one thread
-/// at a time and may be passed on if the hand-over is synchronised; overlapping calls are caught by
-/// an assertion in debug builds. A Batch may be consumed on any thread, one at a time.
+/// Who may call what: tryPush and tryEmplace by any thread, also from a handler; tryPop, consume,
+/// front, popFront and takeAll by the consumer; the rest by anybody. The role of the consumer is
+/// held by one thread at a time and may be passed on if the hand-over is synchronised; overlapping
+/// calls are caught by an assertion in debug builds. A Batch may be consumed on any thread, one at
+/// a time.
 ///
 /// Progress: blocking for producers, who take turns under a spin lock held for a few instructions:
 /// a producer stopped there stops the others. User code never runs under it: constructors run after
@@ -26,8 +27,10 @@
 ///
 /// Capacity: unlimited, or the limit given to the constructor, which is exact and counts messages
 /// that are queued or being pushed, not those handed over. Segments come from a memory resource and
-/// are reused: no more are ever allocated than the largest backlog needs and one, and one more for
-/// each producer that found none at the same moment. trim() returns the unused ones. Exceptions:
+/// are reused: no more are ever in use than the largest backlog needs and one, and one more for
+/// each producer that found none at the same moment. The consumer keeps at most keptBytes of unused
+/// ones and returns the others to the resource; trim() returns all unused ones. So several threads
+/// may call the resource at the same time. Exceptions:
 /// when a constructor of T throws, its slot is skipped, and counts until the consumer comes by; a
 /// throwing handler has consumed exactly its message; when the memory resource throws, nothing has
 /// happened. Shutdown: after close() pushes are refused; what was accepted stays until consumed or
@@ -69,7 +72,10 @@ namespace sluice {
 struct SegmentQueueTraits : QueueTraits {
     /// Size of a segment's slots, unless minSegmentSlots of them need more.
     static constexpr std::size_t segmentBytes = 16384;
-    static constexpr std::size_t minSegmentSlots = 16;
+    static constexpr std::size_t minSegmentSlots = 1;
+    /// Bytes of unused segments that the consumer keeps for later messages. It keeps at least one
+    /// segment and returns the others to the memory resource.
+    static constexpr std::size_t keptBytes = 1048576;
 };
 
 template <class T, class Traits = SegmentQueueTraits>
@@ -162,6 +168,30 @@ public:
         return count;
     }
 
+    /// The oldest message, to be looked at or moved from; nullptr when there is none.
+    [[nodiscard]] T* front() noexcept {
+        const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
+        Index head = head_.load(std::memory_order_relaxed);  // own variable
+        const Index tail = tail_.load(std::memory_order_acquire);
+        for (; head != tail; head = Positions::next(head)) {
+            Slot& slot = reader_.slot(recycler());
+            const unsigned char state = slot.state.load(std::memory_order_acquire);  // E1 publish
+            if (!reader_.isSkipped(state)) {
+                return reader_.isFilled(state) ? &slot.cell.get() : nullptr;
+            }
+            const Passed nothing{reader_, nullptr, &head_, Positions::next(head)};
+        }
+        return nullptr;
+    }
+
+    /// Destroys the message that front() returned and gives its slot back.
+    void popFront() noexcept {
+        const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
+        const Index head = head_.load(std::memory_order_relaxed);  // own variable
+        Slot& slot = reader_.slot(recycler());
+        const Passed oldest{reader_, &slot.cell, &head_, Positions::next(head)};
+    }
+
     /// Takes everything that is queued, in constant time.
     [[nodiscard]] Batch takeAll() {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
@@ -211,6 +241,7 @@ public:
         {
             const std::lock_guard<Lock> guard(lock_);
             unused = std::exchange(free_, nullptr);
+            freeCount_ = 0;
         }
         while (unused != nullptr) {
             Segment::destroy(std::exchange(unused, unused->nextFree), memory_);
@@ -220,6 +251,9 @@ public:
 private:
     static constexpr Index first = static_cast<Index>(Traits::firstPosition);
     static_assert(!Positions::isMarked(first), "firstPosition of the traits must be even");
+
+    static constexpr std::size_t keptSegments =
+        std::max<std::size_t>(Traits::keptBytes / sizeof(Segment), 1);
 
     struct Claim {
         Slot* slot = nullptr;
@@ -297,6 +331,7 @@ private:
             return false;
         }
         free_ = segment->nextFree;
+        --freeCount_;
         segment->next.store(nullptr, std::memory_order_relaxed);  // relaxed, both: published by E4
         segment->passed.store(0, std::memory_order_relaxed);
         segment->lap ^= 1U;
@@ -308,11 +343,29 @@ private:
 
     void addFree(Segment* segment) noexcept {
         const std::lock_guard<Lock> guard(lock_);
+        link(segment);
+    }
+
+    /// Under the lock.
+    void link(Segment* segment) noexcept {
         segment->nextFree = std::exchange(free_, segment);
+        ++freeCount_;
+    }
+
+    /// Keeps a segment that has been read to its end, or returns it when enough are kept.
+    void recycle(Segment* segment) noexcept {
+        {
+            const std::lock_guard<Lock> guard(lock_);
+            if (freeCount_ < keptSegments) {
+                link(segment);
+                return;
+            }
+        }
+        Segment::destroy(segment, memory_);
     }
 
     auto recycler() noexcept {
-        return [this](Segment* segment) noexcept { addFree(segment); };
+        return [this](Segment* segment) noexcept { recycle(segment); };
     }
 
     /// Under the lock.
@@ -333,7 +386,8 @@ private:
     std::pmr::memory_resource* memory_;
     Segment* tailSegment_;
     std::size_t tailIndex_ = 0;
-    Segment* free_ = nullptr;
+    Segment* free_ = nullptr;    // segments that hold nothing, linked by nextFree
+    std::size_t freeCount_ = 0;  // their number
 
     // Written by the consumer.
     alignas(Traits::cacheLineSize) alignas(Cursor) Atomic<Index> head_{first};

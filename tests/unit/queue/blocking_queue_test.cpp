@@ -14,6 +14,7 @@
 #include <optional>
 #include <stdexcept>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 // What waits, what ends a wait and who is notified, played through in one thread. Times and handles
@@ -300,6 +301,63 @@ TEST_F(BlockingQueueTest, ProducerThatGoesWakesTheConsumerWhoFreesItsLane) {
     EXPECT_EQ(lanes.capacity(), 0U) << "every lane has been freed";
 }
 
+TEST_F(BlockingQueueTest, EmplaceConstructsInTheSlotAndWaitsForRoom) {
+    BlockingQueue<SpscRing<std::pair<int, int>, 2>, ScriptedWait, ScriptedPacing> pairs;
+    EXPECT_EQ(pairs.tryEmplace(1, 2), PushResult::ok);
+    EXPECT_EQ(pairs.emplace(3, 4), PushResult::ok);
+    EXPECT_EQ(pairs.tryEmplace(5, 6), PushResult::full);
+    ScriptedWait::onSleep = [&pairs] { (void)pairs.tryPop(); };
+    EXPECT_EQ(pairs.emplace(5, 6), PushResult::ok);
+    EXPECT_EQ(pairs.pop(), std::make_pair(3, 4));
+    EXPECT_EQ(pairs.pop(), std::make_pair(5, 6));
+    pairs.close();
+    EXPECT_EQ(pairs.emplace(7, 8), PushResult::closed);
+}
+
+TEST_F(BlockingQueueTest, ProducersEmplaceToo) {
+    BlockingQueue<MpscLanes<std::pair<int, int>>, ScriptedWait, ScriptedPacing> lanes(1);
+    auto producer = lanes.producer();
+    EXPECT_EQ(producer.emplace(1, 2), PushResult::ok);
+    EXPECT_EQ(producer.tryEmplace(3, 4), PushResult::full);
+    EXPECT_EQ(lanes.pop(), std::make_pair(1, 2));
+}
+
+TEST_F(BlockingQueueTest, TakeAllWaitsAndIsEmptyOnlyAtTheEnd) {
+    BlockingQueue<SegmentQueue<int>, ScriptedWait, ScriptedPacing> segments;
+    ScriptedWait::onSleep = [&segments] {
+        (void)segments.tryPush(1);
+        (void)segments.tryPush(2);
+    };
+    std::vector<int> values;
+    EXPECT_EQ(segments.takeAll().consume([&](int value) { values.push_back(value); }), 2U);
+    EXPECT_EQ(values, (std::vector<int>{1, 2}));
+    segments.close();
+    EXPECT_EQ(segments.takeAll().size(), 0U);
+}
+
+TEST_F(BlockingQueueTest, TrimReachesTheQueueInside) {
+    CountingResource memory;
+    BlockingQueue<SegmentQueue<int, TinyTraits>, ScriptedWait, ScriptedPacing> segments(100,
+                                                                                        &memory);
+    for (int i = 0; i < 30; ++i) {
+        ASSERT_EQ(segments.tryPush(i), PushResult::ok);
+    }
+    ASSERT_EQ(segments.consume([](int) {}), 30U);
+    ASSERT_GT(memory.allocations - memory.deallocations, 2);
+    segments.trim();
+    EXPECT_EQ(memory.allocations - memory.deallocations, 1);
+}
+
+TEST_F(BlockingQueueTest, ProducerMovedToItselfKeepsItsLane) {
+    BlockingQueue<MpscLanes<int>, ScriptedWait, ScriptedPacing> lanes(4);
+    auto producer = lanes.producer();
+    auto& same = producer;
+    producer = std::move(same);
+    EXPECT_TRUE(producer.isOpen());
+    EXPECT_EQ(producer.tryPush(1), PushResult::ok);
+    EXPECT_EQ(lanes.pop(), 1);
+}
+
 #if !defined(NDEBUG)
 TEST(BlockingQueueDeathTest, SecondConsumerThatWaits) {
     ScriptedWait::reset();
@@ -350,6 +408,39 @@ TEST_F(BlockingQueueTest, ConstructorThatThrowsPassesThroughAndTheConsumerIsNoti
     EXPECT_EQ(consumer.notifications, 3);
     EXPECT_EQ(fragile.sizeApprox(), 0U);
     EXPECT_EQ(draining.notifications, 3) << "drain() may wait for it as well";
+}
+
+/// Refuses to be moved as long as `stuck` says so.
+struct Stuck {
+    static inline bool stuck = false;
+    int value = 0;
+    explicit Stuck(int number) : value(number) {}
+    Stuck(Stuck&& other) : value(other.value) {
+        if (stuck) {
+            throw std::runtime_error("move");
+        }
+    }
+};
+
+template <class Queue>
+void expectThatAThrowingMoveLosesNothing() {
+    BlockingQueue<Queue, ScriptedWait, ScriptedPacing> queue(4);
+    ASSERT_EQ(queue.tryPush(Stuck(1)), PushResult::ok);
+    ASSERT_EQ(queue.tryPush(Stuck(2)), PushResult::ok);
+    Stuck::stuck = true;
+    EXPECT_THROW((void)queue.pop(), std::runtime_error);
+    EXPECT_THROW((void)queue.popFor(0s), std::runtime_error);
+    EXPECT_THROW((void)queue.tryPop(), std::runtime_error);
+    Stuck::stuck = false;
+    ASSERT_EQ(queue.sizeApprox(), 2U);
+    EXPECT_EQ(queue.pop()->value, 1);
+    EXPECT_EQ(queue.tryPop()->value, 2);
+}
+
+TEST_F(BlockingQueueTest, MessageWhoseMoveThrowsStaysInTheQueue) {
+    expectThatAThrowingMoveLosesNothing<SpscRing<Stuck, dynamicCapacity>>();
+    expectThatAThrowingMoveLosesNothing<MpscRing<Stuck, dynamicCapacity>>();
+    expectThatAThrowingMoveLosesNothing<SegmentQueue<Stuck>>();
 }
 
 TEST_F(BlockingQueueTest, HandlerThatThrowsPassesThroughAndTheProducersAreNotified) {

@@ -88,6 +88,7 @@ template <class Traits>
 struct TinySegments : Traits {
     static constexpr std::size_t segmentBytes = 1;
     static constexpr std::size_t minSegmentSlots = 3;
+    static constexpr std::size_t keptBytes = 1048576;
 };
 struct TinyTraits : TinySegments<QueueTraits> {};
 struct TinyByteTraits : TinySegments<ByteTraits> {};

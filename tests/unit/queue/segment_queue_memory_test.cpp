@@ -57,8 +57,29 @@ TEST(SegmentQueueMemoryTest, SegmentIsOfTheSizeAskedUnlessTheSlotsNeedMore) {
     SegmentQueue<Large> large(unlimited, &forLarge);
     EXPECT_GT(forSmall.bytesInUse, 16000U);
     EXPECT_LT(forSmall.bytesInUse, 17000U);
-    EXPECT_GE(forLarge.bytesInUse, 16 * sizeof(Large));
-    EXPECT_LT(forLarge.bytesInUse, 17 * sizeof(Large));
+    EXPECT_GE(forLarge.bytesInUse, 3 * sizeof(Large));
+    EXPECT_LT(forLarge.bytesInUse, 4 * sizeof(Large));
+}
+
+TEST(SegmentQueueMemoryTest, LargeMessagesGetASegmentEach) {
+    struct Huge {
+        char bytes[1 << 20];
+    };
+    CountingResource memory;
+    const SegmentQueue<Huge> queue(4, &memory);
+    EXPECT_LT(memory.bytesInUse, 2 * sizeof(Huge));
+}
+
+TEST(SegmentQueueMemoryTest, KeepsABoundedNumberOfBytesAfterABurst) {
+    CountingResource memory;
+    SegmentQueue<int> queue(unlimited, &memory);
+    constexpr int burst = 1000000;
+    for (int i = 0; i < burst; ++i) {
+        ASSERT_EQ(queue.tryPush(i), PushResult::ok);
+    }
+    ASSERT_GT(memory.bytesInUse, burst * sizeof(int));
+    ASSERT_EQ(queue.consume([](int) {}), static_cast<std::size_t>(burst));
+    EXPECT_LE(memory.bytesInUse, 2U << 20U);
 }
 
 TEST(SegmentQueueMemoryTest, SteadyUseAllocatesNothing) {

@@ -4,8 +4,10 @@
 #include <sluice/base/setup_error.hpp>
 #include <sluice/fixed/detail/vector_storage.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <initializer_list>
+#include <iterator>
 #include <type_traits>
 #include <utility>
 
@@ -19,8 +21,9 @@ namespace sluice {
 ///
 /// A full vector refuses with a return value and leaves the argument as it was. T may be move-only,
 /// immovable (emplaceBack alone), over-aligned or an aggregate. The vector never allocates, and no
-/// element moves but in an erase: pointers and iterators stay valid until their element, or one
-/// before it, is erased. Therefore `v.pushBack(v[0])` is fine.
+/// element moves except in an insert or erase: pointers and iterators stay valid until their
+/// element, or one before it, is inserted or erased, or all are assigned. Therefore
+/// `v.pushBack(v[0])` is fine.
 ///
 /// It is trivially copyable exactly when T is; then a copy copies all its bytes, and a move leaves
 /// the source as it was. Otherwise elements are copied or moved one by one and a move leaves the
@@ -71,6 +74,50 @@ public:
         }
         this->build(std::forward<Args>(args)...);
         return true;
+    }
+
+    /// Adds an element in front of `position` and moves those behind back: the cost grows with
+    /// their number. False when the vector is full: the argument is untouched.
+    [[nodiscard]] bool insert(const_iterator position, const T& item) {
+        return emplaceAt(position, item);
+    }
+    [[nodiscard]] bool insert(const_iterator position, T&& item) {
+        return emplaceAt(position, std::move(item));
+    }
+
+    /// Replaces all elements by `count` copies. False when `count` is beyond capacity(): then
+    /// nothing changes. `item` may be an element of this vector.
+    [[nodiscard]] bool assign(std::size_t count, const T& item) {
+        if (count > N) {
+            return false;
+        }
+        const T kept(item);
+        clear();
+        while (size() < count) {
+            this->build(kept);
+        }
+        return true;
+    }
+
+    /// Replaces all elements by those of [first, last), which must not belong to this vector. False
+    /// when they are more than capacity(): then nothing changes.
+    template <class Iterator,
+              std::enable_if_t<
+                  std::is_base_of_v<std::forward_iterator_tag,
+                                    typename std::iterator_traits<Iterator>::iterator_category>,
+                  int> = 0>
+    [[nodiscard]] bool assign(Iterator first, Iterator last) {
+        if (static_cast<std::size_t>(std::distance(first, last)) > N) {
+            return false;
+        }
+        clear();
+        for (; first != last; ++first) {
+            this->build(*first);
+        }
+        return true;
+    }
+    [[nodiscard]] bool assign(std::initializer_list<T> items) {
+        return assign(items.begin(), items.end());
     }
 
     /// Drops elements from the end or adds value-initialised ones. False when `count` is beyond
@@ -172,6 +219,18 @@ public:
     [[nodiscard]] const T& back() const noexcept { return (*this)[size() - 1]; }
 
 private:
+    // The new element is built before the others move, so it may be a copy of one of them.
+    template <class U>
+    bool emplaceAt(const_iterator position, U&& item) {
+        SLUICE_ASSERT(begin() <= position && position <= end(), "pass a position of this vector");
+        const difference_type index = position - begin();
+        if (!emplaceBack(std::forward<U>(item))) {
+            return false;
+        }
+        std::rotate(begin() + index, end() - 1, end());
+        return true;
+    }
+
     bool holds(const_iterator position) const noexcept {
         return begin() <= position && position < end();
     }
@@ -199,6 +258,24 @@ template <class T, std::size_t N, std::size_t M>
 template <class T, std::size_t N, std::size_t M>
 [[nodiscard]] bool operator!=(const FixedVector<T, N>& left, const FixedVector<T, M>& right) {
     return !(left == right);
+}
+
+/// In the order of the first elements that differ. If there are none, the shorter vector is less.
+template <class T, std::size_t N, std::size_t M>
+[[nodiscard]] bool operator<(const FixedVector<T, N>& left, const FixedVector<T, M>& right) {
+    return std::lexicographical_compare(left.begin(), left.end(), right.begin(), right.end());
+}
+template <class T, std::size_t N, std::size_t M>
+[[nodiscard]] bool operator>(const FixedVector<T, N>& left, const FixedVector<T, M>& right) {
+    return right < left;
+}
+template <class T, std::size_t N, std::size_t M>
+[[nodiscard]] bool operator<=(const FixedVector<T, N>& left, const FixedVector<T, M>& right) {
+    return !(right < left);
+}
+template <class T, std::size_t N, std::size_t M>
+[[nodiscard]] bool operator>=(const FixedVector<T, N>& left, const FixedVector<T, M>& right) {
+    return !(left < right);
 }
 
 }  // namespace sluice

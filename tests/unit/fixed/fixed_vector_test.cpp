@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -451,6 +452,47 @@ TEST(FixedVectorDeathTest, MisuseAsserts) {
     EXPECT_DEATH(static_cast<void>(numbers.back()), "compare it with size\\(\\) first");
 }
 #endif
+
+TEST_F(FixedVectorTest, InsertKeepsTheOrder) {
+    FixedVector<int, 4> numbers{1, 3};
+    EXPECT_TRUE(numbers.insert(numbers.begin() + 1, 2));
+    EXPECT_TRUE(numbers.insert(numbers.begin(), numbers[2])) << "a copy of an element";
+    EXPECT_EQ(numbers, (FixedVector<int, 4>{3, 1, 2, 3}));
+    EXPECT_FALSE(numbers.insert(numbers.end(), 5));
+    EXPECT_EQ(numbers, (FixedVector<int, 4>{3, 1, 2, 3}));
+}
+
+TEST_F(FixedVectorTest, InsertOfAMoveOnlyElementThatIsRefusedLeavesIt) {
+    FixedVector<std::unique_ptr<int>, 1> owners;
+    auto owner = std::make_unique<int>(1);
+    EXPECT_TRUE(owners.insert(owners.end(), std::move(owner)));
+    auto other = std::make_unique<int>(2);
+    EXPECT_FALSE(owners.insert(owners.begin(), std::move(other)));
+    EXPECT_NE(other, nullptr);
+}
+
+TEST_F(FixedVectorTest, AssignReplacesAllOrChangesNothing) {
+    FixedVector<std::string, 3> texts{"a", "b"};
+    EXPECT_TRUE(texts.assign(3, texts[1])) << "a copy of an element";
+    EXPECT_EQ(texts, (FixedVector<std::string, 3>{"b", "b", "b"}));
+    EXPECT_TRUE(texts.assign({"c", "d"}));
+    EXPECT_EQ(texts, (FixedVector<std::string, 3>{"c", "d"}));
+    const std::string many[] = {"1", "2", "3", "4"};
+    EXPECT_FALSE(texts.assign(std::begin(many), std::end(many)));
+    EXPECT_FALSE(texts.assign(4, "e"));
+    EXPECT_EQ(texts, (FixedVector<std::string, 3>{"c", "d"}));
+    EXPECT_TRUE(texts.assign(std::begin(many), std::end(many) - 1));
+    EXPECT_EQ(texts, (FixedVector<std::string, 3>{"1", "2", "3"}));
+}
+
+TEST_F(FixedVectorTest, ComparesElementByElement) {
+    const FixedVector<int, 3> low{1, 2};
+    const FixedVector<int, 5> high{1, 2, 0};
+    EXPECT_TRUE(low < high && low <= high && high > low && high >= low);
+    EXPECT_FALSE(high < low || high <= low || low > high || low >= high);
+    EXPECT_TRUE(low <= low && low >= low);
+    EXPECT_LT(high, (FixedVector<int, 1>{2}));
+}
 
 }  // namespace
 }  // namespace sluice

@@ -135,7 +135,7 @@ struct ModelLane {
     }
 
     Posted post(const ModelRecord& record, Overflow policy, std::uint64_t& overrun) {
-        if (!fits(record) && policy == overrunning) {
+        if (policy == overrunning) {
             copies = true;
         }
         while (!fits(record)) {

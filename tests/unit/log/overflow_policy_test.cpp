@@ -69,6 +69,21 @@ TEST_F(LogOverflowPolicy, OverrunOldestKeepsTheNewest) {
     EXPECT_EQ(writer->discard_counter(), 0u);
 }
 
+// The sink is stuck with a record of the same thread: those behind it still make room.
+TEST_F(LogOverflowPolicy, OverrunOldestKeepsTheNewestInTheFirstStallOfAThread) {
+    async_logger logger("core", gated, writer, overflow_policy::overrun_oldest);
+    logger.info("held");
+    gated->gate.awaitArrival();
+    for (int i = 0; i < 100; ++i) {
+        logger.info(i);
+    }
+    gated->gate.open();
+    writer->shutdown();
+    EXPECT_EQ(gated->texts(), (Texts{"held", "96", "97", "98", "99"}));
+    EXPECT_EQ(writer->overrun_counter(), 96u);
+    EXPECT_EQ(writer->discard_counter(), 0u);
+}
+
 TEST_F(LogOverflowPolicy, DiscardNewKeepsTheOldest) {
     EXPECT_EQ(logged(overflow_policy::discard_new), (Texts{"0", "1", "2", "3"}));
     EXPECT_EQ(writer->discard_counter(), 96u);

@@ -83,6 +83,9 @@ private:
     Posted postToOwn(Lane& lane, const Head& head, std::size_t bytes, Overflow policy,
                      Write& write) {
         const Leave leave{lane};
+        if (policy == Overflow::overrunOldest) {
+            lane.expectEviction();
+        }
         const Outcome outcome = Writer::tryPost(*book_, lane, 0, head, bytes, write);
         if (__builtin_expect(outcome == Outcome::ok, 1)) {
             return Posted::ok;
@@ -187,6 +190,9 @@ private:
                           Write& write, bool mayWait) {
         constexpr std::uint32_t flags = RecordHeader::foreign;
         const Unlock unlock{*book_};
+        if (policy == Overflow::overrunOldest) {
+            lane.expectEviction();
+        }
         const Outcome outcome = Writer::tryPost(*book_, lane, flags, head, bytes, write);
         if (outcome != Outcome::full || policy != Overflow::overrunOldest || !mayWait ||
             !mayMakeRoom(policy)) {

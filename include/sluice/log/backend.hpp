@@ -68,9 +68,10 @@ public:
         return engine_->flushAndWait(timeout);
     }
 
-    /// Takes no more records and waits until those taken are written. False when `timeout` passed
-    /// first, and what is left then is not written but counted. From a sink or an error handler it
-    /// returns false at once, and the rest is written all the same. A second call does nothing.
+    /// Takes no more records and waits until those taken are written and the sinks are flushed.
+    /// False when `timeout` passed first, and what is left then is not written but counted. From a
+    /// sink or an error handler it returns false at once, and the rest is written all the same. A
+    /// second call does nothing.
     bool shutdown(std::chrono::nanoseconds timeout = no_limit) {
         const std::unique_lock<std::mutex> lock = lockToEnd();
         if (lock && !isEnded_) {
@@ -181,6 +182,7 @@ namespace detail {
 /// For what makes loggers.
 struct Access {
     static void leave(backend& which) { which.leave(); }
+    static void end(backend& which) { which.shutdown(which.engine_->options().drain_timeout); }
 
     /// Null for none.
     static std::shared_ptr<Engine> engine(const std::shared_ptr<backend>& of) noexcept {

@@ -3,9 +3,10 @@
 /// \file
 /// The back end that loggers get when nobody says which.
 ///
-/// It begins with the first logger, or with init(). When the program ends it writes everything, and
-/// from then on whoever logs (destructors of static objects, of thread_local ones, other threads)
-/// writes its own record before the call returns.
+/// It begins with the first logger, or with init(). It ends with shutdown() and with
+/// spdlog::shutdown(), which both wait until everything is written and the sinks are flushed. When
+/// the program ends it writes everything, and from then on whoever logs (destructors of static
+/// objects, of thread_local ones, other threads) writes its own record before the call returns.
 ///
 /// Any thread may call anything. Tests: tests/unit/log/default_backend_test.cpp.
 
@@ -15,11 +16,9 @@
 
 #include <spdlog/details/registry.h>
 
-#include <cstddef>
-#include <functional>
+#include <atomic>
 #include <memory>
 #include <mutex>
-#include <string>
 #include <utility>
 
 namespace sluice::log {
@@ -43,10 +42,14 @@ public:
             const std::lock_guard<std::mutex> lock(mutex_);
             found = backend_ = backend_ ? backend_ : made;
         }
+        awaitShutdown();
         return found;
     }
 
     std::shared_ptr<backend> exchange(std::shared_ptr<backend> next) {
+        if (next) {
+            awaitShutdown();
+        }
         const std::lock_guard<std::mutex> lock(mutex_);
         std::swap(backend_, next);
         return next;
@@ -58,6 +61,50 @@ public:
     }
 
 private:
+    /// spdlog::shutdown() lets go of spdlog's thread pool. The registry keeps this object in the
+    /// pool's place, so its destructor learns of the shutdown. It holds the pool that was there.
+    class ShutdownHook {
+    public:
+        explicit ShutdownHook(std::shared_ptr<spdlog::details::thread_pool> pool)
+            : pool_(std::move(pool)) {}
+        ShutdownHook(const ShutdownHook&) = delete;
+        ShutdownHook& operator=(const ShutdownHook&) = delete;
+        ~ShutdownHook() { instance().hookIsGone(); }
+
+    private:
+        const std::shared_ptr<spdlog::details::thread_pool> pool_;
+    };
+
+    void awaitShutdown() {
+        // A sink would wait for the registry, and spdlog::shutdown() for the sink. Relaxed: it is
+        // read again under the lock.
+        if (isHooked_.load(std::memory_order_relaxed) || Engine::isInHarvest() ||
+            hasLeft_.load(std::memory_order_acquire)) {
+            return;
+        }
+        spdlog::details::registry& registry = spdlog::details::registry::instance();
+        const std::lock_guard<std::recursive_mutex> lock(registry.tp_mutex());
+        if (!isHooked_.load(std::memory_order_relaxed)) {
+            const auto pool = registry.get_tp();
+            const auto hook = std::make_shared<ShutdownHook>(pool);
+            isHooked_.store(true, std::memory_order_relaxed);
+            registry.set_tp(std::shared_ptr<spdlog::details::thread_pool>(hook, pool.get()));
+        }
+    }
+
+    /// With the registry's lock on its thread pool.
+    void hookIsGone() {
+        if (hasLeft_.load(std::memory_order_acquire)) {
+            return;
+        }
+        isHooked_.store(false, std::memory_order_relaxed);
+        if (spdlog::details::registry::instance().get_tp().use_count() != 0) {
+            awaitShutdown();  // spdlog has got a new thread pool
+        } else if (const std::shared_ptr<backend> last = exchange(nullptr)) {
+            Access::end(*last);
+        }
+    }
+
     /// The program ends.
     struct AtExit {
         explicit AtExit(DefaultBackend& of) : holder(of) {
@@ -66,6 +113,7 @@ private:
             static_cast<void>(spdlog::details::registry::instance());
         }
         ~AtExit() {
+            holder.hasLeft_.store(true, std::memory_order_release);
             if (const std::shared_ptr<backend> last = holder.peek()) {
                 Access::leave(*last);
             }
@@ -88,6 +136,8 @@ private:
 
     std::mutex mutex_;
     std::shared_ptr<backend> backend_;
+    std::atomic<bool> hasLeft_{false};   // the program ends; written by the thread that ends it
+    std::atomic<bool> isHooked_{false};  // written under the registry's lock on its thread pool
 };
 
 }  // namespace detail

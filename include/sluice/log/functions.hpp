@@ -9,7 +9,7 @@
 /// | create_async<Sink>(name, ...) | create_async<Sink>(name, ...) |
 /// | create_async_nb<Sink>(name, ...) | create_async_nb<Sink>(name, ...) |
 /// | thread_pool() | default_backend() |
-/// | shutdown() | shutdown() |
+/// | shutdown() | shutdown(), or spdlog's own |
 ///
 /// All are about the default back end. Any thread may call them.
 ///
@@ -70,10 +70,12 @@ inline bool flush_wait(std::chrono::nanoseconds timeout = no_limit) {
 }
 
 /// Ends spdlog (its registry lets all loggers go) and the default back end: what was logged is
-/// written. False when `timeout` passed first. A logger made later begins a new back end.
+/// written and the sinks are flushed. False when `timeout` passed first. A logger made later begins
+/// a new back end. spdlog::shutdown() does the same without a limit of its own: it waits as long as
+/// `drain_timeout` of the back end's options.
 inline bool shutdown(std::chrono::nanoseconds timeout = no_limit) {
-    spdlog::shutdown();
     const std::shared_ptr<backend> last = detail::DefaultBackend::instance().exchange(nullptr);
+    spdlog::shutdown();
     return !last || last->shutdown(timeout);
 }
 

@@ -5,9 +5,11 @@
 #include <sluice/log/functions.hpp>
 
 #include <gtest/gtest.h>
+#include <spdlog/async.h>
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <thread>
@@ -100,6 +102,51 @@ TEST_F(LogFunctions, ShutdownWritesEverythingAndALaterLoggerBeginsAnew) {
     fresh->info("text");
     EXPECT_TRUE(flush_wait());
     EXPECT_EQ(sinkOf(*fresh)->texts().size(), 1u);
+}
+
+/// Ends the program's logging the way that a program written for spdlog does.
+TEST_F(LogFunctions, ShutdownOfSpdlogWritesAndFlushesWhatWasLogged) {
+    const auto logger = create_async<CollectingSink>("core");
+    const auto sink = sinkOf(*logger);
+    for (std::size_t i = 0; i < 8000; ++i) {
+        logger->info(i);
+    }
+    spdlog::shutdown();
+    EXPECT_EQ(sink->texts().size(), 8000u);
+    EXPECT_EQ(sink->linesAtFlush(), std::vector<std::size_t>{8000});
+    const auto fresh = create_async<CollectingSink>("core");
+    fresh->info("text");
+    spdlog::shutdown();
+    EXPECT_EQ(sinkOf(*fresh)->texts().size(), 1u);
+}
+
+TEST_F(LogFunctions, ShutdownFlushesTheSinksOfLoggersThatAreHeld) {
+    const auto logger = create_async<CollectingSink>("core");
+    const auto sink = sinkOf(*logger);
+    logger->info("text");
+    EXPECT_TRUE(shutdown());
+    EXPECT_EQ(sink->linesAtFlush(), std::vector<std::size_t>{1});
+}
+
+// spdlog keeps one thread pool, in the place where it is told of its shutdown.
+TEST_F(LogFunctions, SpdlogsOwnThreadPoolMayBeMadeEarlierOrLater) {
+    for (const bool isEarlier : {true, false}) {
+        if (isEarlier) {
+            spdlog::init_thread_pool(8, 1);
+        }
+        const auto ours = create_async<CollectingSink>("ours");
+        if (!isEarlier) {
+            spdlog::init_thread_pool(8, 1);
+        }
+        const auto theirs = spdlog::create_async<CollectingSink>("theirs");
+        for (int i = 0; i < 1000; ++i) {
+            ours->info("text");
+            theirs->info("text");
+        }
+        spdlog::shutdown();
+        EXPECT_EQ(sinkOf(*ours)->texts().size(), 1000u) << isEarlier;
+        EXPECT_EQ(sinkOf(*theirs)->texts().size(), 1000u) << isEarlier;
+    }
 }
 
 // spdlog flushes all loggers with its registry locked, and its flush waits for room in the queue.

@@ -127,8 +127,12 @@ public:
     bool close(std::chrono::nanoseconds atMost) {
         intake_.close();
         forbidRestart();
+        const bool hadWorker = worker_.isRunning();
         const bool isOver = endWorker(atMost);
         setMode(Mode::closed);
+        if (isOver && !hadWorker) {
+            finish();
+        }
         if (isOver) {
             controls_.close();  // also when there never was a worker, as in the child of a fork
         } else {
@@ -387,7 +391,7 @@ private:
             const std::uint64_t before = written();
             const Key reached = harvest();
             if (last != 0 && (reached > last || isAbandoned_.load(std::memory_order_relaxed))) {
-                tellBeforeLeaving();
+                finish();
                 closeControls();
                 return;
             }
@@ -432,11 +436,15 @@ private:
                (&logger == lastOverrunning_ ? intake_.statistics().overrun - toldOverrun_ : 0);
     }
 
-    void tellBeforeLeaving() noexcept {
+    /// The last thing that a worker does: whatever held a sink keeps its lines, too.
+    void finish() noexcept {
         const std::lock_guard<std::mutex> lock(harvesting_);
         const Harvesting scope(*this);
-        tellOfAllDrops();
-        writer_.endBatch();
+        if (!isAbandoned_.load(std::memory_order_relaxed)) {  // relaxed: a plea
+            tellOfAllDrops();
+            writer_.endBatch();
+            static_cast<void>(loggers_.flush());
+        }
     }
 
     /// All visible records before `limit`.

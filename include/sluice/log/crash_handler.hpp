@@ -6,7 +6,9 @@
 /// Without it, records that wait in lanes are lost with the process. With it, the thread that
 /// crashes waits, at most as long as it is told, until the workers of all back ends have written
 /// what was logged before, and have flushed the sinks. Then the signal takes its course: an earlier
-/// handler, or the end of the process, with a core where one is wanted.
+/// handler, or the end of the process, with a core where one is wanted. After a fault the processor
+/// runs the faulty instruction again, so the handler and the core see the cause and the address.
+/// Any other signal is raised again, so it seems to come from the process itself.
 ///
 /// Opt-in, and best effort: the process is damaged. The worker cannot be helped that crashes
 /// itself, nor one whose sink waits for what the crashed thread holds. A thread that crashed in the
@@ -56,8 +58,8 @@ private:
 
     void install(int signal) {
         struct sigaction mine = {};
-        mine.sa_handler = &CrashHandler::handle;
-        mine.sa_flags = SA_ONSTACK;
+        mine.sa_sigaction = &CrashHandler::handle;
+        mine.sa_flags = SA_ONSTACK | SA_SIGINFO;
         sigemptyset(&mine.sa_mask);
         struct sigaction before = {};
         if (signal <= 0 || static_cast<std::size_t>(signal) >= signalCount ||
@@ -66,20 +68,34 @@ private:
                                         std::to_string(signal) + " cannot be handled",
                                     errno);
         }
-        if ((before.sa_flags & SA_SIGINFO) != 0 || before.sa_handler != &CrashHandler::handle) {
+        if ((before.sa_flags & SA_SIGINFO) == 0 || before.sa_sigaction != &CrashHandler::handle) {
             before_[static_cast<std::size_t>(signal)] = before;
         }
     }
 
-    static void handle(int signal) {
+    static void handle(int signal, siginfo_t* info, void* /*context*/) {
         const int savedErrno = errno;
         CrashHandler& self = instance();
         Process::instance().forEach([](ProcessMember& member) { member.beginRescue(); });
         self.waitForRescue();
         // It comes again as soon as this handler has returned.
         sigaction(signal, &self.before_[static_cast<std::size_t>(signal)], nullptr);
-        raise(signal);
+        if (!isFault(signal, *info)) {
+            raise(signal);
+        }
         errno = savedErrno;
+    }
+
+    /// Whether the interrupted instruction caused the signal, and does so again.
+    static bool isFault(int signal, const siginfo_t& info) noexcept {
+#if defined(BUS_MCEERR_AO)
+        if (signal == SIGBUS && info.si_code == BUS_MCEERR_AO) {
+            return false;  // memory went bad that no instruction asked for
+        }
+#endif
+        const bool mayBe =
+            signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL;
+        return mayBe && info.si_code > 0;  // from the kernel, not from a process
     }
 
     void waitForRescue() const noexcept {

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -84,6 +85,24 @@ TEST_F(LogCrashHandlerDeathTest, LeavesTheLastWordToAnEarlierHandler) {
     const auto crash = [this] {
         std::signal(SIGFPE, [](int) { std::_Exit(7); });
         crashAfterLogging(file, [] { raise(SIGFPE); });
+    };
+    EXPECT_EXIT(crash(), testing::ExitedWithCode(7), "");
+    EXPECT_EQ(linesWritten(), lines);
+}
+
+TEST_F(LogCrashHandlerDeathTest, AnEarlierHandlerLearnsTheAddressOfAFault) {
+    const auto crash = [this] {
+        struct sigaction handler {};
+        handler.sa_flags = SA_SIGINFO;
+        handler.sa_sigaction = [](int, siginfo_t* info, void*) {
+            const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
+            std::_Exit(info->si_code == SEGV_MAPERR && address == 0x1234 ? 7 : 8);
+        };
+        sigaction(SIGSEGV, &handler, nullptr);
+        crashAfterLogging(file, [] {
+            // NOLINTNEXTLINE(performance-no-int-to-ptr): an address where nothing is
+            *reinterpret_cast<volatile int*>(std::uintptr_t{0x1234}) = 1;
+        });
     };
     EXPECT_EXIT(crash(), testing::ExitedWithCode(7), "");
     EXPECT_EQ(linesWritten(), lines);

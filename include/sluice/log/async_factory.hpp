@@ -15,6 +15,14 @@
 #include <sluice/log/overflow_policy.hpp>
 
 #include <spdlog/details/registry.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#if defined(SPDLOG_COMPILED_LIB)
+// The compiled library has the console factories only for spdlog's own factories. These files hold
+// templates alone, so every unit may have them.
+#include <spdlog/sinks/stdout_color_sinks-inl.h>
+#include <spdlog/sinks/stdout_sinks-inl.h>
+#endif
 
 #include <memory>
 #include <string>

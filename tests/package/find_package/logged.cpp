@@ -1,10 +1,10 @@
 #include <sluice/log.hpp>
 
-#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
 
 /// Where spdlog is installed: a line from another thread.
 int main() {
-    const auto logger = sluice::log::create_async<spdlog::sinks::stdout_sink_mt>("carried");
+    const auto logger = spdlog::stdout_color_mt<sluice::log::async_factory>("carried");
     logger->info("by a back end");
     return sluice::log::shutdown() ? 0 : 1;
 }

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 #include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
 #include <memory>
@@ -25,6 +27,31 @@ protected:
 
     test::TemporaryFolder folder;
 };
+
+/// All of spdlog's functions that make console loggers.
+template <class Factory>
+void makeConsoleLoggers() {
+    const auto made = {
+        spdlog::stdout_color_mt<Factory>("stdout color mt"),
+        spdlog::stdout_color_st<Factory>("stdout color st"),
+        spdlog::stderr_color_mt<Factory>("stderr color mt"),
+        spdlog::stderr_color_st<Factory>("stderr color st"),
+        spdlog::stdout_logger_mt<Factory>("stdout mt"),
+        spdlog::stdout_logger_st<Factory>("stdout st"),
+        spdlog::stderr_logger_mt<Factory>("stderr mt"),
+        spdlog::stderr_logger_st<Factory>("stderr st"),
+    };
+    for (const auto& logger : made) {
+        EXPECT_NE(dynamic_cast<async_logger*>(logger.get()), nullptr) << logger->name();
+        spdlog::drop(logger->name());
+    }
+}
+
+TEST_F(LogAsyncFactory, MakesConsoleLoggers) {
+    makeConsoleLoggers<async_factory>();
+    makeConsoleLoggers<async_factory_nonblock>();
+    makeConsoleLoggers<async_factory_discard>();
+}
 
 TEST_F(LogAsyncFactory, ServesSpdlogsOwnFunctions) {
     const std::string file = folder / "log.txt";

@@ -62,16 +62,18 @@ public:
     ~backend() { shutdown(engine_->options().drain_timeout); }
 
     /// Waits until everything logged before, by whatever thread, is written, and the sinks of all
-    /// loggers are flushed. False when `timeout` passed first, when the back end has ended, and at
-    /// once when it is called from a sink or an error handler, which would wait for itself.
+    /// loggers are flushed. False when a sink could not be flushed, and when a sink has lost
+    /// records since the last flush_wait(). False when `timeout` passed first, when the back end
+    /// has ended, and at once when it is called from a sink or an error handler, which would wait
+    /// for itself.
     bool flush_wait(std::chrono::nanoseconds timeout = no_limit) {
         return engine_->flushAndWait(timeout);
     }
 
     /// Takes no more records and waits until those taken are written and the sinks are flushed.
-    /// False when `timeout` passed first, and what is left then is not written but counted. From a
-    /// sink or an error handler it returns false at once, and the rest is written all the same. A
-    /// second call does nothing.
+    /// False when `timeout` passed first, and what is left then is not written but counted. False,
+    /// too, when flush_wait() would say so of the sinks. From a sink or an error handler it returns
+    /// false at once, and the rest is written all the same. A second call does nothing.
     bool shutdown(std::chrono::nanoseconds timeout = no_limit) {
         const std::unique_lock<std::mutex> lock = lockToEnd();
         if (lock && !isEnded_) {
@@ -110,7 +112,8 @@ public:
                 }
             });
         copy(all, result);
-        result.written = all.emitted;
+        result.written = engine_->written();
+        result.lost_in_sinks = engine_->lost();
         result.refused = engine_->refused();
         result.ignored_stalls = all.ignoredStalls;
         result.order_violations = all.orderViolations;

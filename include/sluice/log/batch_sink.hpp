@@ -12,8 +12,9 @@
 ///
 /// Who may call what: any thread anything, unless the sink says otherwise.
 ///
-/// Errors: both may throw what log() throws. A sink whose log_batch() throws has still taken every
-/// record of the batch that it could.
+/// Errors: both may throw what log() throws. When log_batch() throws, one record is lost, and the
+/// caller goes on with the next one. The back end counts the lost record. A sink that keeps its
+/// records and cannot write them for now says so in end_batch() and flush().
 ///
 /// Tests: tests/unit/log/batch_sink_test.cpp.
 
@@ -27,8 +28,10 @@ namespace sluice::log {
 class batch_sink : public spdlog::sinks::sink {
 public:
     /// As log() for each of the `count` records from `first` on, in this order, under one lock.
-    /// Those below the level of the sink are left out.
-    virtual void log_batch(const spdlog::details::log_msg* first, std::size_t count) = 0;
+    /// Those below the level of the sink are left out. When it throws, `taken` is the number of
+    /// records before the lost one.
+    virtual void log_batch(const spdlog::details::log_msg* first, std::size_t count,
+                           std::size_t& taken) = 0;
 
     /// The harvest is over: hands what was formatted to the system.
     virtual void end_batch() = 0;

@@ -20,10 +20,12 @@
 ///
 /// Errors: a file that cannot be opened throws spdlog_ex from the constructor, after as many tries
 /// as spdlog makes. A failed write throws spdlog_ex with the name and the cause from log(),
-/// flush(), log_batch() or end_batch(): loggers hand it to their error handlers. What could not be
-/// written stays, and the next of these calls tries again, so nothing is lost or doubled when the
-/// disk has room again. Beyond 1 MiB of it new records are refused and counted, lost_records(). A
-/// formatter that throws costs its own record alone. The destructor gives up what it cannot write.
+/// flush() or end_batch(): loggers hand it to their error handlers. What could not be written
+/// stays, and the next of these calls tries again, so nothing is lost or doubled when the disk has
+/// room again. Beyond 1 MiB of it new records are refused with the same exception, also from
+/// log_batch(), and counted: lost_records(). When the file can be written again, a line "N records
+/// dropped" stands where they are missing. A formatter that throws costs its own record alone. What
+/// the destructor cannot write it gives up, and says so on stderr.
 ///
 /// Memory: a buffer of 64 KiB, larger while a record is, or while the file cannot be written.
 ///
@@ -31,6 +33,7 @@
 
 #include <sluice/log/batch_sink.hpp>
 #include <sluice/log/detail/faster_formatter.hpp>
+#include <sluice/log/detail/logger_state.hpp>
 #include <sluice/log/pattern_formatter.hpp>
 
 #include <spdlog/common.h>
@@ -75,30 +78,32 @@ public:
     ~file_sink() override {
         try {
             write();
-        } catch (const spdlog::spdlog_ex&) {
-            // Nobody is left to be told.
+        } catch (const std::exception& error) {
+            std::fprintf(stderr,
+                         "[*** LOG ERROR ***] file_sink: %zu bytes lost, %llu records %s: %s\n",
+                         buffer_.size(), static_cast<unsigned long long>(lost_ - told_),
+                         "before them dropped", error.what());
         }
     }
 
     void log(const spdlog::details::log_msg& message) override {
         const std::lock_guard lock(mutex_);
-        add(message, aloneBytes);
+        add(message);
+        if (buffer_.size() >= aloneBytes) {
+            write();
+        }
     }
 
-    void log_batch(const spdlog::details::log_msg* first, std::size_t count) override {
+    void log_batch(const spdlog::details::log_msg* first, std::size_t count,
+                   std::size_t& taken) override {
         const std::lock_guard lock(mutex_);
-        std::exception_ptr problem;
-        for (std::size_t i = 0; i < count; ++i) {
-            try {
-                if (should_log(first[i].level)) {
-                    add(first[i], batchBytes);
+        for (taken = 0; taken < count; ++taken) {
+            if (should_log(first[taken].level)) {
+                add(first[taken]);
+                if (buffer_.size() >= batchBytes && buffer_.size() < mostUnwritten) {
+                    writeIfPossible();
                 }
-            } catch (...) {
-                problem = problem ? problem : std::current_exception();
             }
-        }
-        if (problem) {
-            std::rethrow_exception(problem);
         }
     }
 
@@ -164,12 +169,17 @@ private:
         return handlers;
     }
 
-    /// Formats one record; a buffer with `most` bytes or more is written.
-    void add(const spdlog::details::log_msg& message, std::size_t most) {
+    /// Formats one record. It is lost when this throws.
+    void add(const spdlog::details::log_msg& message) {
         if (buffer_.size() >= mostUnwritten) {
-            ++lost_;
-            write();
-            --lost_;
+            try {
+                write();
+            } catch (...) {
+                ++lost_;
+                lostTime_ = message.time;
+                lostName_.assign(message.logger_name.data(), message.logger_name.size());
+                throw;
+            }
         }
         const std::size_t size = buffer_.size();
         try {
@@ -178,12 +188,28 @@ private:
             buffer_.resize(size);
             throw;
         }
-        if (buffer_.size() >= most) {
+    }
+
+    /// The records stay when it fails, and end_batch() says so.
+    void writeIfPossible() {
+        try {
             write();
+        } catch (const spdlog::spdlog_ex&) {
+            return;
         }
     }
 
     void write() {
+        writeBuffer();
+        if (__builtin_expect(lost_ != told_, 0)) {
+            const std::string text = detail::droppedText(lost_ - told_);
+            formatter_->format({lostTime_, {}, lostName_, spdlog::level::warn, text}, buffer_);
+            told_ = lost_;
+            writeBuffer();
+        }
+    }
+
+    void writeBuffer() {
         std::size_t done = 0;
         while (done < buffer_.size()) {
             const ::ssize_t written =
@@ -215,7 +241,10 @@ private:
     spdlog::details::file_helper file_;
     std::unique_ptr<spdlog::formatter> formatter_;
     spdlog::memory_buf_t buffer_;
-    std::uint64_t lost_ = 0;
+    std::uint64_t lost_ = 0;                  // records
+    std::uint64_t told_ = 0;                  // of them, in the file
+    spdlog::log_clock::time_point lostTime_;  // of the last one that was lost
+    std::string lostName_;                    // and its logger's
 };
 
 using file_sink_mt = file_sink<std::mutex>;

@@ -27,9 +27,10 @@ struct thread_statistics : lane_statistics {
     std::string thread_name;      ///< what it was called at its first record
 };
 
-/// Of a back end. When nobody logs: logged = written + overrun + messages.
+/// Of a back end. When nobody logs: logged = written + lost_in_sinks + overrun + messages.
 struct backend_statistics : lane_statistics {
-    std::uint64_t written = 0;           ///< handed to sinks
+    std::uint64_t written = 0;           ///< taken by every sink of their logger
+    std::uint64_t lost_in_sinks = 0;     ///< not taken by at least one sink, or not formatted
     std::uint64_t refused = 0;           ///< came after the end
     std::uint64_t ignored_stalls = 0;    ///< that lasted longer than max_hold
     std::uint64_t order_violations = 0;  ///< records printed out of order after such a stall

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <spdlog/logger.h>
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,9 +19,10 @@ public:
     void log(const spdlog::details::log_msg& message) override {
         lines.emplace_back(message.payload.data(), message.payload.size());
     }
-    void log_batch(const spdlog::details::log_msg* first, std::size_t count) override {
-        for (std::size_t i = 0; i < count; ++i) {
-            log(first[i]);
+    void log_batch(const spdlog::details::log_msg* first, std::size_t count,
+                   std::size_t& taken) override {
+        for (taken = 0; taken < count; ++taken) {
+            log(first[taken]);
         }
     }
     void end_batch() override { ++batches; }
@@ -44,7 +46,9 @@ TEST(LogBatchSink, IsFoundAmongSinksByItsType) {
         {"core", spdlog::level::info, "one"},
         {"core", spdlog::level::info, "two"},
     };
-    found->log_batch(messages, 2);
+    std::size_t taken = 0;
+    found->log_batch(messages, 2, taken);
+    EXPECT_EQ(taken, 2u);
     found->end_batch();
     const auto& collector = static_cast<const Collector&>(*sink);
     EXPECT_EQ(collector.lines, (std::vector<std::string>{"one", "two"}));

@@ -158,7 +158,9 @@ TEST_F(DeferredBackendTest, WhatAFormatterThrowsGoesToTheErrorHandler) {
     SLUICE_LOG_INFO(logger, "{} {}", 2, Bomb{});
     SLUICE_LOG_INFO(logger, "{:{}}", 3, -1);
     SLUICE_LOG_INFO(logger, "{}", 4);
+    EXPECT_FALSE(by->flush_wait()) << "two records were lost";
     EXPECT_EQ(texts(), (Texts{"1", "4"}));
+    EXPECT_EQ(by->statistics().lost_in_sinks, 2U);
     ASSERT_EQ(errors.size(), 2U);
     EXPECT_EQ(errors[0],
               "the formatter's own [" + std::string(__FILE__) + "(" + std::to_string(line) + ")]");

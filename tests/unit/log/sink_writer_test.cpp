@@ -25,15 +25,17 @@ public:
     bool isFull = false;
 
     void log(const spdlog::details::log_msg&) override { ADD_FAILURE() << "one by one"; }
-    void log_batch(const spdlog::details::log_msg* first, std::size_t count) override {
+    void log_batch(const spdlog::details::log_msg* first, std::size_t count,
+                   std::size_t& taken) override {
         Texts texts;
-        for (std::size_t i = 0; i < count; ++i) {
-            texts.emplace_back(first[i].payload.data(), first[i].payload.size());
+        for (taken = 0; taken < count; ++taken) {
+            const spdlog::details::log_msg& message = first[taken];
+            if (isFull && message.payload == "bad") {
+                throw std::runtime_error("full");
+            }
+            texts.emplace_back(message.payload.data(), message.payload.size());
         }
         batches.push_back(texts);
-        if (isFull) {
-            throw std::runtime_error("full");
-        }
     }
     void end_batch() override {
         ++ends;
@@ -111,10 +113,24 @@ TEST_F(LogSinkWriter, ARecordThatFlushesEndsItsRun) {
 TEST_F(LogSinkWriter, ErrorsOfBatchesAreReportedAndTheOthersGetTheirs) {
     const auto logger = state({batches, single});
     batches->isFull = true;
-    add(*logger, "a");
+    for (const char* const text : {"bad", "a", "bad", "bad"}) {
+        add(*logger, text);
+    }
     writer.endBatch();
-    EXPECT_EQ(errors.texts(), (Texts{"full", "still full"}));
-    EXPECT_EQ(single->texts(), Texts{"a"});
+    EXPECT_EQ(errors.texts(), (Texts{"full", "full", "full", "still full"}));
+    EXPECT_EQ(single->texts(), (Texts{"bad", "a", "bad", "bad"}));
+    EXPECT_EQ(writer.takeLost(), 3u);
+    EXPECT_EQ(writer.takeLost(), 0u);
+}
+
+TEST_F(LogSinkWriter, ARecordThatTwoSinksLoseIsLostOnce) {
+    const auto logger = state({batches, single});
+    batches->isFull = true;
+    single->onLine = [](const spdlog::details::log_msg&) { throw std::runtime_error("full"); };
+    add(*logger, "bad");
+    add(*logger, "a");
+    writer.endRun();
+    EXPECT_EQ(writer.takeLost(), 2u);
 }
 
 TEST_F(LogSinkWriter, PrintsArgumentsOfDeferredRecords) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <sluice/log/detail/control_list.hpp>
-#include <sluice/log/detail/logger_list.hpp>
 
 #include <chrono>
 #include <condition_variable>
@@ -39,21 +38,19 @@ private:
     bool isGood_ = false;
 };
 
-/// Flushes the sinks of all loggers, then gives a signal. A bad one if the back end has ended
-/// first.
+/// Runs `finish`, which says whether all is well, then gives a signal. A bad one if the back end
+/// has ended first.
+template <class Finish>
 class Barrier : public Control {
 public:
-    Barrier(LoggerList& loggers, std::shared_ptr<Signal> done)
-        : loggers_(loggers), done_(std::move(done)) {}
+    Barrier(Finish finish, std::shared_ptr<Signal> done)
+        : finish_(std::move(finish)), done_(std::move(done)) {}
 
-    void run() noexcept override {
-        const bool isFlushed = loggers_.flush();
-        done_->give(isFlushed);
-    }
+    void run() noexcept override { done_->give(finish_()); }
     void abandon() noexcept override { done_->give(false); }
 
 private:
-    LoggerList& loggers_;
+    Finish finish_;
     std::shared_ptr<Signal> done_;
 };
 

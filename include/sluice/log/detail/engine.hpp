@@ -94,6 +94,10 @@ public:
     /// error handler.
     static bool isInHarvest() noexcept { return harvested_ != nullptr; }
 
+    /// Records that every sink has taken, and those that one has not. Relaxed: counts.
+    std::uint64_t written() const noexcept { return written_.load(std::memory_order_relaxed); }
+    std::uint64_t lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
+
     /// Records that came after the end.
     std::uint64_t refused() const noexcept { return refused_.load(std::memory_order_relaxed); }
 
@@ -121,9 +125,9 @@ public:
         return false;
     }
 
-    /// Nothing more is taken; the worker writes what there is, and ends. False when `atMost` passed
-    /// first: then what is left is not written. False, too, inside a harvest; what there is gets
-    /// written when the caller returns.
+    /// Nothing more is taken; the worker writes what there is, flushes the sinks, and ends. False
+    /// when `atMost` passed first: then what is left is not written. False, too, when a sink
+    /// failed, and inside a harvest; what there is gets written when the caller returns.
     bool close(std::chrono::nanoseconds atMost) {
         intake_.close();
         forbidRestart();
@@ -138,15 +142,18 @@ public:
         } else {
             closeControls();
         }
-        return isOver;
+        return isOver && isFlushed_;
     }
 
     /// Everything logged before by anyone is written, and the sinks are flushed; false when
-    /// `atMost` passed first, the back end has ended, or the caller is inside a harvest.
+    /// `atMost` passed first, a sink failed, the back end has ended, or the caller is inside a
+    /// harvest.
     bool flushAndWait(std::chrono::nanoseconds atMost) {
         const auto end = deadlineAfter<std::chrono::steady_clock>(atMost);
         const auto done = std::make_shared<Signal>();
-        std::unique_ptr<Control> barrier = std::make_unique<Barrier>(loggers_, done);
+        const auto finish = [this]() noexcept { return flushSinks(); };
+        std::unique_ptr<Control> barrier =
+            std::make_unique<Barrier<decltype(finish)>>(finish, done);
         if (isInHarvest() || isAbandoned_.load(std::memory_order_relaxed) || !send(barrier)) {
             return false;
         }
@@ -376,8 +383,6 @@ private:
         return limit;
     }
 
-    std::uint64_t written() const noexcept { return written_.load(std::memory_order_relaxed); }
-
     void work() {
         IdlePacing pacing;
         Key last = 0;
@@ -388,14 +393,14 @@ private:
             while (last == 0 && others_.load(std::memory_order_relaxed) != 0) {  // relaxed: a plea
                 std::this_thread::yield();
             }
-            const std::uint64_t before = written();
+            const std::uint64_t before = written() + lost();
             const Key reached = harvest();
             if (last != 0 && (reached > last || isAbandoned_.load(std::memory_order_relaxed))) {
                 finish();
                 closeControls();
                 return;
             }
-            if (pacing.shouldPark(written() - before)) {
+            if (pacing.shouldPark(written() + lost() - before)) {
                 park();
             }
         }
@@ -443,8 +448,15 @@ private:
         if (!isAbandoned_.load(std::memory_order_relaxed)) {  // relaxed: a plea
             tellOfAllDrops();
             writer_.endBatch();
-            static_cast<void>(loggers_.flush());
+            isFlushed_ = flushSinks();
         }
+    }
+
+    /// Flushes the sinks of all loggers. False when one failed, or has lost a record since the last
+    /// time.
+    bool flushSinks() noexcept {
+        const std::uint64_t toldBefore = std::exchange(toldLost_, lost());
+        return loggers_.flush() && toldLost_ == toldBefore;
     }
 
     /// All visible records before `limit`.
@@ -461,8 +473,10 @@ private:
                                 display_.show(record.head, record.key, record.hasWaited));
                 },
                 [this] { writer_.endRun(); });
-            // Relaxed: only who harvests writes it.
-            written_.store(written() + count, std::memory_order_relaxed);
+            // Relaxed: only who harvests writes them.
+            const std::uint64_t lost = writer_.takeLost();
+            lost_.store(this->lost() + lost, std::memory_order_relaxed);
+            written_.store(written() + count - lost, std::memory_order_relaxed);
         }
     }
 
@@ -557,6 +571,9 @@ private:
     SinkWriter writer_;
     DisplayTime display_;
     std::atomic<std::uint64_t> written_{0};
+    std::atomic<std::uint64_t> lost_{0};
+    std::uint64_t toldLost_ = 0;  // that a flush of all sinks has told of
+    bool isFlushed_ = true;       // the end has found all sinks well; read when the worker has left
     std::atomic<std::uint64_t> rescueDone_{0};
     std::chrono::steady_clock::time_point nextNotice_{};
     const LoggerState* lastOverrunning_ = nullptr;

@@ -83,17 +83,19 @@ private:
     spdlog::err_handler kept_;
 };
 
-/// Runs an action that calls foreign code and reports whatever it throws.
+/// Runs an action that calls foreign code and reports whatever it throws. False if it threw.
 template <class Action>
-void guarded(const ErrorChannel& errors, const spdlog::source_loc& source,
+bool guarded(const ErrorChannel& errors, const spdlog::source_loc& source,
              Action&& action) noexcept {
     try {
         action();
+        return true;
     } catch (const std::exception& error) {
         errors.report(error.what(), source);
     } catch (...) {
         errors.report("unknown exception in a sink", source);
     }
+    return false;
 }
 
 }  // namespace sluice::log::detail

@@ -38,21 +38,23 @@ public:
         }
     }
 
-    /// Flushes each sink once, in the name of one of its loggers. By who harvests. False when there
-    /// was no memory for it; errors of sinks go to the loggers.
+    /// Flushes each sink once, in the name of one of its loggers. By who harvests. False when a
+    /// sink threw, which its logger is told, or when there was no memory.
     [[nodiscard]] bool flush() noexcept {
         try {
+            bool isFlushed = true;
             std::vector<const spdlog::sinks::sink*> flushed;
             forEach([&](LoggerState& logger) {
                 for (const SinkEntry& entry : logger.sinks) {
                     const auto* const sink = entry.sink.get();
                     if (std::find(flushed.begin(), flushed.end(), sink) == flushed.end()) {
                         flushed.push_back(sink);
-                        guarded(*logger.errors, {}, [&] { entry.sink->flush(); });
+                        isFlushed =
+                            guarded(*logger.errors, {}, [&] { entry.sink->flush(); }) && isFlushed;
                     }
                 }
             });
-            return true;
+            return isFlushed;
         } catch (const std::bad_alloc&) {
             return false;
         }

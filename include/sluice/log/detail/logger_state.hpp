@@ -17,6 +17,11 @@
 
 namespace sluice::log::detail {
 
+/// The line in a log about records that are missing there.
+inline std::string droppedText(std::uint64_t dropped) {
+    return std::to_string(dropped) + (dropped == 1 ? " record dropped" : " records dropped");
+}
+
 /// A sink, and the same one as a batch_sink if it is one.
 struct SinkEntry {
     explicit SinkEntry(spdlog::sink_ptr taken)

@@ -7,7 +7,7 @@
 /// batch_sinks get it in one call, others record by record. A record that flushes ends its run.
 ///
 /// One thread at a time: the back end's. Exceptions of sinks and formatters go to the logger's
-/// error channel; nothing else is lost by them.
+/// error channel. A record that a sink has not taken is counted as lost, once for all its sinks.
 ///
 /// Tests: tests/unit/log/sink_writer_test.cpp.
 
@@ -15,11 +15,13 @@
 #include <sluice/log/detail/record_head.hpp>
 
 #include <algorithm>
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace sluice::log::detail {
@@ -54,6 +56,8 @@ public:
                                      : print(*head.site, logger, payload, size, message);
         if (isPrintable) {
             run_.push_back(message);  // within what was reserved
+        } else {
+            ++lost_;
         }
         if ((head.flags & RecordHead::flushes) != 0) {
             endRun();
@@ -67,14 +71,18 @@ public:
     void tell(LoggerState& logger, std::uint64_t dropped,
               spdlog::log_clock::time_point time) noexcept {
         endRun();
+        const std::uint64_t lost = lost_;
         guarded(*logger.errors, {}, [&] {
-            const std::string text =
-                std::to_string(dropped) + (dropped == 1 ? " record dropped" : " records dropped");
+            const std::string text = droppedText(dropped);
             logger_ = &logger;
             run_.emplace_back(time, spdlog::source_loc{}, logger.name, spdlog::level::warn, text);
             endRun();
         });
+        lost_ = lost;  // a line about records is none of them
     }
+
+    /// How many records the runs that have ended lost, since it was asked last.
+    std::uint64_t takeLost() noexcept { return std::exchange(lost_, 0); }
 
     /// The records given so far reach their sinks.
     void endRun() noexcept {
@@ -83,6 +91,8 @@ public:
             for (const SinkEntry& entry : logger_->sinks) {
                 entry.batch != nullptr ? giveAll(*entry.batch) : giveEach(*entry.sink);
             }
+            lost_ += isLost_.count();
+            isLost_.reset();
         }
         logger_ = nullptr;
         run_.clear();
@@ -173,25 +183,38 @@ private:
     }
 
     void giveAll(batch_sink& sink) noexcept {
-        guarded(*logger_->errors, {}, [&] {
-            const auto isIt = [&](const Used& used) { return used.sink == &sink; };
-            if (std::none_of(used_.begin(), used_.end(), isIt)) {
-                used_.push_back(Used{&sink, logger_->errors});
+        const auto isIt = [&](const Used& used) { return used.sink == &sink; };
+        if (std::none_of(used_.begin(), used_.end(), isIt)) {
+            guarded(*logger_->errors, {}, [&] { used_.push_back(Used{&sink, logger_->errors}); });
+        }
+        for (std::size_t begin = 0; begin < run_.size();) {
+            std::size_t taken = 0;
+            const auto rest = [&] {
+                sink.log_batch(run_.data() + begin, run_.size() - begin, taken);
+            };
+            if (guarded(*logger_->errors, {}, rest)) {
+                return;
             }
-            sink.log_batch(run_.data(), run_.size());
-        });
+            begin += taken;
+            isLost_.set(std::min(begin, run_.size() - 1));
+            ++begin;
+        }
     }
 
     void giveEach(spdlog::sinks::sink& sink) noexcept {
-        for (const Message& message : run_) {
-            if (sink.should_log(message.level)) {
-                guarded(*logger_->errors, message.source, [&] { sink.log(message); });
+        for (std::size_t i = 0; i < run_.size(); ++i) {
+            const Message& message = run_[i];
+            if (sink.should_log(message.level) &&
+                !guarded(*logger_->errors, message.source, [&] { sink.log(message); })) {
+                isLost_.set(i);
             }
         }
     }
 
     LoggerState* logger_ = nullptr;  // of the last record of the run, if there is one
     std::vector<Message> run_;
+    std::bitset<longestRun> isLost_;  // of the run: a sink has not taken it
+    std::uint64_t lost_ = 0;          // of earlier runs, not asked for yet
     std::vector<Printed> printed_;
     spdlog::memory_buf_t text_;
     std::vector<Used> used_;

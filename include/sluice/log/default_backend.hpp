@@ -127,6 +127,8 @@ private:
     DefaultBackend() { Process::instance().add(*this); }
 
     // The child of a fork finds the mutex free.
+    bool stopForFork() noexcept override { return true; }
+    void goOn() noexcept override {}
     void settleForFork() noexcept override {}
     void lockForFork() noexcept override { mutex_.lock(); }
     void afterForkInParent() noexcept override { mutex_.unlock(); }

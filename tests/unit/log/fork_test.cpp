@@ -2,6 +2,7 @@
 #include "support/log_sinks.hpp"
 #include "support/scale.hpp"
 #include "support/temporary_folder.hpp"
+#include "support/watchdog.hpp"
 
 #include <sluice/log/backend.hpp>
 #include <sluice/log/file_sink.hpp>
@@ -11,6 +12,7 @@
 #include <spdlog/sinks/basic_file_sink.h>
 
 #include <atomic>
+#include <cstdio>
 #include <memory>
 #include <set>
 #include <sstream>
@@ -19,6 +21,7 @@
 #include <vector>
 
 #if defined(__unix__)
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -145,6 +148,109 @@ TEST_F(LogFork, ASinkMayFork) {
     ASSERT_TRUE(writer->flush_wait());
     EXPECT_EQ(sink->texts(), (std::vector<std::string>{"one", "two"}));
 }
+
+#if defined(__linux__)
+/// Opens its gate when a thread begins to fork, before the back ends hear of it.
+class ForkSignal {
+public:
+    static ForkSignal& instance() {
+        static ForkSignal* const forEver = new ForkSignal;
+        return *forEver;
+    }
+    void aim(test::Gate* gate) { gate_ = gate; }
+
+private:
+    // What was registered last is called first.
+    ForkSignal() {
+        pthread_atfork([] { instance().tell(); }, nullptr, nullptr);
+    }
+    void tell() {
+        if (test::Gate* const gate = gate_.exchange(nullptr)) {
+            gate->open();
+        }
+    }
+    std::atomic<test::Gate*> gate_{nullptr};
+};
+
+/// One thread forks; its fork waits for a sink that does `work`.
+template <class Work>
+void forkBesideASink(Work work) {
+    const test::Watchdog watchdog([](std::FILE*) {});
+    const auto writer = std::make_shared<backend>();
+    const auto sink = std::make_shared<test::CollectingSink>();
+    for (int i = 0; i < 5; ++i) {
+        test::Gate gate;
+        sink->onLine = [&](const spdlog::details::log_msg&) {
+            gate.pass();
+            work();
+        };
+        async_logger logger("core", sink, writer);
+        logger.info("text");
+        gate.awaitArrival();
+        ForkSignal::instance().aim(&gate);
+        inChild([] { return true; });
+        EXPECT_TRUE(writer->flush_wait());
+    }
+    EXPECT_EQ(sink->lines().size(), 5u);
+}
+
+TEST_F(LogFork, WhileASinkForks) {
+    forkBesideASink([] { inChild([] { return true; }); });
+}
+
+TEST_F(LogFork, WhileASinkMakesABackEnd) {
+    forkBesideASink([] { const backend another; });
+}
+
+// The thread that forks calls the sink itself.
+TEST_F(LogFork, WhenTheSinkThatItCallsForksToo) {
+    const test::Watchdog watchdog([](std::FILE*) {});
+    test::Gate start;
+    backend_options options;
+    options.on_thread_start = [&] { start.pass(); };
+    const auto writer = std::make_shared<backend>(options);
+    const auto sink = std::make_shared<test::CollectingSink>();
+    sink->onLine = [](const spdlog::details::log_msg&) {
+        inChild([] { return true; });
+        const backend another;
+    };
+    async_logger logger("core", sink, writer);
+    logger.info("text");
+    inChild([] { return true; });
+    EXPECT_EQ(sink->lines().size(), 1u);
+    start.open();
+    EXPECT_TRUE(writer->flush_wait());
+}
+
+// Each waits in a sink of its own back end. In the child the other back end has ended.
+TEST_F(LogFork, WhileTwoSinksFork) {
+    const test::Watchdog watchdog([](std::FILE*) {});
+    std::atomic<int> inSinks{0};
+    std::vector<std::shared_ptr<backend>> writers;
+    std::vector<std::shared_ptr<async_logger>> loggers;
+    for (int i = 0; i < 2; ++i) {
+        const auto sink = std::make_shared<test::CollectingSink>();
+        sink->onLine = [&, i](const spdlog::details::log_msg&) {
+            ++inSinks;
+            test::awaitThat([&] { return inSinks == 2; });
+            inChild([&, i] {
+                loggers[static_cast<std::size_t>(1 - i)]->set_error_handler(
+                    [](const std::string&) {});
+                loggers[static_cast<std::size_t>(1 - i)]->info("refused or taken");
+                return true;
+            });
+        };
+        writers.push_back(std::make_shared<backend>());
+        loggers.push_back(std::make_shared<async_logger>("core", sink, writers.back()));
+    }
+    for (const auto& logger : loggers) {
+        logger->info("text");
+    }
+    for (const auto& writer : writers) {
+        EXPECT_TRUE(writer->flush_wait());
+    }
+}
+#endif
 
 TEST_F(LogFork, AChildThatLogsNothingEndsItsBackEnd) {
     auto writer = std::make_shared<backend>();

@@ -277,6 +277,20 @@ private:
         others_.fetch_sub(1, std::memory_order_relaxed);  // relaxed: a hint from now on
     }
 
+    /// The same for some milliseconds. False when a sink takes longer.
+    bool tryTakeTurn() noexcept {
+        others_.fetch_add(1, std::memory_order_relaxed);  // relaxed: as above
+        intake_.wake();
+        const auto end = soon();
+        bool isMine = harvesting_.try_lock();
+        while (!isMine && std::chrono::steady_clock::now() < end) {
+            std::this_thread::yield();
+            isMine = harvesting_.try_lock();
+        }
+        others_.fetch_sub(1, std::memory_order_relaxed);  // relaxed: as above
+        return isMine;
+    }
+
     /// The worker waits for work, or until another thread takes its turn.
     void park() {
         const std::lock_guard<std::mutex> lock(harvesting_);
@@ -483,12 +497,23 @@ private:
     /// What was logged until now is written by the parent alone: the child starts with nothing. In
     /// between no other thread writes, so no sink's lock is held, and no sink holds back a text
     /// that both would write. A sink that forks has a child whose only thread goes on in the sink.
-    /// A worker that was given up is not waited for.
-    void settleForFork() noexcept override {
+    /// A worker that was given up is not waited for. Two sinks that fork cannot wait for each
+    /// other: in the child of each the other's back end has ended.
+    bool stopForFork() noexcept override {
         // Relaxed: whoever gave up the worker has told the caller, or not yet.
-        isSettled_ = harvested_ != this && !isAbandoned_.load(std::memory_order_relaxed);
+        if (harvested_ == this || isAbandoned_.load(std::memory_order_relaxed)) {
+            return true;
+        }
+        isSettled_ = tryTakeTurn();
+        return isSettled_ || isInHarvest();
+    }
+    void goOn() noexcept override {
+        if (std::exchange(isSettled_, false)) {
+            harvesting_.unlock();
+        }
+    }
+    void settleForFork() noexcept override {
         if (isSettled_) {
-            takeTurn();
             harvestLocked();
             const Harvesting scope(*this);
             static_cast<void>(loggers_.flush());
@@ -508,6 +533,11 @@ private:
     void afterForkInChild() noexcept override {
         if (!isSettled_) {
             afterForkInParent();
+            if (harvested_ != this) {
+                isAbandoned_.store(true, std::memory_order_relaxed);  // relaxed: one thread
+                intake_.close();
+                setMode(Mode::closed);
+            }
             return;
         }
         intake_.afterForkInChild();
@@ -530,9 +560,7 @@ private:
         loggers_.unlock();
         controls_.unlock();
         restarting_.unlock();
-        if (isSettled_) {
-            harvesting_.unlock();
-        }
+        goOn();
     }
 
     void beginRescue() noexcept override {

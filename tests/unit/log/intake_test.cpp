@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -46,6 +47,27 @@ TEST(Intake, EmitsWhatWasPostedWithHeadPayloadAndThread) {
     EXPECT_LE(all[0].key, all[1].key);
     EXPECT_EQ(all[0].threadId, log::detail::thisThread().threadId);
     EXPECT_TRUE(harvest(intake).empty());
+}
+
+// The ring has a megabyte; what no record has touched takes no memory.
+TEST(Intake, AThreadThatLogsLittleUsesLittleOfItsRing) {
+    Intake intake(limits(8192, 1 << 20));
+    const std::byte* lowest = nullptr;
+    const std::byte* highest = nullptr;
+    for (std::uint32_t i = 0; i < 20000; ++i) {
+        ASSERT_EQ(postBytes(intake, {0, i}, 100, blocking), Posted::ok);
+        intake.look();
+        ASSERT_EQ(intake.emitBefore(endOfTime, 10,
+                                    [&](const Intake::Record& record) {
+                                        EXPECT_EQ(record.head.number, i);
+                                        lowest = i == 0 ? record.payload
+                                                        : std::min(lowest, record.payload);
+                                        highest = std::max(highest, record.payload);
+                                    }),
+                  1U);
+    }
+    EXPECT_LT(highest - lowest, 1 << 16);
+    EXPECT_EQ(intake.statistics().bytes, 0U);
 }
 
 TEST(Intake, HeadAndPayloadLieAtMultiplesOfEight) {

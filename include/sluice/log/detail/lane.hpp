@@ -18,8 +18,9 @@
 ///
 /// Capacity: `messages` records and `bytes` bytes, both exact. The bytes are allocated by the
 /// constructor, half of them for records that begin near the end of the ring: a record lies in one
-/// piece wherever it begins. A record larger than `bytes` brings a block of its own, at most one of
-/// them at a time.
+/// piece wherever it begins. Memory that no record has reached is not touched, and an empty lane
+/// begins again at the beginning of the ring, so a thread that logs little uses little of it. A
+/// record larger than `bytes` brings a block of its own, at most one of them at a time.
 ///
 /// Invariants: released <= read <= published, in records and in bytes; published - released is at
 /// most the limit, in both. Keys ascend. word = published << 1 | announced.
@@ -108,12 +109,13 @@ class Lane {
 public:
     static constexpr std::uint64_t announced = 1;
 
+    /// So many bytes are written before the owner asks whether the lane is empty.
+    static constexpr std::size_t step = 8192;
+
     explicit Lane(const LaneLimits& limits)
         : limits_(limits),
           mask_(roundUpToPowerOfTwo(limits.bytes) - 1),
-          ring_(new std::byte[mask_ + 1 + limits.bytes]) {
-        noteReleased();
-    }
+          ring_(new std::byte[mask_ + 1 + limits.bytes]) {}
     Lane(const Lane&) = delete;
     Lane& operator=(const Lane&) = delete;
 
@@ -144,10 +146,7 @@ public:
         const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
         const std::uint64_t count = word_.load(std::memory_order_relaxed) >> 1U;
         if (__builtin_expect(tail + footprint > tailLimit_ || count == countLimit_, 0)) {
-            noteReleased();
-            if (tail + footprint > tailLimit_ || count == countLimit_) {
-                return nullptr;
-            }
+            return placeBeyond(footprint);
         }
         return ring_.get() + (tail & mask_);
     }
@@ -218,8 +217,7 @@ public:
     void awaitRoom(const Room& room, const Atomic<bool>& closed) noexcept {
         const auto ready = [&]() noexcept {
             return closed.load(std::memory_order_acquire) ||
-                   (place(room) != nullptr &&
-                    isHalfFree(countLimit_ - limits_.messages, tailLimit_ - limits_.bytes));
+                   (place(room) != nullptr && isHalfFree(releasedCount(), releasedBytes()));
         };
         BasicBackoff<Platform> backoff;
         while (!backoff.isYielding()) {
@@ -359,7 +357,7 @@ public:
         const bool isHalfMade = (word_.load(std::memory_order_relaxed) & announced) != 0;
         release(isHalfMade ? recordAt_ : tail(), published());
         reclaim(LaneClaim::none);
-        noteReleased();
+        tailLimit_ = 0;  // the next record looks again
     }
 
     /// The records are destroyed; nothing will be written any more.
@@ -401,8 +399,11 @@ public:
         return word_.load(std::memory_order_relaxed) >> 1U;
     }
     [[nodiscard]] Occupancy occupancy() const noexcept {
-        return {static_cast<std::size_t>(published() - releasedCount()),
-                static_cast<std::size_t>(tail() - releasedBytes())};
+        // What was released is read first: both only grow, so no difference is negative.
+        const std::uint64_t count = releasedCount_.load(std::memory_order_acquire);  // E3
+        const std::uint64_t bytes = releasedBytes_.load(std::memory_order_acquire);  // E3
+        return {static_cast<std::size_t>(published() - count),
+                std::min(static_cast<std::size_t>(tail() - bytes), limits_.bytes)};
     }
     [[nodiscard]] std::uint64_t tail() const noexcept {
         return tail_.load(std::memory_order_relaxed);
@@ -417,6 +418,40 @@ private:
     void noteReleased() noexcept {
         tailLimit_ = releasedBytes_.load(std::memory_order_acquire) + limits_.bytes;      // E3
         countLimit_ = releasedCount_.load(std::memory_order_acquire) + limits_.messages;  // E3
+    }
+
+    /// As place(), with a look at what was released. Until the ring has been used once as a whole
+    /// the owner comes here once in `step` bytes, so that it begins again where it has been.
+    [[gnu::cold, gnu::noinline]] std::byte* placeBeyond(std::size_t footprint) noexcept {
+        restartIfEmpty();
+        noteReleased();
+        const std::uint64_t tail = this->tail();
+        if (tail + footprint > tailLimit_ || published() == countLimit_) {
+            return nullptr;
+        }
+        used_ = std::max(used_, tail & mask_);
+        if (used_ + step <= mask_) {
+            tailLimit_ = std::min(tailLimit_, tail + std::max(footprint, step));
+        }
+        return ring_.get() + (tail & mask_);
+    }
+
+    /// The next record begins at the beginning of the ring again, if no record is waiting. So a
+    /// thread that logs little touches little memory. Under the claim, as if it evicted.
+    void restartIfEmpty() noexcept {
+        LaneClaim found = LaneClaim::none;
+        if ((tail() & mask_) < step ||
+            !claim_.compare_exchange_strong(found, LaneClaim::evicting, std::memory_order_acquire,
+                                            std::memory_order_relaxed)) {  // E4
+            return;
+        }
+        if (releasedCount() == published()) {
+            const std::uint64_t next = (tail() | mask_) + 1;
+            // Relaxed: E3 publishes it to those who ask for numbers.
+            tail_.store(next, std::memory_order_relaxed);
+            release(next, published());
+        }
+        reclaim(LaneClaim::none);
     }
 
     /// Half of the limits, if this is what was given back.
@@ -437,7 +472,7 @@ private:
     // What the owner writes with every record. The back end reads the first two.
     alignas(cacheLineSize) Atomic<std::uint64_t> word_{0};
     Atomic<std::uint64_t> tail_{0};  // in bytes, like all positions
-    std::uint64_t tailLimit_ = 0;    // room as far as the owner knows
+    std::uint64_t tailLimit_ = 0;    // room as far as the owner knows, or where it asks
     std::uint64_t countLimit_ = 0;
     Key lastKey_ = 0;
     std::uint64_t recordAt_ = 0;     // where the announced record begins
@@ -463,6 +498,7 @@ private:
     Atomic<std::uint64_t> overrun_{0};
     Atomic<std::uint64_t> lost_{0};
     std::uint64_t publishedBefore_ = 0;  // by former owners
+    std::uint64_t used_ = 0;             // the highest place in the ring; the owner writes it
     BasicEventCount<Platform> room_;
     ThreadLife life_;
 };

@@ -1,3 +1,4 @@
+#include "support/crew.hpp"
 #include "support/log_sinks.hpp"
 
 #include <sluice/log/async_sink.hpp>
@@ -64,6 +65,7 @@ TEST_F(LogAsyncSink, ChangesOfFormTravelWithTheRecords) {
 TEST_F(LogAsyncSink, FlushesWhenWhatWasLoggedBeforeIsWritten) {
     logger.info("one");
     logger.flush();
+    test::awaitThat([&] { return sink->flushes() == 1; });
     logger.flush_on(spdlog::level::err);
     logger.error("two");
     writer->shutdown();

@@ -139,21 +139,23 @@ TEST_F(LogLogger, TwoThreadsMayBeTheFirstAfterSuchAChange) {
     EXPECT_EQ(second->lines().size(), rounds);
 }
 
-TEST_F(LogLogger, FlushesOnceForEachCallAfterWhatWasLoggedBefore) {
-    for (int i = 0; i < 5; ++i) {
+TEST_F(LogLogger, FlushesAfterWhatWasLoggedBefore) {
+    for (std::size_t i = 1; i <= 5; ++i) {
         logger->info("line");
         logger->flush();
+        test::awaitThat([&] { return sink->flushes() == i; });
     }
     logger->info("after");
     writer->shutdown();
     EXPECT_EQ(sink->linesAtFlush(), (std::vector<std::size_t>{1, 2, 3, 4, 5, 6}));
 }
 
-TEST_F(LogLogger, FlushesOfManyThreadsAreNotMerged) {
+TEST_F(LogLogger, AFlushOfEachThreadComesAfterItsRecords) {
     std::vector<std::thread> threads;
     for (int i = 0; i < 8; ++i) {
-        threads.emplace_back([this] {
+        threads.emplace_back([&] {
             for (int n = 0; n < 50; ++n) {
+                logger->info("line");
                 logger->flush();
             }
         });
@@ -161,8 +163,11 @@ TEST_F(LogLogger, FlushesOfManyThreadsAreNotMerged) {
     for (std::thread& thread : threads) {
         thread.join();
     }
-    writer->shutdown();
-    EXPECT_EQ(sink->flushes(), 401u) << "the end flushes, too";
+    test::awaitThat([&] {
+        const std::vector<std::size_t> at = sink->linesAtFlush();
+        return !at.empty() && at.back() == 400;
+    });
+    EXPECT_LE(sink->flushes(), 400u);
 }
 
 TEST_F(LogLogger, FlushesAfterARecordOfTheFlushLevel) {
@@ -185,7 +190,7 @@ TEST_F(LogLogger, FlushDoesNotWait) {
     EXPECT_EQ(gated->gate.pending(), 1u);
     gated->gate.open();
     writer->shutdown();
-    EXPECT_EQ(gated->flushes(), 10001u);
+    EXPECT_LE(gated->flushes(), 3u) << "those that wait are merged";
 }
 
 // ---- clone
@@ -284,7 +289,7 @@ TEST_F(LogLogger, AnUnwritableFileIsReportedAndOtherSinksGetTheirs) {
     both->set_error_handler(errors.handler());
     both->info("text");
     both->flush();
-    ASSERT_TRUE(writer->flush_wait());
+    EXPECT_FALSE(writer->flush_wait());
     EXPECT_FALSE(errors.texts().empty());
     EXPECT_EQ(sink->texts(), Texts{"text"});
 }

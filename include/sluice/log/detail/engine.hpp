@@ -16,6 +16,7 @@
 /// Errors: those of sinks go to the loggers. post() throws what registering a thread may throw.
 
 #include <sluice/base/cache_line.hpp>
+#include <sluice/base/store_max.hpp>
 #include <sluice/log/backend_options.hpp>
 #include <sluice/log/detail/barrier.hpp>
 #include <sluice/log/detail/control_list.hpp>
@@ -80,6 +81,19 @@ public:
         if (!controls_.push(control, [this]() noexcept { return intake_.now(); })) {
             return false;
         }
+        intake_.wake();
+        attend();
+        return true;
+    }
+
+    /// The sinks of this logger are flushed when everything logged before is written. While one
+    /// flush waits, any number of others is one more. False when the back end has ended.
+    [[nodiscard]] bool wantFlush(LoggerState& logger) noexcept {
+        if (mode_.load(std::memory_order_seq_cst) == Mode::closed) {
+            return false;
+        }
+        storeMax(logger.flushWanted, intake_.now());
+        flushesWanted_.fetch_add(1, std::memory_order_release);
         intake_.wake();
         attend();
         return true;
@@ -191,7 +205,8 @@ public:
     }
 
     /// A logger has gone: its last records have been written. By who harvests.
-    void forget(const LoggerState& logger) noexcept {
+    void forget(LoggerState& logger) noexcept {
+        flushBefore(logger, endOfTime);
         if (lastOverrunning_ == &logger) {
             lastOverrunning_ = nullptr;
         }
@@ -388,6 +403,7 @@ private:
         });
         write(limit);
         writer_.endBatch();
+        flushBefore(limit);
         lookForDrops(now);
         // Relaxed: only who harvests writes it.
         if (rescueDone_.load(std::memory_order_relaxed) != rescue) {
@@ -455,6 +471,33 @@ private:
                (&logger == lastOverrunning_ ? intake_.statistics().overrun - toldOverrun_ : 0);
     }
 
+    /// Carries out the flushes that were wanted up to here. One that is taken waits until
+    /// everything logged before it is written; those that are wanted meanwhile cannot put it off.
+    void flushBefore(Key limit) noexcept {
+        const std::uint64_t wanted = flushesWanted_.load(std::memory_order_acquire);
+        if (wanted == flushesDone_) {
+            return;
+        }
+        bool isDone = true;
+        loggers_.forEach(
+            [&](LoggerState& logger) { isDone = flushBefore(logger, limit) && isDone; });
+        flushesDone_ = isDone ? wanted : flushesDone_;
+    }
+
+    bool flushBefore(LoggerState& logger, Key limit) noexcept {
+        if (logger.flushTaken == 0) {
+            // Relaxed: the count of flushes was acquired.
+            logger.flushTaken = logger.flushWanted.exchange(0, std::memory_order_relaxed);
+        }
+        if (logger.flushTaken > limit) {
+            return false;
+        }
+        if (std::exchange(logger.flushTaken, 0) != 0) {
+            writer_.flush(logger);
+        }
+        return true;
+    }
+
     /// The last thing that a worker does: whatever held a sink keeps its lines, too.
     void finish() noexcept {
         const std::lock_guard<std::mutex> lock(harvesting_);
@@ -466,11 +509,12 @@ private:
         }
     }
 
-    /// Flushes the sinks of all loggers. False when one failed, or has lost a record since the last
-    /// time.
+    /// Flushes the sinks of all loggers. False when that failed, or when a flush failed or a sink
+    /// lost a record since the last time.
     bool flushSinks() noexcept {
         const std::uint64_t toldBefore = std::exchange(toldLost_, lost());
-        return loggers_.flush() && toldLost_ == toldBefore;
+        const bool wasFlushed = writer_.takeIsFlushed();
+        return loggers_.flush() && wasFlushed && toldLost_ == toldBefore;
     }
 
     /// All visible records before `limit`.
@@ -554,7 +598,11 @@ private:
         lastOverrunning_ = nullptr;
         toldOverrun_ = 0;
         others_.store(0, std::memory_order_relaxed);  // relaxed: there is one thread
-        loggers_.forEach([](LoggerState& logger) { logger.told = discardedOf(logger); });
+        loggers_.forEach([](LoggerState& logger) {
+            logger.told = discardedOf(logger);
+            logger.flushTaken = 0;
+            logger.flushWanted.store(0, std::memory_order_relaxed);
+        });
     }
     void unlockAfterFork() noexcept {
         loggers_.unlock();
@@ -589,6 +637,7 @@ private:
     std::mutex restarting_;
     bool isSettled_ = false;  // for the fork() that is under way
     std::atomic<std::uint64_t> rescueWanted_{0};
+    std::atomic<std::uint64_t> flushesWanted_{0};  // calls; any thread adds
     std::atomic<bool> mayLeave_{false};
     std::atomic<bool> isAbandoned_{false};
     std::atomic<bool> isClosing_{false};
@@ -600,8 +649,9 @@ private:
     DisplayTime display_;
     std::atomic<std::uint64_t> written_{0};
     std::atomic<std::uint64_t> lost_{0};
-    std::uint64_t toldLost_ = 0;  // that a flush of all sinks has told of
-    bool isFlushed_ = true;       // the end has found all sinks well; read when the worker has left
+    std::uint64_t flushesDone_ = 0;  // of the calls: those that nothing is left of
+    std::uint64_t toldLost_ = 0;     // that a flush of all sinks has told of
+    bool isFlushed_ = true;  // the end has found all sinks well; read when the worker has left
     std::atomic<std::uint64_t> rescueDone_{0};
     std::chrono::steady_clock::time_point nextNotice_{};
     const LoggerState* lastOverrunning_ = nullptr;

@@ -9,16 +9,6 @@
 
 namespace sluice::log::detail {
 
-/// Flushes one logger's sinks.
-class Flush : public Control {
-public:
-    explicit Flush(const LoggerState& logger) noexcept : logger_(logger) {}
-    void run() noexcept override { SinkWriter::flush(logger_); }
-
-private:
-    const LoggerState& logger_;
-};
-
 /// The end of a logger: its state goes with it.
 class LoggerEnd : public Control {
 public:
@@ -68,11 +58,8 @@ public:
 
     LoggerState& state() const noexcept { return *state_; }
 
-    /// False when the back end has ended. May throw std::bad_alloc.
-    bool flush() const {
-        std::unique_ptr<Control> control = std::make_unique<Flush>(*state_);
-        return engine_->send(control);
-    }
+    /// False when the back end has ended.
+    bool flush() const noexcept { return engine_->wantFlush(*state_); }
 
 private:
     void swap(LoggerHandle& other) noexcept {

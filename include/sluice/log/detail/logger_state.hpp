@@ -3,6 +3,7 @@
 #include <sluice/base/cache_line.hpp>
 #include <sluice/log/batch_sink.hpp>
 #include <sluice/log/detail/error_channel.hpp>
+#include <sluice/log/detail/stamp_clock.hpp>
 #include <sluice/log/overflow_policy.hpp>
 
 #include <spdlog/sinks/sink.h>
@@ -65,6 +66,12 @@ public:
     alignas(cacheLineSize) std::atomic<std::uint64_t> discarded{0};
     /// How many of them the log itself has told of. The back end's own.
     std::uint64_t told = 0;
+
+    /// A flush is wanted of what has a smaller key; 0: none. Any thread raises it, and the back end
+    /// takes it away.
+    std::atomic<Key> flushWanted{0};
+    /// The one that the back end has taken and not yet carried out. The back end's own.
+    Key flushTaken = 0;
 };
 
 }  // namespace sluice::log::detail

@@ -113,11 +113,14 @@ public:
     }
 
     /// Flushes a logger's sinks, once each.
-    static void flush(const LoggerState& logger) noexcept {
+    void flush(const LoggerState& logger) noexcept {
         for (const SinkEntry& entry : logger.sinks) {
-            guarded(*logger.errors, {}, [&] { entry.sink->flush(); });
+            isFlushed_ = guarded(*logger.errors, {}, [&] { entry.sink->flush(); }) && isFlushed_;
         }
     }
+
+    /// Whether no flush() has failed since it was asked last.
+    bool takeIsFlushed() noexcept { return std::exchange(isFlushed_, true); }
 
 private:
     using Message = spdlog::details::log_msg;
@@ -217,6 +220,7 @@ private:
     std::uint64_t lost_ = 0;          // of earlier runs, not asked for yet
     std::vector<Printed> printed_;
     spdlog::memory_buf_t text_;
+    bool isFlushed_ = true;
     std::vector<Used> used_;
 };
 

@@ -65,7 +65,7 @@ public:
         head.time = message.time;
         head.thread = static_cast<std::uint32_t>(message.thread_id);
         head.level = static_cast<std::uint8_t>(message.level);
-        head.flags = text.flags() | detail::OwnTime::flags(message.time);
+        head.flags = text.flags() | detail::OwnTime::flags();
         const detail::Posted posted = engine_->post(
             head, text.size(), policy_, [&](std::byte* to) noexcept { text.write(to); });
         refuse(posted == detail::Posted::closed);

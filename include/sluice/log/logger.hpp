@@ -10,14 +10,14 @@
 ///   levels and patterns, are called by the back end, in the order of all calls of all threads.
 /// - What sinks throw goes to the error handler, on the back end's thread. Whatever it is, it ends
 ///   there.
-/// - flush() returns at once. The sinks are flushed after all that was logged before, once for each
-///   call. flush_wait() of the back end waits.
+/// - flush() returns at once. The sinks are flushed after all that was logged before. Calls that
+///   come while a flush waits are carried out together. flush_wait() of the back end waits.
 /// - A record that is not taken, since the lane is full or the back end has ended, is counted; the
 ///   latter is also reported to the error handler, on the calling thread.
-/// - Times are printed so that they do not step back from line to line. Lines of a backtrace and
-///   times that the caller gave are printed as they are. Through a pointer to spdlog::logger nobody
-///   can tell for sure whether a time is the caller's: one that is later than the thread's last and
-///   less than a second old may be printed as later. An own_time around the call tells.
+/// - Times are printed so that they do not step back from line to line, also when the clock was set
+///   back. Lines of a backtrace and times that the caller gave are printed as they are. Through a
+///   pointer to spdlog::logger nobody can tell that a time is the caller's: an own_time around the
+///   call tells. Without it an earlier time is printed as that of the line before.
 ///
 /// Who may call what: as with any logger of spdlog. In particular the error handler and the list of
 /// sinks are changed while nobody logs. Records in the back end do not mind when their logger goes.
@@ -47,6 +47,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -125,8 +126,26 @@ protected:
         head.time = message.time;
         head.thread = static_cast<std::uint32_t>(message.thread_id);
         head.level = static_cast<std::uint8_t>(message.level);
-        head.flags = text.flags() | detail::OwnTime::flags(message.time);
+        head.flags = text.flags() | detail::OwnTime::flags() | traceFlags(message);
         post(head, message.level, text.size(), [&](std::byte* to) noexcept { text.write(to); });
+    }
+
+    /// The lines between the first and the last one that spdlog writes of a backtrace keep their
+    /// times. All are written by one call, on one thread.
+    std::uint8_t traceFlags(const spdlog::details::log_msg& message) noexcept {
+        if (__builtin_expect(!should_backtrace(), 1)) {
+            return detail::RecordHead::none;
+        }
+        static thread_local const async_logger* traced = nullptr;
+        const std::string_view text(message.payload.data(), message.payload.size());
+        const bool isTraced = traced == this;
+        if (text == "****************** Backtrace Start ******************") {
+            traced = this;
+        } else if (text == "****************** Backtrace End ********************") {
+            traced = nullptr;
+            return detail::RecordHead::none;
+        }
+        return isTraced ? detail::RecordHead::keepsTime : detail::RecordHead::none;
     }
 
     void flush_() override {

@@ -5,11 +5,12 @@
 ///
 /// Records are ordered by their stamps. spdlog's own time of a record is read a little earlier, and
 /// how much earlier depends on what happens to the thread in between; so in the order of the stamps
-/// these times would step back now and then. A record that was held up, by a full lane or by the
-/// scheduler, shows the time of the line before it, if that is later than its own.
+/// these times would step back now and then. A record with a time earlier than that of the line
+/// before it shows the time of the line before it. So it is for a record that was held up, by a
+/// full lane or by the scheduler. So it is, too, after spdlog's clock was set back: until the clock
+/// has caught up, all lines show the last time from before.
 ///
-/// Printed as it is: a time that is the caller's own, or that of a line of a backtrace. If spdlog's
-/// clock is set back, the printed times follow it.
+/// Printed as it is: a time that is marked as the caller's own, or as that of a backtrace's line.
 ///
 /// One thread at a time: the back end's.
 ///
@@ -18,6 +19,7 @@
 #include <sluice/log/detail/record_head.hpp>
 #include <sluice/log/detail/stamp_clock.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 
@@ -38,37 +40,19 @@ public:
             isSet_ = true;
         }
         now_ = Moment{key, steady, wall};
-        if (shown_ > wall + latest) {
-            shown_ = time_point{};  // the clock was set back
-        }
     }
 
-    /// What is printed for a record with this stamp, which may have waited for room.
-    time_point show(const RecordHead& head, Key key, bool hasWaited) noexcept {
+    /// What is printed for a record with this stamp.
+    time_point show(const RecordHead& head, Key key) noexcept {
+        if ((head.flags & RecordHead::keepsTime) != 0) {
+            return head.time;
+        }
         const bool hasTime = (head.flags & RecordHead::hasNoTime) == 0;
-        const time_point time = hasTime ? head.time : at(key);
-        if (hasTime && isOwn(head, key, hasWaited)) {
-            return time;
-        }
-        if (time > shown_) {
-            shown_ = time;
-        }
+        shown_ = std::max(shown_, hasTime ? head.time : at(key));
         return shown_;
     }
 
 private:
-    /// No time that was read in the log call is so much older than the stamp, unless the call
-    /// waited for room: that would be a thread that did not run for so long.
-    static constexpr std::chrono::seconds oldest{1};
-    /// Nor so much later than the clock.
-    static constexpr std::chrono::milliseconds latest{10};
-
-    /// Whether the time is not that of the call.
-    bool isOwn(const RecordHead& head, Key key, bool hasWaited) const noexcept {
-        return (head.flags & RecordHead::keepsTime) != 0 || head.time > now_.wall + latest ||
-               (!hasWaited && head.time + oldest < at(key));
-    }
-
     struct Moment {
         Key key = 0;
         SteadyTime steady{};

@@ -196,7 +196,7 @@ public:
         }
         RecordHead head{};
         head.flags = RecordHead::hasNoTime;
-        writer_.tell(logger, dropped, display_.show(head, reached_, false));
+        writer_.tell(logger, dropped, display_.show(head, reached_));
     }
 
     void tellOfAllDrops() noexcept {
@@ -528,7 +528,7 @@ private:
                         lastOverrunning_ = record.head.logger;
                     }
                     writer_.add(record.head, record.payload, record.size,
-                                display_.show(record.head, record.key, record.hasWaited));
+                                display_.show(record.head, record.key));
                 },
                 [this] { writer_.endRun(); });
             // Relaxed: only who harvests writes them.

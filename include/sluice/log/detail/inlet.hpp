@@ -99,7 +99,7 @@ private:
                                                         std::size_t bytes, Overflow policy,
                                                         Write& write, Outcome outcome) {
         while (outcome == Outcome::full && makeRoom(lane, bytes, policy)) {
-            outcome = Writer::tryPost(*book_, lane, RecordHeader::waited, head, bytes, write);
+            outcome = Writer::tryPost(*book_, lane, 0, head, bytes, write);
         }
         if (outcome == Outcome::ok) {
             return Posted::ok;

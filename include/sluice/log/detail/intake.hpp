@@ -401,7 +401,7 @@ private:
         } else {
             back.last = header.key;
         }
-        emit(Record{header.key, head, payload, size, *info, header.hasWaited()});
+        emit(Record{header.key, head, payload, size, *info});
     }
 
     static void add(Atomic<std::uint64_t>& count, std::uint64_t n) noexcept {

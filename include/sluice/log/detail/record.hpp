@@ -22,7 +22,6 @@ struct LaneInfo {
 struct RecordHeader {
     static constexpr std::uint32_t large = 1;    ///< the payload is in a block of its own
     static constexpr std::uint32_t foreign = 2;  ///< the record names its thread
-    static constexpr std::uint32_t waited = 4;   ///< there was no room at first
     static constexpr std::uint32_t flags = 7;
 
     Key key;
@@ -31,7 +30,6 @@ struct RecordHeader {
 
     [[nodiscard]] std::uint32_t footprint() const noexcept { return footprintAndFlags & ~flags; }
     [[nodiscard]] bool isLarge() const noexcept { return (footprintAndFlags & large) != 0; }
-    [[nodiscard]] bool hasWaited() const noexcept { return (footprintAndFlags & waited) != 0; }
     [[nodiscard]] bool isForeign() const noexcept { return (footprintAndFlags & foreign) != 0; }
 };
 
@@ -61,7 +59,6 @@ struct Record {
     const std::byte* payload;  ///< at a multiple of 8
     std::size_t size;
     const LaneInfo& lane;  ///< the thread that posted it
-    bool hasWaited;        ///< the post found its lane full at first
 };
 
 constexpr std::size_t roundUpTo8(std::size_t size) noexcept {

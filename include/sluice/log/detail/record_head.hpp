@@ -51,23 +51,15 @@ public:
     OwnTime(const OwnTime&) = delete;
     OwnTime& operator=(const OwnTime&) = delete;
 
-    /// What is known of a record's time. The largest time that a record of this thread had is
-    /// remembered: what has a smaller one was not stamped now, but is a line of a backtrace, or has
-    /// a time of the caller's. (Or the clock was set back, and the printed times follow it.)
-    static std::uint8_t flags(spdlog::log_clock::time_point time) noexcept {
-        const auto ticks = time.time_since_epoch().count();
-        if (isOwn_ || ticks < last_) {
-            return RecordHead::keepsTime;
-        }
-        last_ = ticks;
-        return RecordHead::none;
+    /// What is known of the time of a record that is made now.
+    static std::uint8_t flags() noexcept {
+        return isOwn_ ? RecordHead::keepsTime : RecordHead::none;
     }
 
 private:
     const bool before_;
 
     inline static thread_local bool isOwn_ = false;
-    inline static thread_local spdlog::log_clock::rep last_ = 0;
 };
 
 /// Copies `size` bytes and returns where they end; no bytes may have no address.

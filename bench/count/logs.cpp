@@ -42,6 +42,9 @@ public:
 
     static void write() {
         auto& process = log::detail::Process::instance();
+        process.forEach([](log::detail::ProcessMember& member) {
+            expect(member.stopForFork(), "a sink is at work");
+        });
         process.forEach([](log::detail::ProcessMember& member) { member.settleForFork(); });
     }
     static void unlock() {

@@ -39,7 +39,8 @@ namespace detail {
 /// What the handler knows; it lives for ever.
 class CrashHandler {
 public:
-    static CrashHandler& instance() {
+    /// One for the process, also for shared libraries that hide their symbols.
+    [[gnu::visibility("default")]] static CrashHandler& instance() {
         static CrashHandler* const forEver = new CrashHandler;
         return *forEver;
     }

@@ -28,7 +28,8 @@ namespace detail {
 /// Lives for ever, since static objects may log whenever they are destroyed.
 class DefaultBackend final : private ProcessMember {
 public:
-    static DefaultBackend& instance() {
+    /// One for the process, also for shared libraries that hide their symbols.
+    [[gnu::visibility("default")]] static DefaultBackend& instance() {
         static DefaultBackend* const forEver = new DefaultBackend;
         static const AtExit atExit{*forEver};
         return *forEver;

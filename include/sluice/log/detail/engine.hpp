@@ -232,7 +232,7 @@ private:
         Harvesting& operator=(const Harvesting&) = delete;
 
     private:
-        const Engine* before_;
+        const void* before_;
     };
 
     /// So many records are written before their room is given back, and before the worker looks
@@ -622,7 +622,8 @@ private:
     }
 
     /// The engine that this thread harvests.
-    inline static thread_local const Engine* harvested_ = nullptr;
+    /// One for all shared libraries.
+    [[gnu::visibility("default")]] inline static thread_local const void* harvested_ = nullptr;
 
     // What each post reads.
     const backend_options options_;

@@ -56,7 +56,8 @@ private:
 /// may make a member, and may fork.
 class Process {
 public:
-    static Process& instance() {
+    /// One for the process, also for shared libraries that hide their symbols.
+    [[gnu::visibility("default")]] static Process& instance() {
         static Process* const forEver = new Process;
         return *forEver;
     }
@@ -148,7 +149,7 @@ private:
         unlock();
     }
 
-    static const void* mark() noexcept {
+    [[gnu::visibility("default")]] static const void* mark() noexcept {
         static thread_local const char one = 0;
         return &one;
     }

@@ -59,7 +59,8 @@ public:
 private:
     const bool before_;
 
-    inline static thread_local bool isOwn_ = false;
+    /// One for all shared libraries.
+    [[gnu::visibility("default")]] inline static thread_local bool isOwn_ = false;
 };
 
 /// Copies `size` bytes and returns where they end; no bytes may have no address.

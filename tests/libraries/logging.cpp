@@ -1,0 +1,19 @@
+// Built twice, with another suffix for its functions.
+
+#include "libraries/logging.hpp"
+
+#include <sluice/log/crash_handler.hpp>
+#include <sluice/log/default_backend.hpp>
+
+namespace sluice::test {
+
+LogOfProcess SLUICE_TEST_LOG() {
+    return {log::default_backend().get(), &log::detail::Process::instance(),
+            &log::detail::CrashHandler::instance()};
+}
+
+bool SLUICE_TEST_IN_SINK() {
+    return log::detail::Engine::isInHarvest();
+}
+
+}  // namespace sluice::test

@@ -1,0 +1,20 @@
+#pragma once
+
+// What two shared libraries that hide all their other symbols know of the log of their process.
+
+namespace sluice::test {
+
+struct LogOfProcess {
+    const void* defaultBackend;
+    const void* members;
+    const void* crashHandler;
+};
+
+[[gnu::visibility("default")]] LogOfProcess logOfOneLibrary();
+[[gnu::visibility("default")]] LogOfProcess logOfAnother();
+
+/// Whether a call of this library is known to come from a sink that the other one's back end calls.
+[[gnu::visibility("default")]] bool isOneLibraryInASink();
+[[gnu::visibility("default")]] bool isAnotherInASink();
+
+}  // namespace sluice::test

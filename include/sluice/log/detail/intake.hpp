@@ -179,7 +179,7 @@ public:
             if (ready()) {
                 return takeNews();
             }
-            yields += backoff.isYielding() ? 1 : 0;
+            yields += backoff.isYielding() ? 1U : 0U;
             backoff.wait();
         }
         return book_->events().awaitUntil(ready, until) && takeNews();

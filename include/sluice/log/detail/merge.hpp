@@ -69,7 +69,7 @@ private:
             if (child >= size) {
                 return;
             }
-            child += child + 1 < size && isBefore(entries_[child + 1], entries_[child]) ? 1 : 0;
+            child += child + 1 < size && isBefore(entries_[child + 1], entries_[child]) ? 1U : 0U;
             if (!isBefore(entries_[child], entries_[i])) {
                 return;
             }

@@ -120,32 +120,17 @@ public:
 
 protected:
     void sink_it_(const spdlog::details::log_msg& message) override {
+        if (__builtin_expect(message.payload.size() == traceBegins.size(), 0)) {
+            noteTrace({message.payload.data(), message.payload.size()});
+        }
         const detail::RecordText text(message, {});
         detail::RecordHead head;
         head.site = nullptr;
         head.time = message.time;
         head.thread = static_cast<std::uint32_t>(message.thread_id);
         head.level = static_cast<std::uint8_t>(message.level);
-        head.flags = text.flags() | detail::OwnTime::flags() | traceFlags(message);
+        head.flags = text.flags() | detail::OwnTime::flags();
         post(head, message.level, text.size(), [&](std::byte* to) noexcept { text.write(to); });
-    }
-
-    /// The lines between the first and the last one that spdlog writes of a backtrace keep their
-    /// times. All are written by one call, on one thread.
-    std::uint8_t traceFlags(const spdlog::details::log_msg& message) noexcept {
-        if (__builtin_expect(!should_backtrace(), 1)) {
-            return detail::RecordHead::none;
-        }
-        static thread_local const async_logger* traced = nullptr;
-        const std::string_view text(message.payload.data(), message.payload.size());
-        const bool isTraced = traced == this;
-        if (text == "****************** Backtrace Start ******************") {
-            traced = this;
-        } else if (text == "****************** Backtrace End ********************") {
-            traced = nullptr;
-            return detail::RecordHead::none;
-        }
-        return isTraced ? detail::RecordHead::keepsTime : detail::RecordHead::none;
     }
 
     void flush_() override {
@@ -155,6 +140,22 @@ protected:
     }
 
 private:
+    // The first and the last line that spdlog writes of a backtrace.
+    static constexpr std::string_view traceBegins =
+        "****************** Backtrace Start ******************";
+    static constexpr std::string_view traceEnds =
+        "****************** Backtrace End ********************";
+    static_assert(traceBegins.size() == traceEnds.size());
+
+    /// The lines of a backtrace keep their times. One call writes all of them, on one thread.
+    [[gnu::cold, gnu::noinline]] void noteTrace(std::string_view text) noexcept {
+        if (should_backtrace() && text == traceBegins) {
+            detail::OwnTime::begin();
+        } else if (should_backtrace() && text == traceEnds) {
+            detail::OwnTime::end();
+        }
+    }
+
     async_logger(const async_logger& other, std::string name)
         : logger(other), engine_(other.engine_), policy_(other.policy_) {
         name_ = std::move(name);

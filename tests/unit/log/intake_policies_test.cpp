@@ -169,9 +169,9 @@ TEST(IntakePolicies, PoliciesMixInOneLane) {
     EXPECT_EQ(numbersOf(harvest(intake)), (Numbers{2, 3, 4, 6}));
 }
 
-// The back end uses the records of a lane in place until one is posted that may evict. A thread
-// that overruns while earlier ones are in use loses the new record instead, and counts it.
-TEST(IntakePolicies, TheFirstOverrunBehindOthersMayMeetRecordsInUse) {
+// The back end uses the records of a lane in place until it has heard of evictions. A thread that
+// overruns just then loses the new record instead, and counts it.
+TEST(IntakePolicies, TheFirstOverrunThatNobodyExpectsMayMeetRecordsInUse) {
     Intake intake(limits(2));
     ASSERT_EQ(postText(intake, {0, 1}, "text", blocking), Posted::ok);
     ASSERT_EQ(postText(intake, {0, 2}, "text", blocking), Posted::ok);

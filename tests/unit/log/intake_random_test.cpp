@@ -135,7 +135,7 @@ struct ModelLane {
     }
 
     Posted post(const ModelRecord& record, Overflow policy, std::uint64_t& overrun) {
-        if (policy == overrunning) {
+        if (!fits(record) && policy == overrunning) {
             copies = true;
         }
         while (!fits(record)) {

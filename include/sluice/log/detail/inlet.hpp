@@ -83,14 +83,19 @@ private:
     Posted postToOwn(Lane& lane, const Head& head, std::size_t bytes, Overflow policy,
                      Write& write) {
         const Leave leave{lane};
-        if (policy == Overflow::overrunOldest) {
-            lane.expectEviction();
-        }
         const Outcome outcome = Writer::tryPost(*book_, lane, 0, head, bytes, write);
         if (__builtin_expect(outcome == Outcome::ok, 1)) {
             return Posted::ok;
         }
         return postWithoutRoom(lane, head, bytes, policy, write, outcome);
+    }
+
+    /// As tryPost(), for all that is out of the ordinary.
+    template <class Write>
+    [[gnu::cold, gnu::noinline]] Outcome tryPostRarely(Lane& lane, std::uint32_t flags,
+                                                       const Head& head, std::size_t bytes,
+                                                       Write& write) {
+        return Writer::tryPost(*book_, lane, flags, head, bytes, write);
     }
 
     /// Makes room as the policy says and tries again.
@@ -99,7 +104,7 @@ private:
                                                         std::size_t bytes, Overflow policy,
                                                         Write& write, Outcome outcome) {
         while (outcome == Outcome::full && makeRoom(lane, bytes, policy)) {
-            outcome = Writer::tryPost(*book_, lane, 0, head, bytes, write);
+            outcome = tryPostRarely(lane, 0, head, bytes, write);
         }
         if (outcome == Outcome::ok) {
             return Posted::ok;
@@ -190,16 +195,13 @@ private:
                           Write& write, bool mayWait) {
         constexpr std::uint32_t flags = RecordHeader::foreign;
         const Unlock unlock{*book_};
-        if (policy == Overflow::overrunOldest) {
-            lane.expectEviction();
-        }
-        const Outcome outcome = Writer::tryPost(*book_, lane, flags, head, bytes, write);
+        const Outcome outcome = tryPostRarely(lane, flags, head, bytes, write);
         if (outcome != Outcome::full || policy != Overflow::overrunOldest || !mayWait ||
             !mayMakeRoom(policy)) {
             return outcome;
         }
         return lane.evictFor(Writer::roomFor(lane, flags, bytes))
-                   ? Writer::tryPost(*book_, lane, flags, head, bytes, write)
+                   ? tryPostRarely(lane, flags, head, bytes, write)
                    : outcome;
     }
 

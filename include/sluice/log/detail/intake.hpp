@@ -142,7 +142,8 @@ public:
     std::size_t emitBefore(Key limit, std::size_t max, Emit&& emit, Finish&& finish) {
         const AtWork atWork(*this);
         BackEnd& back = *back_;
-        const Harvest harvest(back, std::min(limit, back.watermark.get()), max);
+        const Harvest harvest(back, std::min(limit, back.watermark.get()), max,
+                              copies_.load(std::memory_order_relaxed));  // relaxed: a setting
         std::size_t count = 0;
         for (; count < max && !back.merge.isEmpty(); ++count) {
             Reader& reader = back.merge.top();
@@ -208,6 +209,11 @@ public:
         Clock::letPass(key);
         return key + 1;
     }
+
+    /// Posts with Overflow::overrunOldest are to come. From now on records are copied before they
+    /// are used, so the first such post that finds no room can already evict. Without this call
+    /// only the second one can be sure of that.
+    void expectEviction() noexcept { copies_.store(true, std::memory_order_relaxed); }
 
     /// Refuses posts from now on, those that wait included.
     void close() noexcept {
@@ -312,11 +318,11 @@ private:
 
     /// The lanes that have something to emit, opened; closes them.
     struct Harvest {
-        Harvest(BackEnd& b, Key l, std::size_t max) : back(b), limit(l) {
+        Harvest(BackEnd& b, Key l, std::size_t max, bool copies) : back(b), limit(l) {
             back.merge.clear();
             back.open.clear();
-            back.watermark.forEach([this, max](Reader& reader) {
-                if (reader.open(limit, max)) {
+            back.watermark.forEach([this, max, copies](Reader& reader) {
+                if (reader.open(limit, max, copies)) {
                     back.open.push_back(&reader);
                     back.merge.add(reader.key(), reader);
                 }
@@ -444,6 +450,7 @@ private:
     std::unique_ptr<BackEnd> back_;
     const std::chrono::nanoseconds maxHold_;
     Atomic<unsigned char> woken_{0};
+    Atomic<bool> copies_{false};  // relaxed: a setting
     Atomic<std::uint64_t> overrunBefore_{0};
     Atomic<std::uint64_t> discardedBefore_{0};
 };

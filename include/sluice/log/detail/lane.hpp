@@ -184,17 +184,11 @@ public:
     /// To be called after publish() for a record with a block of its own.
     void notePublishedLarge() noexcept { largeBefore_ = published(); }
 
-    /// Records may be evicted from now on: the back end takes copies.
-    void expectEviction() noexcept {
-        // Relaxed: the claim decides. E2 brings it to the back end with the next record.
-        if (copies_.load(std::memory_order_relaxed) == 0) {
-            copies_.store(1, std::memory_order_relaxed);
-        }
-    }
-
     /// Drops the oldest records until there is room; false when there is none to be had since the
-    /// back end has the oldest in hand: records that were posted before expectEviction().
+    /// back end has the oldest in hand. From the first call on the back end takes copies.
     bool evictFor(const Room& room) noexcept {
+        // Relaxed: the claim decides; this is for the next time the back end has it.
+        copies_.store(1, std::memory_order_relaxed);
         if (!claim(LaneClaim::evicting)) {
             return false;
         }
@@ -283,7 +277,7 @@ public:
 
     /// Whether records may be evicted, so that they must be copied before they are used.
     [[nodiscard]] bool mayEvict() const noexcept {
-        return copies_.load(std::memory_order_relaxed) != 0;  // relaxed: see expectEviction()
+        return copies_.load(std::memory_order_relaxed) != 0;  // relaxed: see evictFor()
     }
 
     [[nodiscard]] const std::byte* at(std::uint64_t position) const noexcept {

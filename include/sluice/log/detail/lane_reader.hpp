@@ -73,13 +73,13 @@ public:
     }
 
     /// Makes records with keys below `limit` ready, if there are any, at least `max` if there are
-    /// so many. When it returns true, close() must follow.
-    bool open(Key limit, std::size_t max) {
+    /// so many. With `copies` they are copied. When it returns true, close() must follow.
+    bool open(Key limit, std::size_t max, bool copies) {
         if (!hasRecords()) {
             return false;
         }
         (void)lane_->claim(LaneClaim::copying);
-        isInPlace_ = stagedCount_ == 0 && !lane_->mayEvict();
+        isInPlace_ = stagedCount_ == 0 && !copies && !lane_->mayEvict();
         if (isInPlace_) {
             return openInPlace(limit);
         }

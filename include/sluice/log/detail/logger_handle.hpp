@@ -42,6 +42,9 @@ public:
                  std::shared_ptr<ErrorChannel> errors)
         : engine_(std::move(engine)) {
         auto state = std::make_unique<LoggerState>(name, sinks, policy, std::move(errors));
+        if (policy == overflow_policy::overrun_oldest) {
+            engine_->records().expectEviction();
+        }
         state_ = state.get();
         end_ = std::make_unique<LoggerEnd>(*engine_, std::move(state));
     }

@@ -46,21 +46,22 @@ struct RecordExtra {
 /// In its scope the calling thread gives its records times of its own.
 class OwnTime {
 public:
-    OwnTime() noexcept : before_(isOwn_) { isOwn_ = true; }
-    ~OwnTime() { isOwn_ = before_; }
+    OwnTime() noexcept { begin(); }
+    ~OwnTime() { end(); }
     OwnTime(const OwnTime&) = delete;
     OwnTime& operator=(const OwnTime&) = delete;
 
+    static void begin() noexcept { ++depth_; }
+    static void end() noexcept { depth_ -= depth_ != 0 ? 1U : 0U; }
+
     /// What is known of the time of a record that is made now.
     static std::uint8_t flags() noexcept {
-        return isOwn_ ? RecordHead::keepsTime : RecordHead::none;
+        return depth_ != 0 ? RecordHead::keepsTime : RecordHead::none;
     }
 
 private:
-    const bool before_;
-
     /// One for all shared libraries.
-    [[gnu::visibility("default")]] inline static thread_local bool isOwn_ = false;
+    [[gnu::visibility("default")]] inline static thread_local unsigned depth_ = 0;
 };
 
 /// Copies `size` bytes and returns where they end; no bytes may have no address.

@@ -16,11 +16,13 @@
 /// Errors: those of sinks go to the loggers. post() throws what registering a thread may throw.
 
 #include <sluice/base/cache_line.hpp>
-#include <sluice/base/store_max.hpp>
 #include <sluice/log/backend_options.hpp>
 #include <sluice/log/detail/barrier.hpp>
 #include <sluice/log/detail/control_list.hpp>
 #include <sluice/log/detail/display_time.hpp>
+#include <sluice/log/detail/flush_requests.hpp>
+#include <sluice/log/detail/harvest_scope.hpp>
+#include <sluice/log/detail/harvest_turns.hpp>
 #include <sluice/log/detail/idle_pacing.hpp>
 #include <sluice/log/detail/intake.hpp>
 #include <sluice/log/detail/logger_list.hpp>
@@ -92,8 +94,7 @@ public:
         if (mode_.load(std::memory_order_seq_cst) == Mode::closed) {
             return false;
         }
-        storeMax(logger.flushWanted, intake_.now());
-        flushesWanted_.fetch_add(1, std::memory_order_release);
+        flushes_.want(logger, intake_.now());
         intake_.wake();
         attend();
         return true;
@@ -106,7 +107,7 @@ public:
 
     /// Whether the calling thread is inside a harvest of any back end: in a sink, a formatter, an
     /// error handler.
-    static bool isInHarvest() noexcept { return harvested_ != nullptr; }
+    static bool isInHarvest() noexcept { return HarvestScope::isInside(); }
 
     /// Records that every sink has taken, and those that one has not. Relaxed: counts.
     std::uint64_t written() const noexcept { return written_.load(std::memory_order_relaxed); }
@@ -206,7 +207,7 @@ public:
 
     /// A logger has gone: its last records have been written. By who harvests.
     void forget(LoggerState& logger) noexcept {
-        flushBefore(logger, endOfTime);
+        FlushRequests::carryOut(logger, writer_, endOfTime);
         if (lastOverrunning_ == &logger) {
             lastOverrunning_ = nullptr;
         }
@@ -219,20 +220,6 @@ private:
         nobody,  ///< a worker that is still to be started: in the child of a fork()
         caller,  ///< whoever has logged: the worker has left
         closed   ///< nothing is taken any more
-    };
-
-    /// Marks the thread that harvests.
-    class Harvesting {
-    public:
-        explicit Harvesting(const Engine& engine) noexcept : before_(harvested_) {
-            harvested_ = &engine;
-        }
-        ~Harvesting() { harvested_ = before_; }
-        Harvesting(const Harvesting&) = delete;
-        Harvesting& operator=(const Harvesting&) = delete;
-
-    private:
-        const void* before_;
     };
 
     /// So many records are written before their room is given back, and before the worker looks
@@ -277,45 +264,23 @@ private:
             restart();
         }
         if (mode_.load(std::memory_order_seq_cst) == Mode::caller) {
-            takeTurn();
+            harvesting_.take([this] { intake_.wake(); });
             harvestLocked();
             intake_.resign();
             harvesting_.unlock();
         }
     }
 
-    /// Locks for a harvest by another thread than the worker, which holds the lock when it waits.
-    void takeTurn() noexcept {
-        others_.fetch_add(1, std::memory_order_relaxed);  // relaxed: wake() publishes it
-        intake_.wake();
-        harvesting_.lock();
-        others_.fetch_sub(1, std::memory_order_relaxed);  // relaxed: a hint from now on
-    }
-
-    /// The same for some milliseconds. False when a sink takes longer.
-    bool tryTakeTurn() noexcept {
-        others_.fetch_add(1, std::memory_order_relaxed);  // relaxed: as above
-        intake_.wake();
-        const auto end = soon();
-        bool isMine = harvesting_.try_lock();
-        while (!isMine && std::chrono::steady_clock::now() < end) {
-            std::this_thread::yield();
-            isMine = harvesting_.try_lock();
-        }
-        others_.fetch_sub(1, std::memory_order_relaxed);  // relaxed: as above
-        return isMine;
-    }
-
     /// The worker waits for work, or until another thread takes its turn.
     void park() {
-        const std::lock_guard<std::mutex> lock(harvesting_);
+        const std::lock_guard<HarvestTurns> lock(harvesting_);
         intake_.waitForWork(std::chrono::steady_clock::now() + std::chrono::seconds(1));
     }
 
     /// As in a harvest, the hook does not wait for its own thread.
     void runHook(const std::function<void()>& hook, const ErrorChannel& errors) noexcept {
         if (hook) {
-            const Harvesting scope(*this);
+            const HarvestScope scope(this);
             guarded(errors, {}, hook);
         }
     }
@@ -376,7 +341,7 @@ private:
 
     /// Writes what was logged and sent before, in order. Returns the watermark it has reached.
     Key harvest() noexcept {
-        const std::lock_guard<std::mutex> lock(harvesting_);
+        const std::lock_guard<HarvestTurns> lock(harvesting_);
         return harvestLocked();
     }
 
@@ -389,7 +354,7 @@ private:
     }
 
     Key tryHarvest() {
-        const Harvesting scope(*this);
+        const HarvestScope scope(this);
         const std::uint64_t rescue = rescueWanted_.load(std::memory_order_acquire);
         const auto now = std::chrono::steady_clock::now();
         const Key limit = intake_.look();
@@ -403,7 +368,7 @@ private:
         });
         write(limit);
         writer_.endBatch();
-        flushBefore(limit);
+        flushes_.carryOut(loggers_, writer_, limit);
         lookForDrops(now);
         // Relaxed: only who harvests writes it.
         if (rescueDone_.load(std::memory_order_relaxed) != rescue) {
@@ -420,8 +385,8 @@ private:
             if (last == 0 && mayLeave_.load(std::memory_order_acquire)) {
                 last = intake_.now();
             }
-            while (last == 0 && others_.load(std::memory_order_relaxed) != 0) {  // relaxed: a plea
-                std::this_thread::yield();
+            if (last == 0) {
+                harvesting_.letOthersGo();
             }
             const std::uint64_t before = written() + lost();
             const Key reached = harvest();
@@ -471,37 +436,10 @@ private:
                (&logger == lastOverrunning_ ? intake_.statistics().overrun - toldOverrun_ : 0);
     }
 
-    /// Carries out the flushes that were wanted up to here. One that is taken waits until
-    /// everything logged before it is written; those that are wanted meanwhile cannot put it off.
-    void flushBefore(Key limit) noexcept {
-        const std::uint64_t wanted = flushesWanted_.load(std::memory_order_acquire);
-        if (wanted == flushesDone_) {
-            return;
-        }
-        bool isDone = true;
-        loggers_.forEach(
-            [&](LoggerState& logger) { isDone = flushBefore(logger, limit) && isDone; });
-        flushesDone_ = isDone ? wanted : flushesDone_;
-    }
-
-    bool flushBefore(LoggerState& logger, Key limit) noexcept {
-        if (logger.flushTaken == 0) {
-            // Relaxed: the count of flushes was acquired.
-            logger.flushTaken = logger.flushWanted.exchange(0, std::memory_order_relaxed);
-        }
-        if (logger.flushTaken > limit) {
-            return false;
-        }
-        if (std::exchange(logger.flushTaken, 0) != 0) {
-            writer_.flush(logger);
-        }
-        return true;
-    }
-
     /// The last thing that a worker does: whatever held a sink keeps its lines, too.
     void finish() noexcept {
-        const std::lock_guard<std::mutex> lock(harvesting_);
-        const Harvesting scope(*this);
+        const std::lock_guard<HarvestTurns> lock(harvesting_);
+        const HarvestScope scope(this);
         if (!isAbandoned_.load(std::memory_order_relaxed)) {  // relaxed: a plea
             tellOfAllDrops();
             writer_.endBatch();
@@ -545,10 +483,10 @@ private:
     /// other: in the child of each the other's back end has ended.
     bool stopForFork() noexcept override {
         // Relaxed: whoever gave up the worker has told the caller, or not yet.
-        if (harvested_ == this || isAbandoned_.load(std::memory_order_relaxed)) {
+        if (HarvestScope::isInside(this) || isAbandoned_.load(std::memory_order_relaxed)) {
             return true;
         }
-        isSettled_ = tryTakeTurn();
+        isSettled_ = harvesting_.tryTakeUntil(soon(), [this] { intake_.wake(); });
         return isSettled_ || isInHarvest();
     }
     void goOn() noexcept override {
@@ -559,7 +497,7 @@ private:
     void settleForFork() noexcept override {
         if (isSettled_) {
             harvestLocked();
-            const Harvesting scope(*this);
+            const HarvestScope scope(this);
             static_cast<void>(loggers_.flush());
             intake_.resign();
         }
@@ -577,7 +515,7 @@ private:
     void afterForkInChild() noexcept override {
         if (!isSettled_) {
             afterForkInParent();
-            if (harvested_ != this) {
+            if (!HarvestScope::isInside(this)) {
                 isAbandoned_.store(true, std::memory_order_relaxed);  // relaxed: one thread
                 intake_.close();
                 setMode(Mode::closed);
@@ -597,11 +535,10 @@ private:
         isTelling_ = false;
         lastOverrunning_ = nullptr;
         toldOverrun_ = 0;
-        others_.store(0, std::memory_order_relaxed);  // relaxed: there is one thread
+        harvesting_.forgetOthers();
         loggers_.forEach([](LoggerState& logger) {
             logger.told = discardedOf(logger);
-            logger.flushTaken = 0;
-            logger.flushWanted.store(0, std::memory_order_relaxed);
+            FlushRequests::forget(logger);
         });
     }
     void unlockAfterFork() noexcept {
@@ -616,14 +553,11 @@ private:
         intake_.wake();
     }
     bool isRescued() const noexcept override {
-        return mode_.load(std::memory_order_seq_cst) != Mode::worker || harvested_ == this ||
+        return mode_.load(std::memory_order_seq_cst) != Mode::worker ||
+               HarvestScope::isInside(this) ||
                rescueDone_.load(std::memory_order_acquire) ==
                    rescueWanted_.load(std::memory_order_acquire);
     }
-
-    /// The engine that this thread harvests.
-    /// One for all shared libraries.
-    [[gnu::visibility("default")]] inline static thread_local const void* harvested_ = nullptr;
 
     // What each post reads.
     const backend_options options_;
@@ -638,21 +572,19 @@ private:
     std::mutex restarting_;
     bool isSettled_ = false;  // for the fork() that is under way
     std::atomic<std::uint64_t> rescueWanted_{0};
-    std::atomic<std::uint64_t> flushesWanted_{0};  // calls; any thread adds
+    FlushRequests flushes_;
     std::atomic<bool> mayLeave_{false};
     std::atomic<bool> isAbandoned_{false};
     std::atomic<bool> isClosing_{false};
 
     // What who harvests uses, under the mutex.
-    alignas(cacheLineSize) std::mutex harvesting_;
-    std::atomic<unsigned> others_{0};  // that want to harvest
+    alignas(cacheLineSize) HarvestTurns harvesting_;
     SinkWriter writer_;
     DisplayTime display_;
     std::atomic<std::uint64_t> written_{0};
     std::atomic<std::uint64_t> lost_{0};
-    std::uint64_t flushesDone_ = 0;  // of the calls: those that nothing is left of
-    std::uint64_t toldLost_ = 0;     // that a flush of all sinks has told of
-    bool isFlushed_ = true;  // the end has found all sinks well; read when the worker has left
+    std::uint64_t toldLost_ = 0;  // that a flush of all sinks has told of
+    bool isFlushed_ = true;       // the end has found all sinks well; read when the worker has left
     std::atomic<std::uint64_t> rescueDone_{0};
     std::chrono::steady_clock::time_point nextNotice_{};
     const LoggerState* lastOverrunning_ = nullptr;

@@ -312,7 +312,7 @@ int main() {
     const bool all[] = {firstMessages(), publishing(), results(),         pressure(),
                         visitor(),       component(),  staticComponent(), traits(),
                         onlyTheNewest(), timeStamps(), consumerThread(),  eventLoop(),
-                        partitions(),    groups(),     workers(),        metrics()};
+                        partitions(),    groups(),     workers(),         metrics()};
     for (const bool good : all) {
         if (!good) {
             return 1;

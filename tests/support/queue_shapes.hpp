@@ -60,6 +60,8 @@ struct SpscRingShape {
     /// What the consumer wrote before a slot came back is visible to whoever fills it again.
     static constexpr bool orderedReuse = true;
     static constexpr bool isBlocking = false;
+    /// The consumer can look at the oldest message before it takes it out.
+    static constexpr bool hasFront = true;
 };
 
 struct DynamicSpscRingShape : SpscRingShape {
@@ -90,12 +92,14 @@ struct MpmcRingShape : MpscRingShape {
     template <class T, std::size_t Capacity, class Traits>
     using Queue = MpmcRing<T, Capacity, Traits>;
     static constexpr const char* name = "MpmcRing";
+    static constexpr bool hasFront = false;
 };
 
 struct DynamicMpmcRingShape : DynamicMpscRingShape {
     template <class T, std::size_t, class Traits>
     using Queue = MpmcRing<T, dynamicCapacity, Traits>;
     static constexpr const char* name = "DynamicMpmcRing";
+    static constexpr bool hasFront = false;
 };
 
 struct MpscLanesShape : DynamicSpscRingShape {
@@ -103,6 +107,7 @@ struct MpscLanesShape : DynamicSpscRingShape {
     using Queue = MpscLanes<T, Traits>;
     static constexpr const char* name = "MpscLanes";
     static constexpr bool manyProducers = true;
+    static constexpr bool hasFront = false;
     static constexpr bool hasHandles = true;
 };
 

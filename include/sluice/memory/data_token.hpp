@@ -18,7 +18,8 @@
 /// writer wrote is visible to a reader if the token was handed over in a synchronised way.
 ///
 /// Capacity: none. Nothing is allocated and nothing is virtual: a token is five words wide, two of
-/// them plain functions, and has a time stamp of 8 bytes. Exceptions: none. Shutdown: the owner of the bytes must outlive the token.
+/// them plain functions, and has a time stamp of 8 bytes. Exceptions: none. Shutdown: the owner of
+/// the bytes must outlive the token.
 ///
 /// Invariants: a token that is not empty is released once: by its destructor, by reset(), or by the
 /// token it was moved to.

@@ -7,7 +7,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <utility>
 
 namespace sluice::log::detail {
 
@@ -36,17 +35,21 @@ public:
 
     /// The same for one logger. False when its flush has to wait.
     static bool carryOut(LoggerState& logger, SinkWriter& writer, Key limit) noexcept {
-        if (logger.flushTaken == 0) {
-            // Relaxed: the count of flushes was acquired.
-            logger.flushTaken = logger.flushWanted.exchange(0, std::memory_order_relaxed);
-        }
-        if (logger.flushTaken > limit) {
-            return false;
-        }
-        if (std::exchange(logger.flushTaken, 0) != 0) {
+        // Again after a flush: one that was wanted while an earlier one waited is still there.
+        for (;;) {
+            if (logger.flushTaken == 0) {
+                // Relaxed: the count of flushes was acquired.
+                logger.flushTaken = logger.flushWanted.exchange(0, std::memory_order_relaxed);
+            }
+            if (logger.flushTaken == 0) {
+                return true;
+            }
+            if (logger.flushTaken > limit) {
+                return false;
+            }
+            logger.flushTaken = 0;
             writer.flush(logger);
         }
-        return true;
     }
 
     /// In the child of a fork: what was wanted is the parent's to do.

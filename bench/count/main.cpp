@@ -15,8 +15,8 @@ namespace {
 Rows allRows() {
     Rows rows;
     for (const auto add :
-         {&addQueues, &addEvents, &addPools, &addBuses, &addLogs, &addStandardLibrary, &addBoost,
-          &addMoodycamel, &addTbb, &addSpdlog, &addAtomicQueue, &addMccc, &addRigtorp}) {
+         {&addQueues, &addEvents, &addPools, &addBuses, &addActors, &addLogs, &addStandardLibrary,
+          &addBoost, &addMoodycamel, &addTbb, &addSpdlog, &addAtomicQueue, &addMccc, &addRigtorp}) {
         add(rows);
     }
 #if defined(SLUICE_PEER_EVENTPP)

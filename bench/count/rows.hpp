@@ -11,6 +11,7 @@ void addQueues(Rows& rows);
 void addEvents(Rows& rows);
 void addPools(Rows& rows);
 void addBuses(Rows& rows);
+void addActors(Rows& rows);
 void addLogs(Rows& rows);
 
 void addStandardLibrary(Rows& rows);

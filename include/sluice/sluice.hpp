@@ -2,6 +2,7 @@
 
 // Everything public of every module.
 
+#include <sluice/actor.hpp>
 #include <sluice/base.hpp>
 #include <sluice/bus.hpp>
 #include <sluice/event.hpp>

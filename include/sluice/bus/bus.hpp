@@ -13,9 +13,9 @@
 /// message and one reader.
 ///
 /// Who may call what: publish and emplace by any thread, also by handlers (with Producers::one, by
-/// one thread at a time); process, processWith, run, runWith, waitFor and discard by the consumer,
-/// one thread at a time; the rest by anybody. Handlers may do anything but consume from their own
-/// bus and destroy it.
+/// one thread at a time); process, processWith, processUntil, run, runWith, waitFor and discard by
+/// the consumer, one thread at a time; the rest by anybody. Handlers may do anything but consume
+/// from their own bus and destroy it.
 ///
 /// Progress: publishing is lock-free up to the slot of its ring. A publisher that is stopped in the
 /// middle delays the delivery of later messages of its own priority. When the ring has filled up
@@ -178,6 +178,19 @@ public:
     template <class Visitor>
     std::size_t processWith(Visitor&& visitor, std::size_t max = unlimited) {
         return core_.harvest(max, [&visitor](auto& delivery) { show(delivery, visitor); });
+    }
+
+    /// The same, but asks isOver() before each message. From the moment on when isOver() is true,
+    /// messages are discarded, and counted so. It returns how many messages left the bus.
+    template <class IsOver, class Visitor>
+    std::size_t processUntil(IsOver isOver, Visitor&& visitor) {
+        return core_.harvest(unlimited, [&](auto& delivery) {
+            if (__builtin_expect(isOver(), 0)) {
+                delivery.isDiscarded = true;
+            } else {
+                show(delivery, visitor);
+            }
+        });
     }
 
     /// Processes, and waits when there is nothing to do, until the bus is closed and drained.

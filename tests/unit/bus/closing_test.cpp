@@ -49,6 +49,24 @@ TYPED_TEST(BusClosingTest, WhatWasAcceptedIsDelivered) {
     EXPECT_FALSE(bus.waitFor(hours(1))) << "nothing will come";
 }
 
+TYPED_TEST(BusClosingTest, ConsumerThatStopsWithinAHarvestDiscardsTheRest) {
+    auto& bus = this->theBus;
+    for (int i = 0; i < 5; ++i) {
+        ASSERT_EQ(bus.publish(Sample{i}), PublishResult::ok);
+    }
+    std::vector<int> seen;
+    EXPECT_EQ(bus.processUntil([&] { return seen.size() == 2; }, partial([&](const Sample& sample) {
+                                   seen.push_back(sample.value);
+                               })),
+              5U);
+    EXPECT_EQ(seen, (std::vector<int>{0, 1}));
+    EXPECT_EQ(bus.sizeApprox(), 0U);
+    if constexpr (TypeParam::statistics) {
+        EXPECT_EQ(bus.statistics().total().delivered, 2U);
+        EXPECT_EQ(bus.statistics().total().discarded, 3U);
+    }
+}
+
 TYPED_TEST(BusClosingTest, DestructorDestroysWhatIsLeft) {
     for (int i = 0; i < 5; ++i) {
         ASSERT_EQ(this->theBus.publish(Counted(i)), PublishResult::ok);

@@ -1,0 +1,106 @@
+// The code of docs/guide/actors.md.
+#include <sluice/actor.hpp>
+
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <string>
+
+namespace {
+
+struct Speed {
+    double metresPerSecond;
+};
+struct Brake {
+    std::string reason;
+};
+
+class Motor : public sluice::ActiveObject<Motor, sluice::Messages<Speed, Brake>> {
+public:
+    explicit Motor(double highest) : highest_(highest) {}
+
+    void handle(const Speed& speed) {
+        speed_ = speed.metresPerSecond < highest_ ? speed.metresPerSecond : highest_;
+    }
+    void handle(const Brake& brake, const Header& header) {
+        std::printf("brake: %s, from %u\n", brake.reason.c_str(), header.sender);
+        speed_ = 0;
+    }
+    [[nodiscard]] double speed() const { return speed_; }  // after join()
+
+private:
+    double highest_;
+    double speed_ = 0;  // no lock: only the object's thread touches it
+};
+
+bool firstObject() {
+    sluice::Running<Motor> motor({"motor"}, 2.5);
+
+    (void)motor.post(Speed{1.5});
+    (void)motor.post(Brake{"obstacle"}, {sluice::Priority::high, 7});
+
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    return motor.stopAfterDrain(deadline) && motor.join() && motor.speed() >= 0;
+}
+
+bool posting() {
+    Motor motor(2.5);  // without a thread: what is posted stays in the mailbox
+    switch (motor.post(Speed{1}, sluice::Priority::low)) {
+    case sluice::PublishResult::ok:
+        break;  // it will be handled, or counted as dropped or discarded
+    case sluice::PublishResult::full:
+    case sluice::PublishResult::refused:
+    case sluice::PublishResult::closed:
+        return false;  // the message is still the caller's
+    }
+    (void)motor.emplace<Brake>(Brake{"built in its slot"});
+    (void)motor.tryPost(Speed{2});                                // never waits
+    (void)motor.postFor(std::chrono::milliseconds(1), Speed{3});  // waits for room
+    motor.stop();
+    return motor.statistics().total().discarded == 4;
+}
+
+struct Restarts : sluice::ActorTraits {
+    static constexpr sluice::OnFailure onFailure = sluice::OnFailure::restart;
+    static constexpr unsigned restartLimit = 3;
+    static constexpr std::chrono::nanoseconds restartPeriod = std::chrono::seconds(5);
+};
+
+class Parser : public sluice::ActiveObject<Parser, sluice::Messages<std::string>, Restarts> {
+public:
+    void handle(const std::string& text) { sum_ += std::stoi(text); }  // may throw
+    void restart() { sum_ = 0; }
+    void handlerFailed(const std::exception_ptr&) noexcept { std::puts("no number"); }
+
+private:
+    int sum_ = 0;
+};
+
+bool failing() {
+    Parser parser;
+    (void)parser.post(std::string("forty"));
+    (void)parser.post(std::string("2"));
+    (void)parser.start();
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    const bool isDrained = parser.stopAfterDrain(deadline);
+    (void)parser.join();
+    return isDrained && parser.failures() == 1 && parser.restarts() == 1;
+}
+
+class Tested : public Motor {
+public:
+    using Motor::handleQueued;
+    using Motor::Motor;
+};
+
+bool testing() {
+    Tested motor(2.5);
+    (void)motor.post(Speed{9});
+    return motor.handleQueued() == 1 && motor.speed() == 2.5;
+}
+
+}  // namespace
+
+int main() {
+    return firstObject() && posting() && failing() && testing() ? 0 : 1;
+}

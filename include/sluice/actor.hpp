@@ -1,0 +1,8 @@
+#pragma once
+
+// Everything public of the module actor.
+
+#include <sluice/actor/active_object.hpp>
+#include <sluice/actor/actor_traits.hpp>
+#include <sluice/actor/running.hpp>
+#include <sluice/actor/thread_options.hpp>

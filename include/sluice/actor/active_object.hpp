@@ -1,0 +1,362 @@
+#pragma once
+
+/// \file
+/// ActiveObject: an object with a thread of its own that handles its messages one at a time.
+///
+/// Purpose: any thread may call on the object by posting a message; the members of the object are
+/// touched by one thread only, so they need no lock.
+///
+///     class Motor : public sluice::ActiveObject<Motor, sluice::Messages<Speed, Stop>> {
+///     public:
+///         void handle(const Speed& speed) { speed_ = speed.value; }
+///         void handle(const Stop&) { speed_ = 0; }
+///     private: double speed_ = 0;
+///     };
+///     sluice::Running<Motor> motor;  // starts the thread; its destructor stops and joins it
+///     (void)motor.post(Stop{}, sluice::Priority::high);
+///
+/// Use it when a part of a program has a state of its own and something to do for others. Use Bus
+/// when several parts share a thread, or when handlers come and go at run time.
+///
+/// Who may call what: every function by any thread, and by the object's own handlers. Inside an own
+/// handler stopAfterDrain() and join() do not wait. The destructor by one thread, after join() or
+/// before start(), never inside an own handler: see Running.
+///
+/// Progress: posting is the bus' publishing. stop() waits for a start() that is under way. For an
+/// object that was never started, it also waits for posts that are under way. It waits for nothing
+/// else. The thread leaves after the handler that is
+/// running. A handler that never returns keeps join() waiting; stopAfterDrain() has a deadline.
+///
+/// Order, admission, results and accounts: those of Bus.
+///
+/// Memory promise: a handler sees what the poster wrote before it posted. After join() the caller
+/// sees everything that the handlers wrote.
+///
+/// Capacity: slots for Traits::depth messages, in the object. The first post of a thread allocates
+/// the counters of that thread, and attachThread() does it earlier; afterwards nothing is
+/// allocated. Starting the thread allocates what the system needs. Exceptions: when a handler
+/// throws, the message counts as delivered and failed, the object calls
+/// `handlerFailed(std::exception_ptr)` of the class if there is one, and acts by Traits::onFailure.
+/// Shutdown: stop() discards what is queued, and counts it; stopAfterDrain() handles it first.
+/// Later posts are `closed`.
+///
+/// Invariant: State goes from idle to starting, to running, to joining, to ended. A refused start
+/// goes back to idle. An object that is stopped while idle goes to joining and to ended, and the
+/// stopping thread discards in place of the object's thread.
+///
+/// Edges: E1 started: thread_ and state_ written by start() -> state_ acquired by join(). E2 ended:
+/// the thread's last write -> pthread_join -> state_ released by one join() -> acquired by others.
+/// E3 told: isDiscarding_ written, mailbox closed, notified -> read by the thread when it wakes.
+///
+/// Tests: tests/unit/actor, tests/stress/actor_stress_test.cpp.
+
+#include <sluice/actor/actor_traits.hpp>
+#include <sluice/actor/detail/handler_checks.hpp>
+#include <sluice/actor/detail/own_thread.hpp>
+#include <sluice/actor/detail/posting.hpp>
+#include <sluice/actor/detail/restart_budget.hpp>
+#include <sluice/actor/thread_options.hpp>
+#include <sluice/base/assert.hpp>
+#include <sluice/base/single_writer_counter.hpp>
+#include <sluice/bus/bus.hpp>
+#include <sluice/bus/static_component.hpp>
+#include <sluice/wait/deadline.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#if defined(__cpp_exceptions)
+#include <exception>
+#endif
+
+namespace sluice {
+
+template <class Derived, class MessageList, class Traits = ActorTraits>
+class ActiveObject : public detail::Posting<MessageList, Traits> {
+    using Posting = detail::Posting<MessageList, Traits>;
+    using Mailbox = typename Posting::Mailbox;
+    using Platform = typename Traits::Platform;
+    template <class T>
+    using Atomic = typename Platform::template Atomic<T>;
+
+public:
+    using MessageTypes = MessageList;
+    using Header = typename Mailbox::Header;
+    using Clock = typename Mailbox::Clock;
+    using Posting::isClosed;
+
+    ActiveObject(const ActiveObject&) = delete;
+    ActiveObject& operator=(const ActiveObject&) = delete;
+
+    // ---- Posting: post, emplace, emplaceWith, tryPost, postFor, attachThread, see Posting
+
+    // ---- The thread
+
+    /// Starts the thread. False when it was started before, or has been stopped. A refusal by the
+    /// system is a set-up error; afterwards the object is as it was before.
+    bool start(const ThreadOptions& options = {}) {
+        constexpr bool isHandled = detail::handlesAll<Derived, Header, MessageList>;
+        constexpr bool canRestart =
+            Traits::onFailure != OnFailure::restart || detail::hasRestart<Derived>;
+        static_assert(isHandled,
+                      "an active object has a public `void handle(const T&)` or `void handle(const "
+                      "T&, const Header&)` for each type of its Messages: one is missing");
+        static_assert(canRestart, "with OnFailure::restart the class has a public `restart()`");
+        if constexpr (isHandled && canRestart) {  // or there would be other errors besides
+            return begin(options,
+                         [](void* self) noexcept { static_cast<ActiveObject*>(self)->serve(); });
+        } else {
+            return false;
+        }
+    }
+
+    /// Refuses later messages, and discards what is queued once the running handler has returned.
+    void stop() {
+        // Relaxed: the close below releases it.
+        isDiscarding_.store(true, std::memory_order_relaxed);  // E3 told
+        close();
+        (void)endUnstarted();
+    }
+
+    /// Refuses later messages, and waits until the queued ones have been handled. True when they
+    /// have. When the deadline comes first, it stops, and the rest is discarded. So it does with an
+    /// object that was never started. Inside an own handler it returns false at once, and the
+    /// object stops when all has been handled.
+    bool stopAfterDrain(typename Clock::time_point deadline) {
+        close();
+        if (isHere()) {
+            return false;
+        }
+        if (endUnstarted() || !mailbox_.drain(deadline)) {
+            stop();
+            return false;
+        }
+        return !isDiscarding_.load(std::memory_order_relaxed);
+    }
+
+    /// Waits until the thread has ended, which somebody else brings about by stopping the object.
+    /// At once true for an object that was never started, and false inside an own handler.
+    bool join() {
+        if (isHere()) {
+            return false;
+        }
+        changed_.wait([this] { return state() != State::starting; });
+        State expected = State::running;
+        // Acquire: E1 started.
+        if (state_.compare_exchange_strong(expected, State::joining, std::memory_order_acq_rel,
+                                           std::memory_order_acquire)) {
+            thread_.join();
+            become(State::ended);  // E2 ended
+        } else {
+            changed_.wait([this] { return state() == State::idle || state() == State::ended; });
+        }
+        return true;
+    }
+
+    // ---- Anybody: isClosed, pressure, sizeApprox, capacity, statistics, see Posting
+
+    /// Whether the caller is the object's thread: a handler, or something called by one.
+    [[nodiscard]] bool isHere() const noexcept {
+        // Relaxed: equal only if this thread wrote it.
+        return servedBy_.load(std::memory_order_relaxed) == Platform::thisThread();
+    }
+    /// Handlers, and calls of `restart()`, that have thrown.
+    [[nodiscard]] std::uint64_t failures() const noexcept { return failures_.get(); }
+    /// Restarts that have succeeded.
+    [[nodiscard]] std::uint64_t restarts() const noexcept { return restarts_.get(); }
+
+protected:
+    ActiveObject() = default;
+    /// The members of Derived are gone here, so the thread must have ended.
+    ~ActiveObject() {
+        if (state() != State::idle && state() != State::ended) {
+            failAssertion({"thread has ended",
+                           "an active object is destroyed while its thread may run: call stop() "
+                           "and join() before, outside of its handlers, or hold it in a Running",
+                           __FILE__, __LINE__});
+        }
+    }
+
+    /// Handles what is queued on the calling thread, for a class that is driven step by step, as in
+    /// a test, and never started. Returns how many messages left the mailbox. A handler that throws
+    /// ends the call: it then returns 1.
+    std::size_t handleQueued() {
+        SLUICE_ASSERT(state() == State::idle,
+                      "handleQueued() is for an object that is never started");
+        const Serving serving(*this);
+        return harvest();
+    }
+
+private:
+    using Posting::mailbox_;
+    enum class State : unsigned char { idle, starting, running, joining, ended };
+
+    /// Calls the handler that fits the message.
+    struct Receiver {
+        Derived& object;
+
+        template <class T>
+        void operator()(const T& message, const Header& header) const {
+            if constexpr (detail::handles<Derived, const T&, const Header&>) {
+                object.handle(message, header);
+            } else {
+                object.handle(message);
+            }
+        }
+    };
+
+    Derived& derived() noexcept { return static_cast<Derived&>(*this); }
+    [[nodiscard]] State state() const noexcept { return state_.load(std::memory_order_acquire); }
+    void become(State next) noexcept {
+        state_.store(next, std::memory_order_release);
+        changed_.notifyAll();
+    }
+    [[nodiscard]] bool take(State from, State to) noexcept {
+        return state_.compare_exchange_strong(from, to, std::memory_order_acq_rel,
+                                              std::memory_order_relaxed);
+    }
+
+    void close() noexcept {
+        mailbox_.close();
+        changed_.notifyAll();  // a thread that waits before a restart
+    }
+
+    bool begin(const ThreadOptions& options, detail::OwnThread::Work work) {
+        if (isClosed() || !take(State::idle, State::starting)) {
+            return false;
+        }
+        struct Refusal {
+            ActiveObject& object;
+            bool isRefused = true;
+            ~Refusal() {
+                object.become(isRefused ? State::idle : State::running);  // E1 started
+            }
+        } refusal{*this};
+        thread_.start(options, work, this);
+        refusal.isRefused = false;
+        return true;
+    }
+
+    /// Ends a closed object that has no thread: discards what is queued. False if it has a thread,
+    /// or if another thread ends it. A start() that is under way may be refused: it is awaited.
+    bool endUnstarted() {
+        if (isHere()) {
+            return false;
+        }
+        do {
+            changed_.wait([this] { return state() != State::starting; });
+            if (state() != State::idle) {
+                return false;
+            }
+        } while (!take(State::idle, State::joining));
+        // Relaxed: a flag for other threads that drain, which acquire `ended`.
+        isDiscarding_.store(true, std::memory_order_relaxed);
+        while (!mailbox_.isDrained()) {
+            if (mailbox_.discard() == 0) {
+                (void)mailbox_.waitFor(std::chrono::nanoseconds::max());
+            }
+        }
+        become(State::ended);
+        return true;
+    }
+
+    /// The calling thread is the object's.
+    struct Serving {
+        // Relaxed, both: only this thread compares equal.
+        explicit Serving(ActiveObject& o) noexcept : object(o) {
+            object.servedBy_.store(Platform::thisThread(), std::memory_order_relaxed);
+        }
+        ~Serving() { object.servedBy_.store(nullptr, std::memory_order_relaxed); }
+        Serving(const Serving&) = delete;
+        Serving& operator=(const Serving&) = delete;
+        ActiveObject& object;
+    };
+
+    void serve() noexcept {
+        const Serving serving(*this);
+        const typename Traits::Pacing pacing;
+        while (!mailbox_.isDrained()) {
+            const std::size_t count = harvest();
+            if (count != 0) {
+                pacing.harvested(count);
+            } else {
+                (void)mailbox_.waitFor(std::chrono::nanoseconds::max());
+            }
+        }
+    }
+
+    [[nodiscard]] bool isDiscarding() const noexcept {
+        // Relaxed: no data follows the flag.
+        return isDiscarding_.load(std::memory_order_relaxed);
+    }
+
+    std::size_t harvest() {
+        const auto receive = [this] {
+            return mailbox_.processUntil([this] { return isDiscarding(); }, Receiver{derived()});
+        };
+#if defined(__cpp_exceptions)
+        try {
+            return receive();
+        } catch (...) {
+            failed();
+            if constexpr (Traits::onFailure == OnFailure::stop) {
+                stop();
+            } else if constexpr (Traits::onFailure == OnFailure::restart) {
+                restart();
+            }
+            return 1;
+        }
+#else
+        return receive();
+#endif
+    }
+
+#if defined(__cpp_exceptions)
+    /// Called while the exception is caught.
+    void failed() noexcept {
+        failures_.add(1);
+        if constexpr (detail::hasHandlerFailed<Derived>) {
+            constexpr bool isNoexcept = noexcept(derived().handlerFailed(std::current_exception()));
+            static_assert(isNoexcept, "`handlerFailed(std::exception_ptr)` must be noexcept");
+            derived().handlerFailed(std::current_exception());
+        }
+    }
+
+    void restart() noexcept {
+        while (!isDiscarding()) {
+            const auto wait = budget_.take(Clock::now());
+            if (!wait) {
+                stop();
+                return;
+            }
+            (void)changed_.waitUntil([this] { return isClosed(); }, deadlineAfter<Clock>(*wait));
+            if (isDiscarding()) {
+                return;
+            }
+            try {
+                derived().restart();
+                restarts_.add(1);
+                return;
+            } catch (...) {
+                failed();
+            }
+        }
+    }
+#endif
+
+    /// Whether queued messages are discarded. Set by whoever stops the object, never cleared.
+    Atomic<bool> isDiscarding_{false};
+    /// Written by start(), stop() and join().
+    Atomic<State> state_{State::idle};
+    /// The object's thread while it runs. Written by that thread.
+    Atomic<const void*> servedBy_{nullptr};
+    /// Told about a new state, and when the object is closed.
+    typename Traits::Wait changed_;
+    detail::OwnThread thread_;
+    detail::RestartBudget<Traits> budget_;
+    SingleWriterCounter<Platform> failures_;  ///< written by the object's thread
+    SingleWriterCounter<Platform> restarts_;  ///< written by the object's thread
+};
+
+}  // namespace sluice

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <sluice/bus/bus_traits.hpp>
+
+#include <chrono>
+#include <cstddef>
+
+namespace sluice {
+
+/// What an active object does after one of its handlers has thrown.
+enum class OnFailure : unsigned char {
+    goOn,     ///< it counts the failure and handles the next message
+    stop,     ///< it stops, and discards what is queued
+    restart,  ///< it calls `restart()` of the class and goes on; beyond the limit it stops
+};
+
+/// What an active object can be told: everything that a bus can be told about the mailbox, and what
+/// happens after a failure. MailboxTraits are those of a bus, such as BareBusTraits.
+template <class MailboxTraits>
+struct BasicActorTraits : MailboxTraits {
+    /// Messages that the mailbox has room for. They lie in the object itself.
+    static constexpr std::size_t depth = 256;
+
+    static constexpr OnFailure onFailure = OnFailure::goOn;
+
+    // With OnFailure::restart: the object restarts at most `restartLimit` times in `restartPeriod`.
+    // The next failure in the period stops it.
+    static constexpr unsigned restartLimit = 3;
+    static constexpr std::chrono::nanoseconds restartPeriod = std::chrono::seconds(5);
+    /// How long the object waits before the first restart of a period. The wait doubles with each
+    /// further restart. A closed object does not wait.
+    static constexpr std::chrono::nanoseconds restartBackOff = std::chrono::milliseconds(10);
+    static constexpr std::chrono::nanoseconds maxRestartBackOff = std::chrono::seconds(1);
+
+    // Nobody subscribes to a mailbox: its tables of handlers are as small as they can be.
+    static constexpr std::size_t maxHandlers = 1;
+    static constexpr std::size_t handlerSize = sizeof(void*);
+};
+
+/// The usual ones. Derive and redeclare what changes.
+struct ActorTraits : BasicActorTraits<FullBusTraits> {};
+
+}  // namespace sluice

@@ -1,0 +1,133 @@
+#pragma once
+
+#include <sluice/actor/thread_options.hpp>
+#include <sluice/base/setup_error.hpp>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+namespace sluice::detail {
+
+/// One thread with options. std::thread cannot ask for them before the thread runs, so a refusal
+/// would come too late.
+class OwnThread {
+public:
+    using Work = void (*)(void*) noexcept;
+
+    /// Starts work(object) on a thread of its own, or reports a set-up error and leaves no thread.
+    void start(const ThreadOptions& options, Work work, void* object) {
+        const std::size_t length = std::strlen(options.name);
+        if (length >= sizeof name_) {
+            setupError("length of the name of an object's thread", length, sizeof name_ - 1);
+        }
+        std::memcpy(name_, options.name, length + 1);
+        work_ = work;
+        object_ = object;
+        const Attributes attributes;
+        askForPolicy(attributes, options);
+        askForProcessor(attributes, options);
+        const int error = pthread_create(&thread_, &attributes.value, &run, this);
+        if (error != 0) {
+            refused(error, options);
+        }
+    }
+
+    /// Waits until the thread has ended. Called once for each start().
+    void join() const noexcept { (void)pthread_join(thread_, nullptr); }
+
+private:
+    struct Attributes {
+        Attributes() { (void)pthread_attr_init(&value); }
+        ~Attributes() { (void)pthread_attr_destroy(&value); }
+        Attributes(const Attributes&) = delete;
+        Attributes& operator=(const Attributes&) = delete;
+        mutable pthread_attr_t value{};
+    };
+
+    static void askForPolicy(const Attributes& attributes, const ThreadOptions& options) {
+        if (options.policy == SchedulingPolicy::inherited) {
+            return;
+        }
+        const int policy = options.policy == SchedulingPolicy::fifo         ? SCHED_FIFO
+                           : options.policy == SchedulingPolicy::roundRobin ? SCHED_RR
+                                                                            : SCHED_OTHER;
+        const auto lowest = static_cast<unsigned>(sched_get_priority_min(policy));
+        const auto highest = static_cast<unsigned>(sched_get_priority_max(policy));
+        if (options.priority > highest) {
+            setupError("priority of an object's thread", options.priority, highest);
+        }
+        if (options.priority < lowest) {
+            setupError("priority of an object's thread, below the limit", options.priority, lowest);
+        }
+        sched_param parameters{};
+        parameters.sched_priority = static_cast<int>(options.priority);
+        (void)pthread_attr_setinheritsched(&attributes.value, PTHREAD_EXPLICIT_SCHED);
+        (void)pthread_attr_setschedpolicy(&attributes.value, policy);
+        (void)pthread_attr_setschedparam(&attributes.value, &parameters);
+    }
+
+    static void askForProcessor([[maybe_unused]] const Attributes& attributes,
+                                const ThreadOptions& options) {
+        if (!options.processor) {
+            return;
+        }
+#if defined(__linux__)
+        if (*options.processor >= CPU_SETSIZE) {
+            setupError("processor of an object's thread", *options.processor, highestProcessor());
+        }
+        cpu_set_t processors;
+        CPU_ZERO(&processors);
+        CPU_SET(*options.processor, &processors);
+        (void)pthread_attr_setaffinity_np(&attributes.value, sizeof processors, &processors);
+#else
+        setupError("processor of an object's thread, which only Linux lets choose",
+                   *options.processor, 0);
+#endif
+    }
+
+    static unsigned long long highestProcessor() noexcept {
+        const long count = sysconf(_SC_NPROCESSORS_CONF);
+        return count > 0 ? static_cast<unsigned long long>(count) - 1 : 0;
+    }
+
+    static unsigned long long limitOf(decltype(RLIMIT_NPROC) resource) noexcept {
+        rlimit limit{};
+        return getrlimit(resource, &limit) == 0 ? limit.rlim_cur : 0;
+    }
+
+    [[noreturn]] static void refused(int error, const ThreadOptions& options) {
+        if (error == EPERM) {
+            setupError("priority of an object's thread, refused by the system: see RLIMIT_RTPRIO",
+                       options.priority, limitOf(RLIMIT_RTPRIO));
+        }
+        if (error == EINVAL && options.processor) {
+            setupError("processor of an object's thread, not usable by this program",
+                       *options.processor, highestProcessor());
+        }
+        setupError("one more thread, refused by the system with this error: see RLIMIT_NPROC",
+                   static_cast<unsigned long long>(error), limitOf(RLIMIT_NPROC));
+    }
+
+    static void* run(void* self) noexcept {
+        OwnThread& thread = *static_cast<OwnThread*>(self);
+#if defined(__linux__)
+        if (thread.name_[0] != '\0') {
+            (void)pthread_setname_np(pthread_self(), thread.name_);
+        }
+#endif
+        thread.work_(thread.object_);
+        return nullptr;
+    }
+
+    pthread_t thread_{};   ///< written by start(), read by join()
+    char name_[16] = "";   ///< written by start(), read by the thread
+    Work work_ = nullptr;  ///< the same
+    void* object_ = nullptr;
+};
+
+}  // namespace sluice::detail

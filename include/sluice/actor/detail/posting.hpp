@@ -1,0 +1,75 @@
+#pragma once
+
+#include <sluice/bus/bus.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <utility>
+
+namespace sluice::detail {
+
+/// The mailbox of an active object, and the ways into it.
+template <class MessageList, class Traits>
+class Posting {
+public:
+    using Statistics = typename Bus<MessageList, Traits>::Statistics;
+
+    /// Posts a copy of, or moves in, a message. Medium priority unless told otherwise.
+    template <class T>
+    PublishResult post(T&& message) {
+        return mailbox_.publish(std::forward<T>(message));
+    }
+    template <class T>
+    PublishResult post(T&& message, Priority priority) {
+        return mailbox_.publish(std::forward<T>(message), priority);
+    }
+    template <class T>
+    PublishResult post(T&& message, const PublishOptions& options) {
+        return mailbox_.publish(std::forward<T>(message), options);
+    }
+
+    /// Builds a T in its slot. The arguments are used only if it is accepted.
+    template <class T, class... Args>
+    PublishResult emplace(Args&&... args) {
+        return mailbox_.template emplace<T>(std::forward<Args>(args)...);
+    }
+    template <class T, class... Args>
+    PublishResult emplaceWith(const PublishOptions& options, Args&&... args) {
+        return mailbox_.template emplaceWith<T>(options, std::forward<Args>(args)...);
+    }
+
+    /// Never waits for room, whatever the overflow policy.
+    template <class T>
+    PublishResult tryPost(T&& message, const PublishOptions& options = {}) {
+        return mailbox_.tryPublish(std::forward<T>(message), options);
+    }
+    /// Waits for room for at most `timeout`, whatever the overflow policy; not in an own handler.
+    template <class T, class Rep, class Period>
+    PublishResult postFor(std::chrono::duration<Rep, Period> timeout, T&& message,
+                          const PublishOptions& options = {}) {
+        return mailbox_.publishFor(timeout, std::forward<T>(message), options);
+    }
+
+    /// See Bus::attachThread().
+    bool attachThread() noexcept { return mailbox_.attachThread(); }
+
+    // ---- Anybody
+
+    /// Whether the object refuses messages.
+    [[nodiscard]] bool isClosed() const noexcept { return mailbox_.isClosed(); }
+    [[nodiscard]] Pressure pressure() const noexcept { return mailbox_.pressure(); }
+    [[nodiscard]] std::size_t sizeApprox() const noexcept { return mailbox_.sizeApprox(); }
+    [[nodiscard]] static constexpr std::size_t capacity() noexcept { return Mailbox::capacity(); }
+    /// The accounts of the mailbox.
+    [[nodiscard]] Statistics statistics() const { return mailbox_.statistics(); }
+
+protected:
+    using Mailbox = Bus<MessageList, Traits>;
+
+    Posting() = default;
+    ~Posting() = default;
+
+    Mailbox mailbox_;
+};
+
+}  // namespace sluice::detail

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+namespace sluice::detail {
+
+/// The restarts that the traits of an active object still allow. Used by the object's thread only.
+template <class Traits>
+class RestartBudget {
+    using Clock = typename Traits::Platform::Clock;
+    static_assert(Traits::restartBackOff >= std::chrono::nanoseconds::zero() &&
+                      Traits::maxRestartBackOff >= Traits::restartBackOff,
+                  "restartBackOff is at least 0 and at most maxRestartBackOff");
+
+public:
+    /// Takes one restart. Returns how long to wait before it; nothing when the limit is reached.
+    std::optional<std::chrono::nanoseconds> take(typename Clock::time_point now) {
+        if (used_ == 0 || now - begin_ >= Traits::restartPeriod) {
+            begin_ = now;
+            used_ = 0;
+            backOff_ = Traits::restartBackOff;
+        }
+        if (used_ >= Traits::restartLimit) {
+            return std::nullopt;
+        }
+        ++used_;
+        const auto wait = backOff_;
+        // Compared with the half first: doubling the longest durations overflows.
+        backOff_ = wait > Traits::maxRestartBackOff / 2 ? Traits::maxRestartBackOff : wait * 2;
+        return wait;
+    }
+
+private:
+    typename Clock::time_point begin_{};  ///< the first restart of the period
+    unsigned used_ = 0;                   ///< restarts since then
+    std::chrono::nanoseconds backOff_{};  ///< the wait before the next restart
+};
+
+}  // namespace sluice::detail

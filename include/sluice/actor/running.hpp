@@ -1,0 +1,40 @@
+#pragma once
+
+#include <sluice/actor/thread_options.hpp>
+#include <sluice/base/assert.hpp>
+
+#include <utility>
+
+namespace sluice {
+
+/// An active object that runs as long as it exists. The constructor starts the thread when the
+/// object is complete. The destructor stops and joins it while the object is still complete.
+///
+///     sluice::Running<Motor> motor({"motor"}, 3.5);  // Motor(3.5) on a thread named "motor"
+///
+/// The destructor discards what is queued; call stopAfterDrain() before if it is to be handled.
+/// Inside one of its own handlers the object cannot be destroyed: that ends the program with a
+/// message, in release builds too. Let another thread destroy it, after stop() in the handler.
+template <class Object>
+class Running final : public Object {
+public:
+    template <class... Args>
+    explicit Running(const ThreadOptions& options = {}, Args&&... args)
+        : Object(std::forward<Args>(args)...) {
+        (void)this->start(options);
+    }
+    Running(const Running&) = delete;
+    Running& operator=(const Running&) = delete;
+
+    ~Running() {
+        this->stop();
+        if (!this->join()) {
+            failAssertion({"outside of its handlers",
+                           "an active object is destroyed by its own handler: call stop() there, "
+                           "and let another thread destroy it",
+                           __FILE__, __LINE__});
+        }
+    }
+};
+
+}  // namespace sluice

@@ -1,0 +1,55 @@
+#include "support/allocation_count.hpp"
+#include "support/watchdog.hpp"
+
+#include <sluice/actor/active_object.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <thread>
+
+namespace sluice::test {
+namespace {
+
+struct Sample {
+    std::array<std::uint64_t, 8> words;
+};
+
+class Sink : public ActiveObject<Sink, Messages<Sample, int>> {
+public:
+    void handle(const Sample&) { handled.fetch_add(1, std::memory_order_release); }
+    void handle(const int&) { handled.fetch_add(1, std::memory_order_release); }
+    std::atomic<unsigned> handled{0};
+};
+
+TEST(ActorAllocationTest, PostingHandlingAndStoppingAllocateNothing) {
+    const Watchdog watchdog([](std::FILE*) {});
+    Sink sink;
+    ASSERT_TRUE(sink.attachThread());
+    ASSERT_TRUE(sink.start({"sink"}));
+    // The object's thread counts with memory of its own after its first message.
+    ASSERT_EQ(sink.post(1), PublishResult::ok);
+    while (sink.handled.load(std::memory_order_acquire) == 0) {
+        std::this_thread::yield();
+    }
+
+    const AllocationCount count;
+    unsigned accepted = 1;
+    for (int i = 0; i < 1000; ++i) {
+        accepted += sink.post(Sample{}) == PublishResult::ok ? 1U : 0U;
+        accepted += sink.tryPost(i, {Priority::high}) == PublishResult::ok ? 1U : 0U;
+    }
+    while (sink.handled.load(std::memory_order_acquire) != accepted) {
+        std::this_thread::yield();
+    }
+    sink.stop();
+    EXPECT_TRUE(sink.join());
+    EXPECT_EQ(count.allocations(), 0U);
+    EXPECT_GT(accepted, 1U);
+}
+
+}  // namespace
+}  // namespace sluice::test

@@ -1,0 +1,94 @@
+#include <sluice/actor.hpp>
+
+#include <exception>
+
+struct Sample {
+    int value;
+};
+struct Alarm {
+    int code;
+};
+struct Unlisted {};
+
+using Types = sluice::Messages<Sample, Alarm>;
+
+struct Restarts : sluice::ActorTraits {
+    static constexpr sluice::OnFailure onFailure = sluice::OnFailure::restart;
+};
+
+#if CASE == 0
+struct Fine : sluice::ActiveObject<Fine, Types, Restarts> {
+    void handle(const Sample&) {}
+    void handle(const Alarm&, const Header&) {}
+    void restart() {}
+    void handlerFailed(std::exception_ptr) noexcept {}
+};
+bool allThatTheOtherCasesNearlyAre(Fine& fine) {
+    return fine.start() && fine.post(Sample{1}) == sluice::PublishResult::ok;
+}
+#elif CASE == 1
+// EXPECT ONLY: for each type of its Messages: one is missing
+struct Missing : sluice::ActiveObject<Missing, Types> {
+    void handle(const Sample&) {}
+};
+bool use(Missing& object) {
+    return object.start();
+}
+#elif CASE == 2
+// EXPECT: is private within this context
+struct Private : sluice::ActiveObject<Private, Types> {
+    void handle(const Sample&) {}
+
+private:
+    void handle(const Alarm&) {}
+};
+bool use(Private& object) {
+    return object.start();
+}
+#elif CASE == 3
+// EXPECT ONLY: for each type of its Messages: one is missing
+struct NotConst : sluice::ActiveObject<NotConst, Types> {
+    void handle(const Sample&) {}
+    void handle(Alarm&) {}
+};
+bool use(NotConst& object) {
+    return object.start();
+}
+#elif CASE == 4
+// EXPECT ONLY: with OnFailure::restart the class has a public .restart\(\).
+struct NoRestart : sluice::ActiveObject<NoRestart, Types, Restarts> {
+    void handle(const Sample&) {}
+    void handle(const Alarm&) {}
+};
+bool use(NoRestart& object) {
+    return object.start();
+}
+#elif CASE == 5
+// EXPECT: this type is not among the Messages of the bus
+struct Poster : sluice::ActiveObject<Poster, Types> {
+    void handle(const Sample&) {}
+    void handle(const Alarm&) {}
+};
+sluice::PublishResult use(Poster& object) {
+    return object.post(Unlisted{});
+}
+#elif CASE == 6
+// EXPECT: use of deleted function
+struct Copied : sluice::ActiveObject<Copied, Types> {
+    void handle(const Sample&) {}
+    void handle(const Alarm&) {}
+};
+Copied copy(const Copied& object) {
+    return object;
+}
+#elif CASE == 7
+// EXPECT ONLY: .handlerFailed\(std::exception_ptr\). must be noexcept
+struct Careless : sluice::ActiveObject<Careless, Types> {
+    void handle(const Sample&) {}
+    void handle(const Alarm&) {}
+    void handlerFailed(std::exception_ptr) {}
+};
+bool use(Careless& object) {
+    return object.start();
+}
+#endif

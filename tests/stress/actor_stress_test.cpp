@@ -1,0 +1,114 @@
+#include "support/crew.hpp"
+#include "support/scale.hpp"
+#include "support/watchdog.hpp"
+
+#include <sluice/actor.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <thread>
+
+// Threads that post while others start and stop the object. Each message owns memory, so that a
+// message that is lost or handled twice shows to AddressSanitizer too.
+
+namespace sluice {
+namespace {
+
+using namespace test;
+
+struct Order {
+    std::uint32_t poster;
+    std::uint32_t number;
+    std::string text;
+};
+
+template <BusOverflow Policy>
+struct Narrow : ActorTraits {
+    static constexpr std::size_t depth = 13;
+    static constexpr std::array<BusOverflow, priorityCount> overflow{Policy, Policy, Policy};
+};
+
+constexpr std::size_t posters = 3;
+
+/// Checks that each poster's messages come in order.
+template <class Traits>
+class Checker : public ActiveObject<Checker<Traits>, Messages<Order>, Traits> {
+public:
+    void handle(const Order& order) {
+        isOrdered = isOrdered && order.number > last[order.poster] && order.text.size() == 40;
+        last[order.poster] = order.number;
+        ++handled;
+    }
+    std::array<std::uint32_t, posters> last{};
+    std::uint64_t handled = 0;  // written by the object's thread
+    bool isOrdered = true;
+};
+
+template <class Traits>
+class ActorStressTest : public testing::Test {};
+using Overflows = testing::Types<Narrow<BusOverflow::reject>, Narrow<BusOverflow::block>,
+                                 Narrow<BusOverflow::dropOldest>>;
+TYPED_TEST_SUITE(ActorStressTest, Overflows);
+
+TYPED_TEST(ActorStressTest, EveryAcceptedMessageIsHandledDroppedOrDiscarded) {
+    const Watchdog watchdog([](std::FILE*) {});
+    for (std::size_t round = 0; round < scaled(400); ++round) {
+        const auto object = std::make_unique<Checker<TypeParam>>();
+        {
+            Crew crew;
+            for (std::uint32_t poster = 0; poster < posters; ++poster) {
+                crew.add([&object, poster] {
+                    std::uint32_t number = 0;
+                    // Until the object is stopped.
+                    while (object->post(Order{poster, ++number, std::string(40, 'x')}) !=
+                           PublishResult::closed) {
+                    }
+                });
+            }
+            crew.add([&object, round] {
+                EXPECT_TRUE(object->start());
+                while (object->sizeApprox() == 0) {
+                    std::this_thread::yield();
+                }
+                if (round % 2 == 0) {
+                    object->stop();
+                } else {
+                    EXPECT_TRUE(
+                        object->stopAfterDrain(std::chrono::steady_clock::time_point::max()));
+                }
+                EXPECT_TRUE(object->join());
+            });
+        }
+        const auto total = object->statistics().total();
+        ASSERT_TRUE(object->isOrdered);
+        ASSERT_EQ(total.delivered, object->handled);
+        ASSERT_EQ(total.published, total.delivered + total.dropped + total.discarded);
+        if (round % 2 == 1) {
+            ASSERT_EQ(total.discarded, 0U);
+        }
+    }
+}
+
+class Idle : public ActiveObject<Idle, Messages<int>> {
+public:
+    void handle(const int& value) { sum += value; }
+    int sum = 0;
+};
+
+TEST(ActorStressLifeTest, ManyObjectsStartAndEnd) {
+    const Watchdog watchdog([](std::FILE*) {});
+    for (std::size_t round = 0; round < scaled(4000); ++round) {
+        Running<Idle> idle;
+        EXPECT_EQ(idle.post(1), PublishResult::ok);
+    }
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,124 @@
+#include "support/watchdog.hpp"
+#include "unit/actor/actor_doubles.hpp"
+
+#include <sluice/actor/active_object.hpp>
+#include <sluice/actor/thread_options.hpp>
+
+#include <gtest/gtest.h>
+
+#include <pthread.h>
+#include <sched.h>
+#include <string>
+#if defined(__cpp_exceptions)
+#include <stdexcept>
+#endif
+
+#if defined(__linux__)
+namespace sluice {
+namespace {
+
+using namespace test;
+
+/// Asks the system about its thread.
+class Witness : public ActiveObject<Witness, Messages<int>> {
+public:
+    void handle(const int&) {
+        char text[16] = "";
+        (void)pthread_getname_np(pthread_self(), text, sizeof text);
+        name = text;
+        CPU_ZERO(&processors);
+        (void)pthread_getaffinity_np(pthread_self(), sizeof processors, &processors);
+        sched_param parameters{};
+        (void)pthread_getschedparam(pthread_self(), &policy, &parameters);
+        priority = parameters.sched_priority;
+    }
+    void run(const ThreadOptions& options) {
+        ASSERT_EQ(post(1), PublishResult::ok);
+        ASSERT_TRUE(start(options));
+        EXPECT_TRUE(stopAfterDrain(late()));
+        EXPECT_TRUE(join());
+    }
+
+    std::string name;
+    cpu_set_t processors{};
+    int policy = -1;
+    int priority = -1;
+};
+
+unsigned usableProcessor() {
+    cpu_set_t processors;
+    CPU_ZERO(&processors);
+    (void)pthread_getaffinity_np(pthread_self(), sizeof processors, &processors);
+    unsigned last = 0;
+    for (unsigned i = 0; i < CPU_SETSIZE; ++i) {
+        last = CPU_ISSET(i, &processors) ? i : last;
+    }
+    return last;
+}
+
+TEST(ThreadOptionsTest, NameProcessorAndPolicyReachTheThread) {
+    const Watchdog watchdog([](std::FILE*) {});
+    Witness witness;
+    ThreadOptions options;
+    options.name = "fifteen letters";
+    options.processor = usableProcessor();
+    options.policy = SchedulingPolicy::other;
+    witness.run(options);
+    EXPECT_EQ(witness.name, "fifteen letters");
+    EXPECT_EQ(CPU_COUNT(&witness.processors), 1);
+    EXPECT_TRUE(CPU_ISSET(*options.processor, &witness.processors));
+    EXPECT_EQ(witness.policy, SCHED_OTHER);
+}
+
+#if defined(__cpp_exceptions)
+std::string refusalOf(Witness& witness, const ThreadOptions& options) {
+    try {
+        (void)witness.start(options);
+    } catch (const std::invalid_argument& refusal) {
+        return refusal.what();
+    }
+    return "";
+}
+
+void expectRefused(const ThreadOptions& options, const std::string& text) {
+    Witness witness;
+    EXPECT_EQ(refusalOf(witness, options).substr(0, text.size()), text);
+    EXPECT_TRUE(witness.join());  // there is no thread
+    witness.run({});              // and it may be started with other options
+    EXPECT_EQ(witness.statistics().total().delivered, 1U);
+}
+
+TEST(ThreadOptionsTest, RefusalNamesTheValueAndTheLimitAndLeavesNothing) {
+    const Watchdog watchdog([](std::FILE*) {});
+    expectRefused({"sixteen letters!"}, "length of the name of an object's thread: 16, limit 15");
+    expectRefused({"", CPU_SETSIZE}, "processor of an object's thread: 1024, limit ");
+    expectRefused({"", CPU_SETSIZE - 1},
+                  "processor of an object's thread, not usable by this program: 1023, limit ");
+    expectRefused({"", {}, SchedulingPolicy::fifo, 100},
+                  "priority of an object's thread: 100, limit 99");
+    expectRefused({"", {}, SchedulingPolicy::roundRobin, 0},
+                  "priority of an object's thread, below the limit: 0, limit 1");
+}
+
+TEST(ThreadOptionsTest, RealTimePolicyIsObtainedOrRefusedByName) {
+    const Watchdog watchdog([](std::FILE*) {});
+    const ThreadOptions options{"", {}, SchedulingPolicy::fifo, 1};
+    Witness witness;
+    const std::string refusal = refusalOf(witness, options);
+    if (refusal.empty()) {
+        ASSERT_EQ(witness.post(1), PublishResult::ok);
+        EXPECT_TRUE(witness.stopAfterDrain(late()));
+        EXPECT_TRUE(witness.join());
+        EXPECT_EQ(witness.policy, SCHED_FIFO);
+        EXPECT_EQ(witness.priority, 1);
+    } else {
+        EXPECT_NE(refusal.find("refused by the system: see RLIMIT_RTPRIO: 1, limit "),
+                  std::string::npos);
+        EXPECT_TRUE(witness.join());
+    }
+}
+#endif
+
+}  // namespace
+}  // namespace sluice
+#endif

@@ -16,8 +16,8 @@
 namespace sluice::model {
 namespace {
 
-using detail::Ender;
-using detail::Ending;
+using detail::UnsubscribeCaller;
+using detail::UnsubscribeResult;
 
 struct TableTraits {
     using Platform = ModelPlatform;
@@ -60,10 +60,12 @@ void removeWhileCalling() {
     const Table::Id id = table.add(Adding(sum));
     parallel([&] { callAll(table, consumer), callAll(table, consumer); },
              [&] {
-                 check(table.remove(id, Ender::anybody, consumer) == Ending::now, "it ends");
+                 check(table.remove(id, UnsubscribeCaller::anybody, consumer) ==
+                           UnsubscribeResult::done,
+                       "it ends");
                  sum.set(0);
              });
-    check(table.size() == 0, "the place is free");
+    check(table.size() == 0, "the slot is free");
 }
 
 /// The same, if only the fences of the table and the consumer order anything.
@@ -79,7 +81,7 @@ void removeWithoutHelpOfTheStrategy() {
             consumer.end();
         },
         [&] {
-            (void)table.remove(id, Ender::anybody, consumer);
+            (void)table.remove(id, UnsubscribeCaller::anybody, consumer);
             sum.set(0);
         });
 }
@@ -94,7 +96,7 @@ void removeTheFirstOfTwo() {
     (void)table.add(Adding(second));
     parallel([&] { callAll(table, consumer); },
              [&] {
-                 (void)table.remove(id, Ender::anybody, consumer);
+                 (void)table.remove(id, UnsubscribeCaller::anybody, consumer);
                  first.set(0);
              });
     check(second.get() == 1, "the other one is called");
@@ -114,7 +116,7 @@ void firstOfTwoIsNotDelayedByTheSecond() {
     });
     parallel([&] { callAll(table, consumer); },
              [&] {
-                 (void)table.remove(id, Ender::anybody, consumer);
+                 (void)table.remove(id, UnsubscribeCaller::anybody, consumer);
                  first.set(0);
                  isRemoved.store(1, std::memory_order_release);
              });
@@ -138,7 +140,7 @@ void addWhileCalling() {
         });
 }
 
-/// The place of a subscription that ends goes to the next one while the consumer calls.
+/// The slot of a subscription that ends goes to the next one while the consumer calls.
 void placeIsReusedWhileCalling() {
     Table table;
     Consumer consumer;
@@ -147,7 +149,7 @@ void placeIsReusedWhileCalling() {
     const Table::Id id = table.add(Adding(first));
     parallel([&] { callAll(table, consumer), callAll(table, consumer); },
              [&] {
-                 (void)table.remove(id, Ender::anybody, consumer);
+                 (void)table.remove(id, UnsubscribeCaller::anybody, consumer);
                  (void)table.add(Adding(second));
                  first.set(0);
              });
@@ -161,15 +163,15 @@ void handlerEndsItself() {
     Plain<int> sum;
     Table::Id id;
     id = table.add([&, adding = Adding(sum)]() mutable {
-        (void)table.remove(id, Ender::anybody, consumer);
+        (void)table.remove(id, UnsubscribeCaller::anybody, consumer);
         adding();
     });
     parallel([&] { callAll(table, consumer); },
              [&] {
-                 (void)table.remove(id, Ender::anybody, consumer);
+                 (void)table.remove(id, UnsubscribeCaller::anybody, consumer);
                  sum.set(0);
              });
-    check(table.size() == 0, "the place is free");
+    check(table.size() == 0, "the slot is free");
 }
 
 /// Two threads end the same subscription; either may go on once it has ended.
@@ -180,7 +182,7 @@ void twoRemove() {
     Plain<int> second;
     const Table::Id id = table.add(Adding(sum));
     const auto end = [&](Plain<int>& mine) {
-        (void)table.remove(id, Ender::anybody, consumer);
+        (void)table.remove(id, UnsubscribeCaller::anybody, consumer);
         mine.set(sum.get());
     };
     Plain<int> seen;
@@ -194,18 +196,20 @@ void twoRemoveWhileCalling() {
     Plain<int> sum;
     const Table::Id id = table.add(Adding(sum));
     const auto end = [&] {
-        (void)table.remove(id, Ender::anybody, consumer);
+        (void)table.remove(id, UnsubscribeCaller::anybody, consumer);
         (void)sum.get();
     };
     parallel([&] { callAll(table, consumer); }, end, end);
 }
 
-/// Two threads subscribe at once: each gets a place of its own.
+/// Two threads subscribe at once: each gets a slot of its own.
 void twoAdd() {
     Table table;
     Consumer consumer;
     Plain<int> sum;
-    const auto add = [&] { check(table.add(Adding(sum)).life != 0, "there is a place for each"); };
+    const auto add = [&] {
+        check(table.add(Adding(sum)).generation != 0, "there is a slot for each");
+    };
     parallel(add, add);
     callAll(table, consumer);
     check(sum.get() == 2, "both are called");

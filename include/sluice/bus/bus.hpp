@@ -58,11 +58,11 @@
 #include <sluice/bus/bus_statistics.hpp>
 #include <sluice/bus/bus_traits.hpp>
 #include <sluice/bus/detail/bus_core.hpp>
-#include <sluice/bus/detail/ending.hpp>
 #include <sluice/bus/detail/handler_table.hpp>
 #include <sluice/bus/detail/published.hpp>
 #include <sluice/bus/detail/publishing.hpp>
 #include <sluice/bus/detail/rooms.hpp>
+#include <sluice/bus/detail/unsubscribe_result.hpp>
 #include <sluice/bus/message_header.hpp>
 #include <sluice/bus/messages.hpp>
 #include <sluice/bus/priority.hpp>
@@ -285,17 +285,19 @@ private:
 
     template <class T>
     Subscription subscribed(typename HandlersOf<T>::Id id) noexcept {
-        return id.life == 0
+        return id.generation == 0
                    ? Subscription()
-                   : Subscription(this, &remove<T>, static_cast<std::uint32_t>(id.place), id.life);
+                   : Subscription(this, &remove<T>, static_cast<std::uint32_t>(id.slot),
+                                  id.generation);
     }
 
     template <class T>
-    static detail::Ending remove(void* self, std::uint32_t place, std::uint64_t life,
-                                 detail::Ender ender) noexcept {
+    static detail::UnsubscribeResult remove(void* self, std::uint32_t slot,
+                                            std::uint64_t generation,
+                                            detail::UnsubscribeCaller caller) noexcept {
         Bus& bus = *static_cast<Bus*>(self);
-        const typename HandlersOf<T>::Id id{place, static_cast<CounterWord>(life)};
-        return bus.handlersOf<T>().remove(id, ender, bus.core_.consumer());
+        const typename HandlersOf<T>::Id id{slot, static_cast<CounterWord>(generation)};
+        return bus.handlersOf<T>().remove(id, caller, bus.core_.consumer());
     }
 
     template <class Delivery>

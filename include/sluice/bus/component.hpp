@@ -41,7 +41,7 @@
 #include <sluice/base/assert.hpp>
 #include <sluice/base/setup_error.hpp>
 #include <sluice/bus/bus.hpp>
-#include <sluice/bus/detail/ending.hpp>
+#include <sluice/bus/detail/unsubscribe_result.hpp>
 #include <sluice/bus/subscription.hpp>
 #include <sluice/fixed/fixed_vector.hpp>
 
@@ -107,7 +107,8 @@ public:
         // But for the one whose handler calls this: it goes on, and if another thread destroys the
         // owner then, that must wait for it.
         for (Subscription& each : ending) {
-            if (each.end(detail::Ender::itsHandler) == detail::Ending::withCall) {
+            if (each.end(detail::UnsubscribeCaller::ownHandler) ==
+                detail::UnsubscribeResult::atReturn) {
                 (void)subscriptions_.pushBack(std::move(each));
             }
         }
@@ -132,8 +133,8 @@ private:
     [[nodiscard]] bool isFull() noexcept {
         for (std::size_t i = subscriptions_.size(); subscriptions_.full() && i != 0; --i) {
             Subscription& each = subscriptions_[i - 1];
-            if (!each.isActive() &&
-                each.end(detail::Ender::itsHandler) != detail::Ending::withCall) {
+            if (!each.isActive() && each.end(detail::UnsubscribeCaller::ownHandler) !=
+                                        detail::UnsubscribeResult::atReturn) {
                 subscriptions_.eraseUnordered(i - 1);
             }
         }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/bus/detail/ending.hpp>
+#include <sluice/bus/detail/unsubscribe_result.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -32,15 +32,16 @@ public:
     void swap(Subscription& other) noexcept {
         std::swap(bus_, other.bus_);
         std::swap(remove_, other.remove_);
-        std::swap(place_, other.place_);
-        std::swap(life_, other.life_);
+        std::swap(slot_, other.slot_);
+        std::swap(generation_, other.generation_);
         std::swap(hasEnded_, other.hasEnded_);
     }
 
     /// Ends it. May be called repeatedly; false when there was nothing to end.
     bool unsubscribe() noexcept {
         const bool wasActive = isActive();
-        return end(detail::Ender::anybody) != detail::Ending::over && wasActive;
+        return end(detail::UnsubscribeCaller::anybody) != detail::UnsubscribeResult::alreadyOver &&
+               wasActive;
     }
 
     [[nodiscard]] bool isActive() const noexcept { return bus_ != nullptr && !hasEnded_; }
@@ -55,31 +56,33 @@ private:
     template <class Owner, std::size_t MaxSubscriptions>
     friend class Component;
 
-    using Remove = detail::Ending (*)(void* bus, std::uint32_t place, std::uint64_t life,
-                                      detail::Ender ender) noexcept;
+    using Remove = detail::UnsubscribeResult (*)(void* bus, std::uint32_t slot,
+                                                 std::uint64_t generation,
+                                                 detail::UnsubscribeCaller caller) noexcept;
 
-    Subscription(void* bus, Remove remove, std::uint32_t place, std::uint64_t life) noexcept
-        : bus_(bus), remove_(remove), life_(life), place_(place) {}
+    Subscription(void* bus, Remove remove, std::uint32_t slot, std::uint64_t generation) noexcept
+        : bus_(bus), remove_(remove), generation_(generation), slot_(slot) {}
 
-    detail::Ending end(detail::Ender ender) noexcept {
+    detail::UnsubscribeResult end(detail::UnsubscribeCaller caller) noexcept {
         // Before the end: what the handler captured may own this object, and goes with it.
         void* const bus = std::exchange(bus_, nullptr);
         if (bus == nullptr) {
-            return detail::Ending::over;
+            return detail::UnsubscribeResult::alreadyOver;
         }
-        const detail::Ending ending = remove_(bus, place_, life_, ender);
-        if (ending == detail::Ending::withCall || ending == detail::Ending::refused) {
+        const detail::UnsubscribeResult result = remove_(bus, slot_, generation_, caller);
+        if (result == detail::UnsubscribeResult::atReturn ||
+            result == detail::UnsubscribeResult::refused) {
             // Nothing has gone yet. Who comes later must be able to wait for the handler.
             bus_ = bus;
-            hasEnded_ = hasEnded_ || ending == detail::Ending::withCall;
+            hasEnded_ = hasEnded_ || result == detail::UnsubscribeResult::atReturn;
         }
-        return ending;
+        return result;
     }
 
     void* bus_ = nullptr;
     Remove remove_ = nullptr;
-    std::uint64_t life_ = 0;
-    std::uint32_t place_ = 0;
+    std::uint64_t generation_ = 0;
+    std::uint32_t slot_ = 0;
     bool hasEnded_ = false;  ///< in its own handler, which may still run
 };
 

@@ -3,7 +3,7 @@
 #include <sluice/base/single_writer_counter.hpp>
 #include <sluice/base/spin_lock.hpp>
 #include <sluice/bus/detail/consumer_state.hpp>
-#include <sluice/bus/detail/ending.hpp>
+#include <sluice/bus/detail/unsubscribe_result.hpp>
 #include <sluice/fixed/fixed_function.hpp>
 #include <sluice/fixed/fixed_vector.hpp>
 
@@ -26,11 +26,11 @@ namespace sluice::detail {
 /// handler runs under a lock, and one that adds or removes handlers changes only what later
 /// messages see.
 ///
-/// A place that is being filled counts as ending, until its callable is there.
+/// A slot that is being filled counts as ending, until its callable is there.
 ///
-/// Invariants: each subscription has a number of its own, its life, so that one which takes the
-/// place of another is never taken for it. A place is filled while it is free, under the lock; its
-/// callable is destroyed when it is ending and no call of it runs or can begin.
+/// Invariants: each subscription has a number of its own, its generation, so that one which takes
+/// the slot of another is never taken for it. A slot is filled while it is free, under the lock;
+/// its callable is destroyed when it is ending and no call of it runs or can begin.
 ///
 /// Edges: E1 change: table and callable written, lock released .. lock taken -> the consumer copies
 /// the list. The version only tells the consumer when to do that. The change happens before each
@@ -38,8 +38,8 @@ namespace sluice::detail {
 /// written, heavy fence, running read -- against -- running written, light fence, state read:
 /// either the consumer sees that the handler has ended, or the remover sees that it runs. E3 done:
 /// handler's last act -> running release .. running acquire -> callable destroyed. E4 over: handler
-/// that has ended itself has returned and is destroyed -> life release .. life acquire -> who would
-/// end it as well goes on.
+/// that has ended itself has returned and is destroyed -> generation release .. generation acquire
+/// -> who would end it as well goes on.
 ///
 /// Tests: tests/unit/bus/subscription_test.cpp, tests/stress/bus_stress_test.cpp,
 /// tests/model/handler_table_model_test.cpp.
@@ -57,78 +57,78 @@ class HandlerTable<void(Args...), Traits> {
 public:
     using Callable = FixedFunction<void(Args...), Traits::handlerSize>;
 
-    /// Names one subscription, also when its place has been taken by a later one.
+    /// Names one subscription, also when its slot has been taken by a later one.
     struct Id {
-        std::size_t place = 0;
-        CounterWord life = 0;  ///< 0 is none
+        std::size_t slot = 0;
+        CounterWord generation = 0;  ///< 0 is none
     };
 
-    /// Adds a handler; no life when the table is full.
+    /// Adds a handler; no generation when the table is full.
     Id add(Callable&& callable) {
-        Place* const place = reserve();
-        if (place == nullptr) {
+        Slot* const slot = reserve();
+        if (slot == nullptr) {
             return {};
         }
-        place->callable = std::move(callable);  // not under the lock: it is the user's code
-        const std::lock_guard<Lock> turn(lock_);
-        const CounterWord life = nextLife();
-        place->life.store(life, std::memory_order_relaxed);  // relaxed: E1 is the lock
-        (void)order_.pushBack(Entry{place, life});           // as long as there are places
+        slot->callable = std::move(callable);  // not under the lock: it is the user's code
+        const std::lock_guard<Lock> guard(lock_);
+        const CounterWord generation = nextGeneration();
+        slot->generation.store(generation, std::memory_order_relaxed);  // relaxed: E1 is the lock
+        (void)order_.pushBack(Entry{slot, generation});  // as long as there are slots
         noteChange();
-        return {static_cast<std::size_t>(place - places_.data()), life};
+        return {static_cast<std::size_t>(slot - slots_.data()), generation};
     }
 
     /// Ends a subscription. When it returns, the handler does not run and will not run again,
     /// unless it is the caller itself, or a caller of the caller: then it ends with the present
     /// call. If only its handler may end it, nothing happens when somebody else calls.
-    Ending remove(Id id, Ender ender, Consumer& consumer) {
-        Place& place = places_[id.place];
+    UnsubscribeResult remove(Id id, UnsubscribeCaller caller, Consumer& consumer) {
+        Slot& slot = slots_[id.slot];
         // Relaxed: its own store.
         const bool isItself =
-            consumer.isHere() && consumer.handler.load(std::memory_order_relaxed) == &place;
-        if (ender == Ender::itsHandler && !isItself) {
-            return Ending::refused;
+            consumer.isHere() && consumer.handler.load(std::memory_order_relaxed) == &slot;
+        if (caller == UnsubscribeCaller::ownHandler && !isItself) {
+            return UnsubscribeResult::refused;
         }
-        if (!beginEnd(place, id)) {
-            return isItself && isEnding(place, id) ? Ending::withCall
-                                                   : awaitEnd(place, id, consumer);
+        if (!beginEnd(slot, id)) {
+            return isItself && isEnding(slot, id) ? UnsubscribeResult::atReturn
+                                                  : awaitEnd(slot, id, consumer);
         }
         if (isItself) {
-            place.endsWithCall = true;
-            return Ending::withCall;
+            slot.endsWithCall = true;
+            return UnsubscribeResult::atReturn;
         }
         if (!consumer.isHere()) {
             Platform::Fence::heavy();  // E2
             const auto hasLeft = [&] {
-                return consumer.handler.load(std::memory_order_acquire) != &place;  // E3
+                return consumer.handler.load(std::memory_order_acquire) != &slot;  // E3
             };
             if (!hasLeft()) {
                 consumer.await(hasLeft);
             }
         }
-        finish(place);
+        finish(slot);
         Platform::Fence::light();
         consumer.tellIfAwaited();
-        return Ending::now;
+        return UnsubscribeResult::done;
     }
 
     /// Ends all that are left. By who destroys the bus.
     void endAll() noexcept {
-        for (std::size_t i = 0; i < places_.size(); ++i) {
-            Place& place = places_[i];
+        for (std::size_t i = 0; i < slots_.size(); ++i) {
+            Slot& slot = slots_[i];
             // Relaxed: nobody else is here.
-            const CounterWord life = place.life.load(std::memory_order_relaxed);
-            if (life < ending && beginEnd(place, {i, life})) {
+            const CounterWord generation = slot.generation.load(std::memory_order_relaxed);
+            if (generation < ending && beginEnd(slot, {i, generation})) {
                 // It is over before what it captured goes, which may own this very subscription.
-                const Callable last = std::move(place.callable);
-                finish(place);
+                const Callable last = std::move(slot.callable);
+                finish(slot);
             }
         }
     }
 
     /// How many there are.
     [[nodiscard]] std::size_t size() const noexcept {
-        const std::lock_guard<Lock> turn(lock_);
+        const std::lock_guard<Lock> guard(lock_);
         return order_.size();
     }
 
@@ -141,17 +141,17 @@ public:
             renew();
         }
         for (const Entry& entry : mine_) {
-            Place& place = *entry.place;
+            Slot& slot = *entry.slot;
             // Release: who waits for the end of the handler before acquires it by this store, too.
-            consumer.handler.store(&place, std::memory_order_release);  // E3
-            Platform::Fence::light();                                   // E2
+            consumer.handler.store(&slot, std::memory_order_release);  // E3
+            Platform::Fence::light();                                  // E2
             consumer.tellIfAwaited();  // of the end of the handler before
             // Relaxed: E1 has brought the callable, and E2's fence orders this load.
-            if (place.life.load(std::memory_order_relaxed) == entry.life) {
-                call(place.callable, failed, args...);
-                if (__builtin_expect(place.endsWithCall, 0)) {
-                    place.endsWithCall = false;
-                    finish(place);
+            if (slot.generation.load(std::memory_order_relaxed) == entry.generation) {
+                call(slot.callable, failed, args...);
+                if (__builtin_expect(slot.endsWithCall, 0)) {
+                    slot.endsWithCall = false;
+                    finish(slot);
                 }
             }
             consumer.handler.store(nullptr, std::memory_order_release);  // E3
@@ -159,39 +159,39 @@ public:
     }
 
 private:
-    // What the life of a place may be besides the number of the subscription that lives there:
+    // What the generation of a slot may be besides the number of the subscription that lives there:
     // free, or that number marked as ending, or, while it is being filled, no number so marked.
     static constexpr CounterWord free = 0;
     static constexpr CounterWord ending = CounterWord{1}
                                           << (std::numeric_limits<CounterWord>::digits - 1);
 
-    struct Place {
-        Atomic<CounterWord> life{free};
+    struct Slot {
+        Atomic<CounterWord> generation{free};
         bool endsWithCall = false;  ///< the consumer's own
         Callable callable;
     };
     struct Entry {
-        Place* place;
-        CounterWord life;
+        Slot* slot;
+        CounterWord generation;
     };
     using Order = FixedVector<Entry, Traits::maxHandlers>;
 
-    /// A free place, which is nobody else's from now on; null when there is none.
-    Place* reserve() noexcept {
-        const std::lock_guard<Lock> turn(lock_);
-        for (Place& place : places_) {
+    /// A free slot, which is nobody else's from now on; null when there is none.
+    Slot* reserve() noexcept {
+        const std::lock_guard<Lock> guard(lock_);
+        for (Slot& slot : slots_) {
             // Relaxed, both: under the lock.
-            if (place.life.load(std::memory_order_relaxed) == free) {
-                place.life.store(ending, std::memory_order_relaxed);
-                return &place;
+            if (slot.generation.load(std::memory_order_relaxed) == free) {
+                slot.generation.store(ending, std::memory_order_relaxed);
+                return &slot;
             }
         }
         return nullptr;
     }
 
-    CounterWord nextLife() noexcept {
-        lastLife_ = lastLife_ + 1 == ending ? 1 : lastLife_ + 1;
-        return lastLife_;
+    CounterWord nextGeneration() noexcept {
+        lastGeneration_ = lastGeneration_ + 1 == ending ? 1 : lastGeneration_ + 1;
+        return lastGeneration_;
     }
 
     void noteChange() noexcept {
@@ -200,7 +200,7 @@ private:
     }
 
     void renew() {
-        const std::lock_guard<Lock> turn(lock_);
+        const std::lock_guard<Lock> guard(lock_);
         seenVersion_ = version_.load(std::memory_order_relaxed);  // under the lock
         mine_ = order_;
     }
@@ -218,44 +218,45 @@ private:
 #endif
     }
 
-    bool beginEnd(Place& place, Id id) {
-        const std::lock_guard<Lock> turn(lock_);
+    bool beginEnd(Slot& slot, Id id) {
+        const std::lock_guard<Lock> guard(lock_);
         // Relaxed, both: written under the lock; E2's fence orders it for the consumer.
-        if (id.life == 0 || place.life.load(std::memory_order_relaxed) != id.life) {
+        if (id.generation == 0 ||
+            slot.generation.load(std::memory_order_relaxed) != id.generation) {
             return false;
         }
-        place.life.store(id.life | ending, std::memory_order_relaxed);
-        order_.eraseOrdered(
-            std::find_if(order_.begin(), order_.end(),
-                         [&place](const Entry& entry) { return entry.place == &place; }));
+        slot.generation.store(id.generation | ending, std::memory_order_relaxed);
+        order_.eraseOrdered(std::find_if(order_.begin(), order_.end(), [&slot](const Entry& entry) {
+            return entry.slot == &slot;
+        }));
         noteChange();
         return true;
     }
 
     /// Whether its end has begun and its callable is still there.
-    static bool isEnding(const Place& place, Id id) noexcept {
-        return place.life.load(std::memory_order_acquire) == (id.life | ending);  // E4
+    static bool isEnding(const Slot& slot, Id id) noexcept {
+        return slot.generation.load(std::memory_order_acquire) == (id.generation | ending);  // E4
     }
 
     /// It has ended itself before: its handler may still run.
-    static Ending awaitEnd(const Place& place, Id id, Consumer& consumer) {
-        if (isEnding(place, id)) {
-            consumer.await([&] { return !isEnding(place, id); });
+    static UnsubscribeResult awaitEnd(const Slot& slot, Id id, Consumer& consumer) {
+        if (isEnding(slot, id)) {
+            consumer.await([&] { return !isEnding(slot, id); });
         }
-        return Ending::over;
+        return UnsubscribeResult::alreadyOver;
     }
 
-    /// Destroys the callable, outside of the lock, and frees its place.
-    void finish(Place& place) {
-        place.callable.reset();
-        const std::lock_guard<Lock> turn(lock_);
-        place.life.store(free, std::memory_order_release);  // E4
+    /// Destroys the callable, outside of the lock, and frees its slot.
+    void finish(Slot& slot) {
+        slot.callable.reset();
+        const std::lock_guard<Lock> guard(lock_);
+        slot.generation.store(free, std::memory_order_release);  // E4
     }
 
     mutable Lock lock_;
-    std::array<Place, Traits::maxHandlers> places_;
+    std::array<Slot, Traits::maxHandlers> slots_;
     Order order_;
-    CounterWord lastLife_ = 0;
+    CounterWord lastGeneration_ = 0;
     Atomic<CounterWord> version_{0};
 
     // The consumer's own.

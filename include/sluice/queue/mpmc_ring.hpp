@@ -45,16 +45,16 @@
 ///
 /// Invariants, on unbounded positions: passed <= head <= tail <= head + capacity. Those of
 /// RingIntake hold. Each position below head belongs to one consumer. It alone reads the message
-/// and writes the turn after that. turn(p) becomes filled(p) or skipped(p), then free(p). Position
-/// p is claimed by a producer only after turn(p - capacity) became free(p - capacity). Claims are
-/// made in order, so all earlier positions up to p - capacity are free too, among them the last one
-/// in the slot of p.
+/// and writes the sequence after that. sequence(p) becomes filled(p) or skipped(p), then free(p).
+/// Position p is claimed by a producer only after sequence(p - capacity) became free(p - capacity).
+/// Claims are made in order, so all earlier positions up to p - capacity are free too, among them
+/// the last one in the slot of p.
 ///
-/// Edges: E1, E3 and E4 of RingIntake. E2 reuse: message destroyed -> turn release .. turn acquire
-/// -> slot written, by way of E4 if another producer saw the turn. E5 passed: handlers returned ->
-/// passed release .. passed acquire -> a thread that counts the messages as removed. E6 order:
-/// claim of a consumer release .. acquire by the next consumer. The next consumer therefore sees
-/// all messages that the first one saw, and does not report an empty ring while one of them is
+/// Edges: E1, E3 and E4 of RingIntake. E2 reuse: message destroyed -> sequence release .. sequence
+/// acquire -> slot written, by way of E4 if another producer saw the sequence. E5 passed: handlers
+/// returned -> passed release .. passed acquire -> a thread that counts the messages as removed. E6
+/// order: claim of a consumer release .. acquire by the next consumer. The next consumer therefore
+/// sees all messages that the first one saw, and does not report an empty ring while one of them is
 /// there.
 ///
 /// Tests: tests/unit/queue/mpmc_ring_test.cpp, tests/conformance, tests/stress, tests/model.
@@ -86,7 +86,7 @@ class MpmcRing : public detail::RingIntake<MpmcRing<T, Capacity, Traits>, T, Tra
     template <class U>
     using Atomic = typename Intake::template Atomic<U>;
 
-    /// With one slot alone, a skipped turn would look like a free one.
+    /// With one slot alone, a skipped sequence would look like a free one.
     static constexpr std::size_t minSlots = 2;
     using Storage = detail::RingStorage<Slot, Capacity, Index, minSlots>;
 
@@ -136,8 +136,9 @@ public:
                 continue;
             }
             Slot& slot = slotAt(head);
-            // Relaxed: findOldest() has acquired this turn, and it is this thread's to change now.
-            if (slot.turn.load(std::memory_order_relaxed) == Slot::filled(head)) {
+            // Relaxed: findOldest() has acquired this sequence, and it is this thread's to change
+            // now.
+            if (slot.sequence.load(std::memory_order_relaxed) == Slot::filled(head)) {
                 ++count;
                 const Taken oldest{*this, head, &slot.cell};
                 handler(slot.cell.get());
@@ -153,8 +154,8 @@ public:
     [[nodiscard]] bool hasArrival() const noexcept {
         // Relaxed, both: consume() looks again.
         const Index head = head_.load(std::memory_order_relaxed);
-        const Index turn = slots_.at(head).turn.load(std::memory_order_relaxed);
-        return turn == Slot::filled(head) || turn == Slot::skipped(head);
+        const Index sequence = slots_.at(head).sequence.load(std::memory_order_relaxed);
+        return sequence == Slot::filled(head) || sequence == Slot::skipped(head);
     }
 
     // ---- Anybody: close, isClosed, isDrained, sizeApprox, sizeAtOnce, see RingIntake
@@ -174,8 +175,8 @@ private:
             if (cell != nullptr) {
                 cell->destroy();
             }
-            ring.slotAt(position).turn.store(ring.free(position),
-                                             std::memory_order_release);        // E2 reuse
+            ring.slotAt(position).sequence.store(ring.free(position),
+                                                 std::memory_order_release);    // E2 reuse
             ring.passed_.fetch_add(Positions::one, std::memory_order_release);  // E5 passed
         }
     };
@@ -183,23 +184,23 @@ private:
     void initialiseTurns() noexcept {
         Index position = first;
         for (std::size_t i = 0; i < slots_.count(); ++i, position = Positions::next(position)) {
-            slotAt(position).turn.store(position,
-                                        std::memory_order_relaxed);  // relaxed: not shared yet
+            slotAt(position).sequence.store(position,
+                                            std::memory_order_relaxed);  // relaxed: not shared yet
         }
     }
 
     Slot& slotAt(Index position) noexcept { return slots_.at(position); }
 
-    /// The turn when the consumer of position `p` has given its slot back: the position that comes
-    /// to this slot next.
+    /// The sequence when the consumer of position `p` has given its slot back: the position that
+    /// comes to this slot next.
     Index free(Index p) const noexcept { return plus(p, slots_.count()); }
 
     /// Moves `head` on to the newest position. Whether there is a message, or a slot to skip.
     bool findOldest(Index& head, bool isFirstLook) noexcept {
         for (;;) {
             Slot& slot = slotAt(head);
-            const Index turn = slot.turn.load(std::memory_order_acquire);  // E1 publish
-            if (turn == Slot::filled(head) || turn == Slot::skipped(head)) {
+            const Index sequence = slot.sequence.load(std::memory_order_acquire);  // E1 publish
+            if (sequence == Slot::filled(head) || sequence == Slot::skipped(head)) {
                 return true;
             }
             const Index newest = head_.load(std::memory_order_acquire);  // E6 order
@@ -218,7 +219,7 @@ private:
         const Index oldest = static_cast<Index>(tail - plus(0, capacity()));
         std::size_t room = 0;
         for (Index p = oldest; room < most; ++room, p = Positions::next(p)) {
-            if (slotAt(p).turn.load(std::memory_order_acquire) != free(p)) {  // E2 reuse
+            if (slotAt(p).sequence.load(std::memory_order_acquire) != free(p)) {  // E2 reuse
                 break;
             }
         }

@@ -40,8 +40,8 @@
 /// producers.
 ///
 /// Invariants, on unbounded positions: head <= tail <= head + capacity; headCopy <= head. Those of
-/// RingIntake hold. turn(p) becomes filled(p) or skipped(p), differs from both before, and is not
-/// written again before head has passed p.
+/// RingIntake hold. sequence(p) becomes filled(p) or skipped(p), differs from both before, and is
+/// not written again before head has passed p.
 ///
 /// Edges: E1, E3 and E4 of RingIntake. E2 reuse: message destroyed -> head release .. head acquire
 /// -> [headCopy release .. headCopy acquire ->] slot written.
@@ -127,8 +127,8 @@ public:
         for (Index head = head_.load(std::memory_order_relaxed); count < most;
              head = Positions::next(head)) {
             Slot& slot = slotAt(head);
-            const Index turn = slot.turn.load(std::memory_order_acquire);  // E1 publish
-            if (turn == Slot::filled(head)) {
+            const Index sequence = slot.sequence.load(std::memory_order_acquire);  // E1 publish
+            if (sequence == Slot::filled(head)) {
                 ++count;
                 {
                     const Consumed oldest{*this, head, &slot.cell};
@@ -137,7 +137,7 @@ public:
                 if (!goOn()) {
                     break;
                 }
-            } else if (turn == Slot::skipped(head)) {
+            } else if (sequence == Slot::skipped(head)) {
                 const Consumed nothing{*this, head, nullptr};
             } else {
                 if (count == 0) {
@@ -155,11 +155,11 @@ public:
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         for (Index head = head_.load(std::memory_order_relaxed);; head = Positions::next(head)) {
             Slot& slot = slotAt(head);
-            const Index turn = slot.turn.load(std::memory_order_acquire);  // E1 publish
-            if (turn == Slot::filled(head)) {
+            const Index sequence = slot.sequence.load(std::memory_order_acquire);  // E1 publish
+            if (sequence == Slot::filled(head)) {
                 return &slot.cell.get();
             }
-            if (turn != Slot::skipped(head)) {
+            if (sequence != Slot::skipped(head)) {
                 return nullptr;
             }
             const Consumed nothing{*this, head, nullptr};
@@ -185,7 +185,7 @@ public:
     void popFront() noexcept {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         const Index head = head_.load(std::memory_order_relaxed);  // own variable
-        SLUICE_ASSERT(slotAt(head).turn.load(std::memory_order_relaxed) == Slot::filled(head),
+        SLUICE_ASSERT(slotAt(head).sequence.load(std::memory_order_relaxed) == Slot::filled(head),
                       "popFront without a message: call it only after front() returned one");
         const Consumed oldest{*this, head, &slotAt(head).cell};
     }
@@ -212,18 +212,18 @@ private:
     };
 
     [[nodiscard]] auto arrivalAt(Index position) const noexcept {
-        const Atomic<Index>& word = slots_.at(position).turn;
+        const Atomic<Index>& word = slots_.at(position).sequence;
         return [position, &word]() noexcept {
-            const Index turn = word.load(std::memory_order_relaxed);  // consume() looks again
-            return turn == Slot::filled(position) || turn == Slot::skipped(position);
+            const Index sequence = word.load(std::memory_order_relaxed);  // consume() looks again
+            return sequence == Slot::filled(position) || sequence == Slot::skipped(position);
         };
     }
 
     void initialiseTurns() noexcept {
         Index position = first;
         for (std::size_t i = 0; i < slots_.count(); ++i, position = Positions::next(position)) {
-            slotAt(position).turn.store(position,
-                                        std::memory_order_relaxed);  // relaxed: not shared yet
+            slotAt(position).sequence.store(position,
+                                            std::memory_order_relaxed);  // relaxed: not shared yet
         }
     }
 

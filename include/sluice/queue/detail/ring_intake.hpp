@@ -3,7 +3,7 @@
 #include <sluice/base/assert.hpp>
 #include <sluice/base/prefetch.hpp>
 #include <sluice/base/ring_positions.hpp>
-#include <sluice/queue/detail/turn_slot.hpp>
+#include <sluice/queue/detail/sequence_slot.hpp>
 #include <sluice/queue/push_result.hpp>
 
 #include <algorithm>
@@ -25,19 +25,19 @@ namespace sluice::detail {
 /// - passed(): the atomic that counts, as a position, how many messages have been consumed.
 ///
 /// Invariants, on unbounded positions: passed <= tail. Each position below tail belongs to exactly
-/// one push. This push alone writes the slot, and its turn last.
+/// one push. This push alone writes the slot, and its sequence last.
 ///
-/// Edges: E1 publish: message written -> turn release .. turn acquire -> message read. E3 close:
-/// the closed mark is part of tail, so every claim is ordered before or after it by tail itself.
-/// E4 order: claim release .. acquire next claim: a producer that sees a claim also sees the room
-/// that the claiming producer saw.
+/// Edges: E1 publish: message written -> sequence release .. sequence acquire -> message read. E3
+/// close: the closed mark is part of tail, so every claim is ordered before or after it by tail
+/// itself. E4 order: claim release .. acquire next claim: a producer that sees a claim also sees
+/// the room that the claiming producer saw.
 template <class Ring, class T, class Traits>
 class RingIntake {
 protected:
     using Platform = typename Traits::Platform;
     using Index = typename Traits::Index;
     using Positions = sluice::RingPositions<Index>;
-    using Slot = TurnSlot<T, Platform, Index>;
+    using Slot = SequenceSlot<T, Platform, Index>;
     template <class U>
     using Atomic = typename Platform::template Atomic<U>;
 
@@ -62,9 +62,9 @@ public:
         const PushResult admission = claim(position, slots, One());
         if (admission == PushResult::ok) {
             Slot& slot = ring().slotAt(position);
-            Publication publication{slot.turn, Slot::skipped(position)};
+            Publication publication{slot.sequence, Slot::skipped(position)};
             slot.cell.construct(std::forward<Args>(args)...);
-            publication.turn = Slot::filled(position);
+            publication.sequence = Slot::filled(position);
         }
         return admission;
     }
@@ -154,8 +154,8 @@ private:
     /// Tells the consumer about a claimed slot, whatever happens to the constructor.
     struct Publication {
         Atomic<Index>& word;
-        Index turn;
-        ~Publication() { word.store(turn, std::memory_order_release); }  // E1 publish
+        Index sequence;
+        ~Publication() { word.store(sequence, std::memory_order_release); }  // E1 publish
     };
 
     Ring& ring() noexcept { return static_cast<Ring&>(*this); }
@@ -255,8 +255,8 @@ private:
     }
 
     Slot& slot() const noexcept { return ring_.slotAt(position_); }
-    void end(Index turn) noexcept {
-        slot().turn.store(turn, std::memory_order_release);  // E1 publish
+    void end(Index sequence) noexcept {
+        slot().sequence.store(sequence, std::memory_order_release);  // E1 publish
         position_ = Positions::next(position_);
         --left_;
     }

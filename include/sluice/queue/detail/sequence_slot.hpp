@@ -7,18 +7,19 @@ namespace sluice::detail {
 /// A slot of a ring with several producers: the message, and beside it a word that says for which
 /// position the slot holds one.
 template <class T, class Platform, class Index>
-struct TurnSlot {
-    using Turn = typename Platform::template Atomic<Index>;
+struct SequenceSlot {
+    using Sequence = typename Platform::template Atomic<Index>;
     using Cell = typename Platform::template Cell<T>;
 
-    Turn turn;
+    Sequence sequence;
     Cell cell;
 
-    /// The turn when the message of position `p` is in the slot: odd, all other turns are even.
+    /// The sequence when the message of position `p` is in the slot: odd, all other sequences are
+    /// even.
     static constexpr Index filled(Index p) noexcept {
         return static_cast<Index>(p | RingPositions<Index>::mark);
     }
-    /// The turn when the producer of position `p` gave up: its constructor threw, for example.
+    /// The sequence when the producer of position `p` gave up: its constructor threw, for example.
     static constexpr Index skipped(Index p) noexcept { return RingPositions<Index>::next(p); }
 };
 

@@ -14,6 +14,7 @@ CHECKS = {
     "layering": layering.check,
     "length": headers.check_length,
     "tests": headers.check_tests,
+    "paths": headers.check_named_paths,
     "umbrella": headers.check_umbrellas,
     "snippets": snippets.check,
     "pages": pages.check,

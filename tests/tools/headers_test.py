@@ -40,6 +40,25 @@ class MirroredTestTest(PlantedTree):
         self.assert_finds(headers.check_tests)
 
 
+class NamedPathTest(PlantedTree):
+    def test_refuses_a_path_that_does_not_exist(self):
+        self.plant("include/sluice/base/cell.hpp", "/// Tests: tests/unit/base/cell_test.cpp.")
+        self.assert_finds(
+            headers.check_named_paths, "it names tests/unit/base/cell_test.cpp, which does not"
+        )
+
+    def test_accepts_files_folders_and_stars(self):
+        self.plant(
+            "include/sluice/base/cell.hpp",
+            "/// Tests: tests/unit/base/cell*_test.cpp, tests/model, see docs/cell.md.",
+            '#include "tests/never/read.hpp"',
+        )
+        self.plant("tests/unit/base/cell_typed_test.cpp")
+        self.plant("tests/model/cell_test.cpp")
+        self.plant("docs/cell.md")
+        self.assert_finds(headers.check_named_paths)
+
+
 class UmbrellaTest(PlantedTree):
     def setUp(self):
         super().setUp()

@@ -8,6 +8,7 @@ from .problem import Problem, cxx_files, lines_of
 LONG = 400
 TOO_LONG = 600
 TEST_CASE = re.compile(r"^\s*(TYPED_)?TEST(_F|_P)?\(", re.MULTILINE)
+NAMED_PATH = re.compile(r"\b(?:tests|docs|bench|examples)/[\w/*-]+(?:\.(?:cpp|hpp|md)\b)?")
 UMBRELLA_INCLUDE = re.compile(r"^#include <sluice/([\w/]+\.hpp)>$")
 INCLUDE_ROOT = Path("include/sluice")
 MODULE_LIST = Path("cmake/modules.cmake")
@@ -44,6 +45,20 @@ def check_tests(root):
             problems.append(Problem(INCLUDE_ROOT / header, 1, f"it has no test {test}"))
         elif not TEST_CASE.search((root / test).read_text(encoding="utf-8")):
             problems.append(Problem(test, 1, "it holds no test case"))
+    return problems
+
+
+def check_named_paths(root):
+    """Each path that a comment of a header names exists. It may have a `*`."""
+    problems = []
+    for path in cxx_files(root, (INCLUDE_ROOT,)):
+        for number, line in enumerate(lines_of(root, path), 1):
+            comment = line.partition("//")[2]
+            problems += [
+                Problem(path, number, f"it names {named}, which does not exist")
+                for named in NAMED_PATH.findall(comment)
+                if not any(root.glob(named))
+            ]
     return problems
 
 

@@ -28,7 +28,7 @@
 /// serials rewritten at the wrap -> currentCounter release .. acquire -> serial read. E3 free: see
 /// EpochDomain.
 ///
-/// Tests: tests/unit/event/callback_list*_test.cpp, tests/stress/callback_list_stress_test.cpp.
+/// Tests: tests/unit/event/callback_list*_test.cpp, tests/stress/event_stress_test.cpp.
 
 #include <sluice/event/detail/callback_handle.hpp>
 #include <sluice/event/detail/read_side.hpp>

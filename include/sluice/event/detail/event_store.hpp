@@ -26,7 +26,7 @@
 /// Edges: E1 hand-over: event written -> unlock .. lock -> event read. E2 ready: size_ release ..
 /// acquire by who waits; and the event count's own edge between the two.
 ///
-/// Tests: tests/unit/event/event_queue*_test.cpp, tests/stress/event_queue_stress_test.cpp.
+/// Tests: tests/unit/event/event_queue*_test.cpp, tests/stress/event_stress_test.cpp.
 
 #include <sluice/base/cache_line.hpp>
 #include <sluice/base/setup_error.hpp>

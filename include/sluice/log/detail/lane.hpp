@@ -32,7 +32,7 @@
 /// release .. claim acquire -> records evicted or copied. E5 leave: last use by the owner -> left
 /// release .. left acquire -> the lane is somebody else's.
 ///
-/// Tests: tests/unit/log/lane_test.cpp, tests/stress/log_order_stress_test.cpp.
+/// Tests: tests/unit/log/intake*_test.cpp, tests/stress/log_order_stress_test.cpp.
 
 #include <sluice/base/asymmetric_fence.hpp>
 #include <sluice/base/backoff.hpp>

@@ -23,6 +23,16 @@ LISTED = re.compile(r"^add_test\(\[==\[(.+?)\]==\]", re.MULTILINE)
 WITHOUT_PROGRAM = ("compile_fail.", "package.", "sources.", "tools.")
 
 
+@functools.cache
+def read(file):
+    return file.read_text(encoding="utf-8")
+
+
+def cases_in(list_of_tests):
+    """The suites follow: see cmake/discover_tests.cmake."""
+    return list_of_tests.partition("else()")[0]
+
+
 class Program:
     def __init__(self, build, line):
         self.target, self.prefix, sources = f"{line} ".split(" ", 2)
@@ -31,7 +41,7 @@ class Program:
 
     def names(self):
         listed = list(self.build.rglob(f"{self.target}.tests.cmake"))
-        known = {name for file in listed for name in LISTED.findall(file.read_text("utf-8"))}
+        known = {name for file in listed for name in LISTED.findall(cases_in(read(file)))}
         if not self.sources:
             return {self.prefix}
         return known | {self.prefix + name for name in self.names_in_sources()}
@@ -40,11 +50,6 @@ class Program:
         for text in map(read, with_headers(self.sources)):
             yield from (".".join(pair) for pair in CASE.findall(text))
             yield from ("/".join(pair) + "/" for pair in INSTANCE.findall(text))
-
-
-@functools.cache
-def read(file):
-    return file.read_text(encoding="utf-8")
 
 
 @functools.cache

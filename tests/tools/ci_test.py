@@ -18,7 +18,7 @@ class CiTest(PlantedTree):
         self.plant(
             "dev",
             "#!/bin/sh",
-            'echo "$@" >>calls',
+            'echo "$@${SLUICE_TEST_SUITES:+ by suite}" >>calls',
             'if [ -f "says/$1" ]; then tail -n +2 "says/$1"; exit "$(head -n 1 "says/$1")"; fi',
             "[ \"$1\" = check ] && { echo 'check passed'; exit 0; }",
             "echo '2 passed, 0 failed'",
@@ -52,9 +52,11 @@ class CiTest(PlantedTree):
         status, lines = self.run_ci()
         self.assertEqual((status, lines[-1]), (0, "19 passed, 0 failed, 3 skipped"))
 
-    def test_runs_in_a_build_the_tests_of_its_column(self):
+    def test_runs_in_a_build_the_suites_of_its_column(self):
         self.run_ci()
-        self.assertIn(r"tsan ^(bus)\.", (self.root / "calls").read_text().splitlines())
+        calls = (self.root / "calls").read_text().splitlines()
+        self.assertIn(r"tsan ^(bus)\. by suite", calls)
+        self.assertIn("test", calls)
 
     def test_counts_a_verb_that_dies_early_as_one_failure(self):
         self.says("ram", 1, "dev: configuring failed")
@@ -71,6 +73,20 @@ class CiTest(PlantedTree):
         status, lines = self.run_ci()
         self.assertEqual((status, lines[-2:]), (1, ["failed: aarch64", "14 passed, 1 failed"]))
         self.assertNotIn("aarch64", (self.root / "calls").read_text())
+
+    def test_says_of_a_failing_suite_the_cases_that_did_not_pass(self):
+        self.says(
+            "asan", 8, "1/2 Test: bus.A ...***Timeout 180 sec",
+            "[ RUN      ] A.passes", "[       OK ] A.passes (1 ms)",
+            "[ RUN      ] A.fails", "expected 1, got 2", "[  FAILED  ] A.fails (1 ms)",
+            "[ RUN      ] A.hangs",
+            "The following tests FAILED:", "\t  1 - bus.A (Timeout)", "1 passed, 1 failed",
+        )
+        _, lines = self.run_ci()
+        end = lines[lines.index("##### ./dev asan failed") :]
+        for line in ("[ RUN      ] A.fails", "expected 1, got 2", "[ RUN      ] A.hangs"):
+            self.assertIn(line, end)
+        self.assertNotIn("A.passes", "".join(end))
 
     def test_says_the_failing_test_and_its_output_again_at_the_end(self):
         self.says(

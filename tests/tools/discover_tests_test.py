@@ -25,15 +25,11 @@ class DiscoverTestsTest(PlantedTree):
         ]
         return subprocess.run(command, capture_output=True, text=True, check=False)
 
-    def names(self):
-        lines = self.output.read_text(encoding="utf-8").splitlines()
-        return [
-            line.split("]==]")[0].split("[==[")[1] for line in lines if line.startswith("add_test")
-        ]
-
-    def filters(self):
-        text = self.output.read_text(encoding="utf-8")
-        return re.findall(r"\[==\[--gtest_filter=(.*?)\]==\]", text)
+    def commands(self, *, suites=False):
+        """What the tests are called, and the filter that each gives to the program."""
+        cases, _, of_suites = self.output.read_text(encoding="utf-8").partition("else()")
+        command = r"^add_test\(\[==\[(.+?)\]==\].*\[==\[--gtest_filter=(.*?)\]==\]"
+        return re.findall(command, of_suites if suites else cases, re.MULTILINE)
 
     def assert_refuses(self, part, *listing, status=0):
         result = self.discover(*listing, status=status)
@@ -51,15 +47,23 @@ class DiscoverTestsTest(PlantedTree):
         )
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(
-            self.names(),
+            self.commands(),
             [
-                "queue.RingTest.Wraps",
-                "queue.Conformance/Spsc.KeepsOrder",
-                "queue.Sizes/SizeTest.Fits/0",
+                ("queue.RingTest.Wraps", "RingTest.Wraps"),
+                ("queue.Conformance/Spsc.KeepsOrder", "Conformance/Spsc.KeepsOrder"),
+                ("queue.Sizes/SizeTest.Fits/0", "Sizes/SizeTest.Fits/0"),
             ],
         )
+
+    def test_lists_suites_as_well(self):
+        result = self.discover("RingTest.", "  Wraps", "  Fills", "Conformance/Spsc.", "  KeepsOrder")
+        self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(
-            self.filters(), ["RingTest.Wraps", "Conformance/Spsc.KeepsOrder", "Sizes/SizeTest.Fits/0"]
+            self.commands(suites=True),
+            [
+                ("queue.RingTest", "RingTest.*"),
+                ("queue.Conformance/Spsc", "Conformance/Spsc.*"),
+            ],
         )
 
     def test_refuses_two_cases_of_one_name(self):

@@ -72,14 +72,11 @@ protected:
     List& listOf(const Event& event) { return lists_.findOrAdd(event); }
 
     /// Null when the event has never had a listener. Lists stay where they are as long as the
-    /// dispatcher lives, so the section is needed for the search only.
-    List* find(const Event& event) const {
-        [[maybe_unused]] const auto guard = ReadSide::enter();
-        return lists_.find(event);
-    }
+    /// dispatcher lives.
+    List* find(const Event& event) const { return lists_.find(event); }
 
-    /// call(list, guard) in the section of the search, so that a call needs no second one. The call
-    /// may destroy this object.
+    /// call(list, guard) in a section that covers the search, too: the call, and other threads once
+    /// it has begun, may destroy this object.
     template <class Call>
     void callList(const Event& event, Call&& call) const {
         const auto guard = ReadSide::enter();

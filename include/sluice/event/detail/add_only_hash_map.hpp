@@ -1,0 +1,233 @@
+#pragma once
+
+/// \file
+/// AddOnlyHashMap: a hash table that any number of threads search, and add to, without a lock.
+///
+/// Entries lie in a table with open addressing and linear probing, at most half full. When it has
+/// as many entries as it may, each of its empty slots is closed, and a table four times as large
+/// with the same entries takes its place. Entries know their hash, so no key is hashed again. A
+/// search may still be in an old table: it stays until the map ends, and all old ones together are
+/// a third of the newest.
+///
+/// Who may call what: find(), findOrAdd() and forEach() by any thread; the rest by one thread, for
+/// itself.
+///
+/// Progress: lock-free. A thread that is stopped delays nobody.
+///
+/// Invariants: a table is replaced only when it has no empty slot any more; so the new one has all
+/// entries of the old one, and no key is in the map twice. An entry stays where it is until the map
+/// ends. A table has a slot without an entry.
+///
+/// Edges: E1 entry: key and value built -> slot release .. acquire -> read. E2 table: table built
+/// from entries that E1 brought -> newest_ release .. acquire -> searched.
+///
+/// The hash is spread by a multiplication, because that of a number is the number.
+///
+/// Tests: tests/unit/event/event_map_test.cpp, tests/model/event_map_model_test.cpp.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <utility>
+
+namespace sluice::detail {
+
+template <class Key, class Value, class Hash, class Equal, class Platform,
+          std::size_t FirstCapacity = 8>
+class AddOnlyHashMap {
+    template <class T>
+    using Atomic = typename Platform::template Atomic<T>;
+
+public:
+    AddOnlyHashMap() noexcept = default;
+    AddOnlyHashMap(const AddOnlyHashMap&) = delete;
+    AddOnlyHashMap& operator=(const AddOnlyHashMap&) = delete;
+    ~AddOnlyHashMap() {
+        // Relaxed: nobody else is here.
+        const Table* table = newest_.load(std::memory_order_relaxed);
+        if (table != nullptr) {
+            table->forEach([](const Entry& entry) { delete &entry; });
+        }
+        while (table != nullptr) {
+            delete std::exchange(table, table->older);
+        }
+    }
+
+    void swap(AddOnlyHashMap& other) noexcept {
+        // Relaxed: nobody else is here.
+        Table* const mine = newest_.load(std::memory_order_relaxed);
+        newest_.store(other.newest_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+        other.newest_.store(mine, std::memory_order_relaxed);
+    }
+
+    /// Null when the key is not there. Allocates nothing.
+    Value* find(const Key& key) const {
+        const Table* const table = newest_.load(std::memory_order_acquire);  // E2
+        if (table == nullptr) {
+            return nullptr;
+        }
+        for (std::size_t i = table->start(hashOf(key));; i = (i + 1) & table->mask) {
+            const std::uintptr_t word = table->slots[i].load(std::memory_order_acquire);  // E1
+            if (word <= closed) {
+                return nullptr;
+            }
+            if (Equal()(entryOf(word)->key, key)) {
+                return &entryOf(word)->value;
+            }
+        }
+    }
+
+    /// When this throws, nothing has changed.
+    Value& findOrAdd(const Key& key) {
+        if (Value* const value = find(key)) {
+            return *value;
+        }
+        auto entry = std::make_unique<Entry>(key, hashOf(key));
+        for (;;) {
+            Table* const table = newest_.load(std::memory_order_acquire);  // E2
+            Entry* const there = table == nullptr ? nullptr : addTo(*table, entry);
+            if (there != nullptr) {
+                return there->value;
+            }
+            replace(table);
+        }
+    }
+
+    /// f(key, value) for each entry, in no order.
+    template <class F>
+    void forEach(F&& f) const {
+        if (const Table* const table = newest_.load(std::memory_order_acquire)) {  // E2
+            table->forEach([&f](const Entry& entry) { f(entry.key, entry.value); });
+        }
+    }
+
+private:
+    struct Entry {
+        Entry(const Key& ownKey, std::uint64_t itsHash) : key(ownKey), hash(itsHash) {}
+        const Key key;
+        const std::uint64_t hash;
+        Value value{};
+    };
+
+    /// Where an entry is, or one of these.
+    using Slot = Atomic<std::uintptr_t>;
+    static constexpr std::uintptr_t empty = 0;
+    static constexpr std::uintptr_t closed = 1;  // no entry, for good
+    static Entry* entryOf(std::uintptr_t word) noexcept { return reinterpret_cast<Entry*>(word); }
+
+    struct Table {
+        Table(Table* olderTable, std::size_t capacity)
+            : older(olderTable),
+              slots(std::make_unique<Slot[]>(capacity)),
+              mask(capacity - 1),
+              limit(capacity / 2) {
+            for (std::size_t n = capacity; n > 1; n /= 2) {
+                --shift;
+            }
+        }
+
+        [[nodiscard]] std::size_t start(std::uint64_t hash) const noexcept {
+            return static_cast<std::size_t>(hash >> shift);
+        }
+
+        template <class F>
+        void forEach(F&& f) const {
+            for (std::size_t i = 0; i <= mask; ++i) {
+                const std::uintptr_t word = slots[i].load(std::memory_order_acquire);  // E1
+                if (word > closed) {
+                    f(*entryOf(word));
+                }
+            }
+        }
+
+        /// Lets nobody add any more.
+        void close() noexcept {
+            for (std::size_t i = 0; i <= mask; ++i) {
+                // Relaxed, all: who finds the slot closed looks for another table.
+                std::uintptr_t word = slots[i].load(std::memory_order_relaxed);
+                while (word == empty &&
+                       !slots[i].compare_exchange_weak(word, closed, std::memory_order_relaxed,
+                                                       std::memory_order_relaxed)) {
+                }
+            }
+        }
+
+        /// By the thread that makes the table.
+        void place(Entry& entry) noexcept {
+            // Relaxed, all: E2 publishes it.
+            std::size_t i = start(entry.hash);
+            while (slots[i].load(std::memory_order_relaxed) != empty) {
+                i = (i + 1) & mask;
+            }
+            slots[i].store(reinterpret_cast<std::uintptr_t>(&entry), std::memory_order_relaxed);
+            used.store(used.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+        }
+
+        Table* const older;  ///< the one that this one has replaced
+        const std::unique_ptr<Slot[]> slots;
+        const std::size_t mask;
+        const std::size_t limit;
+        unsigned shift = 64;
+        Atomic<std::size_t> used{0};  ///< at least the number of entries; written by who adds
+    };
+
+    static std::uint64_t hashOf(const Key& key) {
+        return static_cast<std::uint64_t>(Hash()(key)) * 0x9E3779B97F4A7C15u;  // 2^64 / golden
+    }
+
+    /// The entry of the key, which may be there already. Null when the table has no room.
+    static Entry* addTo(Table& table, std::unique_ptr<Entry>& entry) {
+        // Before a slot is taken, so that one always stays without an entry. Relaxed: a count.
+        if (table.used.fetch_add(std::size_t{1}, std::memory_order_relaxed) >= table.limit) {
+            return nullptr;
+        }
+        struct Reservation {
+            Table& of;
+            bool isUsed = false;
+            ~Reservation() {
+                if (!isUsed) {
+                    of.used.fetch_sub(std::size_t{1}, std::memory_order_relaxed);  // a count
+                }
+            }
+        } reservation{table};
+        for (std::size_t i = table.start(entry->hash);; i = (i + 1) & table.mask) {
+            Slot& slot = table.slots[i];
+            std::uintptr_t word = slot.load(std::memory_order_acquire);  // E1
+            while (word == empty) {
+                const auto mine = reinterpret_cast<std::uintptr_t>(entry.get());
+                if (slot.compare_exchange_weak(word, mine, std::memory_order_release,  // E1
+                                               std::memory_order_acquire)) {
+                    reservation.isUsed = true;
+                    return entry.release();
+                }
+            }
+            if (word == closed) {
+                return nullptr;
+            }
+            if (Equal()(entryOf(word)->key, entry->key)) {
+                return entryOf(word);
+            }
+        }
+    }
+
+    /// Replaces this table by a larger one, unless somebody else has done so.
+    void replace(Table* table) {
+        const std::size_t capacity = table == nullptr ? FirstCapacity : 4 * (table->mask + 1);
+        auto next = std::make_unique<Table>(table, capacity);
+        if (table != nullptr) {
+            table->close();
+            table->forEach([&next](Entry& entry) { next->place(entry); });
+        }
+        Table* expected = table;
+        if (newest_.compare_exchange_weak(expected, next.get(), std::memory_order_release,  // E2
+                                          std::memory_order_relaxed)) {
+            (void)next.release();
+        }
+    }
+
+    Atomic<Table*> newest_{nullptr};
+};
+
+}  // namespace sluice::detail

@@ -1,0 +1,151 @@
+#pragma once
+
+/// \file
+/// AddOnlyOrderedMap: a skip list that any number of threads search, and add to, without a lock.
+///
+/// Who may call what: find(), findOrAdd() and forEach() by any thread; the rest by one thread, for
+/// itself.
+///
+/// Progress: lock-free. A thread that is stopped delays nobody.
+///
+/// Invariants: on each level the keys ascend. A node that is on a level is on all levels below.
+/// Only the lowest level decides what is in the map. A node that has lost a race on a higher level
+/// stays away from there, which costs time only.
+///
+/// Edges: E1 node: key, value and links built -> link release .. acquire -> read.
+///
+/// Origin: W. Pugh, Skip Lists: A Probabilistic Alternative to Balanced Trees, 1990.
+///
+/// Tests: tests/unit/event/event_map_test.cpp, tests/model/event_map_model_test.cpp.
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+namespace sluice::detail {
+
+/// With ten levels a million keys are found fast.
+template <class Key, class Value, class Less, class Platform, std::size_t Levels = 10>
+class AddOnlyOrderedMap {
+    struct Node;
+    using Link = typename Platform::template Atomic<Node*>;
+    using Links = std::array<Link, Levels>;
+
+    struct Node {
+        explicit Node(const Key& ownKey) : key(ownKey) {}
+        const Key key;
+        Value value{};
+        Links next{};
+    };
+
+public:
+    AddOnlyOrderedMap() noexcept = default;
+    AddOnlyOrderedMap(const AddOnlyOrderedMap&) = delete;
+    AddOnlyOrderedMap& operator=(const AddOnlyOrderedMap&) = delete;
+    ~AddOnlyOrderedMap() {
+        // Relaxed, both: nobody else is here.
+        Node* node = first_[0].load(std::memory_order_relaxed);
+        while (node != nullptr) {
+            delete std::exchange(node, node->next[0].load(std::memory_order_relaxed));
+        }
+    }
+
+    void swap(AddOnlyOrderedMap& other) noexcept {
+        for (std::size_t level = 0; level < Levels; ++level) {
+            // Relaxed: nobody else is here.
+            Node* const mine = first_[level].load(std::memory_order_relaxed);
+            first_[level].store(other.first_[level].load(std::memory_order_relaxed),
+                                std::memory_order_relaxed);
+            other.first_[level].store(mine, std::memory_order_relaxed);
+        }
+    }
+
+    /// Null when the key is not there. Allocates nothing.
+    Value* find(const Key& key) const {
+        Node* const node = descend(first_, key, [](std::size_t, const Links&, Node*) {});
+        return node == nullptr || Less()(key, node->key) ? nullptr : &node->value;
+    }
+
+    /// When this throws, nothing has changed.
+    Value& findOrAdd(const Key& key) {
+        std::unique_ptr<Node> node;
+        for (;;) {
+            std::array<Links*, Levels> before{};
+            std::array<Node*, Levels> after{};
+            const auto note = [&](std::size_t level, Links& links, Node* next) {
+                before[level] = &links;
+                after[level] = next;
+            };
+            Node* const found = descend(first_, key, note);
+            if (found != nullptr && !Less()(key, found->key)) {
+                return found->value;
+            }
+            if (node == nullptr) {
+                node = std::make_unique<Node>(key);
+            }
+            if (link(*node, 0, *before[0], after[0])) {
+                Node& added = *node.release();
+                const std::size_t height = nextHeight();
+                for (std::size_t level = 1;
+                     level < height && link(added, level, *before[level], after[level]); ++level) {
+                }
+                return added.value;
+            }
+        }
+    }
+
+    /// f(key, value) for each entry, in the order of the keys.
+    template <class F>
+    void forEach(F&& f) const {
+        const Links* links = &first_;
+        while (Node* const node = (*links)[0].load(std::memory_order_acquire)) {  // E1
+            f(node->key, std::as_const(node->value));
+            links = &node->next;
+        }
+    }
+
+private:
+    /// The first node that is not before the key. Tells note(level, links, node) for each level
+    /// between which links and node the key belongs.
+    template <class FirstLinks, class Note>
+    static Node* descend(FirstLinks& first, const Key& key, const Note& note) {
+        FirstLinks* links = &first;
+        Node* next = nullptr;
+        for (std::size_t level = Levels; level-- > 0;) {
+            next = (*links)[level].load(std::memory_order_acquire);  // E1
+            while (next != nullptr && Less()(next->key, key)) {
+                links = &next->next;
+                next = (*links)[level].load(std::memory_order_acquire);  // E1
+            }
+            note(level, *links, next);
+        }
+        return next;
+    }
+
+    /// False if another node has come between.
+    static bool link(Node& node, std::size_t level, Links& before, Node* after) noexcept {
+        node.next[level].store(after, std::memory_order_relaxed);  // relaxed: E1 publishes it
+        Node* expected = after;
+        return before[level].compare_exchange_weak(expected, &node, std::memory_order_release,
+                                                   std::memory_order_relaxed);  // E1
+    }
+
+    /// The first node is on all levels. Of the others each fourth is on a second level, each
+    /// sixteenth on a third one.
+    std::size_t nextHeight() noexcept {
+        std::size_t number =
+            added_.fetch_add(std::size_t{1}, std::memory_order_relaxed);  // a count
+        std::size_t height = 1;
+        for (; height < Levels && number % 4 == 0; number /= 4) {
+            ++height;
+        }
+        return height;
+    }
+
+    Links first_{};
+    typename Platform::template Atomic<std::size_t> added_{0};
+};
+
+}  // namespace sluice::detail

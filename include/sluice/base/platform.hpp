@@ -9,7 +9,9 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <thread>
+#include <type_traits>
 
 namespace [[gnu::visibility("default")]] sluice {
 
@@ -45,6 +47,10 @@ struct StdPlatform {
     /// A shared variable with std::atomic's interface; memory orders are always passed explicitly.
     template <class T>
     using Atomic = std::atomic<T>;
+
+    /// The widest word that the machine exchanges without a lock: 64 bits, or 32 bits.
+    using WideWord = std::conditional_t<std::atomic<std::uint64_t>::is_always_lock_free,
+                                        std::uint64_t, std::uint32_t>;
 
     /// Storage of one object that is handed from thread to thread under an edge of the algorithm.
     template <class T>

@@ -15,45 +15,38 @@
 ///
 /// Who may call what: both functions, any thread. Give a slot back once for each time it was taken.
 ///
-/// Progress: lock-free. A compare-exchange that fails means that another thread's succeeded. A
-/// stopped thread delays nobody. giveBack() never fails.
+/// Progress: lock-free. A stopped thread delays nobody. giveBack() never fails.
 ///
 /// Memory promise: the thread that takes a slot sees what was done to the slot before it was given
 /// back.
 ///
-/// Edges: E1 free: given back release .. taken acquire.
-///
-/// Invariant: the tag of the top grows with each change. A thread that is stopped in tryTake() must
-/// not take a slot with an old successor, so it compares the tag too. The tag has 48 bits, which do
-/// not repeat in practice. It has 32 bits if there are 65,535 slots or more. It has 16 bits on
-/// machines without atomic words of 64 bits: there a thread would have to be stopped for exactly
-/// 65,536 changes, or a multiple of them.
-///
-/// Origin: R. K. Treiber's stack.
+/// Edges: those of TaggedHead. Its tag has 48 bits, or 32 bits if there are more than 65,535 slots.
+/// On machines without atomic words of 64 bits it has the bits that the slots leave of 32: 29 bits
+/// for 4 slots.
 ///
 /// Tests: tests/unit/base/slot_stack_test.cpp, tests/model/bus_model_test.cpp,
 /// tests/model/latest_model_test.cpp.
+
+#include <sluice/base/tagged_head.hpp>
 
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
 namespace sluice {
 
 template <class Platform, std::size_t Count>
 class SlotStack {
-    static constexpr bool isSmall = Count < 0xffff;
-    static constexpr bool hasWideWords = std::atomic<std::uint64_t>::is_always_lock_free;
-    using Word = std::conditional_t<isSmall && !hasWideWords, std::uint32_t, std::uint64_t>;
-    static constexpr unsigned indexBits = isSmall ? 16 : 32;
-    static constexpr Word indexMask = (Word{1} << indexBits) - 1;
+    // The number of slots stands for none of them.
+    static constexpr auto none = static_cast<std::uint32_t>(Count);
+    static_assert(Count == none, "a SlotStack has fewer than 2^32 slots");
+    using Head = TaggedHead<Platform, typename Platform::WideWord, none, none>;
     template <class T>
     using Atomic = typename Platform::template Atomic<T>;
 
 public:
-    using Slot = std::conditional_t<isSmall, std::uint16_t, std::uint32_t>;
+    using Slot = typename Head::Number;
 
     SlotStack() noexcept {
         for (std::size_t i = 0; i < Count; ++i) {
@@ -64,40 +57,19 @@ public:
 
     /// False when there is none.
     bool tryTake(Slot& slot) noexcept {
-        Word top = 0;
-        Slot after{};
-        do {
-            top = top_.load(std::memory_order_acquire);  // E1 free
-            slot = static_cast<Slot>(top & indexMask);
-            if (slot == none) {
-                return false;
-            }
-            // Relaxed: E1 has brought it, or the tag has changed.
-            after = next_[slot].load(std::memory_order_relaxed);
-            // Relaxed: `top` has been acquired.
-        } while (!top_.compare_exchange_weak(top, changed(top, after), std::memory_order_relaxed,
-                                             std::memory_order_relaxed));
-        return true;
+        const auto top = top_.pop(nextOf());
+        slot = top.number();
+        return !top.isEmpty();
     }
 
-    void giveBack(Slot slot) noexcept {
-        Word top = top_.load(std::memory_order_relaxed);  // relaxed: only its value is used
-        do {
-            // Relaxed: E1 makes it visible.
-            next_[slot].store(static_cast<Slot>(top & indexMask), std::memory_order_relaxed);
-        } while (!top_.compare_exchange_weak(top, changed(top, slot), std::memory_order_release,
-                                             std::memory_order_relaxed));  // E1 free
-    }
+    void giveBack(Slot slot) noexcept { top_.push(slot, nextOf()); }
 
 private:
-    static constexpr Slot none = static_cast<Slot>(Count);
-
-    static constexpr Word changed(Word top, Slot slot) noexcept {
-        const Word tag = static_cast<Word>((top >> indexBits) + 1);
-        return static_cast<Word>(tag << indexBits | slot);
+    auto nextOf() noexcept {
+        return [this](Slot slot) -> Atomic<Slot>& { return next_[slot]; };
     }
 
-    Atomic<Word> top_{0};
+    Head top_{0};
     std::array<Atomic<Slot>, Count> next_;
 };
 

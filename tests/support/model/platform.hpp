@@ -21,6 +21,8 @@ struct ModelPlatform {
     template <class T>
     using Atomic = model::Atomic<T>;
 
+    using WideWord = std::uint64_t;
+
     template <class T>
     using Cell = model::Cell<T>;
 

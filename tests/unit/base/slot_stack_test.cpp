@@ -33,7 +33,9 @@ struct InterruptedAtomic : std::atomic<T> {
     }
 };
 
+template <class Word>
 struct InterruptedPlatform : StdPlatform {
+    using WideWord = Word;
     template <class T>
     using Atomic = InterruptedAtomic<T>;
 };
@@ -65,25 +67,31 @@ TEST(SlotStackTest, HasAnyNumberOfSlots) {
 
 // A thread is stopped in tryTake(). Meanwhile slot 0 gets another successor and the stack changes
 // 65,536 times: a tag of 16 bits would be the same again.
-TEST(SlotStackTest, ThreadThatIsStoppedForManyChangesTakesNoSlotOfAnother) {
-    if (!std::atomic<std::uint64_t>::is_always_lock_free) {
-        GTEST_SKIP() << "the tag has 16 bits on this machine";
-    }
-    using Stack = SlotStack<InterruptedPlatform, 3>;
+template <class Word>
+void stopForManyChanges() {
+    using Stack = SlotStack<InterruptedPlatform<Word>, 3>;
     Stack stack;
     Interruption::next = [&] {
         EXPECT_EQ(takeAll(stack).size(), 3U);
         stack.giveBack(0);
         for (int changes = 4; changes < 65536; changes += 2) {
-            Stack::Slot slot{};
+            typename Stack::Slot slot{};
             ASSERT_TRUE(stack.tryTake(slot));
             stack.giveBack(slot);
         }
     };
-    Stack::Slot slot{};
+    typename Stack::Slot slot{};
     ASSERT_TRUE(stack.tryTake(slot));
     EXPECT_EQ(slot, 0U);
     EXPECT_TRUE(takeAll(stack).empty()) << "the other thread holds slots 1 and 2";
+}
+
+TEST(SlotStackTest, ThreadThatIsStoppedForManyChangesTakesNoSlotOfAnother) {
+    stopForManyChanges<std::uint64_t>();
+}
+
+TEST(SlotStackTest, NorInAWordOf32Bits) {
+    stopForManyChanges<std::uint32_t>();
 }
 
 }  // namespace

@@ -45,9 +45,14 @@ auto acquireAll(Pool& pool) {
 
 // ---- interruptions, played through in one thread
 
+// An interruption plays another thread, which moves its home when it loses an exchange.
+struct InterruptedThreads : InterruptingPlatform {
+    static constexpr bool hasThreads = true;
+};
+
 template <std::size_t Shards>
 struct InterruptedTraits : BufferPoolTraits {
-    using Platform = InterruptingPlatform;
+    using Platform = InterruptedThreads;
     static constexpr std::size_t shards = Shards;
 };
 

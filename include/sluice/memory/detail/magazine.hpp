@@ -1,9 +1,12 @@
 #pragma once
 
+#include <sluice/base/tagged_head.hpp>
+
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory_resource>
 #include <new>
 
@@ -145,55 +148,30 @@ private:
     std::array<Atomic<Magazine*>, groupCount> groups_{};
 };
 
-/// A stack of magazines that any thread pushes to and pops from.
-///
-/// The head holds the number of the top magazine and a tag that counts the changes, so that a head
-/// which looks as it did before is the one from before (no ABA): unless 2^32 changes pass while a
-/// thread is between its two looks.
-///
-/// Origin: R. K. Treiber's stack (1986) with the tag of IBM's System/370 manual.
+/// A stack of magazines that any thread pushes to and pops from. The magazine that is popped
+/// carries what its pusher did with it.
 template <class Platform, std::size_t Rounds>
 class MagazineStack {
-    template <class U>
-    using Atomic = typename Platform::template Atomic<U>;
-
 public:
     using Store = MagazineStore<Platform, Rounds>;
     using Magazine = typename Store::Magazine;
 
-    /// Edge hand-over: what the pusher did with the magazine -> release push .. acquire pop.
     void push(Magazine& magazine) noexcept {
-        std::uint64_t head = head_.load(std::memory_order_relaxed);  // relaxed: checked below
-        do {
-            // Relaxed: read by pop() behind the head that names this magazine, or not used.
-            magazine.next.store(numberOf(head), std::memory_order_relaxed);
-        } while (!head_.compare_exchange_weak(head, after(head, magazine.number),
-                                              std::memory_order_release,
-                                              std::memory_order_relaxed));
+        head_.push(magazine.number, [&](std::uint32_t) -> auto& { return magazine.next; });
     }
 
     Magazine* pop(const Store& store) noexcept {
-        std::uint64_t head = head_.load(std::memory_order_acquire);
-        while (numberOf(head) != 0) {
-            Magazine& top = store.at(numberOf(head));
-            const std::uint32_t next = top.next.load(std::memory_order_relaxed);
-            if (head_.compare_exchange_weak(head, after(head, next), std::memory_order_acquire,
-                                            std::memory_order_acquire)) {
-                return &top;
-            }
-        }
-        return nullptr;
+        Magazine* found = nullptr;
+        const auto top = head_.pop([&](std::uint32_t number) -> auto& {
+            found = &store.at(number);
+            return found->next;
+        });
+        return top.isEmpty() ? nullptr : found;
     }
 
 private:
-    static std::uint32_t numberOf(std::uint64_t head) noexcept {
-        return static_cast<std::uint32_t>(head);
-    }
-    static std::uint64_t after(std::uint64_t head, std::uint32_t number) noexcept {
-        return ((head >> 32U) + 1) << 32U | number;
-    }
-
-    Atomic<std::uint64_t> head_{0};
+    static constexpr std::uint32_t mostNumber = std::numeric_limits<std::uint32_t>::max();
+    TaggedHead<Platform, std::uint64_t, mostNumber, 0> head_{0};
 };
 
 }  // namespace sluice::detail

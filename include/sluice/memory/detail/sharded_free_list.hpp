@@ -1,9 +1,11 @@
 #pragma once
 
+#include <sluice/base/tagged_head.hpp>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
+#include <limits>
 
 namespace sluice::detail {
 
@@ -17,53 +19,45 @@ namespace sluice::detail {
 /// take() finds nothing only if all shards were empty at one moment during the call. One look at
 /// each would not tell: a node can move behind the back of the one who looks. So it looks twice,
 /// and believes what it saw if no head has changed in between. For this the heads seen must be a
-/// state that the list can have been in, also when threads work on different shards: each change of
-/// a head releases all that its thread has seen before (edge order: change release .. look
-/// acquire).
+/// state that the list can have been in, also when threads work on different shards: that is edge
+/// E2 of TaggedHead.
 ///
-/// A head holds the number of the top node and a tag that counts its changes, so that a head which
-/// looks as it did before is the one from before (no ABA): unless 2^32 changes of this one head
-/// pass while a thread is between its two looks. On machines without atomic words of 64 bits both
-/// have 16 bits: unless exactly 65,536 changes pass, or a multiple of them.
+/// On machines without atomic words of 64 bits a list has at most 4,095 nodes, so that the tag of a
+/// head keeps 20 bits; TaggedHead says for how long a thread or the main program may be stopped.
 ///
-/// Origin: R. K. Treiber's stack (1986) with the tag of IBM's System/370 manual; the double look of
-/// Y. Afek et al., "Atomic Snapshots of Shared Memory" (1993); moving on after a lost exchange as
-/// in D. Lea's Striped64.
+/// Origin: the double look of Y. Afek et al., "Atomic Snapshots of Shared Memory" (1993); moving on
+/// after a lost exchange as in D. Lea's Striped64.
 template <class Traits, class Node>
 class ShardedFreeList {
-    template <class U>
-    using Atomic = typename Traits::Platform::template Atomic<U>;
     static constexpr std::size_t shardCount = Traits::shards;
     static_assert(shardCount > 0 && (shardCount & (shardCount - 1)) == 0,
                   "shards of the traits must be a power of two");
 
-    static constexpr bool hasWideWords = std::atomic<std::uint64_t>::is_always_lock_free;
-    using Word = std::conditional_t<hasWideWords, std::uint64_t, std::uint32_t>;
-    static constexpr unsigned numberBits = hasWideWords ? 32 : 16;
+    using Word = typename Traits::Platform::WideWord;
 
 public:
     /// The most nodes: their numbers count from 1.
     static constexpr std::uint32_t mostNodes =
-        static_cast<std::uint32_t>((std::uint64_t{1} << numberBits) - 1);
+        sizeof(Word) == 8 ? std::numeric_limits<std::uint32_t>::max() : 4095;
 
     /// All nodes are free.
     ShardedFreeList(Node* nodes, std::size_t count) noexcept : nodes_(nodes) {
         // Backwards, so that low addresses are given out first.
         for (std::size_t i = count; i != 0; --i) {
-            push(shards_[(i - 1) % shardCount].head, nodes[i - 1]);
+            push(shards_[(i - 1) % shardCount], nodes[i - 1]);
         }
     }
     ShardedFreeList(const ShardedFreeList&) = delete;
     ShardedFreeList& operator=(const ShardedFreeList&) = delete;
 
-    /// Edge hand-over: what the giver did with the node -> push release .. pop acquire. Afterwards
-    /// the list is not touched any more.
-    void give(Node& node) noexcept { push(shards_[home()].head, node); }
+    /// Edge hand-over (E1 of TaggedHead): what the giver did with the node comes before what the
+    /// taker does. Afterwards the list is not touched any more.
+    void give(Node& node) noexcept { push(shards_[home()], node); }
 
     /// A free node, or null when there was none at some moment during the call.
     Node* take() noexcept {
         std::uint32_t changes = 0;
-        Node* const node = pop(shards_[home()].head, changes);
+        Node* const node = pop(shards_[home()], changes);
         return __builtin_expect(node != nullptr, 1) ? node : takeAnywhere();
     }
 
@@ -71,8 +65,7 @@ public:
     std::size_t count() const noexcept {
         std::size_t sum = 0;
         for (const Shard& shard : shards_) {
-            std::uint32_t number = numberOf(shard.head.load(std::memory_order_acquire));
-            for (; number != 0; ++sum) {
+            for (std::uint32_t number = shard.head.peek(); number != 0; ++sum) {
                 // Relaxed: written before the head that was acquired.
                 number = nodes_[number - 1].next.load(std::memory_order_relaxed);
             }
@@ -81,22 +74,12 @@ public:
     }
 
 private:
-    using Head = Atomic<Word>;
+    using Head = TaggedHead<typename Traits::Platform, Word, mostNodes, 0>;
 
-    // Where cacheLineSize is less than an atomic needs, the latter holds.
+    // Where cacheLineSize is less than a head needs, the latter holds.
     struct alignas(Traits::cacheLineSize) alignas(Head) Shard {
         Head head{0};
     };
-
-    static std::uint32_t numberOf(Word head) noexcept {
-        return static_cast<std::uint32_t>(head & mostNodes);
-    }
-    static std::uint32_t changesOf(Word head) noexcept {
-        return static_cast<std::uint32_t>(head >> numberBits);
-    }
-    static Word after(Word head, std::uint32_t number) noexcept {
-        return static_cast<Word>(((head >> numberBits) + 1) << numberBits | number);
-    }
 
     static std::size_t home() noexcept {
         if constexpr (hasHomes) {
@@ -115,36 +98,22 @@ private:
         }
     }
 
-    void push(Head& target, Node& node) noexcept {
-        const auto number = static_cast<std::uint32_t>(&node - nodes_ + 1);
-        Word head = target.load(std::memory_order_relaxed);  // relaxed: checked below
-        for (;;) {
-            // Relaxed: read by pop() behind the head that names this node, or not used.
-            node.next.store(numberOf(head), std::memory_order_relaxed);
-            if (target.compare_exchange_weak(head, after(head, number), std::memory_order_release,
-                                             std::memory_order_relaxed)) {
-                return;
-            }
-            moveHome();
-        }
+    auto nextOf() noexcept {
+        return [this](std::uint32_t number) -> auto& { return nodes_[number - 1].next; };
+    }
+
+    void push(Shard& target, Node& node) noexcept {
+        target.head.push(static_cast<std::uint32_t>(&node - nodes_ + 1), nextOf(), moveHome);
     }
 
     /// When the shard is empty: null, and adds to `changes` how often its head has changed so far.
-    Node* pop(Head& source, std::uint32_t& changes) noexcept {
-        Word head = source.load(std::memory_order_acquire);
-        while (numberOf(head) != 0) {
-            Node& top = nodes_[numberOf(head) - 1];
-            // Relaxed: read behind the head; not used if the head has changed meanwhile.
-            const std::uint32_t next = top.next.load(std::memory_order_relaxed);
-            // Release for the edge order.
-            if (source.compare_exchange_weak(head, after(head, next), std::memory_order_acq_rel,
-                                             std::memory_order_acquire)) {
-                return &top;
-            }
-            moveHome();
+    Node* pop(Shard& source, std::uint32_t& changes) noexcept {
+        const auto top = source.head.pop(nextOf(), moveHome);
+        if (top.isEmpty()) {
+            changes += top.changes();
+            return nullptr;
         }
-        changes += changesOf(head);
-        return nullptr;
+        return &nodes_[top.number() - 1];
     }
 
     [[gnu::noinline]] Node* takeAnywhere() noexcept {
@@ -153,7 +122,7 @@ private:
         for (bool isSure = false; node == nullptr && !isSure;) {
             const std::uint32_t before = changes;
             node = takeInTurn(changes);
-            // Counts only rise: equal sums mean that each of them is equal.
+            // Counts only rise: equal sums mean that each of them is equal (modulo 2^tagBits).
             isSure = changes == before;
         }
         return node;
@@ -164,7 +133,7 @@ private:
         Node* node = nullptr;
         const std::size_t first = home();
         for (std::size_t i = 0; i < shardCount && node == nullptr; ++i) {
-            node = pop(shards_[(first + i) % shardCount].head, changes);
+            node = pop(shards_[(first + i) % shardCount], changes);
         }
         return node;
     }

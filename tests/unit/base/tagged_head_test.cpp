@@ -1,0 +1,150 @@
+#include "support/interrupting_platform.hpp"
+
+#include <sluice/base/platform.hpp>
+#include <sluice/base/tagged_head.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+namespace sluice {
+namespace {
+
+using test::InterruptingPlatform;
+using test::Interruption;
+
+template <class Word, std::uint32_t mostNumber>
+using Head = TaggedHead<StdPlatform, Word, mostNumber, 0>;
+
+static_assert(Head<std::uint64_t, 100>::tagBits == 48);
+static_assert(Head<std::uint64_t, 0xffff>::tagBits == 48);
+static_assert(Head<std::uint64_t, 0x10000>::tagBits == 32);
+static_assert(Head<std::uint64_t, 0xffffffff>::tagBits == 32);
+static_assert(Head<std::uint32_t, 0xffff>::tagBits == 16);
+static_assert(Head<std::uint32_t, 1>::tagBits == 31);
+static_assert(Head<std::uint32_t, 3>::tagBits == 30);
+static_assert(Head<std::uint32_t, 4>::tagBits == 29);
+static_assert(Head<std::uint32_t, 4095>::tagBits == 20);
+static_assert(Head<std::uint32_t, 0xffff>::tagBits == 16);
+static_assert(sizeof(Head<std::uint32_t, 4095>) == 4);
+
+template <class Word>
+class TaggedHeadTest : public ::testing::Test {
+protected:
+    static constexpr std::uint32_t mostNumber = 4095;
+    using Head = TaggedHead<InterruptingPlatform, Word, mostNumber, 0>;
+    using Number = typename Head::Number;
+
+    void push(std::uint32_t number) { head.push(static_cast<Number>(number), nextOf()); }
+    std::uint32_t pop() {
+        return head.pop(nextOf(), [this] { ++lost; }).number();
+    }
+    std::vector<std::uint32_t> popAll() {
+        std::vector<std::uint32_t> numbers;
+        while (const std::uint32_t number = pop()) {
+            numbers.push_back(number);
+        }
+        return numbers;
+    }
+    /// An even number of changes after which the stack is as it was.
+    void change(std::uint64_t times) {
+        for (; times != 0; times -= 2) {
+            push(pop());
+        }
+    }
+
+    Head head{0};
+    int lost = 0;
+
+private:
+    auto nextOf() {
+        return [this](Number number) -> auto& { return next_[number]; };
+    }
+    std::array<typename InterruptingPlatform::template Atomic<Number>, mostNumber + 1> next_{};
+};
+using Words = ::testing::Types<std::uint32_t, std::uint64_t>;
+TYPED_TEST_SUITE(TaggedHeadTest, Words, );
+
+TYPED_TEST(TaggedHeadTest, GivesTheLastNodeFirst) {
+    EXPECT_EQ(this->pop(), 0U) << "it is empty at first";
+    for (const std::uint32_t number : {1U, 4095U, 7U}) {
+        this->push(number);
+    }
+    EXPECT_EQ(this->head.peek(), 7U);
+    EXPECT_EQ(this->popAll(), (std::vector<std::uint32_t>{7, 4095, 1}));
+}
+
+// An empty head tells how often it has changed, so that a caller who looks twice knows whether
+// anything happened between.
+TYPED_TEST(TaggedHeadTest, CountsItsChanges) {
+    const auto none = [](std::uint32_t) -> auto& {
+        static typename InterruptingPlatform::template Atomic<std::uint16_t> unused{0};
+        return unused;
+    };
+    EXPECT_EQ(this->head.pop(none).changes(), 0U);
+    this->push(3);
+    this->pop();
+    EXPECT_EQ(this->head.pop(none).changes(), 2U);
+}
+
+TYPED_TEST(TaggedHeadTest, TellsOfALostExchange) {
+    this->push(1);
+    this->push(2);
+    const Interruption interruption(2, [this] { this->push(3); });  // before the exchange
+    EXPECT_EQ(this->pop(), 3U);
+    EXPECT_EQ(this->lost, 1);
+    EXPECT_EQ(this->popAll(), (std::vector<std::uint32_t>{2, 1}));
+}
+
+// While pop() stands between its two looks, node 2 gets another successor, and the same node is on
+// top again: the exchange must fail.
+TYPED_TEST(TaggedHeadTest, OldSuccessorIsNotTaken) {
+    for (const std::uint64_t changes : {4U, 1'000U, 65'536U, 65'538U}) {
+        while (this->pop() != 0) {
+        }
+        this->push(1);
+        this->push(2);
+        const Interruption interruption(2, [this, changes] {
+            this->pop();
+            this->pop();
+            this->push(3);
+            this->push(2);  // 4 changes
+            this->change(changes - 4);
+        });
+        EXPECT_EQ(this->pop(), 2U);
+        ASSERT_TRUE(interruption.happened());
+        EXPECT_EQ(this->popAll(), (std::vector<std::uint32_t>{3})) << "after " << changes;
+    }
+}
+
+// The limit that the contract names: exactly 2^tagBits changes are taken for none.
+TEST(TaggedHeadLimitTest, TagOfTwentyBitsRepeatsAfterAMillionChanges) {
+    using Short = TaggedHead<InterruptingPlatform, std::uint32_t, 4095, 0>;
+    for (const std::uint64_t changes : {(1U << 20U) - 2U, 1U << 20U, (1U << 20U) + 2U}) {
+        Short head{0};
+        std::array<InterruptingPlatform::Atomic<std::uint16_t>, 4> next{};
+        const auto nextOf = [&next](std::uint16_t number) -> auto& { return next[number]; };
+        head.push(1, nextOf);
+        head.push(2, nextOf);
+        const Interruption interruption(2, [&] {
+            head.pop(nextOf);
+            head.pop(nextOf);
+            head.push(3, nextOf);
+            head.push(2, nextOf);
+            for (std::uint64_t i = 4; i < changes; i += 2) {
+                head.push(head.pop(nextOf).number(), nextOf);
+            }
+        });
+        EXPECT_EQ(head.pop(nextOf).number(), 2U);
+        const bool isFooled = head.peek() == 1;
+        EXPECT_EQ(isFooled, changes == 1U << 20U) << "after " << changes;
+    }
+}
+
+}  // namespace
+}  // namespace sluice

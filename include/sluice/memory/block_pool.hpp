@@ -22,6 +22,10 @@
 ///
 /// Memory promise: what a thread wrote before it freed a block is visible to the one that gets it.
 ///
+/// An exact pool (Options::isExact) has no caches: one list holds its free blocks, and each call
+/// takes from it or gives to it. That is lock-free, so an interrupt or a signal handler may do it.
+/// All its blocks are allocated by the constructor. The next paragraph is about other pools.
+///
 /// Capacity: at most Options::capacity blocks are ever in use at once; unlimited by default. Blocks
 /// that lie free with other threads cannot be had, at most 2 * magazineRounds + 1 with each: a pool
 /// may be exhausted with so many fewer blocks in use. Allocation: from the memory resource, a slab
@@ -50,9 +54,10 @@
 #include <sluice/base/backoff.hpp>
 #include <sluice/base/cache_line.hpp>
 #include <sluice/base/platform.hpp>
-#include <sluice/base/setup_error.hpp>
 #include <sluice/base/thread_table.hpp>
+#include <sluice/memory/detail/block_options.hpp>
 #include <sluice/memory/detail/counted_text.hpp>
+#include <sluice/memory/detail/exact_blocks.hpp>
 #include <sluice/memory/detail/memory_tools.hpp>
 #include <sluice/memory/detail/pool_core.hpp>
 
@@ -60,9 +65,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
+#include <memory>
 #include <memory_resource>
-#include <new>
 
 namespace sluice {
 
@@ -75,55 +79,32 @@ struct BlockPoolTraits {
     static constexpr std::size_t magazineRounds = 64;
 };
 
-/// Blocks that are still in use when their pool ends.
-struct BlockLeak {
-    const char* name;  ///< of the pool, as its options give it
-    std::size_t blocks;
-    std::size_t blockSize;
-};
-
-struct BlockPoolOptions {
-    static constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
-
-    std::size_t blockSize = 0;                          ///< bytes, at least 1
-    std::size_t alignment = alignof(std::max_align_t);  ///< a power of two
-    std::size_t capacity = unlimited;                   ///< most blocks there will ever be
-    std::size_t initialBlocks = 0;                      ///< there from the start
-    std::size_t blocksPerSlab = 0;  ///< growth; 0: about 64 KiB, at least 8 blocks
-    bool prefault = false;   ///< slabs are touched at once, so that no call meets a page fault
-    bool hugePages = false;  ///< asks the kernel for huge pages, where it has some
-    const char* name = "BlockPool";  ///< for the leak report
-    /// Called by the destructor when blocks are still in use. Without one that is an assertion.
-    void (*onLeak)(const BlockLeak&) noexcept = nullptr;
-};
-
-struct BlockPoolStatistics {
-    std::size_t blocks;       ///< there now, used or free
-    std::size_t inUse;        ///< exact when nobody is at work
-    std::size_t highWater;    ///< most blocks that were in use, or kept in a cache, at once
-    std::uint64_t exhausted;  ///< allocations that found no block, timed ones until their end
-    /// Blocks that threads have freed beyond those they allocated themselves: exact when nobody is
-    /// at work. Threads that are ending are not counted.
-    std::uint64_t remoteFrees;
-};
-
 template <class Traits = BlockPoolTraits>
 class BasicBlockPool {
+    static_assert(Traits::Platform::hasThreads,
+                  "a BlockPool keeps caches for threads, which an interrupt must not touch: on a "
+                  "platform without threads use an ObjectPool");
     using Core = detail::PoolCore<Traits>;
     using Cache = typename Core::Slot;
     using Threads = ThreadTable<Core>;
     using Clock = typename Traits::Platform::Clock;
+    using Exact = detail::ExactBlocks<Traits>;
 
 public:
     /// Refuses (see setupError) a block size of 0, an alignment that is not a power of two, a
     /// capacity of 0, more initial blocks than the capacity, and sizes that overflow.
     explicit BasicBlockPool(const BlockPoolOptions& options,
                             std::pmr::memory_resource* memory = std::pmr::get_default_resource())
-        : options_(checked(options)),
-          core_(new Core(layoutOf(options), options.capacity, memory)),
+        : options_(detail::checkedOptions(options)),
+          core_(new Core(detail::layoutOf(options), options.capacity, memory)),
           hash_(Threads::hash(core_)),
           blocksPerSlab_(blocksPerSlab(options)) {
         Abandonment onThrow{core_};
+        if (options.isExact) {
+            exact_ = std::make_unique<Exact>(options, memory);
+            onThrow.core = nullptr;
+            return;
+        }
         const std::size_t slab =
             options.blocksPerSlab != 0 ? options.blocksPerSlab : options.initialBlocks;
         while (core_->figures().blocks < options.initialBlocks && core_->grow(slab)) {
@@ -136,14 +117,7 @@ public:
     /// Gives all memory back to the memory resource. Blocks that are still in use are reported to
     /// Options::onLeak, or fail an assertion; using them afterwards is undefined.
     ~BasicBlockPool() {
-        const std::size_t used = statistics().inUse;
-        if (used != 0 && options_.onLeak != nullptr) {
-            options_.onLeak(BlockLeak{options_.name, used, options_.blockSize});
-        } else {
-            SLUICE_ASSERT(used == 0, detail::CountedText("blocks that outlive their pool: ", used,
-                                                         "; free them first, or set onLeak")
-                                         .text);
-        }
+        detail::reportLeak(options_, statistics().inUse);
         core_->abandon();
     }
 
@@ -161,7 +135,7 @@ public:
     [[nodiscard]] void* allocate() {
         void* const block = tryAllocate();
         if (__builtin_expect(block == nullptr, 0)) {
-            failToAllocate();
+            detail::failToAllocate(options_);
         }
         return block;
     }
@@ -192,14 +166,9 @@ public:
         if (block == nullptr) {
             return;
         }
-        SLUICE_ASSERT(core_->owns(block),
-                      detail::CountedText("no block of this pool begins at ", block,
-                                          "; give it back to where it came from")
-                          .text);
-        SLUICE_ASSERT(
-            core_->noteFreed(block),
-            detail::CountedText("the block at ", block, " is free already: it was freed twice")
-                .text);
+        SLUICE_ASSERT(owns(block), detail::noBlockAt(block).text);
+        SLUICE_ASSERT(exact_ != nullptr ? exact_->isUsed(block) : core_->noteFreed(block),
+                      detail::freedTwice(block).text);
         detail::toldOfDeallocation(core_, block, options_.blockSize);
         if (__builtin_expect(!Core::tryGive(Threads::findFirst(core_, hash_), block), 0)) {
             giveElsewhere(block);
@@ -207,15 +176,22 @@ public:
     }
 
     /// Whether a block of this pool begins at this address, used or free. Walks the slabs.
-    [[nodiscard]] bool owns(const void* address) const noexcept { return core_->owns(address); }
+    [[nodiscard]] bool owns(const void* address) const noexcept {
+        return exact_ != nullptr ? exact_->owns(address) : core_->owns(address);
+    }
 
     /// Gives slabs without a block in use, or free with another thread, back to the memory
     /// resource; what the pool needs to find its free blocks stays. Returns how many bytes. Cost:
     /// proportional to the free blocks times the slabs.
-    std::size_t trim() noexcept { return core_->trim(Threads::find(core_, hash_)); }
+    std::size_t trim() noexcept {
+        return exact_ != nullptr ? 0 : core_->trim(Threads::find(core_, hash_));
+    }
 
     [[nodiscard]] BlockPoolStatistics statistics() const noexcept {
         const auto figures = core_->figures();
+        if (exact_ != nullptr) {
+            return exact_->statistics(figures.exhausted);
+        }
         return {figures.blocks, figures.used, figures.highWater, figures.exhausted,
                 figures.remoteFrees};
     }
@@ -225,9 +201,6 @@ public:
     [[nodiscard]] std::size_t capacity() const noexcept { return options_.capacity; }
 
 private:
-    static constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
-    static constexpr std::size_t mostBytes = most / 4;
-
     struct Abandonment {
         Core* core;
         ~Abandonment() {
@@ -237,65 +210,14 @@ private:
         }
     };
 
-    static BlockPoolOptions checked(const BlockPoolOptions& options) {
-        if (options.blockSize == 0) {
-            setupError("block size of a BlockPool is too small", options.blockSize, 1);
-        }
-        if (options.blockSize > mostBytes) {
-            setupError("block size of a BlockPool is too large", options.blockSize, mostBytes);
-        }
-        if (options.alignment == 0 || (options.alignment & (options.alignment - 1)) != 0) {
-            setupError("alignment of a BlockPool is not a power of two", options.alignment,
-                       alignof(std::max_align_t));
-        }
-        if (options.alignment > mostBytes) {
-            setupError("alignment of a BlockPool is too large", options.alignment, mostBytes);
-        }
-        if (options.capacity == 0) {
-            setupError("capacity of a BlockPool is too small", options.capacity, 1);
-        }
-        const std::size_t mostBlocks = mostBlocksOf(options);
-        if (options.capacity != BlockPoolOptions::unlimited && options.capacity > mostBlocks) {
-            setupError("capacity of a BlockPool is too large", options.capacity, mostBlocks);
-        }
-        if (options.blocksPerSlab > mostBlocks) {
-            setupError("blocksPerSlab of a BlockPool is too large", options.blocksPerSlab,
-                       mostBlocks);
-        }
-        if (options.initialBlocks > options.capacity) {
-            setupError("initialBlocks of a BlockPool exceed its capacity", options.initialBlocks,
-                       options.capacity);
-        }
-        if (options.initialBlocks > mostBlocks) {
-            setupError("initialBlocks of a BlockPool are too many", options.initialBlocks,
-                       mostBlocks);
-        }
-        return options;
-    }
-
-    static std::size_t strideOf(const BlockPoolOptions& options) noexcept {
-        const std::size_t unit = std::max(options.alignment, detail::toolGranule);
-        return (options.blockSize + unit - 1) / unit * unit;
-    }
-
-    /// As many as have bytes that can be counted.
-    static std::size_t mostBlocksOf(const BlockPoolOptions& options) noexcept {
-        return mostBytes / strideOf(options);
-    }
-
-    static detail::SlabLayout layoutOf(const BlockPoolOptions& options) noexcept {
-        return {options.blockSize, strideOf(options), options.alignment, options.prefault,
-                options.hugePages};
-    }
-
     static std::size_t blocksPerSlab(const BlockPoolOptions& options) noexcept {
         constexpr std::size_t usualBytes = 65536;
         constexpr std::size_t fewest = 8;
         if (options.blocksPerSlab != 0) {
             return options.blocksPerSlab;
         }
-        const std::size_t usual = std::max(fewest, usualBytes / strideOf(options));
-        return std::min(usual, mostBlocksOf(options));
+        const std::size_t usual = std::max(fewest, usualBytes / detail::strideOf(options));
+        return std::min(usual, detail::mostBlocksOf(options));
     }
 
     Cache* cache() noexcept {
@@ -309,8 +231,9 @@ private:
             block = takeOrGrow();
         }
         if (block != nullptr) {
-            SLUICE_ASSERT(core_->noteTaken(block), "what this pool keeps is no block of it: "
-                                                   "something has written over its books");
+            SLUICE_ASSERT(exact_ != nullptr || core_->noteTaken(block),
+                          "what this pool keeps is no block of it: something has written over its "
+                          "books");
             detail::toldOfAllocation(core_, block, options_.blockSize);
         }
         return block;
@@ -329,7 +252,10 @@ private:
 #endif
     }
 
-    [[gnu::cold, gnu::noinline]] void* takeOrGrow() noexcept {
+    [[gnu::noinline]] void* takeOrGrow() noexcept {
+        if (exact_ != nullptr) {
+            return exact_->take();
+        }
         Cache* const cache = this->cache();
         void* block = core_->take(cache);
         BasicBackoff<typename Traits::Platform> backoff;
@@ -340,8 +266,12 @@ private:
         return block;
     }
 
-    [[gnu::cold, gnu::noinline]] void giveElsewhere(void* block) noexcept {
-        core_->give(cache(), block);
+    [[gnu::noinline]] void giveElsewhere(void* block) noexcept {
+        if (exact_ != nullptr) {
+            exact_->give(block);
+        } else {
+            core_->give(cache(), block);
+        }
     }
 
     /// False when no blocks have come or will come, from this thread or another one.
@@ -357,19 +287,13 @@ private:
 #endif
     }
 
-    [[noreturn, gnu::cold, gnu::noinline]] void failToAllocate() const {
-#if defined(__cpp_exceptions)
-        throw std::bad_alloc();
-#else
-        setupError("a BlockPool is exhausted; its block size and capacity are", options_.blockSize,
-                   options_.capacity);
-#endif
-    }
-
     const BlockPoolOptions options_;
     Core* const core_;
     const std::size_t hash_;
     const std::size_t blocksPerSlab_;
+    // The blocks of an exact pool. No thread has a cache of its core: so each call comes here by
+    // the way that a thread without a cache takes, and calls of other pools need no test.
+    std::unique_ptr<Exact> exact_;
 };
 
 using BlockPool = BasicBlockPool<>;

@@ -12,15 +12,28 @@
 /// Who may call what: any thread, any member. A PoolPtr is a plain value, used by one thread at a
 /// time. The pool must outlive its objects.
 ///
-/// Everything else (progress, memory promise, capacity, statistics) is that of the BlockPool
-/// inside. A throwing constructor gives the block back.
+/// A pool of at most `Options::exactUpTo` objects is exact, and so is each pool on a platform
+/// without threads:
+/// - One lock-free list holds the free objects. Any thread and any interrupt gets each of them.
+///   tryMake() fails only if all objects were in use at one moment during the call.
+/// - The constructor allocates all `capacity` objects. trim() has nothing to give back.
+/// - On machines without atomic words of 64 bits an exact pool has at most 4,095 objects; the
+///   constructor refuses more. TaggedHead tells how long a thread may be stopped there.
+///
+/// In a larger pool each thread keeps some free objects for itself. Several threads then use the
+/// pool without writing to a shared cache line on most calls. Progress, capacity and statistics are
+/// those of BlockPool. A throwing constructor gives its place back to the pool.
+///
+/// Memory promise: the thread that gets a place sees what was done with the object that had
+/// it before.
 ///
 /// Each object has a word in front of it that names its pool: so a PoolPtr is as wide as a pointer.
 ///
-/// Tests: tests/unit/memory/object_pool_test.cpp.
+/// Tests: tests/unit/memory/object_pool_test.cpp, tests/unit/memory/exact_object_pool_test.cpp.
 
 #include <sluice/base/assert.hpp>
 #include <sluice/memory/block_pool.hpp>
+#include <sluice/memory/detail/exact_blocks.hpp>
 
 #include <cstddef>
 #include <memory_resource>
@@ -31,9 +44,12 @@
 namespace sluice {
 
 struct ObjectPoolOptions {
-    std::size_t capacity = BlockPoolOptions::unlimited;
-    std::size_t initialObjects = 0;  ///< room from the start
-    std::size_t objectsPerSlab = 0;  ///< growth; 0: about 64 KiB
+    static constexpr std::size_t unlimited = BlockPoolOptions::unlimited;
+
+    std::size_t capacity = unlimited;  ///< most objects at once
+    std::size_t exactUpTo = 1024;      ///< a pool whose capacity is at most this is exact
+    std::size_t initialObjects = 0;    ///< room from the start; an exact pool has room for all
+    std::size_t objectsPerSlab = 0;    ///< growth of a pool that is not exact; 0: about 64 KiB
     bool prefault = false;
     bool hugePages = false;
     const char* name = nullptr;  ///< for the leak report; null: a text that has the type in it
@@ -102,11 +118,15 @@ template <class T, class Traits>
 class ObjectPool {
     static_assert(std::is_object_v<T> && !std::is_array_v<T>, "an ObjectPool holds single objects");
 
+    using Blocks = std::conditional_t<Traits::Platform::hasThreads, BasicBlockPool<Traits>,
+                                      detail::ExactPool<Traits>>;
+
 public:
     using value_type = T;
     using Pointer = PoolPtr<T, Traits>;
 
-    /// Refuses (see setupError) what BlockPool refuses.
+    /// Refuses (see setupError) what BlockPool refuses, and an exact pool of more objects than
+    /// its list can have.
     explicit ObjectPool(const ObjectPoolOptions& options = {},
                         std::pmr::memory_resource* memory = std::pmr::get_default_resource())
         : blocks_(blockOptions(options), memory) {}
@@ -152,6 +172,7 @@ private:
         result.capacity = options.capacity;
         result.initialBlocks = options.initialObjects;
         result.blocksPerSlab = options.objectsPerSlab;
+        result.isExact = options.capacity <= options.exactUpTo;
         result.prefault = options.prefault;
         result.hugePages = options.hugePages;
         result.name = options.name != nullptr ? options.name : typeText();
@@ -188,7 +209,7 @@ private:
         return *std::launder(reinterpret_cast<ObjectPool**>(block));
     }
 
-    BasicBlockPool<Traits> blocks_;
+    Blocks blocks_;
 };
 
 }  // namespace sluice

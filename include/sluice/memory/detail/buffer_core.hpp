@@ -37,7 +37,7 @@ public:
         explicit Slot(BufferCore& owner) noexcept : core(&owner) {}
         BufferCore* core;
         Atomic<std::uint32_t> holders{0};  // tokens on the buffer, or the writer; 0: free
-        Atomic<std::uint32_t> next{0};
+        FreeListNext<Platform> next{0};
     };
 
     using FreeList = ShardedFreeList<Traits, Slot>;
@@ -69,7 +69,7 @@ public:
 
     /// The most buffers of this stride whose bytes can be counted, and which the list can number.
     static std::size_t mostBuffers(std::size_t stride) noexcept {
-        return std::min<std::size_t>(FreeList::mostNodes, mostBytes / (stride + sizeof(Slot)));
+        return std::min<std::size_t>(mostFreeNodes<Platform>, mostBytes / (stride + sizeof(Slot)));
     }
     static constexpr std::size_t mostBytes = std::numeric_limits<std::size_t>::max() / 4;
 

@@ -9,8 +9,20 @@
 
 namespace sluice::detail {
 
+/// The most nodes of a list: their numbers count from 1.
+template <class Platform>
+inline constexpr std::uint32_t mostFreeNodes =
+    sizeof(typename Platform::WideWord) == 8 ? std::numeric_limits<std::uint32_t>::max() : 4095;
+
+template <class Platform>
+using FreeListHead = TaggedHead<Platform, typename Platform::WideWord, mostFreeNodes<Platform>, 0>;
+
+/// The successor of a node, for the list's own use.
+template <class Platform>
+using FreeListNext = typename Platform::template Atomic<typename FreeListHead<Platform>::Number>;
+
 /// Which nodes of an array are free: several stacks ("shards") that any thread pushes to and pops
-/// from. A node has a member `next`, an Atomic<std::uint32_t> for the list's own use.
+/// from. A node has a member `next`, a FreeListNext.
 ///
 /// A thread begins with its home shard, and a pop that finds it empty goes on to the others. Homes
 /// are spread by the address of a variable of the thread; whoever loses an exchange to another
@@ -33,13 +45,10 @@ class ShardedFreeList {
     static_assert(shardCount > 0 && (shardCount & (shardCount - 1)) == 0,
                   "shards of the traits must be a power of two");
 
-    using Word = typename Traits::Platform::WideWord;
+    using Head = FreeListHead<typename Traits::Platform>;
+    using Number = typename Head::Number;
 
 public:
-    /// The most nodes: their numbers count from 1.
-    static constexpr std::uint32_t mostNodes =
-        sizeof(Word) == 8 ? std::numeric_limits<std::uint32_t>::max() : 4095;
-
     /// All nodes are free.
     ShardedFreeList(Node* nodes, std::size_t count) noexcept : nodes_(nodes) {
         // Backwards, so that low addresses are given out first.
@@ -65,7 +74,7 @@ public:
     std::size_t count() const noexcept {
         std::size_t sum = 0;
         for (const Shard& shard : shards_) {
-            for (std::uint32_t number = shard.head.peek(); number != 0; ++sum) {
+            for (Number number = shard.head.peek(); number != 0; ++sum) {
                 // Relaxed: written before the head that was acquired.
                 number = nodes_[number - 1].next.load(std::memory_order_relaxed);
             }
@@ -74,8 +83,6 @@ public:
     }
 
 private:
-    using Head = TaggedHead<typename Traits::Platform, Word, mostNodes, 0>;
-
     // Where cacheLineSize is less than a head needs, the latter holds.
     struct alignas(Traits::cacheLineSize) alignas(Head) Shard {
         Head head{0};
@@ -99,11 +106,11 @@ private:
     }
 
     auto nextOf() noexcept {
-        return [this](std::uint32_t number) -> auto& { return nodes_[number - 1].next; };
+        return [this](Number number) -> auto& { return nodes_[number - 1].next; };
     }
 
     void push(Shard& target, Node& node) noexcept {
-        target.head.push(static_cast<std::uint32_t>(&node - nodes_ + 1), nextOf(), moveHome);
+        target.head.push(static_cast<Number>(&node - nodes_ + 1), nextOf(), moveHome);
     }
 
     /// When the shard is empty: null, and adds to `changes` how often its head has changed so far.

@@ -72,10 +72,15 @@ public:
         return offsetOf(address) % layout.stride == 0;
     }
 
+    /// The number of the block at this address, which is covered.
+    std::size_t indexOf(const void* block, const SlabLayout& layout) const noexcept {
+        return offsetOf(block) / layout.stride;
+    }
+
     /// Marks the block at this address as free or as used; returns how it was marked before. A new
     /// slab's are all marked as free.
     bool exchangeMark(const void* block, const SlabLayout& layout, bool isFree) noexcept {
-        const std::size_t index = offsetOf(block) / layout.stride;
+        const std::size_t index = indexOf(block, layout);
         Marks& marks = this->marks()[index / marksInOne];
         const Marks mask = Marks{1} << index % marksInOne;
         const bool before = (marks & mask) != 0;

@@ -1,0 +1,140 @@
+#pragma once
+
+#include <sluice/base/assert.hpp>
+#include <sluice/base/setup_error.hpp>
+#include <sluice/memory/detail/counted_text.hpp>
+#include <sluice/memory/detail/memory_tools.hpp>
+#include <sluice/memory/detail/slab.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <new>
+
+// What the pools of blocks have in common: their options, and how these are checked.
+
+namespace sluice {
+
+/// Blocks that are still in use when their pool ends.
+struct BlockLeak {
+    const char* name;  ///< of the pool, as its options give it
+    std::size_t blocks;
+    std::size_t blockSize;
+};
+
+struct BlockPoolOptions {
+    static constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
+
+    std::size_t blockSize = 0;                          ///< bytes, at least 1
+    std::size_t alignment = alignof(std::max_align_t);  ///< a power of two
+    std::size_t capacity = unlimited;                   ///< most blocks there will ever be
+    std::size_t initialBlocks = 0;                      ///< there from the start
+    std::size_t blocksPerSlab = 0;  ///< growth; 0: about 64 KiB, at least 8 blocks
+    /// All blocks are there from the start. Any thread gets each free block: no thread keeps some
+    /// for itself. Such a pool must have a capacity.
+    bool isExact = false;
+    bool prefault = false;   ///< slabs are touched at once, so that no call meets a page fault
+    bool hugePages = false;  ///< asks the kernel for huge pages, where it has some
+    const char* name = "BlockPool";  ///< for the leak report
+    /// Called by the destructor when blocks are still in use. Without one that is an assertion.
+    void (*onLeak)(const BlockLeak&) noexcept = nullptr;
+};
+
+struct BlockPoolStatistics {
+    std::size_t blocks;       ///< there now, used or free
+    std::size_t inUse;        ///< exact when nobody is at work
+    std::size_t highWater;    ///< most blocks that were in use, or kept in a cache, at once
+    std::uint64_t exhausted;  ///< allocations that found no block, timed ones until their end
+    /// Blocks that threads have freed beyond those they allocated themselves: exact when nobody is
+    /// at work. Threads that are ending are not counted.
+    std::uint64_t remoteFrees;
+};
+
+namespace detail {
+
+/// So many bytes can be counted, with all that stands beside them.
+inline constexpr std::size_t mostBytes = std::numeric_limits<std::size_t>::max() / 4;
+
+inline std::size_t strideOf(const BlockPoolOptions& options) noexcept {
+    const std::size_t unit = std::max(options.alignment, toolGranule);
+    return (options.blockSize + unit - 1) / unit * unit;
+}
+
+/// As many as have bytes that can be counted.
+inline std::size_t mostBlocksOf(const BlockPoolOptions& options) noexcept {
+    return mostBytes / strideOf(options);
+}
+
+/// The options, unless something in them cannot be had: that is refused, see setupError().
+inline BlockPoolOptions checkedOptions(const BlockPoolOptions& options) {
+    if (options.blockSize == 0) {
+        setupError("block size of a BlockPool is too small", options.blockSize, 1);
+    }
+    if (options.blockSize > mostBytes) {
+        setupError("block size of a BlockPool is too large", options.blockSize, mostBytes);
+    }
+    if (options.alignment == 0 || (options.alignment & (options.alignment - 1)) != 0) {
+        setupError("alignment of a BlockPool is not a power of two", options.alignment,
+                   alignof(std::max_align_t));
+    }
+    if (options.alignment > mostBytes) {
+        setupError("alignment of a BlockPool is too large", options.alignment, mostBytes);
+    }
+    if (options.capacity == 0) {
+        setupError("capacity of a BlockPool is too small", options.capacity, 1);
+    }
+    const std::size_t mostBlocks = mostBlocksOf(options);
+    if (options.capacity != BlockPoolOptions::unlimited && options.capacity > mostBlocks) {
+        setupError("capacity of a BlockPool is too large", options.capacity, mostBlocks);
+    }
+    if (options.blocksPerSlab > mostBlocks) {
+        setupError("blocksPerSlab of a BlockPool is too large", options.blocksPerSlab, mostBlocks);
+    }
+    if (options.initialBlocks > options.capacity) {
+        setupError("initialBlocks of a BlockPool exceed its capacity", options.initialBlocks,
+                   options.capacity);
+    }
+    if (options.initialBlocks > mostBlocks) {
+        setupError("initialBlocks of a BlockPool are too many", options.initialBlocks, mostBlocks);
+    }
+    return options;
+}
+
+inline SlabLayout layoutOf(const BlockPoolOptions& options) noexcept {
+    return {options.blockSize, strideOf(options), options.alignment, options.prefault,
+            options.hugePages};
+}
+
+inline CountedText freedTwice(const void* block) noexcept {
+    return {"the block at ", block, " is free already: it was freed twice"};
+}
+inline CountedText noBlockAt(const void* block) noexcept {
+    return {"no block of this pool begins at ", block, "; give it back to where it came from"};
+}
+
+/// Reports blocks that are still in use when their pool ends.
+inline void reportLeak(const BlockPoolOptions& options, std::size_t used) noexcept {
+    if (used != 0 && options.onLeak != nullptr) {
+        options.onLeak(BlockLeak{options.name, used, options.blockSize});
+    } else {
+        SLUICE_ASSERT(used == 0, CountedText("blocks that outlive their pool: ", used,
+                                             "; free them first, or set onLeak")
+                                     .text);
+    }
+}
+
+/// No block is left for a caller who must have one.
+[[noreturn, gnu::cold, gnu::noinline]] inline void
+failToAllocate([[maybe_unused]] const BlockPoolOptions& options) {
+#if defined(__cpp_exceptions)
+    throw std::bad_alloc();
+#else
+    setupError("a BlockPool is exhausted; its block size and capacity are", options.blockSize,
+               options.capacity);
+#endif
+}
+
+}  // namespace detail
+
+}  // namespace sluice

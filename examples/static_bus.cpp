@@ -1,10 +1,12 @@
-// A bus and a pool of buffers as a microcontroller has them: static, with room for 256 messages and
-// 8 frames, on one processor. Interrupts publish, the main loop consumes. `./dev ram` builds this
-// file for a Cortex-M4 and prints what it takes.
+// A bus and two pools as a microcontroller has them: static, with room for 256 messages, 8 frames
+// and 4 reports, on one processor. Interrupts publish, the main loop consumes. `./dev ram` builds
+// this file for a Cortex-M4 and prints what it takes.
 
+#include <sluice/base/setup_error.hpp>
 #include <sluice/base/single_core_platform.hpp>
 #include <sluice/bus/bus.hpp>
 #include <sluice/memory/buffer_pool.hpp>
+#include <sluice/memory/object_pool.hpp>
 #include <sluice/wait/busy_spin.hpp>
 
 #include <array>
@@ -45,28 +47,50 @@ struct McuTraits : sluice::FullBusTraits {
     static constexpr sluice::TimeStamp timeStamp = sluice::TimeStamp::none;
 };
 
-sluice::Bus<sluice::Messages<Reading, Fault, Frame>, McuTraits> bus;
-
-struct McuPoolTraits : sluice::BufferPoolTraits {
+struct McuBufferTraits : sluice::BufferPoolTraits {
     using Platform = OneCore;
     static constexpr std::size_t cacheLineSize = 8;
     static constexpr std::size_t shards = 1;
 };
+struct McuObjectTraits : sluice::BlockPoolTraits {
+    using Platform = OneCore;
+    static constexpr std::size_t cacheLineSize = 8;
+};
 
-/// Static memory for one pool, which asks for it once. The resources of the standard library would
-/// bring its heap with them.
+/// Too large for a slot of the bus: the pool holds it, and a message carries the pointer.
+struct Histogram {
+    explicit Histogram(std::uint32_t first) : counts{first} {}
+    std::array<std::uint32_t, 32> counts;
+};
+using Histograms = sluice::ObjectPool<Histogram, McuObjectTraits>;
+struct Report {
+    Histograms::Pointer histogram;
+};
+
+sluice::Bus<sluice::Messages<Reading, Fault, Frame, Report>, McuTraits> bus;
+
+/// Static memory for a pool, which asks for it in its constructor. The resources of the standard
+/// library would bring its heap with them.
+template <std::size_t Bytes>
 class StaticMemory final : public std::pmr::memory_resource {
-    void* do_allocate(std::size_t size, std::size_t) override {
-        return size <= bytes_.size() ? bytes_.data() : nullptr;
+    void* do_allocate(std::size_t size, std::size_t alignment) override {
+        const std::size_t begin = (taken_ + alignment - 1) / alignment * alignment;
+        if (alignment > alignof(std::max_align_t) || begin + size > Bytes) {
+            sluice::setupError("static memory is too small", begin + size, Bytes);
+        }
+        taken_ = begin + size;
+        return bytes_.data() + begin;
     }
     void do_deallocate(void*, std::size_t, std::size_t) override {}
     bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
         return this == &other;
     }
 
-    alignas(std::max_align_t) std::array<std::byte, 1024> bytes_{};
+    alignas(std::max_align_t) std::array<std::byte, Bytes> bytes_{};
+    std::size_t taken_ = 0;
 };
-StaticMemory framesMemory;
+StaticMemory<1024> framesMemory;
+StaticMemory<1024> histogramsMemory;
 
 sluice::BufferPoolOptions frameOptions() {
     sluice::BufferPoolOptions options;
@@ -76,7 +100,15 @@ sluice::BufferPoolOptions frameOptions() {
     return options;
 }
 
-sluice::BasicBufferPool<McuPoolTraits> frames(frameOptions(), &framesMemory);
+sluice::BasicBufferPool<McuBufferTraits> frames(frameOptions(), &framesMemory);
+
+sluice::ObjectPoolOptions histogramOptions() {
+    sluice::ObjectPoolOptions options;
+    options.capacity = 4;
+    return options;
+}
+
+Histograms histograms(histogramOptions(), &histogramsMemory);
 
 /// What a timer would call: a reading each time, and now and then something is wrong.
 void onTimer(std::uint32_t tick) {
@@ -95,12 +127,20 @@ void onReceived(std::uint32_t tick) {
     }
 }
 
+/// A timer would call it now and then. It makes the object; the main loop destroys the object.
+void onEvaluation(std::uint32_t tick) {
+    if (auto histogram = histograms.tryMake(tick)) {
+        (void)bus.publish(Report{std::move(histogram)});
+    }
+}
+
 }  // namespace
 
 int main() {
     std::uint32_t readings = 0;
     std::uint32_t faults = 0;
     std::uint32_t goodFrames = 0;
+    std::uint32_t reports = 0;
     bool faultCameFirst = true;
     const auto onReading = bus.subscribe<Reading>([&](const Reading&) { ++readings; });
     const auto onFault = bus.subscribe<Fault>([&](const Fault&) {
@@ -112,18 +152,23 @@ int main() {
         std::memcpy(&tick, frame.bytes.data(), sizeof tick);
         goodFrames += tick == frame.bytes.timeStamp() ? 1 : 0;
     });
+    const auto onReport = bus.subscribe<Report>(
+        [&](const Report& report) { reports += report.histogram->counts[0] % 25 == 0 ? 1 : 0; });
     for (std::uint32_t tick = 1; tick <= 1000; ++tick) {
         onTimer(tick);
         if (tick % 20 == 0) {
             onReceived(tick);
+        }
+        if (tick % 25 == 0) {
+            onEvaluation(tick);
         }
         if (tick % 100 == 0) {
             while (bus.process() != 0) {
             }
         }
     }
-    const bool allThere = readings == 1000 && faults == 20 && goodFrames == 50;
-    const bool balanced =
-        bus.statistics().total().published == 1070 && frames.statistics().inUse == 0;
+    const bool allThere = readings == 1000 && faults == 20 && goodFrames == 50 && reports == 40;
+    const bool balanced = bus.statistics().total().published == 1110 &&
+                          frames.statistics().inUse == 0 && histograms.statistics().inUse == 0;
     return allThere && faultCameFirst && balanced ? 0 : 1;
 }

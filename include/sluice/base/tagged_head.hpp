@@ -34,7 +34,7 @@
 /// How long that is:
 /// - A word of 64 bits has a tag of 48 bits if the numbers fit 16 bits, otherwise of 32 bits. No
 ///   thread is stopped for so many changes and exactly a multiple of them.
-/// - A word of 32 bits gives the number as many bits as `mostNumber` needs. The tag has all others:
+/// - A word of 32 bits gives the number as many bits as `MostNumber` needs. The tag has all others:
 ///   at least 16, which is checked when compiled.
 /// - On one processor a pop() that an interrupt has stopped goes on when all interrupts have
 ///   returned. So interrupts would have to make 2^tagBits changes without a pause, while the main
@@ -51,13 +51,13 @@
 
 namespace sluice {
 
-/// `mostNumber` is the largest number of a node; `none`, at most that or 0, says that there is no
+/// `MostNumber` is the largest number of a node; `None`, at most that or 0, says that there is no
 /// node.
-template <class Platform, class Word, std::uint32_t mostNumber, std::uint32_t none>
+template <class Platform, class Word, std::uint32_t MostNumber, std::uint32_t None>
 class TaggedHead {
     static_assert(std::is_same_v<Word, std::uint64_t> || std::is_same_v<Word, std::uint32_t>,
                   "the word of a TaggedHead has 32 or 64 bits");
-    static_assert(none <= mostNumber, "mostNumber of a TaggedHead must include `none`");
+    static_assert(None <= MostNumber, "MostNumber of a TaggedHead must include `None`");
 
     static constexpr unsigned wordBits = sizeof(Word) * 8;
     static constexpr unsigned bitsOf(std::uint32_t number) noexcept {
@@ -68,11 +68,11 @@ class TaggedHead {
         return bits;
     }
     // In a word of 64 bits there is room for whole halves or quarters, which need no mask.
-    static constexpr unsigned roundedBits = mostNumber <= 0xffff ? 16 : 32;
-    static constexpr unsigned numberBits = wordBits == 64 ? roundedBits : bitsOf(mostNumber);
+    static constexpr unsigned roundedBits = MostNumber <= 0xffff ? 16 : 32;
+    static constexpr unsigned numberBits = wordBits == 64 ? roundedBits : bitsOf(MostNumber);
 
 public:
-    using Number = std::conditional_t<(mostNumber <= 0xffff), std::uint16_t, std::uint32_t>;
+    using Number = std::conditional_t<(MostNumber <= 0xffff), std::uint16_t, std::uint32_t>;
 
     /// Bits of the tag.
     static constexpr unsigned tagBits = wordBits - numberBits;
@@ -82,9 +82,9 @@ public:
     /// What pop() found.
     class Top {
     public:
-        /// The node that was on top, or `none`.
+        /// The node that was on top, or `None`.
         Number number() const noexcept { return static_cast<Number>(word_ & numberMask); }
-        bool isEmpty() const noexcept { return number() == none; }
+        bool isEmpty() const noexcept { return number() == None; }
         /// How often the head had changed, modulo 2^tagBits.
         std::uint32_t changes() const noexcept {
             return static_cast<std::uint32_t>(word_ >> numberBits);
@@ -139,7 +139,7 @@ public:
         }
     }
 
-    /// The node on top, or `none`: for walks while no thread pops. Acquire: E1 free.
+    /// The node on top, or `None`: for walks while no thread pops. Acquire: E1 free.
     Number peek() const noexcept { return Top(word_.load(std::memory_order_acquire)).number(); }
 
 private:

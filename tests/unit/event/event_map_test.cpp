@@ -35,12 +35,14 @@ struct CollidingKey {
     }
 };
 
+#if defined(__cpp_exceptions)
 /// A key whose hash may become bad.
 struct BadKey {
     int value;
     friend bool operator==(const BadKey& a, const BadKey& b) { return a.value == b.value; }
     inline static int bad = -1;
 };
+#endif
 
 }  // namespace
 }  // namespace sluice

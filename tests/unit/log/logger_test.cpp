@@ -439,7 +439,9 @@ TEST_F(LogLogger, ASinkMayLogAlsoWhenTheLaneIsFull) {
     EXPECT_GE(inner, 1u);
     EXPECT_LT(inner, 20u);
     EXPECT_EQ(inner + small->discard_counter(), 20u);
-    EXPECT_EQ(recursive->flushes(), 1u + 2u);
+    // The sink's own flush may be carried out together with the first one of this thread.
+    EXPECT_GE(recursive->flushes(), 2u);
+    EXPECT_LE(recursive->flushes(), 3u);
 }
 
 /// Notices when it goes before what it was given has been handed on.

@@ -148,9 +148,7 @@ public:
     [[nodiscard]] bool isClosed() const noexcept { return lanes_.isClosed(); }
 
     /// True when the queue is closed, nothing is in it and no push is under way: for good.
-    [[nodiscard]] bool isDrained() const noexcept {
-        return isClosed() && lanes_.all([](const Lane& lane) { return lane.ring.isDrained(); });
-    }
+    [[nodiscard]] bool isDrained() const noexcept { return lanes_.isDrained(); }
 
     /// The messages of all lanes, each counted at some moment during the call.
     [[nodiscard]] std::size_t sizeApprox() const noexcept {

@@ -208,6 +208,15 @@ public:
             return false;
         }
         Platform::Fence::heavy();  // E3 close
+        return isDrainedAfterFence();
+    }
+
+    /// The same for a caller who has found several rings closed, and has made one heavy fence for
+    /// all of them since.
+    [[nodiscard]] bool isDrainedAfterFence() const noexcept {
+        if (drained_.load(std::memory_order_acquire)) {  // E4 end
+            return true;
+        }
         // Announced first: equal to the tail read after it, no push was under way in between.
         const Index announced = announced_.load(std::memory_order_acquire);
         const bool drained = announced == tail_.load(std::memory_order_acquire) &&

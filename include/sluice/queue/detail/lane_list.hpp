@@ -129,6 +129,17 @@ public:
         for (Lane* lane = first(); lane != nullptr; lane = next(lane)) {
             lane->ring.close();
         }
+        areLanesClosed_.store(true, std::memory_order_release);
+    }
+
+    /// Whether the list is closed, nothing is in a lane, and no push is under way: for good.
+    bool isDrained() const noexcept {
+        if (!areLanesClosed_.load(std::memory_order_acquire)) {
+            return false;
+        }
+        // Once for all lanes, and without the lock: it is a system call.
+        Traits::Platform::Fence::heavy();
+        return all([](const Lane& lane) { return lane.ring.isDrainedAfterFence(); });
     }
 
     bool isClosed() const noexcept { return closed_.load(std::memory_order_acquire); }
@@ -148,7 +159,8 @@ public:
 
 private:
     Link first_{nullptr};
-    Atomic<bool> closed_{false};
+    Atomic<bool> closed_{false};  // lanes that are added from now on are closed
+    Atomic<bool> areLanesClosed_{false};
     Atomic<std::size_t> size_{0};
     mutable Lock lock_;
     Link* end_ = &first_;  // the link that a new lane is hung on

@@ -2,6 +2,7 @@
 #include "support/watchdog.hpp"
 #include "unit/event/event_queue_suites.hpp"
 
+#include <sluice/event/any_data.hpp>
 #include <sluice/event/event_queue.hpp>
 
 #include <gtest/gtest.h>
@@ -11,6 +12,7 @@
 #include <cstddef>
 #include <exception>
 #include <memory>
+#include <new>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -207,6 +209,26 @@ TYPED_TEST(EventQueueNextTest, ArgumentsAreMovedAndNeverCopied) {
     queue.enqueue(1, std::make_unique<int>(4));
     queue.enqueue(1, std::make_unique<int>(5));
     EXPECT_EQ(sum, 9);
+}
+
+TYPED_TEST(EventQueueNextTest, GivesAnyDataOut) {
+    EventQueue<int, void(const AnyData<16>&), TypeParam> queue;
+    int sum = 0;
+    const Task task = [](auto& source, int& total) -> Task {
+        while (const auto event = co_await source.next()) {
+            total += std::get<0>(event->arguments).template get<int>();
+        }
+    }(queue, sum);
+    queue.enqueue(1, 4);
+    EXPECT_EQ(sum, 4);
+}
+
+TEST(EventQueueNextDeathTest, ResumeThatThrowsEndsTheProgram) {
+    EventQueue<int, void(int)> queue;
+    const Task task = [](auto& source) -> Task {
+        (void)co_await source.next([](std::coroutine_handle<>) { throw std::bad_alloc(); });
+    }(queue);
+    EXPECT_DEATH((void)queue.enqueue(1, 10), "bad_alloc");
 }
 
 TYPED_TEST(EventQueueNextTest, QueueMayGoBeforeACoroutineThatWasDestroyedInTime) {

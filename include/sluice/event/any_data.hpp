@@ -13,8 +13,9 @@
 /// gives its object out as mutable, so listeners on several threads must not write to it.
 ///
 /// Memory: an object of at most MaxSize bytes (at least two pointers' worth) lies inside the
-/// AnyData; a larger one, or one whose alignment exceeds std::max_align_t, lies on the heap,
-/// correctly aligned. So `AnyData<maxSizeOf<A, B, C>()>` allocates nothing for A, B and C.
+/// AnyData. On the heap, correctly aligned, lies one that is larger, one whose alignment exceeds
+/// std::max_align_t, and one whose move may throw. So `AnyData<maxSizeOf<A, B, C>()>` allocates
+/// nothing for A, B and C.
 ///
 /// Errors: what the object's constructor throws passes through, nothing is kept. Access is not
 /// checked: ask isType() first, or know the type from the event. Debug builds refuse a type that is
@@ -47,7 +48,8 @@ class AnyData {
     static constexpr std::size_t capacity = MaxSize < minCapacity ? minCapacity : MaxSize;
 
     template <class T>
-    static constexpr bool onHeap = sizeof(T) > capacity || alignof(T) > alignof(std::max_align_t);
+    static constexpr bool onHeap = sizeof(T) > capacity || alignof(T) > alignof(std::max_align_t) ||
+                                   !std::is_nothrow_move_constructible_v<T>;
 
     template <class T>
     static constexpr detail::AnyOperations* operationsOf = &detail::anyOperations<T, onHeap<T>>;
@@ -63,35 +65,24 @@ public:
         if constexpr (onHeap<Object>) {
             storage_.object = new Object(std::forward<T>(object));
         } else {
-            static_assert(std::is_move_constructible_v<Object>,
-                          "AnyData: an object that is stored inside must be movable");
             ::new (static_cast<void*>(storage_.bytes)) Object(std::forward<T>(object));
         }
     }
 
     /// Moves the object: its former home keeps what the move left of it, or nothing if the object
     /// lies on the heap.
-    AnyData(AnyData&& other) : operations_(other.operations_) {
-        if (operations_ == nullptr) {
-            return;
+    AnyData(AnyData&& other) noexcept { take(other); }
+    AnyData& operator=(AnyData&& other) noexcept {
+        if (this != &other) {
+            destroy();
+            take(other);
         }
-        if (operations_->onHeap) {
-            storage_.object = other.storage_.object;
-            other.operations_ = nullptr;
-        } else {
-            operations_->moveConstruct(storage_.bytes, other.storage_.bytes);
-        }
+        return *this;
     }
 
     AnyData(const AnyData&) = delete;
     AnyData& operator=(const AnyData&) = delete;
-    AnyData& operator=(AnyData&&) = delete;
-
-    ~AnyData() {
-        if (operations_ != nullptr) {
-            operations_->destroy(address());
-        }
-    }
+    ~AnyData() { destroy(); }
 
     /// The object, seen as a T: its own type, or a base class that lies at its beginning.
     template <class T>
@@ -125,6 +116,26 @@ private:
         alignas(std::max_align_t) std::byte bytes[capacity];
     };
 
+    /// Into an AnyData that holds nothing.
+    void take(AnyData& other) noexcept {
+        operations_ = other.operations_;
+        if (operations_ == nullptr) {
+            return;
+        }
+        if (operations_->onHeap) {
+            storage_.object = other.storage_.object;
+            other.operations_ = nullptr;
+        } else {
+            operations_->moveConstruct(storage_.bytes, other.storage_.bytes);
+        }
+    }
+
+    void destroy() noexcept {
+        if (operations_ != nullptr) {
+            operations_->destroy(address());
+        }
+    }
+
     void* address() const noexcept {
         if (operations_ == nullptr) {
             return nullptr;
@@ -140,7 +151,7 @@ private:
         return static_cast<T*>(address());
     }
 
-    const detail::AnyOperations* operations_;
+    const detail::AnyOperations* operations_ = nullptr;
     // Mutable, since what it holds is not const, whoever looks at it.
     mutable Storage storage_;
 };

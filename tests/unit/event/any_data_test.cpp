@@ -208,13 +208,52 @@ TEST(AnyDataTest, BuildsAndDestroysTheObjectExactlyOnce) {
     EXPECT_EQ(census.alive(), 0U);
 }
 
-TEST(AnyDataTest, IsMovedButNeverCopiedOrAssigned) {
-    static_assert(std::is_move_constructible_v<Small>);
+TEST(AnyDataTest, IsMovedButNeverCopied) {
+    static_assert(std::is_nothrow_move_constructible_v<Small>);
+    static_assert(std::is_nothrow_move_assignable_v<Small>);
     static_assert(!std::is_copy_constructible_v<Small>);
     static_assert(!std::is_constructible_v<Small, Small&>);
     static_assert(!std::is_copy_assignable_v<Small>);
-    static_assert(!std::is_move_assignable_v<Small>);
     static_assert(std::is_convertible_v<KeyEvent, Small>);
+}
+
+TEST(AnyDataTest, AnAssignmentEndsTheObjectThatWasThere) {
+    Census census;
+    {
+        Small data = Counted(census, 1);
+        data = Small(LargeCounted(census, 2));
+        EXPECT_EQ(census.alive(), 1U);
+        EXPECT_EQ(data.get<LargeCounted>().value(), 2);
+        data = Small(Counted(census, 3));
+        EXPECT_EQ(census.alive(), 1U);
+        EXPECT_EQ(data.get<Counted>().value(), 3);
+        auto& self = data;
+        data = std::move(self);
+        EXPECT_EQ(data.get<Counted>().value(), 3);
+        Small empty = LargeCounted(census, 4);
+        const Small taken = std::move(empty);
+        data = std::move(empty);
+        EXPECT_EQ(data.getAddress(), nullptr);
+        EXPECT_EQ(census.alive(), 1U);
+    }
+    EXPECT_EQ(census.alive(), 0U);
+}
+
+struct MayThrowWhenMoved {
+    MayThrowWhenMoved() = default;
+    MayThrowWhenMoved(MayThrowWhenMoved&&) noexcept(false) {}
+};
+
+TEST(AnyDataTest, AnObjectWhoseMoveMayThrowLiesOnTheHeap) {
+    EXPECT_FALSE(holdsInside(AnyData<32>(MayThrowWhenMoved())));
+}
+
+TEST(AnyDataTest, IsTakenOutOfAQueue) {
+    EventQueue<int, void(int, const Small&)> queue;
+    queue.enqueue(3, std::make_unique<int>(5));
+    decltype(queue)::QueuedEvent event{0, {0, Small(0)}};
+    ASSERT_TRUE(queue.takeEvent(&event));
+    EXPECT_EQ(*event.getArgument<1>().get<std::unique_ptr<int>>(), 5);
 }
 
 TEST(AnyDataTest, MaxSizeOfIsTheSizeOfTheLargest) {

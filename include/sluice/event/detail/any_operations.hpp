@@ -11,12 +11,13 @@ namespace sluice::detail {
 struct AnyOperations {
     std::size_t size;
     bool onHeap;
-    void (*moveConstruct)(void* to, void* from);  // null on the heap: there the pointer moves
+    void (*moveConstruct)(void* to,
+                          void* from) noexcept;  // null on the heap: there the pointer moves
     void (*destroy)(void* object) noexcept;
 };
 
 template <class T>
-void moveConstructAny(void* to, void* from) {
+void moveConstructAny(void* to, void* from) noexcept {
     ::new (to) T(std::move(*static_cast<T*>(from)));
 }
 

@@ -153,9 +153,10 @@ public:
     /// other, waiting for each, until the queue is closed and everything has been dealt with.
     ///
     /// A coroutine that had to wait goes on within enqueue(), or whatever ended its waiting, on
-    /// that thread; or where resume(handle) sends it, which is called there instead. Those who wait
-    /// are served in order, beside the threads that process. The queue outlives them; one may be
-    /// destroyed while it waits, if no other thread uses the queue then.
+    /// that thread; or where resume(handle) sends it, which is called there instead. Neither may
+    /// throw: the event has been accepted, so nobody could be told, and the program ends. Those who
+    /// wait are served in order, beside the threads that process. The queue outlives them; one may
+    /// be destroyed while it waits, if no other thread uses the queue then.
     template <class Resume = detail::ResumeHere>
     auto next(Resume resume = Resume()) {
         return NextEvent<typename Base::Store, QueuedEvent, Resume>(this->store_,

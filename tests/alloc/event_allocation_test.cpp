@@ -79,5 +79,57 @@ TYPED_TEST(EventAllocationTest, EventsGrowTheQueueByBlocks) {
     EXPECT_EQ(count.deallocations(), 0U);
 }
 
+template <class Queue>
+void burst(Queue& queue) {
+    for (std::size_t i = 0; i < most; ++i) {
+        EXPECT_TRUE(queue.enqueue(1));
+    }
+}
+
+TYPED_TEST(EventAllocationTest, QueueThatIsEmptyAgainKeepsAtMostWhatItsOptionsSay) {
+    EventQueueOptions options;
+    options.keptBytes = 10000;  // of the more than 16000 that the events take
+    EventQueue<int, void(int), TypeParam> queue(options);
+    {
+        // What a thread allocates for its first event.
+        EventQueue<int, void(int), TypeParam> other;
+        EXPECT_TRUE(other.enqueue(1));
+        EXPECT_TRUE(other.process());
+    }
+    const AllocationCount count;
+    burst(queue);
+    EXPECT_EQ(count.deallocations(), 0U);
+    EXPECT_TRUE(queue.process());
+    EXPECT_EQ(count.deallocations(), count.allocations());
+
+    burst(queue);
+    queue.clearEvents();
+    EXPECT_EQ(count.deallocations(), count.allocations());
+
+    EXPECT_TRUE(queue.enqueue(1));
+    EXPECT_TRUE(queue.process());
+    EXPECT_EQ(count.deallocations() + 1, count.allocations()) << "one block is little enough";
+}
+
+TYPED_TEST(EventAllocationTest, TrimFreesWhatNoEventNeeds) {
+    EventQueue<int, void(int), TypeParam> queue;
+    const AllocationCount count;
+    EXPECT_EQ(queue.trim(), 0U);
+    burst(queue);
+    EXPECT_EQ(queue.trim(), 0U) << "events are queued";
+    std::size_t inside = 1;
+    queue.appendListener(1, [&](int) { inside += queue.trim(); });
+    const std::size_t listener = count.allocations();
+    EXPECT_TRUE(queue.process());
+    EXPECT_EQ(inside, 1U) << "an event is being processed";
+    EXPECT_EQ(count.deallocations(), 0U);
+    EXPECT_GT(queue.trim(), most * sizeof(int));
+    EXPECT_GT(count.deallocations(), 1U);
+    EXPECT_EQ(queue.trim(), 0U);
+    burst(queue);
+    EXPECT_GT(count.allocations(), listener) << "it goes on";
+    EXPECT_TRUE(queue.process());
+}
+
 }  // namespace
 }  // namespace sluice::test

@@ -34,7 +34,9 @@ namespace sluice {
 /// queued.
 ///
 /// Capacity: unlimited, or as EventQueueOptions says. Memory is allocated in blocks of some
-/// kilobytes when more events are queued than ever before, used again, and freed with the queue.
+/// kilobytes when more events are queued than there is memory for, and used again. It is freed by
+/// trim(), with the queue, and when the last event of a burst has been processed that took more
+/// than EventQueueOptions::keptBytes.
 ///
 /// Shutdown: close() refuses further events and wakes all waiters; drain() waits until what was
 /// accepted has been processed. What is left is destroyed with the queue.

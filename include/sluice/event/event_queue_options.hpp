@@ -21,6 +21,9 @@ struct EventQueueOptions {
     /// their room has been given away meanwhile.
     std::size_t limit = unlimited;
     Overflow overflow = Overflow::reject;
+    /// Bytes that the queue keeps for later events when the last one has been processed. When it
+    /// has more, it frees all.
+    std::size_t keptBytes = std::size_t{64} << 20U;
 };
 
 }  // namespace sluice

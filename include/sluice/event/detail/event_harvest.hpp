@@ -135,7 +135,11 @@ private:
         store_->line_.prepend(kept_);
         store_->spares_.giveBack(done_);
         leave();
-        if (left_ + keptCount_ != 0 || !store_->isBusyLocked()) {
+        const bool isOver = !store_->isBusyLocked();
+        if (isOver && store_->spares_.bytes() > store_->options_.keptBytes) {
+            orphans_.swap(store_->spares_);
+        }
+        if (left_ + keptCount_ != 0 || isOver) {
             // Under the lock: who waits for the end of the work may destroy the store after it.
             store_->waiters_.notifyAll();
         }
@@ -181,7 +185,7 @@ private:
         }
     }
 
-    // First, so that it goes last: the nodes of a store that has gone.
+    // First, so that it goes last: the nodes of a store that has gone, or that had too many.
     typename Line::Spares orphans_;
     EventStore* store_ = nullptr;
     Harvest* older_ = nullptr;

@@ -124,6 +124,7 @@ public:
     void swap(Spares& other) noexcept {
         free_.swap(other.free_);
         std::swap(slabs_, other.slabs_);
+        std::swap(slabCount_, other.slabCount_);
     }
 
     /// A spare node for the end of `line`; false when there is none.
@@ -137,12 +138,16 @@ public:
 
     void giveBack(SlabLine& nodes) noexcept { free_.append(nodes); }
 
+    /// Of the memory of all nodes.
+    [[nodiscard]] std::size_t bytes() const noexcept { return slabCount_ * sizeof(Slab); }
+
     /// More nodes. Allocates, so it is called without a lock, and its result added under it.
     static auto* makeMore() { return new Slab; }
 
     template <class More>
     void add(More* slab) noexcept {
         slab->next = std::exchange(slabs_, slab);
+        ++slabCount_;
         SlabLine fresh;
         fresh.first_ = &slab->nodes[0];
         fresh.last_ = &slab->nodes[Slab::size - 1];
@@ -166,6 +171,7 @@ private:
 
     SlabLine free_;
     Slab* slabs_ = nullptr;
+    std::size_t slabCount_ = 0;
 };
 
 /// What the list of a policy holds: room for one event, which comes later.
@@ -248,6 +254,7 @@ public:
         void swap(Spares&) noexcept {}
         bool take(ListLine&) noexcept { return false; }
         void giveBack(ListLine&) noexcept {}
+        [[nodiscard]] static std::size_t bytes() noexcept { return 0; }
     };
 
     void addNode() { list_.emplace_back(); }

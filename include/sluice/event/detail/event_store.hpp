@@ -142,6 +142,16 @@ public:
         return isClosed_.load(std::memory_order_acquire);
     }
 
+    /// Frees the memory of events, if there is none. Returns how many bytes.
+    std::size_t trim() noexcept {
+        typename Line::Spares unused;
+        const std::lock_guard<Lock> guard(lock_);
+        if (!isBusyLocked()) {
+            unused.swap(spares_);
+        }
+        return unused.bytes();
+    }
+
     [[nodiscard]] std::uint64_t discardedCount() const noexcept {
         const std::lock_guard<Lock> guard(lock_);
         return discarded_;

@@ -121,6 +121,10 @@ public:
         events.discard();
     }
 
+    /// Frees the memory that the queue keeps for later events. Returns how many bytes: none while
+    /// an event is queued, being queued or being processed. See also EventQueueOptions::keptBytes.
+    std::size_t trim() noexcept { return store_.trim(); }
+
     /// Whether nothing is queued, being queued or being processed.
     [[nodiscard]] bool emptyQueue() const noexcept { return !store_.isBusy(); }
 

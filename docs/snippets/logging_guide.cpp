@@ -154,6 +154,7 @@ bool ownBackend() {
     sluice::log::backend_options options;
     options.queue_size = 1024;  // messages of each thread
     options.queue_bytes = 1 << 18;
+    options.pacing = sluice::log::pacing_policy::nap;
     options.thread_name = "audit-log";
     options.cpu = 0;
     options.on_thread_start = [] { std::printf("the writer begins\n"); };

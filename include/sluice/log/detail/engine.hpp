@@ -272,9 +272,13 @@ private:
     }
 
     /// The worker waits for work, or until another thread takes its turn.
-    void park() {
-        const std::lock_guard<HarvestTurns> lock(harvesting_);
-        intake_.waitForWork(std::chrono::steady_clock::now() + std::chrono::seconds(1));
+    void rest(IdlePacing::Rest length) {
+        if (length == IdlePacing::untilWoken) {
+            const std::lock_guard<HarvestTurns> lock(harvesting_);
+            intake_.waitForWork(std::chrono::steady_clock::now() + std::chrono::seconds(1));
+        } else if (length != IdlePacing::none) {
+            std::this_thread::sleep_for(length);
+        }
     }
 
     /// As in a harvest, the hook does not wait for its own thread.
@@ -357,6 +361,7 @@ private:
         const HarvestScope scope(this);
         const std::uint64_t rescue = rescueWanted_.load(std::memory_order_acquire);
         const auto now = std::chrono::steady_clock::now();
+        harvestedAt_ = now;
         const Key limit = intake_.look();
         reached_ = limit;
         readClocks(now);
@@ -379,7 +384,7 @@ private:
     }
 
     void work() {
-        IdlePacing pacing;
+        IdlePacing pacing(options_.pacing);
         Key last = 0;
         for (;;) {
             if (last == 0 && mayLeave_.load(std::memory_order_acquire)) {
@@ -395,9 +400,7 @@ private:
                 closeControls();
                 return;
             }
-            if (pacing.shouldPark(written() + lost() - before)) {
-                park();
-            }
+            rest(pacing.after(written() + lost() - before, harvestedAt_));
         }
     }
 
@@ -586,6 +589,7 @@ private:
     std::uint64_t toldLost_ = 0;  // that a flush of all sinks has told of
     bool isFlushed_ = true;       // the end has found all sinks well; read when the worker has left
     std::atomic<std::uint64_t> rescueDone_{0};
+    std::chrono::steady_clock::time_point harvestedAt_{};  // when the last harvest began
     std::chrono::steady_clock::time_point nextNotice_{};
     const LoggerState* lastOverrunning_ = nullptr;
     std::uint64_t toldOverrun_ = 0;

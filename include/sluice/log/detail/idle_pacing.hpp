@@ -1,49 +1,83 @@
 #pragma once
 
+#include <sluice/log/backend_options.hpp>
+
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <thread>
 
 namespace sluice::log::detail {
 
-/// How a worker waits for the next record: the longer nothing came, the more it sleeps.
+/// How long the worker rests between two harvests, as `pacing_policy` says.
 ///
-/// While records come it naps after each harvest that was not a large one, so that the next one is:
-/// a look at a lane takes over the cache line that its thread writes with every record, and both
-/// pay for that. When nothing came it gives its processor away, then it takes longer naps, of up to
-/// half a millisecond, then it parks. Only a parked worker has to be woken, which costs a logging
-/// thread a system call: the naps keep that away from threads that log now and then. Nothing is
-/// delayed for longer than a nap, and what the system adds to it, on Linux 50 microseconds.
+/// With `park` the worker sleeps until it is woken as soon as a harvest is done. That costs a
+/// logging thread a system call, once for all that it logs until the worker sleeps again. So a
+/// lone record is written as soon as the system lets the worker run.
+///
+/// While records flow, waking the worker for each of them would cost more than the records. And a
+/// look at a lane takes over the cache line that its thread writes with every record. So the worker
+/// naps after each harvest that was not a large one, and the next harvest is larger. Records flow
+/// when more of them have come than one in `flowGap`, by `flowStart` records or more. A nap is what
+/// a record then waits at most, and what the system adds to a nap, on Linux 50 microseconds.
+///
+/// With `nap` the worker never has to be woken: its naps grow to half a millisecond while nothing
+/// comes. With `spin` it looks all the time.
+///
+/// Tests: tests/unit/log/idle_pacing_test.cpp, tests/unit/log/pacing_policy_test.cpp.
 class IdlePacing {
 public:
-    /// To be called after each harvest with what it delivered. True when the worker should park.
-    bool shouldPark(std::uint64_t delivered) {
-        if (delivered != 0) {
-            emptyHarvests_ = 0;
-            if (delivered < large) {
-                std::this_thread::sleep_for(shortestNap);
-            }
-            return false;
+    using TimePoint = std::chrono::steady_clock::time_point;
+    using Rest = std::chrono::nanoseconds;
+
+    /// The next harvest follows at once.
+    static constexpr Rest none{0};
+    /// The worker sleeps until it is woken.
+    static constexpr Rest untilWoken = Rest::max();
+
+    static constexpr Rest flowGap = std::chrono::microseconds(50);
+    static constexpr std::uint64_t flowStart = 32;
+    static constexpr std::uint64_t large = 512;
+    static constexpr Rest shortestNap = std::chrono::microseconds(15);
+    static constexpr Rest longestNap = 32 * shortestNap;
+
+    explicit IdlePacing(pacing_policy policy) noexcept : policy_(policy) {}
+
+    /// To be called after each harvest with the number of records that it delivered.
+    Rest after(std::uint64_t delivered, TimePoint now) noexcept {
+        switch (policy_) {
+        case pacing_policy::spin:
+            return none;
+        case pacing_policy::nap:
+            return restToNap(delivered);
+        default:
+            return restToPark(delivered, now);
         }
-        ++emptyHarvests_;
-        if (emptyHarvests_ <= yields) {
-            std::this_thread::yield();
-        } else if (emptyHarvests_ <= yields + naps) {
-            std::this_thread::sleep_for(shortestNap * (1U << (emptyHarvests_ - yields)));
-        } else {
-            emptyHarvests_ = yields + naps;  // after each time in the park: a look, then the next
-            return true;
-        }
-        return false;
     }
 
 private:
-    static constexpr std::uint64_t large = 512;
-    static constexpr unsigned yields = 8;
-    static constexpr unsigned naps = 5;
-    static constexpr std::chrono::microseconds shortestNap{15};
+    Rest restToNap(std::uint64_t delivered) noexcept {
+        nap_ = delivered == 0 ? std::min(2 * nap_, longestNap) : shortestNap;
+        return delivered < large ? nap_ : none;
+    }
 
-    unsigned emptyHarvests_ = 0;
+    Rest restToPark(std::uint64_t delivered, TimePoint now) noexcept {
+        const auto counted = static_cast<Rest::rep>(std::min(delivered, 2 * flowStart));
+        flowUntil_ = std::min(std::max(flowUntil_, now) + counted * flowGap,
+                              now + Rest::rep{2 * flowStart} * flowGap);
+        if (delivered == 0) {
+            return untilWoken;
+        }
+        if (delivered >= large) {
+            return none;
+        }
+        return flowUntil_ - now > Rest::rep{flowStart} * flowGap ? shortestNap : untilWoken;
+    }
+
+    const pacing_policy policy_;
+    Rest nap_ = shortestNap;
+    /// Each record moves it on by `flowGap`, from the present at least: its distance from the
+    /// present is by how much records come closer together than that.
+    TimePoint flowUntil_{};
 };
 
 }  // namespace sluice::log::detail

@@ -46,7 +46,6 @@
 ///
 /// Tests: tests/unit/log/intake_*_test.cpp, tests/stress/log_order_stress_test.cpp.
 
-#include <sluice/base/backoff.hpp>
 #include <sluice/base/role_check.hpp>
 #include <sluice/log/detail/inlet.hpp>
 #include <sluice/log/detail/intake_options.hpp>
@@ -168,22 +167,13 @@ public:
     /// Sleeps until there may be something to do: a record, a wake(), or the time. Records that a
     /// look() has seen and could not release count, unless a thread that is stopped while announced
     /// holds the watermark; then the call returns when that thread goes on, or after some 20 ms.
-    /// Returns whether it was more than the time. Spins for some microseconds before it sleeps.
+    /// Returns whether it was more than the time.
     bool waitForWork(TimePoint until) {
         const typename RoleCheck<Platform>::Scope role(back_->role, oneBackEnd);
         if (back_->watermark.isStalled()) {
             return waitForStalled(until);
         }
-        const auto ready = [this] { return hasNews(); };
-        BasicBackoff<Platform> backoff;
-        for (unsigned yields = 0; yields < 4;) {
-            if (ready()) {
-                return takeNews();
-            }
-            yields += backoff.isYielding() ? 1U : 0U;
-            backoff.wait();
-        }
-        return book_->events().awaitUntil(ready, until) && takeNews();
+        return book_->events().awaitUntil([this] { return hasNews(); }, until) && takeNews();
     }
 
     /// Whether the intake was closed and its last record has been emitted.

@@ -4,6 +4,7 @@
 /// Turns an adapter for a log (see harness/logging.hpp) into a subject of the log scenarios.
 
 #include "harness/logging.hpp"
+#include "harness/sparse_logging.hpp"
 #include "harness/subject.hpp"
 
 #include <map>
@@ -38,6 +39,25 @@ void addLog(LogSubjects& subjects, Subject info) {
     subject.rounds["call-1t-half-load"] = &loadedLogCallRound<Log>;
     subject.rounds["idle-100t"] = &idleThreadsRound<Log>;
     subjects.push_back(std::move(subject));
+}
+
+/// How often a thread logs that logs now and then, in records a second.
+inline constexpr int sparseRates[] = {10, 100, 1000, 10000};
+
+inline std::string sparseDelay(int rate) {
+    return "log-sparse-" + std::to_string(rate);
+}
+inline std::string sparseCpu(int rate) {
+    return sparseDelay(rate) + "-cpu";
+}
+
+/// The subject that was added last takes part in the sparse scenarios with this adapter.
+template <class Log>
+void addSparse(LogSubjects& subjects) {
+    for (const int rate : sparseRates) {
+        subjects.back().rounds[sparseDelay(rate)] = &sparseDelayRound<Log>;
+        subjects.back().rounds[sparseCpu(rate)] = &sparseCpuRound<Log>;
+    }
 }
 
 }  // namespace sluice::bench

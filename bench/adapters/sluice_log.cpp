@@ -1,6 +1,7 @@
 /// \file
 /// Our own log.
 
+#include "adapters/arrival_sink.hpp"
 #include "adapters/log_subjects.hpp"
 
 #include <sluice/log/backend.hpp>
@@ -10,8 +11,10 @@
 
 #include <spdlog/logger.h>
 #include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/sinks/sink.h>
 
 #include <memory>
+#include <vector>
 
 namespace sluice::bench {
 
@@ -49,8 +52,10 @@ public:
     static constexpr bool inTimeOrder = true;
 
     AsyncLog(const std::string& path, std::size_t slots)
+        : AsyncLog(slots, {std::make_shared<Sink>(path, true)}) {}
+    AsyncLog(std::size_t slots, spdlog::sinks_init_list sinks)
         : backend_(std::make_shared<log::backend>(optionsOf(slots))),
-          logger_("bench", std::make_shared<Sink>(path, true), backend_) {
+          logger_("bench", sinks, backend_) {
         logger_.set_pattern(logPattern);
     }
 
@@ -68,6 +73,25 @@ private:
     log::async_logger logger_;
 };
 
+/// Notes when its sinks get a record.
+template <class Sink, Formats Who>
+class SparseLog : public AsyncLog<Sink, Who> {
+    using Arrivals = ArrivalSink<spdlog::sinks::sink>;
+
+public:
+    SparseLog(const std::string& path, std::size_t slots)
+        : SparseLog(path, slots, std::make_shared<Arrivals>()) {}
+
+    const std::vector<Nanoseconds>& arrivals() const { return arrivals_->times(); }
+
+private:
+    SparseLog(const std::string& path, std::size_t slots, const std::shared_ptr<Arrivals>& arrivals)
+        : AsyncLog<Sink, Who>(slots, {std::make_shared<Sink>(path, true), arrivals}),
+          arrivals_(arrivals) {}
+
+    std::shared_ptr<Arrivals> arrivals_;
+};
+
 }  // namespace
 
 void addSluiceLogs(LogSubjects& subjects) {
@@ -80,12 +104,15 @@ void addSluiceLogs(LogSubjects& subjects) {
     info.id = "sluice/spdlog-calls";
     info.use = "async_logger with a file_sink_mt, policy block";
     addLog<AsyncLog<log::file_sink_mt, Formats::caller>>(subjects, info);
+    addSparse<SparseLog<log::file_sink_mt, Formats::caller>>(subjects);
     info.id = "sluice/deferred";
     info.use = "SLUICE_LOG_INFO, async_logger with a file_sink_mt, policy block";
     addLog<AsyncLog<log::file_sink_mt, Formats::backEnd>>(subjects, info);
+    addSparse<SparseLog<log::file_sink_mt, Formats::backEnd>>(subjects);
     info.id = "sluice/spdlog-calls:basic_file_sink";
     info.use = "async_logger with spdlog's basic_file_sink_mt, policy block";
     addLog<AsyncLog<spdlog::sinks::basic_file_sink_mt, Formats::caller>>(subjects, info);
+    addSparse<SparseLog<spdlog::sinks::basic_file_sink_mt, Formats::caller>>(subjects);
     info.features = {};
     info.id = "sluice/sync";
     info.use = "spdlog::logger with a file_sink_mt";

@@ -30,11 +30,18 @@ Scenario calls(const std::string& name, double load) {
     return scenario;
 }
 
+Scenario sparse(const std::string& name, Kind kind, int rate, const std::string& figure) {
+    Scenario scenario{"log", name, kind, 0, 1, Spread::apart};
+    scenario.what = record + std::to_string(rate) +
+                    " records a second of a thread that sleeps in between, " + figure;
+    return scenario;
+}
+
 // What comes to rest in a process of its own comes first, before this process has a history.
 std::vector<Scenario> scenarios() {
     Scenario idle{"log", "idle-100t", Kind::residentMemory, 0, 1, Spread::apart};
     idle.what = "growth of a process by 100 threads that have logged one record";
-    return {
+    std::vector<Scenario> all = {
         idle,
         throughput("log-1t", 1, Spread::apart),
         throughput("log-2t", 2, Spread::apart),
@@ -45,6 +52,23 @@ std::vector<Scenario> scenarios() {
         calls("call-1t", 0),
         calls("call-1t-half-load", 0.5),
     };
+    for (const int rate : sparseRates) {
+        all.push_back(sparse(sparseDelay(rate), Kind::callLatency, rate,
+                             "from the call until the sinks have the record"));
+        all.push_back(sparse(sparseCpu(rate), Kind::callCost, rate,
+                             "processor time of the process for each record"));
+    }
+    return all;
+}
+
+/// Records a second; 0 for a scenario that is not sparse.
+int sparseRate(const Scenario& scenario) {
+    for (const int rate : sparseRates) {
+        if (scenario.name == sparseDelay(rate) || scenario.name == sparseCpu(rate)) {
+            return rate;
+        }
+    }
+    return 0;
 }
 
 // A record takes some peers microseconds: a quarter tells as much, if it is more than the slots.
@@ -54,6 +78,11 @@ constexpr std::uint64_t fewestRecords = 50000;
 constexpr std::uint64_t callsShare = 10;
 constexpr double callIntervalNs = 2000;
 
+// Half a second each, and ten records at least.
+constexpr double sparseSeconds = 0.5;
+constexpr double fewestSparse = 10;
+constexpr std::uint64_t sparseRunIn = 100;
+
 RoundPlan planFor(const Scenario& scenario, const SuiteOptions& options,
                   const std::vector<int>& cpus) {
     RoundPlan plan;
@@ -61,6 +90,12 @@ RoundPlan planFor(const Scenario& scenario, const SuiteOptions& options,
     plan.capacity = scenario.kind == Kind::residentMemory ? idleThreads : slots;
     plan.messages = std::max(options.messages / share, fewestRecords);
     plan.runIn = plan.messages / 10;
+    if (const double rate = sparseRate(scenario); rate > 0) {
+        plan.messages = std::uint64_t(std::max(fewestSparse, rate * sparseSeconds));
+        plan.runIn = sparseRunIn;
+        plan.intervalNs = 1e9 / rate;
+        return plan;
+    }
     plan.load = scenario.load;
     if (scenario.kind == Kind::callLatency) {
         plan.messages = options.messages / callsShare;
@@ -96,6 +131,9 @@ std::vector<Target> targets() {
     }
     all.push_back({"log-1t", "sluice/spdlog-calls", "spdlog/async", 1});
     all.push_back({"log-1t", "sluice/spdlog-calls", "spdlog/sync", 1});
+    for (const int rate : sparseRates) {
+        all.push_back({sparseCpu(rate), "sluice/spdlog-calls", "spdlog/async", 1});
+    }
     return all;
 }
 
@@ -119,7 +157,7 @@ Suite logSuite(const SuiteOptions& options, const std::vector<int>& cpus) {
         return {plan, [plan, run = found->second] { return run(plan); }};
     };
     suite.machineAlone = [=](const Scenario& scenario) -> std::function<Round()> {
-        if (scenario.kind != Kind::callLatency) {
+        if (scenario.kind != Kind::callLatency || sparseRate(scenario) != 0) {
             return nullptr;
         }
         return [plan = planFor(scenario, options, cpus)] { return clockAloneRound(plan); };

@@ -3,6 +3,7 @@
 /// under another name. The build says who it is: SLUICE_SPDLOG_ADD, the function's name, and
 /// SLUICE_SPDLOG_ID.
 
+#include "adapters/arrival_sink.hpp"
 #include "adapters/log_subjects.hpp"
 
 #include <spdlog/async_logger.h>
@@ -14,6 +15,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 namespace sluice::bench {
 
@@ -69,10 +71,11 @@ public:
     static constexpr bool inTimeOrder = false;
 
     AsyncLog(const std::string& path, std::size_t slots)
+        : AsyncLog(slots, {std::make_shared<spdlog::sinks::basic_file_sink_mt>(path, true)}) {}
+    AsyncLog(std::size_t slots, std::vector<spdlog::sink_ptr> sinks)
         : pool_(std::make_shared<spdlog::details::thread_pool>(slots, 1)),
           mark_(std::make_shared<FlushMark>()) {
-        const spdlog::sink_ptr sinks[] = {
-            std::make_shared<spdlog::sinks::basic_file_sink_mt>(path, true), mark_};
+        sinks.push_back(mark_);
         logger_ =
             std::make_shared<spdlog::async_logger>("bench", std::begin(sinks), std::end(sinks),
                                                    pool_, spdlog::async_overflow_policy::block);
@@ -87,6 +90,25 @@ private:
     std::shared_ptr<spdlog::details::thread_pool> pool_;
     std::shared_ptr<FlushMark> mark_;
     std::shared_ptr<spdlog::async_logger> logger_;
+};
+
+/// Notes when its sinks get a record.
+class SparseLog : public AsyncLog {
+    using Arrivals = ArrivalSink<spdlog::sinks::sink>;
+
+public:
+    SparseLog(const std::string& path, std::size_t slots)
+        : SparseLog(path, slots, std::make_shared<Arrivals>()) {}
+
+    const std::vector<Nanoseconds>& arrivals() const { return arrivals_->times(); }
+
+private:
+    SparseLog(const std::string& path, std::size_t slots, const std::shared_ptr<Arrivals>& arrivals)
+        : AsyncLog(slots,
+                   {std::make_shared<spdlog::sinks::basic_file_sink_mt>(path, true), arrivals}),
+          arrivals_(arrivals) {}
+
+    std::shared_ptr<Arrivals> arrivals_;
 };
 
 }  // namespace
@@ -104,6 +126,7 @@ void SLUICE_SPDLOG_ADD(LogSubjects& subjects) {
     info.features.bound = "8192 records";
     info.features.blocking = true;
     addLog<AsyncLog>(subjects, info);
+    addSparse<SparseLog>(subjects);
 }
 
 }  // namespace sluice::bench

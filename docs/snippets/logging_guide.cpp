@@ -38,6 +38,18 @@ std::string contents(const std::string& name) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
+bool standInOrder(const std::string& name, const std::vector<std::string>& words) {
+    const std::string text = contents(name);
+    std::size_t at = 0;
+    for (const std::string& word : words) {
+        at = text.find(word, at);
+        if (at == std::string::npos) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool firstLog() {
     const std::string file = folder + "/first.log";
     {
@@ -126,25 +138,30 @@ bool deferredCalls() {
 }
 
 bool existingLogger() {
-    sluice::log::make_async(*spdlog::default_logger());
+    sluice::log::make_async(spdlog::default_logger());
     spdlog::info("from now on another thread writes this");
     return sluice::log::flush_wait();
 }
 
 bool policies() {
-    const std::string file = folder + "/core.log";
-    auto calm = spdlog::basic_logger_mt<sluice::log::async_factory>("calm", file);
-    auto newest = spdlog::basic_logger_mt<sluice::log::async_factory_nonblock>("newest", file);
-    auto oldest = spdlog::basic_logger_mt<sluice::log::async_factory_discard>("oldest", file);
-    calm->info("waits for room");
-    newest->info("takes the room of this thread's oldest records");
-    oldest->info("is left out when there is no room");
-    return sluice::log::flush_wait();
+    const std::string file = folder + "/policies.log";
+    using sluice::log::overflow_policy;
+    const auto by = sluice::log::default_backend();
+    const auto sink = std::make_shared<sluice::log::file_sink_mt>(file);
+    sluice::log::async_logger calm("calm", sink, by, overflow_policy::block);
+    sluice::log::async_logger newest("newest", sink, by, overflow_policy::overrun_oldest);
+    sluice::log::async_logger oldest("oldest", sink, by, overflow_policy::discard_new);
+    calm.info("waits for room");
+    newest.info("takes the room of this thread's oldest records");
+    oldest.info("is left out when there is no room");
+    calm.info("comes last, as it was logged last");
+    return sluice::log::flush_wait() &&
+           standInOrder("policies.log", {"waits", "takes", "is left", "comes last"});
 }
 
 bool flushing() {
     const auto by = sluice::log::default_backend();
-    auto log = spdlog::get("calm");
+    auto log = spdlog::get("first");
     log->flush_on(spdlog::level::err);  // as ever: the sinks are flushed behind such a record
     log->flush();                       // returns at once; the flush keeps its place in the order
     return by->flush_wait(10s);         // false when that was not enough

@@ -3,8 +3,10 @@
 /// \file
 /// async_sink: a sink that hands what it gets to other sinks, on a back end's thread.
 ///
-/// Use it to make a logger asynchronous that exists already, spdlog's default logger included;
-/// make_async() does it in one call. Use async_logger for new loggers: it copies less.
+/// Use it where a logger must stay the object that it is: it takes the place of the logger's sinks.
+/// Then sinks() of that logger holds the async_sink, and a sink that is added later is called by
+/// the logging thread. Use make_async() or async_logger otherwise: they keep the list of sinks as it
+/// is, and they copy less.
 ///
 /// Unlike those of a logger, changes of pattern and formatter travel with the records: what was
 /// logged before a change is printed in the old form.
@@ -23,7 +25,6 @@
 #include <sluice/log/detail/logger_handle.hpp>
 #include <sluice/log/overflow_policy.hpp>
 
-#include <spdlog/logger.h>
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/sink.h>
 
@@ -122,14 +123,5 @@ private:
     const std::shared_ptr<detail::ErrorChannel> errors_;
     const detail::LoggerHandle handle_;
 };
-
-/// From now on a back end calls the sinks of this logger. To be called while nobody uses it.
-inline void make_async(spdlog::logger& logger,
-                       const std::shared_ptr<backend>& by = default_backend(),
-                       overflow_policy policy = overflow_policy::block) {
-    std::vector<spdlog::sink_ptr>& sinks = logger.sinks();
-    auto wrapped = std::make_shared<async_sink>(sinks, by, policy);
-    sinks.assign(1, std::move(wrapped));
-}
 
 }  // namespace sluice::log

@@ -78,6 +78,16 @@ public:
                  overflow_policy policy = overflow_policy::block)
         : async_logger(std::move(name), {std::move(sink)}, by, policy) {}
 
+    /// With the name, the sinks and all settings of another logger.
+    async_logger(const spdlog::logger& other, const std::weak_ptr<backend>& by,
+                 overflow_policy policy)
+        : logger(other),
+          engine_(detail::Access::engine(by.lock())),
+          policy_(policy),
+          errors_(std::make_shared<detail::ErrorChannel>(name_, &custom_err_handler_)) {
+        refresh(sinksKey());
+    }
+
     async_logger(const async_logger&) = delete;
     async_logger& operator=(const async_logger&) = delete;
     ~async_logger() override { errors_->release(); }

@@ -94,32 +94,5 @@ TEST_F(LogAsyncSink, NeedsABackEnd) {
     EXPECT_THROW(async_sink(sink, nullptr), spdlog::spdlog_ex);
 }
 
-TEST_F(LogAsyncSink, MakesALoggerAsynchronous) {
-    const auto other = std::make_shared<CollectingSink>();
-    spdlog::logger made("made", {sink, other});
-    make_async(made, writer);
-    ASSERT_EQ(made.sinks().size(), 1u);
-    other->set_level(spdlog::level::err);
-    made.info("one");
-    made.error("two");
-    ASSERT_TRUE(writer->flush_wait());
-    EXPECT_EQ(sink->texts(), (Texts{"one", "two"}));
-    EXPECT_EQ(other->texts(), Texts{"two"});
-}
-
-TEST_F(LogAsyncSink, MakesTheDefaultLoggerAsynchronous) {
-    const auto before = spdlog::default_logger();
-    spdlog::set_default_logger(std::make_shared<spdlog::logger>("", sink));
-    make_async(*spdlog::default_logger(), writer);
-    spdlog::info("text {}", 1);
-    ASSERT_TRUE(writer->flush_wait());
-    spdlog::set_default_logger(before);
-    const auto lines = sink->lines();
-    ASSERT_EQ(lines.size(), 1u);
-    EXPECT_EQ(lines[0].text, "text 1");
-    EXPECT_EQ(lines[0].logger, "");
-    EXPECT_NE(lines[0].calledBy, std::this_thread::get_id());
-}
-
 }  // namespace
 }  // namespace sluice::log

@@ -1,0 +1,58 @@
+#pragma once
+
+/// \file
+/// make_async: an asynchronous logger for one that exists already.
+///
+///     sluice::log::make_async(spdlog::default_logger());
+///     spdlog::info("from now on another thread writes this");
+///
+/// The new logger has the name, the sinks and all settings of the old one. spdlog's registry and
+/// spdlog's default logger have it from now on instead of the old one. `sinks()` holds the sinks
+/// themselves, so a program may cast them to their types. A sink that is added later is called by
+/// the back end, too.
+///
+/// Whoever holds a pointer to the old logger still logs without a back end, to the same sinks. Call
+/// this at the start of the program, while nobody else uses the registry.
+///
+/// Errors: no logger, spdlog_ex.
+///
+/// Tests: tests/unit/log/make_async_test.cpp.
+
+#include <sluice/log/default_backend.hpp>
+#include <sluice/log/logger.hpp>
+#include <sluice/log/overflow_policy.hpp>
+
+#include <spdlog/spdlog.h>
+
+#include <memory>
+#include <type_traits>
+
+namespace sluice::log {
+
+inline std::shared_ptr<async_logger>
+make_async(const std::shared_ptr<spdlog::logger>& logger,
+           const std::shared_ptr<backend>& by = default_backend(),
+           overflow_policy policy = overflow_policy::block) {
+    if (logger == nullptr) {
+        spdlog::throw_spdlog_ex("make_async: there is no logger");
+    }
+    auto made = std::make_shared<async_logger>(*logger, by, policy);
+    if (spdlog::default_logger() == logger) {
+        spdlog::set_default_logger(made);
+    } else if (spdlog::get(made->name()) == logger) {
+        spdlog::drop(made->name());
+        spdlog::register_logger(made);
+    }
+    return made;
+}
+
+/// Refused: a logger cannot change its type.
+template <class Logger, class... More>
+auto make_async(Logger& /*logger*/, const More&... /*more*/)
+    -> std::enable_if_t<std::is_base_of_v<spdlog::logger, Logger>> {
+    static_assert(!std::is_base_of_v<spdlog::logger, Logger>,
+                  "make_async(logger): pass the std::shared_ptr, as spdlog::default_logger() "
+                  "returns it, and use the logger that make_async returns");
+}
+
+}  // namespace sluice::log

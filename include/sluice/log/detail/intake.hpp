@@ -167,13 +167,23 @@ public:
     /// Sleeps until there may be something to do: a record, a wake(), or the time. Records that a
     /// look() has seen and could not release count, unless a thread that is stopped while announced
     /// holds the watermark; then the call returns when that thread goes on, or after some 20 ms.
-    /// Returns whether it was more than the time.
+    /// Returns whether there is something to do. It may return without, and before the time.
     bool waitForWork(TimePoint until) {
         const typename RoleCheck<Platform>::Scope role(back_->role, oneBackEnd);
         if (back_->watermark.isStalled()) {
             return waitForStalled(until);
         }
-        return book_->events().awaitUntil([this] { return hasNews(); }, until) && takeNews();
+        if (!hasNews() && Platform::Clock::now() < until) {
+            auto& events = book_->events();
+            const auto key = events.prepareWait();
+            if (hasNews()) {
+                events.cancelWait(key);
+            } else {
+                // Once: whoever calls this looks again, whatever ended the sleep.
+                static_cast<void>(events.waitUntil(key, until));
+            }
+        }
+        return hasNews() && takeNews();
     }
 
     /// Whether the intake was closed and its last record has been emitted.

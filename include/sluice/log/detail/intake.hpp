@@ -44,14 +44,14 @@
 /// Origin of the order: announcements as in hazard pointers and epochs, applied to time stamps.
 /// docs/algorithms/ordered-log.md has the protocol, the proof and the bounds.
 ///
-/// Tests: tests/unit/log/intake_*_test.cpp, tests/stress/log_order_stress_test.cpp.
+/// Tests: tests/unit/log/intake_*_test.cpp, tests/model/log_intake_model_test.cpp,
+/// tests/stress/log_order_stress_test.cpp.
 
-#include <sluice/base/role_check.hpp>
 #include <sluice/log/detail/inlet.hpp>
 #include <sluice/log/detail/intake_options.hpp>
 #include <sluice/log/detail/intake_statistics.hpp>
 #include <sluice/log/detail/lane_book.hpp>
-#include <sluice/log/detail/merge.hpp>
+#include <sluice/log/detail/outlet.hpp>
 #include <sluice/log/detail/record.hpp>
 #include <sluice/log/detail/record_writer.hpp>
 #include <sluice/log/detail/stamp_clock.hpp>
@@ -61,13 +61,9 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
-#include <new>
-#include <thread>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace sluice::log::detail {
 
@@ -79,8 +75,8 @@ class Intake {
     using Platform = typename Traits::Platform;
     using Clock = typename Traits::Clock;
     using Book = LaneBook<Traits>;
-    using Lane = typename Book::Lane;
-    using Reader = LaneReader<Traits>;
+    using Out = Outlet<Head, Traits>;
+    using AtWork = typename Inlet<Head, Traits>::AtWork;
     using Writer = RecordWriter<Head, Traits>;
     template <class T>
     using Atomic = typename Platform::template Atomic<T>;
@@ -93,13 +89,13 @@ public:
     explicit Intake(const IntakeOptions& options = {})
         : book_(new Book(limitsOf(options.checked(Writer::leastBytes)), sharedLimits())),
           inlet_(book_),
-          back_(std::make_unique<BackEnd>(options.maxHold)),
+          outlet_(std::make_unique<Out>(*book_, options.maxHold)),
           maxHold_(options.maxHold) {}
     Intake(const Intake&) = delete;
     Intake& operator=(const Intake&) = delete;
 
     ~Intake() {
-        back_.reset();
+        outlet_.reset();
         book_->abandon();
     }
 
@@ -121,11 +117,8 @@ public:
 
     /// Looks at all lanes once. Returns the watermark: all records with keys below it are visible.
     Key look() {
-        const AtWork atWork(*this);
-        const bool wasClosed = book_->closed().load(std::memory_order_seq_cst);
-        const Key watermark = back_->watermark.look(*book_);
-        back_->isSettled = wasClosed && !back_->watermark.anyAnnounced();
-        return watermark;
+        const AtWork atWork(inlet_);
+        return outlet_->look();
     }
 
     /// Hands the visible records with keys below `limit` and the watermark, at most `max` of them,
@@ -139,57 +132,25 @@ public:
     /// The same; calls finish() after the last of them, while all records of this call are valid.
     template <class Emit, class Finish>
     std::size_t emitBefore(Key limit, std::size_t max, Emit&& emit, Finish&& finish) {
-        const AtWork atWork(*this);
-        BackEnd& back = *back_;
-        const Harvest harvest(back, std::min(limit, back.watermark.get()), max,
-                              copies_.load(std::memory_order_relaxed));  // relaxed: a setting
-        std::size_t count = 0;
-        for (; count < max && !back.merge.isEmpty(); ++count) {
-            Reader& reader = back.merge.top();
-            hand(back, reader.front(), reader.lane(), emit);
-            if (reader.next(harvest.limit)) {
-                back.merge.setTopKey(reader.key());
-            } else {
-                back.merge.removeTop();
-            }
-        }
-        finish();
-        add(back.emitted, count);
-        return count;
+        const AtWork atWork(inlet_);
+        const bool copies = copies_.load(std::memory_order_relaxed);  // relaxed: a setting
+        return outlet_->emitBefore(limit, max, copies, emit, finish);
     }
 
     /// Whether emitBefore(limit) would emit something.
     [[nodiscard]] bool hasBefore(Key limit) {
-        const AtWork atWork(*this);
-        return back_->watermark.hasBelow(std::min(limit, back_->watermark.get()));
+        const AtWork atWork(inlet_);
+        return outlet_->hasBefore(limit);
     }
 
     /// Sleeps until there may be something to do: a record, a wake(), or the time. Records that a
     /// look() has seen and could not release count, unless a thread that is stopped while announced
     /// holds the watermark; then the call returns when that thread goes on, or after some 20 ms.
     /// Returns whether there is something to do. It may return without, and before the time.
-    bool waitForWork(TimePoint until) {
-        const typename RoleCheck<Platform>::Scope role(back_->role, oneBackEnd);
-        if (back_->watermark.isStalled()) {
-            return waitForStalled(until);
-        }
-        if (!hasNews() && Platform::Clock::now() < until) {
-            auto& events = book_->events();
-            const auto key = events.prepareWait();
-            if (hasNews()) {
-                events.cancelWait(key);
-            } else {
-                // Once: whoever calls this looks again, whatever ended the sleep.
-                static_cast<void>(events.waitUntil(key, until));
-            }
-        }
-        return hasNews() && takeNews();
-    }
+    bool waitForWork(TimePoint until) { return outlet_->waitForWork(until); }
 
     /// Whether the intake was closed and its last record has been emitted.
-    [[nodiscard]] bool isDrained() const {
-        return back_->isSettled && !back_->watermark.hasRecords();
-    }
+    [[nodiscard]] bool isDrained() const { return outlet_->isDrained(); }
 
     /// The calling thread is the back end no longer: its posts may wait for room again.
     void resign() noexcept { inlet_.forgetBackEnd(); }
@@ -197,10 +158,7 @@ public:
     // ---- Anybody
 
     /// Ends a waitForWork(), the next one if none is under way.
-    void wake() noexcept {
-        woken_.store(1, std::memory_order_release);
-        book_->events().notifyAll();
-    }
+    void wake() noexcept { outlet_->wake(); }
 
     /// A key later than those of all posts that have returned before, and not later than those of
     /// all that begin afterwards.
@@ -240,16 +198,17 @@ public:
         });
         static_cast<LaneCounts&>(sum) = counts;
         // Relaxed, all: mere numbers.
-        const auto& marks = back_->watermark.marks();
+        const Watermark<Traits>& watermark = outlet_->watermark();
+        const auto& marks = watermark.marks();
         sum.highWaterMessages = marks.messages.load(std::memory_order_relaxed);
         sum.highWaterBytes = marks.bytes.load(std::memory_order_relaxed);
         sum.stalls = marks.stalls.load(std::memory_order_relaxed);
         sum.longestStall =
             std::chrono::nanoseconds(marks.longestStall.load(std::memory_order_relaxed));
-        sum.ignoredStalls = back_->watermark.ignoredStalls();
-        sum.deadThreads = back_->watermark.deadThreads();
-        sum.emitted = back_->emitted.load(std::memory_order_relaxed);
-        sum.orderViolations = back_->orderViolations.load(std::memory_order_relaxed);
+        sum.ignoredStalls = watermark.ignoredStalls();
+        sum.deadThreads = watermark.deadThreads();
+        sum.emitted = outlet_->emitted();
+        sum.orderViolations = outlet_->orderViolations();
         return sum;
     }
 
@@ -277,8 +236,8 @@ public:
     /// threads had half made is counted as lost. All counts start anew.
     void afterForkInChild() {
         // Not destroyed: the parent's back end may have been at work on it.
-        (void)back_.release();
-        back_ = std::make_unique<BackEnd>(maxHold_);
+        (void)outlet_.release();
+        outlet_ = std::make_unique<Out>(*book_, maxHold_);
         inlet_.forgetBackEnd();
         // Relaxed, both: there is one thread.
         overrunBefore_.store(0, std::memory_order_relaxed);
@@ -288,131 +247,12 @@ public:
     }
 
 private:
-    static constexpr const char* oneBackEnd =
-        "a second back end, or a callback of the back end that calls it: let one thread at a time "
-        "look, emit and wait";
-
-    /// What only the back end uses.
-    struct BackEnd {
-        explicit BackEnd(std::chrono::nanoseconds maxHold) : watermark(maxHold) {}
-
-        Watermark<Traits> watermark;
-        Merge<Reader> merge;
-        std::vector<Reader*> open;
-        LargePayload* used = nullptr;  // large payloads that have been emitted
-        Key last = 0;                  // the latest key that was emitted
-        Atomic<std::uint64_t> emitted{0};
-        Atomic<std::uint64_t> orderViolations{0};
-        RoleCheck<Platform> role;
-        bool isSettled = false;  // closed, and the last record has been seen
-    };
-
-    /// The back end is at work, on one thread at a time.
-    struct AtWork {
-        explicit AtWork(Intake& intake) noexcept
-            : role(intake.back_->role, oneBackEnd), scope(intake.inlet_) {}
-
-        const typename RoleCheck<Platform>::Scope role;
-        const typename Inlet<Head, Traits>::AtWork scope;
-    };
-
-    /// The lanes that have something to emit, opened; closes them.
-    struct Harvest {
-        Harvest(BackEnd& b, Key l, std::size_t max, bool copies) : back(b), limit(l) {
-            back.merge.clear();
-            back.open.clear();
-            back.watermark.forEach([this, max, copies](Reader& reader) {
-                if (reader.open(limit, max, copies)) {
-                    back.open.push_back(&reader);
-                    back.merge.add(reader.key(), reader);
-                }
-            });
-        }
-        Harvest(const Harvest&) = delete;
-        Harvest& operator=(const Harvest&) = delete;
-        ~Harvest() {
-            for (Reader* const reader : back.open) {
-                reader->close();
-            }
-            while (LargePayload* const payload = back.used) {
-                back.used = payload->next;
-                LargePayload::free(payload);
-            }
-        }
-
-        BackEnd& back;
-        const Key limit;
-    };
-
     static LaneLimits limitsOf(const IntakeOptions& options) noexcept {
         return {options.laneMessages, options.laneBytes & ~std::size_t{7}, sizeof(Head)};
     }
     static LaneLimits sharedLimits() noexcept {
         return {512, std::max<std::size_t>(65536, 4 * (Writer::leastBytes + sizeof(LaneInfo))),
                 sizeof(Head)};
-    }
-
-    [[nodiscard]] bool isWoken() const noexcept {
-        return woken_.load(std::memory_order_acquire) != 0;
-    }
-    [[nodiscard]] bool hasNews() const noexcept {
-        return isWoken() || back_->watermark.hasNews(*book_) || back_->watermark.hasRecords();
-    }
-
-    /// What the others post meanwhile cannot be emitted, so they are not asked to wake anybody; and
-    /// the processor is left to the thread that is waited for.
-    bool waitForStalled(TimePoint until) {
-        using std::chrono::microseconds;
-        microseconds nap{0};
-        microseconds slept{0};
-        const auto ready = [this] { return isWoken() || back_->watermark.hasStalledGoneOn(); };
-        while (!ready() && slept < microseconds(20'000) && Platform::Clock::now() < until) {
-            if (nap.count() < 50) {
-                nap += microseconds(1);
-                Platform::yield();
-            } else {
-                std::this_thread::sleep_for(nap);
-                slept += nap;
-                nap = std::min(2 * nap, microseconds(5'000));
-            }
-        }
-        return ready() && takeNews();
-    }
-    bool takeNews() noexcept {
-        // Relaxed: what the waker wrote was acquired by hasNews(), or is no news yet.
-        woken_.store(0, std::memory_order_relaxed);
-        return true;
-    }
-
-    template <class Emit>
-    static void hand(BackEnd& back, const std::byte* place, const Lane& lane, Emit& emit) noexcept {
-        const RecordHeader& header = headerAt(place);
-        const auto& head =
-            *std::launder(reinterpret_cast<const Head*>(place + sizeof(RecordHeader)));
-        const std::byte* payload = place + Writer::payloadAt;
-        std::size_t size = header.payloadSize;
-        const LaneInfo* info = &lane.info();
-        if (__builtin_expect(header.isForeign(), 0)) {
-            info = std::launder(reinterpret_cast<const LaneInfo*>(payload));
-            payload += sizeof(LaneInfo);
-        }
-        if (__builtin_expect(header.isLarge(), 0)) {
-            LargePayload* const block = largePayloadAt(place, sizeof(Head));
-            payload = block->bytes();
-            size = block->size;
-            block->next = std::exchange(back.used, block);
-        }
-        if (__builtin_expect(header.key < back.last, 0)) {
-            add(back.orderViolations, 1);
-        } else {
-            back.last = header.key;
-        }
-        emit(Record{header.key, head, payload, size, *info});
-    }
-
-    static void add(Atomic<std::uint64_t>& count, std::uint64_t n) noexcept {
-        // Relaxed: one writer, and no data follows a count.
-        count.store(count.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
     }
 
     [[nodiscard]] LaneCounts totals() const {
@@ -447,9 +287,8 @@ private:
 
     Book* const book_;
     Inlet<Head, Traits> inlet_;
-    std::unique_ptr<BackEnd> back_;
+    std::unique_ptr<Out> outlet_;
     const std::chrono::nanoseconds maxHold_;
-    Atomic<unsigned char> woken_{0};
     Atomic<bool> copies_{false};  // relaxed: a setting
     Atomic<std::uint64_t> overrunBefore_{0};
     Atomic<std::uint64_t> discardedBefore_{0};

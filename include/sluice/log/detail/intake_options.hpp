@@ -6,6 +6,7 @@
 #include <sluice/base/platform.hpp>
 #include <sluice/base/setup_error.hpp>
 #include <sluice/log/detail/stamp_clock.hpp>
+#include <sluice/wait/detail/parker.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -52,6 +53,7 @@ private:
 struct IntakeTraits {
     using Platform = StdPlatform;
     using Clock = StampClock;
+    using Parker = DefaultParker;  ///< what sleeping threads of the intake sleep on
 };
 
 }  // namespace sluice::log::detail

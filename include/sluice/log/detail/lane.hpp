@@ -32,7 +32,8 @@
 /// release .. claim acquire -> records evicted or copied. E5 leave: last use by the owner -> left
 /// release .. left acquire -> the lane is somebody else's.
 ///
-/// Tests: tests/unit/log/intake*_test.cpp, tests/stress/log_order_stress_test.cpp.
+/// Tests: tests/model/log_intake_model_test.cpp, tests/stress/log_order_stress_test.cpp, and those
+/// of Intake.
 
 #include <sluice/base/asymmetric_fence.hpp>
 #include <sluice/base/backoff.hpp>
@@ -169,7 +170,7 @@ public:
 
         Key key = Clock::announceThenNow(word_, word | announced);  // E1
         if (__builtin_expect(closed.load(std::memory_order_seq_cst), 0)) {
-            word_.store(word, std::memory_order_release);
+            word_.store(word, std::memory_order_relaxed);  // relaxed: nothing was published
             return endOfTime;
         }
         key = std::max(key, lastKey_);
@@ -209,8 +210,9 @@ public:
     /// Sleeps until half of the lane is free and the record fits, or `closed`. Half of it, since
     /// waking a thread for every record costs more than the record.
     void awaitRoom(const Room& room, const Atomic<bool>& closed) noexcept {
+        // Relaxed: no data follows, and the event count looks again after close().
         const auto ready = [&]() noexcept {
-            return closed.load(std::memory_order_acquire) ||
+            return closed.load(std::memory_order_relaxed) ||
                    (place(room) != nullptr && isHalfFree(releasedCount(), releasedBytes()));
         };
         BasicBackoff<Platform> backoff;
@@ -226,7 +228,7 @@ public:
     /// Sleeps until half of the lane is free, or `closed`. For a lane that several threads use.
     void awaitHalfFree(const Atomic<bool>& closed) noexcept {
         room_.await([&]() noexcept {
-            return closed.load(std::memory_order_acquire) ||
+            return closed.load(std::memory_order_relaxed) ||  // relaxed: see awaitRoom()
                    isHalfFree(releasedCount(), releasedBytes());
         });
     }
@@ -493,7 +495,7 @@ private:
     Atomic<std::uint64_t> lost_{0};
     std::uint64_t publishedBefore_ = 0;  // by former owners
     std::uint64_t used_ = 0;             // the highest place in the ring; the owner writes it
-    BasicEventCount<Platform> room_;
+    BasicEventCount<Platform, typename Traits::Parker> room_;
     ThreadLife life_;
 };
 

@@ -46,11 +46,12 @@ struct LaneCounts {
 /// Lifetime: counted, as ThreadTable needs it. The intake is one user, each thread with a lane
 /// another.
 ///
-/// Tests: those of Intake.
+/// Tests: those of Intake; tests/model/log_intake_model_test.cpp.
 template <class Traits>
 class LaneBook {
     using Platform = typename Traits::Platform;
     using Lock = BasicSpinLock<Platform>;
+    using Events = BasicEventCount<Platform, typename Traits::Parker>;
     template <class T>
     using Atomic = typename Platform::template Atomic<T>;
 
@@ -80,7 +81,7 @@ public:
 
     /// The intake lets go; no post is under way.
     void abandon() noexcept {
-        isAbandoned_.store(true, std::memory_order_release);
+        isAbandoned_.store(true, std::memory_order_relaxed);  // relaxed: see isAbandoned()
         forEach([](Slot& slot) { slot.freeRing(); });
         letGo();
     }
@@ -88,7 +89,8 @@ public:
     // ---- For ThreadTable
 
     [[nodiscard]] bool isAbandoned() const noexcept {
-        return isAbandoned_.load(std::memory_order_acquire);
+        // Relaxed: a thread that does not see it yet lets go of the book later.
+        return isAbandoned_.load(std::memory_order_relaxed);
     }
 
     Slot& enroll(const void* /*thread*/) {
@@ -107,7 +109,7 @@ public:
     static void dismiss(Slot& slot) noexcept {
         LaneBook& book = slot.book;
         slot.end();
-        book.leavers_.fetch_add(1, std::memory_order_release);
+        book.leavers_.fetch_add(1, std::memory_order_relaxed);  // relaxed: see leavers()
         book.letGo();
     }
 
@@ -146,7 +148,7 @@ public:
         forEach([](Slot& slot) { slot.wakeOwner(); });
     }
 
-    [[nodiscard]] BasicEventCount<Platform>& events() noexcept { return events_; }
+    [[nodiscard]] Events& events() noexcept { return events_; }
 
     // ---- Back end
 
@@ -169,7 +171,7 @@ public:
 
     /// Lanes that their owners have left and that have not been handed on.
     [[nodiscard]] std::size_t leavers() const noexcept {
-        return leavers_.load(std::memory_order_acquire);
+        return leavers_.load(std::memory_order_relaxed);  // relaxed: hasLeft() tells which, and E5
     }
 
     /// A thread was found dead: its share in the book ends, as in dismiss().
@@ -313,7 +315,7 @@ private:
     alignas(cacheLineSize) Atomic<bool> closed_{false};
     Atomic<bool> isAbandoned_{false};
     const LaneLimits limits_;
-    BasicEventCount<Platform> events_;  // the back end waits for work
+    Events events_;  // the back end waits for work
     Atomic<std::uint64_t> version_{0};
 
     alignas(cacheLineSize) Lock lock_;

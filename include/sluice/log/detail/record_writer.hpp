@@ -100,6 +100,7 @@ private:
     static Outcome publish(Book& book, Lane& lane, std::byte* place) noexcept {
         const Key key = lane.publish(place, book.closed());
         if (__builtin_expect(key == endOfTime, 0)) {
+            announce(book);  // that it was taken back: the back end may wait for it
             return Outcome::closed;
         }
         announce(book);

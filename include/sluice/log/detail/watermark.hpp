@@ -130,7 +130,7 @@ public:
     }
 
 private:
-    using TimePoint = typename Clock::time_point;
+    using TimePoint = std::chrono::time_point<Clock, Duration>;
 
     struct Stall {
         bool isOn = false;

@@ -1,7 +1,7 @@
 #include "support/model/expectations.hpp"
 #include "support/sanitizers.hpp"
 
-#include <sluice/log/detail/intake_options.hpp>
+#include <sluice/base/spin_lock.hpp>
 #include <sluice/log/detail/lane_book.hpp>
 #include <sluice/log/detail/outlet.hpp>
 #include <sluice/log/detail/record_writer.hpp>
@@ -23,7 +23,6 @@ namespace sluice::model {
 namespace {
 
 using log::detail::Key;
-using log::detail::Posted;
 
 constexpr auto relaxed = std::memory_order_relaxed;
 
@@ -49,6 +48,7 @@ struct ModelIntakeTraits {
     using Platform = ModelPlatform;
     using Clock = Ticks;
     using Parker = ModelParker;
+    using Lock = BasicSpinLock<ModelPlatform>;
 };
 
 struct Label {

@@ -5,8 +5,8 @@
 ///
 /// Use it where a logger must stay the object that it is: it takes the place of the logger's sinks.
 /// Then sinks() of that logger holds the async_sink, and a sink that is added later is called by
-/// the logging thread. Use make_async() or async_logger otherwise: they keep the list of sinks as it
-/// is, and they copy less.
+/// the logging thread. Use make_async() or async_logger otherwise: they keep the list of sinks as
+/// it is, and they copy less.
 ///
 /// Unlike those of a logger, changes of pattern and formatter travel with the records: what was
 /// logged before a change is printed in the old form.

@@ -54,6 +54,22 @@ TEST_F(LogControlList, GivesWhatWasStampedBeforeTheLimitInOrder) {
     EXPECT_EQ(runs, (std::vector<int>{1, 2, 3, 4, 5}));
 }
 
+TEST_F(LogControlList, GivesAllThatWereThereWhenTheClockStartedAgain) {
+    push(1, 1000);
+    push(2, 5);
+    const ControlList::Mark mark = list.newest();
+    EXPECT_EQ(mark.key, 5u);
+    push(3, 6);
+    list.takeUntil(mark, [](Control& control, Key) { control.run(); });
+    EXPECT_EQ(runs, (std::vector<int>{1, 2}));
+    takeBefore(7);
+    EXPECT_EQ(runs, (std::vector<int>{1, 2, 3}));
+    const ControlList::Mark none = list.newest();
+    EXPECT_EQ(none.key, 0u);
+    list.takeUntil(none, [](Control& control, Key) { control.run(); });
+    EXPECT_EQ(runs.size(), 3u);
+}
+
 TEST_F(LogControlList, AControlMayPushAnother) {
     struct Pushing : Control {
         explicit Pushing(LogControlList& t) : test(t) {}

@@ -206,6 +206,68 @@ TEST(Intake, NowLiesBetweenPosts) {
     expectNowBetweenPosts<CoarseTraits>();
 }
 
+/// Shows what the test says, so it can start again as a processor's counter does in a sleep.
+struct SetClock {
+    inline static Key time = 0;
+
+    template <class Word>
+    static Key announceThenNow(Word& word, std::uint64_t value) noexcept {
+        word.exchange(value, std::memory_order_seq_cst);
+        return time;
+    }
+    static Key now() noexcept { return time; }
+    static Key nowThenLook() noexcept { return time; }
+    static void letPass(Key /*key*/) noexcept {}
+};
+struct SetTraits : log::detail::IntakeTraits {
+    using Clock = SetClock;
+};
+
+class IntakeWhoseClockStartsAgain : public testing::Test {
+protected:
+    IntakeWhoseClockStartsAgain() { SetClock::time = 1000; }
+
+    void post(Key at, std::uint32_t number) {
+        SetClock::time = at;
+        ASSERT_EQ(postText(intake, {0, number}, ""), Posted::ok);
+    }
+    void harvestAt(Key at) {
+        SetClock::time = at;
+        for (const Emitted& emitted : harvest(intake)) {
+            numbers.push_back(emitted.label.number);
+        }
+    }
+
+    LabelIntake<SetTraits> intake;
+    std::vector<std::uint32_t> numbers;
+};
+
+TEST_F(IntakeWhoseClockStartsAgain, EmitsWhatWasLoggedBeforeAndAfter) {
+    post(1000, 0);
+    harvestAt(1001);
+    post(2000, 1);
+    post(5, 2);
+    harvestAt(6);
+    EXPECT_EQ(numbers, (std::vector<std::uint32_t>{0, 1, 2}));
+    post(10, 3);
+    std::thread([this] { post(11, 4); }).join();
+    harvestAt(12);
+    EXPECT_EQ(numbers, (std::vector<std::uint32_t>{0, 1, 2, 3, 4}));
+    EXPECT_EQ(intake.statistics().orderViolations, 0u);
+}
+
+TEST_F(IntakeWhoseClockStartsAgain, EmitsARecordThatBecomesVisibleTooLate) {
+    harvestAt(1001);
+    harvestAt(5);
+    post(1002, 0);
+    harvestAt(6);
+    harvestAt(7);
+    EXPECT_EQ(numbers, std::vector<std::uint32_t>{0});
+    post(8, 1);
+    harvestAt(9);
+    EXPECT_EQ(numbers, (std::vector<std::uint32_t>{0, 1}));
+}
+
 TEST(Intake, KeepsRecordsInOnePieceRoundTheRing) {
     Intake intake(limits(1000, 1000));
     for (std::uint32_t i = 0; i < 2000; ++i) {

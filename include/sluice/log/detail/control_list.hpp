@@ -9,7 +9,8 @@
 ///
 /// Any thread may push(); the back end alone takes.
 ///
-/// Invariant: stamps in the list never decrease, since each is taken while the list is locked.
+/// Invariant: stamps in the list never decrease, since each is taken while the list is locked. When
+/// the clock has started again they do, and takeUntil() does not look at them.
 /// Edge: a push that returned before the back end's look() is in the list that the back end takes
 /// after that look(). One that comes later has a stamp of after the look, thus beyond its
 /// watermark: either it is taken the next time, or it waits in the list for that.
@@ -72,6 +73,29 @@ public:
     void takeBefore(Key limit, Handle&& handle) {
         while (std::unique_ptr<Control> control = takeOne(limit)) {
             handle(*control, control->key_);
+        }
+    }
+
+    /// The last entry at some moment, and its stamp; none and 0 of an empty list.
+    struct Mark {
+        const Control* control;
+        Key key;
+    };
+    Mark newest() noexcept {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        return last_ == nullptr ? Mark{nullptr, 0} : Mark{last_, last_->key_};
+    }
+
+    /// As takeBefore() for all entries up to that one, whatever their stamps. The caller has taken
+    /// nothing since newest().
+    template <class Handle>
+    void takeUntil(Mark mark, Handle&& handle) {
+        for (bool isLast = mark.control == nullptr; !isLast;) {
+            const std::unique_ptr<Control> control = takeOne(endOfTime);
+            isLast = control == nullptr || control.get() == mark.control;
+            if (control != nullptr) {
+                handle(*control, control->key_);
+            }
         }
     }
 

@@ -35,8 +35,8 @@ public:
     void adjust(Key key, SteadyTime steady, time_point wall) noexcept {
         if (isSet_ && key > first_.key && steady > first_.steady) {
             ticksLength_ = inTicks(steady - first_.steady) / double(key - first_.key);
-        } else if (!isSet_) {
-            first_ = Moment{key, steady, wall};
+        } else if (!isSet_ || key < now_.key) {
+            first_ = Moment{key, steady, wall};  // the first one, or the stamps have begun again
             isSet_ = true;
         }
         now_ = Moment{key, steady, wall};
@@ -64,10 +64,11 @@ private:
         return std::chrono::duration<double, time_point::period>(duration).count();
     }
 
-    /// The time of spdlog's clock when the stamp was taken.
+    /// The time of spdlog's clock when the stamp was taken. A stamp that is later than the last
+    /// adjustment was taken before the stamps began again.
     time_point at(Key key) const noexcept {
-        const double ticks = key >= now_.key ? double(key - now_.key) : -double(now_.key - key);
-        return now_.wall + time_point::duration(static_cast<time_point::rep>(ticks * ticksLength_));
+        const double ticks = double(now_.key - std::min(key, now_.key));
+        return now_.wall - time_point::duration(static_cast<time_point::rep>(ticks * ticksLength_));
     }
 
     bool isSet_ = false;

@@ -20,6 +20,7 @@
 #include <sluice/log/detail/barrier.hpp>
 #include <sluice/log/detail/control_list.hpp>
 #include <sluice/log/detail/display_time.hpp>
+#include <sluice/log/detail/drop_notices.hpp>
 #include <sluice/log/detail/flush_requests.hpp>
 #include <sluice/log/detail/harvest_scope.hpp>
 #include <sluice/log/detail/harvest_turns.hpp>
@@ -187,30 +188,15 @@ public:
 
     /// A line in the log about records of this logger that are missing there. By who harvests.
     void tellOfDrops(LoggerState& logger) noexcept {
-        const std::uint64_t dropped = untold(logger);
-        if (options_.notice_interval == no_limit || dropped == 0) {
-            return;
-        }
-        logger.told = discardedOf(logger);
-        if (&logger == lastOverrunning_) {
-            toldOverrun_ = intake_.statistics().overrun;
-        }
-        RecordHead head{};
-        head.flags = RecordHead::hasNoTime;
-        writer_.tell(logger, dropped, display_.show(head, reached_));
+        drops_.tell(logger, intake_, writer_, display_, reached_);
     }
 
-    void tellOfAllDrops() noexcept {
-        isTelling_ = false;
-        loggers_.forEach([this](LoggerState& logger) { tellOfDrops(logger); });
-    }
+    void tellOfAllDrops() noexcept { drops_.tell(loggers_, intake_, writer_, display_, reached_); }
 
     /// A logger has gone: its last records have been written. By who harvests.
     void forget(LoggerState& logger) noexcept {
         FlushRequests::carryOut(logger, writer_, endOfTime);
-        if (lastOverrunning_ == &logger) {
-            lastOverrunning_ = nullptr;
-        }
+        drops_.forget(logger);
     }
 
 private:
@@ -225,8 +211,6 @@ private:
     /// So many records are written before their room is given back, and before the worker looks
     /// whether it was given up.
     static constexpr std::size_t longestChunk = 1024;
-
-    static constexpr std::chrono::nanoseconds longestInterval = std::chrono::hours(24);
 
     static IntakeOptions intakeOptions(const backend_options& options) {
         IntakeOptions result;
@@ -362,15 +346,24 @@ private:
         const std::uint64_t rescue = rescueWanted_.load(std::memory_order_acquire);
         const auto now = std::chrono::steady_clock::now();
         harvestedAt_ = now;
-        const Key limit = intake_.look();
+        const ControlList::Mark sent = controls_.newest();
+        Key limit = intake_.look();
+        // A stamp that is later than the clock: the clock has started again.
+        const bool isSentBefore = sent.key != 0 && sent.key > intake_.now();
+        if (__builtin_expect(isSentBefore, 0)) {
+            limit = intake_.look();
+        }
         reached_ = limit;
         readClocks(now);
-        controls_.takeBefore(limit, [&](Control& control, Key key) {
-            write(key);
-            writer_.endBatch();
-            control.run();
-            writer_.endBatch();  // while the sinks of what it wrote are there: it may end a logger
-        });
+        if (__builtin_expect(isSentBefore || limit == endOfTime, 0)) {
+            write(limit);
+            controls_.takeUntil(sent, [&](Control& control, Key) { carryOut(control); });
+        } else {
+            controls_.takeBefore(limit, [&](Control& control, Key key) {
+                write(key);
+                carryOut(control);
+            });
+        }
         write(limit);
         writer_.endBatch();
         flushes_.carryOut(loggers_, writer_, limit);
@@ -381,6 +374,12 @@ private:
             rescueDone_.store(rescue, std::memory_order_release);
         }
         return limit;
+    }
+
+    void carryOut(Control& control) {
+        writer_.endBatch();
+        control.run();
+        writer_.endBatch();  // while the sinks of what it wrote are there: it may end a logger
     }
 
     void work() {
@@ -415,28 +414,12 @@ private:
     };
 
     void lookForDrops(std::chrono::steady_clock::time_point now) noexcept {
-        if (now < nextNotice_ || isTelling_) {
-            return;
-        }
-        nextNotice_ = now + std::min(options_.notice_interval, longestInterval);
-        std::uint64_t dropped = 0;
-        loggers_.forEach([&](const LoggerState& logger) { dropped += untold(logger); });
-        if (dropped != 0) {
+        if (drops_.isDue(now, loggers_, intake_)) {
             std::unique_ptr<Control> notice(new (std::nothrow) Notice(*this));
-            isTelling_ = notice != nullptr && send(notice);
+            if (notice == nullptr || !send(notice)) {
+                drops_.cancel();
+            }
         }
-    }
-
-    // Relaxed: counts, which publish nothing.
-    static std::uint64_t discardedOf(const LoggerState& logger) noexcept {
-        return logger.discarded.load(std::memory_order_relaxed);
-    }
-
-    /// Which logger's records were overrun nobody knows: they count as those of the logger that
-    /// wrote last among those that overrun.
-    std::uint64_t untold(const LoggerState& logger) const noexcept {
-        return discardedOf(logger) - logger.told +
-               (&logger == lastOverrunning_ ? intake_.statistics().overrun - toldOverrun_ : 0);
     }
 
     /// The last thing that a worker does: whatever held a sink keeps its lines, too.
@@ -465,9 +448,7 @@ private:
             count = intake_.emitBefore(
                 limit, longestChunk,
                 [this](const Records::Record& record) {
-                    if (record.head.logger->policy == overflow_policy::overrun_oldest) {
-                        lastOverrunning_ = record.head.logger;
-                    }
+                    drops_.noteWriter(*record.head.logger);
                     writer_.add(record.head, record.payload, record.size,
                                 display_.show(record.head, record.key));
                 },
@@ -517,7 +498,8 @@ private:
     }
     void afterForkInChild() noexcept override {
         if (!isSettled_) {
-            afterForkInParent();
+            intake_.unlockInChild();
+            unlockAfterFork();
             if (!HarvestScope::isInside(this)) {
                 isAbandoned_.store(true, std::memory_order_relaxed);  // relaxed: one thread
                 intake_.close();
@@ -534,15 +516,9 @@ private:
             }
         }
         unlockAfterFork();
-        // What was dropped before is the parent's to tell.
-        isTelling_ = false;
-        lastOverrunning_ = nullptr;
-        toldOverrun_ = 0;
+        drops_.forgetAll(loggers_);
         harvesting_.forgetOthers();
-        loggers_.forEach([](LoggerState& logger) {
-            logger.told = discardedOf(logger);
-            FlushRequests::forget(logger);
-        });
+        loggers_.forEach([](LoggerState& logger) { FlushRequests::forget(logger); });
     }
     void unlockAfterFork() noexcept {
         loggers_.unlock();
@@ -590,11 +566,8 @@ private:
     bool isFlushed_ = true;       // the end has found all sinks well; read when the worker has left
     std::atomic<std::uint64_t> rescueDone_{0};
     std::chrono::steady_clock::time_point harvestedAt_{};  // when the last harvest began
-    std::chrono::steady_clock::time_point nextNotice_{};
-    const LoggerState* lastOverrunning_ = nullptr;
-    std::uint64_t toldOverrun_ = 0;
-    Key reached_ = 0;         // the last watermark
-    bool isTelling_ = false;  // a Notice is on its way
+    DropNotices drops_{options_.notice_interval};
+    Key reached_ = 0;  // the last watermark
 };
 
 }  // namespace sluice::log::detail

@@ -228,9 +228,12 @@ public:
 
     // ---- Fork
 
-    /// Around fork(): first this, on the thread that forks; then one of the following two.
+    /// Around fork(): first this, on the thread that forks; then one of the following three.
     void beforeFork() noexcept { book_->lockForFork(); }
-    void afterForkInParent() noexcept { book_->unlockAfterFork(); }
+    void afterForkInParent() noexcept { book_->afterForkInParent(); }
+
+    /// In a child that uses the intake no more.
+    void unlockInChild() noexcept { book_->unlockInChild(); }
 
     /// Only the calling thread is there. What was posted before is the parent's to emit; what other
     /// threads had half made is counted as lost. All counts start anew.
@@ -242,8 +245,7 @@ public:
         // Relaxed, both: there is one thread.
         overrunBefore_.store(0, std::memory_order_relaxed);
         discardedBefore_.store(0, std::memory_order_relaxed);
-        book_->resetInChild();
-        book_->unlockAfterFork();
+        book_->afterForkInChild();
     }
 
 private:

@@ -5,8 +5,9 @@
 
 #include <sluice/base/platform.hpp>
 #include <sluice/base/setup_error.hpp>
+#include <sluice/log/detail/priority_mutex.hpp>
 #include <sluice/log/detail/stamp_clock.hpp>
-#include <sluice/wait/detail/parker.hpp>
+#include <sluice/wait/event_count.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -54,6 +55,7 @@ struct IntakeTraits {
     using Platform = StdPlatform;
     using Clock = StampClock;
     using Parker = DefaultParker;  ///< what sleeping threads of the intake sleep on
+    using Lock = PriorityMutex;    ///< of the list of lanes
 };
 
 }  // namespace sluice::log::detail

@@ -23,7 +23,8 @@
 /// record larger than `bytes` brings a block of its own, at most one of them at a time.
 ///
 /// Invariants: released <= read <= published, in records and in bytes; published - released is at
-/// most the limit, in both. Keys ascend. word = published << 1 | announced.
+/// most the limit, in both. Keys ascend, except when the clock starts again. word = published << 1
+/// | announced.
 ///
 /// Edges: E1 announce: the exchange of the word -> whoever reads the clock after having seen the
 /// word unchanged; the argument about clocks is in docs/algorithms/ordered-log.md. E2 publish:
@@ -39,6 +40,7 @@
 #include <sluice/base/backoff.hpp>
 #include <sluice/base/cache_line.hpp>
 #include <sluice/base/ring_positions.hpp>
+#include <sluice/log/detail/napping_backoff.hpp>
 #include <sluice/log/detail/record.hpp>
 #include <sluice/log/detail/stamp_clock.hpp>
 #include <sluice/log/detail/thread_life.hpp>
@@ -168,13 +170,11 @@ public:
         auto& header = const_cast<RecordHeader&>(headerAt(place));
         recordAt_ = tail;
 
-        Key key = Clock::announceThenNow(word_, word | announced);  // E1
+        const Key key = Clock::announceThenNow(word_, word | announced);  // E1
         if (__builtin_expect(closed.load(std::memory_order_seq_cst), 0)) {
             word_.store(word, std::memory_order_relaxed);  // relaxed: nothing was published
             return endOfTime;
         }
-        key = std::max(key, lastKey_);
-        lastKey_ = key;
         header.key = key;
         // Relaxed: E2 follows.
         tail_.store(tail + header.footprint(), std::memory_order_relaxed);
@@ -259,7 +259,7 @@ public:
     /// Takes the lane's oldest records in hand. For the owner: false when the back end has them in
     /// place, else true soon. For the back end always true.
     bool claim(LaneClaim wanted) noexcept {
-        BasicBackoff<Platform> backoff;
+        NappingBackoff<Platform> backoff;
         LaneClaim found = LaneClaim::none;
         while (!claim_.compare_exchange_weak(found, wanted, std::memory_order_acquire,
                                              std::memory_order_relaxed)) {  // E4
@@ -470,7 +470,6 @@ private:
     Atomic<std::uint64_t> tail_{0};  // in bytes, like all positions
     std::uint64_t tailLimit_ = 0;    // room as far as the owner knows, or where it asks
     std::uint64_t countLimit_ = 0;
-    Key lastKey_ = 0;
     std::uint64_t recordAt_ = 0;     // where the announced record begins
     std::uint64_t largeBefore_ = 0;  // the last record with a block of its own is before this
     Atomic<unsigned char> entered_{0};

@@ -3,11 +3,10 @@
 /// \file
 /// LaneBook: the lanes of one intake and who owns them.
 
-#include <sluice/base/backoff.hpp>
 #include <sluice/base/cache_line.hpp>
-#include <sluice/base/spin_lock.hpp>
 #include <sluice/base/thread_table.hpp>
 #include <sluice/log/detail/lane.hpp>
+#include <sluice/log/detail/napping_backoff.hpp>
 #include <sluice/log/detail/quiet_thread.hpp>
 #include <sluice/wait/event_count.hpp>
 
@@ -40,8 +39,8 @@ struct LaneCounts {
 /// handler.
 ///
 /// Who may call what: the members under "Back end" by one thread at a time, the others by any
-/// thread. The list is changed and walked under a spin lock; no user code, no allocation and no
-/// signal handler's post runs under it.
+/// thread. The list is changed and walked under a mutex with priority inheritance; no user code, no
+/// allocation and no signal handler's post runs under it.
 ///
 /// Lifetime: counted, as ThreadTable needs it. The intake is one user, each thread with a lane
 /// another.
@@ -50,7 +49,7 @@ struct LaneCounts {
 template <class Traits>
 class LaneBook {
     using Platform = typename Traits::Platform;
-    using Lock = BasicSpinLock<Platform>;
+    using Lock = typename Traits::Lock;
     using Events = BasicEventCount<Platform, typename Traits::Parker>;
     template <class T>
     using Atomic = typename Platform::template Atomic<T>;
@@ -121,8 +120,8 @@ public:
     /// once when this thread is using it already.
     bool lockShared(bool mayNotWait) noexcept {
         const void* const me = Threads::mark();
-        BasicBackoff<Platform> backoff;
-        for (unsigned left = mayNotWait ? 16 : 100000; left != 0; --left) {
+        NappingBackoff<Platform> backoff;
+        for (unsigned left = mayNotWait ? 16 : 1000; left != 0; --left) {
             const void* holder = nullptr;
             if (sharedHolder_.compare_exchange_strong(holder, me, std::memory_order_acquire,
                                                       std::memory_order_relaxed)) {
@@ -246,10 +245,10 @@ public:
     // ---- Fork
 
     void lockForFork() noexcept { lock_.lock(); }
-    void unlockAfterFork() noexcept { lock_.unlock(); }
+    void afterForkInParent() noexcept { lock_.unlock(); }
 
     /// In the child, with the lock that was taken before the fork.
-    void resetInChild() noexcept {
+    void afterForkInChild() noexcept {
         const Lane* const own = Threads::find(this, Threads::hash(this));
         gone_ = LaneCounts{};
         dropped_.store(0, std::memory_order_relaxed);
@@ -267,7 +266,9 @@ public:
         }
         users_.store(shares, std::memory_order_relaxed);  // as above
         leavers_.store(left, std::memory_order_relaxed);  // relaxed: there is one thread
+        unlockInChild();
     }
+    void unlockInChild() noexcept { lock_.forgetHolder(); }
 
 private:
     ~LaneBook() {

@@ -54,7 +54,11 @@ public:
     Key look() {
         const Role role(role_, oneBackEnd);
         const bool wasClosed = book_.closed().load(std::memory_order_seq_cst);
+        const Key before = watermark_.get();
         const Key watermark = watermark_.look(book_);
+        if (__builtin_expect(std::max(before, watermark) == endOfTime, 0)) {
+            last_ = 0;  // the clock has started again
+        }
         isSettled_ = wasClosed && !watermark_.anyAnnounced();
         return watermark;
     }
@@ -206,11 +210,20 @@ private:
             block->next = std::exchange(used_, block);
         }
         if (__builtin_expect(header.key < last_, 0)) {
-            add(orderViolations_, 1);
+            noteStepBack(header.key);
         } else {
             last_ = header.key;
         }
         emit(Record{header.key, head, payload, size, *info});
+    }
+
+    /// Records from before the clock started again have later stamps.
+    [[gnu::cold, gnu::noinline]] void noteStepBack(Key key) noexcept {
+        if (watermark_.get() == endOfTime) {
+            last_ = key;
+        } else {
+            add(orderViolations_, 1);
+        }
     }
 
     static void add(Atomic<std::uint64_t>& count, std::uint64_t n) noexcept {

@@ -35,7 +35,8 @@ public:
         const std::size_t info = (flags & RecordHeader::foreign) != 0 ? sizeof(LaneInfo) : 0;
         const std::size_t most = lane.limits().bytes;
         const std::size_t footprint = payloadAt + info + roundUpTo8(bytes);
-        if (__builtin_expect(bytes > most || footprint > most, 0)) {
+        // No object is so large that the sum overflows.
+        if (__builtin_expect(footprint > most, 0)) {
             return {payloadAt + info + sizeof(LargePayload*), true};
         }
         return {footprint, false};
@@ -100,12 +101,17 @@ private:
     static Outcome publish(Book& book, Lane& lane, std::byte* place) noexcept {
         const Key key = lane.publish(place, book.closed());
         if (__builtin_expect(key == endOfTime, 0)) {
-            announce(book);  // that it was taken back: the back end may wait for it
-            return Outcome::closed;
+            return takenBack(book);
         }
         announce(book);
         Traits::Clock::letPass(key);
         return Outcome::ok;
+    }
+
+    /// The back end may have seen the announcement, and wait for the record.
+    [[gnu::cold, gnu::noinline]] static Outcome takenBack(Book& book) noexcept {
+        announce(book);
+        return Outcome::closed;
     }
 
     /// Apart, so that a log call stays short enough to be compiled into its caller.

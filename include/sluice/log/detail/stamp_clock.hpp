@@ -41,7 +41,8 @@ inline constexpr Key endOfTime = std::numeric_limits<Key>::max();
 ///
 /// On x86-64 a locked exchange is visible to all when it is over, `lfence` lets no later
 /// instruction start before it, and the counters of all cores count together where the kernel uses
-/// them. On AArch64 `dsb` and `isb` do the same. Elsewhere a full fence and the system's clock.
+/// them. On AArch64 `dsb` and `isb` do the same before a reading; behind it comes a load whose
+/// address depends on the reading, as in Linux. Elsewhere a full fence and the system's clock.
 ///
 /// The first use decides which counter, for all threads and for good; later changes of the kernel's
 /// clock source are not noticed. Any thread may call any member, in signal handlers too. Cost:
@@ -129,7 +130,11 @@ private:
     }
     static Key readCounterFirst() noexcept {
         Key ticks = 0;
-        __asm__ __volatile__("mrs %0, cntvct_el0\n\tisb" : "=r"(ticks)::"memory");
+        Key zero = 0;
+        // A load that needs the reading: the fence that follows orders it before later loads.
+        __asm__ __volatile__("isb\n\tmrs %0, cntvct_el0\n\t"
+                             "eor %1, %0, %0\n\tadd %1, sp, %1\n\tldr xzr, [%1]"
+                             : "=r"(ticks), "=&r"(zero)::"memory");
         return ticks;
     }
     static bool hasSteadyCounter() noexcept { return true; }

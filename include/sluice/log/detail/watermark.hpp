@@ -48,9 +48,14 @@ public:
 
     /// Looks at every lane. Returns the watermark: each record with a key below it is visible, now
     /// and for good, except those whose thread was given up by the limit.
+    ///
+    /// The processor's counter may start again while the machine sleeps. Then stamps from before
+    /// would never come below the watermark, so the watermark is endOfTime for one look: all that
+    /// is visible is emitted. A record that becomes visible later with such a stamp does the same.
     Key look(Book& book) {
         recycleLeft(book);
         const Key now = Traits::Clock::nowThenLook();
+        const bool hasRestarted = now < before_ || hasRecordsOfTheFuture(now);
         adopt(book);
         Key low = now;
         bool anyAnnounced = false;
@@ -71,7 +76,11 @@ public:
         }
         anyAnnounced_ = anyAnnounced;
         before_ = now;
-        watermark_ = std::max(watermark_, low);
+        if (__builtin_expect(hasRestarted, 0)) {
+            watermark_ = endOfTime;
+        } else {
+            watermark_ = watermark_ == endOfTime ? low : std::max(watermark_, low);
+        }
         return watermark_;
     }
 
@@ -147,6 +156,13 @@ private:
     static void add(Atomic<std::uint64_t>& count) noexcept {
         // Relaxed: one writer, and no data follows a count.
         count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    }
+
+    /// Whether a record that the last look saw is later than this one.
+    bool hasRecordsOfTheFuture(Key now) const noexcept {
+        return std::any_of(lanes_.begin(), lanes_.end(), [now](const Watch& watch) {
+            return watch.reader.hasRecords() && !watch.reader.hasBelow(now + 1);
+        });
     }
 
     void noteOccupancy(const Watch& watch) noexcept {

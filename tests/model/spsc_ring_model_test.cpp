@@ -207,7 +207,8 @@ TEST(SpscRingModelTest, EveryOrderIsNeededButThree) {
     // What the producer did reaches an observer of the end through the consumer, who acquired tail
     // before it released head; so neither isDrained() nor sizeApprox() learns anything from tail.
     // The announcement is stored relaxed: E3 relies on fences, not on it.
-    EXPECT_TRUE(survive({"isDrained: load acquire -> relaxed", "isDrained: load acquire -> relaxed",
+    EXPECT_TRUE(survive({"isDrainedAfterFence: load acquire -> relaxed",
+                         "isDrainedAfterFence: load acquire -> relaxed",
                          "sizeApprox: load acquire -> relaxed"},
                         surveyOrders("spsc_ring.hpp", options({1, 1}),
                                      {closedTellsWhy<Ring>, sizeTellsThatAHandlerIsDone<Ring>,

@@ -13,6 +13,7 @@
 #include <sluice/base/per_thread_counters.hpp>
 #include <sluice/base/platform.hpp>
 #include <sluice/base/prefetch.hpp>
+#include <sluice/base/priority_mutex.hpp>
 #include <sluice/base/ring_positions.hpp>
 #include <sluice/base/role_check.hpp>
 #include <sluice/base/setup_error.hpp>

@@ -12,29 +12,37 @@
 /// Who may call what: any thread, any member. A block may be freed on any thread. The pool must
 /// outlive its blocks and all calls on it, but not the threads that used it.
 ///
-/// Progress: allocating and freeing touch the calling thread's cache alone in all but one call of
-/// `magazineRounds`; that one exchanges a magazine with the shared depot, which is lock-free. A
-/// thread without a cache of its own (one that is ending), growth, trim() and an allocation that
-/// finds the depot empty take a spin lock for a few instructions; growth holds it while it hands
-/// out the new slab's blocks, and trim() all the time. A thread stopped there stops only those
-/// others. An allocation that finds the capacity reached waits for slabs that other threads are
-/// just adding.
+/// Progress:
+/// - Most calls touch the calling thread's cache alone. One call of `magazineRounds` exchanges a
+///   magazine with the shared depot, which is lock-free.
+/// - Some calls lock a PriorityMutex for a few instructions: growth, trim(), and an allocation that
+///   finds the depot empty. So do the calls of a thread that is ending, and of a thread that finds
+///   its cache closed. Growth holds the mutex while it hands out the new slab's blocks. Other calls
+///   are not delayed. A holder runs with the priority of the threads that wait.
+/// - An allocation that finds the capacity reached empties the caches of idle threads. It waits
+///   for a trim() of another thread, and sleeps while another thread adds a slab.
 ///
 /// Memory promise: what a thread wrote before it freed a block is visible to the one that gets it.
 ///
 /// An exact pool (Options::isExact) has no caches: one list holds its free blocks, and each call
 /// takes from it or gives to it. That is lock-free, so an interrupt or a signal handler may do it.
-/// All its blocks are allocated by the constructor. The next paragraph is about other pools.
+/// All its blocks are allocated by the constructor. The rules below for caches are about other
+/// pools.
 ///
-/// Capacity: at most Options::capacity blocks are ever in use at once; unlimited by default. Blocks
-/// that lie free with other threads cannot be had, at most 2 * magazineRounds + 1 with each: a pool
-/// may be exhausted with so many fewer blocks in use. Allocation: from the memory resource, a slab
-/// at a time, and what the pool needs to find its free blocks; several threads may call the
-/// resource at once, and it must not use the pool. The first call of a thread takes its cache from
-/// the heap. Exhausted means that there is no free block, the capacity is reached or the memory
-/// resource has refused: tryAllocate() returns null and counts it, and nothing falls back to the
-/// heap. Shutdown: all blocks must have been freed, see ~BasicBlockPool. fork(): the child may use
-/// the pool unless another thread was in a call on it; what lay free with others is lost to it.
+/// Capacity: at most Options::capacity blocks are ever in use at once; unlimited by default. A pool
+/// may be exhausted while each other thread that uses it holds one free block. A thread in the
+/// middle of a call may hold 2 * magazineRounds more. On kernels without membarrier each other
+/// thread may hold that many. Allocation: from the memory resource, a slab at a time, and what the
+/// pool needs to find its free blocks; several threads may call the resource at once, and it must
+/// not use the pool. The first call of a thread takes its cache from the heap. Exhausted means that
+/// no free block is within reach, the capacity is reached or the memory resource has refused:
+/// tryAllocate() returns null and counts it, and nothing falls back to the heap. Shutdown: all
+/// blocks must have been freed, see ~BasicBlockPool. fork(): the child may use the pool unless
+/// another thread was in a call on it.
+///
+/// Double frees: release builds end the program if a thread frees the block that it freed last, or
+/// the one on top of its magazine. An exact pool finds each double free of a free block. Debug
+/// builds find all of them.
 ///
 /// Origin: magazines and depot follow J. Bonwick and J. Adams, "Magazines and Vmem: Extending the
 /// Slab Allocator to Many CPUs and Arbitrary Resources" (2001).
@@ -46,12 +54,13 @@
 /// allocated. E2 lock: the common cache and the slabs are used under the lock. E3 provided: empty
 /// magazine pushed -> counted with release .. acquire -> blocks added that may need it. E4 figures:
 /// magazine created -> put into a cache with release .. acquire -> its size read for statistics().
+/// Idle caches are emptied under the edges of OwnerGate.
 ///
 /// Tests: tests/unit/memory/block_pool_test.cpp, tests/unit/memory/block_pool_memory_test.cpp,
+/// tests/unit/memory/block_pool_reclaim_test.cpp, tests/model/owner_gate_model_test.cpp,
 /// tests/stress/pool_stress_test.cpp, tests/alloc/pool_allocation_test.cpp.
 
 #include <sluice/base/assert.hpp>
-#include <sluice/base/backoff.hpp>
 #include <sluice/base/cache_line.hpp>
 #include <sluice/base/platform.hpp>
 #include <sluice/base/thread_table.hpp>
@@ -59,6 +68,7 @@
 #include <sluice/memory/detail/counted_text.hpp>
 #include <sluice/memory/detail/exact_blocks.hpp>
 #include <sluice/memory/detail/memory_tools.hpp>
+#include <sluice/memory/detail/nap.hpp>
 #include <sluice/memory/detail/pool_core.hpp>
 
 #include <algorithm>
@@ -140,13 +150,14 @@ public:
         return block;
     }
 
-    /// Waits for a block no longer than `atMost`, spinning at first, then yielding.
+    /// Waits for a block no longer than `atMost`. It spins for some microseconds, and then sleeps
+    /// between two looks, for 2 ms at most.
     template <class Rep, class Period>
     [[nodiscard]] void* tryAllocateFor(std::chrono::duration<Rep, Period> atMost) noexcept {
         // In floating point: the longest durations overflow as integers of the clock's unit.
         using Seconds = std::chrono::duration<double>;
         const auto start = Clock::now();
-        BasicBackoff<typename Traits::Platform> backoff;
+        detail::Nap<typename Traits::Platform> nap;
         for (;;) {
             void* const block = find();
             if (block != nullptr) {
@@ -156,7 +167,7 @@ public:
                 core_->countExhausted();
                 return nullptr;
             }
-            backoff.wait();
+            nap.take();
         }
     }
 
@@ -175,14 +186,15 @@ public:
         }
     }
 
-    /// Whether a block of this pool begins at this address, used or free. Walks the slabs.
+    /// Whether a block of this pool begins at this address, used or free. Logarithmic in the slabs.
     [[nodiscard]] bool owns(const void* address) const noexcept {
         return exact_ != nullptr ? exact_->owns(address) : core_->owns(address);
     }
 
-    /// Gives slabs without a block in use, or free with another thread, back to the memory
-    /// resource; what the pool needs to find its free blocks stays. Returns how many bytes. Cost:
-    /// proportional to the free blocks times the slabs.
+    /// Gives slabs without a block in use back to the memory resource; what the pool needs to find
+    /// its free blocks stays. Returns how many bytes. Each other thread that uses the pool keeps
+    /// one free block, and so the slab of this block. Cost: the free blocks times the logarithm of
+    /// the slabs. Other threads go on; an allocation that finds the capacity reached waits.
     std::size_t trim() noexcept {
         return exact_ != nullptr ? 0 : core_->trim(Threads::find(core_, hash_));
     }
@@ -258,9 +270,15 @@ private:
         }
         Cache* const cache = this->cache();
         void* block = core_->take(cache);
-        BasicBackoff<typename Traits::Platform> backoff;
-        for (bool mayFind = true; block == nullptr && mayFind; backoff.wait()) {
-            mayFind = grow();
+        detail::Nap<typename Traits::Platform> nap;
+        while (block == nullptr && grow()) {
+            block = core_->take(cache);
+            if (block == nullptr) {
+                nap.take();
+            }
+        }
+        if (block == nullptr) {
+            core_->reclaim();
             block = core_->take(cache);
         }
         return block;

@@ -34,7 +34,7 @@ struct BlockPoolOptions {
     /// All blocks are there from the start. Any thread gets each free block: no thread keeps some
     /// for itself. Such a pool must have a capacity.
     bool isExact = false;
-    bool prefault = false;   ///< slabs are touched at once, so that no call meets a page fault
+    bool prefault = false;  ///< slabs are touched at once, so that no call meets a page fault
     bool hugePages = false;  ///< asks the kernel for huge pages, where it has some
     const char* name = "BlockPool";  ///< for the leak report
     /// Called by the destructor when blocks are still in use. Without one that is an assertion.
@@ -108,6 +108,9 @@ inline SlabLayout layoutOf(const BlockPoolOptions& options) noexcept {
 
 inline CountedText freedTwice(const void* block) noexcept {
     return {"the block at ", block, " is free already: it was freed twice"};
+}
+[[noreturn, gnu::cold, gnu::noinline]] inline void failFreedTwice(const void* block) noexcept {
+    failAssertion({"", freedTwice(block).text, __FILE__, __LINE__});
 }
 inline CountedText noBlockAt(const void* block) noexcept {
     return {"no block of this pool begins at ", block, "; give it back to where it came from"};

@@ -127,10 +127,6 @@ private:
         Node* const first;
     };
 
-    [[noreturn, gnu::cold, gnu::noinline]] static void failFreedTwice(const void* block) noexcept {
-        failAssertion({"", freedTwice(block).text, __FILE__, __LINE__});
-    }
-
     static const BlockPoolOptions& checkedCapacity(const BlockPoolOptions& options) {
         const std::size_t most =
             std::min<std::size_t>(mostFreeNodes<Platform>, mostBlocksOf(options));

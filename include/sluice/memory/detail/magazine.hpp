@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sluice/base/tagged_head.hpp>
+#include <sluice/memory/detail/block_options.hpp>
 
 #include <array>
 #include <atomic>
@@ -25,34 +26,47 @@ struct Magazine {
     /// size merely want to know roughly.
     std::size_t size() const noexcept { return count.load(std::memory_order_relaxed); }
 
-    /// False when it is full. The count is read once: compilers repeat the load of an atomic.
+    /// False when it is full. The count is read once: compilers repeat the load of an atomic. A
+    /// block that lies on top already ends the program: release builds make this check, too.
     bool tryPush(void* block) noexcept {
         const std::uint32_t old = count.load(std::memory_order_relaxed);
+        if (__builtin_expect(places[old] == block, 0)) {
+            failFreedTwice(block);
+        }
         if (__builtin_expect(old == Rounds, 0)) {
             return false;
         }
-        blocks[old] = block;
+        places[old + 1] = block;
         count.store(old + 1, std::memory_order_relaxed);
         return true;
     }
-    /// Null when it is empty.
+    /// Null when it is empty. It looks at the block, not at the count: so a magazine can be closed.
     void* tryPop() noexcept {
         const std::uint32_t old = count.load(std::memory_order_relaxed);
-        if (__builtin_expect(old == 0, 0)) {
+        void* const block = places[old];
+        if (__builtin_expect(block == nullptr, 0)) {
             return nullptr;
         }
         count.store(old - 1, std::memory_order_relaxed);
-        void* const block = blocks[old - 1];
-        if (block == nullptr) {
-            __builtin_unreachable();  // no block is null: the caller tests once
-        }
         return block;
     }
+
+    /// Makes it a magazine that seems full to tryPush() and empty to tryPop(), for good.
+    void close() noexcept {
+        places[Rounds] = nullptr;
+        count.store(Rounds, std::memory_order_relaxed);
+    }
+
+    auto begin() const noexcept { return places.begin() + 1; }
+    auto end() const noexcept { return begin() + static_cast<std::ptrdiff_t>(size()); }
 
     Atomic<std::uint32_t> count{0};
     std::uint32_t number = 0;  // its name in stacks: never 0, never changed
     Atomic<std::uint32_t> next{0};
-    std::array<void*, Rounds> blocks;
+    /// Behind a null pointer, which tells tryPop() that the magazine is empty.
+    std::array<void*, Rounds + 1> places;
+
+    Magazine() noexcept { places[0] = nullptr; }
 };
 
 /// All the magazines of a pool, found by number. They live as long as the pool, so that a thread

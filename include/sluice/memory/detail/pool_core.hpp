@@ -1,9 +1,10 @@
 #pragma once
 
-#include <sluice/base/spin_lock.hpp>
+#include <sluice/base/priority_mutex.hpp>
 #include <sluice/memory/detail/memory_tools.hpp>
 #include <sluice/memory/detail/pool_depot.hpp>
 #include <sluice/memory/detail/slab.hpp>
+#include <sluice/memory/detail/slab_tree.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -32,7 +33,9 @@ class PoolCore {
     using Atomic = typename Platform::template Atomic<U>;
     using Depot = PoolDepot<Traits>;
     using Cache = typename Depot::Cache;
-    using Lock = BasicSpinLock<Platform>;
+    using Lock = PriorityMutex;
+    using Magazine = typename Depot::Magazine;
+    using Refill = typename Depot::Refill;
 
 public:
     /// What a thread has of a pool. In front of the cache stands one spare block, the last one
@@ -97,7 +100,7 @@ public:
             isAbandoned_.store(true, std::memory_order_relaxed);  // relaxed: see isAbandoned()
         }
         toldOfPoolsEnd(this);
-        (void)destroyAll(std::exchange(slabs_, nullptr));
+        (void)destroyAll(slabs_.takeAll());
         depot_.clear();
         dropUser();
     }
@@ -123,7 +126,10 @@ public:
         if (__builtin_expect(slot == nullptr, 0)) {
             return false;
         }
-        if (slot->spare.load(std::memory_order_relaxed) != nullptr) {
+        if (void* const spare = slot->spare.load(std::memory_order_relaxed)) {
+            if (__builtin_expect(spare == block, 0)) {
+                failFreedTwice(block);  // in release builds, too
+            }
             return Depot::tryGive(slot->cache, block);
         }
         slot->spare.store(block, std::memory_order_relaxed);
@@ -132,13 +138,10 @@ public:
 
     /// A block, or null when there is none in the cache, in the depot or in the common cache.
     void* take(Slot* slot) noexcept {
-        // The spare first: who has not found the slot at once has not looked there.
-        void* own = tryTake(slot);
-        if (own == nullptr && slot != nullptr) {
-            own = depot_.take(slot->cache);
-        }
-        if (own != nullptr) {
-            return own;
+        if (slot != nullptr) {
+            if (void* const own = takeByOwn(*slot)) {
+                return own;
+            }
         }
         const std::lock_guard<Lock> guard(lock_);
         void* const block = depot_.take(common_);
@@ -149,12 +152,16 @@ public:
     }
 
     void give(Slot* slot, void* block) noexcept {
-        if (slot != nullptr) {
-            depot_.give(slot->cache, block);
+        if (slot == nullptr) {
+            const std::lock_guard<Lock> guard(lock_);
+            depot_.give(common_, block);
             return;
         }
-        const std::lock_guard<Lock> guard(lock_);
-        depot_.give(common_, block);
+        while (!Depot::tryGive(slot->cache, block)) {
+            if (!depot_.makeRoom(slot->cache)) {
+                open(*slot);
+            }
+        }
     }
 
     /// Adds a slab of so many blocks, or as many as the capacity allows. When that is none: whether
@@ -171,7 +178,7 @@ public:
         Slab& slab = Slab::create(layout_, count, memory_);
         reservation.count = 0;
         const std::lock_guard<Lock> guard(lock_);
-        slab.next = std::exchange(slabs_, &slab);
+        slabs_.insert(slab);
         present_ += count;
         depot_.add(common_, count, [&](std::size_t i) { return slab.block(i, layout_); });
         return true;
@@ -181,27 +188,30 @@ public:
         exhausted_.fetch_add(1, std::memory_order_relaxed);  // relaxed: a figure
     }
 
-    /// Gives slabs without a used block back, and first the blocks in this slot, if it is one;
-    /// returns how many bytes.
+    /// Brings the blocks that lie with idle threads within reach of take(), and waits for a trim
+    /// that holds free blocks.
+    void reclaim() noexcept {
+        const std::lock_guard<Lock> tidying(tidying_);
+        emptyIdleCaches();
+    }
+
+    /// Gives slabs without a used block back, and first the blocks in this slot, if it is one, and
+    /// in those of idle threads; returns how many bytes.
     std::size_t trim(Slot* slot) noexcept {
         Slab* unused = nullptr;
         {
-            const std::lock_guard<Lock> guard(lock_);
+            const std::lock_guard<Lock> tidying(tidying_);
             if (slot != nullptr) {
+                const std::lock_guard<Lock> guard(lock_);
                 emptyIntoCommon(*slot);
             }
-            for (Slab* slab = slabs_; slab != nullptr; slab = slab->next) {
-                slab->freeBlocks = 0;
-            }
-            depot_.sweep(
-                common_, [this](void* block) { ++slabOf(block)->freeBlocks; },
-                [this](void* block) { return slabOf(block)->isUsed(); });
-            unused = takeUnusedSlabs();
+            emptyIdleCaches();
+            unused = withdrawUnusedSlabs();
         }
         return destroyAll(unused);
     }
 
-    /// Whether the pool has a block at this address. Walks the slabs.
+    /// Whether the pool has a block at this address.
     bool owns(const void* address) const noexcept {
         const std::lock_guard<Lock> guard(lock_);
         const Slab* const slab = slabOf(address);
@@ -227,7 +237,7 @@ public:
     /// Exact when nobody is at work.
     Figures figures() const noexcept {
         const std::lock_guard<Lock> guard(lock_);
-        std::size_t cached = Depot::blocksIn(common_);
+        std::size_t cached = depot_.blocksIn(common_);
         std::uint64_t remoteFrees = remoteFrees_;
         for (const Slot* slot = slots_; slot != nullptr; slot = slot->next) {
             cached += blocksIn(*slot);
@@ -274,6 +284,88 @@ private:
         return *slots_;
     }
 
+    /// By the thread that has the slot.
+    void* takeByOwn(Slot& slot) noexcept {
+        for (;;) {
+            // The spare first: a thread that has not found the slot at once has not looked there.
+            if (void* const block = tryTake(&slot)) {
+                return block;
+            }
+            const Refill refill = depot_.refill(slot.cache);
+            if (refill == Refill::none) {
+                return nullptr;
+            }
+            if (refill == Refill::closed) {
+                open(slot);
+            }
+        }
+    }
+
+    void open(Slot& slot) noexcept {
+        const std::lock_guard<Lock> guard(lock_);
+        depot_.open(slot.cache);
+    }
+
+    /// While tidying_ is locked. Closes the caches of other threads, and empties those whose
+    /// threads were not using them: such a thread opens its cache when it comes back. Its spare
+    /// block stays with it.
+    void emptyIdleCaches() noexcept {
+        Slot* first = nullptr;
+        bool isAnyClosed = false;
+        {
+            const std::lock_guard<Lock> guard(lock_);
+            first = slots_;
+            for (Slot* slot = first; slot != nullptr && Depot::canClose(); slot = slot->next) {
+                if (depot_.blocksIn(slot->cache) != 0) {
+                    depot_.close(slot->cache);
+                    isAnyClosed = true;
+                }
+            }
+        }
+        if (isAnyClosed) {
+            Platform::Fence::heavy();
+        }
+        // The lock is free between two slots. Slots are added in front of the first one only.
+        for (Slot* slot = first; isAnyClosed && slot != nullptr; slot = slot->next) {
+            const std::lock_guard<Lock> guard(lock_);
+            if (depot_.isLeft(slot->cache)) {
+                depot_.emptyInto(common_, slot->cache);
+            }
+            depot_.open(slot->cache);
+        }
+    }
+
+    /// While tidying_ is locked. The lock is held for a magazine at a time, and once for a walk
+    /// along the slabs.
+    Slab* withdrawUnusedSlabs() noexcept {
+        Magazine* held = depot_.withdraw();
+        const auto count = [this](void* block) { ++slabOf(block)->freeBlocks; };
+        for (Magazine* magazine = held; magazine != nullptr;
+             magazine = depot_.nextHeld(*magazine)) {
+            const std::lock_guard<Lock> guard(lock_);
+            std::for_each(magazine->begin(), magazine->end(), count);
+        }
+        // From now on the blocks of unused slabs are those that the tree does not find.
+        const auto isKept = [this](void* block) { return slabOf(block) != nullptr; };
+        Slab* unused = nullptr;
+        {
+            const std::lock_guard<Lock> guard(lock_);
+            depot_.visit(common_, count);
+            unused = slabs_.takeUnused();
+            for (const Slab* slab = unused; slab != nullptr; slab = slab->next) {
+                present_ -= slab->blockCount();
+                blocks_.fetch_sub(slab->blockCount(), std::memory_order_relaxed);
+            }
+            depot_.filter(common_, isKept);
+        }
+        while (held != nullptr) {
+            Magazine& magazine = *std::exchange(held, depot_.nextHeld(*held));
+            const std::lock_guard<Lock> guard(lock_);
+            depot_.putBack(magazine, common_, isKept);
+        }
+        return unused;
+    }
+
     /// How many blocks the next slab may have; they are counted already.
     std::size_t reserve(std::size_t most) noexcept {
         std::size_t blocks = blocks_.load(std::memory_order_relaxed);
@@ -293,12 +385,12 @@ private:
         return blocks_.load(std::memory_order_relaxed) != present_;
     }
 
-    static std::size_t blocksIn(const Slot& slot) noexcept {
-        return Depot::blocksIn(slot.cache) +
+    std::size_t blocksIn(const Slot& slot) const noexcept {
+        return depot_.blocksIn(slot.cache) +
                (slot.spare.load(std::memory_order_relaxed) != nullptr ? 1 : 0);
     }
     /// Blocks that were freed into the slot beyond those allocated from it.
-    static std::uint64_t surplusOf(const Slot& slot) noexcept {
+    std::uint64_t surplusOf(const Slot& slot) const noexcept {
         const std::int64_t surplus = slot.cache.given.load(std::memory_order_relaxed) +
                                      static_cast<std::int64_t>(blocksIn(slot));
         return surplus > 0 ? static_cast<std::uint64_t>(surplus) : 0;
@@ -322,23 +414,7 @@ private:
             Depot::countGiven(slot.cache, 1);
         }
         depot_.emptyInto(common_, slot.cache);
-    }
-
-    /// Under the lock.
-    Slab* takeUnusedSlabs() noexcept {
-        Slab* unused = nullptr;
-        for (Slab** link = &slabs_; *link != nullptr;) {
-            Slab& slab = **link;
-            if (slab.isUsed()) {
-                link = &slab.next;
-            } else {
-                *link = std::exchange(slab.next, unused);
-                unused = &slab;
-                present_ -= slab.blockCount();
-                blocks_.fetch_sub(slab.blockCount(), std::memory_order_relaxed);
-            }
-        }
-        return unused;
+        depot_.open(slot.cache);
     }
 
     std::size_t destroyAll(Slab* slabs) noexcept {
@@ -351,13 +427,7 @@ private:
     }
 
     /// Under the lock.
-    Slab* slabOf(const void* address) const noexcept {
-        Slab* slab = slabs_;
-        while (slab != nullptr && !slab->covers(address, layout_)) {
-            slab = slab->next;
-        }
-        return slab;
-    }
+    Slab* slabOf(const void* address) const noexcept { return slabs_.find(address, layout_); }
 
     void dropUser() noexcept {
         // Release: what this user did comes before the destruction. Acquire: so did all the others.
@@ -371,8 +441,9 @@ private:
     std::pmr::memory_resource* const memory_;
     Depot depot_;
 
+    Lock tidying_;  // held for a trim, and while idle caches are emptied; locked before lock_
     alignas(line) alignas(Lock) mutable Lock lock_;
-    Slab* slabs_ = nullptr;
+    SlabTree slabs_;
     Slot* slots_ = nullptr;
     Cache common_;
     std::uint64_t remoteFrees_ = 0;  // of threads that have ended

@@ -3,6 +3,7 @@
 #include <sluice/base/assert.hpp>
 #include <sluice/base/store_max.hpp>
 #include <sluice/memory/detail/magazine.hpp>
+#include <sluice/memory/detail/owner_gate.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -32,20 +33,25 @@ class PoolDepot {
 
     template <class U>
     using Atomic = typename Platform::template Atomic<U>;
-    using Magazine = detail::Magazine<Platform, rounds>;
     using Store = MagazineStore<Platform, rounds>;
     using Stack = MagazineStack<Platform, rounds>;
 
 public:
-    /// Used by one thread at a time, but for the figures.
+    using Magazine = detail::Magazine<Platform, rounds>;
+
+    /// Used by one thread at a time, except the figures. The loaded magazine of an idle thread can
+    /// be closed; then the thread that has closed it uses both magazines.
     struct Cache {
-        Atomic<Magazine*> loaded{nullptr};
+        OwnerGate<Platform, Magazine> loaded;
+        Magazine* shelved = nullptr;  // the loaded one while it is closed; under the pool's lock
         Atomic<Magazine*> previous{nullptr};
         /// Blocks that went from here to others, less those that came from them.
         Atomic<std::int64_t> given{0};
     };
 
-    explicit PoolDepot(std::pmr::memory_resource* memory) noexcept : store_(memory) {}
+    explicit PoolDepot(std::pmr::memory_resource* memory) noexcept : store_(memory) {
+        closed_.close();
+    }
 
     /// Gives a cache its magazines. Throws what the memory resource throws.
     void equip(Cache& cache) {
@@ -81,30 +87,66 @@ public:
     // What a cache can do by itself is a few instructions; the rest is kept out of line, so that a
     // caller saves no registers for it.
 
-    /// A block of the loaded magazine; null when it has none.
-    static void* tryTake(Cache& cache) noexcept { return loadedOf(cache)->tryPop(); }
+    /// A block of the loaded magazine; null when it has none, or is closed.
+    static void* tryTake(Cache& cache) noexcept {
+        void* const block = cache.loaded.enter()->tryPop();
+        cache.loaded.leave();
+        return block;
+    }
 
-    /// A block; null when there is none in the cache or in the depot.
+    /// False when the loaded magazine is full, or closed.
+    static bool tryGive(Cache& cache, void* block) noexcept {
+        const bool isGiven = cache.loaded.enter()->tryPush(block);
+        cache.loaded.leave();
+        return isGiven;
+    }
+
+    /// The loaded magazine has no block: makes it one that has some, if one can be had.
+    enum class Refill { done, none, closed };
+    [[gnu::noinline]] Refill refill(Cache& cache) noexcept {
+        Magazine* const empty = cache.loaded.enter();
+        const Refill result = empty == &closed_ ? Refill::closed : refill(cache, *empty);
+        cache.loaded.leave();
+        return result;
+    }
+
+    /// The loaded magazine is full: makes it one with room. False when it is closed.
+    [[gnu::noinline]] bool makeRoom(Cache& cache) noexcept {
+        Magazine* const full = cache.loaded.enter();
+        if (full != &closed_) {
+            makeRoom(cache, *full);
+        }
+        cache.loaded.leave();
+        return full != &closed_;
+    }
+
+    // The same for a cache that is never closed.
+
     void* take(Cache& cache) noexcept {
         void* const block = tryTake(cache);
-        if (__builtin_expect(block != nullptr, 1)) {
-            return block;
-        }
-        return refill(cache) ? tryTake(cache) : nullptr;
+        return block != nullptr || refill(cache) != Refill::done ? block : tryTake(cache);
     }
-
-    /// False when the loaded magazine is full.
-    static bool tryGive(Cache& cache, void* block) noexcept {
-        return loadedOf(cache)->tryPush(block);
-    }
-
     void give(Cache& cache, void* block) noexcept {
-        if (__builtin_expect(!tryGive(cache, block), 0)) {
-            makeRoom(cache);
-            (void)tryGive(cache, block);
+        while (!tryGive(cache, block)) {
+            (void)makeRoom(cache);
         }
     }
 
+    // ---- Closing the cache of another thread: under the pool's lock
+
+    static bool canClose() noexcept { return OwnerGate<Platform, Magazine>::canClose(); }
+    void close(Cache& cache) noexcept { cache.shelved = cache.loaded.close(&closed_); }
+    bool isClosed(const Cache& cache) const noexcept { return cache.loaded.peek() == &closed_; }
+    void open(Cache& cache) noexcept {
+        if (isClosed(cache)) {
+            cache.loaded.open(&closed_, cache.shelved);
+        }
+    }
+    /// After a heavy fence: whether the user of a closed cache has stayed outside. Until open() the
+    /// caller excludes that thread.
+    bool isLeft(const Cache& cache) const noexcept { return cache.loaded.isVisitors(&closed_); }
+
+    /// By a thread that excludes the user of `from`.
     void emptyInto(Cache& to, Cache& from) noexcept {
         for (Magazine* magazine : {loadedOf(from), previousOf(from)}) {
             while (void* const block = magazine->tryPop()) {
@@ -119,51 +161,65 @@ public:
     bool holds(const void* block) const noexcept {
         for (std::uint32_t number = store_.count(); number != 0; --number) {
             const Magazine& magazine = store_.at(number);
-            const auto begin = magazine.blocks.begin();
-            const auto end = begin + static_cast<std::ptrdiff_t>(magazine.size());
-            if (std::find(begin, end, block) != end) {
+            if (std::find(magazine.begin(), magazine.end(), block) != magazine.end()) {
                 return true;
             }
         }
         return false;
     }
 
-    /// Looks at all blocks that lie free in the depot and in this cache: calls visit(block) for
-    /// each, then takes those out for good for which keep(block) is false. Meanwhile they cannot be
-    /// allocated.
-    template <class Visit, class Keep>
-    void sweep(Cache& cache, Visit visit, Keep keep) noexcept {
-        Magazine* const held = withdrawAll(cache);
-        for (Magazine* m = held; m != nullptr; m = nextHeld(*m)) {
-            for (std::size_t i = 0; i < m->size(); ++i) {
-                visit(m->blocks[i]);
-            }
+    // ---- For a trim
+
+    /// Takes all full magazines out of the depot, linked by `next`. Meanwhile their blocks cannot
+    /// be allocated.
+    Magazine* withdraw() noexcept {
+        Magazine* held = nullptr;
+        while (Magazine* const full = full_.pop(store_)) {
+            // Relaxed: a thread that is late in pop() may read it; its exchange then fails.
+            full->next.store(held == nullptr ? 0 : held->number, std::memory_order_relaxed);
+            held = full;
         }
-        // The cache's own come first: the blocks of the others are poured into these.
-        for (Magazine* m = held; m != nullptr;) {
-            Magazine& magazine = *std::exchange(m, nextHeld(*m));
-            const std::size_t removed = filter(magazine, keep);
-            if (&magazine == loadedOf(cache) || &magazine == previousOf(cache)) {
-                outside_.fetch_sub(removed, std::memory_order_relaxed);
-            } else if (removed == 0) {
-                full_.push(magazine);
-            } else {
-                countOutside(magazine.size());
-                while (void* const block = magazine.tryPop()) {
-                    give(cache, block);
-                }
-                empties_.push(magazine);
-            }
+        return held;
+    }
+    Magazine* nextHeld(const Magazine& magazine) const noexcept {
+        const std::uint32_t number = magazine.next.load(std::memory_order_relaxed);
+        return number == 0 ? nullptr : &store_.at(number);
+    }
+
+    /// Takes the blocks out for good for which keep(block) is false; the others go back. What no
+    /// longer fills a magazine goes into the cache.
+    template <class Keep>
+    void putBack(Magazine& magazine, Cache& cache, Keep keep) noexcept {
+        if (filter(magazine, keep) == 0) {
+            full_.push(magazine);
+            return;
+        }
+        countOutside(magazine.size());
+        while (void* const block = magazine.tryPop()) {
+            give(cache, block);
+        }
+        empties_.push(magazine);
+    }
+    template <class Keep>
+    void filter(Cache& cache, Keep keep) noexcept {
+        const std::size_t removed =
+            filter(*loadedOf(cache), keep) + filter(*previousOf(cache), keep);
+        outside_.fetch_sub(removed, std::memory_order_relaxed);
+    }
+    template <class Visit>
+    void visit(const Cache& cache, Visit visitor) const noexcept {
+        for (const Magazine* magazine : {loadedOf(cache), previousOf(cache)}) {
+            std::for_each(magazine->begin(), magazine->end(), visitor);
         }
     }
 
     // ---- Figures. Relaxed, all: no data follows them.
 
-    static std::size_t blocksIn(const Cache& cache) noexcept {
+    /// Under the pool's lock.
+    std::size_t blocksIn(const Cache& cache) const noexcept {
         // Edge E4 figures: magazine created -> set() release .. acquire -> its size read by a
         // thread that does not use the cache.
-        return cache.loaded.load(std::memory_order_acquire)->size() +
-               cache.previous.load(std::memory_order_acquire)->size();
+        return loadedOf(cache)->size() + cache.previous.load(std::memory_order_acquire)->size();
     }
     /// Blocks that are used or in a cache.
     std::size_t outside() const noexcept { return outside_.load(std::memory_order_relaxed); }
@@ -175,50 +231,54 @@ public:
     }
 
 private:
-    // Relaxed: who uses a cache has written these itself, or got it in a synchronised way. Others
-    // only want sizes, see blocksIn(), and magazines live as long as the caches.
-    static Magazine* loadedOf(const Cache& cache) noexcept {
-        return cache.loaded.load(std::memory_order_relaxed);
+    /// By a thread that excludes the user of the cache, or for figures.
+    Magazine* loadedOf(const Cache& cache) const noexcept {
+        Magazine* const loaded = cache.loaded.peek();
+        return loaded == &closed_ ? cache.shelved : loaded;
     }
+    // Relaxed: the user of a cache has written it, or got the cache in a synchronised way. Others
+    // only want sizes, see blocksIn(), and magazines live as long as the caches.
     static Magazine* previousOf(const Cache& cache) noexcept {
         return cache.previous.load(std::memory_order_relaxed);
     }
     static void set(Cache& cache, Magazine* front, Magazine* back) noexcept {
-        cache.loaded.store(front, std::memory_order_release);
+        cache.loaded.set(front);
         cache.previous.store(back, std::memory_order_release);
     }
 
-    /// The loaded magazine is empty: makes it another one. False when none is to be had.
-    [[gnu::noinline]] bool refill(Cache& cache) noexcept {
-        Magazine* const empty = loadedOf(cache);
+    Refill refill(Cache& cache, Magazine& loaded) noexcept {
         Magazine* const previous = previousOf(cache);
+        if (!loaded.isEmpty()) {
+            return Refill::done;  // closed meanwhile, and opened again
+        }
         if (!previous->isEmpty()) {
-            set(cache, previous, empty);
-            return true;
+            set(cache, previous, &loaded);
+            return Refill::done;
         }
         Magazine* const full = full_.pop(store_);
         if (full == nullptr) {
-            return false;
+            return Refill::none;
         }
         countOutside(rounds);
         countGiven(cache, -std::int64_t{rounds});
-        set(cache, full, empty);
+        set(cache, full, &loaded);
         empties_.push(*previous);
-        return true;
+        return Refill::done;
     }
 
-    /// The loaded magazine is full: makes it one with room.
-    [[gnu::noinline]] void makeRoom(Cache& cache) noexcept {
-        Magazine* const loaded = loadedOf(cache);
+    void makeRoom(Cache& cache, Magazine& loaded) noexcept {
         Magazine* const previous = previousOf(cache);
+        if (!loaded.isFull()) {
+            return;  // closed meanwhile, and opened again
+        }
         if (!previous->isFull()) {
-            set(cache, previous, loaded);
+            set(cache, previous, &loaded);
             return;
         }
         Magazine* const empty = empties_.pop(store_);
         SLUICE_ASSERT(empty != nullptr, "a pool has more free blocks than it has blocks: one was "
                                         "freed twice");
-        set(cache, empty, loaded);
+        set(cache, empty, &loaded);
         outside_.fetch_sub(rounds, std::memory_order_relaxed);
         countGiven(cache, std::int64_t{rounds});
         full_.push(*previous);
@@ -229,38 +289,14 @@ private:
         storeMax(highWater_, outside);
     }
 
-    // Magazines that were withdrawn are linked by `next`.
-
-    Magazine* nextHeld(const Magazine& magazine) const noexcept {
-        const std::uint32_t number = magazine.next.load(std::memory_order_relaxed);
-        return number == 0 ? nullptr : &store_.at(number);
-    }
-
-    Magazine* withdrawAll(Cache& cache) noexcept {
-        Magazine* held = nullptr;
-        const auto hold = [&held](Magazine& magazine) {
-            magazine.next.store(held == nullptr ? 0 : held->number, std::memory_order_relaxed);
-            held = &magazine;
-        };
-        while (Magazine* const full = full_.pop(store_)) {
-            hold(*full);
-        }
-        for (Magazine* magazine : {loadedOf(cache), previousOf(cache)}) {
-            if (!magazine->isEmpty()) {
-                hold(*magazine);
-            }
-        }
-        return held;
-    }
-
     /// Returns how many it has taken out.
     template <class Keep>
     static std::size_t filter(Magazine& magazine, Keep& keep) noexcept {
         const std::size_t size = magazine.size();
         std::size_t kept = 0;
-        for (std::size_t i = 0; i < size; ++i) {
-            if (keep(magazine.blocks[i])) {
-                magazine.blocks[kept++] = magazine.blocks[i];
+        for (void* const block : magazine) {
+            if (keep(block)) {
+                magazine.places[++kept] = block;
             }
         }
         magazine.count.store(static_cast<std::uint32_t>(kept), std::memory_order_relaxed);
@@ -268,6 +304,7 @@ private:
     }
 
     Store store_;
+    Magazine closed_;  // full to a thread that frees, empty to one that allocates
 
     // What every exchange writes.
     alignas(Traits::cacheLineSize) alignas(Stack) Stack full_;

@@ -56,8 +56,6 @@ public:
     }
 
     std::size_t blockCount() const noexcept { return count_; }
-    /// Whether some block is not free, by the count of a trim.
-    bool isUsed() const noexcept { return freeBlocks != count_; }
     void* block(std::size_t index, const SlabLayout& layout) const noexcept {
         return begin_ + index * layout.stride;
     }
@@ -93,7 +91,9 @@ public:
     }
 
     Slab* next = nullptr;
-    std::size_t freeBlocks = 0;  // during a trim
+    std::size_t freeBlocks = 0;  // counted by a trim, otherwise 0
+    Slab* lower = nullptr;       // in a SlabTree
+    Slab* higher = nullptr;
 
 private:
     using Marks = std::uint64_t;

@@ -228,6 +228,9 @@ private:
         if (options.blocksPerSlab != 0) {
             return options.blocksPerSlab;
         }
+        if (options.hugePages) {
+            return detail::Slab::blocksIn(detail::layoutOf(options), detail::Slab::hugePage);
+        }
         const std::size_t usual = std::max(fewest, usualBytes / detail::strideOf(options));
         return std::min(usual, detail::mostBlocksOf(options));
     }

@@ -1,4 +1,5 @@
 #include "support/counted_memory.hpp"
+#include "support/sanitizers.hpp"
 
 #include <sluice/memory/block_pool.hpp>
 
@@ -7,6 +8,9 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
 #include <limits>
 #include <memory_resource>
 #include <new>
@@ -180,6 +184,76 @@ TEST(BlockPoolMemoryTest, RefusesMoreInitialBlocksThanCanBe) {
                   std::string::npos)
             << error.what();
     }
+}
+#endif
+
+// ---- huge pages
+
+BlockPoolOptions hugeOptions(std::size_t blockSize) {
+    BlockPoolOptions options = optionsFor(blockSize, BlockPoolOptions::unlimited);
+    options.hugePages = true;
+    options.prefault = true;
+    return options;
+}
+
+/// Counts the slabs that can be made of huge pages.
+class HugeMemory : public CountedMemory {
+public:
+    static constexpr std::size_t page = std::size_t{2} << 20U;
+    int slabs = 0;
+
+private:
+    void* do_allocate(std::size_t bytes, std::size_t alignment) override {
+        const bool isSlab = alignment >= page;  // the magazines are not
+        slabs += isSlab ? 1 : 0;
+        EXPECT_TRUE(!isSlab || bytes % page == 0);
+        return CountedMemory::do_allocate(bytes, alignment);
+    }
+};
+
+TEST(BlockPoolHugePagesTest, SlabsAreWholeHugePages) {
+    for (const std::size_t blockSize : {16U, 64U, 1000U, 100'000U, 3'000'000U}) {
+        HugeMemory memory;
+        BlockPool pool(hugeOptions(blockSize), &memory);
+        pool.deallocate(pool.allocate());
+        EXPECT_EQ(memory.slabs, 1) << blockSize;
+        const std::size_t pages = (blockSize + HugeMemory::page) / HugeMemory::page;
+        const std::size_t blocks = pool.statistics().blocks;
+        EXPECT_LE(blocks * blockSize, pages * HugeMemory::page);
+        EXPECT_GT((blocks + 1) * blockSize, pages * HugeMemory::page / 10 * 8) << "it is filled";
+    }
+}
+
+#if defined(__linux__) && !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN
+/// KiB of huge pages in the part of this process's memory that has the address.
+std::size_t hugeKilobytesAt(const void* address) {
+    std::ifstream maps("/proc/self/smaps");
+    const auto wanted = reinterpret_cast<std::uintptr_t>(address);
+    bool isInside = false;
+    for (std::string line; std::getline(maps, line);) {
+        unsigned long begin = 0;
+        unsigned long end = 0;
+        unsigned long kilobytes = 0;
+        if (std::sscanf(line.c_str(), "%lx-%lx ", &begin, &end) == 2) {
+            isInside = begin <= wanted && wanted < end;
+        } else if (isInside && std::sscanf(line.c_str(), "AnonHugePages: %lu", &kilobytes) == 1) {
+            return kilobytes;
+        }
+    }
+    return 0;
+}
+
+TEST(BlockPoolHugePagesTest, KernelGivesThem) {
+    std::ifstream setting("/sys/kernel/mm/transparent_hugepage/enabled");
+    std::string text;
+    std::getline(setting, text);
+    if (text.empty() || text.find("[never]") != std::string::npos) {
+        GTEST_SKIP() << "this kernel has no huge pages for programs";
+    }
+    BlockPool pool(hugeOptions(64));
+    void* const block = pool.allocate();
+    EXPECT_GE(hugeKilobytesAt(block), 2048U);
+    pool.deallocate(block);
 }
 #endif
 

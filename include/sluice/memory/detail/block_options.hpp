@@ -35,7 +35,9 @@ struct BlockPoolOptions {
     /// for itself. Such a pool must have a capacity.
     bool isExact = false;
     bool prefault = false;  ///< slabs are touched at once, so that no call meets a page fault
-    bool hugePages = false;  ///< asks the kernel for huge pages, where it has some
+    /// Asks the kernel for huge pages. A slab is a whole number of 2 MiB pages, and fills one by
+    /// default.
+    bool hugePages = false;
     const char* name = "BlockPool";  ///< for the leak report
     /// Called by the destructor when blocks are still in use. Without one that is an assertion.
     void (*onLeak)(const BlockLeak&) noexcept = nullptr;

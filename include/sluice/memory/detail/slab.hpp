@@ -86,9 +86,22 @@ public:
         return before;
     }
 
+    /// With huge pages: a whole number of them.
     static std::size_t bytesOf(const SlabLayout& layout, std::size_t count) noexcept {
-        return headOffset(layout, count) + sizeof(Slab) + marksFor(count) * sizeof(Marks);
+        const std::size_t bytes =
+            headOffset(layout, count) + sizeof(Slab) + marksFor(count) * sizeof(Marks);
+        return layout.hugePages ? (bytes + hugePage - 1) / hugePage * hugePage : bytes;
     }
+    /// How many blocks fill so many bytes, which are at least a huge page. At least 1.
+    static std::size_t blocksIn(const SlabLayout& layout, std::size_t bytes) noexcept {
+        const std::size_t room = bytes - alignof(Slab) - sizeof(Slab) - sizeof(Marks);
+        const std::size_t blocks = room / layout.stride;
+        // Each group of blocks has a word of marks.
+        const std::size_t marked = room / (layout.stride * marksInOne + sizeof(Marks)) * marksInOne;
+        return blocks == 0 ? 1 : marked == 0 ? blocks : marked;
+    }
+
+    static constexpr std::size_t hugePage = std::size_t{2} << 20;
 
     Slab* next = nullptr;
     std::size_t freeBlocks = 0;  // counted by a trim, otherwise 0
@@ -112,22 +125,18 @@ private:
         return (end + alignof(Slab) - 1) / alignof(Slab) * alignof(Slab);
     }
     static std::size_t alignmentOf(const SlabLayout& layout) noexcept {
-        return layout.alignment < alignof(Slab) ? alignof(Slab) : layout.alignment;
+        const std::size_t least = layout.hugePages ? hugePage : alignof(Slab);
+        return layout.alignment < least ? least : layout.alignment;
     }
     std::size_t offsetOf(const void* address) const noexcept {
         return reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(begin_);
     }
 
-    /// A wish: where the kernel has no huge pages, or none left, ordinary ones do.
+    /// A wish: a kernel without free huge pages gives ordinary ones.
     static void askForHugePages([[maybe_unused]] std::byte* begin,
                                 [[maybe_unused]] std::size_t bytes) noexcept {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
-        constexpr std::uintptr_t page = 4096;
-        const auto address = reinterpret_cast<std::uintptr_t>(begin);
-        const std::uintptr_t inset = (page - address % page) % page;
-        if (inset < bytes) {
-            ::madvise(begin + inset, (bytes - inset) / page * page, MADV_HUGEPAGE);
-        }
+        (void)::madvise(begin, bytes, MADV_HUGEPAGE);
 #endif
     }
 

@@ -33,6 +33,8 @@
 #include <sluice/base/setup_error.hpp>
 #include <sluice/base/spin_lock.hpp>
 
+#include <new>
+
 #if __has_include(<pthread.h>)
 #include <pthread.h>
 #include <unistd.h>
@@ -73,13 +75,21 @@ public:
     [[nodiscard]] bool try_lock() noexcept { return ::pthread_mutex_trylock(&mutex_) == 0; }
     void unlock() noexcept { (void)::pthread_mutex_unlock(&mutex_); }
 
+    /// In the child of a fork that was made while the mutex was locked. The kernel knows its holder
+    /// by the number of a thread of the parent, so nobody could unlock it. From now on it is
+    /// unlocked.
+    void forgetHolder() noexcept { ::new (this) PriorityMutex; }
+
 private:
     pthread_mutex_t mutex_;
 };
 
 #else
 
-using PriorityMutex = SpinLock;
+class PriorityMutex : public SpinLock {
+public:
+    void forgetHolder() noexcept { unlock(); }
+};
 
 #endif
 

@@ -11,7 +11,9 @@
 #include <cstddef>
 #include <cstdio>
 #include <mutex>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 
 namespace sluice {
 namespace {
@@ -86,6 +88,29 @@ TEST(PriorityMutexTest, HolderGetsThePriorityOfTheThreadThatWaits) {
         GTEST_SKIP() << "the system refuses real-time priorities";
     }
     EXPECT_TRUE(hasHad.load());
+}
+
+TEST(PriorityMutexTest, ChildOfAForkUnlocksWhatAnotherThreadHeld) {
+    PriorityMutex mutex;
+    std::atomic<bool> isHeld{false};
+    std::atomic<bool> isOver{false};
+    std::thread holder([&] {
+        const std::lock_guard<PriorityMutex> guard(mutex);
+        isHeld.store(true);
+        awaitThat([&] { return isOver.load(); });
+    });
+    awaitThat([&] { return isHeld.load(); });
+    const pid_t child = ::fork();
+    if (child == 0) {
+        mutex.forgetHolder();
+        const bool isFree = mutex.try_lock();
+        ::_exit(isFree ? 0 : 1);
+    }
+    int status = -1;
+    EXPECT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+    isOver.store(true);
+    holder.join();
 }
 
 }  // namespace

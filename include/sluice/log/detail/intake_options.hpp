@@ -4,8 +4,8 @@
 /// How an intake is set up.
 
 #include <sluice/base/platform.hpp>
+#include <sluice/base/priority_mutex.hpp>
 #include <sluice/base/setup_error.hpp>
-#include <sluice/log/detail/priority_mutex.hpp>
 #include <sluice/log/detail/stamp_clock.hpp>
 #include <sluice/wait/event_count.hpp>
 

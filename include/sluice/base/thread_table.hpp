@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
+#include <utility>
 
 namespace [[gnu::visibility("default")]] sluice {
 
@@ -18,9 +20,11 @@ namespace [[gnu::visibility("default")]] sluice {
 /// It is keyed by the address of the home. The thread is a user of each home it holds, so that no
 /// other one can have a remembered address. Entries of homes that have gone are dropped when the
 /// table is rebuilt, which happens when more than a quarter of it is in use; a rebuilt table is at
-/// most an eighth full. So nearly every search ends at the first entry, and a thread holds on to
-/// dead homes only in proportion to the live ones: after a rebuild with n live homes it remembers
-/// at most 4 n + 4.
+/// most an eighth full. So a thread holds on to dead homes only in proportion to the live ones.
+///
+/// A search that does not end at the first entry costs several times as much, with every call of
+/// this program: addresses decide. So the table grows until each search ends there, up to 64
+/// entries for each home.
 ///
 /// A home's members: the type Slot; enroll(thread), which returns a slot for a thread that becomes
 /// a user and may throw; dismiss(slot), which takes it back from a thread that ends or forgets;
@@ -124,11 +128,33 @@ private:
             }
             Slot& slot = home.enroll(mark());
             insert(Entry{&home, &slot});
+            spread();
             return slot;
         }
 
     private:
         static constexpr std::size_t minCapacity = 8;
+        static constexpr std::size_t mostForEach = 64;
+
+        /// Enlarges the table until each home is in the entry where the search for it starts. Not
+        /// without memory, and not without limit.
+        void spread() noexcept {
+            while (!isSpread() && 2 * capacity_ <= mostForEach * count_) {
+                std::unique_ptr<Entry[]> larger(new (std::nothrow) Entry[2 * capacity_]);
+                if (larger == nullptr) {
+                    return;
+                }
+                replace(std::move(larger), 2 * capacity_);
+            }
+        }
+        bool isSpread() const noexcept {
+            for (std::size_t i = 0; i < capacity_; ++i) {
+                if (entries_[i].home != nullptr && (hash(entries_[i].home) & view_.mask) != i) {
+                    return false;
+                }
+            }
+            return true;
+        }
 
         void rebuild() {
             std::size_t live = 0;
@@ -139,10 +165,12 @@ private:
             while (capacity < 8 * (live + 1)) {
                 capacity *= 2;
             }
-            auto old = std::make_unique<Entry[]>(capacity);
-            old.swap(entries_);
-            const std::size_t oldCapacity = capacity_;
-            capacity_ = capacity;
+            replace(std::make_unique<Entry[]>(capacity), capacity);
+        }
+
+        void replace(std::unique_ptr<Entry[]> entries, std::size_t capacity) noexcept {
+            const std::unique_ptr<Entry[]> old = std::exchange(entries_, std::move(entries));
+            const std::size_t oldCapacity = std::exchange(capacity_, capacity);
             count_ = 0;
             view_.entries = entries_.get();
             view_.mask = capacity - 1;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <set>
@@ -96,6 +97,22 @@ TEST(ThreadTableTest, KeepsManyHomesApart) {
         for (std::size_t i = 0; i < homes.size(); ++i) {
             EXPECT_EQ(find(*homes[i]), slots[i]);
         }
+    }).join();
+}
+
+TEST(ThreadTableTest, TwoHomesAreFoundAtOnceWhateverTheirAddresses) {
+    std::vector<Home> homes(1000);
+    const auto bits = [](const Home& home, std::size_t mask) { return Table::hash(&home) & mask; };
+    const auto meets = [&](const Home& home) {
+        return bits(home, 31) == bits(homes[0], 31) && bits(home, 127) != bits(homes[0], 127);
+    };
+    const auto other = std::find_if(homes.begin() + 1, homes.end(), meets);
+    ASSERT_NE(other, homes.end());
+    std::thread([&] {
+        Home::Slot* const first = Table::add(homes[0]);
+        Home::Slot* const second = Table::add(*other);
+        EXPECT_EQ(Table::findFirst(&homes[0], Table::hash(&homes[0])), first);
+        EXPECT_EQ(Table::findFirst(&*other, Table::hash(&*other)), second);
     }).join();
 }
 

@@ -188,6 +188,13 @@ bool ownBackend() {
 bool fileSink() {
     auto core = sluice::log::file_logger_mt<sluice::log::async_factory>("core", folder + "/x.log");
     core->info("one write for all that is there");
+
+    const auto rolling = std::make_shared<sluice::log::file_sink_mt>(folder + "/rolling.log");
+    sluice::log::file_rotation rotation;
+    rotation.max_bytes = 10 << 20;
+    rotation.daily = true;  // at midnight
+    rotation.after_rotation = [](const std::string& old) { std::puts(old.c_str()); };
+    rolling->set_rotation(rotation);
     return sluice::log::flush_wait();
 }
 

@@ -12,6 +12,7 @@
 #include <sluice/log/crash_handler.hpp>
 #include <sluice/log/default_backend.hpp>
 #include <sluice/log/deferred.hpp>
+#include <sluice/log/file_rotation.hpp>
 #include <sluice/log/file_sink.hpp>
 #include <sluice/log/functions.hpp>
 #include <sluice/log/logger.hpp>

@@ -9,8 +9,12 @@
 /// each harvest of a back end. It does not go through stdio.
 ///
 /// Use it where basic_file_sink is used. Without a back end it behaves like that one: lines leave
-/// the buffer 4096 bytes at a time, when flush() is called, and at the end. Use spdlog's rotating
-/// and daily sinks for files that are to be changed for others.
+/// the buffer 4096 bytes at a time, when flush() is called, and at the end. set_rotation() makes a
+/// new file after so many bytes, or every day.
+///
+/// Others may rename or remove the file, as logrotate does. reopen() then opens the file of the
+/// name again, and watch_file() makes the sink notice by itself. No line is lost by either: a line
+/// is in the old file or in the new one.
 ///
 /// file_sink_mt: any thread anything. file_sink_st: one thread at a time. A thread that writes
 /// holds up others that log to this sink.
@@ -33,21 +37,19 @@
 
 #include <sluice/log/batch_sink.hpp>
 #include <sluice/log/detail/faster_formatter.hpp>
+#include <sluice/log/detail/log_file.hpp>
 #include <sluice/log/detail/logger_state.hpp>
+#include <sluice/log/detail/rotation_plan.hpp>
+#include <sluice/log/file_rotation.hpp>
 #include <sluice/log/pattern_formatter.hpp>
 
 #include <spdlog/common.h>
-#include <spdlog/details/file_helper.h>
 #include <spdlog/details/log_msg.h>
 #include <spdlog/details/null_mutex.h>
-#include <spdlog/details/os.h>
 #include <spdlog/details/synchronous_factory.h>
 #include <spdlog/formatter.h>
 #include <spdlog/logger.h>
 
-#include <unistd.h>
-
-#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -57,6 +59,7 @@
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace sluice::log {
 
@@ -67,9 +70,8 @@ public:
     /// emptied first if `truncate` says so, and the handlers are called around opening and closing.
     explicit file_sink(const spdlog::filename_t& filename, bool truncate = false,
                        const spdlog::file_event_handlers& handlers = {})
-        : file_(withDescriptor(handlers)), formatter_(std::make_unique<pattern_formatter>()) {
+        : file_(filename, truncate, handlers), formatter_(std::make_unique<pattern_formatter>()) {
         buffer_.reserve(batchBytes + roomForALine);
-        file_.open(filename, truncate);
     }
 
     file_sink(const file_sink&) = delete;
@@ -87,11 +89,14 @@ public:
     }
 
     void log(const spdlog::details::log_msg& message) override {
-        const std::lock_guard lock(mutex_);
-        add(message);
-        if (buffer_.size() >= aloneBytes) {
-            write();
+        {
+            const std::lock_guard lock(mutex_);
+            add(message);
+            if (buffer_.size() >= aloneBytes) {
+                write();
+            }
         }
+        tellOfRotations();
     }
 
     void log_batch(const spdlog::details::log_msg* first, std::size_t count,
@@ -111,8 +116,34 @@ public:
 
     /// Hands to the system what is in the buffer. That it reaches the disk is the system's affair.
     void flush() override {
+        {
+            const std::lock_guard lock(mutex_);
+            write();
+        }
+        tellOfRotations();
+    }
+
+    /// Opens the file of this name again, after others have renamed or removed it. What is in the
+    /// buffer goes to the old file.
+    void reopen() {
         const std::lock_guard lock(mutex_);
         write();
+        file_.reopen(false);
+    }
+
+    /// Before each write the sink looks whether the name still belongs to its file, and opens the
+    /// file of the name when it does not. After each write it looks whether the file was removed
+    /// meanwhile, and writes the same again. That takes two system calls a write.
+    void watch_file(bool isWatched = true) {
+        const std::lock_guard lock(mutex_);
+        isWatched_ = isWatched;
+    }
+
+    /// From now on the sink makes new files by itself. To be called before anybody logs.
+    void set_rotation(file_rotation rotation) {
+        const std::lock_guard lock(mutex_);
+        plan_ = detail::RotationPlan(std::move(rotation), file_.lastWritten());
+        rotates_ = true;
     }
 
     void set_pattern(const std::string& pattern) override {
@@ -131,7 +162,6 @@ public:
     void truncate() {
         const std::lock_guard lock(mutex_);
         buffer_.clear();
-        descriptor_ = closed;
         file_.reopen(true);
     }
 
@@ -153,21 +183,6 @@ private:
     static constexpr std::size_t batchBytes = std::size_t{64} * 1024;
     static constexpr std::size_t roomForALine = 4096;
     static constexpr std::size_t mostUnwritten = std::size_t{1024} * 1024;
-    static constexpr int closed = -1;
-
-    // The file is opened as spdlog opens it, which tells it to its handlers alone.
-    spdlog::file_event_handlers withDescriptor(spdlog::file_event_handlers handlers) {
-        handlers.after_open = [this, told = std::move(handlers.after_open)](
-                                  const spdlog::filename_t& name, std::FILE* file) {
-            if (told) {
-                told(name, file);
-            }
-            // What a handler has written comes before the first line.
-            std::fflush(file);
-            descriptor_ = ::fileno(file);
-        };
-        return handlers;
-    }
 
     /// Formats one record. It is lost when this throws.
     void add(const spdlog::details::log_msg& message) {
@@ -181,12 +196,51 @@ private:
                 throw;
             }
         }
+        if (rotates_ && plan_.isDue(file_.size() + buffer_.size(), message.time)) {
+            rotate(message.time, buffer_.size());
+        }
         const std::size_t size = buffer_.size();
         try {
             formatter_->format(message, buffer_);
         } catch (...) {
             buffer_.resize(size);
             throw;
+        }
+        if (rotates_ && plan_.isTooLarge(file_.size() + size, file_.size() + buffer_.size())) {
+            rotate(message.time, size);
+        }
+    }
+
+    /// The first `count` bytes of the buffer go to the old file, and the rest to a new one. When
+    /// something fails, all goes to the old file, and the next write() tells why.
+    void rotate(spdlog::log_clock::time_point time, std::size_t count) {
+        try {
+            writeBuffer(count);
+            rotated_.push_back(file_.rotate(time));
+            plan_.done(time);
+        } catch (const spdlog::spdlog_ex& error) {
+            plan_.failed(file_.size() + buffer_.size(), time);
+            complaint_ = error.what();
+        }
+    }
+
+    /// Calls the hook for the files that were rotated since the last call, under no lock.
+    void tellOfRotations() {
+        if (__builtin_expect(!rotates_, 1)) {
+            return;
+        }
+        std::vector<spdlog::filename_t> names;
+        detail::RotationPlan plan;
+        {
+            const std::lock_guard lock(mutex_);
+            if (rotated_.empty()) {
+                return;
+            }
+            names.swap(rotated_);
+            plan = plan_;
+        }
+        for (const spdlog::filename_t& name : names) {
+            plan.tell(name);
         }
     }
 
@@ -200,30 +254,37 @@ private:
     }
 
     void write() {
-        writeBuffer();
+        writeBuffer(buffer_.size());
         if (__builtin_expect(lost_ != told_, 0)) {
             const std::string text = detail::droppedText(lost_ - told_);
             formatter_->format({lostTime_, {}, lostName_, spdlog::level::warn, text}, buffer_);
             told_ = lost_;
-            writeBuffer();
+            writeBuffer(buffer_.size());
+        }
+        if (__builtin_expect(!complaint_.empty(), 0)) {
+            throw spdlog::spdlog_ex(std::exchange(complaint_, {}));
         }
     }
 
-    void writeBuffer() {
+    /// Writes the first `count` bytes, and keeps the others.
+    void writeBuffer(std::size_t count) {
         std::size_t done = 0;
-        while (done < buffer_.size()) {
-            const ::ssize_t written =
-                ::write(descriptor_, buffer_.data() + done, buffer_.size() - done);
-            if (written > 0) {
-                done += static_cast<std::size_t>(written);
-            } else if (written == 0 || errno != EINTR) {
-                const int cause = errno;
-                keepFrom(done);
-                throw spdlog::spdlog_ex("Failed writing to file " + filename(), cause);
+        try {
+            if (isWatched_ && count != 0 && file_.isMoved()) {
+                file_.reopen(false);
             }
+            file_.write(buffer_.data(), count, done);
+            if (isWatched_ && count != 0 && file_.isRemoved()) {
+                done = 0;
+                file_.reopen(false);
+                file_.write(buffer_.data(), count, done);
+            }
+        } catch (...) {
+            keepFrom(done);
+            throw;
         }
-        buffer_.clear();
-        if (buffer_.capacity() > mostUnwritten) {
+        keepFrom(count);
+        if (buffer_.size() == 0 && buffer_.capacity() > mostUnwritten) {
             buffer_ = spdlog::memory_buf_t{};
             buffer_.reserve(batchBytes + roomForALine);
         }
@@ -232,13 +293,20 @@ private:
     /// What comes before `begin` was written.
     void keepFrom(std::size_t begin) {
         const std::size_t size = buffer_.size() - begin;
-        std::memmove(buffer_.data(), buffer_.data() + begin, size);
+        if (size != 0) {
+            std::memmove(buffer_.data(), buffer_.data() + begin, size);
+        }
         buffer_.resize(size);
     }
 
     mutable Mutex mutex_;
-    int descriptor_ = closed;
-    spdlog::details::file_helper file_;
+    detail::LogFile file_;
+    bool isWatched_ = false;
+    // What set_rotation() has set; rotates_ is set before anybody logs.
+    bool rotates_ = false;
+    detail::RotationPlan plan_;
+    std::vector<spdlog::filename_t> rotated_;  // old files that the hook has not been told of
+    std::string complaint_;                    // why the last rotation failed
     std::unique_ptr<spdlog::formatter> formatter_;
     spdlog::memory_buf_t buffer_;
     std::uint64_t lost_ = 0;                  // records

@@ -87,7 +87,7 @@ public:
     /// Renames the file; the next write opens a new one. Returns the name that the old one has now.
     /// When the file cannot be renamed, it stays open.
     spdlog::filename_t rotate(Time time) {
-        const spdlog::filename_t name = freeName(time);
+        spdlog::filename_t name = freeName(time);
         if (std::rename(filename().c_str(), name.c_str()) != 0) {
             throw spdlog::spdlog_ex("Failed renaming " + filename() + " to " + name, errno);
         }
@@ -130,9 +130,11 @@ private:
         spdlog::filename_t stem;
         spdlog::filename_t extension;
         std::tie(stem, extension) = spdlog::details::file_helper::split_by_extension(filename());
-        spdlog::filename_t name = stem + text + extension;
+        stem += text;
+        spdlog::filename_t name = stem + extension;
         for (int number = 2; spdlog::details::os::path_exists(name); ++number) {
-            name = stem + text + "-" + std::to_string(number) + extension;
+            name = stem;
+            name.append("-").append(std::to_string(number)).append(extension);
         }
         return name;
     }

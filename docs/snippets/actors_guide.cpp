@@ -2,6 +2,7 @@
 #include <sluice/actor.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -99,8 +100,52 @@ bool testing() {
     return motor.handleQueued() == 1 && motor.speed() == 2.5;
 }
 
+struct TwoTimers : sluice::ActorTraits {
+    static constexpr std::size_t maxTimers = 2;
+};
+
+struct Poll {};
+struct TimedOut {};
+
+class Sensor : public sluice::ActiveObject<Sensor, sluice::Messages<Poll, TimedOut>, TwoTimers> {
+public:
+    void handle(const Poll&) {
+        ++polls_;
+        (void)cancel(timeout_);
+        timeout_ = postAfter(std::chrono::milliseconds(50), TimedOut{});
+    }
+    void handle(const TimedOut&) { std::puts("no poll for 50 ms"); }
+
+private:
+    int polls_ = 0;
+    sluice::Timer timeout_;
+};
+
+bool timing() {
+    sluice::Running<Sensor> sensor({"sensor"});
+    const sluice::Timer polling = sensor.postEvery(std::chrono::milliseconds(10), Poll{});
+    return polling && sensor.cancel(polling);
+}
+
+struct ByHand : sluice::ManualTraits<TwoTimers> {};
+
+class Blinker : public sluice::ActiveObject<Blinker, sluice::Messages<Poll>, ByHand> {
+public:
+    void handle(const Poll&) { isOn = !isOn; }
+    using ActiveObject::handleQueued;
+    bool isOn = false;
+};
+
+bool movingTheClock() {
+    Blinker blinker;
+    const sluice::Timer blinking = blinker.postEvery(std::chrono::seconds(1), Poll{});
+    Blinker::Clock::advance(std::chrono::seconds(1));
+    return blinking && blinker.handleQueued() == 1 && blinker.isOn;
+}
+
 }  // namespace
 
 int main() {
-    return firstObject() && posting() && failing() && testing() ? 0 : 1;
+    return firstObject() && posting() && failing() && testing() && timing() && movingTheClock() ? 0
+                                                                                                : 1;
 }

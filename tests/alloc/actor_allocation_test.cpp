@@ -7,6 +7,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <thread>
@@ -49,6 +50,35 @@ TEST(ActorAllocationTest, PostingHandlingAndStoppingAllocateNothing) {
     EXPECT_TRUE(sink.join());
     EXPECT_EQ(count.allocations(), 0U);
     EXPECT_GT(accepted, 1U);
+}
+
+struct WithTimers : ActorTraits {
+    static constexpr std::size_t maxTimers = 10;
+};
+class Ticker : public ActiveObject<Ticker, Messages<int>, WithTimers> {
+public:
+    void handle(const int&) {
+        (void)cancel(postAfter(std::chrono::hours(1), 1));
+        handled.fetch_add(1, std::memory_order_release);
+    }
+    std::atomic<unsigned> handled{0};
+};
+
+TEST(ActorAllocationTest, TimersAllocateNothing) {
+    const Watchdog watchdog([](std::FILE*) {});
+    Ticker ticker;
+    ASSERT_TRUE(ticker.start());
+    const AllocationCount count;
+    const Timer often = ticker.postEvery(std::chrono::microseconds(1), 1);
+    while (ticker.handled.load(std::memory_order_acquire) < 100) {
+        if (!ticker.postAfter(std::chrono::nanoseconds(1), 2)) {
+            std::this_thread::yield();
+        }
+    }
+    EXPECT_TRUE(ticker.cancel(often));
+    ticker.stop();
+    EXPECT_TRUE(ticker.join());
+    EXPECT_EQ(count.allocations(), 0U);
 }
 
 }  // namespace

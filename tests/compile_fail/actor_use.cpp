@@ -1,5 +1,6 @@
 #include <sluice/actor.hpp>
 
+#include <chrono>
 #include <exception>
 
 struct Sample {
@@ -90,5 +91,14 @@ struct Careless : sluice::ActiveObject<Careless, Types> {
 };
 bool use(Careless& object) {
     return object.start();
+}
+#elif CASE == 8
+// EXPECT ONLY: this object has no timers: its traits set maxTimers above 0
+struct Untimed : sluice::ActiveObject<Untimed, Types> {
+    void handle(const Sample&) {}
+    void handle(const Alarm&) {}
+};
+bool use(Untimed& object) {
+    return bool(object.postAfter(std::chrono::seconds(1), Sample{1}));
 }
 #endif

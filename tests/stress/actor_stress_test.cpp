@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -107,6 +108,46 @@ TEST(ActorStressLifeTest, ManyObjectsStartAndEnd) {
     for (std::size_t round = 0; round < scaled(4000); ++round) {
         Running<Idle> idle;
         EXPECT_EQ(idle.post(1), PublishResult::ok);
+    }
+}
+
+struct FewTimers : ActorTraits {
+    static constexpr std::size_t maxTimers = 8;
+};
+
+/// Counts what timers bring. Each message owns memory.
+class Timed : public ActiveObject<Timed, Messages<std::string>, FewTimers> {
+public:
+    void handle(const std::string& text) { handled += text.size() == 40 ? 1 : 0; }
+    std::uint64_t handled = 0;  // written by the object's thread
+};
+
+TEST(ActorStressTimerTest, EachTimerFiresOnceOrIsCancelled) {
+    const Watchdog watchdog([](std::FILE*) {});
+    for (std::size_t round = 0; round < scaled(200); ++round) {
+        Timed object;
+        std::atomic<std::uint64_t> expected{0};
+        ASSERT_TRUE(object.start());
+        {
+            Crew crew;
+            for (std::size_t thread = 0; thread < posters; ++thread) {
+                crew.add([&] {
+                    std::uint64_t fired = 0;
+                    for (int i = 0; i < 50; ++i) {
+                        const Timer timer =
+                            object.postAfter(std::chrono::nanoseconds(i), std::string(40, 'x'));
+                        fired += timer && (i % 2 == 0 || !object.cancel(timer)) ? 1 : 0;
+                    }
+                    expected.fetch_add(fired, std::memory_order_relaxed);  // read after the join
+                });
+            }
+        }
+        while (object.firedTimers() < expected.load(std::memory_order_relaxed)) {
+            std::this_thread::yield();
+        }
+        object.stop();
+        ASSERT_TRUE(object.join());
+        ASSERT_EQ(object.handled, expected.load(std::memory_order_relaxed));
     }
 }
 

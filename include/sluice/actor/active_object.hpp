@@ -27,15 +27,17 @@
 /// else. The thread leaves after the handler that is
 /// running. A handler that never returns keeps join() waiting; stopAfterDrain() has a deadline.
 ///
-/// Order, admission, results and accounts: those of Bus.
+/// Order, admission, results and accounts: those of Bus. Timers are looked at after each harvest of
+/// the mailbox. A handler of a timer may wait for as many handlers as the mailbox has room, and for
+/// earlier timers.
 ///
 /// Memory promise: a handler sees what the poster wrote before it posted. After join() the caller
 /// sees everything that the handlers wrote.
 ///
-/// Capacity: slots for Traits::depth messages, in the object. The first post of a thread allocates
-/// the counters of that thread, and attachThread() does it earlier; afterwards nothing is
-/// allocated. Starting the thread allocates what the system needs. Exceptions: when a handler
-/// throws, the message counts as delivered and failed, the object calls
+/// Capacity: slots for Traits::depth messages and Traits::maxTimers timers, in the object. The
+/// first post of a thread allocates the counters of that thread, and attachThread() does it
+/// earlier; afterwards nothing is allocated. Starting the thread allocates what the system needs.
+/// Exceptions: when a handler throws, the message counts as delivered and failed, the object calls
 /// `handlerFailed(std::exception_ptr)` of the class if there is one, and acts by Traits::onFailure.
 /// Shutdown: stop() discards what is queued, and counts it; stopAfterDrain() handles it first.
 /// Later posts are `closed`.
@@ -47,6 +49,7 @@
 /// Edges: E1 started: thread_ and state_ written by start() -> state_ acquired by join(). E2 ended:
 /// the thread's last write -> pthread_join -> state_ released by one join() -> acquired by others.
 /// E3 told: isDiscarding_ written, mailbox closed, notified -> read by the thread when it wakes.
+/// Timers have the edges of TimerSlots.
 ///
 /// Tests: tests/unit/actor, tests/stress/actor_stress_test.cpp.
 
@@ -55,6 +58,7 @@
 #include <sluice/actor/detail/own_thread.hpp>
 #include <sluice/actor/detail/posting.hpp>
 #include <sluice/actor/detail/restart_budget.hpp>
+#include <sluice/actor/detail/timing.hpp>
 #include <sluice/actor/thread_options.hpp>
 #include <sluice/base/assert.hpp>
 #include <sluice/base/single_writer_counter.hpp>
@@ -73,7 +77,8 @@
 namespace sluice {
 
 template <class Derived, class MessageList, class Traits = ActorTraits>
-class ActiveObject : public detail::Posting<MessageList, Traits> {
+class ActiveObject : public detail::Timing<MessageList, Traits> {
+    using Timing = detail::Timing<MessageList, Traits>;
     using Posting = detail::Posting<MessageList, Traits>;
     using Mailbox = typename Posting::Mailbox;
     using Platform = typename Traits::Platform;
@@ -85,11 +90,13 @@ public:
     using Header = typename Mailbox::Header;
     using Clock = typename Mailbox::Clock;
     using Posting::isClosed;
+    using Posting::isHere;
 
     ActiveObject(const ActiveObject&) = delete;
     ActiveObject& operator=(const ActiveObject&) = delete;
 
     // ---- Posting: post, emplace, emplaceWith, tryPost, postFor, attachThread, see Posting
+    // ---- Timers: postAfter, postAt, postEvery, postEveryFrom, cancel, firedTimers, see Timing
 
     // ---- The thread
 
@@ -154,13 +161,8 @@ public:
         return true;
     }
 
-    // ---- Anybody: isClosed, pressure, sizeApprox, capacity, statistics, see Posting
+    // ---- Anybody: isHere, isClosed, pressure, sizeApprox, capacity, statistics, see Posting
 
-    /// Whether the caller is the object's thread: a handler, or something called by one.
-    [[nodiscard]] bool isHere() const noexcept {
-        // Relaxed: equal only if this thread wrote it.
-        return servedBy_.load(std::memory_order_relaxed) == Platform::thisThread();
-    }
     /// Handlers, and calls of `restart()`, that have thrown.
     [[nodiscard]] std::uint64_t failures() const noexcept { return failures_.get(); }
     /// Restarts that have succeeded.
@@ -178,14 +180,14 @@ protected:
         }
     }
 
-    /// Handles what is queued on the calling thread, for a class that is driven step by step, as in
-    /// a test, and never started. Returns how many messages left the mailbox. A handler that throws
-    /// ends the call: it then returns 1.
+    /// Handles what is queued on the calling thread, and then timers that are due, for a class that
+    /// is driven step by step, as in a test, and never started. Returns how many messages left the
+    /// mailbox or came from timers. A handler that throws ends the harvest, which counts as 1.
     std::size_t handleQueued() {
         SLUICE_ASSERT(state() == State::idle,
                       "handleQueued() is for an object that is never started");
-        const Serving serving(*this);
-        return harvest();
+        const typename Posting::Serving serving(*this);
+        return handleDue();
     }
 
 private:
@@ -261,27 +263,15 @@ private:
         return true;
     }
 
-    /// The calling thread is the object's.
-    struct Serving {
-        // Relaxed, both: only this thread compares equal.
-        explicit Serving(ActiveObject& o) noexcept : object(o) {
-            object.servedBy_.store(Platform::thisThread(), std::memory_order_relaxed);
-        }
-        ~Serving() { object.servedBy_.store(nullptr, std::memory_order_relaxed); }
-        Serving(const Serving&) = delete;
-        Serving& operator=(const Serving&) = delete;
-        ActiveObject& object;
-    };
-
     void serve() noexcept {
-        const Serving serving(*this);
+        const typename Posting::Serving serving(*this);
         const typename Traits::Pacing pacing;
         while (!mailbox_.isDrained()) {
-            const std::size_t count = harvest();
+            const std::size_t count = handleDue();
             if (count != 0) {
                 pacing.harvested(count);
             } else {
-                (void)mailbox_.waitFor(std::chrono::nanoseconds::max());
+                this->awaitWork();
             }
         }
     }
@@ -291,13 +281,22 @@ private:
         return isDiscarding_.load(std::memory_order_relaxed);
     }
 
-    std::size_t harvest() {
-        const auto receive = [this] {
-            return mailbox_.processUntil([this] { return isDiscarding(); }, Receiver{derived()});
-        };
+    /// Handles queued messages, and then timers that are due. Returns how many.
+    std::size_t handleDue() {
+        const auto isOver = [this] { return isDiscarding(); };
+        const Receiver receiver{derived()};
+        const std::size_t count =
+            surviving([&] { return mailbox_.processUntil(isOver, receiver); });
+        return count + surviving([&] { return this->fireTimers(isOver, receiver); });
+    }
+
+    /// Calls a function that calls handlers, and deals with a handler that throws: then it returns
+    /// 1.
+    template <class Handling>
+    std::size_t surviving(const Handling& handling) {
 #if defined(__cpp_exceptions)
         try {
-            return receive();
+            return handling();
         } catch (...) {
             failed();
             if constexpr (Traits::onFailure == OnFailure::stop) {
@@ -308,7 +307,7 @@ private:
             return 1;
         }
 #else
-        return receive();
+        return handling();
 #endif
     }
 
@@ -349,8 +348,6 @@ private:
     Atomic<bool> isDiscarding_{false};
     /// Written by start(), stop() and join().
     Atomic<State> state_{State::idle};
-    /// The object's thread while it runs. Written by that thread.
-    Atomic<const void*> servedBy_{nullptr};
     /// Told about a new state, and when the object is closed.
     typename Traits::Wait changed_;
     detail::OwnThread thread_;

@@ -21,6 +21,11 @@ struct BasicActorTraits : MailboxTraits {
     /// Messages that the mailbox has room for. They lie in the object itself.
     static constexpr std::size_t depth = 256;
 
+    /// Timers that the object can have at a time. They lie in the object itself, each with room for
+    /// the largest message. Those that have been cancelled count until the object's thread has seen
+    /// it.
+    static constexpr std::size_t maxTimers = 0;
+
     static constexpr OnFailure onFailure = OnFailure::goOn;
 
     // With OnFailure::restart: the object restarts at most `restartLimit` times in `restartPeriod`.

@@ -13,7 +13,8 @@
 /// message and one reader.
 ///
 /// Who may call what: publish and emplace by any thread, also by handlers (with Producers::one, by
-/// one thread at a time); process, processWith, processUntil, run, runWith, waitFor and discard by
+/// one thread at a time); process, processWith, processUntil, run, runWith, waitFor, waitUntil and
+/// discard by
 /// the consumer, one thread at a time; the rest by anybody. Handlers may do anything but consume
 /// from their own bus and destroy it.
 ///
@@ -183,8 +184,8 @@ public:
     /// The same, but asks isOver() before each message. From the moment on when isOver() is true,
     /// messages are discarded, and counted so. It returns how many messages left the bus.
     template <class IsOver, class Visitor>
-    std::size_t processUntil(IsOver isOver, Visitor&& visitor) {
-        return core_.harvest(unlimited, [&](auto& delivery) {
+    std::size_t processUntil(IsOver isOver, Visitor&& visitor, std::size_t max = unlimited) {
+        return core_.harvest(max, [&](auto& delivery) {
             if (__builtin_expect(isOver(), 0)) {
                 delivery.isDiscarded = true;
             } else {
@@ -205,7 +206,16 @@ public:
     /// Waits for a message; false when none came in time, or the bus is closed and drained.
     template <class Rep, class Period>
     bool waitFor(std::chrono::duration<Rep, Period> atMost) {
-        return core_.waitUntil(deadlineAfter<Clock>(atMost));
+        return waitUntil(deadlineAfter<Clock>(atMost));
+    }
+    /// The same until a moment. isOver() ends the wait, too: make it true, then call
+    /// waiting().notifyAll().
+    bool waitUntil(typename Clock::time_point deadline) {
+        return waitUntil(deadline, [] { return false; });
+    }
+    template <class IsOver>
+    bool waitUntil(typename Clock::time_point deadline, const IsOver& isOver) {
+        return core_.waitUntil(deadline, isOver);
     }
 
     /// What the consumer waits with, for what its strategy can do besides: see EventFdWait.
@@ -343,7 +353,7 @@ private:
             if (count != 0) {
                 pacing.harvested(count);
             } else {
-                (void)core_.waitUntil(Clock::time_point::max());
+                (void)waitUntil(Clock::time_point::max());
             }
         }
     }

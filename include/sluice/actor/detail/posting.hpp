@@ -2,6 +2,7 @@
 
 #include <sluice/bus/bus.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <utility>
@@ -55,6 +56,11 @@ public:
 
     // ---- Anybody
 
+    /// Whether the caller is the object's thread: a handler, or something called by one.
+    [[nodiscard]] bool isHere() const noexcept {
+        // Relaxed: equal only if this thread wrote it.
+        return servedBy_.load(std::memory_order_relaxed) == Traits::Platform::thisThread();
+    }
     /// Whether the object refuses messages.
     [[nodiscard]] bool isClosed() const noexcept { return mailbox_.isClosed(); }
     [[nodiscard]] Pressure pressure() const noexcept { return mailbox_.pressure(); }
@@ -66,10 +72,26 @@ public:
 protected:
     using Mailbox = Bus<MessageList, Traits>;
 
+    /// The calling thread is the object's, as long as this lives.
+    struct Serving {
+        // Relaxed, both: only this thread compares equal.
+        explicit Serving(Posting& o) noexcept : object(o) {
+            object.servedBy_.store(Traits::Platform::thisThread(), std::memory_order_relaxed);
+        }
+        ~Serving() { object.servedBy_.store(nullptr, std::memory_order_relaxed); }
+        Serving(const Serving&) = delete;
+        Serving& operator=(const Serving&) = delete;
+        Posting& object;
+    };
+
     Posting() = default;
     ~Posting() = default;
 
     Mailbox mailbox_;
+
+private:
+    /// The object's thread while it runs. Written by that thread.
+    typename Traits::Platform::template Atomic<const void*> servedBy_{nullptr};
 };
 
 }  // namespace sluice::detail

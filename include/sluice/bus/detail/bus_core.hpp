@@ -108,12 +108,14 @@ public:
         return store_.serve(handleOne, std::min(max, slots), released);
     }
 
-    bool waitUntil(typename Clock::time_point deadline) {
+    /// Waits for a message, for the end, for the deadline, or until isOver().
+    template <class IsOver>
+    bool waitUntil(typename Clock::time_point deadline, const IsOver& isOver) {
         if (consumer_.isHere()) {  // a handler, in the consumer's role
-            return waitAsConsumer(deadline);
+            return waitAsConsumer(deadline, isOver);
         }
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
-        return waitAsConsumer(deadline);
+        return waitAsConsumer(deadline, isOver);
     }
 
     // ---- Anybody
@@ -317,14 +319,15 @@ private:
 
     // ---- Consuming
 
-    bool waitAsConsumer(typename Clock::time_point deadline) {
+    template <class IsOver>
+    bool waitAsConsumer(typename Clock::time_point deadline, const IsOver& isOver) {
         time_.suspend();
         bool hasMessage = false;
-        const auto isOver = [&] {
+        const auto isReady = [&] {
             hasMessage = store_.hasArrival();
-            return hasMessage || store_.isDrained();
+            return hasMessage || store_.isDrained() || isOver();
         };
-        (void)arrived_.waitUntil(isOver, deadline);
+        (void)arrived_.waitUntil(isReady, deadline);
         tellIfClosing();
         // Not asked again: a publisher may have dropped the message. False would mean that the
         // strategy has waited in vain, after which an event loop goes to sleep.

@@ -1,0 +1,190 @@
+#pragma once
+
+#include <sluice/actor/detail/deadline_heap.hpp>
+#include <sluice/actor/detail/timer_slots.hpp>
+#include <sluice/actor/timer.hpp>
+#include <sluice/base/single_writer_counter.hpp>
+#include <sluice/bus/message_header.hpp>
+#include <sluice/bus/messages.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace sluice::detail {
+
+/// The timers of one object with their messages. `fire` and `nextDeadline` are for the object's
+/// thread.
+template <class MessageList, class Traits>
+class ObjectTimers;
+
+template <class... Ts, class Traits>
+class ObjectTimers<Messages<Ts...>, Traits> {
+    using Platform = typename Traits::Platform;
+    using Clock = typename Platform::Clock;
+    using TimePoint = typename Clock::time_point;
+    using Duration = typename Clock::duration;
+    using Header = MessageHeader<Traits>;
+    /// After so many handlers of timers, messages have their turn.
+    static constexpr std::size_t batch = 32;
+
+    /// Earlier deadlines could not be subtracted from the present.
+    static constexpr TimePoint longAgo{Duration::min() / 2};
+
+    struct Entry {
+        template <class T>
+        Entry(TimePoint first, Duration every, const PublishOptions& options, T&& value)
+            : deadline(std::max(first, longAgo)),
+              period(every),
+              header(headerOf(options)),
+              message(std::in_place_type<std::decay_t<T>>, std::forward<T>(value)) {}
+
+        TimePoint deadline;
+        Duration period;  ///< zero: it fires once
+        Header header;
+        std::variant<Ts...> message;
+    };
+    using Slots = TimerSlots<Platform, Entry, Traits::maxTimers>;
+    using Place = typename Slots::Place;
+
+public:
+    /// Empty if there is no free timer. The caller tells the object's thread.
+    template <class T>
+    Timer arm(TimePoint first, Duration period, const PublishOptions& options, T&& message) {
+        return slots_.arm(first, period, options, std::forward<T>(message));
+    }
+    bool cancel(Timer timer) noexcept { return slots_.cancel(timer); }
+    [[nodiscard]] std::uint64_t fired() const noexcept { return fired_.get(); }
+
+    // ---- The object's thread
+
+    [[nodiscard]] bool hasNews() const noexcept { return slots_.hasNews(); }
+
+    void takeNews() noexcept {
+        slots_.takeNews([this](Place place) { queue_.insert(place, slots_.entry(place).deadline); },
+                        [this](Place place) {
+                            if (queue_.contains(place)) {
+                                queue_.remove(place);
+                            }
+                        });
+    }
+
+    [[nodiscard]] TimePoint nextDeadline() const noexcept {
+        return queue_.isEmpty() ? TimePoint::max() : queue_.earliest();
+    }
+
+    /// Calls receive(message, header) for timers that are due, at most `max` of them, until
+    /// isOver(). A periodic timer fires at most once in a call. Returns how many fired.
+    template <class IsOver, class Receive>
+    std::size_t fire(IsOver isOver, const Receive& receive, std::size_t max = batch) {
+        takeNews();
+        if (queue_.isEmpty()) {
+            return 0;  // without a look at the clock
+        }
+        const TimePoint now = Clock::now();
+        std::size_t count = 0;
+        while (count < max && !queue_.isEmpty() && queue_.earliest() <= now && !isOver()) {
+            const Place place = queue_.first();
+            queue_.remove(place);
+            count += slots_.entry(place).period == Duration::zero()
+                         ? fireLast(place, receive)
+                         : fireAgain(place, now, receive);
+        }
+        return count;
+    }
+
+private:
+    static Header headerOf([[maybe_unused]] const PublishOptions& options) noexcept {
+        Header header{};
+        if constexpr (Header::hasPriority) {
+            header.priority = options.priority;
+        }
+        if constexpr (Header::hasSender) {
+            header.sender = options.sender;
+        }
+        if constexpr (Header::hasOrigin) {
+            header.origin = options.origin;
+        }
+        if constexpr (Header::hasTrace) {
+            header.trace = options.trace;
+        }
+        return header;
+    }
+
+    template <class Receive>
+    void handle(Entry& entry, const Receive& receive) {
+        if constexpr (Header::hasTimeStamp) {
+            entry.header.timeStamp = entry.deadline;
+        }
+        fired_.add(1);
+        (void)((receiveIf(std::get_if<Ts>(&entry.message), entry.header, receive)) || ...);
+        if constexpr (Header::hasId) {
+            ++entry.header.id;
+        }
+    }
+    template <class T, class Receive>
+    static bool receiveIf(const T* message, const Header& header, const Receive& receive) {
+        if (message != nullptr) {
+            receive(*message, header);
+        }
+        return message != nullptr;
+    }
+
+    /// 0 if the timer has been cancelled, otherwise 1. takeNews() frees the slot of a cancelled
+    /// one.
+    template <class Receive>
+    std::size_t fireLast(Place place, const Receive& receive) {
+        if (!slots_.end(place)) {
+            return 0;
+        }
+        struct Release {
+            Slots& slots;
+            Place place;
+            ~Release() { slots.release(place); }
+        } const release{slots_, place};
+        handle(slots_.entry(place), receive);
+        return 1;
+    }
+
+    template <class Receive>
+    std::size_t fireAgain(Place place, TimePoint now, const Receive& receive) {
+        if (!slots_.begin(place)) {
+            return 0;
+        }
+        struct Again {
+            ObjectTimers& timers;
+            Place place;
+            TimePoint next;
+            ~Again() {
+                timers.slots_.entry(place).deadline = next;
+                if (timers.slots_.again(place)) {
+                    timers.queue_.insert(place, next);
+                }
+            }
+        };
+        Entry& entry = slots_.entry(place);
+        const Again again{*this, place, following(entry, now)};
+        handle(entry, receive);
+        return 1;
+    }
+
+    /// The first multiple of the period after `now`, counted from the first deadline: so a late
+    /// handler makes no later deadline late. Periods that have passed are skipped.
+    static TimePoint following(const Entry& entry, TimePoint now) noexcept {
+        const Duration untilNext = entry.period - (now - entry.deadline) % entry.period;
+        return untilNext < TimePoint::max() - now ? now + untilNext : TimePoint::max();
+    }
+
+    DeadlineHeap<TimePoint, Traits::maxTimers> queue_;  ///< the object's thread's
+    SingleWriterCounter<Platform> fired_;               ///< written by the object's thread
+    Slots slots_;
+};
+
+/// Whether the traits let an object have timers.
+template <class Traits>
+inline constexpr bool hasTimers = Traits::maxTimers != 0;
+
+}  // namespace sluice::detail

@@ -1,0 +1,164 @@
+#pragma once
+
+#include <sluice/actor/detail/object_timers.hpp>
+#include <sluice/actor/detail/posting.hpp>
+#include <sluice/actor/timer.hpp>
+#include <sluice/base/assert.hpp>
+#include <sluice/wait/deadline.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+namespace sluice::detail {
+
+/// Posting, and messages that the object gets later: its timers. Without timers, which is the
+/// default, there is nothing of this in the object.
+template <class MessageList, class Traits, bool IsOn = hasTimers<Traits>>
+class Timing : public Posting<MessageList, Traits> {
+    template <class... Args>
+    static Timer refuse() {
+        static_assert(sizeof...(Args) == 0,
+                      "this object has no timers: its traits set maxTimers above 0");
+        return {};
+    }
+
+public:
+    using Clock = typename Traits::Platform::Clock;
+
+    template <class... Args>
+    Timer postAt(Args&&...) {
+        return refuse<Args...>();
+    }
+    template <class... Args>
+    Timer postAfter(Args&&...) {
+        return refuse<Args...>();
+    }
+    template <class... Args>
+    Timer postEvery(Args&&...) {
+        return refuse<Args...>();
+    }
+    template <class... Args>
+    Timer postEveryFrom(Args&&...) {
+        return refuse<Args...>();
+    }
+
+protected:
+    Timing() = default;
+    ~Timing() = default;
+
+    template <class IsOver, class Receive>
+    std::size_t fireTimers(IsOver, const Receive&, std::size_t = 0) {
+        return 0;
+    }
+    [[nodiscard]] static constexpr typename Clock::time_point nextDeadline() noexcept {
+        return Clock::time_point::max();
+    }
+    void awaitWork() { (void)this->mailbox_.waitFor(std::chrono::nanoseconds::max()); }
+};
+
+template <class MessageList, class Traits>
+class Timing<MessageList, Traits, true> : public Posting<MessageList, Traits> {
+    using Posting = detail::Posting<MessageList, Traits>;
+
+public:
+    using Clock = typename Traits::Platform::Clock;
+
+    /// Has the object handle a message at this time. A moment that has passed means at once. Empty
+    /// if the object is closed, or has Traits::maxTimers timers already.
+    template <class T>
+    [[nodiscard]] Timer postAt(typename Clock::time_point time, T&& message,
+                               const PublishOptions& options = {}) {
+        return arm(time, Clock::duration::zero(), options, std::forward<T>(message));
+    }
+    /// The same, after this time from now.
+    template <class Rep, class Period, class T>
+    [[nodiscard]] Timer postAfter(std::chrono::duration<Rep, Period> delay, T&& message,
+                                  const PublishOptions& options = {}) {
+        return postAt(deadlineAfter<Clock>(delay), std::forward<T>(message), options);
+    }
+    /// Has the object handle a message after each period, the first time after one period from now.
+    /// The period is positive, and at least one tick of the clock.
+    template <class Rep, class Period, class T>
+    [[nodiscard]] Timer postEvery(std::chrono::duration<Rep, Period> period, T&& message,
+                                  const PublishOptions& options = {}) {
+        return postEveryFrom(deadlineAfter<Clock>(period), period, std::forward<T>(message),
+                             options);
+    }
+    /// The same, the first time at this moment.
+    template <class Rep, class Period, class T>
+    [[nodiscard]] Timer postEveryFrom(typename Clock::time_point first,
+                                      std::chrono::duration<Rep, Period> period, T&& message,
+                                      const PublishOptions& options = {}) {
+        SLUICE_ASSERT(period > period.zero(), "the period of a timer is positive");
+        if (!(period > period.zero())) {
+            return {};
+        }
+        using Duration = typename Clock::duration;
+        using Seconds = std::chrono::duration<double>;
+        // Compared in floating point: the longest durations overflow as integers of the clock.
+        const Duration ticks = Seconds(period) < Seconds(Duration::max())
+                                   ? std::chrono::ceil<Duration>(period)
+                                   : Duration::max();
+        return arm(first, ticks, options, std::forward<T>(message));
+    }
+
+    /// Ends a timer. False if it has ended before: a timer that fires once ends before its handler
+    /// is called. After true no further call of its handler begins. Outside of the object's
+    /// handlers, one call may still be running.
+    bool cancel(Timer timer) noexcept {
+        const bool isCancelled = timers_.cancel(timer);
+        if (isCancelled) {
+            tell();
+        }
+        return isCancelled;
+    }
+
+    /// How many messages timers have brought to handlers.
+    [[nodiscard]] std::uint64_t firedTimers() const noexcept { return timers_.fired(); }
+
+protected:
+    Timing() = default;
+    ~Timing() = default;
+
+    template <class IsOver, class Receive, class... Max>
+    std::size_t fireTimers(IsOver isOver, const Receive& receive, Max... max) {
+        return timers_.fire(isOver, receive, max...);
+    }
+    [[nodiscard]] typename Clock::time_point nextDeadline() noexcept {
+        timers_.takeNews();
+        return timers_.nextDeadline();
+    }
+
+    /// Waits for a message, the next deadline, or a timer that another thread starts or cancels.
+    void awaitWork() {
+        (void)this->mailbox_.waitUntil(timers_.nextDeadline(),
+                                       [this] { return timers_.hasNews(); });
+    }
+
+private:
+    template <class T>
+    Timer arm(typename Clock::time_point first, typename Clock::duration period,
+              const PublishOptions& options, T&& message) {
+        if (!checkListed<MessageList, std::decay_t<T>>() || this->isClosed()) {
+            return {};
+        }
+        Timer timer = timers_.arm(first, period, options, std::forward<T>(message));
+        if (!timer && this->isHere()) {
+            // Handlers that cancel and start timers use slots faster than the thread frees them.
+            timers_.takeNews();
+            timer = timers_.arm(first, period, options, std::forward<T>(message));
+        }
+        tell();
+        return timer;
+    }
+
+    /// E1 of ObjectTimers is written before; the wait strategy has the fences.
+    void tell() noexcept { this->mailbox_.waiting().notifyAll(); }
+
+    ObjectTimers<MessageList, Traits> timers_;
+};
+
+}  // namespace sluice::detail

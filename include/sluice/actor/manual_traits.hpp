@@ -1,0 +1,75 @@
+#pragma once
+
+#include <sluice/actor/actor_traits.hpp>
+#include <sluice/base/assert.hpp>
+
+#include <atomic>
+#include <chrono>
+
+namespace sluice {
+
+/// A clock that stands still until a test moves it. Each Tag has a clock of its own. Any thread may
+/// read it; one thread moves it.
+template <class Tag = void>
+class ManualClock {
+public:
+    using duration = std::chrono::nanoseconds;
+    using rep = duration::rep;
+    using period = duration::period;
+    using time_point = std::chrono::time_point<ManualClock>;
+    static constexpr bool is_steady = true;
+
+    // Relaxed, all: no data follows the time.
+    static time_point now() noexcept {
+        return time_point(duration(now_.load(std::memory_order_relaxed)));
+    }
+    /// Moves it to this time, which does not lie in the past.
+    static void moveTo(time_point time) noexcept {
+        SLUICE_ASSERT(time >= now(), "a steady clock does not move back");
+        now_.store(time.time_since_epoch().count(), std::memory_order_relaxed);
+    }
+    static void advance(duration by) noexcept { moveTo(now() + by); }
+    /// Back to zero, for the next test. Nothing that has read the clock may be in use.
+    static void reset() noexcept { now_.store(0, std::memory_order_relaxed); }
+
+private:
+    inline static std::atomic<rep> now_{0};
+};
+
+/// The wait strategy of objects that one thread drives by hand. It never waits. A wait that has a
+/// deadline fails at once, and so does a post that waits for room. Any other wait ends the program
+/// with a message, because nobody could end the wait.
+template <class Platform>
+class ManualWait {
+public:
+    using Clock = typename Platform::Clock;
+
+    template <class Ready>
+    void wait(Ready&& ready) {
+        if (!ready()) {
+            failAssertion({"nothing to wait for",
+                           "a thread that drives objects by hand would wait for itself: let "
+                           "it drive the objects until what it needs is there",
+                           __FILE__, __LINE__});
+        }
+    }
+    template <class Ready>
+    [[nodiscard]] bool waitUntil(Ready&& ready, typename Clock::time_point) {
+        return ready();
+    }
+    void notifyAll() noexcept {}
+};
+
+template <class Base, class Tag>
+struct ManualPlatform : Base {
+    using Clock = ManualClock<Tag>;
+};
+
+/// The traits of an active object that a test drives by hand, with a clock that the test moves.
+template <class Base = ActorTraits, class Tag = void>
+struct ManualTraits : Base {
+    using Platform = ManualPlatform<typename Base::Platform, Tag>;
+    using Wait = ManualWait<Platform>;
+};
+
+}  // namespace sluice

@@ -1,0 +1,169 @@
+#include "support/model/expectations.hpp"
+#include "support/sanitizers.hpp"
+
+#include <sluice/actor/detail/timer_slots.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+
+// The timers of one object as shipped, under the model checker. The contents of entries rely on
+// edge E1 and on the edge of the stack of free slots, the links of the list on E2.
+
+namespace sluice::model {
+namespace {
+
+template <std::size_t Count>
+using Slots = detail::TimerSlots<ModelPlatform, Message, Count>;
+
+/// What the owner knows: at most one timer that is armed.
+template <std::size_t Count>
+struct Owner {
+    Slots<Count>& slots;
+    bool knows[Count]{};
+    int cancelled = 0;
+
+    void takeNews() {
+        slots.takeNews(
+            [this](auto place) {
+                check(!knows[place], "a timer is told of once");
+                check(slots.entry(place).number() > 0, "its entry is there");
+                knows[place] = true;
+            },
+            [this](auto place) {
+                knows[place] = false;
+                ++cancelled;
+            });
+    }
+    /// Lets each timer fire once that it knows.
+    int fireOnce() {
+        int fired = 0;
+        for (unsigned place = 0; place < Count; ++place) {
+            if (knows[place] && slots.end(place)) {
+                knows[place] = false;
+                ++fired;
+                check(slots.entry(place).number() > 0, "its entry is there");
+                slots.release(place);
+            }
+        }
+        return fired;
+    }
+    int fireAgain() {
+        int fired = 0;
+        for (unsigned place = 0; place < Count; ++place) {
+            if (knows[place] && slots.begin(place)) {
+                ++fired;
+                check(slots.entry(place).number() > 0, "its entry is there");
+                knows[place] = slots.again(place);
+            }
+        }
+        return fired;
+    }
+};
+
+/// A timer either fires or is cancelled.
+void cancelledOrFired() {
+    Ledger ledger;
+    {
+        Slots<1> slots;
+        Owner<1> owner{slots};
+        bool isCancelled = false;
+        int fired = 0;
+        parallel(
+            [&] {
+                const Timer timer = slots.arm(1, ledger);
+                check(bool(timer), "there is a free slot");
+                isCancelled = slots.cancel(timer);
+            },
+            [&] {
+                owner.takeNews();
+                fired = owner.fireOnce();
+            });
+        owner.takeNews();
+        fired += owner.fireOnce();
+        check(fired == (isCancelled ? 0 : 1), "it fires unless it was cancelled");
+        check(owner.cancelled == (isCancelled ? 1 : 0), "the owner is told");
+        check(ledger.alive == 0, "its message is gone");
+        check(bool(slots.arm(2, ledger)), "its slot is free");
+    }
+    check(ledger.alive == 0, "each message is destroyed once");
+}
+
+/// A periodic timer is cancelled before, while or after it fires.
+void cancelledBetweenPeriods() {
+    Ledger ledger;
+    Slots<1> slots;
+    Owner<1> owner{slots};
+    const Timer timer = slots.arm(1, ledger);
+    parallel([&] { check(slots.cancel(timer), "it has not ended"); },
+             [&] {
+                 owner.takeNews();
+                 (void)owner.fireAgain();
+                 owner.takeNews();
+             });
+    owner.takeNews();
+    check(owner.fireAgain() == 0, "it does not fire any more");
+    check(owner.cancelled == 1 && ledger.alive == 0, "it has ended");
+}
+
+/// The slot of a cancelled timer serves another thread.
+void slotIsUsedAgain() {
+    Ledger ledger;
+    {
+        Slots<1> slots;
+        Owner<1> owner{slots};
+        const Timer first = slots.arm(1, ledger);
+        Timer second;
+        parallel(
+            [&] {
+                (void)slots.cancel(first);
+                second = slots.arm(2, ledger);
+            },
+            [&] { owner.takeNews(), owner.takeNews(); });
+        check(!slots.cancel(first), "the old one has ended");
+        check(!second || slots.cancel(second), "the new one has not");
+        owner.takeNews();
+    }
+    check(ledger.alive == 0, "each message is destroyed once");
+}
+
+/// The news of two threads do not get lost.
+void twoThreadsStartTimers() {
+    Ledger ledger;
+    Slots<2> slots;
+    Owner<2> owner{slots};
+    const auto arm = [&] { check(bool(slots.arm(1, ledger)), "there is a free slot"); };
+    int fired = 0;
+    parallel([&] { arm(); }, [&] { arm(); },
+             [&] {
+                 owner.takeNews();
+                 fired = owner.fireOnce();
+             });
+    owner.takeNews();
+    fired += owner.fireOnce();
+    check(fired == 2, "both fire");
+    check(ledger.alive == 0, "each message is destroyed once");
+}
+
+TEST(TimerSlotsModelTest, TimersFireOrAreCancelled) {
+    EXPECT_TRUE(holds(cancelledOrFired));
+    EXPECT_TRUE(holds(cancelledBetweenPeriods));
+    EXPECT_TRUE(holds(slotIsUsedAgain));
+    EXPECT_TRUE(holds(twoThreadsStartTimers));
+}
+
+// Not under sanitizers: they end the process for the faults that mutants are meant to have.
+#if !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN
+TEST(TimerSlotsModelTest, EveryOrderIsNeededThatTheCheckerCanJudge) {
+    const Scenarios all{cancelledOrFired, cancelledBetweenPeriods, slotIsUsedAgain,
+                        twoThreadsStartTimers};
+    // E2 keeps the owner's load of a link from being carried out after its write to the word. The
+    // checker delays no load past a later write.
+    EXPECT_TRUE(
+        survive({"cancel: update acquire -> relaxed", "takeNews: update release -> relaxed"},
+                surveyOrders("timer_slots.hpp", options({1, 1}), all)));
+}
+#endif
+
+}  // namespace
+}  // namespace sluice::model

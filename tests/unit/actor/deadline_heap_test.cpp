@@ -1,0 +1,56 @@
+#include "support/dice.hpp"
+
+#include <sluice/actor/detail/deadline_heap.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace sluice {
+namespace {
+
+using Heap = detail::DeadlineHeap<int, 64>;
+
+TEST(DeadlineHeapTest, EqualDeadlinesKeepTheOrderOfInsertion) {
+    Heap heap;
+    for (const Heap::Place place : {7U, 3U, 60U, 1U, 9U, 2U}) {
+        heap.insert(place, 5);
+    }
+    heap.insert(8, 4);
+    std::vector<Heap::Place> order;
+    while (!heap.isEmpty()) {
+        order.push_back(heap.first());
+        heap.remove(heap.first());
+    }
+    EXPECT_EQ(order, (std::vector<Heap::Place>{8, 7, 3, 60, 1, 9, 2}));
+}
+
+TEST(DeadlineHeapTest, AgreesWithASortedMapWhateverIsInsertedAndRemoved) {
+    Heap heap;
+    std::map<std::pair<int, int>, Heap::Place> model;  // by deadline, then insertion
+    std::vector<std::pair<int, int>> keyOf(64);
+    test::Dice dice(7);
+    for (int step = 0; step < 20000; ++step) {
+        const auto place = static_cast<Heap::Place>(dice() % 64);
+        if (heap.contains(place)) {
+            heap.remove(place);
+            model.erase(keyOf[place]);
+        } else {
+            keyOf[place] = {static_cast<int>(dice() % 20), step};
+            heap.insert(place, keyOf[place].first);
+            model.emplace(keyOf[place], place);
+        }
+        ASSERT_EQ(heap.isEmpty(), model.empty());
+        if (!model.empty()) {
+            ASSERT_EQ(heap.first(), model.begin()->second);
+            ASSERT_EQ(heap.earliest(), model.begin()->first.first);
+        }
+    }
+}
+
+}  // namespace
+}  // namespace sluice

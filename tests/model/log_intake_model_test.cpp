@@ -404,6 +404,11 @@ TEST(LogIntakeModelTest, AcceptedRecordsAreEmittedBeforeTheEnd) {
     EXPECT_TRUE(holds(acceptedRecordsAreEmittedBeforeTheEnd));
 }
 
+TEST(LogIntakeModelTest, LanesOutliveTheirThreads) {
+    EXPECT_TRUE(holds(aLaneIsHandedOn));
+    EXPECT_TRUE(holds(theLastUserDestroysTheLanes));
+}
+
 // Not under sanitizers: they end the process for the faults that mutants are meant to have.
 #if !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN
 const Scenarios all = {aRecordWakesTheSleeper,

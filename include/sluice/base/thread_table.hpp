@@ -19,8 +19,8 @@ namespace [[gnu::visibility("default")]] sluice {
 ///
 /// It is keyed by the address of the home. The thread is a user of each home it holds, so that no
 /// other one can have a remembered address. Entries of homes that have gone are dropped when the
-/// table is rebuilt, which happens when more than a quarter of it is in use; a rebuilt table is at
-/// most an eighth full. So a thread holds on to dead homes only in proportion to the live ones.
+/// table is rebuilt: when it has twice as many entries as there were homes when it was rebuilt
+/// last. So a thread holds on to dead homes only in proportion to the live ones.
 ///
 /// A search that does not end at the first entry costs several times as much, with every call of
 /// this program: addresses decide. So the table grows until each search ends there, up to 64
@@ -123,7 +123,7 @@ private:
         }
 
         Slot& add(Home& home) {
-            if (4 * (count_ + 1) > capacity_) {
+            if (count_ == most_) {
                 rebuild();
             }
             Slot& slot = home.enroll(mark());
@@ -166,6 +166,7 @@ private:
                 capacity *= 2;
             }
             replace(std::make_unique<Entry[]>(capacity), capacity);
+            most_ = 2 * (live + 1);  // at most a quarter of the table, which spread() only enlarges
         }
 
         void replace(std::unique_ptr<Entry[]> entries, std::size_t capacity) noexcept {
@@ -206,6 +207,7 @@ private:
         std::unique_ptr<Entry[]> entries_;
         std::size_t capacity_ = 0;
         std::size_t count_ = 0;
+        std::size_t most_ = 0;  // entries, before the next rebuild
     };
 
     inline static constexpr Entry noEntry{};

@@ -158,11 +158,11 @@ TYPED_TEST(ExactObjectPoolTest, ReportsWhatWasNotDestroyed) {
 
 // In release builds, too.
 TYPED_TEST(ExactObjectPoolTest, CatchesAnObjectThatIsDestroyedTwice) {
-    using Pool = typename TestFixture::template Pool<int>;
-    Pool pool(atMost(3));
+    using IntPool = typename TestFixture::template Pool<int>;
+    IntPool pool(atMost(3));
     auto object = pool.make(1);
     int* const raw = object.get();
-    EXPECT_DEATH((object.reset(), Pool::destroy(raw)), "freed twice|use-after-poison");
+    EXPECT_DEATH((object.reset(), IntPool::destroy(raw)), "freed twice|use-after-poison");
 }
 
 // ---- interrupts

@@ -223,6 +223,7 @@ TYPED_TEST(EventQueueNextTest, GivesAnyDataOut) {
     EXPECT_EQ(sum, 4);
 }
 
+#if defined(__cpp_exceptions)
 TEST(EventQueueNextDeathTest, ResumeThatThrowsEndsTheProgram) {
     EventQueue<int, void(int)> queue;
     const Task task = [](auto& source) -> Task {
@@ -230,6 +231,7 @@ TEST(EventQueueNextDeathTest, ResumeThatThrowsEndsTheProgram) {
     }(queue);
     EXPECT_DEATH((void)queue.enqueue(1, 10), "bad_alloc");
 }
+#endif
 
 TYPED_TEST(EventQueueNextTest, QueueMayGoBeforeACoroutineThatWasDestroyedInTime) {
     std::optional<typename TestFixture::Queue> queue(std::in_place);

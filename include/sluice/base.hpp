@@ -7,12 +7,12 @@
 #include <sluice/base/backoff.hpp>
 #include <sluice/base/cache_line.hpp>
 #include <sluice/base/cell.hpp>
-#include <sluice/base/epoch.hpp>
 #include <sluice/base/expected.hpp>
 #include <sluice/base/pause.hpp>
 #include <sluice/base/per_thread_counters.hpp>
 #include <sluice/base/platform.hpp>
 #include <sluice/base/prefetch.hpp>
+#include <sluice/base/presence.hpp>
 #include <sluice/base/priority_mutex.hpp>
 #include <sluice/base/ring_positions.hpp>
 #include <sluice/base/role_check.hpp>

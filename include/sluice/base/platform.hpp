@@ -38,10 +38,15 @@ struct StdPlatform {
     /// Whether there are threads to be told apart.
     static constexpr bool hasThreads = true;
 
-    /// An address that no other living thread has.
+    /// An address that no other living thread has. On Linux it is the same in all shared objects
+    /// of a program, also where each of them has its own copy of this function.
     static const void* thisThread() noexcept {
+#if defined(__linux__)
+        return __builtin_thread_pointer();
+#else
         static thread_local char mark = 0;
         return &mark;
+#endif
     }
 
     /// A shared variable with std::atomic's interface; memory orders are always passed explicitly.

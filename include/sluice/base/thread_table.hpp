@@ -3,7 +3,7 @@
 /// \file
 /// ThreadTable: what the calling thread has in each of many shared objects.
 ///
-/// Tests: tests/unit/base/thread_table_test.cpp, and those of EpochDomain and BlockPool, which
+/// Tests: tests/unit/base/thread_table_test.cpp, and those of Presence and BlockPool, which
 /// stand on it.
 
 #include <cstddef>

@@ -31,11 +31,14 @@ namespace sluice {
 /// Progress: calls take no lock and write nothing that other threads read, so they run in parallel.
 /// Adding and removing take a lock for a few instructions, in which no foreign code runs.
 ///
-/// A removed callback is destroyed before remove() returns, unless this list is being called on
-/// this thread, or any list on another one: then by the last of these calls that ends. Only who
-/// removes more than 256 callbacks in a row, and thousands in a second, while other threads use
-/// lists, may find some of them destroyed by later calls or removals, as looking for calls has its
-/// price. What is in a list goes with it, unless a callback of this very list destroys it.
+/// A removed callback is destroyed before remove() returns when no thread is calling this list.
+/// Otherwise the last of these calls that ends destroys it. Calls of other lists delay nothing and
+/// destroy nothing. One exception: a thread removes more than 256 callbacks in a row, or 5,000 in a
+/// second, while other threads use lists. Then a later removal or a later call of this list may
+/// destroy some of them, at the latest the 256th removal. A callback that does not return keeps
+/// what is removed from its own list: see removedSizeApprox(). A list that ends destroys its
+/// callbacks, unless a callback of this list ends it. Then the last call of the list on this thread
+/// destroys them.
 ///
 /// Exceptions: an exception of a callback ends the call and leaves the list as it is. Adding gives
 /// the strong guarantee. Memory: one allocation for each callback, none for a call but the first
@@ -119,13 +122,16 @@ public:
     /// Whether the handle names a callback that is in this list. Constant time.
     using Chain::ownsHandle;
 
-    /// Removes a callback and waits until no other thread is running it. Not from inside a callback
-    /// of any list: it would wait for itself. Costs microseconds.
-    bool removeAndWait(const Handle& handle) {
-        const bool isRemoved = this->remove(handle);
-        Chain::synchronize();
-        return isRemoved;
-    }
+    /// Removes a callback and waits until no thread is running it and it has been destroyed. Waits
+    /// for calls of this list alone. When a callback of this list calls it, the callback waits for
+    /// the other threads only, and the removed one is destroyed when the last call of the list on
+    /// this thread ends. Two callbacks that wait for each other's ends wait for ever; builds with
+    /// assertions end the program with a message. Costs microseconds.
+    using Chain::removeAndWait;
+
+    /// How many callbacks have been removed but not destroyed, because calls that had begun before
+    /// are running.
+    using Chain::removedSizeApprox;
 
     /// Calls f(Handle, Callback&) or f(Callback&) for each callback.
     template <class F>
@@ -148,13 +154,12 @@ public:
         static_assert(std::is_invocable_v<Callback&, Args&...>,
                       "the arguments cannot be passed to more than one callback: take them by "
                       "reference");
-        const auto guard = Chain::enter();
-        callInside(guard, args...);
+        callAll(args...);
     }
 
-    /// For dispatchers: the same in a section that they are in.
-    void callInside(const typename Chain::Guard& guard, Args&... args) const {
-        this->visitWhile(guard, [&](Node& node) {
+    /// For dispatchers, which have copies of the arguments.
+    void callAll(Args&... args) const {
+        this->visitWhile([&](Node& node) {
             node.callback.get()(args...);
             return detail::canContinueInvoking<Policies, Args...>(args...);
         });

@@ -115,12 +115,17 @@ public:
         return withListOf(lists_, handle, removeFrom, Indexes());
     }
 
-    /// Removes a callback and waits until no other thread is running it. See
-    /// CallbackList::removeAndWait().
+    /// Removes a callback and waits until it has been destroyed. See CallbackList::removeAndWait().
     bool removeAndWait(const Handle& handle) {
-        const bool isRemoved = remove(handle);
-        detail::ReadSideOf<detail::ThreadingOf<Policies>>::synchronize();
-        return isRemoved;
+        const auto removeFrom = [](auto& list, const auto& own) { return list.removeAndWait(own); };
+        return withListOf(lists_, handle, removeFrom, Indexes());
+    }
+
+    /// How many callbacks have been removed but not destroyed.
+    [[nodiscard]] std::size_t removedSizeApprox() const noexcept {
+        return std::apply(
+            [](const auto&... lists) { return (std::size_t{0} + ... + lists.removedSizeApprox()); },
+            lists_);
     }
 
     /// Removes all callbacks.

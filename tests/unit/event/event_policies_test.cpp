@@ -248,29 +248,5 @@ TEST(EventThreadingTest, SingleThreadingMutexCanAlwaysBeHad) {
     condition.notify_all();
 }
 
-// A domain of one's own, for callbacks that stay inside for long.
-struct OwnDomainThreading : MultipleThreading {
-    static EpochDomain& epochDomain() {
-        static EpochDomain domain;
-        return domain;
-    }
-};
-struct OwnDomainPolicies {
-    using Threading = OwnDomainThreading;
-};
-
-TEST(EventThreadingTest, ThreadingMayBringADomainOfItsOwn) {
-    CallbackList<void(), OwnDomainPolicies> list;
-    bool isInside = false;
-    bool isInsideTheOther = false;
-    CallbackList<void()> other;
-    other.append([&] { isInsideTheOther = OwnDomainThreading::epochDomain().isInside(); });
-    list.append([&] { isInside = OwnDomainThreading::epochDomain().isInside(); });
-    list();
-    other();
-    EXPECT_TRUE(isInside);
-    EXPECT_FALSE(isInsideTheOther);
-}
-
 }  // namespace
 }  // namespace sluice

@@ -82,6 +82,8 @@ private:
     friend class CallbackHandle;
     template <class Callback, class Threading>
     friend class CallbackChain;
+    template <class Callback, class Threading>
+    friend class ChainCore;
 
     /// Takes over one reference.
     explicit CallbackHandle(Node* node) noexcept : node_(node) {}

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <sluice/base/cell.hpp>
-#include <sluice/base/epoch.hpp>
+#include <sluice/event/detail/freeing.hpp>
 #include <sluice/event/detail/read_side.hpp>
 
 #include <atomic>
@@ -10,12 +10,12 @@
 namespace sluice::detail {
 
 template <class Callback, class Threading>
-class CallbackChain;
+class ChainCore;
 
 /// One callback in a list. It belongs to the list until it is removed, and then to the calls that
 /// may still use it; its memory lives on as long as a handle names it, as with std::weak_ptr.
 template <class Callback, class Threading>
-struct CallbackNode : EpochNode {
+struct CallbackNode : Removed {
     using Platform = typename ReadSideOf<Threading>::Platform;
     template <class T>
     using Atomic = typename Platform::template Atomic<T>;
@@ -34,8 +34,11 @@ struct CallbackNode : EpochNode {
 
     // Of the lock of the list, which is the owner.
     CallbackNode* previous = nullptr;
-    Atomic<CallbackChain<Callback, Threading>*> owner{nullptr};
+    Atomic<ChainCore<Callback, Threading>*> owner{nullptr};
     int priority = 0;
+
+    /// Whether the callback has been destroyed; written by the thread that destroys it.
+    Atomic<bool> isGone{false};
 
     /// Relaxed, all: what is read under the answer is ordered by the link to the node.
     bool isRemoved() const noexcept { return serial.load(std::memory_order_relaxed) == removed; }
@@ -60,9 +63,11 @@ struct CallbackNode : EpochNode {
     [[gnu::noinline]] static void destroy(CallbackNode& node) noexcept { delete &node; }
 
     /// No call uses the callback any more.
-    static void reclaim(EpochNode& base) noexcept {
+    static void end(Removed& base) noexcept {
         auto& node = static_cast<CallbackNode&>(base);
         node.callback.destroy();
+        // Release: a thread that sees it also sees what the destructor did.
+        node.isGone.store(true, std::memory_order_release);
         node.dropReference();
     }
 };

@@ -108,9 +108,9 @@ public:
     /// Calls the listeners of this event.
     void directDispatch(const Event& event, Args... args) const {
         if (this->template isAllowed<MixinRoot>(args...)) {
-            this->callList(event, [&](const List& list, const auto& guard) {
-                list.callInside(guard, args...);
-            });
+            if (const List* const list = this->find(event)) {
+                list->callAll(args...);
+            }
         }
     }
 

@@ -120,9 +120,9 @@ private:
     template <class Prototype, class... Args>
     void callListeners(const Event& event, Args&... args) const {
         constexpr std::size_t index = Match::template ofPrototype<Prototype>();
-        this->callList(event, [&](const List& list, const auto& guard) {
-            list.template listAt<index>().callInside(guard, args...);
-        });
+        if (const List* const list = this->find(event)) {
+            list->template listAt<index>().callAll(args...);
+        }
     }
 };
 

@@ -4,6 +4,7 @@
 #include <sluice/event/detail/mixin_hooks.hpp>
 #include <sluice/event/detail/policy_traits.hpp>
 
+#include <cstddef>
 #include <type_traits>
 #include <utility>
 
@@ -43,11 +44,18 @@ public:
         return list != nullptr && list->remove(handle);
     }
 
-    /// The same, and waits until no other thread is running the listener. Not from inside a
-    /// listener: it would wait for itself. Costs microseconds.
+    /// The same, and waits until the listener has been destroyed. See
+    /// CallbackList::removeAndWait().
     bool removeListenerAndWait(const Event& event, const Handle& handle) {
         List* const list = find(event);
         return list != nullptr && list->removeAndWait(handle);
+    }
+
+    /// How many listeners of an event have been removed but not destroyed, because calls of it that
+    /// had begun before are running.
+    [[nodiscard]] std::size_t removedSizeApprox(const Event& event) const {
+        const List* const list = find(event);
+        return list == nullptr ? 0 : list->removedSizeApprox();
     }
 
     /// Removes all listeners of an event.
@@ -75,22 +83,11 @@ protected:
     /// dispatcher lives.
     List* find(const Event& event) const { return lists_.find(event); }
 
-    /// call(list, guard) in a section that covers the search, too: the call, and other threads once
-    /// it has begun, may destroy this object.
-    template <class Call>
-    void callList(const Event& event, Call&& call) const {
-        const auto guard = ReadSide::enter();
-        if (const List* const list = lists_.find(event)) {
-            call(*list, guard);
-        }
-    }
-
     /// Whether the mixins let an event pass, and none of them has destroyed this object.
     template <class Root, class... Args>
     bool isAllowed(Args&... args) const {
         if constexpr (hasMixins) {
-            HookCalls calls(this);
-            const HookCalls::Scope scope(calls);
+            const HookCalls calls(this);
             return MixinHooks<Root, MixinsOf<Policies>>::allow(static_cast<const Root&>(*this),
                                                                calls, args...);
         } else {
@@ -99,7 +96,6 @@ protected:
     }
 
 private:
-    using ReadSide = ReadSideOf<Threading>;
     static constexpr bool hasMixins = !std::is_same_v<MixinsOf<Policies>, MixinList<>>;
 
     EventMap<Key, List, Policies> lists_;

@@ -1,13 +1,16 @@
 #pragma once
 
 #include <sluice/event/detail/policy_traits.hpp>
-#include <sluice/event/detail/read_side.hpp>
 
 #include <type_traits>
 
 // Calls mixinBeforeDispatch() of each mixin that has one, the first of the list first.
 
-namespace sluice::detail {
+// What a thread knows about its hooks exists once in a program, though its parts be shared
+// libraries that hide their symbols.
+
+namespace sluice {
+namespace [[gnu::visibility("default")]] detail {
 
 template <class Member>
 struct DeclaringClass;
@@ -40,8 +43,36 @@ constexpr bool hasOwnHook() noexcept {
     }
 }
 
-/// Hooks of a dispatcher that are being called.
-using HookCalls = Traversal<struct HookCallsTag>;
+/// Hooks of a dispatcher that this thread is calling. Those of one thread are linked innermost
+/// first, so that the end of the dispatcher reaches them.
+class HookCalls {
+public:
+    explicit HookCalls(const void* dispatcher) noexcept
+        : dispatcher_(dispatcher), outer_(innermost_) {
+        innermost_ = this;
+    }
+    HookCalls(const HookCalls&) = delete;
+    HookCalls& operator=(const HookCalls&) = delete;
+    ~HookCalls() { innermost_ = outer_; }
+
+    /// Whether the dispatcher has ended.
+    bool isLost() const noexcept { return dispatcher_ == nullptr; }
+
+    /// The dispatcher ends.
+    static void lose(const void* dispatcher) noexcept {
+        for (HookCalls* calls = innermost_; calls != nullptr; calls = calls->outer_) {
+            if (calls->dispatcher_ == dispatcher) {
+                calls->dispatcher_ = nullptr;
+            }
+        }
+    }
+
+private:
+    inline static thread_local HookCalls* innermost_ = nullptr;
+
+    const void* dispatcher_;
+    HookCalls* const outer_;
+};
 
 template <class Root, class List>
 struct MixinHooks;
@@ -71,4 +102,5 @@ struct MixinHooks<Root, MixinList<First, Rest...>> {
     }
 };
 
-}  // namespace sluice::detail
+}  // namespace detail
+}  // namespace sluice

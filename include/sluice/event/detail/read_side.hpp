@@ -1,94 +1,29 @@
 #pragma once
 
-#include <sluice/base/epoch.hpp>
+#include <sluice/base/presence.hpp>
 #include <sluice/event/detail/policy_traits.hpp>
 
+#include <cstddef>
+#include <mutex>
 #include <type_traits>
+#include <utility>
 
-// How listeners are read while others change them, and freed when nobody reads them any more.
+#if defined(__unix__)
+#include <pthread.h>
+#endif
+
+// How listeners are read while others change them: each call tells which list it is in, so that a
+// removal waits for the calls of its own list alone.
 //
-// What a thread knows about its calls, and the domain, exist once in a program, though its parts be
-// shared libraries that hide their symbols: hence the visibility, here and where they are made.
+// Shared objects of a program may each have a registry of their own: a program that does not export
+// its symbols, and libraries that hide theirs. So each list keeps the registry that it began with,
+// and code of all shared objects uses that one.
 
 namespace sluice {
 namespace [[gnu::visibility("default")]] detail {
 
 template <class Threading>
 inline constexpr bool isSingleThreading = std::is_base_of_v<SingleThreading, Threading>;
-
-/// A traversal of a chain of callbacks. This thread's traversals, one line of them for each kind of
-/// chain, are linked innermost first, so that who removes a callback knows whether this thread may
-/// be standing on it.
-template <class Kind>
-class Traversal {
-public:
-    explicit Traversal(const void* chain) noexcept : chain_(chain), outer_(innermost_) {}
-    Traversal(const Traversal&) = delete;
-    Traversal& operator=(const Traversal&) = delete;
-
-    /// Its time in the line.
-    class Scope {
-    public:
-        explicit Scope(Traversal& traversal) noexcept : outer_(traversal.outer_) {
-            innermost_ = &traversal;
-        }
-        Scope(const Scope&) = delete;
-        Scope& operator=(const Scope&) = delete;
-        ~Scope() { innermost_ = outer_; }
-
-    private:
-        // In a register: read back from the traversal, which others may write, it would make each
-        // call wait for the one before it.
-        Traversal* const outer_;
-    };
-
-    bool isLost() const noexcept { return chain_ == anyChain; }
-
-    static bool isAnywhere() noexcept { return innermost_ != nullptr; }
-
-    /// Whether this thread may be on a callback of the chain.
-    static bool isOn(const void* chain) noexcept {
-        const Traversal* traversal = innermost_;
-        while (traversal != nullptr && traversal->chain_ != chain &&
-               traversal->chain_ != anyChain) {
-            traversal = traversal->outer_;
-        }
-        return traversal != nullptr;
-    }
-
-    /// The callbacks of the chain are now those of another one, or gone.
-    static void lose(const void* chain) noexcept {
-        for (Traversal* traversal = innermost_; traversal != nullptr;
-             traversal = traversal->outer_) {
-            if (traversal->chain_ == chain) {
-                traversal->chain_ = anyChain;
-            }
-        }
-    }
-
-private:
-    static constexpr const void* anyChain = nullptr;
-
-    inline static thread_local Traversal* innermost_ = nullptr;
-
-    const void* chain_;
-    Traversal* const outer_;
-};
-
-/// The end of a callback, within which others may end that it owns. Deep down they are left to
-/// retire(), which frees one after the other.
-class Freeing {
-public:
-    Freeing() noexcept { ++depth_; }
-    Freeing(const Freeing&) = delete;
-    Freeing& operator=(const Freeing&) = delete;
-    ~Freeing() { --depth_; }
-
-    static bool isDeep() noexcept { return depth_ > 100; }
-
-private:
-    inline static thread_local unsigned depth_ = 0;
-};
 
 template <class T>
 using PlatformMember = typename T::Platform;
@@ -99,130 +34,114 @@ using LockOf = std::conditional_t<std::is_same_v<typename Threading::Mutex, std:
                                       std::is_same_v<Threading, MultipleThreading>,
                                   SpinLock, typename Threading::Mutex>;
 
+/// Where new lists register their calls. Never destroyed, as static objects may use it to the end.
 template <class Platform>
-BasicEpochDomain<Platform>& sharedDomain() {
-    static BasicEpochDomain<Platform>& shared = *new BasicEpochDomain<Platform>([] {
-        EpochOptions options;
-        options.prompt = true;
-        return options;
-    }());
+BasicPresence<Platform>& sharedPresence() noexcept {
+    using Registry = BasicPresence<Platform>;
+    alignas(Registry) static unsigned char memory[sizeof(Registry)];
+    static Registry& shared = []() -> Registry& {
+        Registry& registry = Registry::makeAt(memory);
+#if defined(__unix__)
+        // Without memory for this, a forked child keeps what it removes from a list that another
+        // thread was calling.
+        (void)::pthread_atfork(nullptr, nullptr,
+                               [] { sharedPresence<Platform>().forgetOtherThreads(); });
+#endif
+        return registry;
+    }();
     return shared;
 }
 
-/// For objects of several threads: sections of an epoch domain that all of them share, so that a
-/// list can be destroyed by its own callback. Never destroyed itself, as static objects may use it
-/// to the end.
-///
-/// A Threading may bring a domain of its own as `static EpochDomain& epochDomain()`: for callbacks
-/// that stay inside for long, such as an event loop, and would hold back what others remove.
+/// For objects of several threads.
 template <class Threading>
 class ReadSide {
 public:
     using Platform = typename PolicyOr<StdPlatform, PlatformMember, Threading>::Type;
-    using Domain = BasicEpochDomain<Platform>;
-    using Traversal = detail::Traversal<struct SharedCalls>;
+    using Registry = BasicPresence<Platform>;
+    using GracePeriod = typename Registry::GracePeriod;
 
-    using Guard = typename Domain::Guard;
-    /// A call of the callbacks of a chain, inside a guard.
-    using Call = typename Traversal::Scope;
+    /// The threads that are calling one list.
+    class Users {
+    public:
+        Users() noexcept : Users(sharedPresence<Platform>()) {}
+        explicit Users(Registry& registry) noexcept : registry_(registry) {}
+        Users(const Users&) = delete;
+        Users& operator=(const Users&) = delete;
 
-    /// A section in which nothing is freed that can be found in it.
-    [[nodiscard]] static Guard enter() { return domain().enter(); }
-
-    /// Whether no other thread can be using what this one has unlinked.
-    static bool isQuiet() noexcept { return domain().isQuiet(); }
-
-    /// Frees the node as soon as no call can be using it.
-    static void retire(EpochNode& node, void (*free)(EpochNode&)) noexcept {
-        domain().retire(node, free);
-    }
-
-    /// Waits for all calls that are running, and frees what waits for them.
-    static void synchronize() noexcept {
-        domain().synchronize();
-        (void)domain().collect();
-    }
-
-private:
-    template <class T>
-    using OwnDomain = decltype(T::epochDomain());
-
-    static Domain& domain() {
-        if constexpr (isDetected<OwnDomain, Threading>) {
-            return Threading::epochDomain();
-        } else {
-            return sharedDomain<Platform>();
+        bool isInside() const noexcept { return registry_.isInside(this); }
+        /// Whether no other thread has ever come, except those that have ended.
+        bool isAlone() const noexcept { return registry_.isAlone(); }
+        GracePeriod beginGrace() const noexcept { return registry_.beginGrace(); }
+        bool hasPassed(GracePeriod& period) const noexcept {
+            return registry_.hasPassed(period, this);
         }
-    }
+        void waitForOthers() const noexcept { registry_.waitForOthers(this); }
+
+    private:
+        friend class ReadSide;
+        Registry& registry_;
+    };
+
+    /// The time in which this thread is one of the users.
+    class Section {
+    public:
+        explicit Section(const Users& users) : section_(users.registry_.enter(&users)) {}
+
+    private:
+        typename Registry::Section section_;
+    };
+
+    /// Between the end of a section and a look at what was removed.
+    static void fence() noexcept { Platform::Fence::light(); }
 };
 
-/// For objects of one thread at a time: what is removed waits for the calls of this thread only.
+/// For objects of one thread at a time.
 struct SinglePlatform {
     template <class T>
     using Atomic = SingleThreading::Atomic<T>;
     template <class T>
     using Cell = sluice::Cell<T>;
-};
-
-struct SingleThreadState {
-    bool hasGarbage = false;
-    bool isReclaiming = false;
-    EpochStack<SinglePlatform> garbage;
+    using Clock = StdPlatform::Clock;
 };
 
 class SingleThreadReadSide {
 public:
     using Platform = SinglePlatform;
-    using Traversal = detail::Traversal<struct OwnCalls>;
+    struct GracePeriod {};
 
-    /// Nothing: between finding and using, nobody else does anything.
-    struct Guard {};
-    static Guard enter() noexcept { return Guard(); }
-
-    class Call {
+    class Users {
     public:
-        explicit Call(Traversal& traversal) noexcept : scope_(traversal) {}
+        Users() noexcept = default;
+        Users(const Users&) = delete;
+        Users& operator=(const Users&) = delete;
+
+        bool isInside() const noexcept { return calls_ != 0; }
+        bool isAlone() const noexcept { return true; }
+        GracePeriod beginGrace() const noexcept { return {}; }
+        bool hasPassed(GracePeriod& /*period*/) const noexcept { return !isInside(); }
+        void waitForOthers() const noexcept {}
 
     private:
-        struct Reclaiming {
-            ~Reclaiming() {
-                if (__builtin_expect(state_.hasGarbage, 0)) {
-                    reclaim();
-                }
-            }
-        };
-
-        Reclaiming reclaiming_;  // ends after the traversal
-        Traversal::Scope scope_;
+        friend class SingleThreadReadSide;
+        mutable unsigned calls_ = 0;
     };
 
-    static bool isQuiet() noexcept { return true; }
-
-    static void retire(EpochNode& node, void (*free)(EpochNode&)) noexcept {
-        state_.garbage.push(node, free);
-        state_.hasGarbage = true;
-        reclaim();
-    }
-
-    /// Other threads have no calls running.
-    static void synchronize() noexcept {}
-
-private:
-    /// Outside of calls. What the freed objects retire in turn is freed by the same loop, so a long
-    /// chain needs no deep stack.
-    [[gnu::cold, gnu::noinline]] static void reclaim() noexcept {
-        if (state_.isReclaiming || Traversal::isAnywhere()) {
-            return;
+    class Section {
+    public:
+        explicit Section(const Users& users) noexcept : users_(&users), outer_(users.calls_) {
+            users.calls_ = outer_ + 1;
         }
-        state_.isReclaiming = true;
-        while (state_.hasGarbage) {
-            state_.hasGarbage = false;
-            state_.garbage.takeAll().reclaim();
-        }
-        state_.isReclaiming = false;
-    }
+        Section(const Section&) = delete;
+        Section& operator=(const Section&) = delete;
+        ~Section() { users_->calls_ = outer_; }
 
-    inline static thread_local SingleThreadState state_{};
+    private:
+        const Users* const users_;
+        // In a register: read back from the list, it would make each call wait for the one before.
+        const unsigned outer_;
+    };
+
+    static void fence() noexcept {}
 };
 
 template <class Threading>

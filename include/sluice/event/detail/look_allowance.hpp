@@ -5,23 +5,22 @@
 #include <chrono>
 #include <cstdint>
 
-namespace sluice {
-namespace [[gnu::visibility("default")]] detail {
+namespace sluice::detail {
 
-/// Says how often something expensive may be done: once per `interval` in the long run, and `burst`
-/// times in a row by who has not done it for long. Any thread may ask.
+/// Says how often a thread may pay for a heavy fence in order to free what it removed: once per
+/// `interval` in the long run, and `burst` times in a row after a pause. All lists of a program
+/// share it, because the fence interrupts all threads of the program.
 ///
 /// Origin: the generic cell rate algorithm of the ATM Forum (1996), a leaky bucket in one word.
-template <class Platform>
-class EpochAllowance {
+template <class Clock>
+class LookAllowance {
 public:
     static constexpr std::chrono::nanoseconds interval = std::chrono::microseconds(200);
     static constexpr std::int64_t burst = 256;
 
     /// Whether it may be done now; then this counts as once.
-    bool take() noexcept {
-        const std::int64_t now =
-            std::chrono::nanoseconds(Platform::Clock::now().time_since_epoch()).count();
+    static bool take() noexcept {
+        const std::int64_t now = std::chrono::nanoseconds(Clock::now().time_since_epoch()).count();
         // Relaxed, both: two threads that meet here do it once more than they should.
         const std::int64_t next = next_.load(std::memory_order_relaxed);
         if (next - now > (burst - 1) * interval.count()) {
@@ -33,8 +32,7 @@ public:
 
 private:
     /// When the last one that was allowed would have been due, without a burst.
-    typename Platform::template Atomic<std::int64_t> next_{0};
+    inline static std::atomic<std::int64_t> next_{0};
 };
 
-}  // namespace detail
-}  // namespace sluice
+}  // namespace sluice::detail

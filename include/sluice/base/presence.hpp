@@ -1,0 +1,393 @@
+#pragma once
+
+#include <sluice/base/assert.hpp>
+#include <sluice/base/backoff.hpp>
+#include <sluice/base/detail/presence_slot.hpp>
+#include <sluice/base/platform.hpp>
+#include <sluice/base/thread_table.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+
+namespace [[gnu::visibility("default")]] sluice {
+
+/// Tells which objects each thread is inside of, so that a thread which takes something out of an
+/// object can wait for the users of this object alone.
+///
+///     reader                                       remover
+///     auto section = presence.enter(&list);        node = list.unlink();
+///     use(list.first());                           presence.waitForOthers(&list);
+///                                                  delete node;
+///
+/// Use it when threads read many independent objects and none may delay the removals of another
+/// one. Use std::shared_ptr when a reader keeps an object for long or hands it on.
+///
+/// Who may call what: any thread any member at any time, with these exceptions.
+/// - A Section stays in the scope and on the thread that created it; so none across a co_await.
+/// - waitForOthers() is not called by two threads that are each inside the object of the other's
+///   call: both would wait for ever. Builds with assertions detect this for two threads.
+/// - forgetOtherThreads() is called where no other thread exists.
+///
+/// A section may begin and end inside another one, of the same object or of another one, and in a
+/// signal handler of a thread that has been inside before, up to eight sections deep.
+///
+/// Progress, and what a stopped thread delays:
+/// - enter() and leaving: wait-free. A thread's first enter() takes a place: lock-free, and it
+///   allocates. So does a section that is nested deeper than any before it on this thread.
+/// - isAlone(), isInside(), hasPassed(): one step for each place.
+/// - waitForOthers(): waits for the sections of this object that had begun at the call, and for no
+///   later ones. A thread that is stopped inside of another object delays nobody.
+///
+/// Memory promise: a section that begins after beginGrace() cannot find what the caller had
+/// unlinked before. When hasPassed() or waitForOthers() returns, what the earlier sections of the
+/// object did is visible to the caller.
+///
+/// Allocation: one place of two cache lines for each thread, kept for later threads. Exceptions:
+/// std::bad_alloc from enter(), with nothing changed.
+///
+/// fork: in the child, forgetOtherThreads() empties the places of the threads that are gone.
+///
+/// Shared objects: a thread may hold several places, one for each shared object whose code enters.
+/// All of them count as places of this thread.
+///
+/// Invariants: an entry is below `firstAddress` exactly while no section uses it. Only the thread
+/// of a place writes its entries. Words of consecutive sections of one entry differ.
+///
+/// Edges:
+/// - E1 leave: a section -> release store to its entry -> acquire load by hasPassed().
+/// - E2 announce: entry stored, light() | heavy(), entry loaded. Either hasPassed() sees the
+///      section, or the section sees what was unlinked before heavy().
+/// - E3 place: last use of a place -> release of isTaken -> acquire by its next owner.
+/// - E4 list: construction of a place or block -> release push -> acquire load by hasPassed().
+/// - E5 alone: unlinked, light(), places loaded | place taken, heavy(), the section's first load.
+///      Either the remover sees the new place, or the section sees what was unlinked.
+///
+/// Origin: hazard pointers (M. Michael, 2004) that name containers instead of nodes, with the
+/// reader's fence moved to the remover by membarrier.
+///
+/// Tests: tests/unit/base/presence_test.cpp, tests/model/presence_model_test.cpp.
+template <class Platform = StdPlatform>
+class BasicPresence {
+    template <class T>
+    using Atomic = typename Platform::template Atomic<T>;
+
+public:
+    using Slot = detail::PresenceSlot<Platform>;
+    using Entry = typename Slot::Entry;
+    using Word = typename Slot::Word;
+
+    /// The time until all sections of one object have ended that had begun before it. It can be
+    /// asked again and again whether it is over; between two questions no thread has to wait.
+    class GracePeriod {
+        friend class BasicPresence;
+        // The place, the entry and the section that the period waits for; word 0: any section.
+        Slot* slot = nullptr;
+        std::size_t index = 0;
+        Word word = 0;
+    };
+
+    struct Abandon {
+        void operator()(BasicPresence* presence) const noexcept {
+            // Relaxed: a thread that reads the old value keeps the memory a little longer.
+            presence->isAbandoned_.store(true, std::memory_order_relaxed);
+            presence->dropUser();
+        }
+    };
+    using Owner = std::unique_ptr<BasicPresence, Abandon>;
+
+    /// Threads that have been inside may outlive the owner. Sections may not.
+    [[nodiscard]] static Owner make() { return Owner(new BasicPresence); }
+
+    /// One that lives to the end of the process, in memory that the caller provides.
+    static BasicPresence& makeAt(void* memory) noexcept { return *::new (memory) BasicPresence; }
+
+    BasicPresence(const BasicPresence&) = delete;
+    BasicPresence& operator=(const BasicPresence&) = delete;
+
+    /// The time in which a thread is inside an object.
+    class [[nodiscard]] Section {
+    public:
+        Section(const Section&) = delete;
+        Section& operator=(const Section&) = delete;
+        ~Section() {
+            entry_.store(idle_ ^ Slot::turn, std::memory_order_release);  // E1
+            if (__builtin_expect((idle_ & Slot::temporary) != 0, 0)) {
+                releaseTemporary(entry_);
+            }
+        }
+
+    private:
+        friend class BasicPresence;
+        Section(Entry& entry, Word idle) noexcept : entry_(entry), idle_(idle) {}
+
+        Entry& entry_;
+        const Word idle_;
+    };
+
+    /// Starts a section of the object at `where`, an address that is a multiple of 4.
+    Section enter(const void* where) {
+        return enter(*Table::findOr(this, hash_, [this] { return firstPlace(); }), where);
+    }
+
+    /// The same in a place that the caller has from acquire().
+    Section enter(Slot& slot, const void* where) {
+        SLUICE_ASSERT(where != nullptr && (Slot::wordOf(where) & (Slot::firstAddress - 1)) == 0,
+                      "enter() needs the address of an object that is aligned to 4 bytes");
+        Entry* entry = &slot.entries[0];
+        Word idle = entry->load(std::memory_order_relaxed);  // relaxed: written by this thread
+        if (__builtin_expect(idle >= Slot::firstAddress, 0)) {
+            entry = &slot.freeEntry();
+            idle = entry->load(std::memory_order_relaxed);
+        }
+        // Release: a look that meets this section instead of the end of the last one has acquired
+        // the last one all the same (E1).
+        entry->store(Slot::wordOf(where) + idle, std::memory_order_release);
+        Platform::Fence::light();  // E2
+        return Section(*entry, idle);
+    }
+
+    /// Whether no other thread has a place. Then no other thread can find what the caller has
+    /// unlinked.
+    [[nodiscard]] bool isAlone() const noexcept {
+        Platform::Fence::light();  // E5
+        const void* const self = Platform::thisThread();
+        for (Slot* slot = firstSlot(); slot != nullptr; slot = slot->next) {
+            // Acquire: the sections of the last owner come before (E3).
+            if (slot->isTaken.load(std::memory_order_acquire) &&
+                slot->thread.load(std::memory_order_relaxed) != self) {  // relaxed: compared only
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /// Whether this thread is inside the object.
+    [[nodiscard]] bool isInside(const void* where) const noexcept {
+        const void* const self = Platform::thisThread();
+        for (Slot* slot = firstSlot(); slot != nullptr; slot = slot->next) {
+            // Relaxed, both: only stores of this thread can make the answer true.
+            if (slot->thread.load(std::memory_order_relaxed) == self &&
+                slot->anyEntry([&](const Entry& entry) {
+                    return Slot::isIn(entry.load(std::memory_order_relaxed), where);
+                })) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// Call it after something was unlinked. Costs a heavy fence, 0.4-10 us, when other threads
+    /// have places.
+    [[nodiscard]] GracePeriod beginGrace() const noexcept {
+        if (!isAlone()) {
+            Platform::Fence::heavy();  // E2
+        }
+        GracePeriod period;
+        period.slot = firstSlot();
+        return period;
+    }
+
+    /// Whether all sections of the object, also of this thread, have ended that had begun before
+    /// the period. A period is used for one object, and by one thread at a time.
+    [[nodiscard]] bool hasPassed(GracePeriod& period, const void* where) const noexcept {
+        return advance(period, where, nullptr);
+    }
+
+    /// Waits until the sections of the object have ended that other threads had begun before the
+    /// call. Costs as beginGrace(), and a spin that yields the processor after some microseconds.
+    void waitForOthers(const void* where) const noexcept {
+        GracePeriod period = beginGrace();
+        BasicBackoff<Platform> backoff;
+        while (!advance(period, where, Platform::thisThread())) {
+            publishWait(period.slot->entryAt(period.index), period.word);
+            backoff.wait();
+            SLUICE_ASSERT(!backoff.isYielding() || !isWaitingForThis(*period.slot),
+                          "two threads wait for each other's sections to end: do not wait for a "
+                          "callback inside another one that its thread waits for");
+        }
+        publishWait(nullptr, 0);
+    }
+
+    /// In the child of a fork: the threads that are gone are inside of nothing.
+    void forgetOtherThreads() noexcept {
+        const void* const self = Platform::thisThread();
+        for (Slot* slot = firstSlot(); slot != nullptr; slot = slot->next) {
+            // Relaxed, all: no other thread exists.
+            if (slot->thread.load(std::memory_order_relaxed) != self) {
+                (void)slot->anyEntry([](Entry& entry) {
+                    entry.store(0, std::memory_order_relaxed);
+                    return false;
+                });
+                slot->awaited.store(nullptr, std::memory_order_relaxed);
+                slot->thread.store(nullptr, std::memory_order_relaxed);
+                slot->isTaken.store(false, std::memory_order_relaxed);
+            }
+        }
+    }
+
+    /// A place for this thread, which gives it back by release(). May throw std::bad_alloc.
+    Slot& acquire() {
+        Slot& slot = takeOrAdd();
+        // Relaxed: compared with the address of the reading thread only.
+        slot.thread.store(Platform::thisThread(), std::memory_order_relaxed);
+        Platform::Fence::heavy();  // E5
+        return slot;
+    }
+
+    /// Takes a place back that has no sections. This object may be gone afterwards.
+    void release(Slot& slot) noexcept {
+        slot.thread.store(nullptr, std::memory_order_relaxed);  // relaxed: E3
+        slot.isTaken.store(false, std::memory_order_release);   // E3
+        dropUser();
+    }
+
+    // For ThreadTable.
+
+    Slot& enroll(const void* /*thread*/) { return acquire(); }
+
+    void dismiss(Slot& slot) noexcept {
+        const bool isInside = slot.anyEntry([](const Entry& entry) {
+            return entry.load(std::memory_order_relaxed) >=
+                   Slot::firstAddress;  // relaxed: its thread
+        });
+        SLUICE_ASSERT(!isInside, "a thread ends inside a Presence::Section: end it first, and "
+                                 "never allocate one on the heap");
+        // Without assertions the place stays taken: removers wait, but nothing in use is freed.
+        if (!isInside) {
+            release(slot);
+        }
+    }
+
+    bool isAbandoned() const noexcept { return isAbandoned_.load(std::memory_order_relaxed); }
+
+private:
+    using Table = ThreadTable<BasicPresence>;
+
+    BasicPresence() noexcept : hash_(Table::hash(this)) {}
+
+    ~BasicPresence() {
+        Slot* slot = slots_.load(std::memory_order_relaxed);  // relaxed: the last user is alone
+        while (slot != nullptr) {
+            Slot* const next = slot->next;
+            delete slot;
+            slot = next;
+        }
+    }
+
+    Slot* firstSlot() const noexcept { return slots_.load(std::memory_order_acquire); }  // E4
+
+    /// For the first enter() of this thread. A thread that is ending has given its place back, and
+    /// gets one for this section only.
+    [[gnu::cold, gnu::noinline]] Slot* firstPlace() {
+        Slot* slot = Table::add(*this);
+        if (slot == nullptr) {
+            slot = &acquire();
+            slot->entries[0].store(Slot::temporary,
+                                   std::memory_order_relaxed);  // relaxed: no section
+        }
+        return slot;
+    }
+
+    /// A Slot::temporary place has one section, which uses the first entry.
+    [[gnu::cold, gnu::noinline]] static void releaseTemporary(Entry& entry) noexcept {
+        entry.store(0, std::memory_order_relaxed);  // relaxed: E3
+        Slot& slot = reinterpret_cast<Slot&>(entry);
+        slot.home.release(slot);
+    }
+
+    /// Goes on to the first section that keeps the period from being over; true when there is
+    /// none. Ignores the places of the thread `ignored`.
+    bool advance(GracePeriod& period, const void* where, const void* ignored) const noexcept {
+        for (; period.slot != nullptr; period.slot = period.slot->next, period.index = 0) {
+            // Relaxed: a thread recognises its own places only.
+            if (ignored != nullptr &&
+                period.slot->thread.load(std::memory_order_relaxed) == ignored) {
+                continue;
+            }
+            while (const Entry* const entry = period.slot->entryAt(period.index)) {
+                const Word word = entry->load(std::memory_order_acquire);  // E1
+                if (Slot::isIn(word, where) && (period.word == 0 || period.word == word)) {
+                    period.word = word;
+                    return false;
+                }
+                period.word = 0;
+                ++period.index;
+            }
+        }
+        return true;
+    }
+
+    /// For isWaitingForThis(), in all places of this thread.
+    void publishWait([[maybe_unused]] const Entry* entry,
+                     [[maybe_unused]] Word word) const noexcept {
+#ifndef NDEBUG
+        const void* const self = Platform::thisThread();
+        for (Slot* slot = firstSlot(); slot != nullptr; slot = slot->next) {
+            if (slot->thread.load(std::memory_order_relaxed) == self) {    // relaxed: as in look()
+                slot->awaitedWord.store(word, std::memory_order_relaxed);  // relaxed: see below
+                slot->awaited.store(entry, std::memory_order_release);
+            }
+        }
+#endif
+    }
+
+    /// Whether the owner of that place waits for a section in which this thread is.
+    bool isWaitingForThis(const Slot& other) const noexcept {
+        const Entry* const entry = other.awaited.load(std::memory_order_acquire);
+        if (entry == nullptr) {
+            return false;
+        }
+        const Word word = other.awaitedWord.load(std::memory_order_relaxed);
+        const void* const self = Platform::thisThread();
+        for (Slot* slot = firstSlot(); slot != nullptr; slot = slot->next) {
+            if (slot->thread.load(std::memory_order_relaxed) == self &&
+                slot->anyEntry([&](const Entry& own) {
+                    return &own == entry && own.load(std::memory_order_relaxed) == word;
+                })) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    Slot& takeOrAdd() {
+        for (Slot* slot = firstSlot(); slot != nullptr; slot = slot->next) {
+            // Relaxed load: only decides whether the exchange is worth a try.
+            if (!slot->isTaken.load(std::memory_order_relaxed) &&
+                !slot->isTaken.exchange(true, std::memory_order_acquire)) {  // E3
+                addUser();
+                return *slot;
+            }
+        }
+        Slot* const slot = new Slot(*this);
+        addUser();
+        slot->next = slots_.load(std::memory_order_relaxed);  // relaxed: checked by the exchange
+        while (!slots_.compare_exchange_weak(slot->next, slot, std::memory_order_release,  // E4
+                                             std::memory_order_relaxed)) {
+        }
+        return *slot;
+    }
+
+    void addUser() noexcept {
+        users_.fetch_add(1, std::memory_order_relaxed);  // relaxed: the caller holds a use already
+    }
+
+    void dropUser() noexcept {
+        // Release: what this user did comes before the destruction. Acquire: so did all the others.
+        if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+            delete this;
+        }
+    }
+
+    const std::size_t hash_;
+    Atomic<Slot*> slots_{nullptr};
+    Atomic<std::size_t> users_{1};
+    Atomic<bool> isAbandoned_{false};
+};
+
+using Presence = BasicPresence<>;
+
+}  // namespace sluice

@@ -1,0 +1,200 @@
+#pragma once
+
+#include <sluice/event/detail/freeing.hpp>
+#include <sluice/event/detail/look_allowance.hpp>
+#include <sluice/event/detail/read_side.hpp>
+
+#include <cstddef>
+#include <mutex>
+#include <utility>
+
+namespace sluice::detail {
+
+/// What was removed from one list or map, until no call of this list or map can be using it.
+///
+/// Who may call what: any thread anything at any time; collect() not under the owner's lock. After
+/// collect() the owner may be gone, because a destructor that it ran may have destroyed it.
+///
+/// Progress: removals are freed in batches. A batch waits for the calls that had begun when the
+/// batch was started, and for no later ones. One thread at a time moves the batch forward; others
+/// ask it to look once more, and go on.
+///
+/// Invariants, under the lock: `newest_` to null are all removals in reverse order; `count_` is
+/// their number. While `batch_` is not null, it is one of them, and all from `batch_` on were
+/// removed before `period_` began. `hasAny_` is true while there are removals or the owner has
+/// ended. The thread that set `isCollecting_` owns `period_`.
+///
+/// Edges:
+/// - E1 begin: removals and hasAny_ stored, heavy() | section over, light(), hasAny_ loaded. Either
+///      the period does not wait for the section, or the thread that leaves sees hasAny_. So the
+///      last call that a batch waits for moves the batch forward.
+/// - E2 free: a section -> Presence's E1 -> the thread that finds the period over -> destructor.
+///
+/// Cost: beginning a batch takes a heavy fence. It is made `burst` times in a row
+/// and once per `interval` in the long run, and for each 256th removal.
+template <class Threading>
+class Removals {
+    using ReadSide = ReadSideOf<Threading>;
+    using Users = typename ReadSide::Users;
+    using Lock = LockOf<Threading>;
+    template <class T>
+    using Atomic = typename ReadSide::Platform::template Atomic<T>;
+
+public:
+    enum class Effort : unsigned char { limited, full };
+
+    /// For a call that has ended: whether it is to call collect().
+    bool hasAny() const noexcept {
+        return hasAny_.load(std::memory_order_relaxed);  // relaxed: E1, by the fence before it
+    }
+
+    std::size_t sizeApprox() const noexcept { return count_.load(std::memory_order_relaxed); }
+
+    /// Under the lock.
+    void add(Removed& removed) noexcept {
+        removed.nextRemoved = std::exchange(newest_, &removed);
+        // Relaxed, all: written under the lock, and E1.
+        const std::size_t count = count_.load(std::memory_order_relaxed) + 1;
+        count_.store(count, std::memory_order_relaxed);
+        isMany_ = isMany_ || count % many == 0;
+        hasAny_.store(true, std::memory_order_relaxed);
+    }
+
+    /// Under the lock: the owner ends within a call of its own. The last such call ends it by
+    /// endOwner(owner).
+    void addOwner(void* owner, void (*endOwner)(void*)) noexcept {
+        owner_ = owner;
+        endOwner_ = endOwner;
+        hasAny_.store(true, std::memory_order_relaxed);  // relaxed: for this thread
+    }
+
+    /// Frees what can be freed without waiting.
+    void collect(const Users& users, Lock& lock, Effort effort) noexcept {
+        Freed freed;
+        {
+            const std::lock_guard<Lock> guard(lock);
+            isAskedAgain_ = isCollecting_;
+            if (std::exchange(isCollecting_, true)) {
+                return;
+            }
+        }
+        while (isBatchReady(users, lock, effort) && takePassed(users, lock, freed)) {
+        }
+        if (freed.owner != nullptr) {
+            freed.end(freed.owner);
+        }
+        Freeing::freeAll(freed.first);
+    }
+
+    /// Everything, in the order of removal. Without other threads.
+    Removed* takeAll() noexcept {
+        Freed freed;
+        freed.append(std::exchange(newest_, nullptr));
+        batch_ = nullptr;
+        count_.store(0, std::memory_order_relaxed);  // relaxed, both: nobody else
+        hasAny_.store(false, std::memory_order_relaxed);
+        return freed.first;
+    }
+
+private:
+    static constexpr std::size_t many = 256;
+
+    struct Freed {
+        /// Takes a list that is in reverse order.
+        void append(Removed* newest) noexcept {
+            Removed* oldest = nullptr;
+            Removed* const youngest = newest;
+            while (newest != nullptr) {
+                Removed* const next = newest->nextRemoved;
+                newest->nextRemoved = oldest;
+                oldest = std::exchange(newest, next);
+            }
+            (last != nullptr ? last->nextRemoved : first) = oldest;
+            last = youngest != nullptr ? youngest : last;
+        }
+
+        Removed* first = nullptr;
+        Removed* last = nullptr;
+        void* owner = nullptr;
+        void (*end)(void*) = nullptr;
+    };
+
+    /// Starts a batch unless one waits already. False when there is nothing to do for now; then
+    /// this thread collects no longer.
+    bool isBatchReady(const Users& users, Lock& lock, Effort effort) noexcept {
+        Removed* newest = nullptr;
+        {
+            const std::lock_guard<Lock> guard(lock);
+            if (batch_ != nullptr || isOwnerWaiting_) {
+                return true;
+            }
+            newest = newest_;
+            const bool isUrgent =
+                effort == Effort::full || owner_ != nullptr || std::exchange(isMany_, false);
+            if ((newest == nullptr && owner_ == nullptr) ||
+                !(isUrgent || users.isAlone() ||
+                  LookAllowance<typename ReadSide::Platform::Clock>::take())) {
+                hasAny_.store(newest != nullptr, std::memory_order_relaxed);  // relaxed: E1
+                isCollecting_ = false;
+                return false;
+            }
+            batch_ = newest;
+            batchSize_ = count_.load(std::memory_order_relaxed);  // relaxed: under the lock
+            isOwnerWaiting_ = owner_ != nullptr;
+        }
+        period_ = users.beginGrace();  // E1
+        return true;
+    }
+
+    /// False when this thread collects no longer.
+    bool takePassed(const Users& users, Lock& lock, Freed& freed) noexcept {
+        const bool hasPassed = users.hasPassed(period_);  // E2
+        Removed* passed = nullptr;
+        bool goesOn = true;
+        {
+            const std::lock_guard<Lock> guard(lock);
+            if (hasPassed) {
+                passed = cutBatch();
+                if (isOwnerWaiting_) {
+                    freed.owner = owner_;
+                    freed.end = endOwner_;
+                    goesOn = false;
+                }
+            } else {
+                goesOn = std::exchange(isAskedAgain_, false);
+                isCollecting_ = goesOn;
+            }
+        }
+        freed.append(passed);
+        return goesOn;
+    }
+
+    /// Under the lock.
+    Removed* cutBatch() noexcept {
+        Removed* const batch = std::exchange(batch_, nullptr);
+        Removed** link = &newest_;
+        while (*link != batch) {
+            link = &(*link)->nextRemoved;  // as many steps as were removed since the batch began
+        }
+        *link = nullptr;
+        // Relaxed: written under the lock.
+        count_.store(count_.load(std::memory_order_relaxed) - batchSize_,
+                     std::memory_order_relaxed);
+        return batch;
+    }
+
+    Atomic<bool> hasAny_{false};
+    Atomic<std::size_t> count_{0};
+    Removed* newest_ = nullptr;
+    Removed* batch_ = nullptr;
+    std::size_t batchSize_ = 0;
+    typename ReadSide::GracePeriod period_;
+    bool isCollecting_ = false;
+    bool isAskedAgain_ = false;
+    bool isMany_ = false;
+    bool isOwnerWaiting_ = false;
+    void* owner_ = nullptr;
+    void (*endOwner_)(void*) = nullptr;
+};
+
+}  // namespace sluice::detail

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <sluice/event/callback_list.hpp>
+
+// What a plugin does with a list of the program that loads it. The program and the plugin are two
+// shared objects, which see each other's symbols or not.
+
+namespace sluice::test {
+
+using PluginList = CallbackList<void()>;
+
+/// The table that the plugin's function `pluginFunctions` returns.
+struct PluginFunctions {
+    void (*call)(const PluginList& list);
+    bool (*remove)(PluginList& list, const PluginList::Handle& handle);
+    bool (*removeAndWait)(PluginList& list, const PluginList::Handle& handle);
+    PluginList* (*makeList)();
+    PluginList::Handle (*append)(PluginList& list, void (*callback)());
+};
+
+}  // namespace sluice::test

@@ -1,0 +1,325 @@
+#include "support/crew.hpp"
+#include "support/sanitizers.hpp"
+#include "support/watchdog.hpp"
+
+#include <sluice/event/callback_list.hpp>
+#include <sluice/event/event_dispatcher.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#if defined(__cpp_exceptions)
+#include <stdexcept>
+#endif
+#if defined(__unix__)
+#include <sys/wait.h>
+#include <unistd.h>
+#endif
+
+// Lists that share nothing disturb each other in nothing, whatever their callbacks do.
+
+namespace sluice {
+namespace {
+
+using List = CallbackList<void()>;
+
+/// A thread that calls a list, in a callback that it leaves when it is told to.
+class BlockedCall {
+public:
+    explicit BlockedCall(List& list)
+        : handle_(list.append([this] {
+              isInside_ = true;
+              test::awaitThat([this] { return mayLeave_.load(); });
+          })),
+          thread_([&list] { list(); }) {
+        test::awaitThat([this] { return isInside_.load(); });
+    }
+    BlockedCall(const BlockedCall&) = delete;
+    BlockedCall& operator=(const BlockedCall&) = delete;
+    ~BlockedCall() { end(); }
+
+    const List::Handle& handle() const { return handle_; }
+
+    void allowToLeave() { mayLeave_ = true; }
+    void end() {
+        allowToLeave();
+        if (thread_.joinable()) {
+            thread_.join();
+        }
+    }
+
+private:
+    std::atomic<bool> isInside_{false};
+    std::atomic<bool> mayLeave_{false};
+    List::Handle handle_;
+    std::thread thread_;
+};
+
+class CallbackListNeighboursTest : public testing::Test {
+protected:
+    List::Handle appendOwner(List& list) const {
+        return list.append([kept = captured] {});
+    }
+    long owned() const { return captured.use_count() - 1; }
+
+    const test::Watchdog watchdog{[](std::FILE*) {}};
+    const std::shared_ptr<int> captured = std::make_shared<int>(0);
+};
+
+TEST_F(CallbackListNeighboursTest, RemovedCallbacksGoAtOnceWhileAnotherListIsCalled) {
+    List blocked;
+    List list;
+    const BlockedCall call(blocked);
+    for (int i = 0; i < 100; ++i) {
+        EXPECT_TRUE(list.remove(appendOwner(list)));
+        ASSERT_EQ(owned(), 0) << i;
+    }
+    EXPECT_EQ(list.removedSizeApprox(), 0U);
+}
+
+TEST_F(CallbackListNeighboursTest, RemoveAndWaitWaitsForNoOtherList) {
+    List blocked;
+    List list;
+    const BlockedCall call(blocked);
+    EXPECT_TRUE(list.removeAndWait(appendOwner(list)));
+    EXPECT_EQ(owned(), 0);
+}
+
+TEST_F(CallbackListNeighboursTest, CallOfOneListDestroysNoCallbackOfAnother) {
+    List one;
+    List other;
+    BlockedCall call(one);
+    EXPECT_TRUE(one.remove(appendOwner(one)));
+    EXPECT_EQ(owned(), 1) << "it may be running";
+    for (int i = 0; i < 10; ++i) {
+        other();
+        EXPECT_TRUE(other.remove(other.append([] {})));
+    }
+    EXPECT_EQ(owned(), 1);
+    call.end();
+    EXPECT_EQ(owned(), 0) << "the last call of the list destroys it";
+}
+
+/// A capture whose destructor needs a mutex.
+struct Locking {
+    explicit Locking(std::mutex& needed) : mutex(&needed) {}
+    Locking(Locking&& other) noexcept : mutex(std::exchange(other.mutex, nullptr)) {}
+    ~Locking() {
+        if (mutex != nullptr) {
+            const std::lock_guard<std::mutex> guard(*mutex);
+        }
+    }
+    std::mutex* mutex;
+};
+
+TEST_F(CallbackListNeighboursTest, CallerThatHoldsAMutexMeetsNoDestructorOfAnotherList) {
+    std::mutex mutex;
+    List one;
+    List other;
+    BlockedCall call(one);
+    const auto handle = one.append([kept = std::make_shared<Locking>(mutex)] {});
+    EXPECT_TRUE(one.remove(handle));
+    {
+        const std::lock_guard<std::mutex> guard(mutex);
+        call.allowToLeave();
+        other();
+        EXPECT_TRUE(other.remove(other.append([] {})));
+    }
+    call.end();
+}
+
+TEST_F(CallbackListNeighboursTest, BlockedCallKeepsAndCountsWhatItsOwnListRemoved) {
+    List list;
+    BlockedCall call(list);
+    for (int i = 0; i < 1000; ++i) {
+        EXPECT_TRUE(list.remove(appendOwner(list)));
+    }
+    EXPECT_EQ(owned(), 1000);
+    EXPECT_EQ(list.removedSizeApprox(), 1000U);
+    call.end();
+    EXPECT_EQ(owned(), 0);
+    EXPECT_EQ(list.removedSizeApprox(), 0U);
+}
+
+TEST_F(CallbackListNeighboursTest, CapturesAreGoneWhenRemoveAndWaitReturns) {
+    List list;
+    std::atomic<bool> isOver{false};
+    test::Crew crew;
+    for (int i = 0; i < 2; ++i) {
+        crew.add([&] {
+            while (!isOver) {
+                list();
+            }
+        });
+    }
+    crew.start();
+    for (int i = 0; i < 500; ++i) {
+        const auto handle = appendOwner(list);
+        ASSERT_TRUE(list.removeAndWait(handle));
+        ASSERT_EQ(owned(), 0) << i;
+    }
+    isOver = true;
+}
+
+TEST_F(CallbackListNeighboursTest, OverlappingCallsLetRemovedCallbacksGo) {
+    List list;
+    // At any time one of two threads is inside: each leaves when the other one has entered.
+    std::atomic<unsigned> entered{0};
+    std::atomic<bool> isOver{false};
+    list.append([&] {
+        const unsigned own = ++entered;
+        test::awaitThat([&] { return entered != own || isOver; });
+    });
+    test::Crew crew;
+    for (int i = 0; i < 2; ++i) {
+        crew.add([&] {
+            while (!isOver) {
+                list();
+            }
+        });
+    }
+    crew.start();
+    test::awaitThat([&] { return entered > 1; });
+    EXPECT_TRUE(list.remove(appendOwner(list)));
+    test::awaitThat([&] { return owned() == 0; });
+    isOver = true;
+}
+
+TEST_F(CallbackListNeighboursTest, RemoveAndWaitInsideItsOwnCallDoesNotWaitForItself) {
+    List list;
+    List::Handle handle;
+    handle = list.append([&, kept = captured] {
+        EXPECT_TRUE(list.removeAndWait(handle));
+        EXPECT_EQ(owned(), 1) << "it is running";
+    });
+    std::thread([&] { list(); }).join();
+    EXPECT_EQ(owned(), 0);
+}
+
+TEST_F(CallbackListNeighboursTest, RemoveAndWaitInsideANestedCallKeepsWhatTheOuterOneRuns) {
+    List list;
+    List::Handle handle;
+    bool isNested = false;
+    handle = list.append([&, kept = captured] {
+        if (!std::exchange(isNested, true)) {
+            list();
+            EXPECT_EQ(owned(), 1);
+            return;
+        }
+        EXPECT_TRUE(list.removeAndWait(handle));
+    });
+    list();
+    EXPECT_EQ(owned(), 0);
+}
+
+TEST_F(CallbackListNeighboursTest, RemoveAndWaitInsideACallOfAnotherListWaits) {
+    List outer;
+    List list;
+    BlockedCall call(list);
+    const auto handle = call.handle();
+    outer.append([&] {
+        call.allowToLeave();
+        EXPECT_TRUE(list.removeAndWait(handle));
+        EXPECT_TRUE(list.empty());
+    });
+    outer();
+}
+
+TEST_F(CallbackListNeighboursTest, CallbackMayDestroyItsListWhileOtherThreadsUseOthers) {
+    List blocked;
+    const BlockedCall call(blocked);
+    auto list = std::make_unique<List>();
+    list->append([&, kept = captured] {
+        list.reset();
+        EXPECT_EQ(owned(), 1);
+    });
+    List& running = *list;
+    running();
+    EXPECT_EQ(owned(), 0);
+}
+
+TEST_F(CallbackListNeighboursTest, DestructorOfACaptureMayChangeThisListAndOthers) {
+    struct AtEnd {
+        explicit AtEnd(std::function<void()> act) : action(std::move(act)) {}
+        ~AtEnd() { action(); }
+        std::function<void()> action;
+    };
+    List list;
+    List other;
+    const auto ofOther = appendOwner(other);
+    const auto ofList = appendOwner(list);
+    BlockedCall call(list);
+    const auto handle = list.append([kept = std::make_shared<AtEnd>([&] {
+                                         EXPECT_TRUE(other.removeAndWait(ofOther));
+                                         EXPECT_TRUE(list.remove(ofList));
+                                         list.append([] {});
+                                     })] {});
+    EXPECT_TRUE(list.remove(handle));
+    call.end();
+    EXPECT_EQ(owned(), 0);
+    EXPECT_EQ(list.removedSizeApprox(), 0U);
+}
+
+TEST_F(CallbackListNeighboursTest, ListenersOfOtherEventsAreNotWaitedFor) {
+    EventDispatcher<int, void()> dispatcher;
+    std::atomic<int> step{0};
+    dispatcher.appendListener(1, [&] {
+        step = 1;
+        test::awaitThat([&] { return step == 2; });
+    });
+    std::thread caller([&] { dispatcher.dispatch(1); });
+    test::awaitThat([&] { return step == 1; });
+    const auto handle = dispatcher.appendListener(2, [kept = captured] {});
+    EXPECT_TRUE(dispatcher.removeListenerAndWait(2, handle));
+    EXPECT_EQ(owned(), 0);
+    EXPECT_TRUE(dispatcher.removeListener(1, dispatcher.appendListener(1, [] {})));
+    EXPECT_EQ(dispatcher.removedSizeApprox(1), 1U);
+    EXPECT_EQ(dispatcher.removedSizeApprox(2), 0U);
+    step = 2;
+    caller.join();
+    EXPECT_EQ(dispatcher.removedSizeApprox(1), 0U);
+}
+
+#if defined(__cpp_exceptions)
+TEST_F(CallbackListNeighboursTest, ExceptionEndsTheCallForRemovalsToo) {
+    List list;
+    List::Handle handle;
+    handle = list.append([&, kept = captured] {
+        EXPECT_TRUE(list.remove(handle));
+        throw std::runtime_error("of a callback");
+    });
+    EXPECT_THROW(list(), std::runtime_error);
+    EXPECT_EQ(owned(), 0);
+    EXPECT_TRUE(list.removeAndWait(appendOwner(list)));
+}
+#endif
+
+#if defined(__unix__) && !SLUICE_TEST_TSAN
+TEST_F(CallbackListNeighboursTest, ChildOfAForkDestroysWhatItRemoves) {
+    List list;
+    const BlockedCall call(list);
+    const pid_t child = ::fork();
+    if (child == 0) {
+        ::alarm(20);
+        const bool isRemoved = list.remove(appendOwner(list));
+        const bool isGone = owned() == 0;
+        const bool isWaitedFor = list.removeAndWait(appendOwner(list));
+        ::_exit(isRemoved && isGone && isWaitedFor ? 0 : 1);
+    }
+    int status = 1;
+    EXPECT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+}
+#endif
+
+}  // namespace
+}  // namespace sluice

@@ -102,6 +102,8 @@ struct SinglePlatform {
     template <class T>
     using Cell = sluice::Cell<T>;
     using Clock = StdPlatform::Clock;
+    static void pause() noexcept {}
+    static void yield() noexcept {}
 };
 
 class SingleThreadReadSide {

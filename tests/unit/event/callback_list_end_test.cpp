@@ -179,16 +179,6 @@ TYPED_TEST(SharedCallbackEndTest, RemoveDestroysBesideAThreadThatMakesNoCalls) {
     }
 }
 
-TYPED_TEST(SharedCallbackEndTest, RemoveWaitsForNobodyAndTheLastCallDestroys) {
-    typename TestFixture::List list;
-    CallElsewhere<typename TestFixture::List> other;
-    const auto handle = list.append([kept = this->captured] {});
-    EXPECT_TRUE(list.remove(handle));
-    EXPECT_EQ(this->captured.use_count(), 2) << "the other call might be using it";
-    other.endCall();
-    EXPECT_EQ(this->captured.use_count(), 1);
-}
-
 TYPED_TEST(SharedCallbackEndTest, ListTakesItsCallbacksAlongWhateverOtherListsDo) {
     const CallElsewhere<typename TestFixture::List> other;
     {

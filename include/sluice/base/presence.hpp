@@ -84,9 +84,9 @@ public:
     class GracePeriod {
         friend class BasicPresence;
         // The place, the entry and the section that the period waits for; word 0: any section.
-        Slot* slot = nullptr;
-        std::size_t index = 0;
-        Word word = 0;
+        Slot* slot_ = nullptr;
+        std::size_t index_ = 0;
+        Word word_ = 0;
     };
 
     struct Abandon {
@@ -186,7 +186,7 @@ public:
             Platform::Fence::heavy();  // E2
         }
         GracePeriod period;
-        period.slot = firstSlot();
+        period.slot_ = firstSlot();
         return period;
     }
 
@@ -202,9 +202,9 @@ public:
         GracePeriod period = beginGrace();
         BasicBackoff<Platform> backoff;
         while (!advance(period, where, Platform::thisThread())) {
-            publishWait(period.slot->entryAt(period.index), period.word);
+            publishWait(period.slot_->entryAt(period.index_), period.word_);
             backoff.wait();
-            SLUICE_ASSERT(!backoff.isYielding() || !isWaitingForThis(*period.slot),
+            SLUICE_ASSERT(!backoff.isYielding() || !isWaitingForThis(*period.slot_),
                           "two threads wait for each other's sections to end: do not wait for a "
                           "callback inside another one that its thread waits for");
         }
@@ -301,20 +301,20 @@ private:
     /// Goes on to the first section that keeps the period from being over; true when there is
     /// none. Ignores the places of the thread `ignored`.
     bool advance(GracePeriod& period, const void* where, const void* ignored) const noexcept {
-        for (; period.slot != nullptr; period.slot = period.slot->next, period.index = 0) {
+        for (; period.slot_ != nullptr; period.slot_ = period.slot_->next, period.index_ = 0) {
             // Relaxed: a thread recognises its own places only.
             if (ignored != nullptr &&
-                period.slot->thread.load(std::memory_order_relaxed) == ignored) {
+                period.slot_->thread.load(std::memory_order_relaxed) == ignored) {
                 continue;
             }
-            while (const Entry* const entry = period.slot->entryAt(period.index)) {
+            while (const Entry* const entry = period.slot_->entryAt(period.index_)) {
                 const Word word = entry->load(std::memory_order_acquire);  // E1
-                if (Slot::isIn(word, where) && (period.word == 0 || period.word == word)) {
-                    period.word = word;
+                if (Slot::isIn(word, where) && (period.word_ == 0 || period.word_ == word)) {
+                    period.word_ = word;
                     return false;
                 }
-                period.word = 0;
-                ++period.index;
+                period.word_ = 0;
+                ++period.index_;
             }
         }
         return true;

@@ -9,6 +9,7 @@
 #include <sluice/base/cell.hpp>
 #include <sluice/base/expected.hpp>
 #include <sluice/base/pause.hpp>
+#include <sluice/base/napping_backoff.hpp>
 #include <sluice/base/per_thread_counters.hpp>
 #include <sluice/base/platform.hpp>
 #include <sluice/base/prefetch.hpp>

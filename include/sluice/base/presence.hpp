@@ -1,8 +1,8 @@
 #pragma once
 
 #include <sluice/base/assert.hpp>
-#include <sluice/base/backoff.hpp>
 #include <sluice/base/detail/presence_slot.hpp>
+#include <sluice/base/napping_backoff.hpp>
 #include <sluice/base/platform.hpp>
 #include <sluice/base/thread_table.hpp>
 
@@ -197,14 +197,14 @@ public:
     }
 
     /// Waits until the sections of the object have ended that other threads had begun before the
-    /// call. Costs as beginGrace(), and a spin that yields the processor after some microseconds.
+    /// call. Costs as beginGrace(), and a spin that yields and then sleeps when the wait is long.
     void waitForOthers(const void* where) const noexcept {
         GracePeriod period = beginGrace();
-        BasicBackoff<Platform> backoff;
+        BasicNappingBackoff<Platform> backoff;
         while (!advance(period, where, Platform::thisThread())) {
             publishWait(period.slot_->entryAt(period.index_), period.word_);
             backoff.wait();
-            SLUICE_ASSERT(!backoff.isYielding() || !isWaitingForThis(*period.slot_),
+            SLUICE_ASSERT(!backoff.isLong() || !isWaitingForThis(*period.slot_),
                           "two threads wait for each other's sections to end: do not wait for a "
                           "callback inside another one that its thread waits for");
         }

@@ -62,13 +62,13 @@
 
 #include <sluice/base/assert.hpp>
 #include <sluice/base/cache_line.hpp>
+#include <sluice/base/napping_backoff.hpp>
 #include <sluice/base/platform.hpp>
 #include <sluice/base/thread_table.hpp>
 #include <sluice/memory/detail/block_options.hpp>
 #include <sluice/memory/detail/counted_text.hpp>
 #include <sluice/memory/detail/exact_blocks.hpp>
 #include <sluice/memory/detail/memory_tools.hpp>
-#include <sluice/memory/detail/nap.hpp>
 #include <sluice/memory/detail/pool_core.hpp>
 
 #include <algorithm>
@@ -157,7 +157,7 @@ public:
         // In floating point: the longest durations overflow as integers of the clock's unit.
         using Seconds = std::chrono::duration<double>;
         const auto start = Clock::now();
-        detail::Nap<typename Traits::Platform> nap;
+        BasicNappingBackoff<typename Traits::Platform> backoff;
         for (;;) {
             void* const block = find();
             if (block != nullptr) {
@@ -167,7 +167,7 @@ public:
                 core_->countExhausted();
                 return nullptr;
             }
-            nap.take();
+            backoff.wait();
         }
     }
 
@@ -273,11 +273,11 @@ private:
         }
         Cache* const cache = this->cache();
         void* block = core_->take(cache);
-        detail::Nap<typename Traits::Platform> nap;
+        BasicNappingBackoff<typename Traits::Platform> backoff;
         while (block == nullptr && grow()) {
             block = core_->take(cache);
             if (block == nullptr) {
-                nap.take();
+                backoff.wait();
             }
         }
         if (block == nullptr) {

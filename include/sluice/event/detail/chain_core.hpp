@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/base/backoff.hpp>
+#include <sluice/base/napping_backoff.hpp>
 #include <sluice/event/detail/callback_handle.hpp>
 #include <sluice/event/detail/removals.hpp>
 
@@ -136,7 +136,7 @@ public:
             return isRemoved;  // the captures go when this thread's last call of the list ends
         }
         this->collect(Effort::full);
-        BasicBackoff<typename Base::Platform> backoff;
+        BasicNappingBackoff<typename Base::Platform> backoff;
         // Acquire: what the destructor did comes before.
         while (isRemoved && !node->isGone.load(std::memory_order_acquire)) {
             backoff.wait();

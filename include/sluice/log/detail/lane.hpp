@@ -39,8 +39,8 @@
 #include <sluice/base/asymmetric_fence.hpp>
 #include <sluice/base/backoff.hpp>
 #include <sluice/base/cache_line.hpp>
+#include <sluice/base/napping_backoff.hpp>
 #include <sluice/base/ring_positions.hpp>
-#include <sluice/log/detail/napping_backoff.hpp>
 #include <sluice/log/detail/record.hpp>
 #include <sluice/log/detail/stamp_clock.hpp>
 #include <sluice/log/detail/thread_life.hpp>
@@ -259,7 +259,7 @@ public:
     /// Takes the lane's oldest records in hand. For the owner: false when the back end has them in
     /// place, else true soon. For the back end always true.
     bool claim(LaneClaim wanted) noexcept {
-        NappingBackoff<Platform> backoff;
+        BasicNappingBackoff<Platform> backoff;
         LaneClaim found = LaneClaim::none;
         while (!claim_.compare_exchange_weak(found, wanted, std::memory_order_acquire,
                                              std::memory_order_relaxed)) {  // E4

@@ -4,9 +4,9 @@
 /// LaneBook: the lanes of one intake and who owns them.
 
 #include <sluice/base/cache_line.hpp>
+#include <sluice/base/napping_backoff.hpp>
 #include <sluice/base/thread_table.hpp>
 #include <sluice/log/detail/lane.hpp>
-#include <sluice/log/detail/napping_backoff.hpp>
 #include <sluice/log/detail/quiet_thread.hpp>
 #include <sluice/wait/event_count.hpp>
 
@@ -120,7 +120,7 @@ public:
     /// once when this thread is using it already.
     bool lockShared(bool mayNotWait) noexcept {
         const void* const me = Threads::mark();
-        NappingBackoff<Platform> backoff;
+        BasicNappingBackoff<Platform> backoff;
         for (unsigned left = mayNotWait ? 16 : 1000; left != 0; --left) {
             const void* holder = nullptr;
             if (sharedHolder_.compare_exchange_strong(holder, me, std::memory_order_acquire,

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <sluice/base/backoff.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+namespace sluice {
+
+/// The pause between two looks at a condition that another thread makes true soon, or late.
+///
+///     NappingBackoff backoff;
+///     while (!isReady()) {
+///         backoff.wait();
+///     }
+///
+/// It spins for some microseconds, offers the processor to other threads a few times, and then
+/// sleeps: for 50 us first, and for 2 ms at most. A thread of a real-time priority that only yields
+/// would never let a thread of a lower one go on, if both share a processor.
+///
+/// Use a wait strategy of the module `wait` where the other thread can wake the waiting one.
+///
+/// Thread rules: one object for one wait of one thread. No allocation, no exceptions.
+///
+/// Tests: tests/unit/base/napping_backoff_test.cpp.
+template <class Platform = StdPlatform>
+class BasicNappingBackoff {
+public:
+    /// Waits one step, longer than the step before.
+    void wait() noexcept {
+        if (!backoff_.isYielding() || yields_ < mostYields) {
+            yields_ += backoff_.isYielding() ? 1U : 0U;
+            backoff_.wait();
+            return;
+        }
+        std::this_thread::sleep_for(nap_);
+        nap_ = std::min(2 * nap_, longestNap);
+    }
+
+    /// Whether the wait has become a long one: the next step yields or sleeps.
+    [[nodiscard]] bool isLong() const noexcept { return backoff_.isYielding(); }
+
+private:
+    static constexpr unsigned mostYields = 16;
+    static constexpr std::chrono::microseconds longestNap{2000};
+
+    BasicBackoff<Platform> backoff_;
+    unsigned yields_ = 0;
+    std::chrono::microseconds nap_{50};
+};
+
+using NappingBackoff = BasicNappingBackoff<>;
+
+}  // namespace sluice

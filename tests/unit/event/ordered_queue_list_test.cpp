@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -110,6 +113,64 @@ TEST(OrderedQueueListTest, AnEventThatBelongsToTheEndIsComparedOnce) {
     list.splice(list.end(), one);
     EXPECT_LE(comparisons, 5) << "a list of one item is that item";
     EXPECT_EQ(show(list).substr(show(list).size() - 24), "997a 997b 997c 998a 999a");
+}
+
+TEST(OrderedQueueListTest, AnEventIsComparedWithLogarithmicallyManyOthers) {
+    using List = OrderedQueueList<Item, Counting>;
+    List list;
+    unsigned random = 1;
+    for (int i = 0; i < 4096; ++i) {
+        random = random * 1664525U + 1013904223U;
+        comparisons = 0;
+        enqueue(list, {static_cast<int>(random >> 8U), 'a'});
+        ASSERT_LE(comparisons, 27) << "three, and a tree of 4,096 is at most 24 high: " << i;
+    }
+}
+
+TEST(OrderedQueueListTest, RandomSplicesGiveWhatAPlainSortedListGives) {
+    std::vector<std::string> model;  // the key is the first character
+    const auto put = [&model](std::size_t position, const std::string& text) {
+        const auto isLess = [](const std::string& a, const std::string& b) { return a[0] < b[0]; };
+        const auto middle = model.begin() + static_cast<std::ptrdiff_t>(position);
+        const auto place =
+            std::clamp(middle, std::lower_bound(model.begin(), model.end(), text, isLess),
+                       std::upper_bound(model.begin(), model.end(), text, isLess));
+        const auto at = place - model.begin();
+        model.insert(place, text);
+        return static_cast<std::size_t>(at);
+    };
+    Ascending list;
+    unsigned random = 7;
+    const auto next = [&random](unsigned bound) {
+        random = random * 1664525U + 1013904223U;
+        return (random >> 8U) % bound;
+    };
+    for (int round = 0; round < 400; ++round) {
+        if (round % 40 == 0) {
+            list = Ascending();
+            model.clear();
+        }
+        std::vector<QueuedEvent> events(1 + next(round % 3 == 0 ? 30 : 3));
+        for (QueuedEvent& event : events) {
+            event = {static_cast<int>(next(9)), static_cast<char>('a' + next(26))};
+        }
+        std::stable_sort(events.begin(), events.end(),
+                         [](QueuedEvent a, QueuedEvent b) { return a.event < b.event; });
+        const std::size_t position = next(static_cast<unsigned>(model.size()) + 1);
+        auto more = listOf<Ascending>(events);
+        list.splice(std::next(list.begin(), static_cast<std::ptrdiff_t>(position)), more);
+        std::size_t behind = position;
+        for (const QueuedEvent& event : events) {
+            const std::size_t at = put(behind, std::to_string(event.event) + event.tag);
+            behind = std::max(behind, at) + 1;
+        }
+        std::string expected;
+        for (const std::string& text : model) {
+            expected += (expected.empty() ? "" : " ") + text;
+        }
+        ASSERT_EQ(show(list), expected) << round;
+        ASSERT_TRUE(more.empty());
+    }
 }
 
 TEST(OrderedQueueListTest, AListPutBackInFrontPrecedesItsEquals) {

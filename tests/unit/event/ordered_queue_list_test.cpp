@@ -374,6 +374,22 @@ TEST(OrderedQueueListTest, AThrowingCompareLosesNoItem) {
     }
 }
 
+TEST(OrderedQueueListTest, AThrowingCompareLosesNoItemOfAListThatIsNotInOrder) {
+    using List = OrderedQueueList<Item, Fragile>;
+    for (int allowed = 0; allowed < 5; ++allowed) {
+        List more;
+        for (const int event : {4, 3, 2, 1}) {
+            more.emplace_back();
+            std::prev(more.end())->set({event, 'a'});
+        }
+        List list;
+        comparisonsLeft = allowed;
+        EXPECT_THROW(list.splice(list.end(), more), std::runtime_error) << allowed;
+        EXPECT_EQ(std::distance(more.begin(), more.end()), 4) << allowed;
+        EXPECT_TRUE(list.empty()) << allowed;
+    }
+}
+
 TEST(OrderedQueueListTest, AThrowingCompareLeavesASingleItemWhereItWas) {
     using List = OrderedQueueList<Item, Fragile>;
     comparisonsLeft = 1000;

@@ -137,6 +137,19 @@ bool deferredCalls() {
            std::vector<std::string>{"order 17 of ACME: 99.50", "at 3,4, from Rome to Oslo"};
 }
 
+bool limitedCalls() {
+    const auto sink = std::make_shared<CountingSink>();
+    const auto by = std::make_shared<sluice::log::backend>();
+    const auto log = std::make_shared<sluice::log::async_logger>("limited", sink, by);
+    for (int i = 0; i < 100; ++i) {
+        SLUICE_LOG_ONCE(log, spdlog::level::warn, "the old port is in use");
+        SLUICE_LOG_EVERY(50, log, spdlog::level::info, "{} packets", i);
+        SLUICE_LOG_AT_MOST(5, log, spdlog::level::err, "packet {} is too long", i);  // a second
+    }
+    by->flush_wait();
+    return sink->texts.size() >= 1 + 2 + 5;
+}
+
 bool existingLogger() {
     sluice::log::make_async(spdlog::default_logger());
     spdlog::info("from now on another thread writes this");
@@ -247,9 +260,9 @@ bool theEnd() {
 }  // namespace
 
 int main() {
-    const bool all[] = {firstLog(), deferredCalls(), existingLogger(), policies(),
-                        flushing(), ownBackend(),    fileSink(),       statistics(),
-                        signals(),  crashes(),       order(),          theEnd()};
+    const bool all[] = {firstLog(), deferredCalls(), limitedCalls(), existingLogger(), policies(),
+                        flushing(), ownBackend(),    fileSink(),     statistics(),     signals(),
+                        crashes(),  order(),         theEnd()};
     std::filesystem::remove_all(folder);
     for (const bool good : all) {
         if (!good) {

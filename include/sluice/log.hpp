@@ -15,6 +15,7 @@
 #include <sluice/log/file_rotation.hpp>
 #include <sluice/log/file_sink.hpp>
 #include <sluice/log/functions.hpp>
+#include <sluice/log/limited.hpp>
 #include <sluice/log/logger.hpp>
 #include <sluice/log/make_async.hpp>
 #include <sluice/log/overflow_policy.hpp>

@@ -1,0 +1,138 @@
+#pragma once
+
+/// \file
+/// Call sites that log once, every n times, or at most n times a second.
+///
+///     SLUICE_LOG_ONCE(logger, spdlog::level::warn, "{} is deprecated", name);
+///     SLUICE_LOG_EVERY(1000, logger, spdlog::level::info, "{} packets", count);
+///     SLUICE_LOG_AT_MOST(5, logger, spdlog::level::err, "cannot reach {}", host);
+///
+/// Purpose: a fault that repeats in a loop does not fill the log.
+///
+/// Each is a SLUICE_LOG (see deferred.hpp) with a count of its own: all threads and all loggers
+/// that come by share it, and each instance of a template has another one. Calls that the logger's
+/// level holds up are not counted. The arguments of a call that is held back are not evaluated.
+///
+/// SLUICE_LOG_ONCE logs the first call. SLUICE_LOG_EVERY logs the first of every n calls; 0 is
+/// taken for 1. SLUICE_LOG_AT_MOST logs the first n calls of a second, which begins with the first
+/// call after the last one ended. It tells what it held back: a line "N messages held back", of the
+/// same level and place, stands before the next message that it logs. What is held back after the
+/// last message of a site is not told. n may be a variable; 0 is taken for 1, and at most
+/// 16,777,215 counts.
+///
+/// Who may call what: any thread, and a signal handler as it may use SLUICE_LOG. Nothing waits. The
+/// counts are relaxed atomic numbers and publish nothing. A call costs one atomic
+/// read-modify-write, SLUICE_LOG_AT_MOST reads the steady clock as well, and SLUICE_LOG_ONCE reads
+/// one flag from its second call on.
+///
+/// Tests: tests/unit/log/limited_test.cpp.
+
+#include <sluice/log/deferred.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+namespace sluice::log::detail {
+
+/// Says yes to the first call.
+class OnceLimit {
+public:
+    bool passes() noexcept {
+        return !done_.load(std::memory_order_relaxed) &&
+               !done_.exchange(true, std::memory_order_relaxed);
+    }
+
+private:
+    std::atomic<bool> done_{false};
+};
+
+/// Says yes to the first of every n calls.
+class EveryLimit {
+public:
+    bool passes(std::uint64_t n) noexcept {
+        const std::uint64_t before = calls_.fetch_add(1, std::memory_order_relaxed);
+        return n < 2 || before % n == 0;
+    }
+
+private:
+    std::atomic<std::uint64_t> calls_{0};
+};
+
+/// Says yes to the first n calls of a second, and counts the others.
+class RateLimit {
+public:
+    bool passes(std::uint64_t n, std::chrono::steady_clock::time_point time) noexcept {
+        const auto now = static_cast<std::uint64_t>(
+            std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count());
+        const std::uint64_t most = std::clamp<std::uint64_t>(n, 1, countMask);
+        std::uint64_t state = state_.load(std::memory_order_relaxed);
+        std::uint64_t next = 0;
+        do {
+            // A thread may come late with an earlier time: it belongs to the second that runs.
+            const bool isOver = state == 0 || now >= (state >> countBits) + 1000;
+            if (!isOver && (state & countMask) >= most) {
+                heldBack_.fetch_add(1, std::memory_order_relaxed);
+                return false;
+            }
+            next = isOver ? (now << countBits) | 1 : state + 1;
+        } while (!state_.compare_exchange_weak(state, next, std::memory_order_relaxed));
+        return true;
+    }
+
+    /// How many calls were held back since this was asked last. Each is told once.
+    std::uint64_t takeHeldBack() noexcept {
+        return heldBack_.load(std::memory_order_relaxed) == 0
+                   ? 0
+                   : heldBack_.exchange(0, std::memory_order_relaxed);
+    }
+
+private:
+    // In one word, so that no thread sees a second with the count of another: the milliseconds at
+    // which the second began, enough for 34 years of uptime, and how many calls it has let through.
+    static constexpr unsigned countBits = 24;
+    static constexpr std::uint64_t countMask = (std::uint64_t{1} << countBits) - 1;
+
+    std::atomic<std::uint64_t> state_{0};  // 0: nothing has passed yet
+    std::atomic<std::uint64_t> heldBack_{0};
+};
+
+}  // namespace sluice::log::detail
+
+/// SLUICE_LOG_ONCE(logger, severity, "format {}", arguments...)
+#define SLUICE_LOG_ONCE(logger, severity_, ...)                                                    \
+    do {                                                                                           \
+        static ::sluice::log::detail::OnceLimit sluiceLimit;                                       \
+        auto&& sluiceLimitedHandle = logger;                                                       \
+        auto& sluiceLimited = ::sluice::log::detail::loggerOf(sluiceLimitedHandle);                \
+        if (::sluice::log::detail::isWanted(sluiceLimited, severity_) && sluiceLimit.passes()) {   \
+            SLUICE_LOG(sluiceLimited, severity_, __VA_ARGS__);                                     \
+        }                                                                                          \
+    } while (false)
+
+/// SLUICE_LOG_EVERY(n, logger, severity, "format {}", arguments...)
+#define SLUICE_LOG_EVERY(n, logger, severity_, ...)                                                \
+    do {                                                                                           \
+        static ::sluice::log::detail::EveryLimit sluiceLimit;                                      \
+        auto&& sluiceLimitedHandle = logger;                                                       \
+        auto& sluiceLimited = ::sluice::log::detail::loggerOf(sluiceLimitedHandle);                \
+        if (::sluice::log::detail::isWanted(sluiceLimited, severity_) && sluiceLimit.passes(n)) {  \
+            SLUICE_LOG(sluiceLimited, severity_, __VA_ARGS__);                                     \
+        }                                                                                          \
+    } while (false)
+
+/// SLUICE_LOG_AT_MOST(n, logger, severity, "format {}", arguments...): n a second.
+#define SLUICE_LOG_AT_MOST(n, logger, severity_, ...)                                              \
+    do {                                                                                           \
+        static ::sluice::log::detail::RateLimit sluiceLimit;                                       \
+        auto&& sluiceLimitedHandle = logger;                                                       \
+        auto& sluiceLimited = ::sluice::log::detail::loggerOf(sluiceLimitedHandle);                \
+        if (::sluice::log::detail::isWanted(sluiceLimited, severity_) &&                           \
+            sluiceLimit.passes(n, std::chrono::steady_clock::now())) {                             \
+            if (const auto sluiceHeldBack = sluiceLimit.takeHeldBack(); sluiceHeldBack != 0) {     \
+                SLUICE_LOG(sluiceLimited, severity_, "{} messages held back", sluiceHeldBack);     \
+            }                                                                                      \
+            SLUICE_LOG(sluiceLimited, severity_, __VA_ARGS__);                                     \
+        }                                                                                          \
+    } while (false)

@@ -21,6 +21,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <functional>
@@ -35,8 +36,10 @@ inline void init(const backend_options& options) {
     set_default_backend(std::make_shared<backend>(options));
 }
 
-/// As spdlog's init_thread_pool. The size is the room of each thread, in messages. Whatever the
-/// number of threads, from 1 to 1000 as in spdlog, one writes: several could not keep the order.
+/// As spdlog's init_thread_pool. The size is the room of each thread, in messages. There are 128
+/// bytes for each of them, at least 1 MiB and at most 1 GiB in all; a short message takes less, and
+/// only bytes in use take memory. Whatever the number of threads, from 1 to 1000 as in spdlog, one
+/// writes: several could not keep the order.
 inline void init(std::size_t queue_size, std::size_t thread_count,
                  std::function<void()> on_thread_start = {},
                  std::function<void()> on_thread_stop = {}) {
@@ -46,6 +49,10 @@ inline void init(std::size_t queue_size, std::size_t thread_count,
     }
     backend_options options;
     options.queue_size = queue_size;
+    constexpr std::size_t messageBytes = 128;
+    constexpr std::size_t mostBytes = std::size_t{1} << 30U;
+    options.queue_bytes = std::max(options.queue_bytes,
+                                   std::min(queue_size, mostBytes / messageBytes) * messageBytes);
     options.on_thread_start = std::move(on_thread_start);
     options.on_thread_stop = std::move(on_thread_stop);
     init(options);

@@ -36,6 +36,25 @@ TEST_F(LogFunctions, InitRefusesWhatSpdlogRefuses) {
     EXPECT_NO_THROW(init(16, 10));
 }
 
+TEST_F(LogFunctions, InitMakesRoomForSoManyShortMessages) {
+    constexpr std::size_t size = std::size_t{1} << 16U;
+    init(size, 1);
+    const auto logger = async_factory_discard::create<test::GatedSink>("core");
+    const auto sink = std::static_pointer_cast<test::GatedSink>(logger->sinks().front());
+    for (std::size_t i = 0; i < size; ++i) {
+        logger->info("short");
+    }
+    EXPECT_EQ(default_backend()->discard_counter(), 0u);
+    sink->gate.open();
+    EXPECT_TRUE(flush_wait());
+    EXPECT_EQ(sink->texts().size(), size);
+}
+
+TEST_F(LogFunctions, InitTakesTheLargestSize) {
+    EXPECT_NO_THROW(init(std::size_t{1} << 30U, 1));
+    EXPECT_THROW(init((std::size_t{1} << 30U) + 1, 1), spdlog::spdlog_ex);
+}
+
 TEST_F(LogFunctions, InitRunsItsHooks) {
     std::atomic<int> starts{0};
     std::atomic<int> stops{0};

@@ -327,10 +327,13 @@ private:
         display_.adjust(intake_.now(), now, spdlog::log_clock::now());
     }
 
-    /// Writes what was logged and sent before, in order. Returns the watermark it has reached.
-    Key harvest() noexcept {
+    /// Writes what was logged and sent before, in order. Returns the watermark it has reached, and
+    /// when it began: another thread may harvest, and change the member, as soon as this returns.
+    Key harvest(std::chrono::steady_clock::time_point& begun) noexcept {
         const std::lock_guard<HarvestTurns> lock(harvesting_);
-        return harvestLocked();
+        const Key reached = harvestLocked();
+        begun = harvestedAt_;
+        return reached;
     }
 
     Key harvestLocked() noexcept {
@@ -393,13 +396,14 @@ private:
                 harvesting_.letOthersGo();
             }
             const std::uint64_t before = written() + lost();
-            const Key reached = harvest();
+            std::chrono::steady_clock::time_point begun;
+            const Key reached = harvest(begun);
             if (last != 0 && (reached > last || isAbandoned_.load(std::memory_order_relaxed))) {
                 finish();
                 closeControls();
                 return;
             }
-            rest(pacing.after(written() + lost() - before, harvestedAt_));
+            rest(pacing.after(written() + lost() - before, begun));
         }
     }
 

@@ -159,7 +159,7 @@ private:
         void rebuild() {
             std::size_t live = 0;
             for (std::size_t i = 0; i < capacity_; ++i) {
-                live += isLive(entries_[i]) ? 1 : 0;
+                live += isLive(entries_[i]) ? 1U : 0U;
             }
             std::size_t capacity = minCapacity;
             while (capacity < 8 * (live + 1)) {

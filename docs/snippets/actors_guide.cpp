@@ -61,6 +61,28 @@ bool posting() {
     return motor.statistics().total().discarded == 4;
 }
 
+struct CurrentSpeed {};
+using SpeedRequest = sluice::Request<CurrentSpeed, double>;
+
+class Wheel : public sluice::ActiveObject<Wheel, sluice::Messages<Speed, SpeedRequest>> {
+public:
+    void handle(const Speed& speed) { speed_ = speed.metresPerSecond; }
+    void handle(const SpeedRequest& request) { request.reply(speed_); }
+
+private:
+    double speed_ = 0;
+};
+
+bool requesting() {
+    sluice::Running<Wheel> wheel;
+    (void)wheel.post(Speed{1.5});
+    const auto speed = wheel.request<double>(CurrentSpeed{}, std::chrono::minutes(1)).get();
+    if (!speed) {
+        std::printf("no reply: %d\n", static_cast<int>(speed.error()));
+    }
+    return speed && *speed == 1.5;
+}
+
 struct Restarts : sluice::ActorTraits {
     static constexpr sluice::OnFailure onFailure = sluice::OnFailure::restart;
     static constexpr unsigned restartLimit = 3;
@@ -146,6 +168,7 @@ bool movingTheClock() {
 }  // namespace
 
 int main() {
-    return firstObject() && posting() && failing() && testing() && timing() && movingTheClock() ? 0
-                                                                                                : 1;
+    const bool isRight = firstObject() && posting() && requesting() && failing() && testing() &&
+                         timing() && movingTheClock();
+    return isRight ? 0 : 1;
 }

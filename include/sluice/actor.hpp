@@ -5,6 +5,7 @@
 #include <sluice/actor/active_object.hpp>
 #include <sluice/actor/actor_traits.hpp>
 #include <sluice/actor/manual_traits.hpp>
+#include <sluice/actor/request.hpp>
 #include <sluice/actor/running.hpp>
 #include <sluice/actor/thread_options.hpp>
 #include <sluice/actor/timer.hpp>

@@ -2,6 +2,7 @@
 #include "support/watchdog.hpp"
 
 #include <sluice/actor/active_object.hpp>
+#include <sluice/actor/request.hpp>
 
 #include <gtest/gtest.h>
 
@@ -50,6 +51,28 @@ TEST(ActorAllocationTest, PostingHandlingAndStoppingAllocateNothing) {
     EXPECT_TRUE(sink.join());
     EXPECT_EQ(count.allocations(), 0U);
     EXPECT_GT(accepted, 1U);
+}
+
+class Squares : public ActiveObject<Squares, Messages<Request<int, int>>> {
+public:
+    void handle(const Request<int, int>& request) {
+        request.reply(request.question * request.question);
+    }
+};
+
+TEST(ActorAllocationTest, RequestAllocatesOnce) {
+    const Watchdog watchdog([](std::FILE*) {});
+    Squares squares;
+    ASSERT_TRUE(squares.attachThread());
+    ASSERT_TRUE(squares.start());
+    ASSERT_TRUE(squares.request<int>(1, std::chrono::hours(1)).get().hasValue());
+    const AllocationCount count;
+    for (int i = 0; i < 100; ++i) {
+        ASSERT_EQ(squares.request<int>(i, std::chrono::hours(1)).get().value(), i * i);
+    }
+    EXPECT_EQ(count.allocations(), 100U);
+    squares.stop();
+    EXPECT_TRUE(squares.join());
 }
 
 struct WithTimers : ActorTraits {

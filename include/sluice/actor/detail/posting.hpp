@@ -1,6 +1,9 @@
 #pragma once
 
+#include <sluice/actor/request.hpp>
+#include <sluice/base/platform.hpp>
 #include <sluice/bus/bus.hpp>
+#include <sluice/wait/deadline.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -49,6 +52,26 @@ public:
     PublishResult postFor(std::chrono::duration<Rep, Period> timeout, T&& message,
                           const PublishOptions& options = {}) {
         return mailbox_.publishFor(timeout, std::forward<T>(message), options);
+    }
+
+    /// Posts a Request<Question, Reply>, which is among the Messages, and returns the future of the
+    /// reply. See request.hpp. Never waits for room.
+    template <class Reply, class Question>
+    Future<Reply> request(Question question, StdPlatform::Clock::time_point deadline,
+                          const PublishOptions& options = {}) {
+        using Message = Request<Question, Reply>;
+        if (isHere()) {
+            return Future<Reply>(RequestError::ownObject);
+        }
+        return Message::make(std::move(question), deadline, [&](Message&& message) {
+            return mailbox_.tryPublish(std::move(message), options);
+        });
+    }
+    template <class Reply, class Question, class Rep, class Period>
+    Future<Reply> request(Question question, std::chrono::duration<Rep, Period> timeout,
+                          const PublishOptions& options = {}) {
+        return request<Reply>(std::move(question), deadlineAfter<StdPlatform::Clock>(timeout),
+                              options);
     }
 
     /// See Bus::attachThread().

@@ -1,0 +1,206 @@
+#pragma once
+
+/// \file
+/// Request and Future: a message that is answered.
+///
+/// Purpose: a thread asks an active object, and gets the reply or the reason why there is none.
+///
+///     struct CurrentSpeed {};
+///     using SpeedRequest = sluice::Request<CurrentSpeed, double>;
+///     class Motor : public sluice::ActiveObject<Motor, sluice::Messages<SpeedRequest>> {
+///     public:
+///         void handle(const SpeedRequest& request) { request.reply(speed_); }
+///     private: double speed_ = 0;
+///     };
+///     const auto speed = motor.request<double>(CurrentSpeed{},
+///     std::chrono::milliseconds(100)).get(); use(speed ? *speed : 0);  // or speed.error(), a
+///     RequestError
+///
+/// Use it where a thread cannot go on without the reply. Post a message with the sender's address
+/// where it can: nobody waits then.
+///
+/// Who may call what: a Request and a Future belong to one thread at a time. Each may be moved to
+/// another one.
+///
+/// Progress: reply() wakes the waiting thread and waits for nothing. get() waits until the reply,
+/// the cancellation, or the deadline. So objects that request from each other in a cycle go on
+/// after their deadlines. An object that requests from itself gets `ownObject` at once.
+///
+/// A request is cancelled when it is destroyed without a reply: its object discards it, drops it
+/// for a newer message, or its handler throws.
+///
+/// Allocation: one block for each request, when it is made. Exceptions: std::bad_alloc, before
+/// anything has been posted, and those of moving the question and the reply.
+///
+/// Tests: tests/unit/actor/request_test.cpp, tests/model/reply_cell_model_test.cpp.
+
+#include <sluice/actor/detail/reply_cell.hpp>
+#include <sluice/base/assert.hpp>
+#include <sluice/base/expected.hpp>
+#include <sluice/base/platform.hpp>
+#include <sluice/bus/publish_result.hpp>
+#include <sluice/wait/park.hpp>
+
+#include <type_traits>
+#include <utility>
+
+namespace sluice {
+
+struct RequestTraits {
+    using Platform = StdPlatform;
+    using Wait = Park;
+};
+
+/// Why a request has no reply.
+enum class RequestError : unsigned char {
+    full,       ///< the object's mailbox had no room
+    refused,    ///< its mailbox had no room for the priority; a higher one may have had some
+    closed,     ///< the object had been stopped
+    ownObject,  ///< a handler requested from its own object, which would wait for itself
+    cancelled,  ///< it was discarded, or handled without a reply
+    timedOut,   ///< the deadline came first; a reply that comes later is dropped
+};
+
+template <class Traits, class Question, class Reply>
+class BasicRequest;
+
+/// A reply that will come, or not. Destroying it gives the reply up.
+template <class Traits, class Reply>
+class [[nodiscard]] BasicFuture {
+    using Cell = detail::ReplyCell<Traits, Reply>;
+    using TimePoint = typename Traits::Wait::Clock::time_point;
+
+public:
+    /// One that has failed already.
+    explicit BasicFuture(RequestError error) noexcept : error_(error) {}
+
+    BasicFuture(BasicFuture&& other) noexcept
+        : cell_(std::exchange(other.cell_, nullptr)),
+          deadline_(other.deadline_),
+          error_(other.error_) {}
+    BasicFuture& operator=(BasicFuture&& other) noexcept {
+        std::swap(cell_, other.cell_);
+        std::swap(deadline_, other.deadline_);
+        std::swap(error_, other.error_);
+        return *this;
+    }
+    ~BasicFuture() {
+        if (cell_ != nullptr) {
+            cell_->drop();
+        }
+    }
+
+    /// Whether get() returns at once for another reason than the deadline.
+    [[nodiscard]] bool isReady() const noexcept {
+        return cell_ == nullptr || cell_->state() != Cell::State::waiting;
+    }
+
+    /// Waits for the reply until the deadline. After `timedOut` it may be called again: it looks
+    /// whether the reply has come since. The reply is given out once; a later call is a misuse.
+    Expected<Reply, RequestError> get() {
+        if (cell_ == nullptr) {
+            SLUICE_ASSERT(error_ != noError, "a future gives its reply out once");
+            return Unexpected(error_);
+        }
+        cell_->awaitUntil(deadline_);
+        if (cell_->state() == Cell::State::waiting) {
+            return Unexpected(RequestError::timedOut);
+        }
+        if (cell_->state() == Cell::State::cancelled) {
+            return Unexpected(RequestError::cancelled);
+        }
+        struct End {
+            BasicFuture& future;
+            ~End() { std::exchange(future.cell_, nullptr)->drop(); }
+        } const end{*this};
+        if constexpr (std::is_void_v<Reply>) {
+            return {};
+        } else {
+            return Expected<Reply, RequestError>(std::in_place, std::move(cell_->value()));
+        }
+    }
+
+private:
+    template <class T, class Question, class R>
+    friend class BasicRequest;
+
+    static constexpr auto noError = static_cast<RequestError>(255);
+
+    BasicFuture(Cell& cell, TimePoint deadline) noexcept : cell_(&cell), deadline_(deadline) {}
+
+    Cell* cell_ = nullptr;
+    TimePoint deadline_{};
+    RequestError error_ = noError;  ///< why there is no cell
+};
+
+/// A question to an active object, as its handler gets it. It is a message like any other one.
+template <class Traits, class Question, class Reply>
+class BasicRequest {
+    using Cell = detail::ReplyCell<Traits, Reply>;
+
+public:
+    using Future = BasicFuture<Traits, Reply>;
+    using TimePoint = typename Traits::Wait::Clock::time_point;
+
+    BasicRequest(BasicRequest&& other) noexcept(std::is_nothrow_move_constructible_v<Question>)
+        : question(std::move(other.question)), cell_(std::exchange(other.cell_, nullptr)) {}
+    BasicRequest& operator=(BasicRequest&&) = delete;
+    ~BasicRequest() {
+        if (cell_ != nullptr) {
+            cell_->cancel();
+        }
+    }
+
+    /// Posts a request by post(BasicRequest&&), which returns a PublishResult.
+    template <class Post>
+    static Future make(Question&& question, TimePoint deadline, Post post) {
+        auto* const cell = new Cell;
+        Future future(*cell, deadline);
+        switch (post(BasicRequest(std::move(question), cell))) {
+        case PublishResult::ok:
+            return future;
+        case PublishResult::full:
+            return Future(RequestError::full);
+        case PublishResult::closed:
+            return Future(RequestError::closed);
+        case PublishResult::refused:
+            break;
+        }
+        return Future(RequestError::refused);
+    }
+
+    /// Sends the reply, made of these arguments: none for void. False, and nothing happens, if it
+    /// has been sent before or the request has been taken.
+    template <class... Args>
+    bool reply(Args&&... args) const {
+        if (cell_ == nullptr) {
+            return false;
+        }
+        cell_->reply(std::forward<Args>(args)...);
+        cell_ = nullptr;
+        return true;
+    }
+
+    /// Whether somebody still wants the reply. A handler may skip a request that nobody awaits.
+    [[nodiscard]] bool isAwaited() const noexcept { return cell_ != nullptr && cell_->isAwaited(); }
+
+    /// For a handler that replies later: moves the request out of the message.
+    [[nodiscard]] BasicRequest take() const {
+        return BasicRequest(std::move(question), std::exchange(cell_, nullptr));
+    }
+
+    // Mutable, both: handlers get messages as constants.
+    mutable Question question;
+
+private:
+    BasicRequest(Question&& q, Cell* cell) : question(std::move(q)), cell_(cell) {}
+
+    mutable Cell* cell_;  ///< null once it has been replied to or taken
+};
+
+template <class Question, class Reply>
+using Request = BasicRequest<RequestTraits, Question, Reply>;
+template <class Reply>
+using Future = BasicFuture<RequestTraits, Reply>;
+
+}  // namespace sluice

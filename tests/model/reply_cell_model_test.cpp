@@ -1,0 +1,86 @@
+#include "support/model/expectations.hpp"
+#include "support/sanitizers.hpp"
+
+#include <sluice/actor/request.hpp>
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <utility>
+
+// A request and its future as shipped, under the model checker.
+
+namespace sluice::model {
+namespace {
+
+struct Question {};
+struct ModelTraits {
+    using Platform = ModelPlatform;
+    using Wait = BasicPark<ModelPlatform, ModelParker>;
+};
+using Asked = BasicRequest<ModelTraits, Question, Plain<int>*>;
+
+struct Exchange {
+    Exchange()
+        : future(Asked::make(Question{}, Asked::TimePoint::max(), [this](Asked&& message) {
+              request.emplace(std::move(message));
+              return PublishResult::ok;
+          })) {}
+
+    std::optional<Asked> request;
+    Asked::Future future;
+    Plain<int> value;
+
+    void reply() {
+        value.set(7);
+        request->reply(&value);
+        request.reset();
+    }
+};
+
+void replyArrives() {
+    Exchange exchange;
+    parallel([&] { exchange.reply(); },
+             [&] {
+                 const auto reply = exchange.future.get();
+                 check(reply.hasValue() && (*reply)->get() == 7, "the reply with what it names");
+             });
+}
+
+void cancellationArrives() {
+    Exchange exchange;
+    parallel(
+        [&] {
+            exchange.value.set(7);
+            exchange.request.reset();
+        },
+        [&] {
+            const auto reply = exchange.future.get();
+            check(!reply.hasValue() && reply.error() == RequestError::cancelled, "cancelled");
+            check(exchange.value.get() == 7, "what came before the cancellation");
+        });
+}
+
+/// Whoever is last frees the cell.
+void futureIsGivenUp() {
+    Exchange exchange;
+    parallel([&] { exchange.reply(); },
+             [&] { Asked::Future givenUp = std::move(exchange.future); });
+}
+
+TEST(ReplyCellModelTest, RepliesAndCancellationsArrive) {
+    EXPECT_TRUE(holds(replyArrives));
+    EXPECT_TRUE(holds(cancellationArrives));
+    EXPECT_TRUE(holds(futureIsGivenUp));
+}
+
+// Not under sanitizers: they end the process for the faults that mutants are meant to have.
+#if !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN
+TEST(ReplyCellModelTest, EveryOrderIsNeeded) {
+    EXPECT_TRUE(survive({}, surveyOrders("reply_cell.hpp", {},
+                                         {replyArrives, cancellationArrives, futureIsGivenUp})));
+}
+#endif
+
+}  // namespace
+}  // namespace sluice::model

@@ -1,0 +1,241 @@
+#include "support/rendezvous.hpp"
+#include "support/watchdog.hpp"
+
+#include <sluice/actor/active_object.hpp>
+#include <sluice/actor/request.hpp>
+#include <sluice/actor/running.hpp>
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace sluice {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct Square {
+    int of;
+};
+struct Text {
+    std::string text;
+};
+struct Later {};
+struct Give {
+    int value;
+};
+struct Ignore {};
+struct Fail {};
+struct Own {};
+struct Hold {};
+using SquareRequest = Request<Square, int>;
+using TextRequest = Request<Text, std::unique_ptr<std::string>>;
+using LaterRequest = Request<Later, int>;
+using IgnoreRequest = Request<Ignore, void>;
+using FailRequest = Request<Fail, int>;
+using OwnRequest = Request<Own, RequestError>;
+
+class Servant
+    : public ActiveObject<Servant, Messages<SquareRequest, TextRequest, LaterRequest, Give,
+                                            IgnoreRequest, FailRequest, OwnRequest, Hold>> {
+public:
+    void handle(const SquareRequest& request) {
+        EXPECT_TRUE(request.reply(request.question.of * request.question.of));
+        EXPECT_FALSE(request.reply(0));
+        EXPECT_FALSE(request.isAwaited());
+    }
+    void handle(const TextRequest& request) {
+        request.reply(std::make_unique<std::string>(std::move(request.question.text)));
+    }
+    void handle(const LaterRequest& request) {
+        later_.emplace(request.take());
+        EXPECT_FALSE(request.reply(0));
+    }
+    void handle(const Give& give) {
+        isAwaited = later_->isAwaited();
+        later_->reply(give.value);
+        later_.reset();
+    }
+    void handle(const IgnoreRequest& request) {
+        if (request.isAwaited()) {
+            request.reply();
+        }
+    }
+    void handle(const FailRequest&) {
+#if defined(__cpp_exceptions)
+        throw 1;
+#endif
+    }
+    void handle(const OwnRequest& request) {
+        request.reply(this->request<int>(Square{2}, 1h).get().error());
+    }
+    void handle(const Hold&) {
+        held.arrive();
+        held.arrive();
+    }
+
+    test::Rendezvous held;
+    bool isAwaited = true;
+
+private:
+    std::optional<LaterRequest> later_;
+};
+
+class RequestTest : public testing::Test {
+protected:
+    const test::Watchdog watchdog_{[](std::FILE*) {}};
+    Running<Servant> servant_;
+
+    void hold() {
+        ASSERT_EQ(servant_.post(Hold{}), PublishResult::ok);
+        servant_.held.arrive();
+    }
+    void goOn() { servant_.held.arrive(); }
+};
+
+template <class Reply>
+RequestError errorOf(Future<Reply>& future) {
+    const auto reply = future.get();
+    EXPECT_FALSE(reply.hasValue());
+    return reply.error();
+}
+template <class Reply>
+RequestError errorOf(Future<Reply>&& future) {
+    return errorOf(future);
+}
+
+TEST_F(RequestTest, GetsTheReply) {
+    EXPECT_EQ(servant_.request<int>(Square{7}, 1h).get().value(), 49);
+    auto text = servant_.request<std::unique_ptr<std::string>>(Text{"moved"}, 1h).get();
+    EXPECT_EQ(*text.value(), "moved");
+    EXPECT_TRUE(servant_.request<void>(Ignore{}, 1h).get().hasValue());
+}
+
+TEST_F(RequestTest, MayBeRepliedToLater) {
+    auto future = servant_.request<int>(Later{}, 1h);
+    EXPECT_FALSE(future.isReady());
+    ASSERT_EQ(servant_.post(Give{5}), PublishResult::ok);
+    auto moved = std::move(future);
+    EXPECT_EQ(moved.get().value(), 5);
+    servant_.stop();
+    EXPECT_TRUE(servant_.join());
+    EXPECT_TRUE(servant_.isAwaited);
+}
+
+TEST_F(RequestTest, TellsThatNobodyAwaitsTheReply) {
+    { const auto given_up = servant_.request<int>(Later{}, 1h); }
+    ASSERT_EQ(servant_.post(Give{5}), PublishResult::ok);
+    EXPECT_TRUE(servant_.stopAfterDrain(std::chrono::steady_clock::now() + 1h));
+    EXPECT_TRUE(servant_.join());
+    EXPECT_FALSE(servant_.isAwaited);
+}
+
+TEST_F(RequestTest, DeadlineEndsTheWaitAndTheReplyMayStillCome) {
+    hold();
+    auto future = servant_.request<int>(Square{3}, 1ms);
+    EXPECT_EQ(errorOf(future), RequestError::timedOut);
+    EXPECT_EQ(errorOf(servant_.request<int>(Square{3}, -1h)), RequestError::timedOut);
+    goOn();
+    EXPECT_EQ(servant_.request<int>(Square{4}, 1h).get().value(), 16);
+    EXPECT_EQ(future.get().value(), 9);
+}
+
+TEST_F(RequestTest, RequestThatIsDiscardedIsCancelled) {
+    hold();
+    auto future = servant_.request<int>(Square{3}, 1h);
+    servant_.stop();
+    EXPECT_EQ(errorOf(servant_.request<int>(Square{3}, 1h)), RequestError::closed);
+    goOn();
+    EXPECT_EQ(errorOf(future), RequestError::cancelled);
+    EXPECT_TRUE(future.isReady());
+}
+
+TEST_F(RequestTest, RequestThatIsKeptIsCancelledWithItsObject) {
+    auto later = [&] {
+        Running<Servant> other;
+        auto future = other.request<int>(Later{}, 1h);
+        (void)other.stopAfterDrain(std::chrono::steady_clock::now() + 1h);
+        return future;
+    }();
+    EXPECT_EQ(errorOf(later), RequestError::cancelled);
+}
+
+TEST_F(RequestTest, HandlerThatThrowsCancels) {
+    EXPECT_EQ(errorOf(servant_.request<int>(Fail{}, 1h)), RequestError::cancelled);
+}
+
+TEST_F(RequestTest, RequestFromTheOwnObjectIsRefused) {
+    EXPECT_EQ(servant_.request<RequestError>(Own{}, 1h).get().value(), RequestError::ownObject);
+}
+
+TEST_F(RequestTest, FullMailboxRefuses) {
+    hold();
+    for (std::size_t i = 0; i < Servant::capacity(); ++i) {
+        (void)servant_.tryPost(Give{0});
+    }
+    EXPECT_EQ(errorOf(servant_.request<int>(Square{1}, 1h)), RequestError::refused);
+    while (servant_.tryPost(Give{0}, {Priority::high}) == PublishResult::ok) {
+    }
+    EXPECT_EQ(errorOf(servant_.request<int>(Square{1}, 1h, {Priority::high})), RequestError::full);
+    servant_.stop();
+    goOn();
+}
+
+TEST_F(RequestTest, FutureMayBeAssigned) {
+    auto future = servant_.request<int>(Square{1}, 1h);
+    future = servant_.request<int>(Square{2}, 1h);
+    EXPECT_EQ(future.get().value(), 4);
+}
+
+#if !defined(NDEBUG)
+TEST(RequestDeathTest, FutureGivesItsReplyOutOnce) {
+    const auto twice = [] {
+        Running<Servant> servant;
+        auto future = servant.request<int>(Square{1}, 1h);
+        (void)future.get();
+        (void)future.get();
+    };
+    EXPECT_DEATH(twice(), "gives its reply out once");
+}
+#endif
+
+// Two objects that request from each other: the inner request ends the cycle at its deadline.
+struct Ask {};
+using AskRequest = Request<Ask, RequestError>;
+class Asking : public ActiveObject<Asking, Messages<AskRequest>> {
+public:
+    void handle(const AskRequest& request) {
+        // The other object is in its own handler, or has no thread.
+        const auto reply = other->request<RequestError>(Ask{}, 5ms).get();
+        request.reply(reply ? *reply : reply.error());
+    }
+    Asking* other = nullptr;
+};
+
+TEST(RequestCycleTest, EndsByDeadline) {
+    const test::Watchdog watchdog([](std::FILE*) {});
+    Asking first;
+    Asking second;
+    first.other = &second;
+    second.other = &first;
+    ASSERT_TRUE(first.start());
+    ASSERT_TRUE(second.start());
+    EXPECT_EQ(first.request<RequestError>(Ask{}, 1h).get().value(), RequestError::timedOut);
+    for (Asking* object : {&first, &second}) {
+        object->stop();
+        EXPECT_TRUE(object->join());
+    }
+}
+
+static_assert(!std::is_copy_constructible_v<SquareRequest>);
+static_assert(std::is_nothrow_move_constructible_v<SquareRequest>);
+static_assert(!std::is_copy_constructible_v<Future<int>>);
+
+}  // namespace
+}  // namespace sluice

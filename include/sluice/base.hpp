@@ -8,8 +8,8 @@
 #include <sluice/base/cache_line.hpp>
 #include <sluice/base/cell.hpp>
 #include <sluice/base/expected.hpp>
-#include <sluice/base/pause.hpp>
 #include <sluice/base/napping_backoff.hpp>
+#include <sluice/base/pause.hpp>
 #include <sluice/base/per_thread_counters.hpp>
 #include <sluice/base/platform.hpp>
 #include <sluice/base/prefetch.hpp>

@@ -209,6 +209,7 @@ TEST(Intake, NowLiesBetweenPosts) {
 /// Shows what the test says, so it can start again as a processor's counter does in a sleep.
 struct SetClock {
     inline static Key time = 0;
+    inline static Key earlier = 0;  ///< a look reads the clock so long before it
 
     template <class Word>
     static Key announceThenNow(Word& word, std::uint64_t value) noexcept {
@@ -216,7 +217,7 @@ struct SetClock {
         return time;
     }
     static Key now() noexcept { return time; }
-    static Key nowThenLook() noexcept { return time; }
+    static Key nowThenLook() noexcept { return time - earlier; }
     static void letPass(Key /*key*/) noexcept {}
 };
 struct SetTraits : log::detail::IntakeTraits {
@@ -225,7 +226,10 @@ struct SetTraits : log::detail::IntakeTraits {
 
 class IntakeWhoseClockStartsAgain : public testing::Test {
 protected:
-    IntakeWhoseClockStartsAgain() { SetClock::time = 1000; }
+    IntakeWhoseClockStartsAgain() {
+        SetClock::time = 1000;
+        SetClock::earlier = 0;
+    }
 
     void post(Key at, std::uint32_t number) {
         SetClock::time = at;
@@ -266,6 +270,18 @@ TEST_F(IntakeWhoseClockStartsAgain, EmitsARecordThatBecomesVisibleTooLate) {
     post(8, 1);
     harvestAt(9);
     EXPECT_EQ(numbers, (std::vector<std::uint32_t>{0, 1}));
+}
+
+// The processor may read its counter before the loads of the look that came before are over.
+TEST_F(IntakeWhoseClockStartsAgain, DoesNotTakeAnEarlyReadingForIt) {
+    SetClock::earlier = 10;
+    post(1005, 0);
+    harvestAt(1010);
+    EXPECT_EQ(numbers, std::vector<std::uint32_t>{});
+    harvestAt(1014);
+    EXPECT_EQ(numbers, std::vector<std::uint32_t>{}) << "an older record may come";
+    harvestAt(1016);
+    EXPECT_EQ(numbers, std::vector<std::uint32_t>{0});
 }
 
 TEST(Intake, KeepsRecordsInOnePieceRoundTheRing) {

@@ -57,19 +57,21 @@ public:
         return stagedCount_ != 0 || visible() > lane_->releasedCount();
     }
 
-    /// Whether one of them has a key below `limit`.
-    [[nodiscard]] bool hasBelow(Key limit) const noexcept {
+    /// The key of the oldest of them; endOfTime if there is none.
+    [[nodiscard]] Key nextKey() const noexcept {
         if (stagedCount_ != 0) {
-            return headerAt(stagedFront()).key < limit;
+            return headerAt(stagedFront()).key;
         }
         if (visible() <= lane_->releasedCount()) {
-            return false;
+            return endOfTime;
         }
+        // Looks again: the owner may have evicted it meanwhile.
         (void)lane_->claim(LaneClaim::copying);
-        const bool has = visible() > lane_->releasedCount() &&
-                         headerAt(lane_->at(lane_->releasedBytes())).key < limit;
+        const Key key = visible() > lane_->releasedCount()
+                            ? headerAt(lane_->at(lane_->releasedBytes())).key
+                            : endOfTime;
         lane_->reclaim(LaneClaim::none);
-        return has;
+        return key;
     }
 
     /// Makes records with keys below `limit` ready, if there are any, at least `max` if there are

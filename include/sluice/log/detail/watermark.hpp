@@ -55,7 +55,9 @@ public:
     Key look(Book& book) {
         recycleLeft(book);
         const Key now = Traits::Clock::nowThenLook();
-        const bool hasRestarted = now < before_ || hasRecordsOfTheFuture(now);
+        // That reading may be too early: nothing orders it behind the loads of the last look. The
+        // second one is ordered behind them.
+        const bool hasRestarted = isBehind(now) && isBehind(Traits::Clock::now());
         adopt(book);
         Key low = now;
         bool anyAnnounced = false;
@@ -115,7 +117,7 @@ public:
 
     [[nodiscard]] bool hasBelow(Key limit) const noexcept {
         return std::any_of(lanes_.begin(), lanes_.end(),
-                           [limit](const Watch& watch) { return watch.reader.hasBelow(limit); });
+                           [limit](const Watch& watch) { return watch.reader.nextKey() < limit; });
     }
 
     template <class Visit>
@@ -158,11 +160,13 @@ private:
         count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     }
 
-    /// Whether a record that the last look saw is later than this one.
-    bool hasRecordsOfTheFuture(Key now) const noexcept {
-        return std::any_of(lanes_.begin(), lanes_.end(), [now](const Watch& watch) {
-            return watch.reader.hasRecords() && !watch.reader.hasBelow(now + 1);
-        });
+    /// Whether this reading is earlier than that of the last look, or than a record that it saw.
+    bool isBehind(Key now) const noexcept {
+        return now < before_ ||
+               std::any_of(lanes_.begin(), lanes_.end(), [now](const Watch& watch) {
+                   const Key key = watch.reader.nextKey();
+                   return key > now && key != endOfTime;
+               });
     }
 
     void noteOccupancy(const Watch& watch) noexcept {

@@ -5,7 +5,9 @@
 #include <cstddef>
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -149,6 +151,42 @@ bool timing() {
     return polling && sensor.cancel(polling);
 }
 
+struct Deposit {
+    long amount;
+};
+struct Balance {};
+using BalanceRequest = sluice::Request<Balance, long>;
+
+class Account : public sluice::PooledObject<Account, sluice::Messages<Deposit, BalanceRequest>> {
+public:
+    void handle(const Deposit& deposit) { balance_ += deposit.amount; }
+    void handle(const BalanceRequest& request) { request.reply(balance_); }
+
+private:
+    long balance_ = 0;
+};
+
+bool sharingThreads() {
+    sluice::ThreadPool pool(2);
+    std::vector<std::unique_ptr<sluice::Running<Account>>> accounts;
+    for (int i = 0; i < 1000; ++i) {
+        accounts.push_back(std::make_unique<sluice::Running<Account>>(pool));
+        (void)accounts.back()->post(Deposit{i});
+    }
+    const auto balance = accounts[999]->request<long>(Balance{}, std::chrono::minutes(1)).get();
+    return balance && *balance == 999;
+}
+
+bool steppingThrough() {
+    sluice::ManualExecutor executor(7);
+    sluice::Running<Account> account(executor);
+    (void)account.post(Deposit{5});
+    executor.runAll();
+    auto balance = account.request<long>(Balance{}, std::chrono::minutes(1));
+    executor.runFor(std::chrono::hours(24));  // timers included; takes no longer than the handlers
+    return balance.get().value() == 5;
+}
+
 struct ByHand : sluice::ManualTraits<TwoTimers> {};
 
 class Blinker : public sluice::ActiveObject<Blinker, sluice::Messages<Poll>, ByHand> {
@@ -169,6 +207,6 @@ bool movingTheClock() {
 
 int main() {
     const bool isRight = firstObject() && posting() && requesting() && failing() && testing() &&
-                         timing() && movingTheClock();
+                         timing() && movingTheClock() && sharingThreads() && steppingThrough();
     return isRight ? 0 : 1;
 }

@@ -77,18 +77,18 @@
 namespace sluice {
 
 template <class Derived, class MessageList, class Traits = ActorTraits>
-class ActiveObject : public detail::Timing<MessageList, Traits> {
-    using Timing = detail::Timing<MessageList, Traits>;
+class ActiveObject
+    : public detail::Timing<detail::Posting<MessageList, Traits>, MessageList, Traits> {
     using Posting = detail::Posting<MessageList, Traits>;
-    using Mailbox = typename Posting::Mailbox;
+    using MailboxBus = typename Posting::MailboxBus;
     using Platform = typename Traits::Platform;
     template <class T>
     using Atomic = typename Platform::template Atomic<T>;
 
 public:
     using MessageTypes = MessageList;
-    using Header = typename Mailbox::Header;
-    using Clock = typename Mailbox::Clock;
+    using Header = typename MailboxBus::Header;
+    using Clock = typename MailboxBus::Clock;
     using Posting::isClosed;
     using Posting::isHere;
 
@@ -96,6 +96,7 @@ public:
     ActiveObject& operator=(const ActiveObject&) = delete;
 
     // ---- Posting: post, emplace, emplaceWith, tryPost, postFor, attachThread, see Posting
+    // ---- Requests: request, see Requesting
     // ---- Timers: postAfter, postAt, postEvery, postEveryFrom, cancel, firedTimers, see Timing
 
     // ---- The thread
@@ -148,15 +149,16 @@ public:
         if (isHere()) {
             return false;
         }
-        changed_.wait([this] { return state() != State::starting; });
-        State expected = State::running;
+        changed_.wait([this] { return state() != ThreadState::starting; });
+        ThreadState expected = ThreadState::running;
         // Acquire: E1 started.
-        if (state_.compare_exchange_strong(expected, State::joining, std::memory_order_acq_rel,
-                                           std::memory_order_acquire)) {
+        if (state_.compare_exchange_strong(expected, ThreadState::joining,
+                                           std::memory_order_acq_rel, std::memory_order_acquire)) {
             thread_.join();
-            become(State::ended);  // E2 ended
+            become(ThreadState::ended);  // E2 ended
         } else {
-            changed_.wait([this] { return state() == State::idle || state() == State::ended; });
+            changed_.wait(
+                [this] { return state() == ThreadState::idle || state() == ThreadState::ended; });
         }
         return true;
     }
@@ -172,7 +174,7 @@ protected:
     ActiveObject() = default;
     /// The members of Derived are gone here, so the thread must have ended.
     ~ActiveObject() {
-        if (state() != State::idle && state() != State::ended) {
+        if (state() != ThreadState::idle && state() != ThreadState::ended) {
             failAssertion({"thread has ended",
                            "an active object is destroyed while its thread may run: call stop() "
                            "and join() before, outside of its handlers, or hold it in a Running",
@@ -184,7 +186,7 @@ protected:
     /// is driven step by step, as in a test, and never started. Returns how many messages left the
     /// mailbox or came from timers. A handler that throws ends the harvest, which counts as 1.
     std::size_t handleQueued() {
-        SLUICE_ASSERT(state() == State::idle,
+        SLUICE_ASSERT(state() == ThreadState::idle,
                       "handleQueued() is for an object that is never started");
         const typename Posting::Serving serving(*this);
         return handleDue();
@@ -192,7 +194,7 @@ protected:
 
 private:
     using Posting::mailbox_;
-    enum class State : unsigned char { idle, starting, running, joining, ended };
+    enum class ThreadState : unsigned char { idle, starting, running, joining, ended };
 
     /// Calls the handler that fits the message.
     struct Receiver {
@@ -200,21 +202,19 @@ private:
 
         template <class T>
         void operator()(const T& message, const Header& header) const {
-            if constexpr (detail::handles<Derived, const T&, const Header&>) {
-                object.handle(message, header);
-            } else {
-                object.handle(message);
-            }
+            detail::callHandler(object, message, header);
         }
     };
 
     Derived& derived() noexcept { return static_cast<Derived&>(*this); }
-    [[nodiscard]] State state() const noexcept { return state_.load(std::memory_order_acquire); }
-    void become(State next) noexcept {
+    [[nodiscard]] ThreadState state() const noexcept {
+        return state_.load(std::memory_order_acquire);
+    }
+    void become(ThreadState next) noexcept {
         state_.store(next, std::memory_order_release);
         changed_.notifyAll();
     }
-    [[nodiscard]] bool take(State from, State to) noexcept {
+    [[nodiscard]] bool take(ThreadState from, ThreadState to) noexcept {
         return state_.compare_exchange_strong(from, to, std::memory_order_acq_rel,
                                               std::memory_order_relaxed);
     }
@@ -225,14 +225,14 @@ private:
     }
 
     bool begin(const ThreadOptions& options, detail::OwnThread::Work work) {
-        if (isClosed() || !take(State::idle, State::starting)) {
+        if (isClosed() || !take(ThreadState::idle, ThreadState::starting)) {
             return false;
         }
         struct Refusal {
             ActiveObject& object;
             bool isRefused = true;
             ~Refusal() {
-                object.become(isRefused ? State::idle : State::running);  // E1 started
+                object.become(isRefused ? ThreadState::idle : ThreadState::running);  // E1 started
             }
         } refusal{*this};
         thread_.start(options, work, this);
@@ -247,11 +247,11 @@ private:
             return false;
         }
         do {
-            changed_.wait([this] { return state() != State::starting; });
-            if (state() != State::idle) {
+            changed_.wait([this] { return state() != ThreadState::starting; });
+            if (state() != ThreadState::idle) {
                 return false;
             }
-        } while (!take(State::idle, State::joining));
+        } while (!take(ThreadState::idle, ThreadState::joining));
         // Relaxed: a flag for other threads that drain, which acquire `ended`.
         isDiscarding_.store(true, std::memory_order_relaxed);
         while (!mailbox_.isDrained()) {
@@ -259,7 +259,7 @@ private:
                 (void)mailbox_.waitFor(std::chrono::nanoseconds::max());
             }
         }
-        become(State::ended);
+        become(ThreadState::ended);
         return true;
     }
 
@@ -271,9 +271,14 @@ private:
             if (count != 0) {
                 pacing.harvested(count);
             } else {
-                this->awaitWork();
+                awaitWork();
             }
         }
+    }
+
+    /// Waits for a message, the next deadline, or a timer that another thread starts or cancels.
+    void awaitWork() {
+        (void)mailbox_.waitUntil(this->nextDeadline(), [this] { return this->hasTimerNews(); });
     }
 
     [[nodiscard]] bool isDiscarding() const noexcept {
@@ -315,11 +320,7 @@ private:
     /// Called while the exception is caught.
     void failed() noexcept {
         failures_.add(1);
-        if constexpr (detail::hasHandlerFailed<Derived>) {
-            constexpr bool isNoexcept = noexcept(derived().handlerFailed(std::current_exception()));
-            static_assert(isNoexcept, "`handlerFailed(std::exception_ptr)` must be noexcept");
-            derived().handlerFailed(std::current_exception());
-        }
+        detail::tellFailure(derived());
     }
 
     void restart() noexcept {
@@ -347,7 +348,7 @@ private:
     /// Whether queued messages are discarded. Set by whoever stops the object, never cleared.
     Atomic<bool> isDiscarding_{false};
     /// Written by start(), stop() and join().
-    Atomic<State> state_{State::idle};
+    Atomic<ThreadState> state_{ThreadState::idle};
     /// Told about a new state, and when the object is closed.
     typename Traits::Wait changed_;
     detail::OwnThread thread_;

@@ -35,6 +35,7 @@
 /// Tests: tests/unit/actor/request_test.cpp, tests/model/reply_cell_model_test.cpp.
 
 #include <sluice/actor/detail/reply_cell.hpp>
+#include <sluice/actor/executor.hpp>
 #include <sluice/base/assert.hpp>
 #include <sluice/base/expected.hpp>
 #include <sluice/base/platform.hpp>
@@ -102,7 +103,10 @@ public:
             SLUICE_ASSERT(error_ != noError, "a future gives its reply out once");
             return Unexpected(error_);
         }
-        cell_->awaitUntil(deadline_);
+        if (!isReady()) {
+            Executor::beforeWaitInHandler();
+            cell_->awaitUntil(deadline_);
+        }
         if (cell_->state() == Cell::State::waiting) {
             return Unexpected(RequestError::timedOut);
         }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sluice/actor/executor.hpp>
 #include <sluice/actor/thread_options.hpp>
 #include <sluice/base/assert.hpp>
 
@@ -22,6 +23,11 @@ public:
     explicit Running(const ThreadOptions& options = {}, Args&&... args)
         : Object(std::forward<Args>(args)...) {
         (void)this->start(options);
+    }
+    /// For an object that shares the threads of an executor.
+    template <class... Args>
+    explicit Running(Executor& executor, Args&&... args) : Object(std::forward<Args>(args)...) {
+        (void)this->start(executor);
     }
     Running(const Running&) = delete;
     Running& operator=(const Running&) = delete;

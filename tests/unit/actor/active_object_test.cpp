@@ -168,5 +168,27 @@ TEST(ActiveObjectTest, MayBeDrivenStepByStepWithoutAThread) {
     EXPECT_EQ(stepped.statistics().total().discarded, 1U);
 }
 
+using namespace test::names;
+
+class Familiar : public ActiveObject<Familiar, test::names::All> {
+public:
+    void handle(const Message&) { ++handled; }
+    void handle(const State&) { ++handled; }
+    void handle(const Task&) { ++handled; }
+    void handle(const Alarm&) { ++handled; }
+    void handle(const Mailbox&) { ++handled; }
+    using ActiveObject::handleQueued;
+    int handled = 0;
+};
+
+TEST(ActiveObjectTest, TakesNoNamesAwayFromAProgram) {
+    Familiar object;
+    EXPECT_EQ(object.post(Message{}), PublishResult::ok);
+    EXPECT_EQ(object.post(Alarm{}), PublishResult::ok);
+    EXPECT_EQ(object.handleQueued(), 2U);
+    object.stop();
+    EXPECT_EQ(object.handled, 2);
+}
+
 }  // namespace
 }  // namespace sluice

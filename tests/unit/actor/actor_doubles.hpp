@@ -24,6 +24,16 @@ struct Hold {};
 
 using Notes = Messages<Add, Note, Hold>;
 
+/// Messages of a program whose names mean something inside of the library, too.
+namespace names {
+struct Message {};
+struct State {};
+struct Task {};
+struct Alarm {};
+struct Mailbox {};
+using All = Messages<Message, State, Task, Alarm, Mailbox>;
+}  // namespace names
+
 /// Far beyond any honest run: a test that gets there has failed.
 inline std::chrono::steady_clock::time_point late() {
     return std::chrono::steady_clock::now() + std::chrono::minutes(2);

@@ -31,6 +31,26 @@ template <class Derived>
 inline constexpr bool
     hasHandlerFailed<Derived, std::void_t<decltype(std::declval<Derived&>().handlerFailed(
                                   std::declval<std::exception_ptr>()))>> = true;
+
+/// Tells the class about the exception that is being handled, if it wants to know.
+template <class Derived>
+void tellFailure(Derived& object) noexcept {
+    if constexpr (hasHandlerFailed<Derived>) {
+        constexpr bool isNoexcept = noexcept(object.handlerFailed(std::current_exception()));
+        static_assert(isNoexcept, "`handlerFailed(std::exception_ptr)` must be noexcept");
+        object.handlerFailed(std::current_exception());
+    }
+}
 #endif
+
+/// Calls the handler that fits the message.
+template <class Derived, class T, class Header>
+void callHandler(Derived& object, const T& message, const Header& header) {
+    if constexpr (handles<Derived, const T&, const Header&>) {
+        object.handle(message, header);
+    } else {
+        object.handle(message);
+    }
+}
 
 }  // namespace sluice::detail

@@ -1,28 +1,24 @@
 #pragma once
 
 #include <sluice/actor/detail/deadline_heap.hpp>
+#include <sluice/actor/detail/posted_message.hpp>
 #include <sluice/actor/detail/timer_slots.hpp>
 #include <sluice/actor/timer.hpp>
 #include <sluice/base/single_writer_counter.hpp>
 #include <sluice/bus/message_header.hpp>
-#include <sluice/bus/messages.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
-#include <variant>
 
 namespace sluice::detail {
 
 /// The timers of one object with their messages. `fire` and `nextDeadline` are for the object's
 /// thread.
 template <class MessageList, class Traits>
-class ObjectTimers;
-
-template <class... Ts, class Traits>
-class ObjectTimers<Messages<Ts...>, Traits> {
+class ObjectTimers {
     using Platform = typename Traits::Platform;
     using Clock = typename Platform::Clock;
     using TimePoint = typename Clock::time_point;
@@ -39,13 +35,11 @@ class ObjectTimers<Messages<Ts...>, Traits> {
         Entry(TimePoint first, Duration every, const PublishOptions& options, T&& value)
             : deadline(std::max(first, longAgo)),
               period(every),
-              header(headerOf(options)),
-              message(std::in_place_type<std::decay_t<T>>, std::forward<T>(value)) {}
+              message(std::in_place_type<std::decay_t<T>>, options, std::forward<T>(value)) {}
 
         TimePoint deadline;
         Duration period;  ///< zero: it fires once
-        Header header;
-        std::variant<Ts...> message;
+        PostedMessage<MessageList, Traits> message;
     };
     using Slots = TimerSlots<Platform, Entry, Traits::maxTimers>;
     using Place = typename Slots::Place;
@@ -76,15 +70,16 @@ public:
         return queue_.isEmpty() ? TimePoint::max() : queue_.earliest();
     }
 
-    /// Calls receive(message, header) for timers that are due, at most `max` of them, until
-    /// isOver(). A periodic timer fires at most once in a call. Returns how many fired.
-    template <class IsOver, class Receive>
-    std::size_t fire(IsOver isOver, const Receive& receive, std::size_t max = batch) {
+    /// Calls receive(message, header) for timers that are due at readClock(), at most `max` of
+    /// them, until isOver(). A periodic timer fires at most once in a call. Returns how many fired.
+    template <class ReadClock, class IsOver, class Receive>
+    std::size_t fire(ReadClock readClock, IsOver isOver, const Receive& receive,
+                     std::size_t max = batch) {
         takeNews();
         if (queue_.isEmpty()) {
             return 0;  // without a look at the clock
         }
-        const TimePoint now = Clock::now();
+        const TimePoint now = readClock();
         std::size_t count = 0;
         while (count < max && !queue_.isEmpty() && queue_.earliest() <= now && !isOver()) {
             const Place place = queue_.first();
@@ -97,42 +92,17 @@ public:
     }
 
 private:
-    static Header headerOf([[maybe_unused]] const PublishOptions& options) noexcept {
-        Header header{};
-        if constexpr (Header::hasPriority) {
-            header.priority = options.priority;
-        }
-        if constexpr (Header::hasSender) {
-            header.sender = options.sender;
-        }
-        if constexpr (Header::hasOrigin) {
-            header.origin = options.origin;
-        }
-        if constexpr (Header::hasTrace) {
-            header.trace = options.trace;
-        }
-        return header;
-    }
-
     template <class Receive>
     void handle(Entry& entry, const Receive& receive) {
         if constexpr (Header::hasTimeStamp) {
-            entry.header.timeStamp = entry.deadline;
+            entry.message.header.timeStamp = entry.deadline;
         }
         fired_.add(1);
-        (void)((receiveIf(std::get_if<Ts>(&entry.message), entry.header, receive)) || ...);
+        entry.message.visit(receive);
         if constexpr (Header::hasId) {
-            ++entry.header.id;
+            ++entry.message.header.id;
         }
     }
-    template <class T, class Receive>
-    static bool receiveIf(const T* message, const Header& header, const Receive& receive) {
-        if (message != nullptr) {
-            receive(*message, header);
-        }
-        return message != nullptr;
-    }
-
     /// 0 if the timer has been cancelled, otherwise 1. takeNews() frees the slot of a cancelled
     /// one.
     template <class Receive>

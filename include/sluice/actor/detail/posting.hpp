@@ -1,9 +1,7 @@
 #pragma once
 
-#include <sluice/actor/request.hpp>
-#include <sluice/base/platform.hpp>
+#include <sluice/actor/detail/requesting.hpp>
 #include <sluice/bus/bus.hpp>
-#include <sluice/wait/deadline.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -14,7 +12,7 @@ namespace sluice::detail {
 
 /// The mailbox of an active object, and the ways into it.
 template <class MessageList, class Traits>
-class Posting {
+class Posting : public Requesting<Posting<MessageList, Traits>> {
 public:
     using Statistics = typename Bus<MessageList, Traits>::Statistics;
 
@@ -54,26 +52,6 @@ public:
         return mailbox_.publishFor(timeout, std::forward<T>(message), options);
     }
 
-    /// Posts a Request<Question, Reply>, which is among the Messages, and returns the future of the
-    /// reply. See request.hpp. Never waits for room.
-    template <class Reply, class Question>
-    Future<Reply> request(Question question, StdPlatform::Clock::time_point deadline,
-                          const PublishOptions& options = {}) {
-        using Message = Request<Question, Reply>;
-        if (isHere()) {
-            return Future<Reply>(RequestError::ownObject);
-        }
-        return Message::make(std::move(question), deadline, [&](Message&& message) {
-            return mailbox_.tryPublish(std::move(message), options);
-        });
-    }
-    template <class Reply, class Question, class Rep, class Period>
-    Future<Reply> request(Question question, std::chrono::duration<Rep, Period> timeout,
-                          const PublishOptions& options = {}) {
-        return request<Reply>(std::move(question), deadlineAfter<StdPlatform::Clock>(timeout),
-                              options);
-    }
-
     /// See Bus::attachThread().
     bool attachThread() noexcept { return mailbox_.attachThread(); }
 
@@ -88,12 +66,14 @@ public:
     [[nodiscard]] bool isClosed() const noexcept { return mailbox_.isClosed(); }
     [[nodiscard]] Pressure pressure() const noexcept { return mailbox_.pressure(); }
     [[nodiscard]] std::size_t sizeApprox() const noexcept { return mailbox_.sizeApprox(); }
-    [[nodiscard]] static constexpr std::size_t capacity() noexcept { return Mailbox::capacity(); }
+    [[nodiscard]] static constexpr std::size_t capacity() noexcept {
+        return MailboxBus::capacity();
+    }
     /// The accounts of the mailbox.
     [[nodiscard]] Statistics statistics() const { return mailbox_.statistics(); }
 
 protected:
-    using Mailbox = Bus<MessageList, Traits>;
+    using MailboxBus = Bus<MessageList, Traits>;
 
     /// The calling thread is the object's, as long as this lives.
     struct Serving {
@@ -110,7 +90,13 @@ protected:
     Posting() = default;
     ~Posting() = default;
 
-    Mailbox mailbox_;
+    static typename MailboxBus::Clock::time_point now() noexcept {
+        return MailboxBus::Clock::now();
+    }
+    /// Has the object's thread look at its timers. The wait strategy has the fences.
+    void tell() noexcept { mailbox_.waiting().notifyAll(); }
+
+    MailboxBus mailbox_;
 
 private:
     /// The object's thread while it runs. Written by that thread.

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <sluice/actor/detail/object_timers.hpp>
-#include <sluice/actor/detail/posting.hpp>
 #include <sluice/actor/timer.hpp>
 #include <sluice/base/assert.hpp>
 #include <sluice/wait/deadline.hpp>
@@ -14,10 +13,10 @@
 
 namespace sluice::detail {
 
-/// Posting, and messages that the object gets later: its timers. Without timers, which is the
-/// default, there is nothing of this in the object.
-template <class MessageList, class Traits, bool IsOn = hasTimers<Traits>>
-class Timing : public Posting<MessageList, Traits> {
+/// A mailbox, and messages that its object gets later: its timers. Without timers, which is the
+/// default, there is nothing of this in the object. Mailbox is Posting or PooledPosting.
+template <class Mailbox, class MessageList, class Traits, bool IsOn = hasTimers<Traits>>
+class Timing : public Mailbox {
     template <class... Args>
     static Timer refuse() {
         static_assert(sizeof...(Args) == 0,
@@ -46,23 +45,24 @@ public:
     }
 
 protected:
-    Timing() = default;
+    template <class... Args>
+    explicit Timing(Args... args) : Mailbox(args...) {}
     ~Timing() = default;
 
     template <class IsOver, class Receive>
     std::size_t fireTimers(IsOver, const Receive&, std::size_t = 0) {
         return 0;
     }
+    /// Of the timers that takeTimers() has seen.
     [[nodiscard]] static constexpr typename Clock::time_point nextDeadline() noexcept {
         return Clock::time_point::max();
     }
-    void awaitWork() { (void)this->mailbox_.waitFor(std::chrono::nanoseconds::max()); }
+    [[nodiscard]] static constexpr bool hasTimerNews() noexcept { return false; }
+    void takeTimers() noexcept {}
 };
 
-template <class MessageList, class Traits>
-class Timing<MessageList, Traits, true> : public Posting<MessageList, Traits> {
-    using Posting = detail::Posting<MessageList, Traits>;
-
+template <class Mailbox, class MessageList, class Traits>
+class Timing<Mailbox, MessageList, Traits, true> : public Mailbox {
 public:
     using Clock = typename Traits::Platform::Clock;
 
@@ -77,14 +77,20 @@ public:
     template <class Rep, class Period, class T>
     [[nodiscard]] Timer postAfter(std::chrono::duration<Rep, Period> delay, T&& message,
                                   const PublishOptions& options = {}) {
-        return postAt(deadlineAfter<Clock>(delay), std::forward<T>(message), options);
+        if (this->isClosed()) {
+            return {};  // without an executor there is no clock
+        }
+        return postAt(deadlineAfter(this->now(), delay), std::forward<T>(message), options);
     }
     /// Has the object handle a message after each period, the first time after one period from now.
     /// The period is positive, and at least one tick of the clock.
     template <class Rep, class Period, class T>
     [[nodiscard]] Timer postEvery(std::chrono::duration<Rep, Period> period, T&& message,
                                   const PublishOptions& options = {}) {
-        return postEveryFrom(deadlineAfter<Clock>(period), period, std::forward<T>(message),
+        if (this->isClosed()) {
+            return {};
+        }
+        return postEveryFrom(deadlineAfter(this->now(), period), period, std::forward<T>(message),
                              options);
     }
     /// The same, the first time at this moment.
@@ -111,7 +117,7 @@ public:
     bool cancel(Timer timer) noexcept {
         const bool isCancelled = timers_.cancel(timer);
         if (isCancelled) {
-            tell();
+            this->tell();
         }
         return isCancelled;
     }
@@ -120,23 +126,19 @@ public:
     [[nodiscard]] std::uint64_t firedTimers() const noexcept { return timers_.fired(); }
 
 protected:
-    Timing() = default;
+    template <class... Args>
+    explicit Timing(Args... args) : Mailbox(args...) {}
     ~Timing() = default;
 
     template <class IsOver, class Receive, class... Max>
     std::size_t fireTimers(IsOver isOver, const Receive& receive, Max... max) {
-        return timers_.fire(isOver, receive, max...);
+        return timers_.fire([this] { return this->now(); }, isOver, receive, max...);
     }
-    [[nodiscard]] typename Clock::time_point nextDeadline() noexcept {
-        timers_.takeNews();
+    [[nodiscard]] typename Clock::time_point nextDeadline() const noexcept {
         return timers_.nextDeadline();
     }
-
-    /// Waits for a message, the next deadline, or a timer that another thread starts or cancels.
-    void awaitWork() {
-        (void)this->mailbox_.waitUntil(timers_.nextDeadline(),
-                                       [this] { return timers_.hasNews(); });
-    }
+    [[nodiscard]] bool hasTimerNews() const noexcept { return timers_.hasNews(); }
+    void takeTimers() noexcept { timers_.takeNews(); }
 
 private:
     template <class T>
@@ -151,12 +153,9 @@ private:
             timers_.takeNews();
             timer = timers_.arm(first, period, options, std::forward<T>(message));
         }
-        tell();
+        this->tell();
         return timer;
     }
-
-    /// E1 of ObjectTimers is written before; the wait strategy has the fences.
-    void tell() noexcept { this->mailbox_.waiting().notifyAll(); }
 
     ObjectTimers<MessageList, Traits> timers_;
 };

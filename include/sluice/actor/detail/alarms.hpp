@@ -1,0 +1,52 @@
+#pragma once
+
+#include <sluice/actor/executor.hpp>
+
+#include <cstdint>
+#include <map>
+#include <utility>
+
+namespace sluice::detail {
+
+/// The alarms of the tasks of an executor. Only add() allocates. Not synchronised.
+class Alarms {
+    using Task = TimedExecutorTask;
+    using TimePoint = Executor::TimePoint;
+
+public:
+    void add(Task& task) {
+        task.alarm = {TimePoint::max(), ++added_};
+        tasks_.emplace(task.alarm, &task);
+    }
+    void remove(const Task& task) noexcept { tasks_.erase(task.alarm); }
+
+    void set(Task& task, TimePoint time) noexcept {
+        auto node = tasks_.extract(task.alarm);
+        task.alarm.first = time;
+        node.key() = task.alarm;
+        tasks_.insert(std::move(node));
+    }
+
+    /// TimePoint::max() if none is set.
+    [[nodiscard]] TimePoint earliest() const noexcept {
+        return tasks_.empty() ? TimePoint::max() : tasks_.begin()->first.first;
+    }
+
+    /// Calls schedule(task) for each task whose alarm is due and that must be scheduled.
+    template <class Schedule>
+    void wakeDue(TimePoint now, Schedule schedule) {
+        while (earliest() != TimePoint::max() && earliest() <= now) {
+            Task& task = *tasks_.begin()->second;
+            set(task, TimePoint::max());
+            if (task.wake()) {
+                schedule(task);
+            }
+        }
+    }
+
+private:
+    std::map<ExecutorAlarm, Task*> tasks_;  ///< all of them
+    std::uint64_t added_ = 0;
+};
+
+}  // namespace sluice::detail

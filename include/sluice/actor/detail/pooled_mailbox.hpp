@@ -1,0 +1,115 @@
+#pragma once
+
+#include <atomic>
+
+namespace sluice::detail {
+
+/// A message on its way to an object on an executor.
+struct MailboxNode {
+    void* older;  ///< an older message, or the state that came before
+    MailboxNode* next;
+};
+
+/// The mailbox of an object that shares threads with others: a stack of messages that its consumer
+/// takes as a whole. One word is both the newest message and the state of the object, so one atomic
+/// step both adds a message and tells whether the object must be scheduled.
+///
+/// States: *ended* takes no messages. *Idle*: no messages, and nobody has the object. *Busy*: no
+/// new messages, and the object is scheduled or running. A message on top of idle or busy. The
+/// thread that leads from idle to another state schedules the object; the thread that runs the
+/// object is its only consumer.
+///
+/// Progress: push() is lock-free; a stopped thread delays nobody. The others: one step.
+///
+/// Edges: E1 message: message and what came before written -> push() releases -> takeAll()
+/// acquires. E2 object: what its consumer wrote -> goIdle() releases -> push() goes on with the
+/// same word -> takeAll() of the next consumer acquires. E3 end: the last use of the object ->
+/// end() releases -> hasEnded() acquires.
+///
+/// Origin: the stack of R. K. Treiber (1986), taken whole, as in CAF.
+template <class Platform>
+class PooledMailbox {
+public:
+    enum class Pushed : unsigned char { queued, first, refused };
+
+    /// Adds a message. After `first` the caller schedules the object. `refused`: it has ended, or
+    /// has not begun.
+    [[nodiscard]] Pushed push(MailboxNode& node) noexcept {
+        void* newest = newest_.load(std::memory_order_relaxed);  // relaxed: checked by the exchange
+        do {
+            if (newest == &marks_[ended]) {
+                return Pushed::refused;
+            }
+            node.older = newest;
+        } while (!newest_.compare_exchange_weak(newest, static_cast<void*>(&node),
+                                                std::memory_order_release,  // E1, E2
+                                                std::memory_order_relaxed));
+        return newest == &marks_[idle] ? Pushed::first : Pushed::queued;
+    }
+
+    /// Leads from ended to idle, before other threads may push.
+    void begin() noexcept { newest_.store(&marks_[idle], std::memory_order_relaxed); }
+
+    [[nodiscard]] bool hasEnded() const noexcept {
+        return newest_.load(std::memory_order_acquire) == &marks_[ended];  // E3
+    }
+
+    // ---- The consumer
+
+    /// Whether takeAll() would find messages.
+    [[nodiscard]] bool hasNew() const noexcept {
+        return newest_.load(std::memory_order_relaxed) != &marks_[busy];  // relaxed: a hint
+    }
+
+    /// Calls take(node) for each new message, the newest first.
+    template <class Take>
+    void takeAll(Take take) noexcept {
+        void* newest = newest_.exchange(&marks_[busy], std::memory_order_acquire);  // E1, E2
+        while (newest != &marks_[idle] && newest != &marks_[busy]) {
+            auto& node = *static_cast<MailboxNode*>(newest);
+            newest = node.older;
+            take(node);
+        }
+    }
+
+    /// False if a message has come: then the object is still busy.
+    [[nodiscard]] bool goIdle() noexcept { return leave(idle); }  // E2
+    [[nodiscard]] bool end() noexcept { return leave(ended); }    // E3
+
+private:
+    enum State : unsigned char { idle, busy, ended };
+
+    bool leave(State next) noexcept {
+        void* expected = &marks_[busy];
+        return newest_.compare_exchange_strong(expected, &marks_[next], std::memory_order_release,
+                                               std::memory_order_relaxed);
+    }
+
+    char marks_[3]{};  ///< their addresses stand for the states
+    typename Platform::template Atomic<void*> newest_{&marks_[ended]};
+};
+
+/// A message without content, for news that lies elsewhere. It is in a mailbox once at most,
+/// however often it is sent.
+///
+/// Edges: E1 news: news written -> send() -> wasTaken() -> news read.
+template <class Platform>
+class MailboxSignal {
+    using Mailbox = PooledMailbox<Platform>;
+
+public:
+    /// True if the caller schedules the object.
+    [[nodiscard]] bool send(Mailbox& mailbox) noexcept {
+        return !isSent_.exchange(true, std::memory_order_release) &&  // E1
+               mailbox.push(node_) == Mailbox::Pushed::first;
+    }
+    [[nodiscard]] bool is(const MailboxNode& node) const noexcept { return &node == &node_; }
+    /// By the consumer that has taken it, before it looks for the news.
+    void wasTaken() noexcept { isSent_.exchange(false, std::memory_order_acquire); }  // E1
+
+private:
+    MailboxNode node_{};
+    typename Platform::template Atomic<bool> isSent_{false};
+};
+
+}  // namespace sluice::detail

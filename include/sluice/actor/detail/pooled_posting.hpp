@@ -1,0 +1,229 @@
+#pragma once
+
+#include <sluice/actor/detail/object_timers.hpp>
+#include <sluice/actor/detail/pooled_mailbox.hpp>
+#include <sluice/actor/detail/posted_message.hpp>
+#include <sluice/actor/detail/requesting.hpp>
+#include <sluice/actor/executor.hpp>
+#include <sluice/bus/message_header.hpp>
+#include <sluice/bus/publish_result.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace sluice::detail {
+
+/// The mailbox of an object on an executor, and the ways into it.
+///
+/// Edges: E1 start: executor and mailbox written by begin() -> closing_ released .. acquired -> a
+/// post by another thread. The others are those of PooledMailbox and MailboxSignal.
+template <class MessageList, class Traits>
+class PooledPosting
+    : public Requesting<PooledPosting<MessageList, Traits>>,
+      protected std::conditional_t<hasTimers<Traits>, TimedExecutorTask, ExecutorTask> {
+    using Base = std::conditional_t<hasTimers<Traits>, TimedExecutorTask, ExecutorTask>;
+
+public:
+    /// Posts a copy of, or moves in, a message. Medium priority unless told otherwise. Never waits.
+    template <class T>
+    PublishResult post(T&& message, const PublishOptions& options = {}) {
+        return emplaceWith<std::decay_t<T>>(options, std::forward<T>(message));
+    }
+    template <class T>
+    PublishResult post(T&& message, Priority priority) {
+        PublishOptions options;
+        options.priority = priority;
+        return post(std::forward<T>(message), options);
+    }
+    /// The same, under the name that ActiveObject has for it.
+    template <class T>
+    PublishResult tryPost(T&& message, const PublishOptions& options = {}) {
+        return post(std::forward<T>(message), options);
+    }
+
+    /// Builds a T. The arguments are used only if it is accepted, or if the object is stopped at
+    /// the same time.
+    template <class T, class... Args>
+    PublishResult emplace(Args&&... args) {
+        return emplaceWith<T>(PublishOptions{}, std::forward<Args>(args)...);
+    }
+    template <class T, class... Args>
+    PublishResult emplaceWith(const PublishOptions& options, Args&&... args) {
+        static_assert(MessageList::template contains<T>,
+                      "this type is not among the Messages of the object");
+        if (isClosed()) {
+            return PublishResult::closed;
+        }
+        // Relaxed: a limit, no data follows it.
+        if (queued_.fetch_add(1, std::memory_order_relaxed) >= limitOf(options.priority)) {
+            return giveUp(fullFor(options.priority));
+        }
+        void* const memory = executor_->tryAllocate();
+        if (memory == nullptr) {
+            return giveUp(PublishResult::full);
+        }
+        return push(*build<T>(memory, options, std::forward<Args>(args)...));
+    }
+
+    // ---- Anybody
+
+    /// Whether the caller is a handler of this object, or something called by one.
+    [[nodiscard]] bool isHere() const noexcept {
+        // Relaxed: equal only if this thread wrote it.
+        return servedBy_.load(std::memory_order_relaxed) == Platform::thisThread();
+    }
+    /// Whether the object refuses messages: it has not been started, or it has been stopped.
+    [[nodiscard]] bool isClosed() const noexcept { return closing() != Closing::no; }
+    [[nodiscard]] bool hasEnded() const noexcept { return mailbox_.hasEnded(); }
+    /// Messages that have been accepted and not been handled; posts that are under way count, too.
+    [[nodiscard]] std::size_t sizeApprox() const noexcept {
+        return queued_.load(std::memory_order_relaxed);
+    }
+    [[nodiscard]] static constexpr std::size_t capacity() noexcept { return Traits::depth; }
+
+protected:
+    using Platform = typename Traits::Platform;
+    template <class T>
+    using Atomic = typename Platform::template Atomic<T>;
+    struct QueuedMessage : MailboxNode, PostedMessage<MessageList, Traits> {
+        using PostedMessage<MessageList, Traits>::PostedMessage;
+    };
+    enum class Closing : unsigned char { no, draining, discarding };
+
+    template <class... Functions>
+    explicit PooledPosting(Functions... functions) noexcept : Base(functions...) {}
+    ~PooledPosting() = default;
+
+    [[nodiscard]] Closing closing() const noexcept {
+        return closing_.load(std::memory_order_acquire);  // E1 start
+    }
+
+    [[nodiscard]] typename Platform::Clock::time_point now() const { return executor_->now(); }
+
+    /// False when it was begun before.
+    bool begin(Executor& executor) {
+        if (executor_ != nullptr) {
+            return false;
+        }
+        if constexpr (hasTimers<Traits>) {
+            executor.addAlarm(*this);
+        }
+        executor_ = &executor;
+        mailbox_.begin();
+        closing_.store(Closing::no, std::memory_order_release);  // E1 start
+        return true;
+    }
+
+    void close(Closing how) noexcept {
+        Closing before = closing();
+        while (before < how &&
+               !closing_.compare_exchange_weak(before, how, std::memory_order_relaxed,
+                                               std::memory_order_relaxed)) {
+        }
+        if (before == Closing::no &&
+            mailbox_.push(closingNode_) == PooledMailbox<Platform>::Pushed::first) {
+            executor_->schedule(*this);
+        }
+    }
+
+    /// Has the object look at its timers. True if it must be scheduled for that.
+    bool wake() noexcept { return timersChanged_.send(mailbox_); }
+    /// The same, and schedules it. A handler of the object does without: the object looks at its
+    /// timers before it leaves its thread.
+    void tell() noexcept {
+        if (!isHere() && wake()) {
+            executor_->schedule(*this);
+        }
+    }
+
+    void release(QueuedMessage& message) noexcept {
+        message.~QueuedMessage();
+        executor_->deallocate(&message);
+        queued_.fetch_sub(1, std::memory_order_relaxed);
+    }
+
+    /// Calls take(message) for each new message, the newest first. Returns the other news.
+    struct News {
+        bool isClosed = false;
+        bool hasTimers = false;
+    };
+    template <class Take>
+    News takeNew(Take take) noexcept {
+        News news;
+        mailbox_.takeAll([&](MailboxNode& node) {
+            if (&node == &closingNode_) {
+                news.isClosed = true;
+            } else if (timersChanged_.is(node)) {
+                timersChanged_.wasTaken();
+                news.hasTimers = true;
+            } else {
+                take(static_cast<QueuedMessage&>(node));
+            }
+        });
+        return news;
+    }
+
+    // Relaxed, both: see isHere().
+    void enter() noexcept { servedBy_.store(Platform::thisThread(), std::memory_order_relaxed); }
+    void leave() noexcept { servedBy_.store(nullptr, std::memory_order_relaxed); }
+
+    PooledMailbox<Platform> mailbox_;
+    Executor* executor_ = nullptr;
+
+private:
+    static constexpr std::uint32_t limitOf(Priority priority) noexcept {
+        return priority == Priority::high ? Traits::depth : Traits::depth - Traits::depth / 4;
+    }
+    static constexpr PublishResult fullFor(Priority priority) noexcept {
+        return priority == Priority::high ? PublishResult::full : PublishResult::refused;
+    }
+    PublishResult giveUp(PublishResult result) noexcept {
+        queued_.fetch_sub(1, std::memory_order_relaxed);
+        return result;
+    }
+
+    template <class T, class... Args>
+    QueuedMessage* build(void* memory, const PublishOptions& options, Args&&... args) {
+        struct Guard {
+            PooledPosting& object;
+            void* memory;
+            ~Guard() {
+                if (memory != nullptr) {
+                    object.executor_->deallocate(memory);
+                    (void)object.giveUp(PublishResult::closed);
+                }
+            }
+        } guard{*this, memory};
+        auto* const message = ::new (memory)
+            QueuedMessage(std::in_place_type<T>, options, std::forward<Args>(args)...);
+        guard.memory = nullptr;
+        return message;
+    }
+
+    PublishResult push(QueuedMessage& message) noexcept {
+        switch (mailbox_.push(message)) {
+        case PooledMailbox<Platform>::Pushed::first:
+            executor_->schedule(*this);
+            return PublishResult::ok;
+        case PooledMailbox<Platform>::Pushed::queued:
+            return PublishResult::ok;
+        case PooledMailbox<Platform>::Pushed::refused:
+            break;
+        }
+        release(message);
+        return PublishResult::closed;
+    }
+
+    MailboxNode closingNode_{};  ///< pushed once, by the thread that closes the object
+    MailboxSignal<Platform> timersChanged_;
+    Atomic<std::uint32_t> queued_{0};
+    Atomic<Closing> closing_{Closing::draining};  ///< before the start, too
+    /// The thread that runs the object. Written by that thread.
+    Atomic<const void*> servedBy_{nullptr};
+};
+
+}  // namespace sluice::detail

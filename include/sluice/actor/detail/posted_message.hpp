@@ -1,0 +1,63 @@
+#pragma once
+
+#include <sluice/bus/message_header.hpp>
+#include <sluice/bus/messages.hpp>
+
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace sluice::detail {
+
+/// One of the messages of an object, with its header.
+template <class MessageList, class Traits>
+class PostedMessage;
+
+template <class... Ts, class Traits>
+class PostedMessage<Messages<Ts...>, Traits> {
+public:
+    using Header = MessageHeader<Traits>;
+
+    template <class T, class... Args>
+    PostedMessage(std::in_place_type_t<T> type, const PublishOptions& options, Args&&... args)
+        : header(headerOf(options)), content_(type, std::forward<Args>(args)...) {}
+
+    /// Calls receive(message, header).
+    template <class Receive>
+    void visit(const Receive& receive) const {
+        (void)(receiveIf<Ts>(receive) || ...);
+    }
+
+    Header header;
+
+private:
+    static Header headerOf([[maybe_unused]] const PublishOptions& options) noexcept {
+        Header header{};
+        if constexpr (Header::hasPriority) {
+            header.priority = options.priority;
+        }
+        if constexpr (Header::hasSender) {
+            header.sender = options.sender;
+        }
+        if constexpr (Header::hasOrigin) {
+            header.origin = options.origin;
+        }
+        if constexpr (Header::hasTrace) {
+            header.trace = options.trace;
+        }
+        return header;
+    }
+
+    template <class T, class Receive>
+    bool receiveIf(const Receive& receive) const {
+        const T* const message = std::get_if<T>(&content_);
+        if (message != nullptr) {
+            receive(*message, header);
+        }
+        return message != nullptr;
+    }
+
+    std::variant<Ts...> content_;
+};
+
+}  // namespace sluice::detail

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <sluice/actor/request.hpp>
+#include <sluice/base/platform.hpp>
+#include <sluice/bus/message_header.hpp>
+#include <sluice/wait/deadline.hpp>
+
+#include <chrono>
+#include <utility>
+
+namespace sluice::detail {
+
+/// The requests of an object with `tryPost` and `isHere`.
+template <class Object>
+class Requesting {
+public:
+    /// Posts a Request<Question, Reply>, which is among the Messages, and returns the future of the
+    /// reply. See request.hpp. Never waits for room.
+    template <class Reply, class Question>
+    Future<Reply> request(Question question, StdPlatform::Clock::time_point deadline,
+                          const PublishOptions& options = {}) {
+        using Message = Request<Question, Reply>;
+        auto& object = static_cast<Object&>(*this);
+        if (object.isHere()) {
+            return Future<Reply>(RequestError::ownObject);
+        }
+        return Message::make(std::move(question), deadline, [&](Message&& message) {
+            return object.tryPost(std::move(message), options);
+        });
+    }
+    template <class Reply, class Question, class Rep, class Period>
+    Future<Reply> request(Question question, std::chrono::duration<Rep, Period> timeout,
+                          const PublishOptions& options = {}) {
+        return request<Reply>(std::move(question), deadlineAfter<StdPlatform::Clock>(timeout),
+                              options);
+    }
+};
+
+}  // namespace sluice::detail

@@ -1,0 +1,99 @@
+#pragma once
+
+/// \file
+/// ManualExecutor: runs objects on the thread that calls it, step by step.
+///
+/// Purpose: a test of objects that talk to each other runs the same each time, timers included.
+///
+///     sluice::ManualExecutor executor(seed);
+///     sluice::Running<Session> session(executor);
+///     (void)session.post(Packet{});
+///     executor.runAll();
+///     executor.runFor(std::chrono::minutes(10));  // takes as long as the handlers
+///
+/// Each step chooses one of the objects that have messages, by the seed: the same seed and the same
+/// posts give the same run, and other seeds give other orders. An object has its turn of at most
+/// Traits::batch messages.
+///
+/// Who may call what: one thread everything, posts to the objects and their stop() included. join()
+/// and stopAfterDrain() of an object call runAll() before they wait. So does Future::get() in a
+/// handler; outside of the handlers call runAll() before.
+///
+/// Tests: tests/unit/actor/manual_executor_test.cpp.
+
+#include <sluice/actor/detail/alarms.hpp>
+#include <sluice/actor/executor.hpp>
+#include <sluice/wait/deadline.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+namespace sluice {
+
+class ManualExecutor final : public Executor {
+public:
+    explicit ManualExecutor(std::uint64_t seed = 0, const ExecutorOptions& options = {})
+        : Executor(options), random_(seed) {}
+
+    void schedule(ExecutorTask& task) override { ready_.push_back(&task); }
+    void scheduleLast(ExecutorTask& task) override { ready_.push_back(&task); }
+    void beforeWait() override { (void)runAll(); }
+
+    /// Begins at zero, and moves in runFor() only.
+    [[nodiscard]] TimePoint now() const override { return now_; }
+    void addAlarm(TimedExecutorTask& task) override { alarms_.add(task); }
+    void setAlarm(TimedExecutorTask& task, TimePoint time) override { alarms_.set(task, time); }
+    void removeAlarm(TimedExecutorTask& task) override { alarms_.remove(task); }
+
+    /// Objects that have messages.
+    [[nodiscard]] std::size_t readyCount() const noexcept { return ready_.size(); }
+
+    /// Gives one object its turn. False if none has messages.
+    bool step() {
+        if (ready_.empty()) {
+            return false;
+        }
+        // Not by a distribution of the standard library: each library has its own.
+        const auto chosen = ready_.begin() + static_cast<std::ptrdiff_t>(random_() % ready_.size());
+        ExecutorTask* const task = *chosen;
+        ready_.erase(chosen);
+        const Current current(*this);
+        task->run();
+        return true;
+    }
+
+    /// Steps until no object has messages, at most `atMost` times. Returns how many.
+    std::size_t runAll(std::size_t atMost = SIZE_MAX) {
+        std::size_t steps = 0;
+        while (steps < atMost && step()) {
+            ++steps;
+        }
+        return steps;
+    }
+
+    /// Runs all, and moves the clock to the next timer and runs all again, until so much time of
+    /// this clock has passed. Not in a handler.
+    template <class Rep, class Period>
+    void runFor(std::chrono::duration<Rep, Period> time) {
+        const TimePoint end = deadlineAfter(now_, time);
+        (void)runAll();
+        while (alarms_.earliest() <= end && alarms_.earliest() != TimePoint::max()) {
+            now_ = std::max(now_, alarms_.earliest());
+            alarms_.wakeDue(now_, [this](ExecutorTask& task) { schedule(task); });
+            (void)runAll();
+        }
+        now_ = end;
+    }
+
+private:
+    std::mt19937_64 random_;
+    std::vector<ExecutorTask*> ready_;
+    detail::Alarms alarms_;
+    TimePoint now_{};
+};
+
+}  // namespace sluice

@@ -1,0 +1,368 @@
+#pragma once
+
+/// \file
+/// PooledObject: an object that handles its messages one at a time, on threads that it shares with
+/// others.
+///
+/// Purpose: a program has thousands of objects with a state of their own, and a few threads.
+///
+///     class Session : public sluice::PooledObject<Session, sluice::Messages<Packet, Hangup>> {
+///     public:
+///         void handle(const Packet& packet);
+///         void handle(const Hangup&) { stop(); }
+///     };
+///     sluice::ThreadPool pool(2);
+///     sluice::Running<Session> session(pool);
+///     (void)session.post(Packet{...});
+///
+/// Use it for many objects whose handlers are short. Use ActiveObject for an object that waits or
+/// computes for long in a handler: it has a thread of its own.
+///
+/// Who may call what: every function by any thread, and by the object's own handlers. Inside a
+/// handler stopAfterDrain() and join() do not wait. start() and the destructor by one thread; the
+/// destructor after join() or before start(), never inside an own handler: see Running.
+///
+/// Progress: post() never waits. A message that finds no room is refused, so that objects that post
+/// to each other cannot wait for each other. The object handles at most Traits::batch messages,
+/// and then other objects have their turn.
+///
+/// Order: messages of high priority first; those of one poster and one priority in order.
+///
+/// Memory promise: a handler sees what the poster wrote before it posted, and what earlier handlers
+/// of the object wrote, on whatever threads they ran. After join() the caller sees all of it.
+///
+/// Capacity: Traits::depth messages, of which a quarter is for messages of high priority, and the
+/// executor's for all of its objects. An idle object with its mailbox takes sizeof(PooledObject)
+/// bytes, at most 256 without timers. Allocation: none by the object; see BlockPool for the
+/// executor's messages.
+///
+/// Exceptions: when a handler throws, the message counts as handled and failed, the object calls
+/// `handlerFailed(std::exception_ptr)` of the class if there is one, and acts by Traits::onFailure.
+///
+/// Edges: those of PooledPosting, PooledMailbox and TimerSlots.
+///
+/// Tests: tests/unit/actor/pooled_object_test.cpp, tests/stress/pooled_object_stress_test.cpp,
+/// tests/model/pooled_mailbox_model_test.cpp.
+
+#include <sluice/actor/actor_traits.hpp>
+#include <sluice/actor/detail/handler_checks.hpp>
+#include <sluice/actor/detail/pooled_posting.hpp>
+#include <sluice/actor/detail/timing.hpp>
+#include <sluice/actor/executor.hpp>
+#include <sluice/base/assert.hpp>
+#include <sluice/base/setup_error.hpp>
+#include <sluice/base/single_writer_counter.hpp>
+#include <sluice/bus/bus_traits.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sluice {
+
+/// What an object on an executor can be told.
+struct PooledTraits : BareBusTraits {
+    static constexpr bool priorities = true;
+    static constexpr bool senders = true;
+
+    /// Messages that may be queued in the object. Those of low and medium priority leave a quarter
+    /// of it to high priority.
+    static constexpr std::uint32_t depth = 256;
+    /// Messages that the object handles before other objects have their turn.
+    static constexpr std::size_t batch = 32;
+    /// As that of ActorTraits.
+    static constexpr std::size_t maxTimers = 0;
+
+    /// `goOn` or `stop`.
+    static constexpr OnFailure onFailure = OnFailure::goOn;
+};
+
+template <class Derived, class MessageList, class Traits = PooledTraits>
+class PooledObject
+    : public detail::Timing<detail::PooledPosting<MessageList, Traits>, MessageList, Traits> {
+    using Posting = detail::PooledPosting<MessageList, Traits>;
+    using Timing = detail::Timing<Posting, MessageList, Traits>;
+    using typename Posting::Closing;
+    using typename Posting::QueuedMessage;
+    using Platform = typename Traits::Platform;
+
+public:
+    using MessageTypes = MessageList;
+    using Header = MessageHeader<Traits>;
+    using Clock = typename Platform::Clock;
+    using Posting::hasEnded;
+    using Posting::isHere;
+
+    struct Statistics {
+        std::uint64_t handled = 0;    ///< those of timers included
+        std::uint64_t failed = 0;     ///< of the handled ones: the handler has thrown
+        std::uint64_t discarded = 0;  ///< accepted, and not handled as the object was stopped
+    };
+
+    PooledObject(const PooledObject&) = delete;
+    PooledObject& operator=(const PooledObject&) = delete;
+
+    // ---- Posting: post, emplace, emplaceWith, tryPost, see PooledPosting
+    // ---- Requests: request, see Requesting
+    // ---- Timers: postAfter, postAt, postEvery, postEveryFrom, cancel, firedTimers, see Timing
+
+    // ---- Life
+
+    /// Lets the object take messages. False when it was started before.
+    bool start(Executor& executor) {
+        static_assert(detail::handlesAll<Derived, Header, MessageList>,
+                      "an object has a public `void handle(const T&)` or `void handle(const T&, "
+                      "const Header&)` for each type of its Messages: one is missing");
+        static_assert(Traits::onFailure != OnFailure::restart,
+                      "an object on an executor goes on or stops after a failure");
+        if (sizeof(QueuedMessage) > executor.messageSize()) {
+            setupError("size of an object's message with 32 bytes for the mailbox",
+                       sizeof(QueuedMessage), executor.messageSize());
+        }
+        return this->begin(executor);
+    }
+
+    /// Refuses later messages, and discards what is queued once the running handler has returned.
+    void stop() noexcept { this->close(Closing::discarding); }
+
+    /// Refuses later messages, and waits until the queued ones have been handled. True when they
+    /// have. When the deadline comes first, it stops. Inside an own handler it returns false at
+    /// once, and the object ends when all has been handled.
+    bool stopAfterDrain(typename Clock::time_point deadline) {
+        this->close(Closing::draining);
+        if (isHere()) {
+            return false;
+        }
+        if (!awaitEnd(deadline)) {
+            stop();
+            return false;
+        }
+        return this->closing() == Closing::draining;
+    }
+
+    /// Waits until the object has ended. False inside an own handler.
+    bool join() { return !isHere() && awaitEnd(Clock::time_point::max()); }
+
+    // ---- Anybody: isHere, isClosed, hasEnded, sizeApprox, capacity, see PooledPosting
+
+    [[nodiscard]] Statistics statistics() const noexcept {
+        return {handled_.get(), failed_.get(), discarded_.get()};
+    }
+
+protected:
+    PooledObject() noexcept : PooledObject(std::bool_constant<detail::hasTimers<Traits>>{}) {}
+    /// The members of Derived are gone here, so the object must have ended.
+    ~PooledObject() {
+        if (!hasEnded()) {
+            failAssertion({"object has ended",
+                           "an object is destroyed while its executor may run it: call stop() and "
+                           "join() before, outside of its handlers, or hold it in a Running",
+                           __FILE__, __LINE__});
+        }
+    }
+
+private:
+    /// Messages in order.
+    struct MessageLine {
+        void append(QueuedMessage& first, QueuedMessage& last) noexcept {
+            (newest != nullptr ? newest->next : oldest) = &first;
+            newest = &last;
+        }
+        QueuedMessage* pop() noexcept {
+            auto* const message = static_cast<QueuedMessage*>(oldest);
+            if (message != nullptr) {
+                oldest = message->next;
+                newest = oldest == nullptr ? nullptr : newest;
+            }
+            return message;
+        }
+        detail::MailboxNode* oldest = nullptr;
+        detail::MailboxNode* newest = nullptr;
+    };
+
+    explicit PooledObject(std::false_type /*hasTimers*/) noexcept : Timing(&PooledObject::serve) {}
+    explicit PooledObject(std::true_type /*hasTimers*/) noexcept
+        : Timing(&PooledObject::serve, &PooledObject::wakeTask) {}
+
+    bool awaitEnd(typename Clock::time_point deadline) {
+        if (executor_ == nullptr) {
+            return true;
+        }
+        executor_->beforeWait();
+        return executor_->ends().waitUntil([this] { return hasEnded(); }, deadline);
+    }
+
+    // ---- The consumer: the thread that runs the object
+
+    static void serve(ExecutorTask& task) {
+        auto& object = static_cast<PooledObject&>(task);
+        object.enter();
+        object.takeNew();
+        object.fireDue();
+        for (std::size_t i = 0; i < Traits::batch; ++i) {
+            if (!object.serveOne()) {
+                return;
+            }
+        }
+        object.giveTurn();
+    }
+    static bool wakeTask(TimedExecutorTask& task) noexcept {
+        return static_cast<PooledObject&>(task).wake();
+    }
+
+    void giveTurn() {
+        this->leave();
+        executor_->scheduleLast(*this);
+    }
+
+    /// False when the object is another thread's, or gone.
+    bool serveOne() {
+        for (;;) {
+            if (mailbox_.hasNew()) {
+                takeNew();
+            }
+            QueuedMessage* message = high_.pop();
+            message = message != nullptr ? message : others_.pop();
+            if (message != nullptr) {
+                consume(*message);
+                return true;
+            }
+            if (goIdle()) {
+                return false;
+            }
+        }
+    }
+
+    /// There are no messages. False if one has come. Otherwise the object is not used afterwards:
+    /// it may be running on another thread, or gone.
+    bool goIdle() {
+        if constexpr (detail::hasTimers<Traits>) {
+            if (!setAlarm()) {
+                giveTurn();
+                return true;
+            }
+        }
+        Executor& executor = *executor_;
+        const bool isEnd = isEnding_;
+        this->leave();
+        if (!(isEnd ? mailbox_.end() : mailbox_.goIdle())) {
+            this->enter();
+            return false;
+        }
+        if (isEnd) {
+            executor.ends().notifyAll();
+        }
+        return true;
+    }
+
+    /// For the earliest timer. False if it is due.
+    bool setAlarm() {
+        if (isEnding_) {
+            executor_->removeAlarm(*this);
+            return true;
+        }
+        this->takeTimers();
+        const auto next = this->nextDeadline();
+        if (next != Clock::time_point::max() && next <= this->now()) {
+            return false;
+        }
+        if (next != alarm_) {
+            executor_->setAlarm(*this, next);
+            alarm_ = next;
+        }
+        return true;
+    }
+
+    void takeNew() noexcept {
+        struct Chain {
+            QueuedMessage* first = nullptr;
+            QueuedMessage* last = nullptr;
+            void prepend(QueuedMessage& message) noexcept {
+                message.next = first;
+                first = &message;
+                last = last == nullptr ? &message : last;
+            }
+        } chains[2];
+        const auto news = Posting::takeNew([&](QueuedMessage& message) {
+            chains[message.header.priority == Priority::high ? 1 : 0].prepend(message);
+        });
+        isEnding_ = isEnding_ || news.isClosed;
+        if (news.hasTimers) {
+            alarm_ = Clock::time_point::min();
+        }
+        for (int i = 0; i < 2; ++i) {
+            if (chains[i].first != nullptr) {
+                (i == 1 ? high_ : others_).append(*chains[i].first, *chains[i].last);
+            }
+        }
+    }
+
+    [[nodiscard]] bool isDiscarding() const noexcept {
+        return this->closing() == Closing::discarding;
+    }
+
+    void consume(QueuedMessage& message) {
+        struct Release {
+            PooledObject& object;
+            QueuedMessage& message;
+            ~Release() { object.release(message); }
+        } const release{*this, message};
+        if (isDiscarding()) {
+            discarded_.add(1);
+            return;
+        }
+        surviving([&] {
+            message.visit([this](const auto& content, const Header& header) {
+                this->handle(content, header);
+            });
+        });
+    }
+
+    void fireDue() {
+        if constexpr (detail::hasTimers<Traits>) {
+            surviving([this] {
+                (void)this->fireTimers([this] { return isDiscarding(); },
+                                       [this](const auto& content, const Header& header) {
+                                           this->handle(content, header);
+                                       });
+            });
+        }
+    }
+
+    template <class T>
+    void handle(const T& content, const Header& header) {
+        handled_.add(1);
+        detail::callHandler(static_cast<Derived&>(*this), content, header);
+    }
+
+    /// Calls a function that calls handlers, and deals with a handler that throws.
+    template <class Handling>
+    void surviving(const Handling& handling) {
+#if defined(__cpp_exceptions)
+        try {
+            handling();
+        } catch (...) {
+            failed_.add(1);
+            detail::tellFailure(static_cast<Derived&>(*this));
+            if constexpr (Traits::onFailure == OnFailure::stop) {
+                stop();
+            }
+        }
+#else
+        handling();
+#endif
+    }
+
+    using Posting::executor_;
+    using Posting::mailbox_;
+    // The consumer's.
+    bool isEnding_ = false;  ///< the object has been closed
+    /// What the executor's alarm was set to; time_point::min() if it may have been due since.
+    typename Clock::time_point alarm_ = Clock::time_point::max();
+    MessageLine high_;
+    MessageLine others_;
+    SingleWriterCounter<Platform> handled_;
+    SingleWriterCounter<Platform> failed_;
+    SingleWriterCounter<Platform> discarded_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,225 @@
+#pragma once
+
+/// \file
+/// ThreadPool: an executor with a fixed number of threads.
+///
+///     sluice::ThreadPool pool(2);
+///     sluice::Running<Session> session(pool);
+///
+/// Purpose: runs the objects that have messages; the threads sleep while none has.
+///
+/// Who may call what: the constructor and the destructor by one thread. All objects must have ended
+/// before the destructor, which joins the threads.
+///
+/// Progress: an object that gets its first message from a handler runs next on the thread of this
+/// handler, up to 32 times in a row; no other thread is woken for it. So a handler that goes on for
+/// long after it has posted delays the object that it posted to; before it waits, it calls
+/// Executor::beforeWaitInHandler(). All other objects wait in one line.
+///
+/// Timers fire when a thread is free: after their time by as much as the handlers take that run.
+///
+/// Allocation: the threads, the memory for messages, see BlockPool, and a node for each object that
+/// has timers, when it starts. Errors: as those of std::thread and BlockPool.
+///
+/// Edges: E1 task: what the scheduling thread wrote -> lock_ -> the thread that runs the task.
+///
+/// Tests: tests/unit/actor/thread_pool_test.cpp, tests/stress/pooled_object_stress_test.cpp.
+
+#include <sluice/actor/detail/alarms.hpp>
+#include <sluice/actor/detail/task_line.hpp>
+#include <sluice/actor/executor.hpp>
+#include <sluice/base/priority_mutex.hpp>
+#include <sluice/base/setup_error.hpp>
+#include <sluice/wait/park.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace sluice {
+
+class ThreadPool final : public Executor {
+public:
+    /// Refuses a number of threads of 0, see setupError.
+    explicit ThreadPool(std::size_t threads, const ExecutorOptions& options = {})
+        : Executor(options) {
+        if (threads == 0) {
+            setupError("number of threads of a pool", threads, 1);
+        }
+        struct Refusal {
+            ThreadPool& pool;
+            bool isRefused = true;
+            ~Refusal() {
+                if (isRefused) {
+                    pool.end();
+                }
+            }
+        } refusal{*this};
+        threads_.reserve(threads);
+        for (std::size_t i = 0; i < threads; ++i) {
+            threads_.emplace_back([this] { work(); });
+        }
+        refusal.isRefused = false;
+    }
+
+    ~ThreadPool() override { end(); }
+
+    void schedule(ExecutorTask& task) override {
+        Worker* const worker = current_;
+        if (worker != nullptr && worker->pool == this && worker->next == nullptr) {
+            worker->next = &task;
+            return;
+        }
+        scheduleLast(task);
+    }
+
+    void scheduleLast(ExecutorTask& task) override {
+        {
+            const std::lock_guard<PriorityMutex> guard(lock_);
+            append(task);
+        }
+        work_.notifyAll();
+    }
+
+    [[nodiscard]] TimePoint now() const override { return StdPlatform::Clock::now(); }
+
+    void addAlarm(TimedExecutorTask& task) override {
+        const std::lock_guard<PriorityMutex> guard(lock_);
+        alarms_.add(task);
+    }
+
+    void setAlarm(TimedExecutorTask& task, TimePoint time) override {
+        bool isEarlier = false;
+        {
+            const std::lock_guard<PriorityMutex> guard(lock_);
+            isEarlier = time < alarms_.earliest();
+            alarms_.set(task, time);
+            publishEarliest();
+        }
+        if (isEarlier) {
+            work_.notifyAll();
+        }
+    }
+
+    void removeAlarm(TimedExecutorTask& task) override {
+        const std::lock_guard<PriorityMutex> guard(lock_);
+        alarms_.remove(task);
+        publishEarliest();
+    }
+
+    void beforeWait() override {
+        if (current_ != nullptr && current_->pool == this) {
+            handOver(*current_);
+        }
+    }
+
+private:
+    /// After so many tasks that handlers of this thread made ready, the others have their turn.
+    static constexpr unsigned mostInARow = 32;
+
+    struct Worker {
+        ThreadPool* pool;
+        ExecutorTask* next = nullptr;
+        unsigned inARow = 0;
+    };
+
+    void end() noexcept {
+        isEnding_.store(true, std::memory_order_relaxed);
+        work_.notifyAll();
+        for (std::thread& thread : threads_) {
+            thread.join();
+        }
+    }
+
+    void append(ExecutorTask& task) noexcept {
+        line_.append(task);
+        // Relaxed: read without the lock only by threads that look again before they sleep.
+        hasTasks_.store(true, std::memory_order_relaxed);
+    }
+
+    void publishEarliest() noexcept {
+        // Relaxed: as hasTasks_.
+        earliest_.store(alarms_.earliest(), std::memory_order_relaxed);
+    }
+
+    void work() {
+        Worker worker{this};
+        current_ = &worker;
+        const Current current(*this);
+        while (ExecutorTask* const task = await(worker)) {
+            task->run();
+        }
+    }
+
+    /// The next task; null at the end.
+    ExecutorTask* await(Worker& worker) {
+        for (;;) {
+            if (ExecutorTask* const task = nextOf(worker)) {
+                return task;
+            }
+            if (isEnding_.load(std::memory_order_relaxed)) {
+                return nullptr;
+            }
+            const TimePoint earliest = earliest_.load(std::memory_order_relaxed);
+            (void)work_.waitUntil(
+                [&] {
+                    return hasTasks_.load(std::memory_order_relaxed) ||
+                           isEnding_.load(std::memory_order_relaxed) ||
+                           earliest_.load(std::memory_order_relaxed) < earliest;
+                },
+                earliest);
+        }
+    }
+
+    ExecutorTask* nextOf(Worker& worker) {
+        if (worker.next != nullptr && worker.inARow < mostInARow) {
+            ++worker.inARow;
+            return std::exchange(worker.next, nullptr);
+        }
+        worker.inARow = 0;
+        handOver(worker);
+        wakeDue();
+        if (!hasTasks_.load(std::memory_order_relaxed)) {  // relaxed: see append()
+            return nullptr;
+        }
+        const std::lock_guard<PriorityMutex> guard(lock_);  // E1
+        ExecutorTask* const task = line_.pop();
+        hasTasks_.store(!line_.isEmpty(), std::memory_order_relaxed);
+        return task;
+    }
+
+    void handOver(Worker& worker) {
+        if (worker.next != nullptr) {
+            scheduleLast(*std::exchange(worker.next, nullptr));
+        }
+    }
+
+    void wakeDue() {
+        const TimePoint earliest = earliest_.load(std::memory_order_relaxed);
+        if (earliest == TimePoint::max() || now() < earliest) {
+            return;
+        }
+        {
+            const std::lock_guard<PriorityMutex> guard(lock_);
+            alarms_.wakeDue(now(), [this](ExecutorTask& task) { append(task); });
+            publishEarliest();
+        }
+        work_.notifyAll();
+    }
+
+    inline static thread_local Worker* current_ = nullptr;
+
+    PriorityMutex lock_;
+    detail::TaskLine line_;  ///< under the lock
+    detail::Alarms alarms_;  ///< under the lock
+    std::atomic<bool> hasTasks_{false};
+    std::atomic<TimePoint> earliest_{TimePoint::max()};
+    std::atomic<bool> isEnding_{false};
+    Park work_;
+    std::vector<std::thread> threads_;
+};
+
+}  // namespace sluice

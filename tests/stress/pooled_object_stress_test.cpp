@@ -1,0 +1,110 @@
+#include "support/crew.hpp"
+#include "support/scale.hpp"
+#include "support/watchdog.hpp"
+
+#include <sluice/actor/pooled_object.hpp>
+#include <sluice/actor/running.hpp>
+#include <sluice/actor/thread_pool.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace sluice {
+namespace {
+
+constexpr std::size_t posters = 3;
+
+struct Step {
+    std::uint32_t poster;
+    std::uint64_t number;
+};
+
+/// Checks that it runs on one thread at a time, and that each poster's messages come in order.
+class Counter : public PooledObject<Counter, Messages<Step>> {
+public:
+    void handle(const Step& step) {
+        EXPECT_FALSE(isRunning_.exchange(true, std::memory_order_relaxed));
+        EXPECT_LT(last_[step.poster], step.number + 1);
+        last_[step.poster] = step.number + 1;
+        ++sum;
+        isRunning_.store(false, std::memory_order_relaxed);
+    }
+    std::uint64_t sum = 0;  // no lock: the object runs on one thread at a time
+
+private:
+    std::atomic<bool> isRunning_{false};
+    std::array<std::uint64_t, posters> last_{};
+};
+
+TEST(PooledObjectStressTest, EveryAcceptedMessageIsHandledOrDiscarded) {
+    const test::Watchdog watchdog([](std::FILE*) {});
+    for (std::size_t round = 0; round < test::scaled(20); ++round) {
+        ThreadPool pool(2);
+        std::array<Counter, 4> objects;
+        for (Counter& object : objects) {
+            ASSERT_TRUE(object.start(pool));
+        }
+        std::array<std::atomic<std::uint64_t>, 4> accepted{};
+        std::vector<std::thread> threads;
+        for (std::uint32_t poster = 0; poster < posters; ++poster) {
+            threads.emplace_back([&, poster] {
+                for (std::uint64_t i = 0; i < 2000; ++i) {
+                    const std::size_t chosen = i % objects.size();
+                    if (objects[chosen].post(Step{poster, i}) == PublishResult::ok) {
+                        accepted[chosen].fetch_add(1, std::memory_order_relaxed);
+                    }
+                }
+            });
+        }
+        // Some are stopped under load.
+        objects[0].stop();
+        (void)objects[1].stopAfterDrain(std::chrono::steady_clock::now());
+        for (std::thread& thread : threads) {
+            thread.join();
+        }
+        for (std::size_t i = 0; i < objects.size(); ++i) {
+            (void)objects[i].stopAfterDrain(std::chrono::steady_clock::now() +
+                                            std::chrono::hours(1));
+            ASSERT_TRUE(objects[i].join());
+            const auto statistics = objects[i].statistics();
+            EXPECT_EQ(statistics.handled, objects[i].sum);
+            EXPECT_EQ(statistics.handled + statistics.discarded, accepted[i].load());
+            EXPECT_EQ(objects[i].sizeApprox(), 0U);
+        }
+        EXPECT_EQ(objects[2].statistics().discarded + objects[3].statistics().discarded, 0U);
+    }
+}
+
+// Made, used and destroyed while the threads run others.
+TEST(PooledObjectStressTest, ObjectsComeAndGo) {
+    const test::Watchdog watchdog([](std::FILE*) {});
+    ThreadPool pool(2);
+    const auto live = [&pool] {
+        for (std::size_t i = 0; i < test::scaled(3000); ++i) {
+            Running<Counter> object(pool);
+            for (std::uint64_t number = 0; number < 3; ++number) {
+                ASSERT_EQ(object.post(Step{0, number}), PublishResult::ok);
+            }
+            if (i % 2 == 0) {
+                ASSERT_TRUE(object.stopAfterDrain(std::chrono::steady_clock::now() +
+                                                  std::chrono::hours(1)));
+                ASSERT_EQ(object.sum, 3U);
+            }
+        }
+    };
+    std::thread other(live);
+    live();
+    other.join();
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,379 @@
+#include "support/sanitizers.hpp"
+#include "support/watchdog.hpp"
+#include "unit/actor/actor_doubles.hpp"
+
+#include <sluice/actor/manual_executor.hpp>
+#include <sluice/actor/pooled_object.hpp>
+#include <sluice/actor/running.hpp>
+#include <sluice/actor/thread_pool.hpp>
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <stdexcept>
+#include <vector>
+
+namespace sluice {
+namespace {
+
+using namespace std::chrono_literals;
+using Numbers = std::vector<int>;
+
+struct Number {
+    int value;
+};
+struct Fail {};
+struct PostOn {
+    int left;
+};
+struct Own {};
+using OwnRequest = Request<Own, RequestError>;
+using Kept = std::shared_ptr<int>;
+
+class Recorder : public PooledObject<Recorder, Messages<Number, Fail, PostOn, Kept, OwnRequest>> {
+public:
+    void handle(const Number& number, const Header& header) {
+        numbers.push_back(number.value);
+        senders.push_back(static_cast<int>(header.sender));
+        isInside = isHere();
+    }
+    void handle(const Fail&) {
+#if defined(__cpp_exceptions)
+        throw 1;
+#endif
+    }
+    void handle(const PostOn& message) {
+        EXPECT_FALSE(join());
+        EXPECT_FALSE(stopInHandler && stopAfterDrain(std::chrono::steady_clock::now()));
+        if (message.left != 0) {
+            EXPECT_EQ(post(PostOn{message.left - 1}), PublishResult::ok);
+        }
+        ++hops;
+    }
+    void handle(const Kept&) {}
+    void handle(const OwnRequest& request) {
+        request.reply(this->request<RequestError>(Own{}, 1h).get().error());
+    }
+    void handlerFailed(const std::exception_ptr&) noexcept { ++told; }
+
+    Numbers numbers;
+    Numbers senders;
+    int hops = 0;
+    int told = 0;
+    bool isInside = false;
+    bool stopInHandler = false;
+};
+
+TEST(PooledObjectTest, HandlesInOrderHighPriorityFirst) {
+    ManualExecutor executor;
+    Running<Recorder> object(executor);
+    for (int i = 0; i < 5; ++i) {
+        EXPECT_EQ(object.post(Number{i}), PublishResult::ok);
+        EXPECT_EQ(object.post(Number{10 + i}, {Priority::high, 7}), PublishResult::ok);
+    }
+    EXPECT_EQ(object.sizeApprox(), 10U);
+    EXPECT_EQ(executor.readyCount(), 1U);
+    EXPECT_EQ(executor.runAll(), 1U);
+    EXPECT_EQ(object.numbers, (Numbers{10, 11, 12, 13, 14, 0, 1, 2, 3, 4}));
+    EXPECT_EQ(object.senders, (Numbers{7, 7, 7, 7, 7, 0, 0, 0, 0, 0}));
+    EXPECT_TRUE(object.isInside);
+    EXPECT_FALSE(object.isHere());
+    EXPECT_EQ(object.sizeApprox(), 0U);
+    EXPECT_EQ(object.statistics().handled, 10U);
+}
+
+TEST(PooledObjectTest, HasRoomForDepthMessagesAQuarterOfItForHighPriority) {
+    ManualExecutor executor;
+    Running<Recorder> object(executor);
+    for (int i = 0; i < 192; ++i) {
+        ASSERT_EQ(object.post(Number{i}), PublishResult::ok);
+    }
+    EXPECT_EQ(object.post(Number{0}), PublishResult::refused);
+    for (int i = 0; i < 64; ++i) {
+        ASSERT_EQ(object.post(Number{i}, Priority::high), PublishResult::ok);
+    }
+    EXPECT_EQ(object.post(Number{0}, Priority::high), PublishResult::full);
+    EXPECT_EQ(executor.runAll(), 256U / 32 + 1) << "batches, and a look";
+    EXPECT_EQ(object.numbers.size(), 256U);
+}
+
+TEST(PooledObjectTest, MemoryOfTheExecutorIsALimit) {
+    ExecutorOptions options;
+    options.maxMessages = 2;
+    ManualExecutor executor(0, options);
+    Running<Recorder> object(executor);
+    const auto kept = std::make_shared<int>(1);
+    EXPECT_EQ(object.post(kept), PublishResult::ok);
+    EXPECT_EQ(object.post(kept), PublishResult::ok);
+    EXPECT_EQ(object.post(kept), PublishResult::full);
+    EXPECT_EQ(kept.use_count(), 3);
+    executor.runAll();
+    EXPECT_EQ(kept.use_count(), 1);
+    EXPECT_EQ(object.post(kept), PublishResult::ok);
+}
+
+TEST(PooledObjectTest, StopDiscardsAndDrainHandles) {
+    ManualExecutor executor;
+    for (const bool isDrained : {false, true}) {
+        Recorder object;
+        EXPECT_EQ(object.post(Number{1}), PublishResult::closed) << "not started";
+        ASSERT_TRUE(object.start(executor));
+        EXPECT_FALSE(object.start(executor));
+        EXPECT_EQ(object.post(Number{1}), PublishResult::ok);
+        if (isDrained) {
+            EXPECT_TRUE(object.stopAfterDrain(std::chrono::steady_clock::now() + 1h));
+        } else {
+            object.stop();
+        }
+        EXPECT_EQ(object.post(Number{2}), PublishResult::closed);
+        object.stop();
+        EXPECT_TRUE(object.join());
+        EXPECT_TRUE(object.join());
+        EXPECT_EQ(object.statistics().handled, isDrained ? 1U : 0U);
+        EXPECT_EQ(object.statistics().discarded, isDrained ? 0U : 1U);
+        EXPECT_FALSE(object.start(executor));
+    }
+}
+
+TEST(PooledObjectTest, IdleObjectEndsWhenItIsStopped) {
+    ManualExecutor executor;
+    Recorder object;
+    ASSERT_TRUE(object.start(executor));
+    object.stop();
+    EXPECT_FALSE(object.hasEnded());
+    EXPECT_EQ(executor.runAll(), 1U);
+    EXPECT_TRUE(object.hasEnded());
+}
+
+TEST(PooledObjectTest, MayBeStoppedByItsHandler) {
+    ManualExecutor executor;
+    Running<Recorder> object(executor);
+    object.stopInHandler = true;
+    EXPECT_EQ(object.post(PostOn{0}), PublishResult::ok);
+    executor.runAll();
+    EXPECT_TRUE(object.hasEnded());
+    EXPECT_EQ(object.hops, 1);
+}
+
+#if defined(__cpp_exceptions)
+TEST(PooledObjectTest, HandlerThatThrowsIsCountedAndTold) {
+    ManualExecutor executor;
+    Running<Recorder> object(executor);
+    EXPECT_EQ(object.post(Fail{}), PublishResult::ok);
+    EXPECT_EQ(object.post(Number{1}), PublishResult::ok);
+    executor.runAll();
+    EXPECT_EQ(object.told, 1);
+    EXPECT_EQ(object.statistics().failed, 1U);
+    EXPECT_EQ(object.statistics().handled, 2U);
+    EXPECT_EQ(object.numbers, Numbers{1});
+}
+
+struct StopsOnFailure : PooledTraits {
+    static constexpr OnFailure onFailure = OnFailure::stop;
+};
+class Fragile : public PooledObject<Fragile, Messages<Fail>, StopsOnFailure> {
+public:
+    void handle(const Fail&) { throw 1; }
+};
+
+TEST(PooledObjectTest, FailureMayStopTheObject) {
+    ManualExecutor executor;
+    Running<Fragile> object(executor);
+    EXPECT_EQ(object.post(Fail{}), PublishResult::ok);
+    EXPECT_EQ(object.post(Fail{}), PublishResult::ok);
+    executor.runAll();
+    EXPECT_TRUE(object.hasEnded());
+    EXPECT_EQ(object.statistics().discarded, 1U);
+}
+
+struct ThrowsWhenCopied {
+    ThrowsWhenCopied() = default;
+    ThrowsWhenCopied(const ThrowsWhenCopied&) { throw 1; }
+};
+class Copies : public PooledObject<Copies, Messages<ThrowsWhenCopied>> {
+public:
+    void handle(const ThrowsWhenCopied&) {}
+};
+
+TEST(PooledObjectTest, MessageThatCannotBeCopiedTakesNoRoom) {
+    ExecutorOptions options;
+    options.maxMessages = 1;
+    ManualExecutor executor(0, options);
+    Running<Copies> object(executor);
+    const ThrowsWhenCopied message;
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_THROW((void)object.post(message), int);
+    }
+    EXPECT_EQ(object.sizeApprox(), 0U);
+}
+#endif
+
+TEST(PooledObjectTest, RequestFromTheOwnObjectIsRefused) {
+    ThreadPool pool(1);
+    Running<Recorder> object(pool);
+    EXPECT_EQ(object.request<RequestError>(Own{}, 1h).get().value(), RequestError::ownObject);
+}
+
+TEST(PooledObjectTest, IdleObjectTakesAtMost256Bytes) {
+    class Empty : public PooledObject<Empty, Messages<Number>> {
+    public:
+        void handle(const Number&) {}
+    };
+    EXPECT_LE(sizeof(Empty), 256U);
+}
+
+TEST(PooledObjectDeathTest, IsNotDestroyedBeforeItHasEnded) {
+    const auto destroy = [] {
+        ThreadPool pool(1);
+        Recorder object;
+        (void)object.start(pool);
+    };
+    EXPECT_DEATH(destroy(), "call stop\\(\\) and join\\(\\) before");
+}
+
+#if defined(__cpp_exceptions)
+TEST(PooledObjectTest, RefusesAnExecutorWithTooLittleRoomForItsMessages) {
+    ExecutorOptions options;
+    options.messageSize = 16;
+    ManualExecutor executor(0, options);
+    Recorder object;
+    EXPECT_THROW((void)object.start(executor), std::invalid_argument);
+    ManualExecutor another;
+    EXPECT_TRUE(object.start(another));
+    object.stop();
+    EXPECT_TRUE(object.join());
+}
+#endif
+
+struct WithTimers : PooledTraits {
+    static constexpr std::size_t maxTimers = 2;
+};
+struct Tick {};
+
+class Timed : public PooledObject<Timed, Messages<Tick, Fail>, WithTimers> {
+public:
+    explicit Timed(const Executor& executor) : executor_(executor) {}
+    void handle(const Tick&) {
+        ticks.push_back((executor_.now() - Executor::TimePoint()) / 1ms);
+        if (cancelsAfter != 0 && ticks.size() == cancelsAfter) {
+            EXPECT_TRUE(cancel(timer));
+        }
+    }
+    void handle(const Fail&) {
+#if defined(__cpp_exceptions)
+        throw 1;
+#endif
+    }
+    std::vector<long> ticks;
+    std::size_t cancelsAfter = 0;
+    Timer timer;
+
+private:
+    const Executor& executor_;
+};
+using Ticks = std::vector<long>;
+
+class PooledTimerTest : public testing::Test {
+protected:
+    ManualExecutor executor_;
+    Running<Timed> object_{executor_, executor_};
+};
+
+TEST_F(PooledTimerTest, FireAtTheirTimes) {
+    EXPECT_TRUE(object_.postAfter(30ms, Tick{}));
+    EXPECT_TRUE(object_.postAfter(10ms, Tick{}));
+    EXPECT_FALSE(object_.postAfter(5ms, Tick{})) << "there are two";
+    executor_.runFor(9ms);
+    EXPECT_EQ(object_.ticks, Ticks{});
+    executor_.runFor(20ms);
+    EXPECT_EQ(object_.ticks, Ticks{10});
+    EXPECT_TRUE(object_.postAfter(0ms, Tick{}));
+    EXPECT_EQ(executor_.runAll(), 1U);
+    EXPECT_EQ(object_.ticks, (Ticks{10, 29}));
+    executor_.runFor(1h);
+    EXPECT_EQ(object_.ticks, (Ticks{10, 29, 30}));
+    EXPECT_EQ(object_.firedTimers(), 3U);
+    EXPECT_EQ(object_.statistics().handled, 3U);
+}
+
+TEST_F(PooledTimerTest, RepeatUntilTheyAreCancelled) {
+    object_.cancelsAfter = 4;
+    object_.timer = object_.postEvery(10ms, Tick{});
+    executor_.runFor(1s);
+    EXPECT_EQ(object_.ticks, (Ticks{10, 20, 30, 40}));
+    EXPECT_FALSE(object_.cancel(object_.timer));
+}
+
+TEST_F(PooledTimerTest, CancelledFromOutsideTheyDoNotFire) {
+    const Timer first = object_.postAfter(10ms, Tick{});
+    const Timer second = object_.postAfter(20ms, Tick{});
+    executor_.runFor(5ms);
+    EXPECT_TRUE(object_.cancel(first));
+    executor_.runFor(10ms);
+    EXPECT_TRUE(object_.cancel(second));
+    executor_.runFor(10ms);
+    EXPECT_EQ(object_.ticks, Ticks{});
+    EXPECT_TRUE(object_.postAfter(1ms, Tick{})) << "their slots are free";
+}
+
+TEST_F(PooledTimerTest, AnEarlierOneMovesTheAlarm) {
+    EXPECT_TRUE(object_.postAfter(30ms, Tick{}));
+    executor_.runFor(1ms);
+    EXPECT_TRUE(object_.postAfter(9ms, Tick{}));
+    executor_.runFor(100ms);
+    EXPECT_EQ(object_.ticks, (Ticks{10, 30}));
+}
+
+TEST_F(PooledTimerTest, OnesOfAStoppedObjectDoNotFire) {
+    EXPECT_TRUE(object_.postAfter(10ms, Tick{}));
+    executor_.runFor(1ms);
+    object_.stop();
+    EXPECT_TRUE(object_.join());
+    EXPECT_FALSE(object_.postAfter(1ms, Tick{}));
+    executor_.runFor(1s);
+    EXPECT_EQ(object_.ticks, Ticks{});
+}
+
+TEST(PooledTimerLifeTest, BeforeTheStartThereAreNone) {
+    ManualExecutor executor;
+    Timed object(executor);
+    EXPECT_FALSE(object.postAfter(1ms, Tick{}));
+}
+
+#if defined(__cpp_exceptions)
+TEST_F(PooledTimerTest, HandlerThatThrowsKeepsTheOthers) {
+    EXPECT_TRUE(object_.postAfter(10ms, Fail{}));
+    EXPECT_TRUE(object_.postAfter(20ms, Tick{}));
+    executor_.runFor(10ms);
+    EXPECT_EQ(object_.statistics().failed, 1U);
+    executor_.runFor(10ms);
+    EXPECT_EQ(object_.ticks, Ticks{20});
+}
+#endif
+
+using namespace test::names;
+
+class Familiar : public PooledObject<Familiar, test::names::All> {
+public:
+    void handle(const Message&) { ++handled; }
+    void handle(const State&) { ++handled; }
+    void handle(const Task&) { ++handled; }
+    void handle(const Alarm&) { ++handled; }
+    void handle(const Mailbox&) { ++handled; }
+    int handled = 0;
+};
+
+TEST(PooledObjectTest, TakesNoNamesAwayFromAProgram) {
+    ManualExecutor executor;
+    Running<Familiar> object(executor);
+    EXPECT_EQ(object.post(Message{}), PublishResult::ok);
+    EXPECT_EQ(object.post(Alarm{}), PublishResult::ok);
+    EXPECT_EQ(executor.runAll(), 1U);
+    EXPECT_EQ(object.handled, 2);
+}
+
+}  // namespace
+}  // namespace sluice

@@ -8,6 +8,7 @@
 #include "harness/report_json.hpp"
 #include "harness/text.hpp"
 #include "harness/topology.hpp"
+#include "scenarios/actors.hpp"
 #include "scenarios/bus.hpp"
 #include "scenarios/events.hpp"
 #include "scenarios/logs.hpp"
@@ -188,9 +189,10 @@ int main(int argc, char** argv) {
         {app.add_subcommand("events", "Callback lists, dispatchers and event queues"),
          {&eventSuite}},
         {app.add_subcommand("bus", "Typed messages through a bus"), {&busSuite}},
+        {app.add_subcommand("actors", "Messages until an object has handled them"), {&actorSuite}},
         {app.add_subcommand("log", "Records until they are in a file"), {&logSuite}},
         {app.add_subcommand("all", "One after the other"),
-         {&queueSuite, &memorySuite, &eventSuite, &busSuite, &logSuite}},
+         {&queueSuite, &memorySuite, &eventSuite, &busSuite, &actorSuite, &logSuite}},
     };
     for (const auto& [command, makers] : suites) {
         addOptions(*command, arguments);
@@ -206,7 +208,8 @@ int main(int argc, char** argv) {
     } catch (const CLI::CallForHelp& help) {
         return app.exit(help);
     } catch (const CLI::RequiredError&) {
-        std::cerr << "sluice_bench: name a suite: queues, memory, events, bus, log or all\n";
+        std::cerr
+            << "sluice_bench: name a suite: queues, memory, events, bus, actors, log or all\n";
         return exitUsage;
     } catch (const std::exception& error) {
         std::cerr << "sluice_bench: " << error.what() << '\n';

@@ -7,22 +7,15 @@
 ///
 ///     const std::vector<Nanoseconds>& arrivals() const;  // when its sinks got each record
 
+#include "harness/cpu_time.hpp"
 #include "harness/logging.hpp"
 
 #include <chrono>
 #include <cstdint>
-#include <ctime>
 #include <thread>
 #include <vector>
 
 namespace sluice::bench {
-
-/// Processor time of all threads of this process so far.
-inline double cpuTimeSoFarNs() {
-    timespec time{};
-    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return double(time.tv_sec) * 1e9 + double(time.tv_nsec);
-}
 
 /// What one thread has done that logs now and then.
 struct SparseCalls {

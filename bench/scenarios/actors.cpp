@@ -1,0 +1,122 @@
+#include "scenarios/actors.hpp"
+
+#include "adapters/actor_subjects.hpp"
+#include "harness/comparison.hpp"
+
+#include <algorithm>
+#include <memory>
+
+namespace sluice::bench {
+
+namespace {
+
+constexpr std::size_t slots = 4096;
+
+Scenario post(const std::string& name, std::size_t senders) {
+    Scenario scenario{"actors", name,         Kind::throughput, sizeof(ActorMessage),
+                      senders,  Spread::apart};
+    scenario.what = "64-byte messages, from the first post to the end of the last handler";
+    return scenario;
+}
+
+Scenario objects(const std::string& name, Kind kind, std::size_t count, const std::string& what) {
+    Scenario scenario{"actors", name, kind, 0, 1, Spread::apart};
+    scenario.capacity = count;
+    scenario.what = what;
+    return scenario;
+}
+
+// What comes to rest in a process of its own comes first, before this process has a history.
+std::vector<Scenario> scenarios() {
+    return {
+        objects("idle-memory-100000", Kind::residentMemory, 100000,
+                "growth of a process by 100,000 objects that have handled a message"),
+        objects("idle-cpu-10000", Kind::callCost, 10000,
+                "processor time in a second in which 10,000 objects have nothing to do"),
+        post("post-1s", 1),
+        post("post-4s", 4),
+        objects("request", Kind::callCost, 1,
+                "a request to an object with a thread of its own, and its reply"),
+        objects("ring-100000", Kind::callCost, 100000,
+                "a hop of a token in a ring of 100,000 objects on two threads"),
+    };
+}
+
+// A request wakes two threads.
+constexpr std::uint64_t requestShare = 50;
+
+RoundPlan planFor(const Scenario& scenario, const SuiteOptions& options,
+                  const std::vector<int>& cpus) {
+    RoundPlan plan;
+    plan.placement = placementFor(scenario, options, cpus);
+    plan.capacity = scenario.kind == Kind::throughput ? slots : scenario.capacity;
+    plan.messages = options.messages;
+    if (scenario.name == "request") {
+        plan.messages = std::max<std::uint64_t>(1000, options.messages / requestShare);
+    } else if (scenario.capacity > 1) {
+        plan.placement.roaming = cpus;
+        plan.messages = std::max<std::uint64_t>(2 * scenario.capacity, options.messages);
+    }
+    plan.runIn = std::max<std::uint64_t>(plan.messages / 10, scenario.capacity);
+    return plan;
+}
+
+const char* const threadOfItsOwn = "actor with a thread of its own";
+const char* const pooled = "actors on a pool";
+const char* const byHand = "active object written by hand";
+
+std::vector<Comparison> compareActors(const std::vector<Result>& results) {
+    std::vector<Comparison> all;
+    for (const auto& [baseline, role] : {std::pair{"caf/detached", threadOfItsOwn},
+                                         {"caf/pooled", pooled},
+                                         {"sobjectizer/active_obj", threadOfItsOwn},
+                                         {"sobjectizer/thread_pool", pooled},
+                                         {"std/locked deque", byHand}}) {
+        for (Comparison& each : compareWith(results, baseline, role)) {
+            all.push_back(std::move(each));
+        }
+    }
+    return all;
+}
+
+std::vector<Target> targets() {
+    const char* const own = "sluice/ActiveObject";
+    const char* const many = "sluice/PooledObject";
+    return {
+        {"post-1s", own, "caf/detached", 0.12},
+        {"post-1s", own, "sobjectizer/active_obj", 0.12},
+        {"post-4s", own, "caf/detached", 0.12},
+        {"post-4s", own, "sobjectizer/active_obj", 0.12},
+        {"request", own, "caf/detached", 0.1},
+        {"ring-100000", many, "caf/pooled", 0.35},
+        {"ring-100000", many, "sobjectizer/thread_pool", 0.35},
+    };
+}
+
+}  // namespace
+
+Suite actorSuite(const SuiteOptions& options, const std::vector<int>& cpus) {
+    Suite suite;
+    suite.name = "actors";
+    suite.scenarios = scenarios();
+    const auto subjects = std::make_shared<const ActorSubjects>(actorSubjects());
+    for (const ActorSubject& subject : *subjects) {
+        suite.subjects.push_back(subject.info);
+    }
+    suite.enter = [=](const Scenario& scenario, std::size_t index) -> Entrant {
+        const auto& rounds = (*subjects)[index].rounds;
+        const auto found = rounds.find(scenario.name);
+        if (found == rounds.end()) {
+            return {};
+        }
+        const RoundPlan plan = planFor(scenario, options, cpus);
+        return {plan, [plan, run = found->second] { return run(plan); }};
+    };
+    suite.machineAlone = [](const Scenario&) { return std::function<Round()>(); };
+    suite.compare = compareActors;
+    suite.columns = {{threadOfItsOwn, "/ own"}, {pooled, "/ pooled"}, {byHand, "/ by hand"}};
+    suite.targets = targets();
+    return suite;
+}
+
+}  // namespace sluice::bench

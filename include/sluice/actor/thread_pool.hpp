@@ -111,8 +111,8 @@ public:
     }
 
     void beforeWait() override {
-        if (current_ != nullptr && current_->pool == this) {
-            handOver(*current_);
+        if (current_ != nullptr && current_->pool == this && current_->next != nullptr) {
+            scheduleLast(*std::exchange(current_->next, nullptr));
         }
     }
 
@@ -180,21 +180,18 @@ private:
             return std::exchange(worker.next, nullptr);
         }
         worker.inARow = 0;
-        handOver(worker);
         wakeDue();
         if (!hasTasks_.load(std::memory_order_relaxed)) {  // relaxed: see append()
-            return nullptr;
+            return std::exchange(worker.next, nullptr);
         }
+        // No other thread is woken: there are as many tasks in the line as before, or fewer.
         const std::lock_guard<PriorityMutex> guard(lock_);  // E1
+        if (worker.next != nullptr) {
+            line_.append(*std::exchange(worker.next, nullptr));
+        }
         ExecutorTask* const task = line_.pop();
         hasTasks_.store(!line_.isEmpty(), std::memory_order_relaxed);
         return task;
-    }
-
-    void handOver(Worker& worker) {
-        if (worker.next != nullptr) {
-            scheduleLast(*std::exchange(worker.next, nullptr));
-        }
     }
 
     void wakeDue() {

@@ -85,8 +85,8 @@ private:
                                                std::memory_order_relaxed);
     }
 
-    char marks_[3]{};  ///< their addresses stand for the states
     typename Platform::template Atomic<void*> newest_{&marks_[ended]};
+    char marks_[3]{};  ///< their addresses stand for the states
 };
 
 /// A message without content, for news that lies elsewhere. It is in a mailbox once at most,

@@ -5,6 +5,7 @@
 #include <sluice/actor/detail/posted_message.hpp>
 #include <sluice/actor/detail/requesting.hpp>
 #include <sluice/actor/executor.hpp>
+#include <sluice/actor/handler_times.hpp>
 #include <sluice/bus/message_header.hpp>
 #include <sluice/bus/publish_result.hpp>
 
@@ -17,15 +18,32 @@
 
 namespace sluice::detail {
 
+/// What an executor sees of an object, and what only an object with timers has.
+template <class Traits, bool HasTimers = hasTimers<Traits>>
+class PooledTask : protected ExecutorTask {
+protected:
+    using ExecutorTask::ExecutorTask;
+    ~PooledTask() = default;
+};
+template <class Traits>
+class PooledTask<Traits, true> : protected TimedExecutorTask {
+protected:
+    using TimedExecutorTask::TimedExecutorTask;
+    ~PooledTask() = default;
+
+    MailboxSignal<typename Traits::Platform> timersChanged_;
+    /// The consumer's: what the executor's alarm was set to; time_point::min() if it may have been
+    /// due since.
+    Executor::TimePoint alarm_ = Executor::TimePoint::max();
+};
+
 /// The mailbox of an object on an executor, and the ways into it.
 ///
 /// Edges: E1 start: executor and mailbox written by begin() -> closing_ released .. acquired -> a
 /// post by another thread. The others are those of PooledMailbox and MailboxSignal.
 template <class MessageList, class Traits>
-class PooledPosting
-    : public Requesting<PooledPosting<MessageList, Traits>>,
-      protected std::conditional_t<hasTimers<Traits>, TimedExecutorTask, ExecutorTask> {
-    using Base = std::conditional_t<hasTimers<Traits>, TimedExecutorTask, ExecutorTask>;
+class PooledPosting : public Requesting<PooledPosting<MessageList, Traits>>,
+                      protected PooledTask<Traits> {
 
 public:
     /// Posts a copy of, or moves in, a message. Medium priority unless told otherwise. Never waits.
@@ -76,6 +94,10 @@ public:
         // Relaxed: equal only if this thread wrote it.
         return servedBy_.load(std::memory_order_relaxed) == Platform::thisThread();
     }
+    /// Whether a thread runs the object.
+    [[nodiscard]] bool isAwake() const noexcept {
+        return servedBy_.load(std::memory_order_relaxed) != nullptr;  // relaxed: no data follows
+    }
     /// Whether the object refuses messages: it has not been started, or it has been stopped.
     [[nodiscard]] bool isClosed() const noexcept { return closing() != Closing::no; }
     [[nodiscard]] bool hasEnded() const noexcept { return mailbox_.hasEnded(); }
@@ -95,7 +117,7 @@ protected:
     enum class Closing : unsigned char { no, draining, discarding };
 
     template <class... Functions>
-    explicit PooledPosting(Functions... functions) noexcept : Base(functions...) {}
+    explicit PooledPosting(Functions... functions) noexcept : PooledTask<Traits>(functions...) {}
     ~PooledPosting() = default;
 
     [[nodiscard]] Closing closing() const noexcept {
@@ -131,7 +153,7 @@ protected:
     }
 
     /// Has the object look at its timers. True if it must be scheduled for that.
-    bool wake() noexcept { return timersChanged_.send(mailbox_); }
+    bool wake() noexcept { return this->timersChanged_.send(mailbox_); }
     /// The same, and schedules it. A handler of the object does without: the object looks at its
     /// timers before it leaves its thread.
     void tell() noexcept {
@@ -157,12 +179,16 @@ protected:
         mailbox_.takeAll([&](MailboxNode& node) {
             if (&node == &closingNode_) {
                 news.isClosed = true;
-            } else if (timersChanged_.is(node)) {
-                timersChanged_.wasTaken();
-                news.hasTimers = true;
-            } else {
-                take(static_cast<QueuedMessage&>(node));
+                return;
             }
+            if constexpr (hasTimers<Traits>) {
+                if (this->timersChanged_.is(node)) {
+                    this->timersChanged_.wasTaken();
+                    news.hasTimers = true;
+                    return;
+                }
+            }
+            take(static_cast<QueuedMessage&>(node));
         });
         return news;
     }
@@ -173,8 +199,17 @@ protected:
 
     PooledMailbox<Platform> mailbox_;
     Executor* executor_ = nullptr;
+    HandlerBook<Traits> book_;
+    bool isEnding_ = false;  ///< the consumer's: the object has been closed
 
 private:
+    Atomic<Closing> closing_{Closing::draining};  ///< before the start, too
+    Atomic<std::uint32_t> queued_{0};
+    /// The thread that runs the object. Written by that thread.
+    Atomic<const void*> servedBy_{nullptr};
+
+    MailboxNode closingNode_{};  ///< pushed once, by the thread that closes the object
+
     static constexpr std::uint32_t limitOf(Priority priority) noexcept {
         return priority == Priority::high ? Traits::depth : Traits::depth - Traits::depth / 4;
     }
@@ -200,6 +235,9 @@ private:
         } guard{*this, memory};
         auto* const message = ::new (memory)
             QueuedMessage(std::in_place_type<T>, options, std::forward<Args>(args)...);
+        if constexpr (MessageHeader<Traits>::hasTimeStamp) {
+            message->header.timeStamp = now();
+        }
         guard.memory = nullptr;
         return message;
     }
@@ -217,13 +255,6 @@ private:
         release(message);
         return PublishResult::closed;
     }
-
-    MailboxNode closingNode_{};  ///< pushed once, by the thread that closes the object
-    MailboxSignal<Platform> timersChanged_;
-    Atomic<std::uint32_t> queued_{0};
-    Atomic<Closing> closing_{Closing::draining};  ///< before the start, too
-    /// The thread that runs the object. Written by that thread.
-    Atomic<const void*> servedBy_{nullptr};
 };
 
 }  // namespace sluice::detail

@@ -187,6 +187,82 @@ bool steppingThrough() {
     return balance.get().value() == 5;
 }
 
+bool subscribing() {
+    sluice::Bus<sluice::Messages<Speed>> bus;
+    sluice::Running<Motor> motor({"motor"}, 2.5);
+    const auto subscription = bus.subscribe<Speed>([&motor](const Speed& speed) {
+        (void)motor.post(speed);  // a full mailbox refuses it
+    });
+    (void)bus.publish(Speed{1.5});
+    bus.process();
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    return motor.stopAfterDrain(deadline) && motor.join() && motor.speed() == 1.5;
+}
+
+class Door;
+
+struct Closed;
+struct Usable {
+    using Initial = Closed;  // what it begins with
+};
+struct Closed {
+    using Parent = Usable;
+};
+struct Open {
+    using Parent = Usable;
+    static void enter(Door& door);  // exit() likewise
+};
+struct OutOfOrder {};
+
+struct Press {};
+struct Fault {};
+struct Repaired {};
+
+class Door : public sluice::ActiveObject<Door, sluice::Messages<Press, Fault, Repaired>> {
+public:
+    Door() { machine_.start(); }
+    void handle(const Press& press) { (void)machine_.handle(press); }
+    void handle(const Fault& fault) { (void)machine_.handle(fault); }
+    void handle(const Repaired& repaired) { (void)machine_.handle(repaired); }
+
+    [[nodiscard]] bool isUnlocked() const { return isUnlocked_; }
+    void ring() { ++rings_; }
+
+    using Table = sluice::Transitions<
+        sluice::On<Closed, Press, Open, sluice::If<&Door::isUnlocked>>,
+        sluice::Stay<Closed, Press, sluice::Do<&Door::ring>>,  // the next row of Closed and Press
+        sluice::On<Open, Press, Closed>,                       //
+        sluice::On<Usable, Fault, OutOfOrder>,                 // out of Closed and of Open
+        sluice::Defer<OutOfOrder, Press>,                      // comes back in another state
+        sluice::On<OutOfOrder, Repaired, Usable>>;
+
+private:
+    bool isUnlocked_ = true;
+    int rings_ = 0;
+    sluice::StateMachine<Door, Usable, Table> machine_{*this};
+};
+void Open::enter(Door& door) {
+    door.ring();
+}
+
+bool opening() {
+    sluice::Running<Door> door;
+    return door.post(Press{}) == sluice::PublishResult::ok;
+}
+
+bool watching() {
+    sluice::Watchdog watchdog(std::chrono::milliseconds(100),
+                              [](const char* name, std::chrono::nanoseconds time) {
+                                  std::fprintf(stderr, "%s: a handler has run for %.3f s\n", name,
+                                               double(time.count()) / 1e9);
+                              });
+    sluice::Running<Motor> motor({"motor"}, 2.5);
+    const auto watch = watchdog.watch(motor, "motor");  // as long as `watch` lives
+    watchdog.start(std::chrono::milliseconds(20));      // a thread that looks so often
+    (void)motor.post(Speed{1});
+    return true;
+}
+
 struct ByHand : sluice::ManualTraits<TwoTimers> {};
 
 class Blinker : public sluice::ActiveObject<Blinker, sluice::Messages<Poll>, ByHand> {
@@ -207,6 +283,7 @@ bool movingTheClock() {
 
 int main() {
     const bool isRight = firstObject() && posting() && requesting() && failing() && testing() &&
-                         timing() && movingTheClock() && sharingThreads() && steppingThrough();
+                         timing() && movingTheClock() && sharingThreads() && steppingThrough() &&
+                         subscribing() && opening() && watching();
     return isRight ? 0 : 1;
 }

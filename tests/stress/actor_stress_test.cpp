@@ -59,7 +59,7 @@ using Overflows = testing::Types<Narrow<BusOverflow::reject>, Narrow<BusOverflow
 TYPED_TEST_SUITE(ActorStressTest, Overflows);
 
 TYPED_TEST(ActorStressTest, EveryAcceptedMessageIsHandledDroppedOrDiscarded) {
-    const Watchdog watchdog([](std::FILE*) {});
+    const test::Watchdog watchdog([](std::FILE*) {});
     for (std::size_t round = 0; round < scaled(400); ++round) {
         const auto object = std::make_unique<Checker<TypeParam>>();
         {
@@ -104,7 +104,7 @@ public:
 };
 
 TEST(ActorStressLifeTest, ManyObjectsStartAndEnd) {
-    const Watchdog watchdog([](std::FILE*) {});
+    const test::Watchdog watchdog([](std::FILE*) {});
     for (std::size_t round = 0; round < scaled(4000); ++round) {
         Running<Idle> idle;
         EXPECT_EQ(idle.post(1), PublishResult::ok);
@@ -123,7 +123,7 @@ public:
 };
 
 TEST(ActorStressTimerTest, EachTimerFiresOnceOrIsCancelled) {
-    const Watchdog watchdog([](std::FILE*) {});
+    const test::Watchdog watchdog([](std::FILE*) {});
     for (std::size_t round = 0; round < scaled(200); ++round) {
         Timed object;
         std::atomic<std::uint64_t> expected{0};

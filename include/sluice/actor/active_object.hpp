@@ -59,6 +59,7 @@
 #include <sluice/actor/detail/posting.hpp>
 #include <sluice/actor/detail/restart_budget.hpp>
 #include <sluice/actor/detail/timing.hpp>
+#include <sluice/actor/handler_times.hpp>
 #include <sluice/actor/thread_options.hpp>
 #include <sluice/base/assert.hpp>
 #include <sluice/base/single_writer_counter.hpp>
@@ -165,6 +166,20 @@ public:
 
     // ---- Anybody: isHere, isClosed, pressure, sizeApprox, capacity, statistics, see Posting
 
+    [[nodiscard]] HandlerTimes handlerTimes() const {
+        HandlerTimes times = book_.times();
+        if constexpr (Traits::statistics) {
+            times.handled = this->statistics().total().delivered;
+            if constexpr (detail::hasTimers<Traits>) {
+                times.handled += this->firedTimers();
+            }
+        }
+        return times;
+    }
+    /// Whether the object has a thread that is handling messages, and not waiting for them.
+    [[nodiscard]] bool isAwake() const noexcept {
+        return isAwake_.load(std::memory_order_relaxed);  // relaxed: no data follows
+    }
     /// Handlers, and calls of `restart()`, that have thrown.
     [[nodiscard]] std::uint64_t failures() const noexcept { return failures_.get(); }
     /// Restarts that have succeeded.
@@ -198,11 +213,12 @@ private:
 
     /// Calls the handler that fits the message.
     struct Receiver {
-        Derived& object;
+        ActiveObject& object;
 
         template <class T>
         void operator()(const T& message, const Header& header) const {
-            detail::callHandler(object, message, header);
+            object.book_.call(header, &Posting::now,
+                              [&] { detail::callHandler(object.derived(), message, header); });
         }
     };
 
@@ -266,6 +282,7 @@ private:
     void serve() noexcept {
         const typename Posting::Serving serving(*this);
         const typename Traits::Pacing pacing;
+        isAwake_.store(true, std::memory_order_relaxed);
         while (!mailbox_.isDrained()) {
             const std::size_t count = handleDue();
             if (count != 0) {
@@ -274,11 +291,14 @@ private:
                 awaitWork();
             }
         }
+        isAwake_.store(false, std::memory_order_relaxed);
     }
 
     /// Waits for a message, the next deadline, or a timer that another thread starts or cancels.
     void awaitWork() {
+        isAwake_.store(false, std::memory_order_relaxed);  // see isAwake()
         (void)mailbox_.waitUntil(this->nextDeadline(), [this] { return this->hasTimerNews(); });
+        isAwake_.store(true, std::memory_order_relaxed);
     }
 
     [[nodiscard]] bool isDiscarding() const noexcept {
@@ -289,7 +309,7 @@ private:
     /// Handles queued messages, and then timers that are due. Returns how many.
     std::size_t handleDue() {
         const auto isOver = [this] { return isDiscarding(); };
-        const Receiver receiver{derived()};
+        const Receiver receiver{*this};
         const std::size_t count =
             surviving([&] { return mailbox_.processUntil(isOver, receiver); });
         return count + surviving([&] { return this->fireTimers(isOver, receiver); });
@@ -353,6 +373,8 @@ private:
     typename Traits::Wait changed_;
     detail::OwnThread thread_;
     detail::RestartBudget<Traits> budget_;
+    detail::HandlerBook<Traits> book_;
+    Atomic<bool> isAwake_{false};             ///< written by the object's thread
     SingleWriterCounter<Platform> failures_;  ///< written by the object's thread
     SingleWriterCounter<Platform> restarts_;  ///< written by the object's thread
 };

@@ -26,6 +26,10 @@ struct BasicActorTraits : MailboxTraits {
     /// it.
     static constexpr std::size_t maxTimers = 0;
 
+    /// Whether handlerTimes() tells how long messages wait and handlers run: two readings of the
+    /// clock for each message.
+    static constexpr bool handlerTimes = false;
+
     static constexpr OnFailure onFailure = OnFailure::goOn;
 
     // With OnFailure::restart: the object restarts at most `restartLimit` times in `restartPeriod`.

@@ -49,6 +49,7 @@
 #include <sluice/actor/detail/pooled_posting.hpp>
 #include <sluice/actor/detail/timing.hpp>
 #include <sluice/actor/executor.hpp>
+#include <sluice/actor/handler_times.hpp>
 #include <sluice/base/assert.hpp>
 #include <sluice/base/setup_error.hpp>
 #include <sluice/base/single_writer_counter.hpp>
@@ -69,8 +70,9 @@ struct PooledTraits : BareBusTraits {
     static constexpr std::uint32_t depth = 256;
     /// Messages that the object handles before other objects have their turn.
     static constexpr std::size_t batch = 32;
-    /// As that of ActorTraits.
+    // As those of ActorTraits.
     static constexpr std::size_t maxTimers = 0;
+    static constexpr bool handlerTimes = false;
 
     /// `goOn` or `stop`.
     static constexpr OnFailure onFailure = OnFailure::goOn;
@@ -144,8 +146,9 @@ public:
 
     // ---- Anybody: isHere, isClosed, hasEnded, sizeApprox, capacity, see PooledPosting
 
+    [[nodiscard]] HandlerTimes handlerTimes() const noexcept { return book_.times(); }
     [[nodiscard]] Statistics statistics() const noexcept {
-        return {handled_.get(), failed_.get(), discarded_.get()};
+        return {book_.handled(), failed_.get(), discarded_.get()};
     }
 
 protected:
@@ -265,9 +268,9 @@ private:
         if (next != Clock::time_point::max() && next <= this->now()) {
             return false;
         }
-        if (next != alarm_) {
+        if (next != this->alarm_) {
             executor_->setAlarm(*this, next);
-            alarm_ = next;
+            this->alarm_ = next;
         }
         return true;
     }
@@ -286,8 +289,10 @@ private:
             chains[message.header.priority == Priority::high ? 1 : 0].prepend(message);
         });
         isEnding_ = isEnding_ || news.isClosed;
-        if (news.hasTimers) {
-            alarm_ = Clock::time_point::min();
+        if constexpr (detail::hasTimers<Traits>) {
+            if (news.hasTimers) {
+                this->alarm_ = Clock::time_point::min();
+            }
         }
         for (int i = 0; i < 2; ++i) {
             if (chains[i].first != nullptr) {
@@ -330,8 +335,9 @@ private:
 
     template <class T>
     void handle(const T& content, const Header& header) {
-        handled_.add(1);
-        detail::callHandler(static_cast<Derived&>(*this), content, header);
+        book_.call(
+            header, [this] { return this->now(); },
+            [&] { detail::callHandler(static_cast<Derived&>(*this), content, header); });
     }
 
     /// Calls a function that calls handlers, and deals with a handler that throws.
@@ -352,15 +358,13 @@ private:
 #endif
     }
 
+    using Posting::book_;
     using Posting::executor_;
+    using Posting::isEnding_;
     using Posting::mailbox_;
     // The consumer's.
-    bool isEnding_ = false;  ///< the object has been closed
-    /// What the executor's alarm was set to; time_point::min() if it may have been due since.
-    typename Clock::time_point alarm_ = Clock::time_point::max();
     MessageLine high_;
     MessageLine others_;
-    SingleWriterCounter<Platform> handled_;
     SingleWriterCounter<Platform> failed_;
     SingleWriterCounter<Platform> discarded_;
 };

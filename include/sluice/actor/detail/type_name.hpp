@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace sluice::detail {
+
+/// What stands behind "What = " in the text that the compiler makes of a template's argument.
+constexpr std::string_view argumentIn(std::string_view function, std::string_view what) noexcept {
+    const std::size_t begin = function.find(what) + what.size();
+    std::size_t depth = 0;
+    for (std::size_t end = begin; end < function.size(); ++end) {
+        const char c = function[end];
+        if (depth == 0 && (c == ';' || c == ']' || c == ',')) {
+            return function.substr(begin, end - begin);
+        }
+        depth += c == '<' || c == '(' ? 1 : 0;
+        depth -= c == '>' || c == ')' ? 1 : 0;
+    }
+    return function.substr(begin);
+}
+
+/// Without the namespaces and classes in front.
+constexpr std::string_view lastName(std::string_view name) noexcept {
+    const std::size_t colon = name.rfind(':');
+    return colon == std::string_view::npos ? name : name.substr(colon + 1);
+}
+
+/// The name of a type, for people.
+template <class Type>
+constexpr std::string_view typeName() noexcept {
+    return lastName(argumentIn(__PRETTY_FUNCTION__, "Type = "));
+}
+
+/// The name of a function, for people.
+template <auto Function>
+constexpr std::string_view functionName() noexcept {
+    std::string_view name = argumentIn(__PRETTY_FUNCTION__, "Function = ");
+    // g++ writes `&Robot::stop`, clang the same; both in brackets where the type needs them.
+    while (!name.empty() && (name.back() == ')' || name.back() == ' ')) {
+        name.remove_suffix(1);
+    }
+    return lastName(name);
+}
+
+}  // namespace sluice::detail

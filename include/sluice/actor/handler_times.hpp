@@ -1,0 +1,113 @@
+#pragma once
+
+/// \file
+/// HandlerTimes: how often and how long the handlers of an object have run.
+
+#include <sluice/base/single_writer_counter.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+namespace sluice {
+
+/// What handlerTimes() of an object returns. With Traits::handlerTimes the clock is read before and
+/// after each handler; without it the times are zero. Any thread may ask; the figures of a running
+/// object need not be of the same moment.
+struct HandlerTimes {
+    std::uint64_t handled = 0;  ///< those of timers included
+    std::chrono::nanoseconds inHandlers{0};
+    std::chrono::nanoseconds longestHandler{0};
+    /// From the time stamp of a message to its handler. Zero if the header has no time stamp.
+    std::chrono::nanoseconds inQueue{0};
+    std::chrono::nanoseconds longestInQueue{0};
+};
+
+namespace detail {
+
+/// A sum of durations and the longest of them. One thread adds.
+template <class Platform>
+class DurationBook {
+    using Nanoseconds = std::chrono::nanoseconds;
+
+public:
+    void add(Nanoseconds duration) noexcept {
+        // Relaxed, all: one writer, and no data follows a figure.
+        if (duration.count() > 0) {
+            sum_.add(static_cast<std::uint64_t>(duration.count()));
+        }
+        if (duration.count() > longest_.load(std::memory_order_relaxed)) {
+            longest_.store(duration.count(), std::memory_order_relaxed);
+        }
+    }
+    [[nodiscard]] Nanoseconds sum() const noexcept {
+        return Nanoseconds(static_cast<Nanoseconds::rep>(sum_.get()));
+    }
+    [[nodiscard]] Nanoseconds longest() const noexcept {
+        return Nanoseconds(longest_.load(std::memory_order_relaxed));
+    }
+
+private:
+    SingleWriterCounter<Platform> sum_;
+    typename Platform::template Atomic<std::chrono::nanoseconds::rep> longest_{0};
+};
+
+/// Calls the handlers of one object. Counts them if the mailbox has no accounts, and keeps their
+/// times if the traits say so. The object's thread writes.
+template <class Traits, bool HasTimes = Traits::handlerTimes>
+class HandlerBook {
+public:
+    template <class Header, class ReadClock, class Call>
+    void call(const Header& /*header*/, ReadClock /*readClock*/, Call handle) {
+        if constexpr (!Traits::statistics) {
+            handled_.add(1);
+        }
+        handle();
+    }
+
+    [[nodiscard]] std::uint64_t handled() const noexcept { return handled_.get(); }
+    [[nodiscard]] HandlerTimes times() const noexcept {
+        HandlerTimes times;
+        times.handled = handled();
+        return times;
+    }
+
+private:
+    SingleWriterCounter<typename Traits::Platform> handled_;
+};
+
+template <class Traits>
+class HandlerBook<Traits, true> {
+    using Platform = typename Traits::Platform;
+
+public:
+    template <class Header, class ReadClock, class Call>
+    void call(const Header& header, ReadClock readClock, Call handle) {
+        const auto start = readClock();
+        if constexpr (Header::hasTimeStamp) {
+            queue_.add(start - header.timeStamp);
+        }
+        struct End {  // also when the handler throws
+            DurationBook<Platform>& book;
+            ReadClock readClock;
+            decltype(start) begun;
+            ~End() { book.add(readClock() - begun); }
+        } const end{handlers_, readClock, start};
+        handled_.add(1);
+        handle();
+    }
+
+    [[nodiscard]] std::uint64_t handled() const noexcept { return handled_.get(); }
+    [[nodiscard]] HandlerTimes times() const noexcept {
+        return {handled(), handlers_.sum(), handlers_.longest(), queue_.sum(), queue_.longest()};
+    }
+
+private:
+    SingleWriterCounter<Platform> handled_;
+    DurationBook<Platform> handlers_;
+    DurationBook<Platform> queue_;
+};
+
+}  // namespace detail
+
+}  // namespace sluice

@@ -1,0 +1,313 @@
+#pragma once
+
+/// \file
+/// StateMachine: a hierarchical state machine whose table is checked when it is compiled.
+///
+/// Purpose: what a part of a program does with a message depends on its state, and states share
+/// what they have in common.
+///
+/// docs/guide/actors.md has a whole one. A state is a type. It may have
+///
+///     using Parent = Moving;             // it lies in this state
+///     using Initial = Slow;              // a state with others inside begins with this one
+///     static constexpr bool hasHistory = true;  // after the first time with the last one
+///     static void enter(Motor& motor);   // or enter()
+///     static void exit(Motor& motor);    // or exit()
+///
+/// and a table says what messages do:
+///
+///     using Table = sluice::Transitions<
+///         sluice::On<Standing, Start, Moving, sluice::If<&Motor::isClear>>,
+///         sluice::Stay<Moving, Speed, sluice::Do<&Motor::setSpeed>>,
+///         sluice::On<Moving, Stop, Standing>,
+///         sluice::Defer<Standing, Speed>>;
+///     sluice::StateMachine<Motor, Standing, Table> machine(motor);
+///     machine.start();
+///     machine.handle(Start{});
+///
+/// Use it inside of an active object, whose `handle` functions call it, or alone.
+///
+/// Who may call what: one thread at a time; not from an action of the same machine, which may post
+/// a message instead.
+///
+/// Order: guard; exits from the inside out, up to the innermost state that contains source and
+/// target; actions; entries from the outside in; then what the target begins with. A state that
+/// leads to one inside of it, or to one that contains it, leaves the outer of the two and enters it
+/// only if both are the same state. Deferred messages come back in order after each change of
+/// state.
+///
+/// Cost: a message takes one look into a table of functions, and what its row does. Capacity: the
+/// machine holds maxDeferred messages; there is no heap. Exceptions: if a function of the user
+/// throws, the machine is in the innermost state that it has entered and not left.
+///
+/// Origin: D. Harel, Statecharts (1987), with the local transitions of M. Samek's QP.
+///
+/// Tests: tests/unit/actor/state_machine_test.cpp, tests/compile_fail/actor_machines.cpp.
+
+#include <sluice/actor/detail/machine_graph.hpp>
+#include <sluice/actor/detail/machine_table.hpp>
+#include <sluice/actor/transitions.hpp>
+#include <sluice/base/assert.hpp>
+#include <sluice/fixed/fixed_vector.hpp>
+
+#include <array>
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace sluice {
+
+struct MachineTraits {
+    /// Messages that states have deferred.
+    static constexpr std::size_t maxDeferred = 8;
+};
+
+/// What has become of a message.
+enum class MachineResult : unsigned char {
+    handled,    ///< a row has counted
+    deferred,   ///< it comes back when the state has changed
+    refused,    ///< its state defers it, and maxDeferred messages are deferred already
+    unhandled,  ///< no row has counted, or the machine is not running
+};
+
+template <class Context, class First, class Table, class Traits = MachineTraits>
+class StateMachine;
+
+template <class Context, class First, class... Rows, class Traits>
+class StateMachine<Context, First, Transitions<Rows...>, Traits> {
+    using Table = detail::MachineTable<First, Rows...>;
+    using States = typename Table::States;
+    using Result = MachineResult;
+    template <class State>
+    static constexpr std::size_t indexOf = Table::template indexOf<State>;
+    static constexpr std::size_t none = Table::size;
+
+public:
+    explicit StateMachine(Context& context) noexcept : context_(&context) { last_.fill(none); }
+    StateMachine(const StateMachine&) = delete;
+    StateMachine& operator=(const StateMachine&) = delete;
+
+    /// Enters the first state. False when it is running.
+    bool start() {
+        if (isRunning()) {
+            return false;
+        }
+        enter<none, First>();
+        begin<First>();
+        return true;
+    }
+    /// Leaves all states, and forgets what was deferred and the history.
+    void stop() {
+        while (isRunning()) {
+            leaveTable(States{})[current_](*this);
+        }
+        deferred_.clear();
+        last_.fill(none);
+    }
+
+    /// Does what the table says about the message.
+    template <class Message>
+    Result handle(const Message& message) {
+        SLUICE_ASSERT(!isHandling_, "an action calls its own machine: let it post a message");
+        const Handling handling(*this);
+        Result result = offer(message);
+        if (result == Result::deferred) {
+            result = defer(message);
+        }
+        comeBack();
+        return result;
+    }
+
+    [[nodiscard]] bool isRunning() const noexcept { return current_ != none; }
+    /// Whether the machine is in this state, or in one inside of it.
+    template <class State>
+    [[nodiscard]] bool isIn() const noexcept {
+        static_assert(States::template contains<State>, "this state is not in the machine's table");
+        return Table::contains(indexOf<State>, current_);
+    }
+    [[nodiscard]] std::size_t deferredCount() const noexcept { return deferred_.size(); }
+
+    /// Writes the machine as text for Graphviz: calls write(std::string_view) for each piece.
+    template <class Write>
+    static void writeGraph(Write&& write) {
+        detail::MachineGraph<Table, Rows...>::write(write);
+    }
+
+private:
+    template <class Row>
+    using RowOf = detail::RowOf<Row>;
+    using Deferred = detail::DeferredMessage<Rows...>;
+
+    struct Handling {
+        explicit Handling(StateMachine& m) noexcept : machine(m) {
+            machine.isHandling_ = true;
+            machine.hasChanged_ = false;
+        }
+        ~Handling() { machine.isHandling_ = false; }
+        Handling(const Handling&) = delete;
+        Handling& operator=(const Handling&) = delete;
+        StateMachine& machine;
+    };
+
+    // ---- Messages
+
+    template <class Message>
+    Result offer(const Message& message) {
+        return isRunning() ? offerTable<Message>(States{})[current_](*this, message)
+                           : Result::unhandled;
+    }
+    template <class Message, class... Sts>
+    static constexpr auto offerTable(detail::TypeList<Sts...> /*states*/) noexcept {
+        using Offer = Result (*)(StateMachine&, const Message&);
+        return std::array<Offer, none>{&StateMachine::template offerTo<Sts, Sts, Message>...};
+    }
+
+    /// Looks for a row of State or of its parents. The machine is in Current.
+    template <class Current, class State, class Message>
+    static Result offerTo(StateMachine& machine, const Message& message) {
+        if constexpr (std::is_void_v<State>) {
+            return Result::unhandled;
+        } else {
+            Result result = Result::unhandled;
+            (void)((machine.take<Current, State, Rows>(message, result)) || ...);
+            return result != Result::unhandled
+                       ? result
+                       : offerTo<Current, detail::Parent<State>, Message>(machine, message);
+        }
+    }
+
+    /// True if the row counts.
+    template <class Current, class State, class Row, class Message>
+    bool take(const Message& message, Result& result) {
+        if constexpr (std::is_same_v<State, typename RowOf<Row>::Source> &&
+                      std::is_same_v<Message, typename RowOf<Row>::Message>) {
+            if (!isAllowed(typename RowOf<Row>::OptionList{}, message)) {
+                return false;
+            }
+            result = Result::handled;
+            if constexpr (RowOf<Row>::kind == detail::RowKind::defer) {
+                result = Result::deferred;
+            } else if constexpr (RowOf<Row>::kind == detail::RowKind::stay) {
+                act(typename RowOf<Row>::OptionList{}, message);
+            } else {
+                change<Current, Row>(message);
+            }
+            return true;
+        } else {
+            return false;
+        }
+    }
+
+    template <class Message, class... Options>
+    bool isAllowed(detail::TypeList<Options...> /*options*/, const Message& message) {
+        return (detail::asks(Options{}, *context_, message) && ...);
+    }
+    template <class Message, class... Options>
+    void act(detail::TypeList<Options...> /*options*/, const Message& message) {
+        (detail::acts(Options{}, *context_, message), ...);
+    }
+
+    template <class Message>
+    Result defer(const Message& message) {
+        if constexpr (detail::isDeferred<Message, Rows...>) {
+            return deferred_.emplaceBack(message) ? Result::deferred : Result::refused;
+        }
+        return Result::deferred;
+    }
+
+    /// Offers what was deferred, the oldest first, as long as the state changes.
+    void comeBack() {
+        while (hasChanged_) {
+            hasChanged_ = false;
+            for (std::size_t i = 0; i < deferred_.size() && !hasChanged_;) {
+                const Result result = std::visit(
+                    [this](const auto& message) { return this->offer(message); }, deferred_[i]);
+                if (result == Result::deferred) {
+                    ++i;
+                } else {
+                    deferred_.eraseOrdered(deferred_.begin() + i);
+                }
+            }
+        }
+    }
+
+    // ---- States
+
+    template <class Current, class Row, class Message>
+    void change(const Message& message) {
+        using Source = typename RowOf<Row>::Source;
+        using Target = typename RowOf<Row>::Target;
+        constexpr std::size_t common = Table::commonOf(indexOf<Source>, indexOf<Target>);
+        hasChanged_ = true;
+        leave<common, Current>();
+        act(typename RowOf<Row>::OptionList{}, message);
+        enter<common, Target>();
+        begin<Target>();
+    }
+
+    /// Leaves State and its parents, those inside of Common.
+    template <std::size_t Common, class State>
+    void leave() {
+        if constexpr (indexOf<State> != Common) {
+            leaveState<State>();
+            leave<Common, detail::Parent<State>>();
+        }
+    }
+    template <class State>
+    void leaveState() {
+        detail::callExit<State>(*context_);
+        current_ = indexOf<detail::Parent<State>>;
+        if constexpr (!std::is_void_v<detail::Parent<State>>) {
+            last_[current_] = indexOf<State>;
+        }
+    }
+    template <class... Sts>
+    static constexpr auto leaveTable(detail::TypeList<Sts...> /*states*/) noexcept {
+        using Leave = void (*)(StateMachine&);
+        return std::array<Leave, none>{
+            [](StateMachine& machine) { machine.template leaveState<Sts>(); }...};
+    }
+
+    /// Enters the parents of State that lie inside of Common, and State.
+    template <std::size_t Common, class State>
+    void enter() {
+        if constexpr (indexOf<State> != Common) {
+            enter<Common, detail::Parent<State>>();
+            detail::callEnter<State>(*context_);
+            current_ = indexOf<State>;
+        }
+    }
+
+    /// Enters what a state begins with that has others inside.
+    template <class State>
+    void begin() {
+        if constexpr (!std::is_void_v<detail::Initial<State>>) {
+            if constexpr (detail::hasHistory<State>) {
+                if (last_[indexOf<State>] != none) {
+                    beginTable(States{})[last_[indexOf<State>]](*this);
+                    return;
+                }
+            }
+            enter<indexOf<State>, detail::Initial<State>>();
+            begin<detail::Initial<State>>();
+        }
+    }
+    template <class... Sts>
+    static constexpr auto beginTable(detail::TypeList<Sts...> /*states*/) noexcept {
+        using Begin = void (*)(StateMachine&);
+        return std::array<Begin, none>{[](StateMachine& machine) {
+            machine.template enter<indexOf<detail::Parent<Sts>>, Sts>();
+            machine.template begin<Sts>();
+        }...};
+    }
+
+    Context* context_;
+    std::size_t current_ = none;          ///< the innermost state; none: it is not running
+    std::array<std::size_t, none> last_;  ///< of each state, the one inside that was left last
+    bool isHandling_ = false;
+    bool hasChanged_ = false;  ///< in this handle()
+    FixedVector<Deferred, Traits::maxDeferred> deferred_;
+};
+
+}  // namespace sluice

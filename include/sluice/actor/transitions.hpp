@@ -1,0 +1,36 @@
+#pragma once
+
+/// \file
+/// The rows of a state machine's table. See state_machine.hpp.
+
+namespace sluice {
+
+/// A guard: the row counts only if it returns true. A function, or a member function of the
+/// context, that takes nothing, the context, the message, or the context and the message.
+template <auto Function>
+struct If {};
+
+/// What is done. A function as that of If.
+template <auto Function>
+struct Do {};
+
+/// In the state Source, a message of this type leads to the state Target. Options: at most one
+/// `If<guard>`, and `Do<action>` for each action, in order.
+template <class Source, class Message, class Target, class... Options>
+struct On {};
+
+/// In this state, a message of this type leads to no other state, and no state is left or entered.
+template <class State, class Message, class... Options>
+struct Stay {};
+
+/// In this state, a message of this type is kept until the machine is in a state that does not
+/// defer it.
+template <class State, class Message>
+struct Defer {};
+
+/// The table of a machine. Of the rows of one state and one type of message the first counts whose
+/// guard returns true. If there is none, those of the state's parent are asked.
+template <class... Rows>
+struct Transitions {};
+
+}  // namespace sluice

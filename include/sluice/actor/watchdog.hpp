@@ -1,0 +1,153 @@
+#pragma once
+
+/// \file
+/// Watchdog: tells about objects whose handler takes too long.
+///
+///     sluice::Watchdog watchdog(std::chrono::milliseconds(100), [](const char* name, auto time) {
+///         std::fprintf(stderr, "%s: a handler has run for %lld ms\n", name, ms(time));
+///     });
+///     const auto watch = watchdog.watch(motor, "motor");
+///     watchdog.start(std::chrono::milliseconds(20));  // a thread that looks so often
+///
+/// Use it to find handlers that wait, compute or loop for longer than the other messages of the
+/// object, or the other objects of its pool, can bear.
+///
+/// Who may call what: every function by any thread. The report is called by the thread that looks,
+/// under a lock: it may not call the watchdog.
+///
+/// A look costs nothing to the objects. It compares how many handlers have run with the look
+/// before. So a handler is reported between `limit` and `limit` + two intervals after it has begun,
+/// once; and so is a thread that the system does not run.
+///
+/// Allocation: watch() and start(). Errors: those of std::thread.
+///
+/// Tests: tests/unit/actor/watchdog_test.cpp.
+
+#include <sluice/wait/park.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+namespace sluice {
+
+class Watchdog {
+    struct Entry;
+
+public:
+    using TimePoint = std::chrono::steady_clock::time_point;
+    /// The name of the object, and for how long at least its handler has run.
+    using Report = std::function<void(const char* name, std::chrono::nanoseconds atLeast)>;
+
+    /// An object is watched as long as this lives, which ends before the object and the watchdog.
+    class [[nodiscard]] Watch {
+    public:
+        Watch(Watch&& other) noexcept
+            : watchdog_(other.watchdog_), entry_(std::exchange(other.entry_, nullptr)) {}
+        Watch& operator=(Watch&&) = delete;
+        ~Watch() {
+            if (entry_ != nullptr) {
+                watchdog_->forget(*entry_);
+            }
+        }
+
+    private:
+        friend class Watchdog;
+        Watch(Watchdog& watchdog, Entry& entry) noexcept : watchdog_(&watchdog), entry_(&entry) {}
+
+        Watchdog* watchdog_;
+        Entry* entry_;
+    };
+
+    Watchdog(std::chrono::nanoseconds limit, Report report)
+        : limit_(limit), report_(std::move(report)) {}
+    Watchdog(const Watchdog&) = delete;
+    Watchdog& operator=(const Watchdog&) = delete;
+    ~Watchdog() {
+        isEnding_.store(true, std::memory_order_relaxed);
+        changed_.notifyAll();
+        if (thread_.joinable()) {
+            thread_.join();
+        }
+    }
+
+    /// Watches an ActiveObject or a PooledObject. The name is not copied.
+    template <class Object>
+    Watch watch(const Object& object, const char* name) {
+        const std::lock_guard<std::mutex> guard(mutex_);
+        entries_.push_back({name, &object, [](const void* o) {
+                                const auto& watched = *static_cast<const Object*>(o);
+                                return Activity{watched.isAwake(), watched.handlerTimes().handled};
+                            }});
+        return Watch(*this, entries_.back());
+    }
+
+    /// Looks at all objects, and reports. For a program that has a loop of its own; `now` never
+    /// goes back.
+    void look(TimePoint now = std::chrono::steady_clock::now()) {
+        const std::lock_guard<std::mutex> guard(mutex_);
+        for (Entry& entry : entries_) {
+            lookAt(entry, now);
+        }
+    }
+
+    /// Starts a thread that looks so often. Once.
+    void start(std::chrono::nanoseconds interval) {
+        thread_ = std::thread([this, interval] {
+            const auto isOver = [this] { return isEnding_.load(std::memory_order_relaxed); };
+            while (!changed_.waitUntil(isOver, std::chrono::steady_clock::now() + interval)) {
+                look();
+            }
+        });
+    }
+
+private:
+    struct Activity {
+        bool isAwake;           ///< the object has a thread, and that does not wait
+        std::uint64_t handled;  ///< how many handlers have run
+    };
+
+    struct Entry {
+        const char* name;
+        const void* object;
+        Activity (*activityOf)(const void*);
+        std::uint64_t handled = 0;  ///< at the last look
+        bool wasAwake = false;
+        bool isReported = false;
+        TimePoint since{};  ///< when a look first found it like this
+    };
+
+    void lookAt(Entry& entry, TimePoint now) const {
+        const Activity activity = entry.activityOf(entry.object);
+        if (!activity.isAwake || !entry.wasAwake || activity.handled != entry.handled) {
+            entry.handled = activity.handled;
+            entry.wasAwake = activity.isAwake;
+            entry.since = now;
+            entry.isReported = false;
+        } else if (now - entry.since >= limit_ && !entry.isReported) {
+            entry.isReported = true;
+            report_(entry.name, now - entry.since);
+        }
+    }
+
+    void forget(const Entry& entry) noexcept {
+        const std::lock_guard<std::mutex> guard(mutex_);
+        entries_.remove_if([&entry](const Entry& each) { return &each == &entry; });
+    }
+
+    const std::chrono::nanoseconds limit_;
+    const Report report_;
+    std::mutex mutex_;
+    std::list<Entry> entries_;  ///< under the lock
+    std::atomic<bool> isEnding_{false};
+    Park changed_;
+    std::thread thread_;
+};
+
+}  // namespace sluice

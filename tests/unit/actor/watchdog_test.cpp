@@ -1,0 +1,155 @@
+#include "support/watchdog.hpp"
+#include "unit/actor/actor_doubles.hpp"
+
+#include <sluice/actor/active_object.hpp>
+#include <sluice/actor/pooled_object.hpp>
+#include <sluice/actor/running.hpp>
+#include <sluice/actor/thread_pool.hpp>
+#include <sluice/actor/watchdog.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace sluice {
+namespace {
+
+using namespace std::chrono_literals;
+using test::Add;
+using test::Hold;
+using test::Keeper;
+using test::late;
+using Reports = std::vector<std::string>;
+
+class WatchdogTest : public testing::Test {
+protected:
+    void lookAfter(std::chrono::milliseconds time) {
+        now_ += time;
+        watchdog_.look(now_);
+    }
+
+    const test::Watchdog patience_{[](std::FILE*) {}};
+    Watchdog::TimePoint now_{};
+    Reports reports_;
+    Watchdog watchdog_{100ms, [this](const char* name, std::chrono::nanoseconds atLeast) {
+                           reports_.push_back(name + std::string(" ") +
+                                              std::to_string(atLeast / 1ms));
+                       }};
+};
+
+/// Waits in its handler until the test lets it go.
+class Waiting : public PooledObject<Waiting, Messages<Add, Hold>> {
+public:
+    void handle(const Add& /*add*/) {}
+    void handle(const Hold& /*hold*/) {
+        isHeld = true;
+        while (!isOpen) {
+            std::this_thread::yield();
+        }
+    }
+    std::atomic<bool> isHeld{false};
+    std::atomic<bool> isOpen{false};
+};
+
+TEST_F(WatchdogTest, ReportsAHandlerOfAnActiveObjectOnce) {
+    Running<Keeper<>> object;
+    const auto watch = watchdog_.watch(object, "keeper");
+    (void)object.post(Add{1});
+    while (object.handlerTimes().handled == 0 || object.isAwake()) {
+        std::this_thread::yield();
+    }
+    lookAfter(0ms);
+    lookAfter(200ms);
+    EXPECT_EQ(reports_, Reports{}) << "it has nothing to do";
+    (void)object.post(Hold{});
+    object.awaitHeld();
+    lookAfter(1ms);
+    lookAfter(99ms);
+    EXPECT_EQ(reports_, Reports{});
+    lookAfter(1ms);
+    EXPECT_EQ(reports_, Reports{"keeper 100"});
+    lookAfter(500ms);
+    EXPECT_EQ(reports_, Reports{"keeper 100"}) << "once for each handler";
+    object.open();
+    EXPECT_TRUE(object.stopAfterDrain(late()));
+    object.join();
+    lookAfter(1ms);
+    lookAfter(500ms);
+    EXPECT_EQ(reports_, Reports{"keeper 100"});
+}
+
+TEST_F(WatchdogTest, ReportsAHandlerOfAnObjectOnAPool) {
+    ThreadPool pool(1);
+    Running<Waiting> object(pool);
+    const auto watch = watchdog_.watch(object, "waiting");
+    lookAfter(0ms);
+    lookAfter(500ms);
+    EXPECT_EQ(reports_, Reports{});
+    (void)object.post(Hold{});
+    while (!object.isHeld) {
+        std::this_thread::yield();
+    }
+    lookAfter(1ms);
+    lookAfter(250ms);
+    EXPECT_EQ(reports_, Reports{"waiting 250"});
+    object.isOpen = true;
+}
+
+TEST_F(WatchdogTest, ManyShortHandlersAreNoLongOne) {
+    ThreadPool pool(1);
+    Running<Waiting> first(pool);
+    const auto watch = watchdog_.watch(first, "first");
+    for (int i = 0; i < 10; ++i) {
+        first.isOpen = false;
+        first.isHeld = false;
+        (void)first.post(Hold{});
+        while (!first.isHeld) {
+            std::this_thread::yield();
+        }
+        lookAfter(60ms);
+        first.isOpen = true;
+        while (first.sizeApprox() != 0) {
+            std::this_thread::yield();
+        }
+    }
+    EXPECT_EQ(reports_, Reports{});
+}
+
+TEST_F(WatchdogTest, AnObjectThatIsNoLongerWatchedIsNotReported) {
+    ThreadPool pool(1);
+    Running<Waiting> object(pool);
+    {
+        const auto watch = watchdog_.watch(object, "waiting");
+        (void)object.post(Hold{});
+        while (!object.isHeld) {
+            std::this_thread::yield();
+        }
+        lookAfter(0ms);
+    }
+    lookAfter(500ms);
+    EXPECT_EQ(reports_, Reports{});
+    object.isOpen = true;
+}
+
+TEST(WatchdogThreadTest, LooksByItself) {
+    const test::Watchdog patience([](std::FILE*) {});
+    std::atomic<int> reports{0};
+    Watchdog watchdog(1ms, [&reports](const char* /*name*/, auto /*atLeast*/) { ++reports; });
+    Running<Keeper<>> object;
+    const auto watch = watchdog.watch(object, "keeper");
+    watchdog.start(1ms);
+    (void)object.post(Hold{});
+    while (reports == 0) {
+        std::this_thread::yield();
+    }
+    object.open();
+    EXPECT_EQ(reports, 1);
+}
+
+}  // namespace
+}  // namespace sluice

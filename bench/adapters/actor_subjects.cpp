@@ -2,9 +2,20 @@
 
 namespace sluice::bench {
 
+#if !defined(SLUICE_PEER_EVENTPP)
+void addEventppActor(ActorSubjects& subjects) {
+    Subject info;
+    info.id = "eventpp/active object";
+    info.library = "eventpp";
+    info.absentBecause = notCompiledIn("SLUICE_PEER_EVENTPP_INCLUDE");
+    subjects.push_back({info});
+}
+#endif
+
 ActorSubjects actorSubjects() {
     ActorSubjects subjects;
-    for (const auto add : {addSluiceActors, addLockedDeque, addCaf, addSobjectizer}) {
+    for (const auto add :
+         {addSluiceActors, addLockedDeque, addCaf, addSobjectizer, addEventppActor}) {
         add(subjects);
     }
     return subjects;

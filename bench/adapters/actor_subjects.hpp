@@ -45,6 +45,7 @@ void addSluiceActors(ActorSubjects& subjects);
 void addLockedDeque(ActorSubjects& subjects);
 void addCaf(ActorSubjects& subjects);
 void addSobjectizer(ActorSubjects& subjects);
+void addEventppActor(ActorSubjects& subjects);
 
 /// All of them, ours first. Subjects whose library was not there at compile time are listed as
 /// absent.

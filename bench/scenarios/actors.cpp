@@ -71,7 +71,8 @@ std::vector<Comparison> compareActors(const std::vector<Result>& results) {
                                          {"caf/pooled", pooled},
                                          {"sobjectizer/active_obj", threadOfItsOwn},
                                          {"sobjectizer/thread_pool", pooled},
-                                         {"std/locked deque", byHand}}) {
+                                         {"std/locked deque", byHand},
+                                         {"eventpp/active object", byHand}}) {
         for (Comparison& each : compareWith(results, baseline, role)) {
             all.push_back(std::move(each));
         }
@@ -87,6 +88,8 @@ std::vector<Target> targets() {
         {"post-1s", own, "sobjectizer/active_obj", 0.12},
         {"post-4s", own, "caf/detached", 0.12},
         {"post-4s", own, "sobjectizer/active_obj", 0.12},
+        {"post-1s", own, "eventpp/active object", 0.2},
+        {"post-4s", own, "eventpp/active object", 0.2},
         {"request", own, "caf/detached", 0.1},
         {"ring-100000", many, "caf/pooled", 0.35},
         {"ring-100000", many, "sobjectizer/thread_pool", 0.35},

@@ -1,0 +1,71 @@
+/// \file
+/// The active object that programs build on eventpp: a thread that processes an EventQueue, whose
+/// messages are shared pointers. Compiled as peer.cpp is.
+
+#include "adapters/actor_subjects.hpp"
+
+#include <eventpp/eventqueue.h>
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <thread>
+
+namespace sluice::bench {
+
+namespace {
+
+class Receiver {
+public:
+    Receiver(std::size_t /*capacity*/, Handled& handled) {
+        queue_.appendListener(message,
+                              [&handled](const Pointer& pointer) { handled.take(*pointer); });
+        queue_.appendListener(end, [this](const Pointer& /*pointer*/) { isOver_ = true; });
+        thread_ = std::thread([this] {
+            while (!isOver_) {
+                queue_.wait();
+                queue_.process();
+            }
+        });
+    }
+    Receiver(const Receiver&) = delete;
+    Receiver& operator=(const Receiver&) = delete;
+    ~Receiver() {
+        queue_.enqueue(end, Pointer());
+        thread_.join();
+    }
+
+    bool tryPush(const ActorMessage& content) {
+        queue_.enqueue(message, std::make_shared<const ActorMessage>(content));
+        return true;
+    }
+
+private:
+    using Pointer = std::shared_ptr<const ActorMessage>;
+    static constexpr int message = 1;
+    static constexpr int end = 2;
+
+    eventpp::EventQueue<int, void(const Pointer&)> queue_;
+    std::atomic<bool> isOver_{false};
+    std::thread thread_;
+};
+
+}  // namespace
+
+void addEventppActor(ActorSubjects& subjects) {
+    Subject info;
+    info.id = "eventpp/active object";
+    info.library = "eventpp";
+    info.use = "a thread, EventQueue, std::shared_ptr, listeners in std::function";
+    info.features.topology = "any thread";
+    info.features.order = "each producer";
+    info.features.bound = "unbounded";
+    info.features.allocates = true;
+    info.features.inPlace = true;
+    info.features.blocking = true;
+    info.features.typeErasure = true;
+    subjects.push_back({info});
+    addReceiver<Receiver>(subjects.back());
+}
+
+}  // namespace sluice::bench

@@ -3,10 +3,12 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace {
@@ -35,6 +37,13 @@ private:
     double highest_;
     double speed_ = 0;  // no lock: only the object's thread touches it
 };
+
+struct FewSpeeds : sluice::ActorTraits {
+    template <class Message>
+    static constexpr std::uint32_t maxInFlight = std::is_same_v<Message, Speed> ? 8 : 0;  // 0: none
+};
+
+static_assert(FewSpeeds::maxInFlight<Speed> == 8 && FewSpeeds::maxInFlight<Brake> == 0);
 
 bool firstObject() {
     sluice::Running<Motor> motor({"motor"}, 2.5);
@@ -149,6 +158,45 @@ bool timing() {
     sluice::Running<Sensor> sensor({"sensor"});
     const sluice::Timer polling = sensor.postEvery(std::chrono::milliseconds(10), Poll{});
     return polling && sensor.cancel(polling);
+}
+
+struct ChildFailed {
+    int child;
+};
+
+class Parent : public sluice::ActiveObject<Parent, sluice::Messages<ChildFailed>> {
+public:
+    void handle(const ChildFailed& failed) { std::printf("child %d has failed\n", failed.child); }
+};
+
+class Child : public sluice::ActiveObject<Child, sluice::Messages<std::string>, Restarts> {
+public:
+    explicit Child(Parent& parent) : parent_(parent) {}
+    void handle(const std::string& text) { sum_ += std::stoi(text); }
+    void restart() { sum_ = 0; }
+    void handlerFailed(const std::exception_ptr&) noexcept {
+        (void)parent_.tryPost(ChildFailed{7});
+    }
+
+private:
+    Parent& parent_;
+    int sum_ = 0;
+};
+
+bool telling() {
+    sluice::Running<Parent> parent;
+    sluice::Running<Child> child(sluice::ThreadOptions{}, parent);
+    return child.post(std::string("1")) == sluice::PublishResult::ok;
+}
+
+bool calling() {
+    sluice::ActiveEventQueue<std::string, void(int)> events;
+    int sum = 0;  // only the thread of `events` touches it until join()
+    const auto handle = events.appendListener("add", [&sum](int number) { sum += number; });
+    (void)events.start({"events"});
+    (void)events.enqueue("add", 3);
+    (void)events.enqueue("add", 4);
+    return events.stopAfterDrain(std::chrono::minutes(1)) && events.join() && sum == 7;
 }
 
 struct Deposit {
@@ -284,6 +332,6 @@ bool movingTheClock() {
 int main() {
     const bool isRight = firstObject() && posting() && requesting() && failing() && testing() &&
                          timing() && movingTheClock() && sharingThreads() && steppingThrough() &&
-                         subscribing() && opening() && watching();
+                         subscribing() && opening() && watching() && telling() && calling();
     return isRight ? 0 : 1;
 }

@@ -2,6 +2,7 @@
 
 // Everything public of the module actor.
 
+#include <sluice/actor/active_event_queue.hpp>
 #include <sluice/actor/active_object.hpp>
 #include <sluice/actor/actor_traits.hpp>
 #include <sluice/actor/executor.hpp>

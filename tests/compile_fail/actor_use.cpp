@@ -1,6 +1,8 @@
 #include <sluice/actor.hpp>
 
+#include <array>
 #include <chrono>
+#include <cstdint>
 #include <exception>
 
 struct Sample {
@@ -100,5 +102,20 @@ struct Untimed : sluice::ActiveObject<Untimed, Types> {
 };
 bool use(Untimed& object) {
     return bool(object.postAfter(std::chrono::seconds(1), Sample{1}));
+}
+#elif CASE == 9
+// EXPECT ONLY: a type with maxInFlight and BusOverflow::dropOldest do not go together
+struct Dropping : sluice::ActorTraits {
+    static constexpr std::array<sluice::BusOverflow, sluice::priorityCount> overflow{
+        sluice::BusOverflow::reject, sluice::BusOverflow::dropOldest, sluice::BusOverflow::reject};
+    template <class Message>
+    static constexpr std::uint32_t maxInFlight = 3;
+};
+struct Limited : sluice::ActiveObject<Limited, Types, Dropping> {
+    void handle(const Sample&) {}
+    void handle(const Alarm&) {}
+};
+bool use(Limited& object) {
+    return object.start();
 }
 #endif

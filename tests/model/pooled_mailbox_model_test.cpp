@@ -16,7 +16,9 @@ namespace {
 
 using Mailbox = detail::PooledMailbox<ModelPlatform>;
 
-struct Message : detail::MailboxNode {
+using Node = detail::MailboxNode<ModelPlatform>;
+
+struct Message : Node {
     Plain<int> content;
 };
 
@@ -45,7 +47,7 @@ struct Object {
     void serve() {
         bool isEnding = false;
         do {
-            mailbox.takeAll([&](detail::MailboxNode& node) {
+            mailbox.takeAll([&](Node& node) {
                 if (signal.is(node)) {
                     signal.wasTaken();
                     seen.set(news.load(std::memory_order_relaxed));

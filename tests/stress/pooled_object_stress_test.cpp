@@ -5,6 +5,7 @@
 #include <sluice/actor/pooled_object.hpp>
 #include <sluice/actor/running.hpp>
 #include <sluice/actor/thread_pool.hpp>
+#include <sluice/actor/timer.hpp>
 
 #include <gtest/gtest.h>
 
@@ -15,6 +16,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -104,6 +106,83 @@ TEST(PooledObjectStressTest, ObjectsComeAndGo) {
     std::thread other(live);
     live();
     other.join();
+}
+
+// Whoever holds an object last destroys it, beside threads that post to it.
+TEST(PooledObjectStressTest, ObjectsAreReplacedWhileOthersPost) {
+    const test::Watchdog watchdog([](std::FILE*) {});
+    ThreadPool pool(2);
+    std::mutex mutex;
+    std::shared_ptr<Running<Counter>> shared = std::make_shared<Running<Counter>>(pool);
+    std::atomic<bool> isOver{false};
+    const auto current = [&] {
+        const std::lock_guard<std::mutex> guard(mutex);
+        return shared;
+    };
+    std::vector<std::thread> threads;
+    for (std::uint32_t poster = 0; poster < posters; ++poster) {
+        threads.emplace_back([&, poster] {
+            for (std::uint64_t number = 0; !isOver; ++number) {
+                (void)current()->post(Step{poster, number});
+            }
+        });
+    }
+    for (std::size_t i = 0; i < test::scaled(5000); ++i) {
+        auto next = std::make_shared<Running<Counter>>(pool);
+        const std::lock_guard<std::mutex> guard(mutex);
+        shared.swap(next);
+    }
+    isOver = true;
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+}
+
+struct Tick {};
+struct Timers : PooledTraits {
+    static constexpr std::size_t maxTimers = 8;
+};
+class Ticking : public PooledObject<Ticking, Messages<Tick>, Timers> {
+public:
+    void handle(const Tick& /*tick*/) { ++ticks; }
+    std::uint64_t ticks = 0;
+};
+
+TEST(PooledObjectStressTest, TimersFireOnceOrAreCancelled) {
+    const test::Watchdog watchdog([](std::FILE*) {});
+    ThreadPool pool(2);
+    std::array<Running<Ticking>, 2> objects{Running<Ticking>(pool), Running<Ticking>(pool)};
+    std::array<std::atomic<std::uint64_t>, 2> armed{};
+    std::array<std::atomic<std::uint64_t>, 2> cancelled{};
+    std::vector<std::thread> threads;
+    for (std::uint32_t seed = 0; seed < posters; ++seed) {
+        threads.emplace_back([&, seed] {
+            for (std::uint64_t i = 0; i < test::scaled(5000); ++i) {
+                const std::size_t chosen = (i + seed) % objects.size();
+                Timer timer;
+                while (!timer) {  // all slots may be in use
+                    timer = objects[chosen].postAfter(
+                        std::chrono::microseconds(i % 3 == 0 ? 0 : i % 50), Tick{});
+                }
+                ++armed[chosen];
+                if (i % 2 == 0) {
+                    cancelled[chosen] += objects[chosen].cancel(timer) ? 1 : 0;
+                }
+            }
+        });
+    }
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+    for (std::size_t i = 0; i < objects.size(); ++i) {
+        while (objects[i].firedTimers() + cancelled[i] != armed[i]) {
+            std::this_thread::yield();
+        }
+        EXPECT_GT(objects[i].firedTimers(), 0U);
+        objects[i].stop();
+        EXPECT_TRUE(objects[i].join());
+        EXPECT_EQ(objects[i].ticks, objects[i].firedTimers());
+    }
 }
 
 }  // namespace

@@ -111,6 +111,9 @@ public:
         static_assert(isHandled,
                       "an active object has a public `void handle(const T&)` or `void handle(const "
                       "T&, const Header&)` for each type of its Messages: one is missing");
+        static_assert(!detail::FlightLimits<MessageList, Traits>::areThere ||
+                          !detail::drops<Traits>,
+                      "a type with maxInFlight and BusOverflow::dropOldest do not go together");
         static_assert(canRestart, "with OnFailure::restart the class has a public `restart()`");
         if constexpr (isHandled && canRestart) {  // or there would be other errors besides
             return begin(options,
@@ -211,12 +214,21 @@ private:
     using Posting::mailbox_;
     enum class ThreadState : unsigned char { idle, starting, running, joining, ended };
 
-    /// Calls the handler that fits the message.
+    /// Calls the handler that fits the message. Those of timers have not been posted.
+    template <bool IsPosted>
     struct Receiver {
         ActiveObject& object;
 
         template <class T>
         void operator()(const T& message, const Header& header) const {
+            struct Landing {  // also when the handler throws
+                ActiveObject& object;
+                ~Landing() {
+                    if constexpr (IsPosted) {
+                        object.flights_.template land<T>();
+                    }
+                }
+            } const landing{object};
             object.book_.call(header, &Posting::now,
                               [&] { detail::callHandler(object.derived(), message, header); });
         }
@@ -309,10 +321,9 @@ private:
     /// Handles queued messages, and then timers that are due. Returns how many.
     std::size_t handleDue() {
         const auto isOver = [this] { return isDiscarding(); };
-        const Receiver receiver{*this};
         const std::size_t count =
-            surviving([&] { return mailbox_.processUntil(isOver, receiver); });
-        return count + surviving([&] { return this->fireTimers(isOver, receiver); });
+            surviving([&] { return mailbox_.processUntil(isOver, Receiver<true>{*this}); });
+        return count + surviving([&] { return this->fireTimers(isOver, Receiver<false>{*this}); });
     }
 
     /// Calls a function that calls handlers, and deals with a handler that throws: then it returns

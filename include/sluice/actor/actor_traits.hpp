@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 
 namespace sluice {
 
@@ -25,6 +26,11 @@ struct BasicActorTraits : MailboxTraits {
     /// the largest message. Those that have been cancelled count until the object's thread has seen
     /// it.
     static constexpr std::size_t maxTimers = 0;
+
+    /// How many messages of a type may be posted and not handled; 0 for no limit besides the room.
+    /// One more is refused as `full`, whatever the overflow policy.
+    template <class Message>
+    static constexpr std::uint32_t maxInFlight = 0;
 
     /// Whether handlerTimes() tells how long messages wait and handlers run: two readings of the
     /// clock for each message.

@@ -57,6 +57,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace sluice {
 
@@ -72,6 +73,8 @@ struct PooledTraits : BareBusTraits {
     static constexpr std::size_t batch = 32;
     // As those of ActorTraits.
     static constexpr std::size_t maxTimers = 0;
+    template <class Message>
+    static constexpr std::uint32_t maxInFlight = 0;
     static constexpr bool handlerTimes = false;
 
     /// `goOn` or `stop`.
@@ -178,8 +181,8 @@ private:
             }
             return message;
         }
-        detail::MailboxNode* oldest = nullptr;
-        detail::MailboxNode* newest = nullptr;
+        detail::MailboxNode<Platform>* oldest = nullptr;
+        detail::MailboxNode<Platform>* newest = nullptr;
     };
 
     explicit PooledObject(std::false_type /*hasTimers*/) noexcept : Timing(&PooledObject::serve) {}
@@ -309,7 +312,12 @@ private:
         struct Release {
             PooledObject& object;
             QueuedMessage& message;
-            ~Release() { object.release(message); }
+            ~Release() {
+                message.visit([this](const auto& content, const Header& /*header*/) {
+                    object.flights_.template land<std::decay_t<decltype(content)>>();
+                });
+                object.release(message);
+            }
         } const release{*this, message};
         if (isDiscarding()) {
             discarded_.add(1);
@@ -360,6 +368,7 @@ private:
 
     using Posting::book_;
     using Posting::executor_;
+    using Posting::flights_;
     using Posting::isEnding_;
     using Posting::mailbox_;
     // The consumer's.

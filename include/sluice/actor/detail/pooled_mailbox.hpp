@@ -5,9 +5,11 @@
 namespace sluice::detail {
 
 /// A message on its way to an object on an executor.
+template <class Platform>
 struct MailboxNode {
-    void* older;  ///< an older message, or the state that came before
-    MailboxNode* next;
+    /// While it is in a mailbox: an older message, or the state that came before.
+    typename Platform::template Cell<void*> older;
+    MailboxNode* next = nullptr;  ///< the consumer's
 };
 
 /// The mailbox of an object that shares threads with others: a stack of messages that its consumer
@@ -30,20 +32,27 @@ struct MailboxNode {
 template <class Platform>
 class PooledMailbox {
 public:
+    using Node = MailboxNode<Platform>;
+
     enum class Pushed : unsigned char { queued, first, refused };
 
     /// Adds a message. After `first` the caller schedules the object. `refused`: it has ended, or
     /// has not begun.
-    [[nodiscard]] Pushed push(MailboxNode& node) noexcept {
+    [[nodiscard]] Pushed push(Node& node) noexcept {
         void* newest = newest_.load(std::memory_order_relaxed);  // relaxed: checked by the exchange
-        do {
+        if (newest == &marks_[ended]) {
+            return Pushed::refused;
+        }
+        node.older.construct(newest);
+        while (!newest_.compare_exchange_weak(newest, static_cast<void*>(&node),
+                                              std::memory_order_release,  // E1, E2
+                                              std::memory_order_relaxed)) {
             if (newest == &marks_[ended]) {
+                node.older.destroy();
                 return Pushed::refused;
             }
-            node.older = newest;
-        } while (!newest_.compare_exchange_weak(newest, static_cast<void*>(&node),
-                                                std::memory_order_release,  // E1, E2
-                                                std::memory_order_relaxed));
+            node.older.get() = newest;
+        }
         return newest == &marks_[idle] ? Pushed::first : Pushed::queued;
     }
 
@@ -66,8 +75,9 @@ public:
     void takeAll(Take take) noexcept {
         void* newest = newest_.exchange(&marks_[busy], std::memory_order_acquire);  // E1, E2
         while (newest != &marks_[idle] && newest != &marks_[busy]) {
-            auto& node = *static_cast<MailboxNode*>(newest);
-            newest = node.older;
+            auto& node = *static_cast<Node*>(newest);
+            newest = node.older.get();
+            node.older.destroy();
             take(node);
         }
     }
@@ -92,23 +102,25 @@ private:
 /// A message without content, for news that lies elsewhere. It is in a mailbox once at most,
 /// however often it is sent.
 ///
-/// Edges: E1 news: news written -> send() -> wasTaken() -> news read.
+/// Edges: E1 news: news written -> send() -> wasTaken() -> news read. E2 again: the consumer's last
+/// look at the node -> wasTaken() -> the next send() that uses it.
 template <class Platform>
 class MailboxSignal {
     using Mailbox = PooledMailbox<Platform>;
+    using Node = MailboxNode<Platform>;
 
 public:
     /// True if the caller schedules the object.
     [[nodiscard]] bool send(Mailbox& mailbox) noexcept {
-        return !isSent_.exchange(true, std::memory_order_release) &&  // E1
+        return !isSent_.exchange(true, std::memory_order_acq_rel) &&  // E1, E2
                mailbox.push(node_) == Mailbox::Pushed::first;
     }
-    [[nodiscard]] bool is(const MailboxNode& node) const noexcept { return &node == &node_; }
+    [[nodiscard]] bool is(const Node& node) const noexcept { return &node == &node_; }
     /// By the consumer that has taken it, before it looks for the news.
-    void wasTaken() noexcept { isSent_.exchange(false, std::memory_order_acquire); }  // E1
+    void wasTaken() noexcept { isSent_.exchange(false, std::memory_order_acq_rel); }  // E1, E2
 
 private:
-    MailboxNode node_{};
+    Node node_;
     typename Platform::template Atomic<bool> isSent_{false};
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sluice/actor/detail/flight_limits.hpp>
 #include <sluice/actor/detail/object_timers.hpp>
 #include <sluice/actor/detail/pooled_mailbox.hpp>
 #include <sluice/actor/detail/posted_message.hpp>
@@ -76,15 +77,17 @@ public:
         if (isClosed()) {
             return PublishResult::closed;
         }
-        // Relaxed: a limit, no data follows it.
-        if (queued_.fetch_add(1, std::memory_order_relaxed) >= limitOf(options.priority)) {
-            return giveUp(fullFor(options.priority));
-        }
-        void* const memory = executor_->tryAllocate();
-        if (memory == nullptr) {
-            return giveUp(PublishResult::full);
-        }
-        return push(*build<T>(memory, options, std::forward<Args>(args)...));
+        return flights_.template takeOff<T>([&] {
+            // Relaxed: a limit, no data follows it.
+            if (queued_.fetch_add(1, std::memory_order_relaxed) >= limitOf(options.priority)) {
+                return giveUp(fullFor(options.priority));
+            }
+            void* const memory = executor_->tryAllocate();
+            if (memory == nullptr) {
+                return giveUp(PublishResult::full);
+            }
+            return push(*build<T>(memory, options, std::forward<Args>(args)...));
+        });
     }
 
     // ---- Anybody
@@ -111,7 +114,7 @@ protected:
     using Platform = typename Traits::Platform;
     template <class T>
     using Atomic = typename Platform::template Atomic<T>;
-    struct QueuedMessage : MailboxNode, PostedMessage<MessageList, Traits> {
+    struct QueuedMessage : MailboxNode<Platform>, PostedMessage<MessageList, Traits> {
         using PostedMessage<MessageList, Traits>::PostedMessage;
     };
     enum class Closing : unsigned char { no, draining, discarding };
@@ -176,7 +179,7 @@ protected:
     template <class Take>
     News takeNew(Take take) noexcept {
         News news;
-        mailbox_.takeAll([&](MailboxNode& node) {
+        mailbox_.takeAll([&](MailboxNode<Platform>& node) {
             if (&node == &closingNode_) {
                 news.isClosed = true;
                 return;
@@ -200,6 +203,7 @@ protected:
     PooledMailbox<Platform> mailbox_;
     Executor* executor_ = nullptr;
     HandlerBook<Traits> book_;
+    FlightLimits<MessageList, Traits> flights_;
     bool isEnding_ = false;  ///< the consumer's: the object has been closed
 
 private:
@@ -208,7 +212,7 @@ private:
     /// The thread that runs the object. Written by that thread.
     Atomic<const void*> servedBy_{nullptr};
 
-    MailboxNode closingNode_{};  ///< pushed once, by the thread that closes the object
+    MailboxNode<Platform> closingNode_;  ///< pushed once, by the thread that closes the object
 
     static constexpr std::uint32_t limitOf(Priority priority) noexcept {
         return priority == Priority::high ? Traits::depth : Traits::depth - Traits::depth / 4;

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <sluice/actor/detail/flight_limits.hpp>
 #include <sluice/actor/detail/requesting.hpp>
 #include <sluice/bus/bus.hpp>
 
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <type_traits>
 #include <utility>
 
 namespace sluice::detail {
@@ -19,37 +21,44 @@ public:
     /// Posts a copy of, or moves in, a message. Medium priority unless told otherwise.
     template <class T>
     PublishResult post(T&& message) {
-        return mailbox_.publish(std::forward<T>(message));
+        return flights_.template takeOff<std::decay_t<T>>(
+            [&] { return mailbox_.publish(std::forward<T>(message)); });
     }
     template <class T>
     PublishResult post(T&& message, Priority priority) {
-        return mailbox_.publish(std::forward<T>(message), priority);
+        return flights_.template takeOff<std::decay_t<T>>(
+            [&] { return mailbox_.publish(std::forward<T>(message), priority); });
     }
     template <class T>
     PublishResult post(T&& message, const PublishOptions& options) {
-        return mailbox_.publish(std::forward<T>(message), options);
+        return flights_.template takeOff<std::decay_t<T>>(
+            [&] { return mailbox_.publish(std::forward<T>(message), options); });
     }
 
     /// Builds a T in its slot. The arguments are used only if it is accepted.
     template <class T, class... Args>
     PublishResult emplace(Args&&... args) {
-        return mailbox_.template emplace<T>(std::forward<Args>(args)...);
+        return flights_.template takeOff<T>(
+            [&] { return mailbox_.template emplace<T>(std::forward<Args>(args)...); });
     }
     template <class T, class... Args>
     PublishResult emplaceWith(const PublishOptions& options, Args&&... args) {
-        return mailbox_.template emplaceWith<T>(options, std::forward<Args>(args)...);
+        return flights_.template takeOff<T>(
+            [&] { return mailbox_.template emplaceWith<T>(options, std::forward<Args>(args)...); });
     }
 
     /// Never waits for room, whatever the overflow policy.
     template <class T>
     PublishResult tryPost(T&& message, const PublishOptions& options = {}) {
-        return mailbox_.tryPublish(std::forward<T>(message), options);
+        return flights_.template takeOff<std::decay_t<T>>(
+            [&] { return mailbox_.tryPublish(std::forward<T>(message), options); });
     }
     /// Waits for room for at most `timeout`, whatever the overflow policy; not in an own handler.
     template <class T, class Rep, class Period>
     PublishResult postFor(std::chrono::duration<Rep, Period> timeout, T&& message,
                           const PublishOptions& options = {}) {
-        return mailbox_.publishFor(timeout, std::forward<T>(message), options);
+        return flights_.template takeOff<std::decay_t<T>>(
+            [&] { return mailbox_.publishFor(timeout, std::forward<T>(message), options); });
     }
 
     /// See Bus::attachThread().
@@ -97,6 +106,7 @@ protected:
     void tell() noexcept { mailbox_.waiting().notifyAll(); }
 
     MailboxBus mailbox_;
+    FlightLimits<MessageList, Traits> flights_;
 
 private:
     /// The object's thread while it runs. Written by that thread.

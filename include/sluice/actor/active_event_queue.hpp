@@ -1,0 +1,143 @@
+#pragma once
+
+/// \file
+/// ActiveEventQueue: an EventQueue with a thread of its own that calls the listeners.
+///
+/// Purpose: an active object whose handlers come and go while the program runs.
+///
+///     sluice::ActiveEventQueue<std::string, void(int)> events;
+///     const auto handle = events.appendListener("speed", [](int speed) { ... });
+///     events.start({"events"});
+///     events.enqueue("speed", 3);  // any thread; the listener runs on the thread of `events`
+///
+/// Use ActiveObject when the handlers are known when the program is compiled: it is several times
+/// faster, has priorities, and its mailbox is bounded.
+///
+/// Who may call what: everything of EventQueue as there, and every other function by any thread.
+/// Inside a listener stopAfterDrain() and join() do not wait. The destructor by one thread, and not
+/// inside a listener.
+///
+/// Progress, order, capacity and allocation: those of EventQueue. Exceptions: a listener that
+/// throws is counted, its event is used up, and the thread goes on.
+///
+/// Shutdown: the destructor stops, and waits for the listener that is running.
+///
+/// Tests: tests/unit/actor/active_event_queue_test.cpp.
+
+#include <sluice/actor/detail/own_thread.hpp>
+#include <sluice/actor/thread_options.hpp>
+#include <sluice/base/assert.hpp>
+#include <sluice/base/single_writer_counter.hpp>
+#include <sluice/event/event_queue.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+
+namespace sluice {
+
+template <class Event, class Prototype, class Policies = DefaultPolicies>
+class ActiveEventQueue : public EventQueue<Event, Prototype, Policies> {
+    using Queue = EventQueue<Event, Prototype, Policies>;
+
+public:
+    using Queue::Queue;
+    ActiveEventQueue(const ActiveEventQueue&) = delete;
+    ActiveEventQueue& operator=(const ActiveEventQueue&) = delete;
+    ~ActiveEventQueue() {
+        stop();
+        if (!join()) {
+            failAssertion({"outside of its listeners",
+                           "an active event queue is destroyed by its own listener: call stop() "
+                           "there, and let another thread destroy it",
+                           __FILE__, __LINE__});
+        }
+    }
+
+    /// Starts the thread. False when it was started before, or has been stopped. A refusal by the
+    /// system is a set-up error; afterwards the queue is as it was before.
+    bool start(const ThreadOptions& options = {}) {
+        const std::lock_guard<std::mutex> guard(life_);
+        if (isStarted_ || this->isClosed()) {
+            return false;
+        }
+        thread_.start(
+            options, [](void* self) noexcept { static_cast<ActiveEventQueue*>(self)->work(); },
+            this);
+        isStarted_ = true;
+        return true;
+    }
+
+    /// Refuses later events, and destroys the queued ones. Those that the thread has taken out of
+    /// the queue already are dispatched.
+    void stop() {
+        this->close();
+        this->clearEvents();
+    }
+
+    /// Refuses later events, and waits until the queued ones have been dispatched. True when they
+    /// have. After the timeout it stops. Inside a listener it returns false at once, and the thread
+    /// ends when all has been dispatched.
+    template <class Rep, class Period>
+    bool stopAfterDrain(std::chrono::duration<Rep, Period> timeout) {
+        this->close();
+        if (isHere()) {
+            return false;
+        }
+        const bool isDrained = this->drainFor(timeout);
+        if (!isDrained) {
+            stop();
+        }
+        return isDrained;
+    }
+
+    /// Waits until the thread has ended, which somebody else brings about by stopping the queue. At
+    /// once true if it was never started, and false inside a listener.
+    bool join() {
+        if (isHere()) {
+            return false;
+        }
+        const std::lock_guard<std::mutex> guard(life_);
+        if (isStarted_ && !isJoined_) {
+            thread_.join();
+            isJoined_ = true;
+        }
+        return true;
+    }
+
+    /// Whether the caller is a listener that the thread has called, or something called by one.
+    [[nodiscard]] bool isHere() const noexcept {
+        // Relaxed: equal only if this thread wrote it.
+        return servedBy_.load(std::memory_order_relaxed) == StdPlatform::thisThread();
+    }
+    /// Listeners that have thrown.
+    [[nodiscard]] std::uint64_t failures() const noexcept { return failures_.get(); }
+
+private:
+    void work() noexcept {
+        servedBy_.store(StdPlatform::thisThread(), std::memory_order_relaxed);  // see isHere()
+#if defined(__cpp_exceptions)
+        for (bool isOver = false; !isOver;) {
+            try {
+                this->run();
+                isOver = true;
+            } catch (...) {
+                failures_.add(1);
+            }
+        }
+#else
+        this->run();
+#endif
+        servedBy_.store(nullptr, std::memory_order_relaxed);
+    }
+
+    std::mutex life_;
+    detail::OwnThread thread_;  ///< under the lock, as are the following two
+    bool isStarted_ = false;
+    bool isJoined_ = false;
+    std::atomic<const void*> servedBy_{nullptr};  ///< written by the thread
+    SingleWriterCounter<> failures_;
+};
+
+}  // namespace sluice

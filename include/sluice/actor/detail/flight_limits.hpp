@@ -1,0 +1,81 @@
+#pragma once
+
+#include <sluice/bus/bus_traits.hpp>
+#include <sluice/bus/messages.hpp>
+#include <sluice/bus/publish_result.hpp>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace sluice::detail {
+
+/// Whether messages may leave the mailbox without having been handled.
+template <class Traits>
+inline constexpr bool drops = Traits::overflow[0] == BusOverflow::dropOldest ||
+                              Traits::overflow[1] == BusOverflow::dropOldest ||
+                              Traits::overflow[2] == BusOverflow::dropOldest;
+
+/// How many messages of each type an object has that are posted and not handled, for those types
+/// that have a limit.
+///
+/// Relaxed, all: no data follows a count.
+template <class MessageList, class Traits>
+class FlightLimits;
+
+template <class... Ts, class Traits>
+class FlightLimits<Messages<Ts...>, Traits> {
+    template <class T>
+    static constexpr std::uint32_t limit = Traits::template maxInFlight<T>;
+
+public:
+    static constexpr bool areThere = ((limit<Ts> != 0) || ...);
+
+    /// Posts by publish(), which returns a PublishResult, if the type has not as many as it may
+    /// have. After `ok`, land() follows.
+    template <class T, class Publish>
+    PublishResult takeOff(const Publish& publish) {
+        if constexpr (limit<T> == 0) {
+            return publish();
+        } else {
+            struct Flight {
+                FlightLimits& limits;
+                bool isOn = false;
+                ~Flight() {  // also when a constructor throws
+                    if (!isOn) {
+                        limits.land<T>();
+                    }
+                }
+            } flight{*this};
+            if (countOf<T>().fetch_add(1, std::memory_order_relaxed) >= limit<T>) {
+                return PublishResult::full;
+            }
+            const PublishResult result = publish();
+            flight.isOn = result == PublishResult::ok;
+            return result;
+        }
+    }
+    /// A message has been handled, or discarded.
+    template <class T>
+    void land() noexcept {
+        if constexpr (limit<T> != 0) {
+            countOf<T>().fetch_sub(1, std::memory_order_relaxed);
+        }
+    }
+
+private:
+    using Count = typename Traits::Platform::template Atomic<std::uint32_t>;
+
+    template <class T>
+    Count& countOf() noexcept {
+        std::size_t index = 0;
+        (void)((std::is_same_v<T, Ts> || (index += limit<Ts> != 0 ? 1 : 0, false)) || ...);
+        return counts_[index];
+    }
+
+    std::array<Count, (std::size_t{0} + ... + (limit<Ts> != 0 ? 1 : 0))> counts_{};
+};
+
+}  // namespace sluice::detail

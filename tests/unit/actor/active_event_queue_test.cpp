@@ -1,0 +1,124 @@
+#include "support/watchdog.hpp"
+
+#include <sluice/actor/active_event_queue.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <thread>
+#include <vector>
+#if defined(__cpp_exceptions)
+#include <stdexcept>
+#endif
+
+namespace sluice {
+namespace {
+
+using namespace std::chrono_literals;
+using Queue = ActiveEventQueue<std::string, void(int)>;
+
+class ActiveEventQueueTest : public testing::Test {
+protected:
+    const test::Watchdog watchdog_{[](std::FILE*) {}};
+    Queue queue_;
+    std::vector<int> seen_;  // read after the thread has ended
+};
+
+TEST_F(ActiveEventQueueTest, ItsThreadCallsListenersThatComeAndGo) {
+    std::thread::id thread;
+    queue_.appendListener("one", [&](int value) {
+        seen_.push_back(value);
+        thread = std::this_thread::get_id();
+    });
+    const auto other =
+        queue_.appendListener("two", [&](int value) { seen_.push_back(10 * value); });
+    queue_.enqueue("one", 1);
+    queue_.enqueue("two", 2);
+    EXPECT_TRUE(queue_.start({"events"}));
+    EXPECT_FALSE(queue_.start());
+    queue_.drain();
+    EXPECT_TRUE(queue_.removeListener("two", other));
+    queue_.enqueue("two", 3);
+    queue_.enqueue("one", 4);
+    EXPECT_TRUE(queue_.stopAfterDrain(1h));
+    EXPECT_TRUE(queue_.join());
+    EXPECT_TRUE(queue_.join());
+    EXPECT_EQ(seen_, (std::vector<int>{1, 20, 4}));
+    EXPECT_NE(thread, std::this_thread::get_id());
+    EXPECT_FALSE(queue_.enqueue("one", 5));
+    EXPECT_FALSE(queue_.start());
+}
+
+TEST_F(ActiveEventQueueTest, StopDestroysWhatIsQueued) {
+    std::atomic<bool> isHeld{false};
+    std::atomic<bool> isOpen{false};
+    queue_.appendListener("hold", [&](int value) {
+        seen_.push_back(value);
+        isHeld = true;
+        while (!isOpen) {
+            std::this_thread::yield();
+        }
+    });
+    queue_.start();
+    queue_.enqueue("hold", 1);
+    while (!isHeld) {
+        std::this_thread::yield();
+    }
+    queue_.enqueue("hold", 2);
+    queue_.stop();
+    EXPECT_FALSE(queue_.enqueue("hold", 3));
+    isOpen = true;
+    EXPECT_TRUE(queue_.join());
+    EXPECT_EQ(seen_, std::vector<int>{1});
+}
+
+TEST_F(ActiveEventQueueTest, AListenerMayStopAndNeitherWaitsNorJoins) {
+    queue_.appendListener("stop", [&](int value) {
+        seen_.push_back(value);
+        EXPECT_TRUE(queue_.isHere());
+        EXPECT_FALSE(queue_.join());
+        EXPECT_FALSE(queue_.stopAfterDrain(1h));
+    });
+    queue_.enqueue("stop", 1);
+    queue_.enqueue("stop", 2);
+    queue_.start();
+    EXPECT_TRUE(queue_.join());
+    EXPECT_EQ(seen_, (std::vector<int>{1, 2})) << "what was queued is dispatched";
+    EXPECT_FALSE(queue_.isHere());
+}
+
+TEST_F(ActiveEventQueueTest, WithoutAThreadItEndsAtOnce) {
+    queue_.enqueue("one", 1);
+    EXPECT_TRUE(queue_.join());
+    EXPECT_FALSE(queue_.stopAfterDrain(1ms)) << "nobody dispatches";
+    EXPECT_TRUE(queue_.emptyQueue());
+}
+
+#if defined(__cpp_exceptions)
+TEST_F(ActiveEventQueueTest, AListenerThatThrowsIsCountedAndTheNextEventComes) {
+    queue_.appendListener("one", [&](int value) {
+        seen_.push_back(value);
+        if (value == 1) {
+            throw std::runtime_error("one");
+        }
+    });
+    queue_.enqueue("one", 1);
+    queue_.enqueue("one", 2);
+    queue_.start();
+    EXPECT_TRUE(queue_.stopAfterDrain(1h));
+    EXPECT_TRUE(queue_.join());
+    EXPECT_EQ(seen_, (std::vector<int>{1, 2}));
+    EXPECT_EQ(queue_.failures(), 1U);
+}
+
+TEST_F(ActiveEventQueueTest, ARefusedThreadLeavesItAsItWas) {
+    EXPECT_THROW(queue_.start({"a name that is far too long"}), std::invalid_argument);
+    EXPECT_TRUE(queue_.start());
+}
+#endif
+
+}  // namespace
+}  // namespace sluice

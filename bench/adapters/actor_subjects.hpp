@@ -27,6 +27,7 @@ template <class Receiver>
 void addReceiver(ActorSubject& subject) {
     subject.rounds["post-1s"] = &postRound<Receiver>;
     subject.rounds["post-4s"] = &postRound<Receiver>;
+    subject.rounds["delay-idle"] = &delayRound<Receiver>;
 }
 
 template <class Replier>

@@ -25,8 +25,12 @@
 #include "harness/child.hpp"
 #include "harness/cpu_time.hpp"
 #include "harness/crew.hpp"
+#include "harness/statistics.hpp"
+
+#include <sluice/base/pause.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -49,11 +53,24 @@ public:
 
     /// By the object's thread.
     void take(const ActorMessage& message) {
+        if (arrivals_ != nullptr) {
+            (*arrivals_)[receipt_.count()] = now();
+        }
         receipt_.take(message);
+        if (arrivals_ != nullptr) {
+            seen_.store(receipt_.count(), std::memory_order_release);
+        }
         if (receipt_.count() == runIn_ || receipt_.count() == all_) {
             finish_ = now();
             tell(receipt_.count());
         }
+    }
+
+    /// From now on each arrival is written down, and seen() follows. Before the object is made.
+    void noteArrivals(std::vector<Nanoseconds>& arrivals) noexcept { arrivals_ = &arrivals; }
+    /// How many arrivals have been written down.
+    [[nodiscard]] std::uint64_t seen() const noexcept {
+        return seen_.load(std::memory_order_acquire);
     }
 
     // ---- The thread of the round, which sleeps: it shares a CPU with the object
@@ -83,6 +100,8 @@ private:
     std::mutex mutex_;
     std::condition_variable changed_;
     std::uint64_t told_ = 0;
+    std::vector<Nanoseconds>* arrivals_ = nullptr;
+    std::atomic<std::uint64_t> seen_{0};
 };
 
 /// Pushes again at once what was refused; the crew's idling does the rest.
@@ -141,6 +160,51 @@ Round postRound(const RoundPlan& plan) {
     }
     round.time(start, handled.finish(), plan.messages);
     settle(round, plan, books, handled.receipt(), control);
+    return round;
+}
+
+/// From single posts to an object that has been left alone for `plan.restNs` until its handler
+/// runs.
+template <class Receiver>
+Round delayRound(const RoundPlan& plan) {
+    Round round;
+    const Placement& placement = plan.placement;
+    bool isPinned = takePlace(placement, placement.consumerCpu);
+    const RoundControl control(plan);
+    std::vector<SenderBooks> books(1);
+    std::vector<Nanoseconds> sentAt(std::size_t(plan.messages), 0);
+    std::vector<Nanoseconds> arrivals(std::size_t(plan.messages), 0);
+    Handled handled(0, plan.messages);
+    handled.noteArrivals(arrivals);
+    {
+        Receiver receiver(plan.capacity, handled);
+        isPinned = isPinned && takePlace(placement, placement.producerCpus.front());
+        NoPacing pacing;
+        Nanoseconds latest = now();
+        for (std::uint64_t i = 0; i < plan.messages; ++i) {
+            const Nanoseconds due = now() + Nanoseconds(plan.restNs);
+            while (now() < due) {
+                cpuPause();
+            }
+            sentAt[i] = now();
+            (void)pushWaiting(receiver, ActorMessage(0, i), pacing, books[0].counts, control);
+            while (handled.seen() <= i && double(now() - sentAt[i]) < plan.stallNs) {
+                control.idle();
+            }
+            latest = now();
+        }
+        for (std::size_t i = 0; i < sentAt.size(); ++i) {
+            // A message that never came has waited until now.
+            round.samples.push_back(double((arrivals[i] != 0 ? arrivals[i] : latest) - sentAt[i]));
+            round.timedOut += round.samples.back() > plan.timeoutNs;
+        }
+    }
+    books[0].counts.planned = plan.messages;
+    round.ns = median(round.samples);
+    settle(round, plan, books, handled.receipt(), control);
+    if (!isPinned) {
+        round.error = "a thread could not be pinned to its CPU";
+    }
     return round;
 }
 

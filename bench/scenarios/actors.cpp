@@ -26,6 +26,13 @@ Scenario objects(const std::string& name, Kind kind, std::size_t count, const st
     return scenario;
 }
 
+Scenario delay() {
+    Scenario scenario{"actors", "delay-idle", Kind::idleLatency, sizeof(ActorMessage),
+                      1,        Spread::apart};
+    scenario.what = "from a post to the handler of an object that was left alone for 200 us";
+    return scenario;
+}
+
 // What comes to rest in a process of its own comes first, before this process has a history.
 std::vector<Scenario> scenarios() {
     return {
@@ -35,6 +42,7 @@ std::vector<Scenario> scenarios() {
                 "processor time in a second in which 10,000 objects have nothing to do"),
         post("post-1s", 1),
         post("post-4s", 4),
+        delay(),
         objects("request", Kind::callCost, 1,
                 "a request to an object with a thread of its own, and its reply"),
         objects("ring-100000", Kind::callCost, 100000,
@@ -45,12 +53,21 @@ std::vector<Scenario> scenarios() {
 // A request wakes two threads.
 constexpr std::uint64_t requestShare = 50;
 
+// An object that waits for so long sleeps.
+constexpr double restNs = 200000;
+constexpr std::uint64_t delays = 500;
+
 RoundPlan planFor(const Scenario& scenario, const SuiteOptions& options,
                   const std::vector<int>& cpus) {
     RoundPlan plan;
     plan.placement = placementFor(scenario, options, cpus);
-    plan.capacity = scenario.kind == Kind::throughput ? slots : scenario.capacity;
+    plan.capacity = scenario.capacity != 0 ? scenario.capacity : slots;
     plan.messages = options.messages;
+    if (scenario.kind == Kind::idleLatency) {
+        plan.messages = delays;
+        plan.restNs = restNs;
+        return plan;
+    }
     if (scenario.name == "request") {
         plan.messages = std::max<std::uint64_t>(1000, options.messages / requestShare);
     } else if (scenario.capacity > 1) {

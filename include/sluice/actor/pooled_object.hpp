@@ -112,7 +112,7 @@ public:
 
     // ---- Life
 
-    /// Lets the object take messages. False when it was started before.
+    /// Lets the object take messages. False when it was started before, or has been stopped.
     bool start(Executor& executor) {
         static_assert(detail::handlesAll<Derived, Header, MessageList>,
                       "an object has a public `void handle(const T&)` or `void handle(const T&, "

@@ -337,6 +337,21 @@ TEST_F(PooledTimerTest, OnesOfAStoppedObjectDoNotFire) {
     EXPECT_EQ(object_.ticks, Ticks{});
 }
 
+TEST(PooledTimerLifeTest, AnObjectThatWasStoppedDoesNotStart) {
+    ManualExecutor executor;
+    Timed timed(executor);
+    timed.stop();
+    EXPECT_FALSE(timed.start(executor));
+    EXPECT_TRUE(timed.isClosed());
+    EXPECT_TRUE(timed.hasEnded());
+    EXPECT_TRUE(timed.join());
+    Recorder object;
+    object.stop();
+    EXPECT_FALSE(object.start(executor));
+    EXPECT_EQ(object.post(Number{1}), PublishResult::closed);
+    EXPECT_TRUE(object.hasEnded());
+}
+
 TEST(PooledTimerLifeTest, BeforeTheStartThereAreNone) {
     ManualExecutor executor;
     Timed object(executor);

@@ -92,6 +92,19 @@ TEST(Acting, AMessageThatIsNotHandledMakesTheRoundInvalid) {
     EXPECT_NE(postRound<Losing>(impatient).error, "");
 }
 
+TEST(Acting, ADelayIsThatOfOneMessage) {
+    RoundPlan patient = plan();
+    patient.restNs = 1000;
+    const Round round = delayRound<Honest>(patient);
+    EXPECT_EQ(round.error, "");
+    EXPECT_EQ(round.samples.size(), 100U);
+    for (const double sample : round.samples) {
+        EXPECT_GT(sample, 0);
+    }
+    patient.stallNs = 1e6;
+    EXPECT_NE(delayRound<Losing>(patient).error, "");
+}
+
 template <std::uint64_t Answer>
 struct Answering {
     static std::uint64_t ask(std::uint64_t number) { return number + Answer; }

@@ -59,6 +59,11 @@ public:
     /// Leads from ended to idle, before other threads may push.
     void begin() noexcept { newest_.store(&marks_[idle], std::memory_order_relaxed); }
 
+    /// Back from there, if nobody has pushed.
+    void cancelBegin() noexcept {
+        newest_.store(&marks_[ended], std::memory_order_relaxed);  // relaxed: as begin()
+    }
+
     [[nodiscard]] bool hasEnded() const noexcept {
         return newest_.load(std::memory_order_acquire) == &marks_[ended];  // E3
     }

@@ -129,7 +129,7 @@ protected:
 
     [[nodiscard]] typename Platform::Clock::time_point now() const { return executor_->now(); }
 
-    /// False when it was begun before.
+    /// False when it was begun or stopped before.
     bool begin(Executor& executor) {
         if (executor_ != nullptr) {
             return false;
@@ -139,8 +139,17 @@ protected:
         }
         executor_ = &executor;
         mailbox_.begin();
-        closing_.store(Closing::no, std::memory_order_release);  // E1 start
-        return true;
+        Closing before = Closing::draining;
+        if (closing_.compare_exchange_strong(before, Closing::no, std::memory_order_release,
+                                             std::memory_order_relaxed)) {  // E1 start
+            return true;
+        }
+        // Nobody has posted: the object was closed all the time.
+        mailbox_.cancelBegin();
+        if constexpr (hasTimers<Traits>) {
+            executor.removeAlarm(*this);
+        }
+        return false;
     }
 
     void close(Closing how) noexcept {

@@ -1,5 +1,9 @@
 #pragma once
 
+#if __cplusplus < 201703L
+#error "Sluice needs C++17: compile with -std=c++17 or later"
+#else
+
 // eventpp's callback list: see sluice/event/callback_list.hpp.
 
 #include <eventpp/eventpolicies.h>
@@ -14,4 +18,14 @@ namespace eventpp {
 
 using sluice::CallbackList;
 
+/// eventpp's own bases, which programs name for their handles.
+namespace internal_ {
+
+template <class Prototype, class Policies>
+using CallbackListBase = sluice::CallbackList<Prototype, Policies>;
+
+}  // namespace internal_
+
 }  // namespace eventpp
+
+#endif

@@ -1,5 +1,9 @@
 #pragma once
 
+#if __cplusplus < 201703L
+#error "Sluice needs C++17: compile with -std=c++17 or later"
+#else
+
 // eventpp's dispatcher: see sluice/event/event_dispatcher.hpp.
 
 #include <eventpp/callbacklist.h>
@@ -9,4 +13,13 @@ namespace eventpp {
 
 using sluice::EventDispatcher;
 
+namespace internal_ {
+
+template <class Event, class Prototype, class Policies, class MixinRoot>
+using EventDispatcherBase = sluice::EventDispatcher<Event, Prototype, Policies>;
+
+}  // namespace internal_
+
 }  // namespace eventpp
+
+#endif

@@ -1,5 +1,9 @@
 #pragma once
 
+#if __cplusplus < 201703L
+#error "Sluice needs C++17: compile with -std=c++17 or later"
+#else
+
 // eventpp's policies: see sluice/event/event_policies.hpp.
 
 #include <sluice/base/cache_line.hpp>
@@ -46,3 +50,5 @@ using sluice::TagHeterEventQueue;
 using sluice::TagHomo;
 
 }  // namespace eventpp
+
+#endif

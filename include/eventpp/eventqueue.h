@@ -1,5 +1,9 @@
 #pragma once
 
+#if __cplusplus < 201703L
+#error "Sluice needs C++17: compile with -std=c++17 or later"
+#else
+
 // eventpp's queue: see sluice/event/event_queue.hpp.
 
 #include <eventpp/eventdispatcher.h>
@@ -22,4 +26,13 @@ using sluice::PoolQueueList;
 template <class T, std::size_t Capacity = 4096>
 using PoolAllocator = sluice::PoolQueueAllocator<T, Capacity>;
 
+namespace internal_ {
+
+template <class Event, class Prototype, class Policies>
+using EventQueueBase = sluice::EventQueue<Event, Prototype, Policies>;
+
+}  // namespace internal_
+
 }  // namespace eventpp
+
+#endif

@@ -1,5 +1,9 @@
 #pragma once
 
+#if __cplusplus < 201703L
+#error "Sluice needs C++17: compile with -std=c++17 or later"
+#else
+
 // eventpp's heterogeneous callback list: see sluice/event/heter_callback_list.hpp.
 
 #include <eventpp/callbacklist.h>
@@ -12,5 +16,15 @@ namespace eventpp {
 
 using sluice::HeterCallbackList;
 using sluice::HeterTuple;
+using sluice::HeterTupleSize;
+
+namespace internal_ {
+
+template <class PrototypeList, class Policies>
+using HeterCallbackListBase = sluice::HeterCallbackList<PrototypeList, Policies>;
+
+}  // namespace internal_
 
 }  // namespace eventpp
+
+#endif

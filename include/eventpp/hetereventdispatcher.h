@@ -1,5 +1,9 @@
 #pragma once
 
+#if __cplusplus < 201703L
+#error "Sluice needs C++17: compile with -std=c++17 or later"
+#else
+
 // eventpp's heterogeneous dispatcher: see sluice/event/heter_event_dispatcher.hpp.
 
 #include <eventpp/mixins/mixinheterfilter.h>
@@ -9,4 +13,13 @@ namespace eventpp {
 
 using sluice::HeterEventDispatcher;
 
+namespace internal_ {
+
+template <class Event, class PrototypeList, class Policies, class MixinRoot>
+using HeterEventDispatcherBase = sluice::HeterEventDispatcher<Event, PrototypeList, Policies>;
+
+}  // namespace internal_
+
 }  // namespace eventpp
+
+#endif

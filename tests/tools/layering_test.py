@@ -71,6 +71,9 @@ class LayeringTest(PlantedTree):
         self.plant(
             "include/theirs/more/ring.h",
             "#pragma once",
+            "#if __cplusplus < 201703L",
+            '#error "too old"',
+            "#else",
             "// Theirs: see ours.",
             "",
             "#include <sluice/base/spin_lock.hpp>",
@@ -82,6 +85,7 @@ class LayeringTest(PlantedTree):
             "template <class T, int N = 4>",
             "using Lanes = sluice::MpscLanes<T, N>;",
             "}  // namespace theirs",
+            "#endif",
         )
         self.assert_finds(layering.check)
 

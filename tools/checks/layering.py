@@ -14,7 +14,8 @@ MODULE = re.compile(r"^\s*sluice_module\((\w+)\s+LEVEL\s+(\d+)\b")
 FORWARDING = re.compile(r"^\s*sluice_forwarding\((\w+)\s+(\w+)\)")
 FORWARDING_LINE = re.compile(
     r"#pragma once$|#include <|//|namespace \w+ \{$|\}|$"
-    r"|using (\w+ = )?sluice::[\w<>, ]+;$|template <.*>$|#(ifndef|define|endif)\b"
+    r"|using (\w+ = )?sluice::[\w<>, ]+;$|template <.*>$|#(ifndef|define|else|error|endif)\b"
+    r"|#if __cplusplus < "
 )
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 FENCE = re.compile(r"\batomic_(thread|signal)_fence\b")

@@ -1,5 +1,9 @@
 #pragma once
 
+#if __cplusplus < 201703L
+#error "Sluice needs C++17: compile with -std=c++17 or later"
+#else
+
 // eventpp's filters: see sluice/event/mixin_filter.hpp.
 
 #include <eventpp/callbacklist.h>
@@ -10,3 +14,5 @@ namespace eventpp {
 using sluice::MixinFilter;
 
 }  // namespace eventpp
+
+#endif

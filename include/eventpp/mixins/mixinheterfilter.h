@@ -1,5 +1,9 @@
 #pragma once
 
+#if __cplusplus < 201703L
+#error "Sluice needs C++17: compile with -std=c++17 or later"
+#else
+
 // eventpp's filters of heterogeneous classes: see sluice/event/mixin_heter_filter.hpp.
 
 #include <eventpp/hetercallbacklist.h>
@@ -10,3 +14,5 @@ namespace eventpp {
 using sluice::MixinHeterFilter;
 
 }  // namespace eventpp
+
+#endif

@@ -1,5 +1,9 @@
 #pragma once
 
+#if __cplusplus < 201703L
+#error "Sluice needs C++17: compile with -std=c++17 or later"
+#else
+
 // eventpp's AnyData: see sluice/event/any_data.hpp.
 
 #include <sluice/event/any_data.hpp>
@@ -16,3 +20,5 @@ using sluice::AnyData;
 using sluice::maxSizeOf;
 
 }  // namespace eventpp
+
+#endif

@@ -1,5 +1,9 @@
 #pragma once
 
+#if __cplusplus < 201703L
+#error "Sluice needs C++17: compile with -std=c++17 or later"
+#else
+
 // eventpp's AnyId: see sluice/event/any_id.hpp.
 
 #include <sluice/event/any_id.hpp>
@@ -13,3 +17,5 @@ using sluice::AnyId;
 using sluice::EmptyAnyStorage;
 
 }  // namespace eventpp
+
+#endif

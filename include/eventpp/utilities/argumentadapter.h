@@ -1,5 +1,9 @@
 #pragma once
 
+#if __cplusplus < 201703L
+#error "Sluice needs C++17: compile with -std=c++17 or later"
+#else
+
 // eventpp's argumentAdapter: see sluice/event/argument_adapter.hpp.
 
 #include <sluice/event/argument_adapter.hpp>
@@ -12,3 +16,5 @@ using sluice::ArgumentAdapter;
 using sluice::argumentAdapter;
 
 }  // namespace eventpp
+
+#endif

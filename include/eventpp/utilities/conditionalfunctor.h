@@ -1,5 +1,9 @@
 #pragma once
 
+#if __cplusplus < 201703L
+#error "Sluice needs C++17: compile with -std=c++17 or later"
+#else
+
 // eventpp's conditionalFunctor: see sluice/event/conditional_functor.hpp.
 
 #include <sluice/event/conditional_functor.hpp>
@@ -12,3 +16,5 @@ using sluice::ConditionalFunctor;
 using sluice::conditionalFunctor;
 
 }  // namespace eventpp
+
+#endif

@@ -1,5 +1,9 @@
 #pragma once
 
+#if __cplusplus < 201703L
+#error "Sluice needs C++17: compile with -std=c++17 or later"
+#else
+
 // eventpp's ConditionalRemover: see sluice/event/conditional_remover.hpp.
 
 #include <eventpp/eventpolicies.h>
@@ -11,3 +15,5 @@ using sluice::ConditionalRemover;
 using sluice::conditionalRemover;
 
 }  // namespace eventpp
+
+#endif

@@ -1,5 +1,11 @@
 #pragma once
 
+#if __cplusplus < 201703L
+#error "Sluice needs C++17: compile with -std=c++17 or later"
+#else
+
 // eventpp's event macros: see sluice/event/event_maker.hpp.
 
 #include <sluice/event/event_maker.hpp>
+
+#endif

@@ -1,5 +1,9 @@
 #pragma once
 
+#if __cplusplus < 201703L
+#error "Sluice needs C++17: compile with -std=c++17 or later"
+#else
+
 // eventpp's functions that look listeners up by value: see sluice/event/event_util.hpp.
 
 #include <sluice/event/event_util.hpp>
@@ -11,3 +15,5 @@ using sluice::hasListener;
 using sluice::removeListener;
 
 }  // namespace eventpp
+
+#endif

@@ -1,5 +1,9 @@
 #pragma once
 
+#if __cplusplus < 201703L
+#error "Sluice needs C++17: compile with -std=c++17 or later"
+#else
+
 // eventpp's OrderedQueueList: see sluice/event/ordered_queue_list.hpp.
 
 #include <eventpp/eventpolicies.h>
@@ -13,3 +17,5 @@ using sluice::OrderedQueueList;
 using sluice::OrderedQueueListCompare;
 
 }  // namespace eventpp
+
+#endif

@@ -1,5 +1,9 @@
 #pragma once
 
+#if __cplusplus < 201703L
+#error "Sluice needs C++17: compile with -std=c++17 or later"
+#else
+
 // eventpp's ScopedRemover: see sluice/event/scoped_remover.hpp.
 
 #include <eventpp/eventpolicies.h>
@@ -13,3 +17,5 @@ namespace eventpp {
 using sluice::ScopedRemover;
 
 }  // namespace eventpp
+
+#endif

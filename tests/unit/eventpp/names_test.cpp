@@ -13,10 +13,13 @@
 
 #include <eventpp/mixins/mixinfilter.h>
 
+#include <eventpp/internal/poolallocator_i.h>
+
 #include <eventpp/callbacklist.h>
 #include <eventpp/eventdispatcher.h>
 #include <eventpp/eventpolicies.h>
 #include <eventpp/eventqueue.h>
+#include <eventpp/hetereventqueue.h>
 
 #include <gtest/gtest.h>
 
@@ -50,6 +53,27 @@ TEST(EventppNamesTest, NameTheTypesOfSluice) {
     static_assert(same<sluice::ArgumentAdapter<void (*)(), void()>,
                        eventpp::ArgumentAdapter<void (*)(), void()>>);
     static_assert(eventpp::maxSizeOf<char, long>() == sizeof(long));
+}
+
+// What programs name for the handles that they store.
+TEST(EventppNamesTest, NameTheHandlesOfTheBases) {
+    namespace internal = eventpp::internal_;
+    using Policies = eventpp::DefaultPolicies;
+    using Prototypes = eventpp::HeterTuple<void(), void(int)>;
+    static_assert(same<eventpp::CallbackList<void()>::Handle,
+                       internal::CallbackListBase<void(), Policies>::Handle>);
+    static_assert(same<eventpp::EventDispatcher<int, void()>::Handle,
+                       internal::EventDispatcherBase<int, void(), Policies, void>::Handle>);
+    static_assert(same<eventpp::EventQueue<int, void()>::Handle,
+                       internal::EventQueueBase<int, void(), Policies>::Handle>);
+    static_assert(same<eventpp::HeterCallbackList<Prototypes>::Handle,
+                       internal::HeterCallbackListBase<Prototypes, Policies>::Handle>);
+    static_assert(
+        same<eventpp::HeterEventDispatcher<int, Prototypes>::Handle,
+             internal::HeterEventDispatcherBase<int, Prototypes, Policies, void>::Handle>);
+    static_assert(same<eventpp::HeterEventQueue<int, Prototypes>::Handle,
+                       internal::HeterEventQueueBase<int, Prototypes, Policies>::Handle>);
+    static_assert(eventpp::HeterTupleSize<Prototypes>::value == 2);
 }
 
 TEST(EventppNamesTest, NameWhatTheForkAdds) {

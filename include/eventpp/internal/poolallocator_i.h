@@ -1,0 +1,5 @@
+#pragma once
+
+// The fork's allocator: see eventpp/eventqueue.h.
+
+#include <eventpp/eventqueue.h>

@@ -4,6 +4,7 @@
 
 #include <sluice/event/any_data.hpp>
 #include <sluice/event/any_id.hpp>
+#include <sluice/event/any_scoped_connection.hpp>
 #include <sluice/event/any_value_storage.hpp>
 #include <sluice/event/argument_adapter.hpp>
 #include <sluice/event/callback_list.hpp>

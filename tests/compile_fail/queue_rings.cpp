@@ -1,4 +1,6 @@
+#include <sluice/queue/blocking_queue.hpp>
 #include <sluice/queue/mpmc_ring.hpp>
+#include <sluice/queue/mpsc_lanes.hpp>
 #include <sluice/queue/mpsc_ring.hpp>
 #include <sluice/queue/spsc_ring.hpp>
 
@@ -104,5 +106,10 @@ sluice::MpmcRing<int, 4, OddTraits> ring;
 // EXPECT: ignoring returned value|nodiscard
 void forgetTheResult(sluice::MpmcRing<int, 8>& ring) {
     ring.tryPush(7);
+}
+#elif CASE == 20
+// EXPECT ONLY: each producer of this queue has a handle: push through .producer\(\).
+bool pushWithoutAHandle(sluice::BlockingQueue<sluice::MpscLanes<int>>& queue) {
+    return queue.push(3) == sluice::PushResult::ok;
 }
 #endif

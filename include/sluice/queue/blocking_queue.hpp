@@ -54,6 +54,12 @@ namespace sluice {
 
 namespace detail {
 
+/// Whether a queue has a handle for each producer.
+template <class Queue, class = void>
+inline constexpr bool hasProducers = false;
+template <class Queue>
+inline constexpr bool hasProducers<Queue, std::void_t<typename Queue::Producer>> = true;
+
 /// Whether several threads may consume from a queue at once: its member `manyConsumers` says so.
 template <class Queue, class = void>
 inline constexpr bool hasManyConsumers = false;
@@ -270,8 +276,13 @@ private:
 
     template <class Target, class... Args>
     PushResult tryPushInto(Target& target, Args&&... args) {
+        constexpr bool needsHandle = std::is_same_v<Target, Queue> && detail::hasProducers<Queue>;
+        static_assert(!needsHandle,
+                      "each producer of this queue has a handle: push through `producer()`");
         EndOfPush push{*this};
-        push.result = target.tryEmplace(std::forward<Args>(args)...);
+        if constexpr (!needsHandle) {
+            push.result = target.tryEmplace(std::forward<Args>(args)...);
+        }
         return push.result;
     }
 

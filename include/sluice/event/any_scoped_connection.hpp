@@ -1,0 +1,43 @@
+#pragma once
+
+#include <sluice/event/scoped_connection.hpp>
+#include <sluice/fixed/fixed_function.hpp>
+
+#include <type_traits>
+#include <utility>
+
+namespace sluice {
+
+/// A ScopedConnection of any list, dispatcher or queue: one type, so that a class can have members
+/// of it without naming the list.
+///
+///     class Display {
+///         sluice::AnyScopedConnection onChange_{model().changes.append([this] { draw(); })};
+///     };
+///
+/// Who may call what, and when it may be destroyed: as ScopedConnection. It never allocates.
+class [[nodiscard]] AnyScopedConnection {
+public:
+    AnyScopedConnection() noexcept = default;
+    template <class Handle,
+              class = std::enable_if_t<!std::is_same_v<std::decay_t<Handle>, AnyScopedConnection>>>
+    AnyScopedConnection(Handle&& handle)
+        : disconnect_([connection = ScopedConnection(std::decay_t<Handle>(std::forward<Handle>(
+                           handle)))]() mutable { return connection.disconnect(); }) {}
+
+    AnyScopedConnection(AnyScopedConnection&&) noexcept = default;
+    AnyScopedConnection& operator=(AnyScopedConnection&&) noexcept = default;
+    ~AnyScopedConnection() = default;  // that of the ScopedConnection inside removes the listener
+
+    /// Removes the listener now. False when it was removed before, or there is none.
+    bool disconnect() {
+        const bool isRemoved = disconnect_ != nullptr && disconnect_();
+        disconnect_ = nullptr;
+        return isRemoved;
+    }
+
+private:
+    FixedFunction<bool()> disconnect_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,64 @@
+#include <sluice/event/any_scoped_connection.hpp>
+#include <sluice/event/callback_list.hpp>
+#include <sluice/event/event_dispatcher.hpp>
+#include <sluice/event/heter_callback_list.hpp>
+#include <sluice/event/heter_tuple.hpp>
+
+#include <gtest/gtest.h>
+
+#include <type_traits>
+#include <utility>
+
+namespace sluice {
+namespace {
+
+static_assert(!std::is_copy_constructible_v<AnyScopedConnection>);
+static_assert(std::is_nothrow_move_constructible_v<AnyScopedConnection>);
+
+/// A class that names no list.
+struct Display {
+    AnyScopedConnection one;
+    AnyScopedConnection two;
+    AnyScopedConnection three;
+    int calls = 0;
+};
+
+TEST(AnyScopedConnectionTest, MembersRemoveListenersOfAnyList) {
+    CallbackList<void(int)> list;
+    EventDispatcher<int, void()> dispatcher;
+    HeterCallbackList<HeterTuple<void(), void(int)>> heter;
+    {
+        Display display;
+        display.one = list.append([&display](int) { ++display.calls; });
+        display.two = dispatcher.appendListener(3, [&display] { ++display.calls; });
+        display.three = heter.append([&display](int) { ++display.calls; });
+        list(1);
+        dispatcher.dispatch(3);
+        heter(1);
+        EXPECT_EQ(display.calls, 3);
+    }
+    EXPECT_TRUE(list.empty());
+    list(1);
+    dispatcher.dispatch(3);
+    heter(1);
+}
+
+TEST(AnyScopedConnectionTest, DisconnectsOnceAndMoves) {
+    CallbackList<void()> list;
+    int calls = 0;
+    AnyScopedConnection first(list.append([&calls] { ++calls; }));
+    AnyScopedConnection second(std::move(first));
+    list();
+    EXPECT_EQ(calls, 1);
+    second = list.append([&calls] { calls += 10; });
+    list();
+    EXPECT_EQ(calls, 11) << "the former listener has gone";
+    EXPECT_TRUE(second.disconnect());
+    EXPECT_FALSE(second.disconnect());
+    EXPECT_FALSE(AnyScopedConnection().disconnect());
+    list();
+    EXPECT_EQ(calls, 11);
+}
+
+}  // namespace
+}  // namespace sluice

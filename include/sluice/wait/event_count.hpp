@@ -196,7 +196,9 @@ private:
         }
         announcement.open = false;
         sleep(announcement.key);
-        return false;
+        // Asked before the next announcement, which would cost the thread that was woken another
+        // heavy fence before it goes to work.
+        return ready();
     }
 
     // The high half is the epoch, the low half the count of waiters.

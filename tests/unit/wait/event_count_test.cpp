@@ -106,6 +106,25 @@ TEST_F(EventCountTest, EachSideHasExactlyOneFence) {
 
 // ---- prepareWait, wait, cancelWait
 
+TEST_F(EventCountTest, AThreadThatWasWokenAsksBeforeItAnnouncesItselfAgain) {
+    for (const bool isTimed : {false, true}) {
+        bool isReady = false;
+        int fences = 0;
+        script.onHeavyFence = [&fences] { ++fences; };
+        script.onPark = [&] {
+            isReady = true;
+            events.notifyAll();
+        };
+        const auto ready = [&isReady] { return isReady; };
+        if (isTimed) {
+            EXPECT_TRUE(events.awaitUntil(ready, Events::Clock::time_point::max()));
+        } else {
+            events.await(ready);
+        }
+        EXPECT_EQ(fences, 1);
+    }
+}
+
 TEST_F(EventCountTest, NotificationBetweenAnnouncementAndSleepIsNotLost) {
     failWhenAsleep();
     const Events::Key key = events.prepareWait();

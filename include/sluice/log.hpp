@@ -15,10 +15,14 @@
 #include <sluice/log/file_rotation.hpp>
 #include <sluice/log/file_sink.hpp>
 #include <sluice/log/functions.hpp>
+#include <sluice/log/json_formatter.hpp>
+#include <sluice/log/key_value.hpp>
 #include <sluice/log/limited.hpp>
 #include <sluice/log/logger.hpp>
 #include <sluice/log/make_async.hpp>
 #include <sluice/log/overflow_policy.hpp>
 #include <sluice/log/pattern_formatter.hpp>
+#include <sluice/log/scoped_context.hpp>
 #include <sluice/log/signal_scope.hpp>
 #include <sluice/log/statistics.hpp>
+#include <sluice/log/with.hpp>

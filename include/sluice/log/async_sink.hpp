@@ -66,9 +66,16 @@ public:
         head.time = message.time;
         head.thread = static_cast<std::uint32_t>(message.thread_id);
         head.level = static_cast<std::uint8_t>(message.level);
-        head.flags = text.flags() | detail::OwnTime::flags();
-        const detail::Posted posted = engine_->post(
-            head, text.size(), policy_, [&](std::byte* to) noexcept { text.write(to); });
+        head.flags = text.flags() | detail::CallerState::flags();
+        detail::Posted posted = detail::Posted::closed;
+        if ((head.flags & detail::RecordHead::hasPairs) != 0) {
+            const auto pairs = detail::RecordPairs::take();
+            posted = engine_->post(head, pairs.size() + text.size(), policy_,
+                                   [&](std::byte* to) noexcept { text.write(pairs.write(to)); });
+        } else {
+            posted = engine_->post(head, text.size(), policy_,
+                                   [&](std::byte* to) noexcept { text.write(to); });
+        }
         refuse(posted == detail::Posted::closed);
     }
 

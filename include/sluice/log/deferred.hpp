@@ -23,7 +23,8 @@
 ///
 /// The format string is a constant, checked when compiled, in C++17 too: braces, number and
 /// specifications of the arguments. Named arguments are not supported. A call without arguments
-/// prints its text as it is, braces too, as spdlog does. Built with std::format
+/// prints its text as it is, braces too, as spdlog does. Arguments that are pairs, kv(key, value),
+/// have no field in the format string: they are printed behind the text. Built with std::format
 /// (SPDLOG_USE_STD_FORMAT) every call formats in place, and its check is that of the library.
 ///
 /// Who may call what: any thread, as a call of the logger. What the back end formats later: values
@@ -38,10 +39,13 @@
 #include <sluice/log/detail/deferred_site.hpp>
 #include <sluice/log/detail/format_check.hpp>
 #include <sluice/log/detail/plain_format.hpp>
+#include <sluice/log/detail/text_with_pairs.hpp>
+#include <sluice/log/key_value.hpp>
 #include <sluice/log/logger.hpp>
 
 #include <spdlog/logger.h>
 
+#include <array>
 #include <cstddef>
 #include <string_view>
 #include <tuple>
@@ -190,8 +194,8 @@ void logInPlace(spdlog::logger& logger, Arguments&&... arguments) {
 }
 
 /// A call that is wanted: the logger's level lets it through, or it keeps a backtrace.
-template <class Place, class Logger, class Format, class... Arguments>
-void logAt(Logger& logger, const Format& /*format*/, Arguments&&... arguments) {
+template <class Place, class Logger, class... Arguments>
+void logAt(Logger& logger, Arguments&&... arguments) {
 #if !defined(SPDLOG_USE_STD_FORMAT)
     if constexpr (!isFormatRight<Place, Arguments...>()) {
         return;
@@ -202,6 +206,64 @@ void logAt(Logger& logger, const Format& /*format*/, Arguments&&... arguments) {
     }
 #endif
     logInPlace<Place>(logger, shownInPlace(std::forward<Arguments>(arguments))...);
+}
+
+template <class Place, class Logger, std::size_t N, class... Arguments>
+void logPairsAt(Logger& logger, const std::array<key_value, N>& pairs, Arguments&&... arguments) {
+#if !defined(SPDLOG_USE_STD_FORMAT)
+    if constexpr (!isFormatRight<Place, Arguments...>()) {
+        return;
+    } else if constexpr ((isCopied<Arguments> && ...)) {
+        if (auto* const that = deferring(logger)) {
+            const PairsOfCall scope({pairs.data(), N});
+            return logDeferred<Place>(*that, arguments...);
+        }
+    }
+    checkSpecifications<Place, Arguments...>();
+#endif
+    logTextWithPairs(
+        logger, Place::source(), Place::severity(), {pairs.data(), N},
+        [](spdlog::logger& to, auto&... shown) { logInPlace<Place>(to, shown...); },
+        spdlog::string_view_t(Place::text()), shownInPlace(std::forward<Arguments>(arguments))...);
+}
+
+template <class Argument>
+inline constexpr bool isPair =
+    std::is_same_v<std::remove_const_t<std::remove_reference_t<Argument>>, key_value>;
+
+/// The argument in a tuple, or an empty tuple for a pair.
+template <class Argument>
+auto withoutPair(Argument&& argument) noexcept {
+    if constexpr (isPair<Argument>) {
+        return std::tuple<>();
+    } else {
+        return std::forward_as_tuple(std::forward<Argument>(argument));
+    }
+}
+
+template <class Argument>
+auto onlyPair(const Argument& argument) noexcept {
+    if constexpr (isPair<Argument>) {
+        return std::make_tuple(argument);
+    } else {
+        return std::tuple<>();
+    }
+}
+
+/// What a call site does. Its pairs are not among the arguments of the format.
+template <class Place, class Logger, class Format, class... Arguments>
+void logCall(Logger& logger, const Format& /*format*/, Arguments&&... arguments) {
+    if constexpr ((isPair<Arguments> || ...)) {
+        const auto pairs = std::apply([](const auto&... pair) { return std::array{pair...}; },
+                                      std::tuple_cat(onlyPair(arguments)...));
+        std::apply(
+            [&](auto&&... rest) {
+                logPairsAt<Place>(logger, pairs, std::forward<decltype(rest)>(rest)...);
+            },
+            std::tuple_cat(withoutPair(std::forward<Arguments>(arguments))...));
+    } else {
+        logAt<Place>(logger, std::forward<Arguments>(arguments)...);
+    }
 }
 
 }  // namespace sluice::log::detail
@@ -233,7 +295,7 @@ void logAt(Logger& logger, const Format& /*format*/, Arguments&&... arguments) {
         auto&& sluiceLogHandle = logger;                                                           \
         auto& sluiceLogger = ::sluice::log::detail::loggerOf(sluiceLogHandle);                     \
         if (::sluice::log::detail::isWanted(sluiceLogger, SluiceLogPlace::severity())) {           \
-            ::sluice::log::detail::logAt<SluiceLogPlace>(sluiceLogger, __VA_ARGS__);               \
+            ::sluice::log::detail::logCall<SluiceLogPlace>(sluiceLogger, __VA_ARGS__);             \
         }                                                                                          \
     } while (false)
 

@@ -35,9 +35,10 @@
 #include <sluice/log/backend.hpp>
 #include <sluice/log/detail/deferred_site.hpp>
 #include <sluice/log/detail/logger_handle.hpp>
+#include <sluice/log/detail/pair_text.hpp>
+#include <sluice/log/detail/record_head.hpp>
 #include <sluice/log/overflow_policy.hpp>
 
-#include <spdlog/details/os.h>
 #include <spdlog/logger.h>
 
 #include <atomic>
@@ -122,9 +123,11 @@ public:
         detail::RecordHead head;
         head.site = &site;
         head.time = {};
-        head.thread = static_cast<std::uint32_t>(spdlog::details::os::thread_id());
+        head.thread = detail::CallerState::thread();
         head.level = static_cast<std::uint8_t>(site.level);
-        head.flags = detail::RecordHead::hasNoTime;
+        head.flags = static_cast<std::uint8_t>(
+            detail::RecordHead::hasNoTime |
+            (detail::CallerState::flags() & detail::RecordHead::hasPairs));
         post(head, site.level, size, std::forward<Write>(write));
     }
 
@@ -139,7 +142,7 @@ protected:
         head.time = message.time;
         head.thread = static_cast<std::uint32_t>(message.thread_id);
         head.level = static_cast<std::uint8_t>(message.level);
-        head.flags = text.flags() | detail::OwnTime::flags();
+        head.flags = text.flags() | detail::CallerState::flags();
         post(head, message.level, text.size(), [&](std::byte* to) noexcept { text.write(to); });
     }
 
@@ -160,9 +163,9 @@ private:
     /// The lines of a backtrace keep their times. One call writes all of them, on one thread.
     [[gnu::cold, gnu::noinline]] void noteTrace(std::string_view text) noexcept {
         if (should_backtrace() && text == traceBegins) {
-            detail::OwnTime::begin();
+            detail::CallerState::beginTrace();
         } else if (should_backtrace() && text == traceEnds) {
-            detail::OwnTime::end();
+            detail::CallerState::endTrace();
         }
     }
 
@@ -176,6 +179,26 @@ private:
     template <class Write>
     void post(detail::RecordHead& head, spdlog::level::level_enum level, std::size_t size,
               Write&& write) {
+        if (__builtin_expect((head.flags & detail::RecordHead::hasPairs) != 0, 0)) {
+            postWithPairs(head, level, size, write);
+        } else {
+            postBytes(head, level, size, std::forward<Write>(write));
+        }
+    }
+
+    /// The pairs of the call and the context of its thread go before the rest.
+    template <class Write>
+    [[gnu::cold, gnu::noinline]] void postWithPairs(detail::RecordHead& head,
+                                                    spdlog::level::level_enum level,
+                                                    std::size_t size, Write& write) {
+        const auto pairs = detail::RecordPairs::take();
+        postBytes(head, level, pairs.size() + size,
+                  [&](std::byte* to) noexcept { write(pairs.write(to)); });
+    }
+
+    template <class Write>
+    void postBytes(detail::RecordHead& head, spdlog::level::level_enum level, std::size_t size,
+                   Write&& write) {
         auto posted = detail::Posted::closed;
         if (engine_ != nullptr) {
             head.logger = &handle().state();
@@ -225,6 +248,12 @@ private:
         return key;
     }
 
+    static void printPairs(detail::PairList pairs, spdlog::memory_buf_t& to) {
+        std::vector<std::byte> bytes(detail::sizeOfPairs(pairs));
+        detail::writePairs(bytes.data(), pairs);
+        detail::printPairs({bytes.data(), bytes.size()}, to);
+    }
+
     /// Formats here, for the sinks and for the backtrace.
     template <class Write>
     [[gnu::cold]] void log_formatted(const detail::DeferredSite& site, std::size_t size,
@@ -234,6 +263,7 @@ private:
             write(arguments.data());
             spdlog::memory_buf_t text;
             site.print(site, arguments.data(), size, text);
+            printPairs(detail::CallerState::setPairs({}), text);
             log_it_({site.source, name_, site.level, {text.data(), text.size()}},
                     should_log(site.level), true);
         } catch (const std::exception& error) {

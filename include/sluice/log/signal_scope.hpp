@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sluice/log/detail/caller_state.hpp>
 #include <sluice/log/detail/quiet_thread.hpp>
 
 #include <cerrno>
@@ -11,7 +12,8 @@ namespace sluice::log {
 /// A thread's first record makes its lane, which allocates; a handler may have interrupted the
 /// allocator. In this scope the thread's records allocate nothing and wait for nothing: without a
 /// lane that is free they go into one that all such records share, and are counted as discarded
-/// when that is in use or full. errno is at the end what it was at the beginning.
+/// when that is in use or full. They take no pairs of the call that was interrupted. errno is at
+/// the end what it was at the beginning.
 class signal_scope {
 public:
     signal_scope() noexcept : errno_(errno) {}
@@ -22,6 +24,7 @@ public:
 private:
     const int errno_;
     const detail::QuietThread quiet_;
+    const detail::PairsOfCall pairs_{{}};
 };
 
 }  // namespace sluice::log

@@ -3,6 +3,7 @@
 /// \file
 /// What a record in a lane is made of: a head, and behind it text or encoded arguments.
 
+#include <sluice/log/detail/caller_state.hpp>
 #include <sluice/log/detail/deferred_site.hpp>
 
 #include <spdlog/details/log_msg.h>
@@ -22,11 +23,13 @@ struct RecordHead {
         /// A RecordExtra and a name stand before the text.
         hasExtra = 1,
         /// The time is the caller's own, or that of an old record: it is printed as it is.
-        keepsTime = 2,
+        keepsTime = CallerState::keepsTime,
         /// There is no time: the stamp of the record tells.
         hasNoTime = 4,
         /// The sinks are flushed after it.
-        flushes = 8
+        flushes = 8,
+        /// RecordPairs stand before everything else.
+        hasPairs = CallerState::hasPairs
     };
 
     LoggerState* logger;
@@ -46,22 +49,10 @@ struct RecordExtra {
 /// In its scope the calling thread gives its records times of its own.
 class OwnTime {
 public:
-    OwnTime() noexcept { begin(); }
-    ~OwnTime() { end(); }
+    OwnTime() noexcept { CallerState::beginOwnTime(); }
+    ~OwnTime() { CallerState::endOwnTime(); }
     OwnTime(const OwnTime&) = delete;
     OwnTime& operator=(const OwnTime&) = delete;
-
-    static void begin() noexcept { ++depth_; }
-    static void end() noexcept { depth_ -= depth_ != 0 ? 1U : 0U; }
-
-    /// What is known of the time of a record that is made now.
-    static std::uint8_t flags() noexcept {
-        return depth_ != 0 ? RecordHead::keepsTime : RecordHead::none;
-    }
-
-private:
-    /// One for all shared libraries.
-    [[gnu::visibility("default")]] inline static thread_local unsigned depth_ = 0;
 };
 
 /// Copies `size` bytes and returns where they end; no bytes may have no address.

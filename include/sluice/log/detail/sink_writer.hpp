@@ -7,11 +7,14 @@
 /// batch_sinks get it in one call, others record by record. A record that flushes ends its run.
 ///
 /// One thread at a time: the back end's. Exceptions of sinks and formatters go to the logger's
-/// error channel. A record that a sink has not taken is counted as lost, once for all its sinks.
+/// error channel. Pairs of a record are printed behind its text. A record that a sink has not taken
+/// is counted as lost, once for all its sinks.
 ///
 /// Tests: tests/unit/log/sink_writer_test.cpp.
 
 #include <sluice/log/detail/logger_state.hpp>
+#include <sluice/log/detail/pair_text.hpp>
+#include <sluice/log/detail/pairs_in_sight.hpp>
 #include <sluice/log/detail/record_head.hpp>
 
 #include <algorithm>
@@ -41,6 +44,14 @@ public:
     /// `payload` must stay where it is until the run ends. `time` is what is printed.
     void add(const RecordHead& head, const std::byte* payload, std::size_t size,
              spdlog::log_clock::time_point time) noexcept {
+        RecordPairs::Prefix prefix{};
+        const std::byte* const pairs = payload + sizeof prefix;
+        if (__builtin_expect((head.flags & RecordHead::hasPairs) != 0, 0)) {
+            std::memcpy(&prefix, payload, sizeof prefix);
+            const std::size_t all = sizeof prefix + prefix.context + prefix.pairs;
+            payload += all;
+            size -= all;
+        }
         LoggerState& logger = *head.logger;
         if (logger_ != nullptr && logger_ != &logger && !logger_->hasSameSinks(logger)) {
             endRun();
@@ -54,6 +65,10 @@ public:
         const bool isPrintable = head.site == nullptr
                                      ? read(head, payload, size, message)
                                      : print(*head.site, logger, payload, size, message);
+        if (__builtin_expect(prefix.context + prefix.pairs != 0, 0) && isPrintable) {
+            addPairs(head, message, {pairs, prefix.context},
+                     {pairs + prefix.context, prefix.pairs});
+        }
         if (isPrintable) {
             run_.push_back(message);  // within what was reserved
         } else {
@@ -88,15 +103,14 @@ public:
     void endRun() noexcept {
         if (logger_ != nullptr && !run_.empty()) {
             findPrinted();
-            for (const SinkEntry& entry : logger_->sinks) {
-                entry.batch != nullptr ? giveAll(*entry.batch) : giveEach(*entry.sink);
-            }
+            giveSinks();
             lost_ += isLost_.count();
             isLost_.reset();
         }
         logger_ = nullptr;
         run_.clear();
         printed_.clear();
+        paired_.clear();
         text_.clear();
         if (text_.capacity() > keptText) {
             text_ = spdlog::memory_buf_t();
@@ -141,6 +155,14 @@ private:
         std::size_t size;
     };
 
+    /// The pairs of run_[message], whose own text has this size.
+    struct Paired {
+        std::size_t message;
+        std::size_t textSize;
+        PairBytes context;
+        PairBytes pairs;
+    };
+
     static bool read(const RecordHead& head, const std::byte* payload, std::size_t size,
                      Message& message) noexcept {
         if ((head.flags & RecordHead::hasExtra) != 0) {
@@ -175,6 +197,34 @@ private:
         return isPrinted;
     }
 
+    /// Prints the pairs behind the text of the message, and keeps them for formatters. If there is
+    /// no memory for that, the message is printed without its pairs.
+    [[gnu::cold, gnu::noinline]] void addPairs(const RecordHead& head, const Message& message,
+                                               PairBytes context, PairBytes pairs) noexcept {
+        const std::size_t end = text_.size();
+        const bool isAdded = guarded(*head.logger->errors, message.source, [&] {
+            paired_.reserve(longestRun);
+            sight_.reserve(longestRun);
+            printed_.reserve(longestRun);
+            if (head.site == nullptr) {
+                text_.append(message.payload.data(),
+                             message.payload.data() + message.payload.size());
+            }
+            printPairs(context, text_);
+            printPairs(pairs, text_);
+        });
+        if (!isAdded) {
+            text_.resize(end);  // smaller: it cannot throw
+            return;
+        }
+        if (head.site == nullptr) {
+            printed_.push_back(Printed{run_.size(), end, message.payload.size()});
+        }
+        Printed& printed = printed_.back();
+        paired_.push_back(Paired{run_.size(), printed.size, context, pairs});
+        printed.size = text_.size() - printed.begin;
+    }
+
     static spdlog::string_view_t view(const std::byte* text, std::size_t size) noexcept {
         return {reinterpret_cast<const char*>(text), size};
     }
@@ -182,6 +232,17 @@ private:
     void findPrinted() noexcept {
         for (const Printed& printed : printed_) {
             run_[printed.message].payload = {text_.data() + printed.begin, printed.size};
+        }
+    }
+
+    void giveSinks() noexcept {
+        sight_.clear();
+        for (const Paired& one : paired_) {  // within what was reserved
+            sight_.push_back({run_[one.message].payload, one.textSize, one.context, one.pairs});
+        }
+        const PairsInSight scope(sight_.data(), sight_.size());
+        for (const SinkEntry& entry : logger_->sinks) {
+            entry.batch != nullptr ? giveAll(*entry.batch) : giveEach(*entry.sink);
         }
     }
 
@@ -219,6 +280,8 @@ private:
     std::bitset<longestRun> isLost_;  // of the run: a sink has not taken it
     std::uint64_t lost_ = 0;          // of earlier runs, not asked for yet
     std::vector<Printed> printed_;
+    std::vector<Paired> paired_;
+    std::vector<PairedText> sight_;  // the same, while sinks are called
     spdlog::memory_buf_t text_;
     bool isFlushed_ = true;
     std::vector<Used> used_;

@@ -1,0 +1,226 @@
+#include "support/log_sinks.hpp"
+
+#include <sluice/log/backend.hpp>
+#include <sluice/log/batch_sink.hpp>
+#include <sluice/log/deferred.hpp>
+#include <sluice/log/file_sink.hpp>
+#include <sluice/log/json_formatter.hpp>
+#include <sluice/log/logger.hpp>
+#include <sluice/log/scoped_context.hpp>
+#include <sluice/log/with.hpp>
+
+#include <spdlog/sinks/ostream_sink.h>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <random>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace sluice::log::test {
+namespace {
+
+using nlohmann::json;
+
+class JsonFormatterTest : public testing::Test {
+protected:
+    JsonFormatterTest() { sink->set_formatter(std::make_unique<json_formatter>("\n")); }
+
+    /// The lines so far, each read by a parser that refuses what is no JSON.
+    std::vector<json> lines() {
+        EXPECT_TRUE(by->flush_wait());
+        std::vector<json> result;
+        std::istringstream all(text.str());
+        for (std::string line; std::getline(all, line);) {
+            result.push_back(json::parse(line));
+        }
+        return result;
+    }
+
+    std::ostringstream text;
+    std::shared_ptr<spdlog::sinks::ostream_sink_mt> sink =
+        std::make_shared<spdlog::sinks::ostream_sink_mt>(text);
+    std::shared_ptr<backend> by = std::make_shared<backend>();
+    std::shared_ptr<spdlog::logger> logger = std::make_shared<async_logger>("log", sink, by);
+};
+
+TEST_F(JsonFormatterTest, ALineIsAnObject) {
+    const scoped_context context(kv("request", 9));
+    SLUICE_LOG_WARN(logger, "order {} done", 17, kv("ms", 1.5), kv("ok", true), kv("who", "ann"));
+    const json line = lines().at(0);
+    EXPECT_EQ(line["level"], "warning");
+    EXPECT_EQ(line["logger"], "log");
+    EXPECT_EQ(line["thread"], spdlog::details::os::thread_id());
+    EXPECT_EQ(line["file"], __FILE__);
+    EXPECT_EQ(line["message"], "order 17 done");
+    EXPECT_EQ(line["context"], json({{"request", 9}}));
+    EXPECT_EQ(line["fields"], json({{"ms", 1.5}, {"ok", true}, {"who", "ann"}}));
+}
+
+TEST_F(JsonFormatterTest, WithoutPairsThereAreNoObjects) {
+    logger->info("plain");
+    const json line = lines().at(0);
+    EXPECT_EQ(line["message"], "plain");
+    EXPECT_FALSE(line.contains("context"));
+    EXPECT_FALSE(line.contains("fields"));
+    EXPECT_FALSE(line.contains("file"));
+}
+
+TEST_F(JsonFormatterTest, TheTimeIsUtcWithMicroseconds) {
+    json_formatter formatter("");
+    for (const auto& [micros, expected] : std::vector<std::pair<std::int64_t, std::string>>{
+             {951827696000123, "2000-02-29T12:34:56.000123Z"},
+             {951827696999999, "2000-02-29T12:34:56.999999Z"},
+             {951827697000000, "2000-02-29T12:34:57.000000Z"},
+             {-1, "1969-12-31T23:59:59.999999Z"}}) {
+        const spdlog::log_clock::time_point time{std::chrono::microseconds(micros)};
+        spdlog::memory_buf_t line;
+        formatter.format({time, {}, "log", spdlog::level::info, "text"}, line);
+        EXPECT_EQ(json::parse(line.begin(), line.end())["time"], expected);
+    }
+}
+
+TEST_F(JsonFormatterTest, NumbersThatJsonLacksAreNull) {
+    using Limits = std::numeric_limits<double>;
+    with(logger, kv("nan", Limits::quiet_NaN()), kv("inf", -Limits::infinity()),
+         kv("single", std::numeric_limits<float>::quiet_NaN()), kv("none", nullptr),
+         kv("most", Limits::max()), kv("tiny", Limits::denorm_min()),
+         kv("least", std::numeric_limits<std::int64_t>::min()),
+         kv("large", std::numeric_limits<std::uint64_t>::max()))
+        .info("numbers");
+    const json fields = lines().at(0)["fields"];
+    for (const char* const name : {"nan", "inf", "single", "none"}) {
+        EXPECT_TRUE(fields[name].is_null()) << name;
+    }
+    EXPECT_EQ(fields["most"], Limits::max());
+    EXPECT_EQ(fields["tiny"], Limits::denorm_min());
+    EXPECT_EQ(fields["least"], std::numeric_limits<std::int64_t>::min());
+    EXPECT_EQ(fields["large"], std::numeric_limits<std::uint64_t>::max());
+}
+
+TEST_F(JsonFormatterTest, AnyTextIsAString) {
+    std::string all;
+    for (int c = 0; c < 128; ++c) {
+        all.push_back(static_cast<char>(c));
+    }
+    all += "\xC3\xA4\xE2\x82\xAC\xF0\x9F\x98\x80";
+    with(logger, kv(all, all)).info("{}", all);
+    const json line = lines().at(0);
+    EXPECT_EQ(line["message"], all);
+    EXPECT_EQ(line["fields"][all], all);
+}
+
+TEST_F(JsonFormatterTest, BytesThatAreNoUtf8AreReplaced) {
+    const std::string bad = "\xEF\xBF\xBD";
+    const std::vector<std::pair<std::string, std::string>> cases{
+        {"a\xFF\x62", "a" + bad + "b"},               // never a lead
+        {"\x80", bad},                                // a part alone
+        {"\xC3", bad},                                // the rest is missing
+        {"\xE2\x82", bad + bad},                      // cut off
+        {"\xC0\xAF", bad + bad},                      // overlong
+        {"\xE0\x9F\xBF", bad + bad + bad},            // overlong
+        {"\xED\xA0\x80", bad + bad + bad},            // half of a surrogate pair
+        {"\xF0\x8F\xBF\xBF", bad + bad + bad + bad},  // overlong
+        {"\xF4\x90\x80\x80", bad + bad + bad + bad},  // beyond U+10FFFF
+        {"\xF4\x8F\xBF\xBF", "\xF4\x8F\xBF\xBF"},     // the last character
+        {"\xE2\x82\"", bad + bad + "\""},             // a quote in place of a part
+    };
+    for (const auto& [given, expected] : cases) {
+        with(logger, kv("v", given)).info("{}", given);
+    }
+    const std::vector<json> all = lines();
+    ASSERT_EQ(all.size(), cases.size());
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        EXPECT_EQ(all[i]["message"], cases[i].second) << i;
+        EXPECT_EQ(all[i]["fields"]["v"], cases[i].second) << i;
+    }
+}
+
+TEST_F(JsonFormatterTest, RandomBytesMakeValidLines) {
+    std::mt19937 random(20);
+    std::uniform_int_distribution<int> anyByte(0, 255);
+    std::uniform_int_distribution<int> anyLength(0, 12);
+    const auto anyText = [&] {
+        std::string bytes;
+        for (int i = anyLength(random); i > 0; --i) {
+            bytes.push_back(static_cast<char>(anyByte(random)));
+        }
+        return bytes;
+    };
+    constexpr int calls = 3000;
+    for (int i = 0; i < calls; ++i) {
+        const scoped_context context(kv(anyText(), anyText()));
+        SLUICE_LOG_INFO(logger, "{}", anyText(), kv(anyText(), anyText()), kv("i", i));
+    }
+    const std::vector<json> all = lines();
+    ASSERT_EQ(all.size(), std::size_t{calls});
+    for (int i = 0; i < calls; ++i) {
+        EXPECT_EQ(all[static_cast<std::size_t>(i)]["fields"]["i"], i);
+    }
+}
+
+TEST_F(JsonFormatterTest, OtherLoggersHaveFieldsToo) {
+    spdlog::logger plain("plain", sink);
+    with(plain, kv("a", 1)).info("text");
+    SLUICE_LOG_INFO(plain, "place", kv("b", "x"));
+    const std::vector<json> all = lines();
+    EXPECT_EQ(all.at(0)["message"], "text");
+    EXPECT_EQ(all.at(0)["fields"], json({{"a", 1}}));
+    EXPECT_EQ(all.at(1)["message"], "place");
+    EXPECT_EQ(all.at(1)["fields"], json({{"b", "x"}}));
+}
+
+TEST_F(JsonFormatterTest, ABatchSinkFindsEachRecordsPairs) {
+    /// Formats each batch as file_sink does.
+    class Batches final : public batch_sink {
+    public:
+        // NOLINTBEGIN(readability-identifier-naming): names of batch_sink
+        void log(const spdlog::details::log_msg& message) override {
+            formatter.format(message, lines);
+        }
+        void log_batch(const spdlog::details::log_msg* messages, std::size_t count,
+                       std::size_t& taken) override {
+            for (; taken < count; ++taken) {
+                log(messages[taken]);
+            }
+        }
+        void end_batch() override {}
+        void flush() override {}
+        void set_pattern(const std::string&) override {}
+        void set_formatter(std::unique_ptr<spdlog::formatter>) override {}
+        // NOLINTEND(readability-identifier-naming)
+
+        json_formatter formatter{"\n"};
+        spdlog::memory_buf_t lines;
+    };
+    const auto batches = std::make_shared<Batches>();
+    async_logger batched("batched", batches, by);
+    for (int i = 0; i < 600; ++i) {
+        if (i % 2 == 0) {
+            SLUICE_LOG_INFO(batched, "n", kv("i", i));
+        } else {
+            batched.info("n");
+        }
+    }
+    EXPECT_TRUE(by->flush_wait());
+    std::istringstream all(std::string(batches->lines.data(), batches->lines.size()));
+    int i = 0;
+    for (std::string line; std::getline(all, line); ++i) {
+        const json read = json::parse(line);
+        ASSERT_EQ(read["message"], "n");
+        ASSERT_EQ(read.contains("fields"), i % 2 == 0) << i;
+        if (i % 2 == 0) {
+            ASSERT_EQ(read["fields"]["i"], i);
+        }
+    }
+    EXPECT_EQ(i, 600);
+}
+
+}  // namespace
+}  // namespace sluice::log::test

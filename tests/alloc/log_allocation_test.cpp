@@ -3,6 +3,8 @@
 #include <sluice/log/backend.hpp>
 #include <sluice/log/deferred.hpp>
 #include <sluice/log/logger.hpp>
+#include <sluice/log/scoped_context.hpp>
+#include <sluice/log/with.hpp>
 
 #include <spdlog/sinks/sink.h>
 
@@ -38,6 +40,13 @@ protected:
             SLUICE_LOG_INFO(logger, "{} {:.3f} {} {}", i, 0.5, text, "a literal");
             SLUICE_LOG_INFO(known, "{}", i);
             logger->info("in place {}", i);
+        }
+    }
+
+    void logPairs() {
+        for (int i = 0; i < calls / 2; ++i) {
+            SLUICE_LOG_INFO(logger, "deferred", log::kv("i", i), log::kv("text", text));
+            log::with(logger, log::kv("ms", 0.5)).info("in place {}", i);
         }
     }
 

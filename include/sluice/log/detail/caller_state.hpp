@@ -9,11 +9,11 @@
 ///
 /// Tests: tests/unit/log/scoped_context_test.cpp, with_test.cpp, logger_test.cpp.
 
+#include <sluice/base/asymmetric_fence.hpp>
 #include <sluice/log/detail/pair_codec.hpp>
 
 #include <spdlog/details/os.h>
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -86,10 +86,10 @@ public:
 private:
     static void clearPairFlag() noexcept {
         state_.flags_ = static_cast<std::uint8_t>(state_.flags_ & ~hasPairs);
-        std::atomic_signal_fence(std::memory_order_seq_cst);
+        sluice::detail::compilerBarrier();
     }
     static void setPairFlag() noexcept {
-        std::atomic_signal_fence(std::memory_order_seq_cst);
+        sluice::detail::compilerBarrier();
         if (state_.pairs_.count != 0 || state_.context_ != nullptr) {
             state_.flags_ |= hasPairs;
         }

@@ -44,14 +44,6 @@ public:
     /// `payload` must stay where it is until the run ends. `time` is what is printed.
     void add(const RecordHead& head, const std::byte* payload, std::size_t size,
              spdlog::log_clock::time_point time) noexcept {
-        RecordPairs::Prefix prefix{};
-        const std::byte* const pairs = payload + sizeof prefix;
-        if (__builtin_expect((head.flags & RecordHead::hasPairs) != 0, 0)) {
-            std::memcpy(&prefix, payload, sizeof prefix);
-            const std::size_t all = sizeof prefix + prefix.context + prefix.pairs;
-            payload += all;
-            size -= all;
-        }
         LoggerState& logger = *head.logger;
         if (logger_ != nullptr && logger_ != &logger && !logger_->hasSameSinks(logger)) {
             endRun();
@@ -62,21 +54,15 @@ public:
         message.level = static_cast<spdlog::level::level_enum>(head.level);
         message.time = time;
         message.thread_id = head.thread;
-        const bool isPrintable = head.site == nullptr
-                                     ? read(head, payload, size, message)
-                                     : print(*head.site, logger, payload, size, message);
-        if (__builtin_expect(prefix.context + prefix.pairs != 0, 0) && isPrintable) {
-            addPairs(head, message, {pairs, prefix.context},
-                     {pairs + prefix.context, prefix.pairs});
-        }
+        const bool isPrintable = head.site == nullptr ? read(head, payload, size, message)
+                                                      : print(head, payload, size, message);
         if (isPrintable) {
             run_.push_back(message);  // within what was reserved
         } else {
             ++lost_;
         }
-        if ((head.flags & RecordHead::flushes) != 0) {
-            endRun();
-            flush(logger);
+        if ((head.flags & (RecordHead::flushes | RecordHead::hasPairs)) != 0) {
+            finish(head, payload, isPrintable);
         } else if (run_.size() == longestRun) {
             endRun();
         }
@@ -165,29 +151,43 @@ private:
 
     static bool read(const RecordHead& head, const std::byte* payload, std::size_t size,
                      Message& message) noexcept {
-        if ((head.flags & RecordHead::hasExtra) != 0) {
-            RecordExtra extra;
-            std::memcpy(&extra, payload, sizeof extra);
-            const std::byte* const name = payload + sizeof extra;
-            message.source = extra.source;
-            if (extra.nameSize != 0) {
-                message.logger_name = view(name, extra.nameSize);
-            }
-            payload = name + extra.nameSize;
-            size -= sizeof extra + extra.nameSize;
+        constexpr unsigned both = RecordHead::hasExtra | RecordHead::hasPairs;
+        if ((head.flags & both) != 0) {
+            const std::size_t skipped = readExtra(head, payload, message);
+            payload += skipped;
+            size -= skipped;
         }
         message.payload = view(payload, size);
         return true;
     }
 
-    bool print(const DeferredSite& site, const LoggerState& logger, const std::byte* arguments,
-               std::size_t size, Message& message) noexcept {
+    /// Returns how many bytes stand before the text.
+    [[gnu::noinline]] static std::size_t readExtra(const RecordHead& head, const std::byte* payload,
+                                                   Message& message) noexcept {
+        std::size_t skipped = sizeOfPairs(head, payload);
+        if ((head.flags & RecordHead::hasExtra) != 0) {
+            RecordExtra extra;
+            std::memcpy(&extra, payload + skipped, sizeof extra);
+            message.source = extra.source;
+            skipped += sizeof extra;
+            if (extra.nameSize != 0) {
+                message.logger_name = view(payload + skipped, extra.nameSize);
+            }
+            skipped += extra.nameSize;
+        }
+        return skipped;
+    }
+
+    bool print(const RecordHead& head, const std::byte* arguments, std::size_t size,
+               Message& message) noexcept {
+        const DeferredSite& site = *head.site;
+        const std::size_t skipped = sizeOfPairs(head, arguments);
         message.source = site.source;
         const std::size_t begin = text_.size();
         bool isPrinted = false;
-        guarded(*logger.errors, site.source, [&] {
-            printed_.reserve(longestRun);
-            site.print(site, arguments, size, text_);
+        guarded(*head.logger->errors, site.source, [&] {
+            reservePrinted();
+            site.print(site, arguments + skipped, size - skipped, text_);
             printed_.push_back(Printed{run_.size(), begin, text_.size() - begin});
             isPrinted = true;
         });
@@ -197,18 +197,59 @@ private:
         return isPrinted;
     }
 
-    /// Prints the pairs behind the text of the message, and keeps them for formatters. If there is
-    /// no memory for that, the message is printed without its pairs.
-    [[gnu::cold, gnu::noinline]] void addPairs(const RecordHead& head, const Message& message,
-                                               PairBytes context, PairBytes pairs) noexcept {
+    void reservePrinted() {
+        if (__builtin_expect(printed_.capacity() < longestRun, 0)) {
+            makePrinted();
+        }
+    }
+    [[gnu::cold, gnu::noinline]] void makePrinted() { printed_.reserve(longestRun); }
+
+    /// How many bytes the pairs take that the payload begins with, and the sizes before them.
+    static std::size_t sizeOfPairs(const RecordHead& head, const std::byte* payload) noexcept {
+        return __builtin_expect((head.flags & RecordHead::hasPairs) != 0, 0) ? sizeOfPairs(payload)
+                                                                             : 0;
+    }
+    [[gnu::cold, gnu::noinline]] static std::size_t sizeOfPairs(const std::byte* from) noexcept {
+        RecordPairs::Prefix prefix;
+        std::memcpy(&prefix, from, sizeof prefix);
+        return sizeof prefix + prefix.context + prefix.pairs;
+    }
+
+    /// What a record with pairs, or one that flushes, needs when it is in the run.
+    [[gnu::noinline]] void finish(const RecordHead& head, const std::byte* pairs,
+                                  bool isInRun) noexcept {
+        if ((head.flags & RecordHead::hasPairs) != 0 && isInRun) {
+            addPairs(head, pairs);
+        }
+        const bool isFlushed = (head.flags & RecordHead::flushes) != 0;
+        if (isFlushed || run_.size() == longestRun) {
+            endRun();
+        }
+        if (isFlushed) {
+            flush(*head.logger);
+        }
+    }
+
+    /// Prints the pairs behind the text of the newest message, and keeps them for formatters. If
+    /// there is no memory for that, the message is printed without its pairs.
+    [[gnu::cold, gnu::noinline]] void addPairs(const RecordHead& head,
+                                               const std::byte* from) noexcept {
+        RecordPairs::Prefix prefix;
+        std::memcpy(&prefix, from, sizeof prefix);
+        const PairBytes context{from + sizeof prefix, prefix.context};
+        const PairBytes pairs{context.bytes + context.size, prefix.pairs};
+        if (context.size + pairs.size == 0) {
+            return;
+        }
+        const Message& message = run_.back();
         const std::size_t end = text_.size();
         const bool isAdded = guarded(*head.logger->errors, message.source, [&] {
             paired_.reserve(longestRun);
             sight_.reserve(longestRun);
-            printed_.reserve(longestRun);
+            reservePrinted();
             if (head.site == nullptr) {
-                text_.append(message.payload.data(),
-                             message.payload.data() + message.payload.size());
+                const auto text = message.payload;
+                text_.append(text.data(), text.data() + text.size());
             }
             printPairs(context, text_);
             printPairs(pairs, text_);
@@ -218,10 +259,10 @@ private:
             return;
         }
         if (head.site == nullptr) {
-            printed_.push_back(Printed{run_.size(), end, message.payload.size()});
+            printed_.push_back(Printed{run_.size() - 1, end, message.payload.size()});
         }
         Printed& printed = printed_.back();
-        paired_.push_back(Paired{run_.size(), printed.size, context, pairs});
+        paired_.push_back(Paired{printed.message, printed.size, context, pairs});
         printed.size = text_.size() - printed.begin;
     }
 

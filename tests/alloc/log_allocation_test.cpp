@@ -75,6 +75,17 @@ TEST_F(LogAllocationTest, NeitherCallsNorTheBackEndAllocate) {
     EXPECT_EQ(count.deallocations(), 0U);
 }
 
+TEST_F(LogAllocationTest, PairsAreNotAllocated) {
+    const log::scoped_context context(log::kv("request", 17));
+    logPairs();
+    await(calls);
+    const AllocationCount count;
+    logPairs();
+    await(2 * calls);
+    EXPECT_EQ(count.allocations(), 0U);
+    EXPECT_EQ(count.deallocations(), 0U);
+}
+
 TEST(LogMemoryTest, ABackEndWithoutMemoryForItsListsGoesOnWhenThereIsSome) {
     std::atomic<bool> isShort{false};
     log::backend_options options;

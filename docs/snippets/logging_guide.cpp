@@ -137,6 +137,28 @@ bool deferredCalls() {
            std::vector<std::string>{"order 17 of ACME: 99.50", "at 3,4, from Rome to Oslo"};
 }
 
+bool pairs() {
+    const std::string file = folder + "/pairs.log";
+    const auto sink = std::make_shared<sluice::log::file_sink_mt>(file);
+    const auto by = std::make_shared<sluice::log::backend>();
+    const auto log = std::make_shared<sluice::log::async_logger>("pairs", sink, by);
+
+    using sluice::log::kv;
+    SLUICE_LOG_INFO(log, "order {} done", 17, kv("ms", 1.5), kv("user", "ann lee"));
+    sluice::log::with(log, kv("orders", 3)).info("{} has more", "ann");
+
+    const sluice::log::scoped_context request(kv("request", 9));
+    log->info("begins");  // begins request=9
+
+    by->flush_wait();
+    sink->set_formatter(std::make_unique<sluice::log::json_formatter>());
+    log->info("in JSON");
+    by->flush_wait();
+    return standInOrder("pairs.log",
+                        {"order 17 done ms=1.5 user=\"ann lee\"", "ann has more orders=3",
+                         "begins request=9", R"("message":"in JSON","context":{"request":9}})"});
+}
+
 bool limitedCalls() {
     const auto sink = std::make_shared<CountingSink>();
     const auto by = std::make_shared<sluice::log::backend>();
@@ -260,9 +282,9 @@ bool theEnd() {
 }  // namespace
 
 int main() {
-    const bool all[] = {firstLog(), deferredCalls(), limitedCalls(), existingLogger(), policies(),
-                        flushing(), ownBackend(),    fileSink(),     statistics(),     signals(),
-                        crashes(),  order(),         theEnd()};
+    const bool all[] = {firstLog(), deferredCalls(), pairs(),      limitedCalls(), existingLogger(),
+                        policies(), flushing(),      ownBackend(), fileSink(),     statistics(),
+                        signals(),  crashes(),       order(),      theEnd()};
     std::filesystem::remove_all(folder);
     for (const bool good : all) {
         if (!good) {

@@ -41,8 +41,8 @@ inline std::size_t utf8Length(std::string_view text) noexcept {
     const auto at = [&](std::size_t i) -> unsigned {
         return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
     };
-    const auto isIn = [](unsigned byte, unsigned first, unsigned last) {
-        return byte >= first && byte <= last;
+    const auto isIn = [](unsigned byte, unsigned least, unsigned most) {
+        return byte >= least && byte <= most;
     };
     const auto follows = [&](std::size_t i) { return isIn(at(i), 0x80, 0xBF); };
     const unsigned lead = at(0);

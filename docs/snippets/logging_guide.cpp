@@ -220,6 +220,19 @@ bool ownBackend() {
     return by->shutdown(10s);  // everything is written; also done by the destructor
 }
 
+bool manualBackend() {
+    const auto sink = std::make_shared<CountingSink>();
+    sluice::log::backend_options options;
+    options.manual = true;
+    const auto by = std::make_shared<sluice::log::backend>(options);
+    const auto log = std::make_shared<sluice::log::async_logger>("loop", sink, by);
+    for (int turn = 0; turn < 3; ++turn) {
+        log->info("turn {}", turn);
+        by->poll();  // writes on this thread; returns how many records
+    }
+    return sink->texts == std::vector<std::string>{"turn 0", "turn 1", "turn 2"};
+}
+
 bool fileSink() {
     auto core = sluice::log::file_logger_mt<sluice::log::async_factory>("core", folder + "/x.log");
     core->info("one write for all that is there");
@@ -282,9 +295,10 @@ bool theEnd() {
 }  // namespace
 
 int main() {
-    const bool all[] = {firstLog(), deferredCalls(), pairs(),      limitedCalls(), existingLogger(),
-                        policies(), flushing(),      ownBackend(), fileSink(),     statistics(),
-                        signals(),  crashes(),       order(),      theEnd()};
+    const bool all[] = {firstLog(),       deferredCalls(), pairs(),      limitedCalls(),
+                        existingLogger(), policies(),      flushing(),   ownBackend(),
+                        manualBackend(),  fileSink(),      statistics(), signals(),
+                        crashes(),        order(),         theEnd()};
     std::filesystem::remove_all(folder);
     for (const bool good : all) {
         if (!good) {

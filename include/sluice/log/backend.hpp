@@ -46,10 +46,12 @@ struct Access;
 
 class backend {
 public:
-    /// Starts the thread.
+    /// Starts the thread, unless the options say `manual`.
     explicit backend(const backend_options& options = {}) : engine_(make(options)) {
         try {
-            engine_->start();
+            if (!options.manual) {
+                engine_->start();
+            }
         } catch (const std::system_error& error) {
             spdlog::throw_spdlog_ex(std::string("sluice::log::backend: no thread: ") +
                                     error.what());
@@ -60,6 +62,19 @@ public:
 
     /// As shutdown(options.drain_timeout).
     ~backend() { shutdown(engine_->options().drain_timeout); }
+
+    /// For a back end without a thread: writes what was logged before, and returns how many records
+    /// the sinks were given. Call it regularly from one thread, the polling thread. A program may
+    /// change the polling thread: it is the thread that called poll() last. Before the first call
+    /// it is the thread that made the back end.
+    ///
+    /// - When a lane is full and the policy is `block`, a log call of the polling thread calls the
+    ///   sinks itself. A log call of another thread waits for poll().
+    /// - flush_wait() of the polling thread writes. In another thread it waits for poll().
+    /// - shutdown() and the destructor write on the calling thread. A time limit ends them between
+    ///   two harvests, not within a sink.
+    /// - Returns 0 in a sink, a formatter or an error handler, and if the back end has a thread.
+    std::size_t poll() noexcept { return engine_->poll(); }
 
     /// Waits until everything logged before, by whatever thread, is written, and the sinks of all
     /// loggers are flushed. False when a sink could not be flushed, and when a sink has lost
@@ -127,6 +142,7 @@ private:
     /// The program ends: everything is written, and from now on whoever logs writes it.
     void leave() {
         const std::chrono::nanoseconds timeout = engine_->options().drain_timeout;
+        engine_->poll();  // the polling thread of a manual back end may have ended
         engine_->flushAndWait(timeout);
         const std::unique_lock<std::mutex> lock = lockToEnd();
         if (lock && !isEnded_) {

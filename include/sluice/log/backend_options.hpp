@@ -32,6 +32,10 @@ struct backend_options {
     std::size_t queue_size = 8192;
     std::size_t queue_bytes = std::size_t{1} << 20U;
 
+    /// Without a thread: the program calls backend::poll(), which writes. The settings of a thread
+    /// below, its hooks and `pacing` have no effect then.
+    bool manual = false;
+
     pacing_policy pacing = pacing_policy::park;
 
     /// How long a thread that was interrupted in the middle of a log call may hold up the output.

@@ -10,6 +10,9 @@
 ///     flush(), the end of a logger -> send() -> the list of controls ...
 ///     harvest(): look, then what was logged and sent before, in the order of the stamps
 ///
+/// A manual engine has no worker: the polling thread makes the harvests, in poll(). It is the
+/// thread that called poll() last, or before that the one that made the engine.
+///
 /// Who may call what: any thread any member, unless it says otherwise. Harvests exclude each other:
 /// the worker makes them; when it has left for good, whoever logs; around fork(), the caller.
 ///
@@ -53,7 +56,7 @@ public:
     using Records = Intake<RecordHead>;
 
     explicit Engine(const backend_options& options)
-        : options_(options), intake_(intakeOptions(options)) {
+        : options_(options), intake_(intakeOptions(options, this)) {
         readClocks(std::chrono::steady_clock::now());
         Process::instance().add(*this);
     }
@@ -127,6 +130,21 @@ public:
         });
     }
 
+    /// Writes what there is, in a manual engine. The calling thread is the polling thread from now
+    /// on. Returns how many records the sinks were given. 0 in a harvest.
+    std::size_t poll() noexcept {
+        if (!options_.manual || isInHarvest()) {
+            return 0;
+        }
+        becomePoller();
+        return drain();
+    }
+
+    /// Relaxed: only the thread itself wants to know.
+    void becomePoller() noexcept {
+        poller_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+    }
+
     /// The worker writes what there is, and ends; from now on whoever logs writes it, too. False
     /// when `atMost` passed first: then nothing more is taken, and the worker ends when it can.
     bool leave(std::chrono::nanoseconds atMost) {
@@ -147,6 +165,9 @@ public:
     bool close(std::chrono::nanoseconds atMost) {
         intake_.close();
         forbidRestart();
+        if (options_.manual) {
+            return closeMyself(deadlineAfter<std::chrono::steady_clock>(atMost));
+        }
         const bool hadWorker = worker_.isRunning();
         const bool isOver = endWorker(atMost);
         setMode(Mode::closed);
@@ -174,7 +195,10 @@ public:
             return false;
         }
         // Where nobody else harvests, a logging thread may have held up the first try.
-        while (mode_.load(std::memory_order_relaxed) == Mode::caller) {
+        while (mode_.load(std::memory_order_relaxed) == Mode::caller || isPoller()) {
+            if (isPoller()) {
+                drain();
+            }
             if (done->waitUntil(std::min(end, soon()))) {
                 break;
             }
@@ -212,8 +236,11 @@ private:
     /// whether it was given up.
     static constexpr std::size_t longestChunk = 1024;
 
-    static IntakeOptions intakeOptions(const backend_options& options) {
+    static IntakeOptions intakeOptions(const backend_options& options, Engine* engine) {
         IntakeOptions result;
+        if (options.manual) {
+            result.roomMaker = {&makeRoom, engine};
+        }
         result.laneMessages = options.queue_size;
         result.laneBytes = options.queue_bytes;
         result.maxHold = options.max_hold;
@@ -253,6 +280,69 @@ private:
             intake_.resign();
             harvesting_.unlock();
         }
+    }
+
+    // ---- Manual
+
+    bool isPoller() const noexcept {
+        return options_.manual &&
+               poller_.load(std::memory_order_relaxed) == std::this_thread::get_id() &&
+               mode_.load(std::memory_order_seq_cst) == Mode::worker;
+    }
+
+    /// A harvest. Returns how many records the sinks were given.
+    std::size_t drain() noexcept {
+        std::uint64_t count = 0;
+        {
+            const std::lock_guard<HarvestTurns> lock(harvesting_);
+            const std::uint64_t before = written() + lost();
+            harvestLocked();
+            count = written() + lost() - before;
+        }
+        if (isRestLeft_.exchange(false, std::memory_order_acq_rel)) {
+            writeRest(std::chrono::steady_clock::time_point::max());
+        }
+        return static_cast<std::size_t>(count);
+    }
+
+    /// The polling thread found its lane full. Waiting for room, it would wait for itself.
+    static bool makeRoom(void* engine) noexcept {
+        Engine& self = *static_cast<Engine*>(engine);
+        if (!self.isPoller()) {
+            return false;
+        }
+        if (self.drain() == 0) {
+            std::this_thread::yield();  // for a thread that is stopped in the middle of a log call
+        }
+        return true;
+    }
+
+    /// In a harvest the rest is left to the end of the harvest, or to the next poll().
+    bool closeMyself(std::chrono::steady_clock::time_point end) noexcept {
+        setMode(Mode::closed);
+        if (isInHarvest()) {
+            isRestLeft_.store(true, std::memory_order_release);
+            return false;
+        }
+        return writeRest(end) && isFlushed_;
+    }
+
+    /// Writes what was taken before the end, and flushes the sinks. False when `end` came first:
+    /// then what is left is not written.
+    bool writeRest(std::chrono::steady_clock::time_point end) noexcept {
+        const Key last = intake_.now();
+        std::chrono::steady_clock::time_point begun;
+        while (harvest(begun) <= last) {
+            if (std::chrono::steady_clock::now() >= end) {
+                isAbandoned_.store(true, std::memory_order_relaxed);
+                controls_.close();
+                return false;
+            }
+            std::this_thread::yield();
+        }
+        finish();
+        controls_.close();
+        return true;
     }
 
     /// The worker waits for work, or until another thread takes its turn.
@@ -519,6 +609,7 @@ private:
                 setMode(Mode::nobody);
             }
         }
+        becomePoller();
         unlockAfterFork();
         drops_.forgetAll(loggers_);
         harvesting_.forgetOthers();
@@ -536,7 +627,7 @@ private:
         intake_.wake();
     }
     bool isRescued() const noexcept override {
-        return mode_.load(std::memory_order_seq_cst) != Mode::worker ||
+        return mode_.load(std::memory_order_seq_cst) != Mode::worker || isPoller() ||
                HarvestScope::isInside(this) ||
                rescueDone_.load(std::memory_order_acquire) ==
                    rescueWanted_.load(std::memory_order_acquire);
@@ -556,6 +647,8 @@ private:
     bool isSettled_ = false;  // for the fork() that is under way
     std::atomic<std::uint64_t> rescueWanted_{0};
     FlushRequests flushes_;
+    std::atomic<std::thread::id> poller_{std::this_thread::get_id()};  // of a manual engine
+    std::atomic<bool> isRestLeft_{false};  // a sink has closed a manual engine
     std::atomic<bool> mayLeave_{false};
     std::atomic<bool> isAbandoned_{false};
     std::atomic<bool> isClosing_{false};

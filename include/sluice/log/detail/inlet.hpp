@@ -31,7 +31,8 @@ class Inlet {
     using Atomic = typename Platform::template Atomic<T>;
 
 public:
-    explicit Inlet(Book* book) noexcept : book_(book), hash_(Threads::hash(book)) {}
+    Inlet(Book* book, RoomMaker roomMaker) noexcept
+        : book_(book), hash_(Threads::hash(book)), roomMaker_(roomMaker) {}
     Inlet(const Inlet&) = delete;
     Inlet& operator=(const Inlet&) = delete;
 
@@ -118,6 +119,10 @@ private:
 
     /// False when the record cannot have room.
     bool makeRoom(Lane& lane, std::size_t bytes, Overflow policy) {
+        if (policy == Overflow::block && roomMaker_.make != nullptr && !QuietThread::isQuiet() &&
+            roomMaker_.make(roomMaker_.engine)) {
+            return !isClosed();
+        }
         if (!mayMakeRoom(policy)) {
             return false;
         }
@@ -216,6 +221,7 @@ private:
 
     Book* const book_;
     const std::size_t hash_;
+    const RoomMaker roomMaker_;
     Atomic<const void*> backEndThread_{nullptr};
     Atomic<unsigned char> isAtWork_{0};
 };

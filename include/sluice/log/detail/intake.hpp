@@ -88,7 +88,7 @@ public:
     /// Refuses what IntakeOptions refuses, and lanes too small for an empty record.
     explicit Intake(const IntakeOptions& options = {})
         : book_(new Book(limitsOf(options.checked(Writer::leastBytes)), sharedLimits())),
-          inlet_(book_),
+          inlet_(book_, options.roomMaker),
           outlet_(std::make_unique<Out>(*book_, options.maxHold)),
           maxHold_(options.maxHold) {}
     Intake(const Intake&) = delete;

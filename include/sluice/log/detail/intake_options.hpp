@@ -23,6 +23,14 @@ enum class Overflow : unsigned char {
 
 enum class [[nodiscard]] Posted : unsigned char { ok, discarded, closed };
 
+/// Makes room on the thread that posts, instead of waiting for room. For a back end without a
+/// thread.
+struct RoomMaker {
+    /// False when the calling thread is not the one that empties the lanes.
+    bool (*make)(void* engine) noexcept = nullptr;
+    void* engine = nullptr;
+};
+
 struct IntakeOptions {
     static constexpr std::size_t mostMessages = std::size_t{1} << 30U;
     static constexpr std::size_t mostBytes = std::size_t{1} << 30U;
@@ -31,6 +39,7 @@ struct IntakeOptions {
     std::size_t laneBytes = std::size_t{1} << 20U;  ///< of each thread, all parts of records
     /// How long a thread that is stopped while announced may hold the output back.
     std::chrono::nanoseconds maxHold = std::chrono::nanoseconds::max();
+    RoomMaker roomMaker;
 
     /// Refuses (see setupError) no messages or too many, fewer bytes than `leastBytes` or too many,
     /// and a maxHold that is not positive.

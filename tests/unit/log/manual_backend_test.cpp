@@ -1,0 +1,231 @@
+#include "support/log_sinks.hpp"
+
+#include <sluice/log/backend.hpp>
+#include <sluice/log/logger.hpp>
+
+#include <spdlog/sinks/base_sink.h>
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace sluice::log::test {
+namespace {
+
+using sluice::test::CollectingSink;
+
+class ManualBackendTest : public testing::Test {
+protected:
+    static backend_options manual() {
+        backend_options options;
+        options.manual = true;
+        options.queue_size = 4;
+        return options;
+    }
+
+    static std::vector<std::string> numbers(int count) {
+        std::vector<std::string> result;
+        for (int i = 0; i < count; ++i) {
+            result.push_back(std::to_string(i));
+        }
+        return result;
+    }
+    void logNumbers(int count) {
+        for (int i = 0; i < count; ++i) {
+            logger->info("{}", i);
+        }
+    }
+
+    std::shared_ptr<backend> by = std::make_shared<backend>(manual());
+    std::shared_ptr<CollectingSink> sink = std::make_shared<CollectingSink>();
+    std::shared_ptr<async_logger> logger = std::make_shared<async_logger>("log", sink, by);
+};
+
+TEST_F(ManualBackendTest, PollWritesOnTheCallersThread) {
+    logNumbers(3);
+    EXPECT_TRUE(sink->texts().empty());
+    EXPECT_EQ(by->poll(), 3U);
+    EXPECT_EQ(sink->texts(), numbers(3));
+    EXPECT_EQ(sink->lines()[0].calledBy, std::this_thread::get_id());
+    EXPECT_EQ(by->poll(), 0U);
+}
+
+TEST_F(ManualBackendTest, ABackEndWithAThreadIsNotPolled) {
+    backend threaded;
+    EXPECT_EQ(threaded.poll(), 0U);
+    EXPECT_TRUE(threaded.flush_wait());
+}
+
+TEST_F(ManualBackendTest, FlushWaitOfThePollingThreadWrites) {
+    logNumbers(3);
+    EXPECT_TRUE(by->flush_wait());
+    EXPECT_EQ(sink->texts(), numbers(3));
+    EXPECT_EQ(sink->flushes(), 1U);
+}
+
+TEST_F(ManualBackendTest, FlushWaitOfAnotherThreadWaitsForPoll) {
+    std::atomic<bool> isOver{false};
+    bool isFlushed = false;
+    std::thread other([&] {
+        logNumbers(3);
+        isFlushed = by->flush_wait();
+        isOver = true;
+    });
+    while (!isOver) {
+        by->poll();
+        std::this_thread::yield();
+    }
+    other.join();
+    EXPECT_TRUE(isFlushed);
+    EXPECT_EQ(sink->texts(), numbers(3));
+    EXPECT_EQ(sink->lines()[0].calledBy, std::this_thread::get_id());
+}
+
+TEST_F(ManualBackendTest, FlushWaitOfAnotherThreadGivesUpWithoutPoll) {
+    std::thread([&] { EXPECT_FALSE(by->flush_wait(std::chrono::milliseconds(5))); }).join();
+}
+
+TEST_F(ManualBackendTest, AFullLaneOfThePollingThreadIsEmptiedByItself) {
+    logNumbers(100);  // before any poll()
+    by->poll();
+    logNumbers(100);
+    by->poll();
+    std::vector<std::string> expected = numbers(100);
+    const std::vector<std::string> again = numbers(100);
+    expected.insert(expected.end(), again.begin(), again.end());
+    EXPECT_EQ(sink->texts(), expected);
+    EXPECT_EQ(by->discard_counter(), 0U);
+}
+
+TEST_F(ManualBackendTest, AFullLaneOfAnotherThreadWaitsForPoll) {
+    std::atomic<bool> isOver{false};
+    std::thread other([&] {
+        logNumbers(100);
+        isOver = true;
+    });
+    while (!isOver) {
+        by->poll();
+        std::this_thread::yield();
+    }
+    other.join();
+    by->poll();
+    EXPECT_EQ(sink->texts(), numbers(100));
+    for (const auto& line : sink->lines()) {
+        EXPECT_EQ(line.calledBy, std::this_thread::get_id());
+    }
+}
+
+TEST_F(ManualBackendTest, TheThreadThatPolledLastIsThePollingThread) {
+    std::thread([&] {
+        by->poll();
+        logNumbers(100);
+        EXPECT_TRUE(by->flush_wait());
+    }).join();
+    EXPECT_EQ(sink->texts(), numbers(100));
+}
+
+TEST_F(ManualBackendTest, ShutdownWritesTheRestAndFlushes) {
+    logNumbers(3);
+    EXPECT_TRUE(by->shutdown());
+    EXPECT_EQ(sink->texts(), numbers(3));
+    EXPECT_EQ(sink->flushes(), 1U);
+    logger->set_error_handler([](const std::string&) {});
+    logger->info("late");
+    EXPECT_EQ(by->poll(), 0U);
+    EXPECT_FALSE(by->flush_wait());
+    EXPECT_EQ(by->refused_counter(), 1U);
+    EXPECT_EQ(sink->flushes(), 1U);
+}
+
+TEST_F(ManualBackendTest, TheDestructorWritesTheRestOnAnotherThread) {
+    logNumbers(3);
+    std::thread([&] { by.reset(); }).join();
+    EXPECT_EQ(sink->texts(), numbers(3));
+}
+
+/// Does something in its first call.
+class ActingSink : public spdlog::sinks::base_sink<std::mutex> {
+public:
+    std::function<void()> act;
+    std::atomic<int> records{0};
+
+private:
+    // NOLINTBEGIN(readability-identifier-naming): names of spdlog
+    void sink_it_(const spdlog::details::log_msg&) override {
+        if (++records == 1) {
+            act();
+        }
+    }
+    void flush_() override {}
+    // NOLINTEND(readability-identifier-naming)
+};
+
+TEST_F(ManualBackendTest, ASinkNeitherPollsNorWaits) {
+    const auto acting = std::make_shared<ActingSink>();
+    async_logger outer("outer", acting, by);
+    acting->act = [&] {
+        EXPECT_EQ(by->poll(), 0U);
+        EXPECT_FALSE(by->flush_wait());
+        logNumbers(1000);  // what has no room is discarded
+    };
+    outer.info("text");
+    EXPECT_EQ(by->poll(), 1U);
+    by->poll();
+    EXPECT_NE(by->discard_counter(), 0U);
+    EXPECT_EQ(by->discard_counter() + sink->texts().size(), 1000U + 1U);  // and a line that says so
+}
+
+TEST_F(ManualBackendTest, ASinkMayEndItsBackEnd) {
+    const auto acting = std::make_shared<ActingSink>();
+    async_logger outer("outer", acting, by);
+    acting->act = [&] { EXPECT_FALSE(by->shutdown()); };
+    outer.info("text");
+    outer.info("text");
+    by->poll();
+    EXPECT_EQ(acting->records, 2);
+    EXPECT_EQ(by->poll(), 0U);
+}
+
+TEST_F(ManualBackendTest, ASinkMayEndItsBackEndInALogCall) {
+    const auto acting = std::make_shared<ActingSink>();
+    async_logger outer("outer", acting, by);
+    outer.set_error_handler([](const std::string&) {});
+    acting->act = [&] { EXPECT_FALSE(by->shutdown()); };
+    for (int i = 0; i < 6; ++i) {
+        outer.info("text");  // the lane has room for four
+    }
+    EXPECT_EQ(acting->records, 4);
+    EXPECT_EQ(by->refused_counter(), 2U);
+}
+
+TEST_F(ManualBackendTest, TheChildOfAForkPolls) {
+    logNumbers(2);
+    const pid_t child = fork();
+    if (child == 0) {
+        const std::size_t before = sink->texts().size();
+        for (int i = 0; i < 10; ++i) {
+            logger->info("child");
+        }
+        by->poll();
+        _exit(before == 2 && sink->texts().size() == 12 ? 0 : 1);
+    }
+    int status = -1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+    logNumbers(10);
+    by->poll();
+    EXPECT_EQ(sink->texts().size(), 12U);
+}
+
+}  // namespace
+}  // namespace sluice::log::test

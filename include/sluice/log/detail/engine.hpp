@@ -10,8 +10,7 @@
 ///     flush(), the end of a logger -> send() -> the list of controls ...
 ///     harvest(): look, then what was logged and sent before, in the order of the stamps
 ///
-/// A manual engine has no worker: the polling thread makes the harvests, in poll(). It is the
-/// thread that called poll() last, or before that the one that made the engine.
+/// A manual engine has no worker: the polling thread makes the harvests, in poll().
 ///
 /// Who may call what: any thread any member, unless it says otherwise. Harvests exclude each other:
 /// the worker makes them; when it has left for good, whoever logs; around fork(), the caller.
@@ -30,6 +29,7 @@
 #include <sluice/log/detail/idle_pacing.hpp>
 #include <sluice/log/detail/intake.hpp>
 #include <sluice/log/detail/logger_list.hpp>
+#include <sluice/log/detail/polling.hpp>
 #include <sluice/log/detail/process.hpp>
 #include <sluice/log/detail/sink_writer.hpp>
 #include <sluice/log/detail/worker_thread.hpp>
@@ -130,20 +130,8 @@ public:
         });
     }
 
-    /// Writes what there is, in a manual engine. The calling thread is the polling thread from now
-    /// on. Returns how many records the sinks were given. 0 in a harvest.
-    std::size_t poll() noexcept {
-        if (!options_.manual || isInHarvest()) {
-            return 0;
-        }
-        becomePoller();
-        return drain();
-    }
-
-    /// Relaxed: only the thread itself wants to know.
-    void becomePoller() noexcept {
-        poller_.store(std::this_thread::get_id(), std::memory_order_relaxed);
-    }
+    /// For a manual engine. See Polling::poll().
+    std::size_t poll() noexcept { return options_.manual ? polling_.poll() : 0; }
 
     /// The worker writes what there is, and ends; from now on whoever logs writes it, too. False
     /// when `atMost` passed first: then nothing more is taken, and the worker ends when it can.
@@ -166,7 +154,7 @@ public:
         intake_.close();
         forbidRestart();
         if (options_.manual) {
-            return closeMyself(deadlineAfter<std::chrono::steady_clock>(atMost));
+            return polling_.close(deadlineAfter<std::chrono::steady_clock>(atMost));
         }
         const bool hadWorker = worker_.isRunning();
         const bool isOver = endWorker(atMost);
@@ -195,9 +183,9 @@ public:
             return false;
         }
         // Where nobody else harvests, a logging thread may have held up the first try.
-        while (mode_.load(std::memory_order_relaxed) == Mode::caller || isPoller()) {
-            if (isPoller()) {
-                drain();
+        while (mode_.load(std::memory_order_relaxed) == Mode::caller || polling_.isMine()) {
+            if (polling_.isMine()) {
+                polling_.drain();
             }
             if (done->waitUntil(std::min(end, soon()))) {
                 break;
@@ -224,6 +212,8 @@ public:
     }
 
 private:
+    friend class Polling<Engine>;
+
     /// Who harvests.
     enum class Mode : unsigned char {
         worker,  ///< the worker
@@ -239,7 +229,7 @@ private:
     static IntakeOptions intakeOptions(const backend_options& options, Engine* engine) {
         IntakeOptions result;
         if (options.manual) {
-            result.roomMaker = {&makeRoom, engine};
+            result.roomMaker = {&Polling<Engine>::makeRoom, &engine->polling_};
         }
         result.laneMessages = options.queue_size;
         result.laneBytes = options.queue_bytes;
@@ -280,69 +270,6 @@ private:
             intake_.resign();
             harvesting_.unlock();
         }
-    }
-
-    // ---- Manual
-
-    bool isPoller() const noexcept {
-        return options_.manual &&
-               poller_.load(std::memory_order_relaxed) == std::this_thread::get_id() &&
-               mode_.load(std::memory_order_seq_cst) == Mode::worker;
-    }
-
-    /// A harvest. Returns how many records the sinks were given.
-    std::size_t drain() noexcept {
-        std::uint64_t count = 0;
-        {
-            const std::lock_guard<HarvestTurns> lock(harvesting_);
-            const std::uint64_t before = written() + lost();
-            harvestLocked();
-            count = written() + lost() - before;
-        }
-        if (isRestLeft_.exchange(false, std::memory_order_acq_rel)) {
-            writeRest(std::chrono::steady_clock::time_point::max());
-        }
-        return static_cast<std::size_t>(count);
-    }
-
-    /// The polling thread found its lane full. Waiting for room, it would wait for itself.
-    static bool makeRoom(void* engine) noexcept {
-        Engine& self = *static_cast<Engine*>(engine);
-        if (!self.isPoller()) {
-            return false;
-        }
-        if (self.drain() == 0) {
-            std::this_thread::yield();  // for a thread that is stopped in the middle of a log call
-        }
-        return true;
-    }
-
-    /// In a harvest the rest is left to the end of the harvest, or to the next poll().
-    bool closeMyself(std::chrono::steady_clock::time_point end) noexcept {
-        setMode(Mode::closed);
-        if (isInHarvest()) {
-            isRestLeft_.store(true, std::memory_order_release);
-            return false;
-        }
-        return writeRest(end) && isFlushed_;
-    }
-
-    /// Writes what was taken before the end, and flushes the sinks. False when `end` came first:
-    /// then what is left is not written.
-    bool writeRest(std::chrono::steady_clock::time_point end) noexcept {
-        const Key last = intake_.now();
-        std::chrono::steady_clock::time_point begun;
-        while (harvest(begun) <= last) {
-            if (std::chrono::steady_clock::now() >= end) {
-                isAbandoned_.store(true, std::memory_order_relaxed);
-                controls_.close();
-                return false;
-            }
-            std::this_thread::yield();
-        }
-        finish();
-        controls_.close();
-        return true;
     }
 
     /// The worker waits for work, or until another thread takes its turn.
@@ -609,7 +536,7 @@ private:
                 setMode(Mode::nobody);
             }
         }
-        becomePoller();
+        polling_.take();
         unlockAfterFork();
         drops_.forgetAll(loggers_);
         harvesting_.forgetOthers();
@@ -627,7 +554,7 @@ private:
         intake_.wake();
     }
     bool isRescued() const noexcept override {
-        return mode_.load(std::memory_order_seq_cst) != Mode::worker || isPoller() ||
+        return mode_.load(std::memory_order_seq_cst) != Mode::worker || polling_.isMine() ||
                HarvestScope::isInside(this) ||
                rescueDone_.load(std::memory_order_acquire) ==
                    rescueWanted_.load(std::memory_order_acquire);
@@ -647,8 +574,7 @@ private:
     bool isSettled_ = false;  // for the fork() that is under way
     std::atomic<std::uint64_t> rescueWanted_{0};
     FlushRequests flushes_;
-    std::atomic<std::thread::id> poller_{std::this_thread::get_id()};  // of a manual engine
-    std::atomic<bool> isRestLeft_{false};  // a sink has closed a manual engine
+    Polling<Engine> polling_{*this};
     std::atomic<bool> mayLeave_{false};
     std::atomic<bool> isAbandoned_{false};
     std::atomic<bool> isClosing_{false};

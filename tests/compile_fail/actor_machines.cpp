@@ -77,4 +77,15 @@ bool use(Context& context) {
     sluice::StateMachine<Context, Home, Transitions<On<Home, Go, Home>>> machine(context);
     return machine.isIn<Away>();
 }
+#elif CASE == 8
+// EXPECT: no such state
+struct Nowhere;
+void use(Context& context) {
+    make<Home, Transitions<On<Home, Go, Nowhere>>>(context);
+}
+#elif CASE == 9
+// EXPECT: no such state
+void use(Context& context) {
+    make<Home, Transitions<On<Home, Go, int>>>(context);
+}
 #endif

@@ -27,8 +27,8 @@
 ///
 /// Use it inside of an active object, whose `handle` functions call it, or alone.
 ///
-/// Who may call what: one thread at a time; not from an action of the same machine, which may post
-/// a message instead.
+/// Who may call what: one thread at a time. Guards, actions, enter() and exit() do not call
+/// start(), stop() or handle() of their own machine: they post a message instead.
 ///
 /// Order: guard; exits from the inside out, up to the innermost state that contains source and
 /// target; actions; entries from the outside in; then what the target begins with. A state that
@@ -37,38 +37,38 @@
 /// state.
 ///
 /// Cost: a message takes one look into a table of functions, and what its row does. Capacity: the
-/// machine holds maxDeferred messages; there is no heap. Exceptions: if a function of the user
-/// throws, the machine is in the innermost state that it has entered and not left.
+/// machine holds maxDeferred messages; there is no heap.
+///
+/// Exceptions: if a function of the user throws, the machine is in the innermost state that it has
+/// entered and not left. If there is none, the machine does not run, and start() may be called. A
+/// deferred message whose function throws does not come back again. The others do, after the next
+/// message.
+///
+/// Accounts: messages with the result `deferred` = those that came back and were handled, or threw
+/// + discardedCount() + deferredCount().
 ///
 /// Origin: D. Harel, Statecharts (1987), with the local transitions of M. Samek's QP.
 ///
-/// Tests: tests/unit/actor/state_machine_test.cpp, tests/compile_fail/actor_machines.cpp.
+/// Tests: tests/unit/actor/state_machine_test.cpp, tests/unit/actor/state_machine_random_test.cpp,
+/// tests/unit/actor/random_machines_test.cpp, tests/alloc/state_machine_allocation_test.cpp,
+/// tests/compile_fail/actor_machines.cpp.
 
+#include <sluice/actor/detail/deferred_messages.hpp>
 #include <sluice/actor/detail/machine_graph.hpp>
 #include <sluice/actor/detail/machine_table.hpp>
 #include <sluice/actor/transitions.hpp>
 #include <sluice/base/assert.hpp>
-#include <sluice/fixed/fixed_vector.hpp>
 
 #include <array>
 #include <cstddef>
 #include <type_traits>
 #include <utility>
-#include <variant>
 
 namespace sluice {
 
 struct MachineTraits {
     /// Messages that states have deferred.
     static constexpr std::size_t maxDeferred = 8;
-};
-
-/// What has become of a message.
-enum class MachineResult : unsigned char {
-    handled,    ///< a row has counted
-    deferred,   ///< it comes back when the state has changed
-    refused,    ///< its state defers it, and maxDeferred messages are deferred already
-    unhandled,  ///< no row has counted, or the machine is not running
 };
 
 template <class Context, class First, class Table, class Traits = MachineTraits>
@@ -93,14 +93,18 @@ public:
         if (isRunning()) {
             return false;
         }
+        const Calling calling(*this);
         enter<none, First>();
         begin<First>();
+        comeBack();
         return true;
     }
-    /// Leaves all states, and forgets what was deferred and the history.
+    /// Leaves all states, discards what was deferred, and forgets the history.
     void stop() {
+        static constexpr auto leaving = leaveTable(States{});
+        const Calling calling(*this);
         while (isRunning()) {
-            leaveTable(States{})[current_](*this);
+            leaving[current_](*this);
         }
         deferred_.clear();
         last_.fill(none);
@@ -109,11 +113,12 @@ public:
     /// Does what the table says about the message.
     template <class Message>
     Result handle(const Message& message) {
-        SLUICE_ASSERT(!isHandling_, "an action calls its own machine: let it post a message");
-        const Handling handling(*this);
+        const Calling calling(*this);
         Result result = offer(message);
-        if (result == Result::deferred) {
-            result = defer(message);
+        if constexpr (detail::isDeferred<Message, Rows...>) {
+            if (result == Result::deferred && !deferred_.keep(message)) {
+                result = Result::refused;
+            }
         }
         comeBack();
         return result;
@@ -127,6 +132,8 @@ public:
         return Table::contains(indexOf<State>, current_);
     }
     [[nodiscard]] std::size_t deferredCount() const noexcept { return deferred_.size(); }
+    /// Deferred messages that no row took when they came back, or that stop() found.
+    [[nodiscard]] std::size_t discardedCount() const noexcept { return deferred_.discarded(); }
 
     /// Writes the machine as text for Graphviz: calls write(std::string_view) for each piece.
     template <class Write>
@@ -139,14 +146,17 @@ private:
     using RowOf = detail::RowOf<Row>;
     using Deferred = detail::DeferredMessage<Rows...>;
 
-    struct Handling {
-        explicit Handling(StateMachine& m) noexcept : machine(m) {
-            machine.isHandling_ = true;
-            machine.hasChanged_ = false;
+    /// One call of start(), stop() or handle().
+    struct Calling {
+        explicit Calling(StateMachine& called) noexcept : machine(called) {
+            SLUICE_ASSERT(!machine.isCalled_,
+                          "a state machine is called by one of its own functions: let the function "
+                          "post a message");
+            machine.isCalled_ = true;
         }
-        ~Handling() { machine.isHandling_ = false; }
-        Handling(const Handling&) = delete;
-        Handling& operator=(const Handling&) = delete;
+        ~Calling() { machine.isCalled_ = false; }
+        Calling(const Calling&) = delete;
+        Calling& operator=(const Calling&) = delete;
         StateMachine& machine;
     };
 
@@ -154,13 +164,15 @@ private:
 
     template <class Message>
     Result offer(const Message& message) {
-        return isRunning() ? offerTable<Message>(States{})[current_](*this, message)
-                           : Result::unhandled;
+        static constexpr auto offers = offerTable<Message>(States{});
+        return offers[current_](*this, message);
     }
+    /// The last function is that of a machine that is not running.
     template <class Message, class... Sts>
     static constexpr auto offerTable(detail::TypeList<Sts...> /*states*/) noexcept {
         using Offer = Result (*)(StateMachine&, const Message&);
-        return std::array<Offer, none>{&StateMachine::template offerTo<Sts, Sts, Message>...};
+        return std::array<Offer, none + 1>{&StateMachine::template offerTo<Sts, Sts, Message>...,
+                                           &StateMachine::template offerTo<void, void, Message>};
     }
 
     /// Looks for a row of State or of its parents. The machine is in Current.
@@ -208,27 +220,9 @@ private:
         (detail::acts(Options{}, *context_, message), ...);
     }
 
-    template <class Message>
-    Result defer(const Message& message) {
-        if constexpr (detail::isDeferred<Message, Rows...>) {
-            return deferred_.emplaceBack(message) ? Result::deferred : Result::refused;
-        }
-        return Result::deferred;
-    }
-
-    /// Offers what was deferred, the oldest first, as long as the state changes.
     void comeBack() {
-        while (hasChanged_) {
-            hasChanged_ = false;
-            for (std::size_t i = 0; i < deferred_.size() && !hasChanged_;) {
-                const Result result = std::visit(
-                    [this](const auto& message) { return this->offer(message); }, deferred_[i]);
-                if (result == Result::deferred) {
-                    ++i;
-                } else {
-                    deferred_.eraseOrdered(deferred_.begin() + i);
-                }
-            }
+        if (deferred_.isDue() && isRunning()) {
+            deferred_.comeBack([this](const auto& message) { return this->offer(message); });
         }
     }
 
@@ -239,7 +233,7 @@ private:
         using Source = typename RowOf<Row>::Source;
         using Target = typename RowOf<Row>::Target;
         constexpr std::size_t common = Table::commonOf(indexOf<Source>, indexOf<Target>);
-        hasChanged_ = true;
+        deferred_.noteChange();
         leave<common, Current>();
         act(typename RowOf<Row>::OptionList{}, message);
         enter<common, Target>();
@@ -284,8 +278,9 @@ private:
     void begin() {
         if constexpr (!std::is_void_v<detail::Initial<State>>) {
             if constexpr (detail::hasHistory<State>) {
+                static constexpr auto beginning = beginTable(States{});
                 if (last_[indexOf<State>] != none) {
-                    beginTable(States{})[last_[indexOf<State>]](*this);
+                    beginning[last_[indexOf<State>]](*this);
                     return;
                 }
             }
@@ -305,9 +300,8 @@ private:
     Context* context_;
     std::size_t current_ = none;          ///< the innermost state; none: it is not running
     std::array<std::size_t, none> last_;  ///< of each state, the one inside that was left last
-    bool isHandling_ = false;
-    bool hasChanged_ = false;  ///< in this handle()
-    FixedVector<Deferred, Traits::maxDeferred> deferred_;
+    bool isCalled_ = false;               ///< start(), stop() or handle() has not returned
+    detail::DeferredMessages<Deferred, Traits::maxDeferred> deferred_;
 };
 
 }  // namespace sluice

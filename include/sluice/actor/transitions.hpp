@@ -1,9 +1,17 @@
 #pragma once
 
 /// \file
-/// The rows of a state machine's table. See state_machine.hpp.
+/// The rows of a state machine's table, and what becomes of a message. See state_machine.hpp.
 
 namespace sluice {
+
+/// What has become of a message.
+enum class MachineResult : unsigned char {
+    handled,    ///< a row has counted
+    deferred,   ///< it comes back when the state has changed
+    refused,    ///< its state defers it, and maxDeferred messages are deferred already
+    unhandled,  ///< no row has counted, or the machine is not running
+};
 
 /// A guard: the row counts only if it returns true. A function, or a member function of the
 /// context, that takes nothing, the context, the message, or the context and the message.

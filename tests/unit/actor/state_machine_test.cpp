@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace sluice {
 namespace {
@@ -125,15 +126,102 @@ TEST(StateMachineGraphTest, IsTextForGraphviz) {
     std::string text;
     Machine::writeGraph([&text](std::string_view piece) { text += piece; });
     for (const char* const line :
-         {"digraph machine {\n", "  subgraph cluster_Working {\n  label=Working;\n",
-          "  start [shape=point]; start -> Standing;\n", "  Broken;\n",
-          "  Standing -> Slow [label=\"Start [isClear] / drive\", lhead=cluster_Moving];\n",
-          "  Standing -> Standing [label=\"Start / beep\", style=dashed];\n",
-          "  Slow -> Fast [label=\"Faster [isMuch] / note\"];\n",
-          "  Standing -> Broken [label=\"Fault\", ltail=cluster_Working];\n",
-          "  Broken -> Broken [label=\"Start / deferred\", style=dashed];\n"}) {
+         {"digraph machine {\n", "  subgraph cluster_s1 {\n  label=\"Working (history)\";\n",
+          "  i1 [shape=point]; i1 -> s0;\n",
+          "  i6 [shape=point]; i6 -> s0;\n",  // 6 states: the machine's own point
+          "  s0 [label=\"Standing\"];\n", "  s5 [label=\"Broken\"];\n",
+          "  s0 -> s2 [label=\"Start [isClear] / drive\", lhead=cluster_s3];\n",
+          "  s0 -> s0 [label=\"Start / beep\", style=dashed];\n",
+          "  s2 -> s4 [label=\"Faster [isMuch] / note\"];\n",
+          "  s0 -> s5 [label=\"Fault\", ltail=cluster_s1];\n",
+          "  s4 -> s2 [label=\"Outward\"];\n",  // to a state around it: no border is crossed
+          "  s5 -> s5 [label=\"Start / deferred\", style=dashed];\n"}) {
         EXPECT_NE(text.find(line), std::string::npos) << line << "is not in\n" << text;
     }
+}
+
+struct Ready {};
+struct Half {};
+void noteStart(Robot& robot) {
+    robot.log.emplace_back("start");
+}
+void noteFault(Robot& robot) {
+    robot.log.emplace_back("fault");
+}
+
+TEST(StateMachineOrderTest, EachChangeOffersTheOldestDeferredMessageFirst) {
+    struct Idle {};
+    using Rows = Transitions<Defer<Idle, Start>, Defer<Idle, Stop>, Defer<Idle, Fault>,
+                             On<Idle, Again, Half>, Defer<Half, Start>, On<Half, Stop, Ready>,
+                             Stay<Half, Fault, Do<&noteFault>>, Stay<Ready, Start, Do<&noteStart>>,
+                             Stay<Ready, Fault, Do<&noteFault>>>;
+    Robot robot;
+    StateMachine<Robot, Idle, Rows> machine(robot);
+    machine.start();
+    machine.handle(Start{});
+    machine.handle(Stop{});
+    machine.handle(Fault{});
+    machine.handle(Again{});  // Half defers Start again, Stop leads to Ready
+    EXPECT_EQ(robot.log, (Log{"start", "fault"}));
+}
+
+struct Left {
+    struct Same {};
+};
+struct Right {
+    struct Same {};
+};
+template <class Of>
+struct Waiting {};
+
+TEST(StateMachineGraphTest, StatesOfOneNameAreDifferentNodes) {
+    using Ring = Transitions<On<Left::Same, Start, Right::Same>,
+                             On<Right::Same, Start, Waiting<Left::Same>>>;
+    std::string text;
+    StateMachine<Robot, Left::Same, Ring>::writeGraph(
+        [&text](std::string_view piece) { text += piece; });
+    EXPECT_NE(text.find("  s0 -> s1 [label=\"Start\"];\n  s1 -> s2 [label"), std::string::npos)
+        << text;
+    EXPECT_NE(text.find("  s2 [label=\"Waiting<"), std::string::npos) << text;
+}
+
+#if !defined(NDEBUG)
+struct Caller {
+    void* machine = nullptr;
+};
+struct Calls {
+    static void enter(Caller& caller);
+};
+using CallingMachine = StateMachine<Caller, Calls, Transitions<Stay<Calls, Start>>>;
+void Calls::enter(Caller& caller) {
+    static_cast<CallingMachine*>(caller.machine)->handle(Start{});
+}
+
+TEST(StateMachineDeathTest, AFunctionOfAMachineDoesNotCallIt) {
+    Caller caller;
+    CallingMachine machine(caller);
+    caller.machine = &machine;
+    EXPECT_DEATH(machine.start(), "let the function post a message");
+}
+#endif
+
+TEST_F(StateMachineTest, DiscardedMessagesAreCounted) {
+    machine_.start();
+    machine_.handle(Fault{});
+    machine_.handle(Stop{});
+    machine_.handle(Repaired{});  // Standing does nothing with Stop
+    EXPECT_EQ(machine_.discardedCount(), 1U);
+    machine_.handle(Fault{});
+    machine_.handle(Stop{});
+    machine_.handle(Start{});
+    machine_.stop();
+    EXPECT_EQ(machine_.deferredCount(), 0U);
+    EXPECT_EQ(machine_.discardedCount(), 3U);
+}
+
+TEST(StateMachineSizeTest, AMachineThatDefersNothingKeepsNoRoomForIt) {
+    using Small = Transitions<On<Left::Same, Start, Right::Same>>;
+    EXPECT_LE(sizeof(StateMachine<Robot, Left::Same, Small>), 6 * sizeof(void*));
 }
 
 #if defined(__cpp_exceptions)
@@ -155,6 +243,68 @@ TEST(StateMachineExceptionTest, AnActionThatThrowsLeavesTheMachineWhereItIs) {
     EXPECT_TRUE(machine.isIn<Home>());
     EXPECT_EQ(machine.handle(Stop{}), MachineResult::handled);
     EXPECT_TRUE(machine.isIn<Away>());
+}
+
+struct Task {
+    int number;
+};
+struct Worker {
+    std::vector<int> begun;
+};
+void work(Worker& worker, const Task& task) {
+    worker.begun.push_back(task.number);
+    if (task.number == 1) {
+        throw task.number;
+    }
+}
+
+TEST(StateMachineExceptionTest, ADeferredMessageThatThrowsComesBackOnceAndTheOthersFollow) {
+    Worker worker;
+    StateMachine<Worker, Home,
+                 Transitions<On<Home, Start, Away>, Defer<Home, Task>, Stay<Away, Task, Do<&work>>,
+                             Stay<Away, Stop>>>
+        machine(worker);
+    machine.start();
+    for (int number = 1; number <= 3; ++number) {
+        EXPECT_EQ(machine.handle(Task{number}), MachineResult::deferred);
+    }
+    EXPECT_THROW(machine.handle(Start{}), int);
+    EXPECT_TRUE(machine.isIn<Away>());
+    EXPECT_EQ(worker.begun, std::vector<int>{1});
+    EXPECT_EQ(machine.deferredCount(), 2U);
+    EXPECT_EQ(machine.handle(Stop{}), MachineResult::handled);
+    EXPECT_EQ(worker.begun, (std::vector<int>{1, 2, 3}));
+    EXPECT_EQ(machine.deferredCount(), 0U);
+    EXPECT_EQ(machine.discardedCount(), 0U);
+}
+
+struct Shaky {
+    bool fails = false;
+};
+struct Unsafe {
+    static void enter(const Shaky& shaky) {
+        if (shaky.fails) {
+            throw 2;
+        }
+    }
+};
+
+TEST(StateMachineExceptionTest, AMachineThatHasLeftAllStatesCanBeStartedAgain) {
+    Shaky shaky{true};
+    StateMachine<Shaky, Home,
+                 Transitions<On<Home, Start, Unsafe>, Defer<Home, Stop>, Stay<Unsafe, Stop>>>
+        machine(shaky);
+    machine.start();
+    machine.handle(Stop{});
+    EXPECT_THROW(machine.handle(Start{}), int);
+    EXPECT_FALSE(machine.isRunning());
+    EXPECT_EQ(machine.handle(Start{}), MachineResult::unhandled);
+    EXPECT_EQ(machine.deferredCount(), 1U) << "it waits for a machine that runs";
+    EXPECT_TRUE(machine.start());
+    shaky.fails = false;
+    EXPECT_EQ(machine.handle(Start{}), MachineResult::handled);
+    EXPECT_EQ(machine.deferredCount(), 0U);
+    EXPECT_EQ(machine.discardedCount(), 0U);
 }
 #endif
 

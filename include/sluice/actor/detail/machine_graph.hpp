@@ -18,18 +18,16 @@ constexpr std::string_view nameOf(Do<Function> /*action*/) noexcept {
     return functionName<Function>();
 }
 
-/// A machine as text for Graphviz. A state with others inside is a cluster; an arrow from or to it
-/// begins or ends at its border.
+/// A machine as text for Graphviz. A state is a node `s<number>`, and a state with others inside is
+/// a cluster. An arrow from or to a cluster begins or ends at its border. A point leads to what a
+/// state begins with.
 template <class Table, class... Rows>
 class MachineGraph {
 public:
     template <class Write>
     static void write(Write& write) {
         write("digraph machine {\n  compound=true; node [shape=box, style=rounded];\n");
-        write("  start [shape=point]; start -> ");
-        node(write, leafOf(0));
-        border(write, none, 0);
-        write(";\n");
+        initial(write, none, 0);
         inside(write, none);
         (arrow<Rows>(write), ...);
         write("}\n");
@@ -43,7 +41,12 @@ private:
     namesOf(TypeList<Sts...> /*states*/) noexcept {
         return {typeName<Sts>()...};
     }
+    template <class... Sts>
+    static constexpr std::array<bool, none> historiesOf(TypeList<Sts...> /*states*/) noexcept {
+        return {hasHistory<Sts>...};
+    }
     static constexpr std::array<std::string_view, none> names = namesOf(typename Table::States{});
+    static constexpr std::array<bool, none> histories = historiesOf(typename Table::States{});
 
     /// What a state begins with, innermost.
     static constexpr std::size_t leafOf(std::size_t state) noexcept {
@@ -52,10 +55,50 @@ private:
         }
         return state;
     }
+    static constexpr bool isCluster(std::size_t state) noexcept {
+        return Table::initials[state] != none;
+    }
 
     template <class Write>
-    static void node(Write& write, std::size_t state) {
-        write(names[state]);
+    static void number(Write& write, char letter, std::size_t state) {
+        std::array<char, 24> digits{};
+        std::size_t begin = digits.size();
+        do {
+            digits[--begin] = static_cast<char>('0' + state % 10);
+            state /= 10;
+        } while (state != 0);
+        digits[--begin] = letter;
+        write(std::string_view(&digits[begin], digits.size() - begin));
+    }
+
+    /// Text between quotation marks.
+    template <class Write>
+    static void quoted(Write& write, std::string_view text) {
+        for (std::size_t special = text.find_first_of("\"\\"); special != std::string_view::npos;
+             special = text.find_first_of("\"\\")) {
+            write(text.substr(0, special));
+            write("\\");
+            write(text.substr(special, 1));
+            text.remove_prefix(special + 1);
+        }
+        write(text);
+    }
+
+    /// The point of `state`, or of the whole machine, and its arrow.
+    template <class Write>
+    static void initial(Write& write, std::size_t state, std::size_t target) {
+        write("  ");
+        number(write, 'i', state);
+        write(" [shape=point]; ");
+        number(write, 'i', state);
+        write(" -> ");
+        number(write, 's', leafOf(target));
+        if (isCluster(target)) {
+            write(" [lhead=cluster_");
+            number(write, 's', target);
+            write("]");
+        }
+        write(";\n");
     }
 
     template <class Write>
@@ -64,41 +107,35 @@ private:
             if (Table::parents[state] != parent) {
                 continue;
             }
-            if (Table::initials[state] == none) {
+            if (!isCluster(state)) {
                 write("  ");
-                node(write, state);
-                write(";\n");
+                number(write, 's', state);
+                write(" [label=\"");
+                quoted(write, names[state]);
+                write("\"];\n");
             } else {
                 write("  subgraph cluster_");
-                write(names[state]);
-                write(" {\n  label=");
-                write(names[state]);
-                write(";\n");
+                number(write, 's', state);
+                write(" {\n  label=\"");
+                quoted(write, names[state]);
+                write(histories[state] ? " (history)\";\n" : "\";\n");
+                initial(write, state, Table::initials[state]);
                 inside(write, state);
                 write("  }\n");
             }
         }
     }
 
-    /// Where an arrow ends whose states are clusters.
+    /// Names only borders that the arrow crosses: Graphviz warns of others.
     template <class Write>
-    static void border(Write& write, std::size_t from, std::size_t to, bool hasLabel = false) {
-        const bool fromCluster = from != none && Table::initials[from] != none;
-        const bool toCluster = to != none && Table::initials[to] != none;
-        if (!fromCluster && !toCluster) {
-            return;
+    static void border(Write& write, std::size_t from, std::size_t to) {
+        if (isCluster(from) && !Table::contains(from, to)) {
+            write(", ltail=cluster_");
+            number(write, 's', from);
         }
-        write(hasLabel ? ", " : " [");
-        if (fromCluster) {
-            write("ltail=cluster_");
-            write(names[from]);
-        }
-        if (toCluster) {
-            write(fromCluster ? ", lhead=cluster_" : "lhead=cluster_");
-            write(names[to]);
-        }
-        if (!hasLabel) {
-            write("]");
+        if (isCluster(to) && !Table::contains(to, from)) {
+            write(", lhead=cluster_");
+            number(write, 's', to);
         }
     }
 
@@ -109,17 +146,17 @@ private:
         constexpr std::size_t to =
             Parts::kind == RowKind::on ? Table::template indexOf<typename Parts::Target> : from;
         write("  ");
-        node(write, leafOf(from));
+        number(write, 's', leafOf(from));
         write(" -> ");
-        node(write, leafOf(to));
+        number(write, 's', leafOf(to));
         write(" [label=\"");
-        write(typeName<typename Parts::Message>());
+        quoted(write, typeName<typename Parts::Message>());
         options(write, typename Parts::OptionList{});
         write(Parts::kind == RowKind::defer ? " / deferred\"" : "\"");
         if (Parts::kind != RowKind::on) {
             write(", style=dashed");
         }
-        border(write, from, to, true);
+        border(write, from, to);
         write("];\n");
     }
 
@@ -130,7 +167,7 @@ private:
     template <class Option, class Write>
     static void option(Write& write) {
         write(isGuard<Option> ? " [" : " / ");
-        write(nameOf(Option{}));
+        quoted(write, nameOf(Option{}));
         if (isGuard<Option>) {
             write("]");
         }

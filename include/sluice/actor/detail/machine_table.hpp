@@ -27,6 +27,12 @@ struct TypeList {
 
 // ---- States
 
+/// False for a class that is declared and not defined: its parent could not be seen.
+template <class State, class = void>
+inline constexpr bool isState = false;
+template <class State>
+inline constexpr bool isState<State, std::void_t<decltype(sizeof(State))>> = std::is_class_v<State>;
+
 template <class State, class = void>
 struct ParentOf {
     using Type = void;
@@ -163,9 +169,9 @@ struct DeferredVariant<std::variant<Ms...>, Row, Rows...> {
         std::conditional_t<isNew, std::variant<Ms..., Message>, std::variant<Ms...>>,
         Rows...>::Type;
 };
-/// One of the messages that rows defer, or none of them.
+/// One of the messages that rows defer. `std::variant<>` if there are none.
 template <class... Rows>
-using DeferredMessage = typename DeferredVariant<std::variant<std::monostate>, Rows...>::Type;
+using DeferredMessage = typename DeferredVariant<std::variant<>, Rows...>::Type;
 
 /// Calls a guard or an action with what it takes.
 template <auto Function, class Context, class Message>
@@ -211,6 +217,10 @@ struct MachineTable {
     template <class State>
     static constexpr std::size_t indexOf = States::template indexOf<State>();
 
+    template <class... Sts>
+    static constexpr bool areStates(TypeList<Sts...> /*states*/) noexcept {
+        return (isState<Sts> && ...);
+    }
     template <class... Sts>
     static constexpr Indices parentsOf(TypeList<Sts...> /*states*/) noexcept {
         return {indexOf<Parent<Sts>>...};
@@ -323,6 +333,9 @@ struct MachineTable {
         return false;
     }
 
+    static_assert(areStates(States{}),
+                  "no such state: the machine's table names a class that is not defined before the "
+                  "machine, or a type that is no class");
     static_assert(!hasCycle(), "a state of the machine lies in itself: follow its `Parent`s");
     static_assert(hasInitials(),
                   "a state that others name as their `Parent` has no `using Initial = ...`: which "

@@ -20,10 +20,17 @@ constexpr std::string_view argumentIn(std::string_view function, std::string_vie
     return function.substr(begin);
 }
 
-/// Without the namespaces and classes in front.
+/// Without the namespaces and classes in front. Those of template arguments stay.
 constexpr std::string_view lastName(std::string_view name) noexcept {
-    const std::size_t colon = name.rfind(':');
-    return colon == std::string_view::npos ? name : name.substr(colon + 1);
+    std::size_t begin = 0;
+    std::size_t depth = 0;
+    for (std::size_t i = 0; i < name.size(); ++i) {
+        const char c = name[i];
+        depth += c == '<' || c == '(' ? 1 : 0;
+        depth -= (c == '>' || c == ')') && depth != 0 ? 1 : 0;
+        begin = c == ':' && depth == 0 ? i + 1 : begin;
+    }
+    return name.substr(begin);
 }
 
 /// The name of a type, for people.
@@ -39,6 +46,9 @@ constexpr std::string_view functionName() noexcept {
     // g++ writes `&Robot::stop`, clang the same; both in brackets where the type needs them.
     while (!name.empty() && (name.back() == ')' || name.back() == ' ')) {
         name.remove_suffix(1);
+    }
+    while (!name.empty() && (name.front() == '(' || name.front() == '&' || name.front() == ' ')) {
+        name.remove_prefix(1);
     }
     return lastName(name);
 }

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <sluice/actor/transitions.hpp>
+#include <sluice/fixed/fixed_vector.hpp>
+
+#include <cstddef>
+#include <utility>
+#include <variant>
+
+namespace sluice::detail {
+
+/// The messages that a state machine has deferred, the oldest first. `Message` is a variant.
+template <class Message, std::size_t Capacity>
+class DeferredMessages {
+public:
+    /// False if Capacity messages are deferred already.
+    template <class M>
+    [[nodiscard]] bool keep(const M& message) {
+        return messages_.emplaceBack(std::in_place_type<M>, message);
+    }
+    void noteChange() noexcept { hasChanged_ |= messages_.size() != 0; }
+    void clear() {
+        discarded_ += messages_.size();
+        messages_.clear();
+        hasChanged_ = false;
+    }
+
+    [[nodiscard]] std::size_t size() const noexcept { return messages_.size(); }
+    [[nodiscard]] std::size_t discarded() const noexcept { return discarded_; }
+
+    /// Whether comeBack() has messages to offer.
+    [[nodiscard]] bool isDue() const noexcept { return hasChanged_; }
+
+    /// Calls `offer(message)` for each message, and begins with the oldest one again after each
+    /// further change of state. Out of line: most messages find nothing deferred.
+    template <class Offer>
+    [[gnu::noinline]] void comeBack(const Offer& offer) {
+        while (hasChanged_) {
+            hasChanged_ = false;
+            for (std::size_t i = 0; i != messages_.size() && !hasChanged_;) {
+                i += staysDeferred(i, offer) ? 1 : 0;
+            }
+        }
+    }
+
+private:
+    /// Removes a message that has been offered, unless the message stays deferred. A message whose
+    /// function throws is removed too, and the next call of comeBack() offers the others.
+    struct Offered {
+        Offered(DeferredMessages& owner, std::size_t offered) noexcept
+            : messages(owner), index(offered) {}
+        ~Offered() {
+            messages.hasChanged_ |= !hasReturned;
+            if (!isDeferred) {
+                messages.messages_.eraseOrdered(messages.messages_.begin() + index);
+            }
+        }
+        Offered(const Offered&) = delete;
+        Offered& operator=(const Offered&) = delete;
+
+        DeferredMessages& messages;
+        std::size_t index;
+        bool hasReturned = false;
+        bool isDeferred = false;
+    };
+
+    template <class Offer>
+    bool staysDeferred(std::size_t index, const Offer& offer) {
+        Offered offered(*this, index);
+        const MachineResult result = std::visit(offer, messages_[index]);
+        offered.hasReturned = true;
+        offered.isDeferred = result == MachineResult::deferred;
+        discarded_ += result == MachineResult::unhandled ? 1 : 0;
+        return offered.isDeferred;
+    }
+
+    FixedVector<Message, Capacity> messages_;
+    std::size_t discarded_ = 0;
+    bool hasChanged_ = false;  ///< the state, since these messages were offered
+};
+
+/// Of a machine that defers nothing.
+template <std::size_t Capacity>
+class DeferredMessages<std::variant<>, Capacity> {
+public:
+    void noteChange() const noexcept {}
+    void clear() const noexcept {}
+    [[nodiscard]] std::size_t size() const noexcept { return 0; }
+    [[nodiscard]] std::size_t discarded() const noexcept { return 0; }
+    [[nodiscard]] bool isDue() const noexcept { return false; }
+    template <class Offer>
+    void comeBack(const Offer& /*offer*/) const noexcept {}
+};
+
+}  // namespace sluice::detail

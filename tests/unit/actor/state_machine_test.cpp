@@ -278,32 +278,26 @@ TEST(StateMachineExceptionTest, ADeferredMessageThatThrowsComesBackOnceAndTheOth
     EXPECT_EQ(machine.discardedCount(), 0U);
 }
 
-struct Shaky {
-    bool fails = false;
-};
+struct Shaky {};
 struct Unsafe {
-    static void enter(const Shaky& shaky) {
-        if (shaky.fails) {
-            throw 2;
-        }
-    }
+    static void enter() { throw 2; }
 };
 
 TEST(StateMachineExceptionTest, AMachineThatHasLeftAllStatesCanBeStartedAgain) {
-    Shaky shaky{true};
+    Shaky shaky;
     StateMachine<Shaky, Home,
-                 Transitions<On<Home, Start, Unsafe>, Defer<Home, Stop>, Stay<Unsafe, Stop>>>
+                 Transitions<On<Home, Start, Away>, Stay<Home, Stop>, Defer<Away, Stop>,
+                             On<Away, Start, Unsafe>, On<Unsafe, Start, Home>>>
         machine(shaky);
     machine.start();
+    machine.handle(Start{});
     machine.handle(Stop{});
     EXPECT_THROW(machine.handle(Start{}), int);
     EXPECT_FALSE(machine.isRunning());
     EXPECT_EQ(machine.handle(Start{}), MachineResult::unhandled);
     EXPECT_EQ(machine.deferredCount(), 1U) << "it waits for a machine that runs";
     EXPECT_TRUE(machine.start());
-    shaky.fails = false;
-    EXPECT_EQ(machine.handle(Start{}), MachineResult::handled);
-    EXPECT_EQ(machine.deferredCount(), 0U);
+    EXPECT_EQ(machine.deferredCount(), 0U) << "Home takes it";
     EXPECT_EQ(machine.discardedCount(), 0U);
 }
 #endif

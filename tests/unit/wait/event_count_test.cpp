@@ -108,14 +108,14 @@ TEST_F(EventCountTest, EachSideHasExactlyOneFence) {
 
 TEST_F(EventCountTest, AThreadThatWasWokenAsksBeforeItAnnouncesItselfAgain) {
     for (const bool isTimed : {false, true}) {
-        bool isReady = false;
+        bool isAwake = false;
         int fences = 0;
         script.onHeavyFence = [&fences] { ++fences; };
         script.onPark = [&] {
-            isReady = true;
+            isAwake = true;
             events.notifyAll();
         };
-        const auto ready = [&isReady] { return isReady; };
+        const auto ready = [&isAwake] { return isAwake; };
         if (isTimed) {
             EXPECT_TRUE(events.awaitUntil(ready, Events::Clock::time_point::max()));
         } else {

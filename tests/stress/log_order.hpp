@@ -144,7 +144,7 @@ struct OrderRun {
     std::uint32_t threads = 12;
     std::uint32_t perThread = 3000;
     log::detail::IntakeOptions options;
-    log::detail::Overflow policy = blocking;
+    log::overflow_policy policy = blocking;
 };
 
 /// Many threads post, one emits. `beforePost(label)` is called in front of each post.

@@ -24,14 +24,14 @@ struct Label {
 template <class Traits = log::detail::IntakeTraits>
 using LabelIntake = log::detail::Intake<Label, Traits>;
 
-inline constexpr auto blocking = log::detail::Overflow::block;
-inline constexpr auto overrunning = log::detail::Overflow::overrunOldest;
-inline constexpr auto discarding = log::detail::Overflow::discardNew;
+inline constexpr auto blocking = log::overflow_policy::block;
+inline constexpr auto overrunning = log::overflow_policy::overrun_oldest;
+inline constexpr auto discarding = log::overflow_policy::discard_new;
 
 /// Posts a record whose payload is `text`.
 template <class Intake>
 log::detail::Posted postText(Intake& intake, const Label& label, const std::string& text,
-                             log::detail::Overflow policy = blocking) {
+                             log::overflow_policy policy = blocking) {
     return intake.post(label, text.size(), policy, [&text](std::byte* to) noexcept {
         std::memcpy(to, text.data(), text.size());
     });
@@ -40,7 +40,7 @@ log::detail::Posted postText(Intake& intake, const Label& label, const std::stri
 /// Posts a record of `size` bytes.
 template <class Intake>
 log::detail::Posted postBytes(Intake& intake, const Label& label, std::size_t size,
-                              log::detail::Overflow policy = blocking) {
+                              log::overflow_policy policy = blocking) {
     return intake.post(label, size, policy, [size, &label](std::byte* to) noexcept {
         std::memset(to, static_cast<int>(label.number & 0xFFU), size);
     });

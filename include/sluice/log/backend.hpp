@@ -127,8 +127,8 @@ public:
                 }
             });
         copy(all, result);
-        result.written = engine_->written();
-        result.lost_in_sinks = engine_->lost();
+        result.written = engine_->harvester().written();
+        result.lost_in_sinks = engine_->harvester().lost();
         result.refused = engine_->refused();
         result.ignored_stalls = all.ignoredStalls;
         result.order_violations = all.orderViolations;

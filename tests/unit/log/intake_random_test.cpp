@@ -26,10 +26,10 @@
 namespace sluice::test {
 namespace {
 
+using log::overflow_policy;
 using log::detail::IntakeOptions;
 using log::detail::IntakeTraits;
 using log::detail::Key;
-using log::detail::Overflow;
 using log::detail::Posted;
 
 /// Stands still unless the test moves it, so that many stamps are equal.
@@ -134,7 +134,7 @@ struct ModelLane {
         return records.size() < messages && used <= bytes && (!record.isLarge || large == 1);
     }
 
-    Posted post(const ModelRecord& record, Overflow policy, std::uint64_t& overrun) {
+    Posted post(const ModelRecord& record, overflow_policy policy, std::uint64_t& overrun) {
         if (!fits(record) && policy == overrunning) {
             copies = true;
         }
@@ -235,8 +235,8 @@ private:
         const std::size_t size = dice_() % 32 == 0 ? 2000 : dice_() % 90;
         const Label label{actor.lane.hasLeft ? 0U : static_cast<std::uint32_t>(which), next_++};
         const ModelRecord record = actor.lane.make(label, size);
-        const Overflow policies[] = {blocking, overrunning, discarding};
-        Overflow policy = policies[dice_() % 3];
+        const overflow_policy policies[] = {blocking, overrunning, discarding};
+        overflow_policy policy = policies[dice_() % 3];
         if (policy == blocking && !actor.lane.fits(record)) {
             policy = discarding;
         }

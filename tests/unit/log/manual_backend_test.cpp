@@ -108,6 +108,30 @@ TEST_F(ManualBackendTest, AFullLaneOfThePollingThreadIsEmptiedByItself) {
     EXPECT_EQ(by->discard_counter(), 0U);
 }
 
+// A destructor of a thread-local object runs when the thread has no lane any more.
+struct AtThreadEnd {
+    std::function<void()> run;
+    ~AtThreadEnd() {
+        if (run) {
+            run();
+        }
+    }
+};
+
+TEST_F(ManualBackendTest, APollingThreadThatEndsEmptiesTheLaneOfAll) {
+    constexpr int many = 20'000;
+    std::thread polling([&] {
+        thread_local AtThreadEnd last;
+        last.run = [&] { logNumbers(many); };
+        logger->info("so the thread has a lane, which goes first");
+        by->poll();
+    });
+    polling.join();
+    by->poll();
+    EXPECT_EQ(sink->texts().size(), many + 1U);
+    EXPECT_EQ(by->statistics().discarded, 0U);
+}
+
 TEST_F(ManualBackendTest, AFullLaneOfAnotherThreadWaitsForPoll) {
     std::atomic<bool> isOver{false};
     std::thread other([&] {

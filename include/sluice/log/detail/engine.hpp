@@ -8,7 +8,7 @@
 ///
 ///     log call -> post() -> the thread's lane ...
 ///     flush(), the end of a logger -> send() -> the list of controls ...
-///     harvest(): look, then what was logged and sent before, in the order of the stamps
+///     the harvester: what was logged and sent before, in the order of the stamps
 ///
 /// A manual engine has no worker: the polling thread makes the harvests, in poll().
 ///
@@ -21,17 +21,14 @@
 #include <sluice/log/backend_options.hpp>
 #include <sluice/log/detail/barrier.hpp>
 #include <sluice/log/detail/control_list.hpp>
-#include <sluice/log/detail/display_time.hpp>
-#include <sluice/log/detail/drop_notices.hpp>
-#include <sluice/log/detail/flush_requests.hpp>
 #include <sluice/log/detail/harvest_scope.hpp>
 #include <sluice/log/detail/harvest_turns.hpp>
+#include <sluice/log/detail/harvester.hpp>
 #include <sluice/log/detail/idle_pacing.hpp>
 #include <sluice/log/detail/intake.hpp>
 #include <sluice/log/detail/logger_list.hpp>
 #include <sluice/log/detail/polling.hpp>
 #include <sluice/log/detail/process.hpp>
-#include <sluice/log/detail/sink_writer.hpp>
 #include <sluice/log/detail/worker_thread.hpp>
 #include <sluice/log/overflow_policy.hpp>
 #include <sluice/wait/deadline.hpp>
@@ -53,11 +50,10 @@ namespace sluice::log::detail {
 
 class Engine final : public std::enable_shared_from_this<Engine>, private ProcessMember {
 public:
-    using Records = Intake<RecordHead>;
+    using Records = Harvester::Records;
 
     explicit Engine(const backend_options& options)
         : options_(options), intake_(intakeOptions(options, this)) {
-        readClocks(std::chrono::steady_clock::now());
         Process::instance().add(*this);
     }
     Engine(const Engine&) = delete;
@@ -72,7 +68,7 @@ public:
     template <class Write>
     Posted post(const RecordHead& head, std::size_t bytes, overflow_policy policy, Write&& write) {
         const Posted posted =
-            intake_.post(head, bytes, inLaneTerms(policy), std::forward<Write>(write));
+            intake_.post(head, bytes, allowed(policy), std::forward<Write>(write));
         if (__builtin_expect(posted != Posted::ok, 0)) {
             // Relaxed: counts, which publish nothing.
             auto& counter = posted == Posted::closed ? refused_ : head.logger->discarded;
@@ -98,7 +94,7 @@ public:
         if (mode_.load(std::memory_order_seq_cst) == Mode::closed) {
             return false;
         }
-        flushes_.want(logger, intake_.now());
+        harvester_.wantFlush(logger, intake_.now());
         intake_.wake();
         attend();
         return true;
@@ -113,9 +109,8 @@ public:
     /// error handler.
     static bool isInHarvest() noexcept { return HarvestScope::isInside(); }
 
-    /// Records that every sink has taken, and those that one has not. Relaxed: counts.
-    std::uint64_t written() const noexcept { return written_.load(std::memory_order_relaxed); }
-    std::uint64_t lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
+    Harvester& harvester() noexcept { return harvester_; }
+    const Harvester& harvester() const noexcept { return harvester_; }
 
     /// Records that came after the end.
     std::uint64_t refused() const noexcept { return refused_.load(std::memory_order_relaxed); }
@@ -167,7 +162,7 @@ public:
         } else {
             closeControls();
         }
-        return isOver && isFlushed_;
+        return isOver && harvester_.isFlushed();
     }
 
     /// Everything logged before by anyone is written, and the sinks are flushed; false when
@@ -176,10 +171,10 @@ public:
     bool flushAndWait(std::chrono::nanoseconds atMost) {
         const auto end = deadlineAfter<std::chrono::steady_clock>(atMost);
         const auto done = std::make_shared<Signal>();
-        const auto finish = [this]() noexcept { return flushSinks(); };
+        const auto finish = [this]() noexcept { return harvester_.flushSinks(); };
         std::unique_ptr<Control> barrier =
             std::make_unique<Barrier<decltype(finish)>>(finish, done);
-        if (isInHarvest() || isAbandoned_.load(std::memory_order_relaxed) || !send(barrier)) {
+        if (isInHarvest() || harvester_.isAbandoned() || !send(barrier)) {
             return false;
         }
         // Where nobody else harvests, a logging thread may have held up the first try.
@@ -198,19 +193,6 @@ public:
         return done->waitUntil(end) && done->isGood();
     }
 
-    /// A line in the log about records of this logger that are missing there. By who harvests.
-    void tellOfDrops(LoggerState& logger) noexcept {
-        drops_.tell(logger, intake_, writer_, display_, reached_);
-    }
-
-    void tellOfAllDrops() noexcept { drops_.tell(loggers_, intake_, writer_, display_, reached_); }
-
-    /// A logger has gone: its last records have been written. By who harvests.
-    void forget(LoggerState& logger) noexcept {
-        FlushRequests::carryOut(logger, writer_, endOfTime);
-        drops_.forget(logger);
-    }
-
 private:
     friend class Polling<Engine>;
 
@@ -221,10 +203,6 @@ private:
         caller,  ///< whoever has logged: the worker has left
         closed   ///< nothing is taken any more
     };
-
-    /// So many records are written before their room is given back, and before the worker looks
-    /// whether it was given up.
-    static constexpr std::size_t longestChunk = 1024;
 
     static IntakeOptions intakeOptions(const backend_options& options, Engine* engine) {
         IntakeOptions result;
@@ -238,15 +216,9 @@ private:
     }
 
     /// A sink that waited for room would wait for itself.
-    static Overflow inLaneTerms(overflow_policy policy) noexcept {
-        switch (policy) {
-        case overflow_policy::overrun_oldest:
-            return Overflow::overrunOldest;
-        case overflow_policy::block:
-            return isInHarvest() ? Overflow::discardNew : Overflow::block;
-        default:
-            return Overflow::discardNew;
-        }
+    static overflow_policy allowed(overflow_policy policy) noexcept {
+        return policy == overflow_policy::block && isInHarvest() ? overflow_policy::discard_new
+                                                                 : policy;
     }
 
     /// After a record or a control was handed over: somebody must come for it.
@@ -313,7 +285,7 @@ private:
             return true;
         }
         if (mayWait) {
-            isAbandoned_.store(true, std::memory_order_relaxed);  // it tells nothing but to stop
+            harvester_.abandon();
             intake_.wake();
         }
         worker_.giveUp();
@@ -340,66 +312,25 @@ private:
         return std::chrono::steady_clock::now() + std::chrono::milliseconds(5);
     }
 
-    void readClocks(std::chrono::steady_clock::time_point now) noexcept {
-        display_.adjust(intake_.now(), now, spdlog::log_clock::now());
-    }
-
     /// Writes what was logged and sent before, in order. Returns the watermark it has reached, and
     /// when it began: another thread may harvest, and change the member, as soon as this returns.
     Key harvest(std::chrono::steady_clock::time_point& begun) noexcept {
         const std::lock_guard<HarvestTurns> lock(harvesting_);
         const Key reached = harvestLocked();
-        begun = harvestedAt_;
+        begun = harvester_.begun();
         return reached;
     }
 
     Key harvestLocked() noexcept {
-        try {
-            return tryHarvest();
-        } catch (const std::bad_alloc&) {
-            return 0;  // the lists of lanes could not grow: nothing was taken that is not written
-        }
-    }
-
-    Key tryHarvest() {
         const HarvestScope scope(this);
         const std::uint64_t rescue = rescueWanted_.load(std::memory_order_acquire);
-        const auto now = std::chrono::steady_clock::now();
-        harvestedAt_ = now;
-        const ControlList::Mark sent = controls_.newest();
-        Key limit = intake_.look();
-        // A stamp that is later than the clock: the clock has started again.
-        const bool isSentBefore = sent.key != 0 && sent.key > intake_.now();
-        if (__builtin_expect(isSentBefore, 0)) {
-            limit = intake_.look();
-        }
-        reached_ = limit;
-        readClocks(now);
-        if (__builtin_expect(isSentBefore || limit == endOfTime, 0)) {
-            write(limit);
-            controls_.takeUntil(sent, [&](Control& control, Key) { carryOut(control); });
-        } else {
-            controls_.takeBefore(limit, [&](Control& control, Key key) {
-                write(key);
-                carryOut(control);
-            });
-        }
-        write(limit);
-        writer_.endBatch();
-        flushes_.carryOut(loggers_, writer_, limit);
-        lookForDrops(now);
+        const Key reached = harvester_.harvest();
         // Relaxed: only who harvests writes it.
-        if (rescueDone_.load(std::memory_order_relaxed) != rescue) {
+        if (reached != 0 && rescueDone_.load(std::memory_order_relaxed) != rescue) {
             static_cast<void>(loggers_.flush());
             rescueDone_.store(rescue, std::memory_order_release);
         }
-        return limit;
-    }
-
-    void carryOut(Control& control) {
-        writer_.endBatch();
-        control.run();
-        writer_.endBatch();  // while the sinks of what it wrote are there: it may end a logger
+        return reached;
     }
 
     void work() {
@@ -412,34 +343,15 @@ private:
             if (last == 0) {
                 harvesting_.letOthersGo();
             }
-            const std::uint64_t before = written() + lost();
+            const std::uint64_t before = harvester_.seen();
             std::chrono::steady_clock::time_point begun;
             const Key reached = harvest(begun);
-            if (last != 0 && (reached > last || isAbandoned_.load(std::memory_order_relaxed))) {
+            if (last != 0 && (reached > last || harvester_.isAbandoned())) {
                 finish();
                 closeControls();
                 return;
             }
-            rest(pacing.after(written() + lost() - before, begun));
-        }
-    }
-
-    /// Tells of missing records behind those that were logged before.
-    class Notice : public Control {
-    public:
-        explicit Notice(Engine& engine) noexcept : engine_(engine) {}
-        void run() noexcept override { engine_.tellOfAllDrops(); }
-
-    private:
-        Engine& engine_;
-    };
-
-    void lookForDrops(std::chrono::steady_clock::time_point now) noexcept {
-        if (drops_.isDue(now, loggers_, intake_)) {
-            std::unique_ptr<Control> notice(new (std::nothrow) Notice(*this));
-            if (notice == nullptr || !send(notice)) {
-                drops_.cancel();
-            }
+            rest(pacing.after(harvester_.seen() - before, begun));
         }
     }
 
@@ -447,38 +359,7 @@ private:
     void finish() noexcept {
         const std::lock_guard<HarvestTurns> lock(harvesting_);
         const HarvestScope scope(this);
-        if (!isAbandoned_.load(std::memory_order_relaxed)) {  // relaxed: a plea
-            tellOfAllDrops();
-            writer_.endBatch();
-            isFlushed_ = flushSinks();
-        }
-    }
-
-    /// Flushes the sinks of all loggers. False when that failed, or when a flush failed or a sink
-    /// lost a record since the last time.
-    bool flushSinks() noexcept {
-        const std::uint64_t toldBefore = std::exchange(toldLost_, lost());
-        const bool wasFlushed = writer_.takeIsFlushed();
-        return loggers_.flush() && wasFlushed && toldLost_ == toldBefore;
-    }
-
-    /// All visible records before `limit`.
-    void write(Key limit) {
-        std::size_t count = longestChunk;
-        while (count != 0 && !isAbandoned_.load(std::memory_order_relaxed)) {
-            count = intake_.emitBefore(
-                limit, longestChunk,
-                [this](const Records::Record& record) {
-                    drops_.noteWriter(*record.head.logger);
-                    writer_.add(record.head, record.payload, record.size,
-                                display_.show(record.head, record.key));
-                },
-                [this] { writer_.endRun(); });
-            // Relaxed: only who harvests writes them.
-            const std::uint64_t lost = writer_.takeLost();
-            lost_.store(this->lost() + lost, std::memory_order_relaxed);
-            written_.store(written() + count - lost, std::memory_order_relaxed);
-        }
+        harvester_.finish();
     }
 
     /// What was logged until now is written by the parent alone: the child starts with nothing. In
@@ -487,8 +368,7 @@ private:
     /// A worker that was given up is not waited for. Two sinks that fork cannot wait for each
     /// other: in the child of each the other's back end has ended.
     bool stopForFork() noexcept override {
-        // Relaxed: whoever gave up the worker has told the caller, or not yet.
-        if (HarvestScope::isInside(this) || isAbandoned_.load(std::memory_order_relaxed)) {
+        if (HarvestScope::isInside(this) || harvester_.isAbandoned()) {
             return true;
         }
         isSettled_ = harvesting_.tryTakeUntil(soon(), [this] { intake_.wake(); });
@@ -522,7 +402,7 @@ private:
             intake_.unlockInChild();
             unlockAfterFork();
             if (!HarvestScope::isInside(this)) {
-                isAbandoned_.store(true, std::memory_order_relaxed);  // relaxed: one thread
+                harvester_.abandon();
                 intake_.close();
                 setMode(Mode::closed);
             }
@@ -538,9 +418,8 @@ private:
         }
         polling_.take();
         unlockAfterFork();
-        drops_.forgetAll(loggers_);
+        harvester_.forgetAll();
         harvesting_.forgetOthers();
-        loggers_.forEach([](LoggerState& logger) { FlushRequests::forget(logger); });
     }
     void unlockAfterFork() noexcept {
         loggers_.unlock();
@@ -573,24 +452,14 @@ private:
     std::mutex restarting_;
     bool isSettled_ = false;  // for the fork() that is under way
     std::atomic<std::uint64_t> rescueWanted_{0};
-    FlushRequests flushes_;
     Polling<Engine> polling_{*this};
     std::atomic<bool> mayLeave_{false};
-    std::atomic<bool> isAbandoned_{false};
     std::atomic<bool> isClosing_{false};
 
     // What who harvests uses, under the mutex.
     alignas(cacheLineSize) HarvestTurns harvesting_;
-    SinkWriter writer_;
-    DisplayTime display_;
-    std::atomic<std::uint64_t> written_{0};
-    std::atomic<std::uint64_t> lost_{0};
-    std::uint64_t toldLost_ = 0;  // that a flush of all sinks has told of
-    bool isFlushed_ = true;       // the end has found all sinks well; read when the worker has left
+    Harvester harvester_{intake_, loggers_, controls_, options_.notice_interval};
     std::atomic<std::uint64_t> rescueDone_{0};
-    std::chrono::steady_clock::time_point harvestedAt_{};  // when the last harvest began
-    DropNotices drops_{options_.notice_interval};
-    Key reached_ = 0;  // the last watermark
 };
 
 }  // namespace sluice::log::detail

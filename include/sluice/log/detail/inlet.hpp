@@ -37,7 +37,7 @@ public:
     Inlet& operator=(const Inlet&) = delete;
 
     template <class Write>
-    Posted post(const Head& head, std::size_t bytes, Overflow policy, Write&& write) {
+    Posted post(const Head& head, std::size_t bytes, overflow_policy policy, Write&& write) {
         Lane* const lane = Threads::findFirst(book_, hash_);
         if (__builtin_expect(lane == nullptr || !lane->enter(), 0)) {
             return postElsewhere(head, bytes, policy, write);
@@ -81,7 +81,7 @@ private:
     };
 
     template <class Write>
-    Posted postToOwn(Lane& lane, const Head& head, std::size_t bytes, Overflow policy,
+    Posted postToOwn(Lane& lane, const Head& head, std::size_t bytes, overflow_policy policy,
                      Write& write) {
         const Leave leave{lane};
         const Outcome outcome = Writer::tryPost(*book_, lane, 0, head, bytes, write);
@@ -102,7 +102,7 @@ private:
     /// Makes room as the policy says and tries again.
     template <class Write>
     [[gnu::cold, gnu::noinline]] Posted postWithoutRoom(Lane& lane, const Head& head,
-                                                        std::size_t bytes, Overflow policy,
+                                                        std::size_t bytes, overflow_policy policy,
                                                         Write& write, Outcome outcome) {
         while (outcome == Outcome::full && makeRoom(lane, bytes, policy)) {
             outcome = tryPostRarely(lane, 0, head, bytes, write);
@@ -118,35 +118,41 @@ private:
     }
 
     /// False when the record cannot have room.
-    bool makeRoom(Lane& lane, std::size_t bytes, Overflow policy) {
-        if (policy == Overflow::block && roomMaker_.make != nullptr && !QuietThread::isQuiet() &&
-            roomMaker_.make(roomMaker_.engine)) {
+    bool makeRoom(Lane& lane, std::size_t bytes, overflow_policy policy) {
+        if (hasPolled(policy)) {
             return !isClosed();
         }
         if (!mayMakeRoom(policy)) {
             return false;
         }
         const Room room = Writer::roomFor(lane, 0, bytes);
-        if (policy == Overflow::overrunOldest) {
+        if (policy == overflow_policy::overrun_oldest) {
             return lane.evictFor(room);
         }
         lane.awaitRoom(room, book_->closed());
         return !isClosed();
     }
 
+    /// Whether the caller is the thread that empties the lanes of a manual back end, and has just
+    /// done so instead of waiting for room.
+    bool hasPolled(overflow_policy policy) {
+        return policy == overflow_policy::block && roomMaker_.make != nullptr &&
+               !QuietThread::isQuiet() && roomMaker_.make(roomMaker_.engine);
+    }
+
     /// The back end's own thread would wait for itself; and what it has in hand it cannot evict.
-    [[nodiscard]] bool mayMakeRoom(Overflow policy) const noexcept {
+    [[nodiscard]] bool mayMakeRoom(overflow_policy policy) const noexcept {
         // Relaxed: see AtWork.
-        return policy == Overflow::overrunOldest
+        return policy == overflow_policy::overrun_oldest
                    ? !isBackEnd() || isAtWork_.load(std::memory_order_relaxed) == 0
-                   : policy == Overflow::block && !isBackEnd() && !QuietThread::isQuiet();
+                   : policy == overflow_policy::block && !isBackEnd() && !QuietThread::isQuiet();
     }
 
     /// Not on the way that nearly every post takes: the thread has no lane yet, or no more, or the
     /// post interrupts another one.
     template <class Write>
     [[gnu::cold, gnu::noinline]] Posted postElsewhere(const Head& head, std::size_t bytes,
-                                                      Overflow policy, Write& write) {
+                                                      overflow_policy policy, Write& write) {
         Lane* lane = Threads::find(book_, hash_);
         bool mayWait = lane == nullptr && !QuietThread::isQuiet();
         if (mayWait) {
@@ -173,7 +179,7 @@ private:
     }
 
     template <class Write>
-    Posted postToShared(const Head& head, std::size_t bytes, Overflow policy, Write& write,
+    Posted postToShared(const Head& head, std::size_t bytes, overflow_policy policy, Write& write,
                         bool mayWait) {
         Lane& lane = book_->shared();
         while (book_->lockShared(!mayWait)) {
@@ -184,8 +190,13 @@ private:
             if (outcome == Outcome::closed || isClosed()) {
                 return Posted::closed;
             }
-            if (outcome != Outcome::full || policy != Overflow::block || !mayWait ||
-                !mayMakeRoom(policy)) {
+            if (outcome != Outcome::full || policy != overflow_policy::block || !mayWait) {
+                break;
+            }
+            if (hasPolled(policy)) {
+                continue;
+            }
+            if (!mayMakeRoom(policy)) {
                 break;
             }
             lane.awaitHalfFree(book_->closed());
@@ -196,12 +207,12 @@ private:
 
     /// With the shared lane's lock, which is given back.
     template <class Write>
-    Outcome tryPostLocked(Lane& lane, const Head& head, std::size_t bytes, Overflow policy,
+    Outcome tryPostLocked(Lane& lane, const Head& head, std::size_t bytes, overflow_policy policy,
                           Write& write, bool mayWait) {
         constexpr std::uint32_t flags = RecordHeader::foreign;
         const Unlock unlock{*book_};
         const Outcome outcome = tryPostRarely(lane, flags, head, bytes, write);
-        if (outcome != Outcome::full || policy != Overflow::overrunOldest || !mayWait ||
+        if (outcome != Outcome::full || policy != overflow_policy::overrun_oldest || !mayWait ||
             !mayMakeRoom(policy)) {
             return outcome;
         }

@@ -109,7 +109,7 @@ public:
     /// callback of a post, the back end's own thread) did not allow to wait for it; it has been
     /// counted.
     template <class Write>
-    Posted post(const Head& head, std::size_t bytes, Overflow policy, Write&& write) {
+    Posted post(const Head& head, std::size_t bytes, overflow_policy policy, Write&& write) {
         return inlet_.post(head, bytes, policy, std::forward<Write>(write));
     }
 
@@ -168,9 +168,9 @@ public:
         return key + 1;
     }
 
-    /// Posts with Overflow::overrunOldest are to come. From now on records are copied before they
-    /// are used, so the first such post that finds no room can already evict. Without this call
-    /// only the second one can be sure of that.
+    /// Posts with overflow_policy::overrun_oldest are to come. From now on records are copied
+    /// before they are used, so the first such post that finds no room can already evict. Without
+    /// this call only the second one can be sure of that.
     void expectEviction() noexcept { copies_.store(true, std::memory_order_relaxed); }
 
     /// Refuses posts from now on, those that wait included.

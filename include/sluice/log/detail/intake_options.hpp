@@ -7,19 +7,13 @@
 #include <sluice/base/priority_mutex.hpp>
 #include <sluice/base/setup_error.hpp>
 #include <sluice/log/detail/stamp_clock.hpp>
+#include <sluice/log/overflow_policy.hpp>
 #include <sluice/wait/event_count.hpp>
 
 #include <chrono>
 #include <cstddef>
 
 namespace sluice::log::detail {
-
-/// What a post does when its thread's lane is full.
-enum class Overflow : unsigned char {
-    block,          ///< waits until there is room
-    overrunOldest,  ///< drops the oldest records of the lane
-    discardNew,     ///< drops the record
-};
 
 enum class [[nodiscard]] Posted : unsigned char { ok, discarded, closed };
 

@@ -19,8 +19,8 @@ public:
     ~LoggerEnd() override { engine_.loggers().remove(*logger_); }
 
     void run() noexcept override {
-        engine_.tellOfDrops(*logger_);
-        engine_.forget(*logger_);
+        engine_.harvester().tellOfDrops(*logger_);
+        engine_.harvester().forget(*logger_);
     }
 
 private:

@@ -82,15 +82,15 @@ public:
             isRestLeft_.store(true, std::memory_order_release);
             return false;
         }
-        return writeRest(end) && engine_.isFlushed_;
+        return writeRest(end) && engine_.harvester_.isFlushed();
     }
 
 private:
     std::uint64_t harvest() noexcept {
         const std::lock_guard<HarvestTurns> lock(engine_.harvesting_);
-        const std::uint64_t before = engine_.written() + engine_.lost();
+        const std::uint64_t before = engine_.harvester_.seen();
         engine_.harvestLocked();
-        return engine_.written() + engine_.lost() - before;
+        return engine_.harvester_.seen() - before;
     }
 
     /// False when `end` came first: then what is left is not written.
@@ -99,7 +99,7 @@ private:
         TimePoint begun;
         while (engine_.harvest(begun) <= last) {
             if (std::chrono::steady_clock::now() >= end) {
-                engine_.isAbandoned_.store(true, std::memory_order_relaxed);  // relaxed: a plea
+                engine_.harvester_.abandon();
                 engine_.controls_.close();
                 return false;
             }

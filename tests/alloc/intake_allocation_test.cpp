@@ -19,7 +19,7 @@ using log::detail::Posted;
 using Intake = LabelIntake<>;
 
 /// Posts as much as the lane takes, and emits it.
-void round(Intake& intake, log::detail::Overflow policy) {
+void round(Intake& intake, log::overflow_policy policy) {
     for (std::uint32_t i = 0; i < 100; ++i) {
         (void)postBytes(intake, {0, i}, i, policy);
     }

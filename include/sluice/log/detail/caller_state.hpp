@@ -11,6 +11,7 @@
 
 #include <sluice/base/asymmetric_fence.hpp>
 #include <sluice/log/detail/pair_codec.hpp>
+#include <sluice/log/detail/thread_mdc.hpp>
 
 #include <spdlog/details/os.h>
 
@@ -27,7 +28,9 @@ public:
     static constexpr std::uint8_t keepsTime = 2;
     static constexpr std::uint8_t hasPairs = 16;
 
-    static std::uint8_t flags() noexcept { return state_.flags_; }
+    static std::uint8_t flags() noexcept {
+        return static_cast<std::uint8_t>(state_.flags_ | (mdc() != nullptr ? hasPairs : 0U));
+    }
 
     /// The number of the calling thread, as the system has it.
     static std::uint32_t thread() noexcept {
@@ -66,6 +69,10 @@ public:
         setPairFlag();
         return before;
     }
+    /// What spdlog's mdc of this thread has. Null for nothing.
+    static const ThreadMdc::Map* mdc() noexcept {
+        return state_.isTracing_ ? nullptr : ThreadMdc::get();
+    }
     static PairBytes context() noexcept {
         return state_.context_ == nullptr ? PairBytes() : *state_.context_;
     }
@@ -74,10 +81,12 @@ public:
     /// calls, so they get neither its time nor its context.
     static void beginTrace() noexcept {
         beginOwnTime();
+        state_.isTracing_ = true;
         state_.hidden_ = setContext(nullptr);
     }
     static void endTrace() noexcept {
         endOwnTime();
+        state_.isTracing_ = false;
         if (state_.hidden_ != nullptr) {
             setContext(std::exchange(state_.hidden_, nullptr));
         }
@@ -99,6 +108,7 @@ private:
     }
 
     std::uint8_t flags_ = 0;
+    bool isTracing_ = false;
     std::uint32_t thread_ = 0;  // 0: not asked for yet
     unsigned ownTimes_ = 0;
     PairList pairs_;
@@ -137,23 +147,39 @@ public:
         result.context_ = CallerState::context();
         result.pairs_ = CallerState::setPairs({});
         result.pairsSize_ = sizeOfPairs(result.pairs_);
+        result.mdc_ = CallerState::mdc();
+        if (result.mdc_ != nullptr) {
+            for (const auto& [key, value] : *result.mdc_) {
+                result.mdcSize_ += sizeOfPair(kv(key, value));
+            }
+        }
         return result;
     }
 
-    std::size_t size() const noexcept { return sizeof(Prefix) + context_.size + pairsSize_; }
+    std::size_t size() const noexcept {
+        return sizeof(Prefix) + context_.size + mdcSize_ + pairsSize_;
+    }
 
     /// Returns where it ends.
     std::byte* write(std::byte* to) const noexcept {
-        to = writeValue(to, Prefix{context_.size, pairsSize_});
+        to = writeValue(to, Prefix{context_.size + mdcSize_, pairsSize_});
         if (context_.size != 0) {
             std::memcpy(to, context_.bytes, context_.size);
         }
-        return writePairs(to + context_.size, pairs_);
+        to += context_.size;
+        if (mdc_ != nullptr) {
+            for (const auto& [key, value] : *mdc_) {
+                to = writePair(to, kv(key, value));
+            }
+        }
+        return writePairs(to, pairs_);
     }
 
 private:
     PairBytes context_;
     PairList pairs_;
+    const ThreadMdc::Map* mdc_ = nullptr;
+    std::size_t mdcSize_ = 0;
     std::size_t pairsSize_ = 0;
 };
 

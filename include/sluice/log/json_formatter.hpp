@@ -12,8 +12,8 @@
 ///
 /// - "time" is UTC with microseconds.
 /// - "file" and "line" follow "thread" if the record has a place in the source.
-/// - "context" has the pairs of scoped_context, and "fields" those of the call. Each is there if it
-///   has a pair.
+/// - "context" has the pairs of scoped_context and of spdlog's mdc, and "fields" those of the call.
+///   Each is there if it has a pair.
 /// - Any bytes make a valid object. U+FFFD stands for each byte that is no UTF-8. `null` stands for
 ///   a number that is infinite or not a number.
 /// - A key that is given twice is printed twice.
@@ -27,6 +27,7 @@
 #include <sluice/log/detail/json_text.hpp>
 #include <sluice/log/detail/pair_text.hpp>
 #include <sluice/log/detail/pairs_in_sight.hpp>
+#include <sluice/log/detail/thread_mdc.hpp>
 
 #include <spdlog/common.h>
 #include <spdlog/details/log_msg.h>
@@ -69,9 +70,11 @@ public:
         detail::appendText(to, ",\"message\":");
         const std::string_view text = view(message.payload);
         detail::appendJson(to, paired == nullptr ? text : text.substr(0, paired->textSize));
-        if (paired != nullptr) {
-            appendObject(to, ",\"context\":{", paired->context);
-            appendObject(to, ",\"fields\":{", paired->pairs);
+        appendContext(to, paired == nullptr ? detail::PairBytes() : paired->context);
+        if (paired != nullptr && paired->pairs.size != 0) {
+            detail::appendText(to, ",\"fields\":{");
+            detail::printJsonMembers(paired->pairs, to);
+            to.push_back('}');
         }
         to.push_back('}');
         detail::appendText(to, eol_);
@@ -88,13 +91,22 @@ private:
         return {text.data(), text.size()};
     }
 
-    static void appendObject(spdlog::memory_buf_t& to, std::string_view begin,
-                             detail::PairBytes pairs) {
-        if (pairs.size != 0) {
-            detail::appendText(to, begin);
-            detail::printJsonMembers(pairs, to);
-            to.push_back('}');
+    static void appendContext(spdlog::memory_buf_t& to, detail::PairBytes context) {
+        const detail::ThreadMdc::Map* const mdc = detail::ThreadMdc::findFull();
+        if (context.size == 0 && mdc == nullptr) {
+            return;
         }
+        detail::appendText(to, ",\"context\":{");
+        detail::printJsonMembers(context, to);
+        if (mdc != nullptr) {
+            for (const auto& [key, value] : *mdc) {
+                detail::appendText(to, to[to.size() - 1] == '{' ? "" : ",");
+                detail::appendJson(to, key);
+                to.push_back(':');
+                detail::appendJson(to, value);
+            }
+        }
+        to.push_back('}');
     }
 
     void appendTime(spdlog::log_clock::time_point time, spdlog::memory_buf_t& to) {

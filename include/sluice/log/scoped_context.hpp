@@ -16,9 +16,7 @@
 ///   destroy them in the reverse order, on the same thread.
 /// - The object copies keys and values.
 /// - Loggers of a back end (async_logger) and async_sink take the context; other loggers do not.
-/// The
-///   lines that dump_backtrace() writes have none.
-/// - spdlog's mdc, since spdlog 1.14, is printed in the same way behind the pairs of the scopes.
+///   The lines that dump_backtrace() writes have none.
 ///
 /// Memory: one block for each scope. Log calls allocate nothing for it.
 ///

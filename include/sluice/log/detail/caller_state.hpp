@@ -71,7 +71,7 @@ public:
     }
     /// What spdlog's mdc of this thread has. Null for nothing.
     static const ThreadMdc::Map* mdc() noexcept {
-        return state_.isTracing_ ? nullptr : ThreadMdc::get();
+        return state_.isTracing_ ? nullptr : ThreadMdc::findFull();
     }
     static PairBytes context() noexcept {
         return state_.context_ == nullptr ? PairBytes() : *state_.context_;
@@ -137,6 +137,7 @@ class RecordPairs {
 public:
     /// Sizes of what follows.
     struct Prefix {
+        std::size_t mdc;
         std::size_t context;
         std::size_t pairs;
     };
@@ -162,17 +163,16 @@ public:
 
     /// Returns where it ends.
     std::byte* write(std::byte* to) const noexcept {
-        to = writeValue(to, Prefix{context_.size + mdcSize_, pairsSize_});
-        if (context_.size != 0) {
-            std::memcpy(to, context_.bytes, context_.size);
-        }
-        to += context_.size;
+        to = writeValue(to, Prefix{mdcSize_, context_.size, pairsSize_});
         if (mdc_ != nullptr) {
             for (const auto& [key, value] : *mdc_) {
                 to = writePair(to, kv(key, value));
             }
         }
-        return writePairs(to, pairs_);
+        if (context_.size != 0) {
+            std::memcpy(to, context_.bytes, context_.size);
+        }
+        return writePairs(to + context_.size, pairs_);
     }
 
 private:

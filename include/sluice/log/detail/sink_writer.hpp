@@ -7,8 +7,8 @@
 /// batch_sinks get it in one call, others record by record. A record that flushes ends its run.
 ///
 /// One thread at a time: the back end's. Exceptions of sinks and formatters go to the logger's
-/// error channel. Pairs of a record are printed behind its text. A record that a sink has not taken
-/// is counted as lost, once for all its sinks.
+/// error channel. Pairs of a record are printed behind its text. Sinks are called in the mdc of the
+/// log call. A record that a sink has not taken is counted as lost, once for all its sinks.
 ///
 /// Tests: tests/unit/log/sink_writer_test.cpp.
 
@@ -16,6 +16,7 @@
 #include <sluice/log/detail/pair_text.hpp>
 #include <sluice/log/detail/pairs_in_sight.hpp>
 #include <sluice/log/detail/record_head.hpp>
+#include <sluice/log/detail/thread_mdc.hpp>
 
 #include <algorithm>
 #include <bitset>
@@ -47,6 +48,9 @@ public:
         LoggerState& logger = *head.logger;
         if (logger_ != nullptr && logger_ != &logger && !logger_->hasSameSinks(logger)) {
             endRun();
+        }
+        if (SLUICE_LOG_HAS_MDC != 0) {
+            beginMdc(mdcOf(head, payload));
         }
         logger_ = &logger;
         spdlog::details::log_msg message;
@@ -94,6 +98,7 @@ public:
             isLost_.reset();
         }
         logger_ = nullptr;
+        mdc_ = {};
         run_.clear();
         printed_.clear();
         paired_.clear();
@@ -212,7 +217,24 @@ private:
     [[gnu::cold, gnu::noinline]] static std::size_t sizeOfPairs(const std::byte* from) noexcept {
         RecordPairs::Prefix prefix;
         std::memcpy(&prefix, from, sizeof prefix);
-        return sizeof prefix + prefix.context + prefix.pairs;
+        return sizeof prefix + prefix.mdc + prefix.context + prefix.pairs;
+    }
+
+    static PairBytes mdcOf(const RecordHead& head, const std::byte* payload) noexcept {
+        RecordPairs::Prefix prefix{};
+        if ((head.flags & RecordHead::hasPairs) != 0) {
+            std::memcpy(&prefix, payload, sizeof prefix);
+        }
+        return {payload + sizeof prefix, prefix.mdc};
+    }
+
+    /// The records of a run have the same mdc.
+    void beginMdc(PairBytes mdc) noexcept {
+        if (mdc.size != mdc_.size ||
+            (mdc.size != 0 && std::memcmp(mdc.bytes, mdc_.bytes, mdc.size) != 0)) {
+            endRun();
+        }
+        mdc_ = mdc;
     }
 
     /// What a record with pairs, or one that flushes, needs when it is in the run.
@@ -236,7 +258,7 @@ private:
                                                const std::byte* from) noexcept {
         RecordPairs::Prefix prefix;
         std::memcpy(&prefix, from, sizeof prefix);
-        const PairBytes context{from + sizeof prefix, prefix.context};
+        const PairBytes context{from + sizeof prefix + prefix.mdc, prefix.context};
         const PairBytes pairs{context.bytes + context.size, prefix.pairs};
         if (context.size + pairs.size == 0) {
             return;
@@ -282,6 +304,7 @@ private:
             sight_.push_back({run_[one.message].payload, one.textSize, one.context, one.pairs});
         }
         const PairsInSight scope(sight_.data(), sight_.size());
+        const MdcOfCall mdc(mdc_);
         for (const SinkEntry& entry : logger_->sinks) {
             entry.batch != nullptr ? giveAll(*entry.batch) : giveEach(*entry.sink);
         }
@@ -316,6 +339,7 @@ private:
         }
     }
 
+    PairBytes mdc_;                  // of the records of the run
     LoggerState* logger_ = nullptr;  // of the last record of the run, if there is one
     std::vector<Message> run_;
     std::bitset<longestRun> isLost_;  // of the run: a sink has not taken it

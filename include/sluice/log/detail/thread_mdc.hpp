@@ -1,13 +1,15 @@
 #pragma once
 
 /// \file
-/// ThreadMdc: the pairs that the calling thread has put into spdlog's mdc (since spdlog 1.14).
+/// The mdc of a thread: pairs of texts that spdlog prints with each line (since spdlog 1.14).
 ///
-/// spdlog prints the mdc of the thread that formats, which is the back end's. So log calls copy the
-/// mdc of their own thread, as they do with a scoped_context.
+/// A formatter prints the mdc of the thread that it runs on. So a log call takes a copy of its
+/// thread's mdc along, and the back end calls the sinks in that mdc. Where spdlog has no mdc, all
+/// of this is empty.
 ///
-/// Tests: tests/unit/log/mdc_test.cpp.
+/// Tests: tests/unit/log/mdc_test.cpp, with a spdlog that has one.
 
+#include <sluice/log/detail/pair_codec.hpp>
 #include <sluice/log/detail/quiet_thread.hpp>
 
 #include <spdlog/version.h>
@@ -25,7 +27,10 @@
 #endif
 
 #include <map>
+#include <new>
 #include <string>
+#include <string_view>
+#include <variant>
 
 namespace sluice::log::detail {
 
@@ -34,20 +39,26 @@ class ThreadMdc {
 public:
     using Map = std::map<std::string, std::string>;
 
+    /// The mdc of the calling thread. Null when there is none. Making it may allocate.
+    static Map* find() {
 #if SLUICE_LOG_HAS_MDC
-    /// Null when it is empty.
-    static const Map* get() {
-        // Making an mdc may allocate.
-        if (isOver_ || QuietThread::isQuiet()) {
-            return nullptr;
+        if (!isOver_ && !QuietThread::isQuiet()) {
+            static thread_local const Life life;
+            static_cast<void>(life);
+            return &spdlog::mdc::get_context();
         }
-        static thread_local const Life life;
-        static_cast<void>(life);
-        const Map& mdc = spdlog::mdc::get_context();
-        return mdc.empty() ? nullptr : &mdc;
+#endif
+        return nullptr;
+    }
+
+    /// Null, too, when it is empty.
+    static const Map* findFull() {
+        const Map* const mdc = find();
+        return mdc == nullptr || mdc->empty() ? nullptr : mdc;
     }
 
 private:
+#if SLUICE_LOG_HAS_MDC
     /// It makes the mdc first, so it ends before the mdc does.
     struct Life {
         Life() { static_cast<void>(spdlog::mdc::get_context()); }
@@ -57,9 +68,40 @@ private:
     };
 
     [[gnu::visibility("default")]] inline static thread_local bool isOver_ = false;
-#else
-    static constexpr const Map* get() noexcept { return nullptr; }
 #endif
+};
+
+/// In its scope the mdc of the calling thread is the one of a log call.
+class MdcOfCall {
+public:
+    /// `pairs` are texts. If there is no memory for them, the mdc is empty.
+    explicit MdcOfCall(PairBytes pairs) noexcept : mdc_(ThreadMdc::find()) {
+        if (mdc_ != nullptr) {
+            mdc_->swap(other_);
+            fill(pairs);
+        }
+    }
+    ~MdcOfCall() {
+        if (mdc_ != nullptr) {
+            mdc_->swap(other_);
+        }
+    }
+    MdcOfCall(const MdcOfCall&) = delete;
+    MdcOfCall& operator=(const MdcOfCall&) = delete;
+
+private:
+    void fill(PairBytes pairs) noexcept {
+        try {
+            forEachPair(pairs, [this](const key_value& pair) {
+                (*mdc_)[std::string(pair.key())] = std::get<std::string_view>(pair.value());
+            });
+        } catch (const std::bad_alloc&) {
+            mdc_->clear();
+        }
+    }
+
+    ThreadMdc::Map* const mdc_;
+    ThreadMdc::Map other_;
 };
 
 }  // namespace sluice::log::detail

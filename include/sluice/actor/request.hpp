@@ -158,9 +158,10 @@ public:
     /// Posts a request by post(BasicRequest&&), which returns a PublishResult.
     template <class Post>
     static Future make(Question&& question, TimePoint deadline, Post post) {
-        auto* const cell = new Cell;
-        Future future(*cell, deadline);
-        switch (post(BasicRequest(std::move(question), cell))) {
+        BasicRequest request(std::move(question));
+        request.cell_ = new Cell;
+        Future future(*request.cell_, deadline);
+        switch (post(std::move(request))) {
         case PublishResult::ok:
             return future;
         case PublishResult::full:
@@ -190,16 +191,19 @@ public:
 
     /// For a handler that replies later: moves the request out of the message.
     [[nodiscard]] BasicRequest take() const {
-        return BasicRequest(std::move(question), std::exchange(cell_, nullptr));
+        BasicRequest result(std::move(question));
+        result.cell_ = std::exchange(cell_, nullptr);
+        return result;
     }
 
     // Mutable, both: handlers get messages as constants.
     mutable Question question;
 
 private:
-    BasicRequest(Question&& q, Cell* cell) : question(std::move(q)), cell_(cell) {}
+    // Without a cell, which would be lost if moving the question threw.
+    explicit BasicRequest(Question&& q) : question(std::move(q)) {}
 
-    mutable Cell* cell_;  ///< null once it has been replied to or taken
+    mutable Cell* cell_ = nullptr;  ///< null, too, once it has been replied to or taken
 };
 
 template <class Question, class Reply>

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -232,6 +233,42 @@ TEST(RequestCycleTest, EndsByDeadline) {
         EXPECT_TRUE(object->join());
     }
 }
+
+#if defined(__cpp_exceptions)
+// A question that throws when it is moved for the last time that it allows.
+struct Fragile {
+    explicit Fragile(int allowed) : moves(allowed) {}
+    Fragile(Fragile&& other) : moves(other.moves - 1) {
+        if (moves < 0) {
+            throw std::runtime_error("moved too often");
+        }
+    }
+    int moves;
+};
+using FragileRequest = Request<Fragile, int>;
+class Taking : public ActiveObject<Taking, Messages<FragileRequest>> {
+public:
+    void handle(const FragileRequest& request) {
+        request.question.moves = 0;
+        (void)request.take();
+    }
+};
+
+TEST(RequestMoveTest, QuestionThatCannotBePostedLeavesNothingBehind) {
+    const test::Watchdog watchdog([](std::FILE*) {});
+    Running<Taking> object;
+    bool isAccepted = false;
+    for (int moves = 0; !isAccepted && moves < 20; ++moves) {
+        try {
+            EXPECT_EQ(errorOf(object.request<int>(Fragile{moves}, 1h)), RequestError::cancelled);
+            isAccepted = true;
+        } catch (const std::runtime_error&) {
+            EXPECT_FALSE(object.isClosed());
+        }
+    }
+    EXPECT_TRUE(isAccepted);
+}
+#endif
 
 static_assert(!std::is_copy_constructible_v<SquareRequest>);
 static_assert(std::is_nothrow_move_constructible_v<SquareRequest>);

@@ -163,10 +163,14 @@ bool timing() {
 struct ChildFailed {
     int child;
 };
+struct ChildEnded {
+    int child;
+};
 
-class Parent : public sluice::ActiveObject<Parent, sluice::Messages<ChildFailed>> {
+class Parent : public sluice::ActiveObject<Parent, sluice::Messages<ChildFailed, ChildEnded>> {
 public:
     void handle(const ChildFailed& failed) { std::printf("child %d has failed\n", failed.child); }
+    void handle(const ChildEnded& ended) { std::printf("child %d has ended\n", ended.child); }
 };
 
 class Child : public sluice::ActiveObject<Child, sluice::Messages<std::string>, Restarts> {
@@ -177,6 +181,7 @@ public:
     void handlerFailed(const std::exception_ptr&) noexcept {
         (void)parent_.tryPost(ChildFailed{7});
     }
+    void ended() noexcept { (void)parent_.tryPost(ChildEnded{7}); }
 
 private:
     Parent& parent_;

@@ -24,8 +24,8 @@
 ///
 /// Progress: posting is the bus' publishing. stop() waits for a start() that is under way. For an
 /// object that was never started, it also waits for posts that are under way. It waits for nothing
-/// else. The thread leaves after the handler that is
-/// running. A handler that never returns keeps join() waiting; stopAfterDrain() has a deadline.
+/// else. The thread leaves after the handler that is running. A handler that never returns keeps
+/// join() waiting; stopAfterDrain() has a deadline.
 ///
 /// Order, admission, results and accounts: those of Bus. Timers are looked at after each harvest of
 /// the mailbox. A handler of a timer may wait for as many handlers as the mailbox has room, and for
@@ -40,7 +40,8 @@
 /// Exceptions: when a handler throws, the message counts as delivered and failed, the object calls
 /// `handlerFailed(std::exception_ptr)` of the class if there is one, and acts by Traits::onFailure.
 /// Shutdown: stop() discards what is queued, and counts it; stopAfterDrain() handles it first.
-/// Later posts are `closed`.
+/// Later posts are `closed`. The last thing that the object's thread does is to call `ended()` of
+/// the class, if there is one.
 ///
 /// Invariant: State goes from idle to starting, to running, to joining, to ended. A refused start
 /// goes back to idle. An object that is stopped while idle goes to joining and to ended, and the
@@ -303,6 +304,7 @@ private:
                 awaitWork();
             }
         }
+        detail::tellEnd(derived());
         isAwake_.store(false, std::memory_order_relaxed);
     }
 

@@ -15,10 +15,24 @@ enum class OnFailure : unsigned char {
     restart,  ///< it calls `restart()` of the class and goes on; beyond the limit it stops
 };
 
+/// What an object does after a failure.
+struct FailureTraits {
+    static constexpr OnFailure onFailure = OnFailure::goOn;
+
+    // With OnFailure::restart: the object restarts at most `restartLimit` times in `restartPeriod`.
+    // The next failure in the period stops it.
+    static constexpr unsigned restartLimit = 3;
+    static constexpr std::chrono::nanoseconds restartPeriod = std::chrono::seconds(5);
+    /// How long the object waits before the first restart of a period. The wait doubles with each
+    /// further restart. A closed object does not wait.
+    static constexpr std::chrono::nanoseconds restartBackOff = std::chrono::milliseconds(10);
+    static constexpr std::chrono::nanoseconds maxRestartBackOff = std::chrono::seconds(1);
+};
+
 /// What an active object can be told: everything that a bus can be told about the mailbox, and what
 /// happens after a failure. MailboxTraits are those of a bus, such as BareBusTraits.
 template <class MailboxTraits>
-struct BasicActorTraits : MailboxTraits {
+struct BasicActorTraits : MailboxTraits, FailureTraits {
     /// Messages that the mailbox has room for. They lie in the object itself.
     static constexpr std::size_t depth = 256;
 
@@ -35,17 +49,6 @@ struct BasicActorTraits : MailboxTraits {
     /// Whether handlerTimes() tells how long messages wait and handlers run: two readings of the
     /// clock for each message.
     static constexpr bool handlerTimes = false;
-
-    static constexpr OnFailure onFailure = OnFailure::goOn;
-
-    // With OnFailure::restart: the object restarts at most `restartLimit` times in `restartPeriod`.
-    // The next failure in the period stops it.
-    static constexpr unsigned restartLimit = 3;
-    static constexpr std::chrono::nanoseconds restartPeriod = std::chrono::seconds(5);
-    /// How long the object waits before the first restart of a period. The wait doubles with each
-    /// further restart. A closed object does not wait.
-    static constexpr std::chrono::nanoseconds restartBackOff = std::chrono::milliseconds(10);
-    static constexpr std::chrono::nanoseconds maxRestartBackOff = std::chrono::seconds(1);
 
     // Nobody subscribes to a mailbox: its tables of handlers are as small as they can be.
     static constexpr std::size_t maxHandlers = 1;

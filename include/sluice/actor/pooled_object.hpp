@@ -38,6 +38,11 @@
 ///
 /// Exceptions: when a handler throws, the message counts as handled and failed, the object calls
 /// `handlerFailed(std::exception_ptr)` of the class if there is one, and acts by Traits::onFailure.
+/// With `restart` it handles nothing until restartBackOff has passed; its thread runs other
+/// objects.
+///
+/// End: when the object has been stopped and will handle nothing any more, `ended()` of the class
+/// is called if there is one, before hasEnded() is true.
 ///
 /// Edges: those of PooledPosting, PooledMailbox and TimerSlots.
 ///
@@ -62,7 +67,7 @@
 namespace sluice {
 
 /// What an object on an executor can be told.
-struct PooledTraits : BareBusTraits {
+struct PooledTraits : BareBusTraits, FailureTraits {
     static constexpr bool priorities = true;
     static constexpr bool senders = true;
 
@@ -76,14 +81,12 @@ struct PooledTraits : BareBusTraits {
     template <class Message>
     static constexpr std::uint32_t maxInFlight = 0;
     static constexpr bool handlerTimes = false;
-
-    /// `goOn` or `stop`.
-    static constexpr OnFailure onFailure = OnFailure::goOn;
 };
 
 template <class Derived, class MessageList, class Traits = PooledTraits>
 class PooledObject
-    : public detail::Timing<detail::PooledPosting<MessageList, Traits>, MessageList, Traits> {
+    : public detail::Timing<detail::PooledPosting<MessageList, Traits>, MessageList, Traits>,
+      private detail::RestartPlan<Traits> {
     using Posting = detail::PooledPosting<MessageList, Traits>;
     using Timing = detail::Timing<Posting, MessageList, Traits>;
     using typename Posting::Closing;
@@ -101,6 +104,7 @@ public:
         std::uint64_t handled = 0;    ///< those of timers included
         std::uint64_t failed = 0;     ///< of the handled ones: the handler has thrown
         std::uint64_t discarded = 0;  ///< accepted, and not handled as the object was stopped
+        std::uint64_t restarts = 0;   ///< that have succeeded
     };
 
     PooledObject(const PooledObject&) = delete;
@@ -117,8 +121,8 @@ public:
         static_assert(detail::handlesAll<Derived, Header, MessageList>,
                       "an object has a public `void handle(const T&)` or `void handle(const T&, "
                       "const Header&)` for each type of its Messages: one is missing");
-        static_assert(Traits::onFailure != OnFailure::restart,
-                      "an object on an executor goes on or stops after a failure");
+        static_assert(Traits::onFailure != OnFailure::restart || detail::hasRestart<Derived>,
+                      "with OnFailure::restart the class has a public `restart()`");
         if (sizeof(QueuedMessage) > executor.messageSize()) {
             setupError("size of an object's message with 32 bytes for the mailbox",
                        sizeof(QueuedMessage), executor.messageSize());
@@ -151,11 +155,12 @@ public:
 
     [[nodiscard]] HandlerTimes handlerTimes() const noexcept { return book_.times(); }
     [[nodiscard]] Statistics statistics() const noexcept {
-        return {book_.handled(), failed_.get(), discarded_.get()};
+        return {book_.handled(), failed_.get(), discarded_.get(),
+                detail::RestartPlan<Traits>::restarts()};
     }
 
 protected:
-    PooledObject() noexcept : PooledObject(std::bool_constant<detail::hasTimers<Traits>>{}) {}
+    PooledObject() noexcept : PooledObject(std::bool_constant<detail::hasAlarm<Traits>>{}) {}
     /// The members of Derived are gone here, so the object must have ended.
     ~PooledObject() {
         if (!hasEnded()) {
@@ -185,8 +190,8 @@ private:
         detail::MailboxNode<Platform>* newest = nullptr;
     };
 
-    explicit PooledObject(std::false_type /*hasTimers*/) noexcept : Timing(&PooledObject::serve) {}
-    explicit PooledObject(std::true_type /*hasTimers*/) noexcept
+    explicit PooledObject(std::false_type /*hasAlarm*/) noexcept : Timing(&PooledObject::serve) {}
+    explicit PooledObject(std::true_type /*hasAlarm*/) noexcept
         : Timing(&PooledObject::serve, &PooledObject::wakeTask) {}
 
     bool awaitEnd(typename Clock::time_point deadline) {
@@ -226,11 +231,13 @@ private:
             if (mailbox_.hasNew()) {
                 takeNew();
             }
-            QueuedMessage* message = high_.pop();
-            message = message != nullptr ? message : others_.pop();
-            if (message != nullptr) {
-                consume(*message);
-                return true;
+            if (!isResting()) {
+                QueuedMessage* message = high_.pop();
+                message = message != nullptr ? message : others_.pop();
+                if (message != nullptr) {
+                    consume(*message);
+                    return true;
+                }
             }
             if (goIdle()) {
                 return false;
@@ -238,36 +245,48 @@ private:
         }
     }
 
-    /// There are no messages. False if one has come. Otherwise the object is not used afterwards:
-    /// it may be running on another thread, or gone.
+    /// There is nothing to handle. False if a message has come. Otherwise the object is not used
+    /// afterwards: it may be running on another thread, or gone.
     bool goIdle() {
-        if constexpr (detail::hasTimers<Traits>) {
+        if constexpr (detail::hasAlarm<Traits>) {
             if (!setAlarm()) {
                 giveTurn();
                 return true;
             }
         }
-        Executor& executor = *executor_;
-        const bool isEnd = isEnding_;
+        if (isEnding_) {
+            return end();
+        }
         this->leave();
-        if (!(isEnd ? mailbox_.end() : mailbox_.goIdle())) {
+        if (!mailbox_.goIdle()) {
             this->enter();
             return false;
-        }
-        if (isEnd) {
-            executor.ends().notifyAll();
         }
         return true;
     }
 
-    /// For the earliest timer. False if it is due.
+    /// All has been handled.
+    bool end() {
+        Executor& executor = *executor_;
+        const auto tell = [this] {
+            detail::tellEnd(static_cast<Derived&>(*this));
+            this->leave();
+        };
+        if (!this->endTelling(tell)) {
+            return false;
+        }
+        executor.ends().notifyAll();
+        return true;
+    }
+
+    /// For the earliest timer, or for the restart. False if it is due.
     bool setAlarm() {
         if (isEnding_) {
             executor_->removeAlarm(*this);
             return true;
         }
         this->takeTimers();
-        const auto next = this->nextDeadline();
+        const auto next = this->isRestartPlanned() ? this->restartTime() : this->nextDeadline();
         if (next != Clock::time_point::max() && next <= this->now()) {
             return false;
         }
@@ -292,8 +311,8 @@ private:
             chains[message.header.priority == Priority::high ? 1 : 0].prepend(message);
         });
         isEnding_ = isEnding_ || news.isClosed;
-        if constexpr (detail::hasTimers<Traits>) {
-            if (news.hasTimers) {
+        if constexpr (detail::hasAlarm<Traits>) {
+            if (news.isAlarm) {
                 this->alarm_ = Clock::time_point::min();
             }
         }
@@ -332,6 +351,9 @@ private:
 
     void fireDue() {
         if constexpr (detail::hasTimers<Traits>) {
+            if (isResting()) {
+                return;
+            }
             surviving([this] {
                 (void)this->fireTimers([this] { return isDiscarding(); },
                                        [this](const auto& content, const Header& header) {
@@ -359,11 +381,31 @@ private:
             detail::tellFailure(static_cast<Derived&>(*this));
             if constexpr (Traits::onFailure == OnFailure::stop) {
                 stop();
+            } else if constexpr (Traits::onFailure == OnFailure::restart) {
+                if (!this->planRestart(this->now())) {
+                    stop();
+                }
             }
         }
 #else
         handling();
 #endif
+    }
+
+    /// Whether the object waits for its restart, which this brings about when it is due.
+    bool isResting() {
+        if constexpr (Traits::onFailure == OnFailure::restart) {
+            while (this->isRestartPlanned() && !isDiscarding()) {
+                if (!this->isClosed() && this->now() < this->restartTime()) {
+                    return true;
+                }
+                surviving([this] {
+                    static_cast<Derived&>(*this).restart();
+                    this->restarted();
+                });
+            }
+        }
+        return false;
     }
 
     using Posting::book_;

@@ -43,6 +43,21 @@ void tellFailure(Derived& object) noexcept {
 }
 #endif
 
+template <class Derived, class = void>
+inline constexpr bool hasEndedFunction = false;
+template <class Derived>
+inline constexpr bool
+    hasEndedFunction<Derived, std::void_t<decltype(std::declval<Derived&>().ended())>> = true;
+
+/// Tells the class that its object handles nothing any more, if it wants to know.
+template <class Derived>
+void tellEnd(Derived& object) noexcept {
+    if constexpr (hasEndedFunction<Derived>) {
+        static_assert(noexcept(object.ended()), "`ended()` must be noexcept");
+        object.ended();
+    }
+}
+
 /// Calls the handler that fits the message.
 template <class Derived, class T, class Header>
 void callHandler(Derived& object, const T& message, const Header& header) {

@@ -5,6 +5,7 @@
 #include <sluice/actor/detail/pooled_mailbox.hpp>
 #include <sluice/actor/detail/posted_message.hpp>
 #include <sluice/actor/detail/requesting.hpp>
+#include <sluice/actor/detail/restart_plan.hpp>
 #include <sluice/actor/executor.hpp>
 #include <sluice/actor/handler_times.hpp>
 #include <sluice/bus/message_header.hpp>
@@ -19,8 +20,8 @@
 
 namespace sluice::detail {
 
-/// What an executor sees of an object, and what only an object with timers has.
-template <class Traits, bool HasTimers = hasTimers<Traits>>
+/// What an executor sees of an object, and what only an object with an alarm has.
+template <class Traits, bool HasAlarm = hasAlarm<Traits>>
 class PooledTask : protected ExecutorTask {
 protected:
     using ExecutorTask::ExecutorTask;
@@ -32,7 +33,7 @@ protected:
     using TimedExecutorTask::TimedExecutorTask;
     ~PooledTask() = default;
 
-    MailboxSignal<typename Traits::Platform> timersChanged_;
+    MailboxSignal<typename Traits::Platform> alarmNews_;
     /// The consumer's: what the executor's alarm was set to; time_point::min() if it may have been
     /// due since.
     Executor::TimePoint alarm_ = Executor::TimePoint::max();
@@ -103,7 +104,9 @@ public:
     }
     /// Whether the object refuses messages: it has not been started, or it has been stopped.
     [[nodiscard]] bool isClosed() const noexcept { return closing() != Closing::no; }
-    [[nodiscard]] bool hasEnded() const noexcept { return mailbox_.hasEnded(); }
+    [[nodiscard]] bool hasEnded() const noexcept {
+        return mailbox_.hasEnded() && closing() != Closing::telling;
+    }
     /// Messages that have been accepted and not been handled; posts that are under way count, too.
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
         return queued_.load(std::memory_order_relaxed);
@@ -117,7 +120,12 @@ protected:
     struct QueuedMessage : MailboxNode<Platform>, PostedMessage<MessageList, Traits> {
         using PostedMessage<MessageList, Traits>::PostedMessage;
     };
-    enum class Closing : unsigned char { no, draining, discarding };
+    enum class Closing : unsigned char {
+        no,
+        draining,
+        discarding,
+        telling  ///< all has been handled; `ended()` of the class is called
+    };
 
     template <class... Functions>
     explicit PooledPosting(Functions... functions) noexcept : PooledTask<Traits>(functions...) {}
@@ -134,7 +142,7 @@ protected:
         if (executor_ != nullptr) {
             return false;
         }
-        if constexpr (hasTimers<Traits>) {
+        if constexpr (hasAlarm<Traits>) {
             executor.addAlarm(*this);
         }
         executor_ = &executor;
@@ -146,10 +154,24 @@ protected:
         }
         // Nobody has posted: the object was closed all the time.
         mailbox_.cancelBegin();
-        if constexpr (hasTimers<Traits>) {
+        if constexpr (hasAlarm<Traits>) {
             executor.removeAlarm(*this);
         }
         return false;
+    }
+
+    /// By the consumer: the mailbox has ended. Calls tell(), and then the object has ended, and may
+    /// be gone. False, and nothing happens, if a message has come.
+    template <class Tell>
+    bool endTelling(Tell tell) noexcept {
+        const Closing before = closing_.exchange(Closing::telling, std::memory_order_relaxed);
+        if (!mailbox_.end()) {
+            closing_.store(before, std::memory_order_relaxed);
+            return false;
+        }
+        tell();
+        closing_.store(before, std::memory_order_release);
+        return true;
     }
 
     void close(Closing how) noexcept {
@@ -164,8 +186,8 @@ protected:
         }
     }
 
-    /// Has the object look at its timers. True if it must be scheduled for that.
-    bool wake() noexcept { return this->timersChanged_.send(mailbox_); }
+    /// Has the object look at its alarm. True if it must be scheduled for that.
+    bool wake() noexcept { return this->alarmNews_.send(mailbox_); }
     /// The same, and schedules it. A handler of the object does without: the object looks at its
     /// timers before it leaves its thread.
     void tell() noexcept {
@@ -183,7 +205,7 @@ protected:
     /// Calls take(message) for each new message, the newest first. Returns the other news.
     struct News {
         bool isClosed = false;
-        bool hasTimers = false;
+        bool isAlarm = false;
     };
     template <class Take>
     News takeNew(Take take) noexcept {
@@ -193,10 +215,10 @@ protected:
                 news.isClosed = true;
                 return;
             }
-            if constexpr (hasTimers<Traits>) {
-                if (this->timersChanged_.is(node)) {
-                    this->timersChanged_.wasTaken();
-                    news.hasTimers = true;
+            if constexpr (hasAlarm<Traits>) {
+                if (this->alarmNews_.is(node)) {
+                    this->alarmNews_.wasTaken();
+                    news.isAlarm = true;
                     return;
                 }
             }

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <sluice/actor/actor_traits.hpp>
+#include <sluice/actor/detail/restart_budget.hpp>
+#include <sluice/base/single_writer_counter.hpp>
+#include <sluice/wait/deadline.hpp>
+
+#include <cstdint>
+
+namespace sluice::detail {
+
+/// When an object on an executor restarts. It handles nothing until then, and blocks no thread.
+/// Used by the thread that runs the object, except restarts(). Without OnFailure::restart there is
+/// nothing of this in the object.
+template <class Traits, bool IsOn = Traits::onFailure == OnFailure::restart>
+class RestartPlan {
+protected:
+    using TimePoint = typename Traits::Platform::Clock::time_point;
+
+    [[nodiscard]] static constexpr bool isRestartPlanned() noexcept { return false; }
+    [[nodiscard]] static constexpr TimePoint restartTime() noexcept { return TimePoint::max(); }
+    [[nodiscard]] static constexpr std::uint64_t restarts() noexcept { return 0; }
+};
+
+template <class Traits>
+class RestartPlan<Traits, true> {
+protected:
+    using TimePoint = typename Traits::Platform::Clock::time_point;
+
+    /// A handler or a restart has thrown. False when the limit of restarts is reached.
+    [[nodiscard]] bool planRestart(TimePoint now) {
+        const auto wait = budget_.take(now);
+        isPlanned_ = wait.has_value();
+        time_ = isPlanned_ ? deadlineAfter(now, *wait) : TimePoint::max();
+        return isPlanned_;
+    }
+    void restarted() noexcept {
+        isPlanned_ = false;
+        restarts_.add(1);
+    }
+
+    [[nodiscard]] bool isRestartPlanned() const noexcept { return isPlanned_; }
+    [[nodiscard]] TimePoint restartTime() const noexcept {
+        return isPlanned_ ? time_ : TimePoint::max();
+    }
+    [[nodiscard]] std::uint64_t restarts() const noexcept { return restarts_.get(); }
+
+private:
+    RestartBudget<Traits> budget_;
+    bool isPlanned_ = false;
+    TimePoint time_{};
+    SingleWriterCounter<typename Traits::Platform> restarts_;
+};
+
+/// Whether an object on an executor needs its alarm.
+template <class Traits>
+inline constexpr bool hasAlarm = Traits::maxTimers != 0 || Traits::onFailure == OnFailure::restart;
+
+}  // namespace sluice::detail

@@ -14,6 +14,7 @@
 #include <sluice/base/platform.hpp>
 #include <sluice/base/prefetch.hpp>
 #include <sluice/base/presence.hpp>
+#include <sluice/base/priority_futex.hpp>
 #include <sluice/base/priority_mutex.hpp>
 #include <sluice/base/ring_positions.hpp>
 #include <sluice/base/role_check.hpp>

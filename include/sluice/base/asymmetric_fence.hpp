@@ -158,7 +158,7 @@ private:
 using MembarrierFence = BasicMembarrierFence<>;
 
 /// MembarrierFence where the kernel has it, PortableFence elsewhere. The first call of any member
-/// decides, for all threads and for good.
+/// decides, for all threads and for good; that of AsymmetricFence is made when the program starts.
 ///
 /// Invariant: no light() is a mere compiler barrier unless every heavy() calls the kernel. The
 /// choice is made by one compare-exchange from `undecided`; before it, light() is a full fence,
@@ -214,6 +214,12 @@ private:
 
 #if defined(__linux__)
 using AsymmetricFence = BasicAsymmetricFence<>;
+
+namespace detail {
+/// The choice is made while the program starts and has one thread. Later the kernel takes some 15
+/// ms to register the process, and the first thread that needs a fence would wait for it.
+[[maybe_unused]] inline const bool isFenceChosen = (AsymmetricFence::isAsymmetric(), true);
+}  // namespace detail
 #else
 using AsymmetricFence = PortableFence;
 #endif

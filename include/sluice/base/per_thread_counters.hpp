@@ -2,9 +2,9 @@
 
 #include <sluice/base/cache_line.hpp>
 #include <sluice/base/platform.hpp>
+#include <sluice/base/priority_mutex.hpp>
 #include <sluice/base/role_check.hpp>
 #include <sluice/base/single_writer_counter.hpp>
-#include <sluice/base/spin_lock.hpp>
 #include <sluice/base/thread_table.hpp>
 
 #include <array>
@@ -25,7 +25,7 @@ template <class Platform, std::size_t Size>
 class CounterRegistry {
     template <class T>
     using Atomic = typename Platform::template Atomic<T>;
-    using Lock = BasicSpinLock<Platform>;
+    using Lock = detail::PlatformLock<Platform>;
 
 public:
     using Counts = std::array<SingleWriterCounter<Platform>, Size>;

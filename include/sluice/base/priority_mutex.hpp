@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// PriorityMutex: a mutex that lends its holder the priority of the waiting threads.
+/// PriorityMutex: a small mutex that lends its holder the priority of a waiting thread.
 ///
 /// Purpose: threads of different real-time priorities share a short critical section.
 ///
@@ -11,88 +11,201 @@
 ///         changeWhatIsShared();
 ///     }
 ///
-/// Use it where a real-time thread may meet an ordinary one. A holder that was preempted runs at
-/// once if a thread of a higher priority waits. With a SpinLock that thread would poll, and on a
-/// single core the holder would never run. Use a SpinLock where memory must be initialised at
-/// compile time.
+/// Use it for sections of a few instructions that call no foreign code. Use std::mutex when the
+/// section is long. With a SpinLock a real-time thread would poll for a holder that it keeps from
+/// running.
 ///
 /// Who may call what: any thread lock() and try_lock(); only the holder unlock(). A thread that
 /// locks a mutex that it holds waits for ever.
 ///
-/// Progress: blocking. Waiting threads sleep. A holder that waits for something else, such as a
-/// page fault, delays all waiting threads.
+/// Progress: blocking. A thread that waits polls for microseconds, as the holder is usually about
+/// to leave. Then a real-time thread sleeps, and the holder runs with its priority. An ordinary
+/// thread gives its time slices away first. Threads that sleep wait in a line; those that poll may
+/// overtake them. A holder that waits for something else, such as a page fault, delays all.
 ///
 /// Memory promise: everything done before unlock() is visible after the lock(), or successful
-/// try_lock(), that follows it (edge E1 hand-over, by the system).
+/// try_lock(), that follows it.
 ///
-/// No allocation. The constructor refuses (see setupError) if the system has no memory for a mutex.
-/// Systems without priority inheritance get a SpinLock.
+/// Cost: one atomic step for lock(), and a store and a load for unlock(). The system is called when
+/// a thread sleeps. Twelve bytes. No allocation, no exceptions, constant-initialised.
 ///
-/// Tests: tests/unit/base/priority_mutex_test.cpp.
+/// Portability: elsewhere than on Linux it is a SpinLock.
+///
+/// States: `holder_` is 0 or the number of the thread between lock() and unlock(). Threads that
+/// sleep own `line_` one after the other. The one that does writes the holder's number to `loan_`,
+/// as if the holder had owned it all the time, and asks the system for it: so it sleeps, and lends
+/// its priority, until the holder gives `loan_` back in unlock().
+///
+/// Edges: E1 hand-over: unlock() releases holder_ -> take() acquires. E2 loan: loan_ written, heavy
+/// fence, holder_ read -- against -- holder_ cleared, light fence, loan_ read: either the waiter
+/// sees that the holder has left, or unlock() sees the loan.
+///
+/// Origin: the futexes of Linux with priority inheritance. New here: unlock() takes no atomic step,
+/// as the waiter asks for a word of its own, and pays for the fence.
+///
+/// Tests: tests/unit/base/priority_mutex_test.cpp, tests/model/priority_mutex_model_test.cpp.
 
-#include <sluice/base/setup_error.hpp>
+#include <sluice/base/assert.hpp>
+#include <sluice/base/backoff.hpp>
+#include <sluice/base/platform.hpp>
+#include <sluice/base/priority_futex.hpp>
 #include <sluice/base/spin_lock.hpp>
 
-#include <new>
-
-#if __has_include(<pthread.h>)
-#include <pthread.h>
-#include <unistd.h>
-#endif
-
-#if defined(_POSIX_THREAD_PRIO_INHERIT) && _POSIX_THREAD_PRIO_INHERIT > 0
-#define SLUICE_DETAIL_PRIO_INHERIT
-#endif
+#include <atomic>
+#include <cstdint>
+#include <type_traits>
 
 namespace [[gnu::visibility("default")]] sluice {
 
-#if defined(SLUICE_DETAIL_PRIO_INHERIT)
-
-class PriorityMutex {
+/// `System` has the members of detail::PriorityFutex.
+template <class Platform, class System>
+class BasicPriorityMutex {
 public:
-    PriorityMutex() {
-        pthread_mutexattr_t attributes;
-        int error = ::pthread_mutexattr_init(&attributes);
-        if (error == 0) {
-            error = ::pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_INHERIT);
-            if (error == 0) {
-                error = ::pthread_mutex_init(&mutex_, &attributes);
-            }
-            ::pthread_mutexattr_destroy(&attributes);
-        }
-        // A kernel without priority inheritance refuses the protocol: its mutexes still exclude.
-        if (error != 0 && ::pthread_mutex_init(&mutex_, nullptr) != 0) {
-            setupError("no memory for a mutex; the system's error is",
-                       static_cast<unsigned long long>(error), 0);
+    constexpr BasicPriorityMutex() noexcept = default;
+    BasicPriorityMutex(const BasicPriorityMutex&) = delete;
+    BasicPriorityMutex& operator=(const BasicPriorityMutex&) = delete;
+
+    void lock() noexcept {
+        const std::uint32_t me = System::thisThread();
+        if (__builtin_expect(!take(me), 0)) {
+            lockContended(me);
         }
     }
-    PriorityMutex(const PriorityMutex&) = delete;
-    PriorityMutex& operator=(const PriorityMutex&) = delete;
-    ~PriorityMutex() { ::pthread_mutex_destroy(&mutex_); }
 
-    // The results of lock and unlock tell only of misuse: a mutex of this protocol has no others.
-    void lock() noexcept { (void)::pthread_mutex_lock(&mutex_); }
-    [[nodiscard]] bool try_lock() noexcept { return ::pthread_mutex_trylock(&mutex_) == 0; }
-    void unlock() noexcept { (void)::pthread_mutex_unlock(&mutex_); }
+    [[nodiscard]] bool try_lock() noexcept { return tryTake(System::thisThread()); }
 
-    /// In the child of a fork that was made while the mutex was locked. The kernel knows its holder
-    /// by the number of a thread of the parent, so nobody could unlock it. From now on it is
-    /// unlocked.
-    void forgetHolder() noexcept { ::new (this) PriorityMutex; }
+    void unlock() noexcept {
+        // Relaxed: the holder reads its own store.
+        SLUICE_ASSERT(holder_.load(std::memory_order_relaxed) != 0,
+                      "unlock() without lock(): pair them with std::lock_guard");
+        holder_.store(0, std::memory_order_release);  // E1
+        Platform::Fence::light();                     // E2
+        // Relaxed: the fence orders it.
+        if (__builtin_expect(loan_.load(std::memory_order_relaxed) != 0, 0)) {
+            giveBack();
+        }
+    }
+
+    /// In the child of a fork that was made while another thread held the mutex, or waited for it.
+    /// From now on it is unlocked. Relaxed: there is one thread.
+    void forgetHolder() noexcept {
+        holder_.store(0, std::memory_order_relaxed);
+        loan_.store(0, std::memory_order_relaxed);
+        line_.store(0, std::memory_order_relaxed);
+    }
 
 private:
-    pthread_mutex_t mutex_;
+    using Word = typename Platform::template Atomic<std::uint32_t>;
+
+    /// So many time slices an ordinary thread gives away before it sleeps.
+    static constexpr int mostYields = 64;
+
+    bool take(std::uint32_t me) noexcept {
+        std::uint32_t nobody = 0;
+        return holder_.compare_exchange_strong(nobody, me, std::memory_order_acquire,  // E1
+                                               std::memory_order_relaxed);
+    }
+    bool tryTake(std::uint32_t me) noexcept {
+        // Relaxed: only decides whether the attempt is worth the line.
+        return holder_.load(std::memory_order_relaxed) == 0 && take(me);
+    }
+
+    /// Tries for microseconds.
+    bool poll(std::uint32_t me) noexcept {
+        BasicBackoff<Platform> backoff;
+        while (!tryTake(me)) {
+            if (!System::polls || backoff.isYielding()) {
+                return false;
+            }
+            backoff.wait();
+        }
+        return true;
+    }
+
+    [[gnu::cold, gnu::noinline]] void lockContended(std::uint32_t me) noexcept {
+        if (poll(me)) {
+            return;
+        }
+        for (int i = 0; i < mostYields && !System::isRealTime(); ++i) {
+            Platform::yield();
+            if (tryTake(me)) {
+                return;
+            }
+        }
+        const bool isInLine = own(line_, me);
+        while (!poll(me)) {
+            if (!isInLine || !lend(me)) {
+                Platform::yield();
+            }
+        }
+        if (isInLine) {
+            disown(line_, me);
+        }
+    }
+
+    /// Sleeps until the holder has left, and lends it the priority. By the owner of line_. False if
+    /// the system refuses.
+    bool lend(std::uint32_t me) noexcept {
+        // Relaxed, all: the fence orders them.
+        const std::uint32_t holder = holder_.load(std::memory_order_relaxed);
+        if (holder == 0) {
+            return true;
+        }
+        loan_.store(holder, std::memory_order_relaxed);
+        Platform::Fence::heavy();  // E2
+        const bool hasLeft = holder_.load(std::memory_order_relaxed) != holder;
+        const bool isOwn = !hasLeft && System::own(loan_);
+        if (isOwn) {
+            disown(loan_, me);
+        } else {
+            loan_.store(0, std::memory_order_relaxed);
+        }
+        return hasLeft || isOwn;
+    }
+
+    [[gnu::cold, gnu::noinline]] void giveBack() noexcept {
+        // Relaxed: nobody but this thread takes it away from this thread.
+        if (System::ownerOf(loan_.load(std::memory_order_relaxed)) == System::thisThread()) {
+            System::disown(loan_);
+        }
+    }
+
+    static bool own(Word& word, std::uint32_t me) noexcept {
+        std::uint32_t nobody = 0;
+        // Acquire, and release in disown(): what the owner before wrote to loan_.
+        return word.compare_exchange_strong(nobody, me, std::memory_order_acquire,
+                                            std::memory_order_relaxed) ||
+               System::own(word);
+    }
+    static void disown(Word& word, std::uint32_t me) noexcept {
+        std::uint32_t mine = me;
+        if (!word.compare_exchange_strong(mine, 0, std::memory_order_release,
+                                          std::memory_order_relaxed)) {
+            System::disown(word);
+        }
+    }
+
+    Word holder_{0};
+    Word loan_{0};
+    Word line_{0};
 };
 
+#if defined(__linux__)
+using PriorityMutex = BasicPriorityMutex<StdPlatform, detail::PriorityFutex>;
 #else
-
 class PriorityMutex : public SpinLock {
 public:
     void forgetHolder() noexcept { unlock(); }
 };
-
 #endif
 
-}  // namespace sluice
+namespace detail {
 
-#undef SLUICE_DETAIL_PRIO_INHERIT
+/// The lock of short critical sections on this platform.
+template <class Platform>
+using PlatformLock = std::conditional_t<std::is_same_v<Platform, StdPlatform>, PriorityMutex,
+                                        BasicSpinLock<Platform>>;
+
+}  // namespace detail
+
+}  // namespace sluice

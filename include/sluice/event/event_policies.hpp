@@ -7,8 +7,6 @@
 /// `Map<Key, Value>`, `QueueList<Item>`, `getEvent(args...)`, `canContinueInvoking(args...)`,
 /// `ArgumentPassingMode`, `Mixins`. The names and their meaning are eventpp's.
 
-#include <sluice/base/spin_lock.hpp>
-
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
@@ -32,9 +30,8 @@ struct TagHeterEventQueue : TagHeter {};
 /// A Threading may also name `Wait`, the strategy by which threads wait for a queue: Park, unless
 /// it says otherwise.
 ///
-/// The critical sections of this module are a few instructions long and contain no foreign code, so
-/// its locks poll (see SpinLock). Use GeneralThreading<std::mutex> where threads of different
-/// real-time priorities share an object.
+/// The critical sections of this module are a few instructions long and contain no foreign code.
+/// Its locks are PriorityMutexes, so threads of different real-time priorities may share an object.
 struct MultipleThreading {
     using Mutex = std::mutex;
     using SharedMutex = std::shared_timed_mutex;

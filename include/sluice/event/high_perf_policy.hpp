@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sluice/base/spin_lock.hpp>
 #include <sluice/event/event_policies.hpp>
 #include <sluice/event/pool_queue_list.hpp>
 

@@ -52,10 +52,10 @@
 /// Tests: tests/unit/queue/segment_queue_test.cpp, tests/conformance, tests/stress.
 
 #include <sluice/base/backoff.hpp>
+#include <sluice/base/priority_mutex.hpp>
 #include <sluice/base/ring_positions.hpp>
 #include <sluice/base/role_check.hpp>
 #include <sluice/base/setup_error.hpp>
-#include <sluice/base/spin_lock.hpp>
 #include <sluice/queue/detail/segment_chain.hpp>
 #include <sluice/queue/push_result.hpp>
 #include <sluice/queue/queue_traits.hpp>
@@ -84,7 +84,7 @@ class SegmentQueue {
     using Index = typename Traits::Index;
     using Positions = sluice::RingPositions<Index>;
     using RoleCheck = sluice::RoleCheck<Platform>;
-    using Lock = BasicSpinLock<Platform>;
+    using Lock = detail::PlatformLock<Platform>;
     using Segment = detail::Segment<T, Traits>;
     using Slot = typename Segment::Slot;
     using Cursor = detail::SegmentCursor<T, Traits>;

@@ -13,7 +13,9 @@
 #include <mutex>
 #include <sys/wait.h>
 #include <thread>
+#include <type_traits>
 #include <unistd.h>
+#include <vector>
 
 namespace sluice {
 namespace {
@@ -38,6 +40,10 @@ TEST(PriorityMutexTest, ExcludesOtherThreads) {
     EXPECT_EQ(count, 3 * rounds);
 }
 
+static_assert(std::is_trivially_destructible_v<PriorityMutex>);
+constexpr bool isConstantInitialised = (PriorityMutex(), true);
+static_assert(isConstantInitialised);
+
 TEST(PriorityMutexTest, TryLockNeverWaits) {
     PriorityMutex mutex;
     ASSERT_TRUE(mutex.try_lock());
@@ -47,47 +53,88 @@ TEST(PriorityMutexTest, TryLockNeverWaits) {
     mutex.unlock();
 }
 
-// All on one processor: a thread of low priority holds the mutex, one of high priority waits for
-// it, and one in between spins until the high one has had it. The low one can go on only with the
-// priority of the high one.
-TEST(PriorityMutexTest, HolderGetsThePriorityOfTheThreadThatWaits) {
-    const Watchdog watchdog([](std::FILE*) {});
-    PriorityMutex mutex;
-    std::atomic<bool> isHeld{false};
-    std::atomic<bool> isSpinning{false};
-    std::atomic<bool> hasHad{false};
-    std::atomic<bool> isRefused{false};
-    const auto run = [&](int priority, auto work) {
-        return std::thread([&isRefused, priority, work] {
+/// Threads of real-time priorities, all on one processor.
+class PriorityMutexRealTimeTest : public testing::Test {
+protected:
+    template <class Work>
+    void run(int priority, Work work) {
+        threads_.emplace_back([this, priority, work] {
             if (!becomeRealTime(priority)) {
-                isRefused.store(true);
+                isRefused_.store(true);
             }
             work();
         });
-    };
-    std::thread low = run(1, [&] {
-        const std::lock_guard<PriorityMutex> guard(mutex);
-        isHeld.store(true);
-        awaitThat([&] { return isSpinning.load(); });
-    });
-    awaitThat([&] { return isHeld.load(); });
-    std::thread middle = run(2, [&] {
-        isSpinning.store(true);
-        while (!hasHad.load() && !isRefused.load()) {
+    }
+    /// Holds the mutex until the flag is set.
+    void hold(int priority, const std::atomic<bool>& until) {
+        run(priority, [this, &until] {
+            const std::lock_guard<PriorityMutex> guard(mutex_);
+            isHeld_.store(true);
+            awaitThat([&] { return until.load(); });
+        });
+        awaitThat([this] { return isHeld_.load(); });
+    }
+    /// Spins until hasHad_ is set.
+    void spin(int priority) {
+        run(priority, [this] {
+            isSpinning_.store(true);
+            while (!hasHad_.load() && !isRefused_.load()) {
+            }
+        });
+        awaitThat([this] { return isSpinning_.load(); });
+    }
+    void join() {
+        for (std::thread& thread : threads_) {
+            thread.join();
         }
+    }
+
+    const Watchdog watchdog_{[](std::FILE*) {}};
+    PriorityMutex mutex_;
+    std::atomic<bool> isHeld_{false};
+    std::atomic<bool> isSpinning_{false};
+    std::atomic<bool> hasHad_{false};
+    std::atomic<bool> isRefused_{false};
+    std::vector<std::thread> threads_;
+};
+
+// A thread of low priority holds the mutex, one of high priority waits for it, and one in between
+// spins until the high one has had it. The low one can go on only with the priority of the high
+// one.
+TEST_F(PriorityMutexRealTimeTest, HolderGetsThePriorityOfTheThreadThatWaits) {
+    hold(1, isSpinning_);
+    spin(2);
+    run(3, [this] {
+        const std::lock_guard<PriorityMutex> guard(mutex_);
+        hasHad_.store(true);
     });
-    awaitThat([&] { return isSpinning.load(); });
-    std::thread high = run(3, [&] {
-        const std::lock_guard<PriorityMutex> guard(mutex);
-        hasHad.store(true);
-    });
-    low.join();
-    middle.join();
-    high.join();
-    if (isRefused.load()) {
+    join();
+    if (isRefused_.load()) {
         GTEST_SKIP() << "the system refuses real-time priorities";
     }
-    EXPECT_TRUE(hasHad.load());
+    EXPECT_TRUE(hasHad_.load());
+}
+
+// The same with one more thread, which waits in front of the high one. Its priority is too low to
+// go on when it has the mutex, or to lend.
+TEST_F(PriorityMutexRealTimeTest, SoDoesAThreadThatIsInFrontOfIt) {
+    hold(1, isSpinning_);
+    std::atomic<bool> isWaiting{false};
+    run(2, [this, &isWaiting] {
+        isWaiting.store(true);
+        const std::lock_guard<PriorityMutex> guard(mutex_);
+    });
+    awaitThat([&] { return isWaiting.load(); });
+    spin(3);
+    run(4, [this] {
+        const std::lock_guard<PriorityMutex> guard(mutex_);
+        hasHad_.store(true);
+    });
+    join();
+    if (isRefused_.load()) {
+        GTEST_SKIP() << "the system refuses real-time priorities";
+    }
+    EXPECT_TRUE(hasHad_.load());
 }
 
 TEST(PriorityMutexTest, ChildOfAForkUnlocksWhatAnotherThreadHeld) {

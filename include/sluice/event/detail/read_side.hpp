@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sluice/base/presence.hpp>
+#include <sluice/base/priority_mutex.hpp>
 #include <sluice/event/detail/policy_traits.hpp>
 
 #include <cstddef>
@@ -28,11 +29,11 @@ inline constexpr bool isSingleThreading = std::is_base_of_v<SingleThreading, Thr
 template <class T>
 using PlatformMember = typename T::Platform;
 
-/// The lock of a list. A polling one by default: see MultipleThreading.
+/// The lock of a list: see MultipleThreading.
 template <class Threading>
 using LockOf = std::conditional_t<std::is_same_v<typename Threading::Mutex, std::mutex> &&
                                       std::is_same_v<Threading, MultipleThreading>,
-                                  SpinLock, typename Threading::Mutex>;
+                                  PriorityMutex, typename Threading::Mutex>;
 
 /// Where new lists register their calls. Never destroyed, as static objects may use it to the end.
 template <class Platform>

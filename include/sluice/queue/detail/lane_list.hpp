@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/base/spin_lock.hpp>
+#include <sluice/base/priority_mutex.hpp>
 #include <sluice/queue/spsc_ring.hpp>
 
 #include <cstddef>
@@ -67,7 +67,7 @@ private:
 template <class T, class Traits>
 class LaneList {
     using Lane = detail::Lane<T, Traits>;
-    using Lock = BasicSpinLock<typename Traits::Platform>;
+    using Lock = PlatformLock<typename Traits::Platform>;
     template <class U>
     using Atomic = typename Traits::Platform::template Atomic<U>;
 

@@ -1,0 +1,88 @@
+#pragma once
+
+/// \file
+/// PriorityFutex: what PriorityMutex asks of Linux.
+///
+/// A word is 0 or the number of the thread that owns it, with a bit of the system's while others
+/// sleep for it. Who sleeps for a word lends the owner its priority.
+///
+/// Origin: FUTEX_LOCK_PI and FUTEX_UNLOCK_PI, see futex(2).
+///
+/// Tests: tests/unit/base/priority_mutex_test.cpp.
+
+#if defined(__linux__)
+
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace [[gnu::visibility("default")]] sluice {
+namespace detail {
+
+class PriorityFutex {
+public:
+    using Word = std::atomic<std::uint32_t>;
+    static constexpr bool polls = true;
+
+    /// The number of the calling thread, which is not 0.
+    static std::uint32_t thisThread() noexcept {
+        return __builtin_expect(number_ == 0, 0) ? findThread() : number_;
+    }
+    static constexpr std::uint32_t ownerOf(std::uint32_t word) noexcept {
+        return word & FUTEX_TID_MASK;
+    }
+
+    /// Whether ordinary threads of the processor do not run while the calling thread polls.
+    static bool isRealTime() noexcept {
+        const int policy = ::sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
+        return policy == SCHED_FIFO || policy == SCHED_RR;
+    }
+
+    /// Makes the calling thread the owner, and sleeps until then. False when the system refuses: it
+    /// has no such futexes, or there is no such owner.
+    static bool own(Word& word) noexcept {
+        if (!call(word, FUTEX_LOCK_PI_PRIVATE)) {
+            return false;
+        }
+        // For the checkers, which do not see what the system writes.
+        (void)word.load(std::memory_order_acquire);
+        return true;
+    }
+    /// Makes the first of the threads that sleep the owner. By the owner.
+    static void disown(Word& word) noexcept {
+        word.fetch_or(0, std::memory_order_release);  // see own()
+        (void)call(word, FUTEX_UNLOCK_PI_PRIVATE);
+    }
+
+private:
+    [[gnu::cold, gnu::noinline]] static std::uint32_t findThread() noexcept {
+        // The thread of a forked child has another number. Without memory for the handler it keeps
+        // that of its parent: then nobody sleeps for what it owns.
+        static const int isHandled = ::pthread_atfork(nullptr, nullptr, [] { number_ = 0; });
+        static_cast<void>(isHandled);
+        number_ = static_cast<std::uint32_t>(::syscall(SYS_gettid));
+        return number_;
+    }
+
+    static bool call(Word& word, int operation) noexcept {
+        const int before = errno;
+        long result = 0;
+        do {
+            result = ::syscall(SYS_futex, &word, operation, 0, nullptr, nullptr, 0);
+        } while (result != 0 && (errno == EAGAIN || errno == EINTR));
+        errno = before;
+        return result == 0;
+    }
+
+    inline static thread_local std::uint32_t number_ = 0;
+};
+
+}  // namespace detail
+}  // namespace sluice
+
+#endif

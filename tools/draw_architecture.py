@@ -164,11 +164,12 @@ def draw(root):
     holds = read_table(page, "| module | holds |")
     ways = read_table(page, "| module | gate |")
     same_modules(holds, levels, "the table of the layers")
-    # A module below `queue` carries nothing, and `inspect` only reads counts.
+    # A module below `queue` carries nothing, `inspect` only reads counts, and `wire`
+        # only converts.
     carrying = [
         module
         for module in levels
-        if levels[module] >= levels["queue"] and module != "inspect"
+        if levels[module] >= levels["queue"] and module not in ("inspect", "wire")
     ]
     same_modules(ways, carrying, "the table of the path")
     return {

@@ -11,3 +11,4 @@
 #include <sluice/memory.hpp>
 #include <sluice/queue.hpp>
 #include <sluice/wait.hpp>
+#include <sluice/wire.hpp>

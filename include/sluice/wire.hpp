@@ -1,0 +1,5 @@
+#pragma once
+
+// Everything public of the module wire.
+
+#include <sluice/wire/envelope.hpp>

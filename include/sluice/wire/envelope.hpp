@@ -1,0 +1,169 @@
+#pragma once
+
+#include <sluice/wire/detail/crc32c.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sluice::wire {
+
+/// Says why decodeEnvelope() refuses the bytes.
+enum class EnvelopeError : std::uint8_t {
+    none,
+    tooShort,
+    wrongMagic,
+    wrongVersion,
+    wrongPriority,
+    reservedNotZero,
+    wrongLength,
+    wrongChecksum
+};
+
+[[nodiscard]] constexpr const char* toString(EnvelopeError error) noexcept {
+    switch (error) {
+    case EnvelopeError::none:
+        return "no error";
+    case EnvelopeError::tooShort:
+        return "fewer bytes than an envelope has";
+    case EnvelopeError::wrongMagic:
+        return "the bytes do not start with the magic number";
+    case EnvelopeError::wrongVersion:
+        return "unknown version of the envelope";
+    case EnvelopeError::wrongPriority:
+        return "unknown priority";
+    case EnvelopeError::reservedNotZero:
+        return "reserved bytes are not zero";
+    case EnvelopeError::wrongLength:
+        return "the length is not that of the payload";
+    case EnvelopeError::wrongChecksum:
+        return "the checksum does not match the bytes";
+    }
+    return "unknown error";
+}
+
+/// Describes a message that travels between programs: which type it has and where it comes from.
+///
+///     std::array<unsigned char, wire::envelopeSize + 100> bytes;
+///     // ... write the payload at bytes.data() + wire::envelopeSize, then:
+///     wire::encodeEnvelope(envelope, bytes.data(), payloadSize);
+///     wire::Envelope received;
+///     const auto error = wire::decodeEnvelope(bytes.data(), envelopeSize + payloadSize, received);
+///
+/// On the wire it takes 64 bytes in front of the payload. All numbers are little-endian:
+///
+///     offset  0  magic, 4 bytes: "SLUW"    offset 24  origin, 8 bytes
+///     offset  4  version, 2 bytes: 1       offset 32  sequence, 8 bytes
+///     offset  6  priority, 1 byte          offset 40  time, 8 bytes
+///     offset  7  hop count, 1 byte         offset 48  trace id, 8 bytes
+///     offset  8  schema hash, 8 bytes      offset 56  reserved, 4 bytes: 0
+///     offset 16  type, 4 bytes             offset 60  CRC32C of bytes 0 to 59 and the payload
+///     offset 20  payload length, 4 bytes
+///
+/// The checksum finds damage. It does not stop an attacker, who can compute it too.
+struct Envelope {
+    std::uint64_t schemaHash = 0;
+    std::uint32_t type = 0;
+    /// 0 is low, 1 is medium, 2 is high.
+    std::uint8_t priority = 0;
+    /// Bridges that the message has passed.
+    std::uint8_t hopCount = 0;
+    /// Number of the program that published the message.
+    std::uint64_t origin = 0;
+    /// Counts the messages of one origin, type and priority.
+    std::uint64_t sequence = 0;
+    /// Nanoseconds since 1970-01-01 UTC.
+    std::int64_t time = 0;
+    /// 0 if the message belongs to no trace.
+    std::uint64_t traceId = 0;
+    /// Bytes of the payload. decodeEnvelope() sets it; encodeEnvelope() takes it as an argument.
+    std::uint32_t length = 0;
+};
+
+inline constexpr std::size_t envelopeSize = 64;
+inline constexpr std::uint32_t envelopeMagic = 0x57554C53U;
+inline constexpr std::uint16_t envelopeVersion = 1;
+
+namespace detail {
+
+/// Writes the low Bytes bytes of the number, the lowest first.
+template <std::size_t Bytes>
+void putLittle(unsigned char* to, std::uint64_t number) noexcept {
+    for (std::size_t i = 0; i < Bytes; ++i) {
+        to[i] = static_cast<unsigned char>((number >> (8U * i)) & 0xFFU);
+    }
+}
+
+template <std::size_t Bytes>
+[[nodiscard]] std::uint64_t getLittle(const unsigned char* from) noexcept {
+    std::uint64_t number = 0;
+    for (std::size_t i = 0; i < Bytes; ++i) {
+        number |= std::uint64_t{from[i]} << (8U * i);
+    }
+    return number;
+}
+
+[[nodiscard]] inline std::uint32_t envelopeChecksum(const unsigned char* message,
+                                                    std::size_t payloadSize) noexcept {
+    return crc32c(message + envelopeSize, payloadSize, crc32c(message, 60));
+}
+
+}  // namespace detail
+
+/// Writes the envelope into the first 64 bytes of `message`. The payload must already stand behind
+/// them, because the checksum covers it. Does not allocate.
+inline void encodeEnvelope(const Envelope& envelope, unsigned char* message,
+                           std::uint32_t payloadSize) noexcept {
+    detail::putLittle<4>(message, envelopeMagic);
+    detail::putLittle<2>(message + 4, envelopeVersion);
+    message[6] = envelope.priority;
+    message[7] = envelope.hopCount;
+    detail::putLittle<8>(message + 8, envelope.schemaHash);
+    detail::putLittle<4>(message + 16, envelope.type);
+    detail::putLittle<4>(message + 20, payloadSize);
+    detail::putLittle<8>(message + 24, envelope.origin);
+    detail::putLittle<8>(message + 32, envelope.sequence);
+    detail::putLittle<8>(message + 40, static_cast<std::uint64_t>(envelope.time));
+    detail::putLittle<8>(message + 48, envelope.traceId);
+    detail::putLittle<4>(message + 56, 0);
+    detail::putLittle<4>(message + 60, detail::envelopeChecksum(message, payloadSize));
+}
+
+/// Reads the envelope of a message of `size` bytes, which may come from anybody. If it returns an
+/// error, `envelope` is unchanged. Does not allocate.
+[[nodiscard]] inline EnvelopeError decodeEnvelope(const unsigned char* message, std::size_t size,
+                                                  Envelope& envelope) noexcept {
+    if (size < envelopeSize) {
+        return EnvelopeError::tooShort;
+    }
+    if (detail::getLittle<4>(message) != envelopeMagic) {
+        return EnvelopeError::wrongMagic;
+    }
+    if (detail::getLittle<2>(message + 4) != envelopeVersion) {
+        return EnvelopeError::wrongVersion;
+    }
+    if (message[6] > 2) {
+        return EnvelopeError::wrongPriority;
+    }
+    if (detail::getLittle<4>(message + 56) != 0) {
+        return EnvelopeError::reservedNotZero;
+    }
+    if (detail::getLittle<4>(message + 20) != size - envelopeSize) {
+        return EnvelopeError::wrongLength;
+    }
+    if (detail::getLittle<4>(message + 60) !=
+        detail::envelopeChecksum(message, size - envelopeSize)) {
+        return EnvelopeError::wrongChecksum;
+    }
+    envelope.priority = message[6];
+    envelope.hopCount = message[7];
+    envelope.schemaHash = detail::getLittle<8>(message + 8);
+    envelope.type = static_cast<std::uint32_t>(detail::getLittle<4>(message + 16));
+    envelope.length = static_cast<std::uint32_t>(detail::getLittle<4>(message + 20));
+    envelope.origin = detail::getLittle<8>(message + 24);
+    envelope.sequence = detail::getLittle<8>(message + 32);
+    envelope.time = static_cast<std::int64_t>(detail::getLittle<8>(message + 40));
+    envelope.traceId = detail::getLittle<8>(message + 48);
+    return EnvelopeError::none;
+}
+
+}  // namespace sluice::wire

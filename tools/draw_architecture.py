@@ -165,7 +165,7 @@ def draw(root):
     ways = read_table(page, "| module | gate |")
     same_modules(holds, levels, "the table of the layers")
     # A module below `queue` carries nothing, `inspect` only reads counts, and `wire`
-        # only converts.
+    # only converts.
     carrying = [
         module
         for module in levels

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace sluice::wire {
+
+/// Collects encoded bytes in memory of the caller. It never allocates.
+class Buffer {
+public:
+    Buffer(unsigned char* storage, std::size_t capacity) noexcept
+        : storage_(storage), capacity_(capacity) {}
+
+    [[nodiscard]] const unsigned char* data() const noexcept { return storage_; }
+    [[nodiscard]] std::size_t size() const noexcept { return size_; }
+
+    /// Forgets the bytes after the first `size`.
+    void shrink(std::size_t size) noexcept { size_ = size < size_ ? size : size_; }
+
+    /// Returns false, and adds nothing, if the bytes do not fit.
+    [[nodiscard]] bool append(const void* bytes, std::size_t count) noexcept {
+        if (count > capacity_ - size_) {
+            return false;
+        }
+        if (count != 0) {
+            std::memcpy(storage_ + size_, bytes, count);
+            size_ += count;
+        }
+        return true;
+    }
+
+private:
+    unsigned char* storage_;
+    std::size_t capacity_;
+    std::size_t size_ = 0;
+};
+
+}  // namespace sluice::wire

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+
+namespace sluice::wire {
+
+/// Says why decode() refuses the bytes.
+enum class DecodeError : std::uint8_t {
+    none,
+    truncated,
+    trailingBytes,
+    wrongType,
+    outOfRange,
+    tooLong,
+    wrongLength,
+    duplicateKey,
+    tooDeep,
+    invalidUtf8
+};
+
+[[nodiscard]] constexpr const char* toString(DecodeError error) noexcept {
+    switch (error) {
+    case DecodeError::none:
+        return "no error";
+    case DecodeError::truncated:
+        return "the bytes end inside a value";
+    case DecodeError::trailingBytes:
+        return "bytes follow the message";
+    case DecodeError::wrongType:
+        return "a value has another type than its field";
+    case DecodeError::outOfRange:
+        return "a number does not fit its field";
+    case DecodeError::tooLong:
+        return "a text or sequence does not fit its field";
+    case DecodeError::wrongLength:
+        return "an array has another length than its field";
+    case DecodeError::duplicateKey:
+        return "a field occurs twice";
+    case DecodeError::tooDeep:
+        return "values are nested too deeply";
+    case DecodeError::invalidUtf8:
+        return "a text is not UTF-8";
+    }
+    return "unknown error";
+}
+
+}  // namespace sluice::wire

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <sluice/wire/detail/aggregate.hpp>
+
+#include <cstddef>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+
+namespace sluice::wire {
+
+/// The argument of describe(): names a type without building an object of it.
+template <class T>
+struct Type {
+    using type = T;
+};
+
+/// One field of a message: its name on the wire and its place in the object.
+template <class Class, class Member>
+struct Field {
+    std::string_view name;
+    Member Class::*member;
+};
+
+template <class Class, class Member>
+[[nodiscard]] constexpr Field<Class, Member> field(std::string_view name,
+                                                   Member Class::*member) noexcept {
+    return {name, member};
+}
+
+/// What describe() returns.
+template <class... Fields>
+[[nodiscard]] constexpr std::tuple<Fields...> fields(Fields... each) noexcept {
+    static_assert(sizeof...(Fields) <= 64, "describe(): a message has at most 64 fields");
+    return std::tuple<Fields...>(each...);
+}
+
+namespace detail {
+
+template <class T, class = void>
+inline constexpr bool isDescribed = false;
+template <class T>
+inline constexpr bool isDescribed<T, std::void_t<decltype(describe(Type<T>()))>> = true;
+
+/// The name of field `index` of an aggregate without describe(): its number.
+[[nodiscard]] constexpr std::string_view numberName(std::size_t index) noexcept {
+    constexpr std::string_view names = "0 1 2 3 4 5 6 7 8 9 101112131415";
+    return names.substr(index * 2, index < 10 ? 1 : 2);
+}
+
+template <class T>
+[[nodiscard]] constexpr std::size_t fieldCountOf() noexcept {
+    if constexpr (isDescribed<T>) {
+        return std::tuple_size_v<decltype(describe(Type<T>()))>;
+    } else {
+        static_assert(std::is_aggregate_v<T>,
+                      "wire: this type has no known form; write describe(wire::Type<T>) beside it");
+        return memberCount<T>();
+    }
+}
+
+/// Calls visit(name, member) for each field, in the order of describe() or of the members.
+template <class T, class Visitor>
+void forEachField(T& object, Visitor&& visit) {
+    using Plain = std::remove_const_t<T>;
+    if constexpr (isDescribed<Plain>) {
+        std::apply([&](const auto&... each) { (visit(each.name, object.*each.member), ...); },
+                   describe(Type<Plain>()));
+    } else {
+        static_assert(std::is_aggregate_v<Plain>,
+                      "wire: this type has no known form; write describe(wire::Type<T>) beside it");
+        std::size_t index = 0;
+        std::apply([&](auto&... each) { (visit(numberName(index++), each), ...); },
+                   membersOf(object));
+    }
+}
+
+}  // namespace detail
+
+}  // namespace sluice::wire

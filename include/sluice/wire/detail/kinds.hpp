@@ -1,0 +1,48 @@
+#pragma once
+
+#include <sluice/fixed/fixed_string.hpp>
+#include <sluice/fixed/fixed_vector.hpp>
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sluice::wire::detail {
+
+template <class T>
+inline constexpr bool isString = false;
+template <>
+inline constexpr bool isString<std::string> = true;
+template <std::size_t N>
+inline constexpr bool isString<FixedString<N>> = true;
+
+/// A sequence whose length is known only from the message.
+template <class T>
+inline constexpr bool isSequence = false;
+template <class T, class Allocator>
+inline constexpr bool isSequence<std::vector<T, Allocator>> = true;
+template <class T, std::size_t N>
+inline constexpr bool isSequence<FixedVector<T, N>> = true;
+
+template <class T>
+inline constexpr bool isFixedVector = false;
+template <class T, std::size_t N>
+inline constexpr bool isFixedVector<FixedVector<T, N>> = true;
+
+template <class T>
+inline constexpr bool isArray = false;
+template <class T, std::size_t N>
+inline constexpr bool isArray<std::array<T, N>> = true;
+
+template <class T>
+inline constexpr bool isOptional = false;
+template <class T>
+inline constexpr bool isOptional<std::optional<T>> = true;
+
+/// For static_assert in the last branch of `if constexpr`.
+template <class>
+inline constexpr bool never = false;
+
+}  // namespace sluice::wire::detail

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <sluice/wire/buffer.hpp>
+#include <sluice/wire/decode_error.hpp>
+#include <sluice/wire/detail/pack_reader.hpp>
+#include <sluice/wire/detail/pack_writer.hpp>
+
+#include <cstddef>
+
+namespace sluice::wire {
+
+/// Appends the message to the buffer as a MessagePack map from field names to values. Returns false
+/// if it does not fit: then the buffer is unchanged. Does not allocate.
+///
+/// Texts must be UTF-8, because decode() refuses all others.
+template <class T>
+[[nodiscard]] bool encode(const T& message, Buffer& buffer) {
+    const std::size_t before = buffer.size();
+    if (detail::PackWriter(buffer).value(message)) {
+        return true;
+    }
+    buffer.shrink(before);
+    return false;
+}
+
+/// Reads a message from bytes that anybody may have sent.
+///
+/// - A field that the bytes lack keeps its value. A field that T lacks is skipped.
+/// - An enum takes every number of its underlying type. The caller checks for unknown values.
+/// - After an error, `message` is valid, and some of its fields may have changed.
+/// - Memory is allocated only for elements that were read, by std::string and std::vector.
+template <class T>
+[[nodiscard]] DecodeError decode(const unsigned char* bytes, std::size_t size, T& message) {
+    detail::PackReader reader(bytes, size);
+    const DecodeError error = reader.value(message);
+    return error != DecodeError::none || reader.atEnd() ? error : DecodeError::trailingBytes;
+}
+
+}  // namespace sluice::wire

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <sluice/wire/describe.hpp>
+#include <sluice/wire/detail/kinds.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace sluice::wire {
+namespace detail {
+
+/// FNV-1a over the form of a type. Types nested deeper than 8 levels are left out, because a type
+/// may contain itself in a std::vector.
+class SchemaHash {
+public:
+    [[nodiscard]] constexpr std::uint64_t result() const noexcept { return hash_; }
+
+    template <class T, unsigned Depth = 0>
+    constexpr void add() noexcept {
+        if constexpr (Depth == 8) {
+            add("...");
+        } else if constexpr (std::is_same_v<T, bool>) {
+            add("bool");
+        } else if constexpr (std::is_enum_v<T>) {
+            add<std::underlying_type_t<T>, Depth>();
+        } else if constexpr (std::is_integral_v<T>) {
+            add(std::is_signed_v<T> ? "int" : "uint");
+            addByte(sizeof(T));
+        } else if constexpr (std::is_floating_point_v<T>) {
+            add("float");
+            addByte(sizeof(T));
+        } else if constexpr (isString<T>) {
+            add("text");
+        } else if constexpr (isOptional<T>) {
+            add("optional");
+            add<typename T::value_type, Depth + 1>();
+        } else if constexpr (isSequence<T>) {
+            add("sequence");
+            add<typename T::value_type, Depth + 1>();
+        } else if constexpr (isArray<T>) {
+            add("array");
+            addByte(std::tuple_size_v<T>);
+            add<typename T::value_type, Depth + 1>();
+        } else {
+            addFields<T, Depth>(std::make_index_sequence<fieldCountOf<T>()>());
+        }
+    }
+
+private:
+    template <class T, unsigned Depth, std::size_t... I>
+    constexpr void addFields(std::index_sequence<I...>) noexcept {
+        add("{");
+        if constexpr (isDescribed<T>) {
+            constexpr auto all = describe(Type<T>());
+            (addField<memberTypeOf<decltype(all), I>, Depth>(std::get<I>(all).name), ...);
+        } else {
+            using Members = decltype(membersOf(std::declval<T&>()));
+            (addField<std::remove_reference_t<std::tuple_element_t<I, Members>>, Depth>(
+                 numberName(I)),
+             ...);
+        }
+        add("}");
+    }
+
+    template <class Class, class Member>
+    static Member memberOf(Field<Class, Member>);
+    template <class All, std::size_t I>
+    using memberTypeOf =
+        decltype(memberOf(std::declval<std::tuple_element_t<I, std::remove_const_t<All>>>()));
+
+    template <class T, unsigned Depth>
+    constexpr void addField(std::string_view name) noexcept {
+        add(name);
+        add<T, Depth + 1>();
+    }
+
+    constexpr void add(std::string_view text) noexcept {
+        for (const char c : text) {
+            addByte(static_cast<unsigned char>(c));
+        }
+        addByte(0);
+    }
+
+    constexpr void addByte(std::uint64_t byte) noexcept { hash_ = (hash_ ^ byte) * 0x100000001B3U; }
+
+    std::uint64_t hash_ = 0xCBF29CE484222325U;
+};
+
+}  // namespace detail
+
+/// A number for the names, order and types of the fields of T, the same on every machine. Types
+/// whose hashes differ may still read each other's messages: decode() skips unknown fields. The
+/// hash reads describe() while compiling, so describe() must be constexpr.
+template <class T>
+[[nodiscard]] constexpr std::uint64_t schemaHash() noexcept {
+    detail::SchemaHash hash;
+    hash.add<T>();
+    return hash.result();
+}
+
+}  // namespace sluice::wire

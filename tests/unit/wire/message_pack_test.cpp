@@ -1,0 +1,228 @@
+#include <sluice/wire/message_pack.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace {
+
+using sluice::wire::Buffer;
+using sluice::wire::DecodeError;
+using Bytes = std::vector<unsigned char>;
+
+enum class Colour : std::uint8_t { red, blue = 200 };
+
+struct Inner {
+    std::int32_t x = 0;
+    double y = 0;
+};
+
+struct Everything {
+    bool flag = false;
+    std::int64_t wide = 0;
+    std::uint64_t natural = 0;
+    float ratio = 0;
+    Colour colour = Colour::red;
+    std::string text;
+    sluice::FixedString<8> name;
+    std::vector<Inner> items;
+    sluice::FixedVector<std::int16_t, 4> few;
+    std::array<std::uint8_t, 3> bytes{};
+    std::optional<std::int32_t> maybe;
+};
+
+constexpr auto describe(sluice::wire::Type<Everything>) {
+    using sluice::wire::field;
+    return sluice::wire::fields(
+        field("flag", &Everything::flag), field("wide", &Everything::wide),
+        field("natural", &Everything::natural), field("ratio", &Everything::ratio),
+        field("colour", &Everything::colour), field("text", &Everything::text),
+        field("name", &Everything::name), field("items", &Everything::items),
+        field("few", &Everything::few), field("bytes", &Everything::bytes),
+        field("maybe", &Everything::maybe));
+}
+
+template <class T>
+struct Only {
+    T value{};
+};
+
+struct Tree {
+    std::vector<Tree> children;
+};
+
+template <class T>
+Bytes encoded(const T& message) {
+    Bytes storage(1U << 17U);
+    Buffer buffer(storage.data(), storage.size());
+    EXPECT_TRUE(encode(message, buffer));
+    storage.resize(buffer.size());
+    return storage;
+}
+
+template <class T>
+DecodeError decoded(const Bytes& bytes, T& message) {
+    return sluice::wire::decode(bytes.data(), bytes.size(), message);
+}
+
+/// The bytes as the value of the only field, whose name is "0".
+template <class T>
+DecodeError decodedOnly(const Bytes& value) {
+    Bytes bytes{0x81, 0xA1, '0'};
+    bytes.insert(bytes.end(), value.begin(), value.end());
+    Only<T> message;
+    return decoded(bytes, message);
+}
+
+Everything sample() {
+    Everything all;
+    all.flag = true;
+    all.wide = std::numeric_limits<std::int64_t>::min();
+    all.natural = std::numeric_limits<std::uint64_t>::max();
+    all.ratio = 0.5F;
+    all.colour = Colour::blue;
+    all.text = std::string(300, 'x') + "\xC3\xA9";
+    all.name = "name";
+    all.items = {{1, 2.5}, {-3, -4.5}};
+    EXPECT_TRUE(all.few.assign({-129, 7}));
+    all.bytes = {1, 2, 255};
+    all.maybe = -70000;
+    return all;
+}
+
+TEST(WireMessagePack, KeepsEveryKindOfField) {
+    const Everything all = sample();
+    Everything read;
+    ASSERT_EQ(decoded(encoded(all), read), DecodeError::none);
+    EXPECT_EQ(read.flag, all.flag);
+    EXPECT_EQ(read.wide, all.wide);
+    EXPECT_EQ(read.natural, all.natural);
+    EXPECT_EQ(read.ratio, all.ratio);
+    EXPECT_EQ(read.colour, all.colour);
+    EXPECT_EQ(read.text, all.text);
+    EXPECT_EQ(read.name, all.name);
+    ASSERT_EQ(read.items.size(), 2U);
+    EXPECT_EQ(read.items[1].x, -3);
+    EXPECT_EQ(read.items[1].y, -4.5);
+    ASSERT_EQ(read.few.size(), 2U);
+    EXPECT_EQ(read.few[0], -129);
+    EXPECT_EQ(read.bytes, all.bytes);
+    EXPECT_EQ(read.maybe, all.maybe);
+}
+
+TEST(WireMessagePack, WritesTheBytesOfTheSpecification) {
+    EXPECT_EQ(encoded(Only<std::int32_t>{-33}), (Bytes{0x81, 0xA1, '0', 0xD0, 0xDF}));
+    EXPECT_EQ(encoded(Only<std::uint16_t>{256}), (Bytes{0x81, 0xA1, '0', 0xCD, 1, 0}));
+    EXPECT_EQ(encoded(Only<bool>{true}), (Bytes{0x81, 0xA1, '0', 0xC3}));
+}
+
+TEST(WireMessagePack, KeepsIntegersAtEveryWidth) {
+    for (unsigned bit = 0; bit < 64; ++bit) {
+        for (const int near : {-1, 0, 1}) {
+            const auto bits = (std::uint64_t{1} << bit) + static_cast<std::uint64_t>(near);
+            for (const auto number : {bits, ~bits}) {
+                Only<std::int64_t> written{static_cast<std::int64_t>(number)};
+                Only<std::int64_t> read;
+                ASSERT_EQ(decoded(encoded(written), read), DecodeError::none) << number;
+                EXPECT_EQ(read.value, written.value);
+                Only<std::uint64_t> natural{number};
+                Only<std::uint64_t> readNatural;
+                ASSERT_EQ(decoded(encoded(natural), readNatural), DecodeError::none) << number;
+                EXPECT_EQ(readNatural.value, number);
+            }
+        }
+    }
+}
+
+TEST(WireMessagePack, RefusesEveryTruncation) {
+    const Bytes bytes = encoded(sample());
+    for (std::size_t size = 0; size < bytes.size(); ++size) {
+        const Bytes cut(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
+        Everything read;
+        EXPECT_EQ(decoded(cut, read), DecodeError::truncated) << size;
+        Only<bool> other;  // skips every field
+        EXPECT_EQ(decoded(cut, other), DecodeError::truncated) << size;
+    }
+}
+
+TEST(WireMessagePack, LeavesABufferThatIsTooSmallUnchanged) {
+    const std::size_t needed = encoded(sample()).size();
+    Bytes storage(needed);
+    for (std::size_t capacity = 0; capacity < needed; ++capacity) {
+        Buffer buffer(storage.data(), capacity);
+        EXPECT_FALSE(encode(sample(), buffer)) << capacity;
+        EXPECT_EQ(buffer.size(), 0U);
+    }
+}
+
+TEST(WireMessagePack, ToleratesAddedAndMissingFields) {
+    Only<std::int32_t> read{7};
+    EXPECT_EQ(decoded(encoded(sample()), read), DecodeError::none);
+    EXPECT_EQ(read.value, 7);
+    Everything all = sample();
+    EXPECT_EQ(decoded(Bytes{0x80}, all), DecodeError::none);
+    EXPECT_EQ(all.colour, Colour::blue);
+}
+
+TEST(WireMessagePack, RefusesHostileValuesWithAReason) {
+    EXPECT_EQ(decodedOnly<std::uint8_t>({0xCD, 1, 0}), DecodeError::outOfRange);
+    EXPECT_EQ(decodedOnly<std::uint8_t>({0xFF}), DecodeError::outOfRange);
+    EXPECT_EQ(decodedOnly<std::int8_t>({0xCC, 128}), DecodeError::outOfRange);
+    EXPECT_EQ(decodedOnly<std::int8_t>({0xD1, 0xFF, 0x7F}), DecodeError::outOfRange);
+    EXPECT_EQ(decodedOnly<std::int64_t>({0xCF, 128, 0, 0, 0, 0, 0, 0, 0}), DecodeError::outOfRange);
+    EXPECT_EQ(decodedOnly<bool>({1}), DecodeError::wrongType);
+    EXPECT_EQ(decodedOnly<int>({0xA1, '1'}), DecodeError::wrongType);
+    EXPECT_EQ(decodedOnly<int>({0xC1}), DecodeError::wrongType);
+    EXPECT_EQ(decodedOnly<float>({0xCB, 0, 0, 0, 0, 0, 0, 0, 0}), DecodeError::wrongType);
+    EXPECT_EQ(decodedOnly<std::string>({0xDB, 0xFF, 0xFF, 0xFF, 0xFF}), DecodeError::truncated);
+    EXPECT_EQ(decodedOnly<std::string>({0xA2, 0xC0, 0x80}), DecodeError::invalidUtf8);
+    EXPECT_EQ(decodedOnly<std::string>({0xA3, 0xED, 0xA0, 0x80}), DecodeError::invalidUtf8);
+    EXPECT_EQ(decodedOnly<sluice::FixedString<2>>({0xA3, 'a', 'b', 'c'}), DecodeError::tooLong);
+    EXPECT_EQ(decodedOnly<std::vector<int>>({0xDD, 0xFF, 0xFF, 0xFF, 0xFF}),
+              DecodeError::truncated);
+    EXPECT_EQ((decodedOnly<sluice::FixedVector<int, 1>>({0x92, 1, 2})), DecodeError::tooLong);
+    EXPECT_EQ((decodedOnly<std::array<int, 3>>({0x92, 1, 2})), DecodeError::wrongLength);
+    EXPECT_EQ(decodedOnly<int>({1, 2}), DecodeError::trailingBytes);
+    Only<int> read;
+    EXPECT_EQ(decoded(Bytes{0x82, 0xA1, '0', 1, 0xA1, '0', 1}, read), DecodeError::duplicateKey);
+    EXPECT_EQ(decoded(Bytes{0x81, 1, 1}, read), DecodeError::wrongType);
+    EXPECT_EQ(decoded(Bytes{0x81, 0xA1, 'x', 0xDF, 255, 255, 255, 255}, read),
+              DecodeError::truncated);
+}
+
+TEST(WireMessagePack, RefusesDeepNesting) {
+    Bytes arrays{0x81, 0xA1, 'x'};
+    arrays.insert(arrays.end(), 100000, 0x91);
+    Only<int> skipped;
+    EXPECT_EQ(decoded(arrays, skipped), DecodeError::tooDeep);
+    Bytes trees;
+    for (int i = 0; i < 100000; ++i) {
+        trees.insert(trees.end(), {0x81, 0xA1, '0', 0x91});
+    }
+    Tree tree;
+    EXPECT_EQ(decoded(trees, tree), DecodeError::tooDeep);
+}
+
+TEST(WireMessagePack, SurvivesDamagedBytes) {
+    const Bytes good = encoded(sample());
+    std::mt19937 random(1);
+    for (int round = 0; round < 20000; ++round) {
+        Bytes bytes = good;
+        for (int i = 0; i < 3; ++i) {
+            bytes[random() % bytes.size()] = static_cast<unsigned char>(random());
+        }
+        Everything read;
+        if (decoded(bytes, read) == DecodeError::none) {
+            Everything again;
+            ASSERT_EQ(decoded(encoded(read), again), DecodeError::none);
+        }
+    }
+}
+
+}  // namespace

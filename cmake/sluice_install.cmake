@@ -30,3 +30,5 @@ install(FILES
     "${PROJECT_BINARY_DIR}/sluice-config-version.cmake"
     DESTINATION "${SLUICE_PACKAGE_DIR}")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/sluice")
+
+include(sluice_pkg_config)

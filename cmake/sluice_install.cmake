@@ -9,11 +9,12 @@ list(TRANSFORM sluice_targets PREPEND sluice_)
 
 install(TARGETS sluice ${sluice_targets}
     EXPORT sluice_targets
-    FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+    FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT sluice_headers)
 install(EXPORT sluice_targets
     FILE sluice-targets.cmake
     NAMESPACE sluice::
-    DESTINATION "${SLUICE_PACKAGE_DIR}")
+    DESTINATION "${SLUICE_PACKAGE_DIR}"
+    COMPONENT sluice_headers)
 
 configure_package_config_file(
     "${CMAKE_CURRENT_LIST_DIR}/sluice-config.cmake.in"
@@ -28,7 +29,13 @@ write_basic_package_version_file(
 install(FILES
     "${PROJECT_BINARY_DIR}/sluice-config.cmake"
     "${PROJECT_BINARY_DIR}/sluice-config-version.cmake"
-    DESTINATION "${SLUICE_PACKAGE_DIR}")
-install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/sluice")
+    DESTINATION "${SLUICE_PACKAGE_DIR}"
+    COMPONENT sluice_headers)
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE"
+    DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/sluice"
+    COMPONENT sluice_license)
 
 include(sluice_pkg_config)
+if(PROJECT_IS_TOP_LEVEL)
+    include(sluice_debian)
+endif()

@@ -57,7 +57,9 @@ Requires: @required@
 Cflags: @flags@
 Libs:@libraries@
 ")
-    install(FILES "${PROJECT_BINARY_DIR}/pkgconfig/${name}.pc" DESTINATION "${SLUICE_PKG_CONFIG_DIR}")
+    install(FILES "${PROJECT_BINARY_DIR}/pkgconfig/${name}.pc"
+        DESTINATION "${SLUICE_PKG_CONFIG_DIR}"
+        COMPONENT sluice_headers)
 endfunction()
 
 sluice_pkg_config(sluice sluice)

@@ -52,10 +52,10 @@
 /// Tests: tests/unit/wait/event_fd_wait_test.cpp, tests/unit/bus/event_loop_test.cpp,
 /// tests/conformance/wait_strategy_test.cpp, tests/model/event_fd_wait_model_test.cpp.
 
-#if defined(__linux__)
-
 #include <sluice/base/platform.hpp>
 #include <sluice/wait/park.hpp>
+
+#if defined(__linux__)
 
 #include <atomic>
 #include <cstdint>

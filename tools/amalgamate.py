@@ -1,0 +1,93 @@
+"""Writes single-header editions: one file for each module, which needs no other file of Sluice.
+
+    amalgamate.py OUTPUT [MODULE...]
+
+OUTPUT is a folder, for example build/single. It gets sluice_queue.hpp for the module queue, and
+sluice.hpp for all modules except the log, which needs spdlog.
+
+Each header of the tree keeps an include guard of its own in every edition. So a program may include
+the editions of several modules, also where both hold the same header.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+from checks.layering import read_levels
+
+ROOT = Path(__file__).resolve().parent.parent
+INCLUDE = re.compile(r"^\s*#\s*include\s*<([^>]+)>")
+CONDITION = re.compile(r"^\s*#\s*(if|ifdef|ifndef|endif)\b")
+LICENCE = """\
+// Sluice {version}: {umbrella} in one file. Written by tools/amalgamate.py; do not change it by hand.
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+"""
+
+
+class Edition:
+    """The text of one edition. Headers come before the headers that include them."""
+
+    def __init__(self, root):
+        self.include_dir = root / "include"
+        self.headers = set()
+        self.foreign = set()
+        self.lines = []
+
+    def add(self, header):
+        """Adds the header, after the headers it includes; nothing if the edition holds it."""
+        if header in self.headers:
+            return
+        self.headers.add(header)
+        body = []
+        depth = 0
+        for line in (self.include_dir / header).read_text(encoding="utf-8").splitlines():
+            if line.strip() == "#pragma once":
+                continue
+            if match := CONDITION.match(line):
+                depth += -1 if match[1] == "endif" else 1
+            match = INCLUDE.match(line)
+            if not match:
+                body.append(line)
+            elif match[1].startswith("sluice/"):
+                if depth:
+                    raise ValueError(f"{header}: <{match[1]}> is included under a condition")
+                self.add(match[1])
+            elif depth:
+                body.append(line)
+            elif match[1] not in self.foreign:
+                self.foreign.add(match[1])
+                body.append(line)
+        guard = "SLUICE_SINGLE_" + re.sub(r"\W", "_", header).upper()
+        text = re.sub(r"\n{3,}", "\n\n", "\n".join(body)).strip("\n")
+        self.lines += ["", f"// <{header}>", f"#ifndef {guard}", f"#define {guard}", text, "#endif"]
+
+
+def amalgamate(root, module):
+    """The edition of a module; `sluice` is the edition of all modules without other packages."""
+    cmake = (root / "CMakeLists.txt").read_text(encoding="utf-8")
+    version = re.search(r"VERSION (\d+\.\d+\.\d+)", cmake)[1]
+    umbrella = f"sluice/{module}.hpp"
+    edition = Edition(root)
+    edition.add(umbrella)
+    notice = LICENCE.format(version=version, umbrella=f"<{umbrella}>")
+    return notice + "\n".join(edition.lines) + "\n"
+
+
+def main(arguments):
+    if not arguments:
+        sys.exit(__doc__)
+    output = Path(arguments[0])
+    known = [*read_levels(ROOT), "sluice"]
+    modules = arguments[1:] or known
+    if unknown := [module for module in modules if module not in known]:
+        sys.exit(f"There is no module {', '.join(unknown)}; the modules are: {', '.join(known)}")
+    output.mkdir(parents=True, exist_ok=True)
+    for module in modules:
+        name = "sluice.hpp" if module == "sluice" else f"sluice_{module}.hpp"
+        (output / name).write_text(amalgamate(ROOT, module), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,6 @@
+#include <sluice/queue.hpp>
+
+int main() {
+    sluice::SpscRing<int, 4> ring;
+    return ring.tryPush(7) == sluice::PushResult::ok && ring.tryPop() == 7 ? 0 : 1;
+}

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 INCLUDE = re.compile(r"^\s*#\s*include\s*<([^>]+)>")
 CONDITION = re.compile(r"^\s*#\s*(if|ifdef|ifndef|endif)\b")
 LICENCE = """\
-// Sluice {version}: {umbrella} in one file. Written by tools/amalgamate.py; do not change it by hand.
+// Sluice {version}: {umbrella} in one file. Written by tools/amalgamate.py.
 // SPDX-License-Identifier: Apache-2.0
 
 #pragma once

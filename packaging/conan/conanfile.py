@@ -23,7 +23,8 @@ class Sluice(ConanFile):
         return Path(self.recipe_folder).parent.parent
 
     def set_version(self):
-        self.version = re.search(r"VERSION (\d+\.\d+\.\d+)", load(self, self.tree / "CMakeLists.txt"))[1]
+        cmake = load(self, self.tree / "CMakeLists.txt")
+        self.version = re.search(r"VERSION (\d+\.\d+\.\d+)", cmake)[1]
 
     def export_sources(self):
         for part in ("CMakeLists.txt", "LICENSE", "cmake/*", "include/*"):

@@ -55,7 +55,7 @@ struct RingPositions {
     static Slot& at(Slot* slots, Index position, std::size_t mask) noexcept {
         if constexpr (sizeof(Slot) % one == 0) {
             using Byte = std::conditional_t<std::is_const_v<Slot>, const std::byte, std::byte>;
-            const std::size_t offset = (position & mask) * (sizeof(Slot) / one);
+            const auto offset = static_cast<std::size_t>(position & mask) * (sizeof(Slot) / one);
             return *reinterpret_cast<Slot*>(reinterpret_cast<Byte*>(slots) + offset);
         } else {
             return slots[(position & mask) / one];

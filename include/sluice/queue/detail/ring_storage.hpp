@@ -58,7 +58,9 @@ public:
     RingStorage& operator=(const RingStorage&) = delete;
 
     std::size_t capacity() const noexcept { return capacity_; }
-    std::size_t count() const noexcept { return mask_ / Positions::one + 1; }
+    std::size_t count() const noexcept {
+        return static_cast<std::size_t>(mask_ / Positions::one) + 1;
+    }
     Slot& at(Index position) noexcept { return Positions::at(slots_, position, mask_); }
     const Slot& at(Index position) const noexcept { return Positions::at(slots_, position, mask_); }
 

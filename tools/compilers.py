@@ -78,7 +78,7 @@ def main(arguments):
     rows = 0
     print("| compiler | language | headers compiled alone | unit tests of base and queue |")
     print("|---|---|---|---|", flush=True)
-    with open(build / "log.txt", "w", encoding="utf-8") as log, ThreadPoolExecutor(2) as pool:
+    with open(build / "log.txt", "w", 1, encoding="utf-8") as log, ThreadPoolExecutor(2) as pool:
         for language, standard in STANDARDS.items():
             for title, compiler in variants(arguments[1:] or NAMES):
                 good, total = compiled_headers(compiler, standard, pool, log)

@@ -1,0 +1,338 @@
+#include "nats_server.hpp"
+#include "support/allocation_count.hpp"
+
+#include <sluice/bridge/nats/nats_bridge.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace sluice::nats {
+namespace {
+
+using namespace std::chrono_literals;
+using test::NatsServer;
+
+struct Position {
+    int robot = 0;
+    double x = 0;
+};
+struct Picture {
+    std::array<unsigned char, 2000> pixels{};
+};
+
+struct Traits : FullBusTraits {
+    static constexpr bool origins = true;
+    static constexpr std::size_t depth = 64;
+};
+using TestBus = Bus<Messages<Position, Picture>, Traits>;
+using TestBridge = NatsBridge<TestBus>;
+
+constexpr auto patience = 20s;
+
+NatsOptions optionsFor(const NatsServer& server) {
+    NatsOptions options;
+    options.url = server.url();
+    options.reconnectWait = 10ms;
+    options.reconnectJitter = 10ms;
+    return options;
+}
+
+/// A bus with a bridge, and what its consumer has seen.
+struct Station {
+    explicit Station(const NatsServer& server) : bridge(*bus, optionsFor(server)) {}
+
+    /// Consumes until so many positions have been seen.
+    void consume(std::size_t count) {
+        while (seen.size() < count) {
+            (void)bus->waitFor(10ms);
+            (void)bus->process();
+        }
+    }
+    void send(int robot, Priority priority = Priority::medium) {
+        ASSERT_EQ(bus->publish(Position{robot, 0.5}, priority), PublishResult::ok);
+        (void)bus->process();
+    }
+
+    std::unique_ptr<TestBus> bus = std::make_unique<TestBus>();
+    std::vector<int> seen;
+    std::vector<Priority> priorities;
+    Subscription handler =
+        bus->subscribe<Position>([this](const Position& position, const TestBus::Header& header) {
+            seen.push_back(position.robot);
+            priorities.push_back(header.priority);
+        });
+    TestBridge bridge;
+};
+
+void expectBalanced(const NatsStatistics& s) {
+    EXPECT_EQ(s.received,
+              s.delivered + s.refused + s.looped + s.malformed + s.otherSchema + s.late);
+}
+
+void awaitState(const TestBridge& bridge, LinkState state) {
+    while (bridge.state(Priority::high) != state || bridge.state(Priority::low) != state) {
+        std::this_thread::sleep_for(1ms);  // libnats offers nothing to wait for
+    }
+}
+
+/// A message as a bridge of the origin 42 would send it.
+std::vector<unsigned char> message(std::uint64_t sequence, const NatsRoute& route = {"position"}) {
+    const Position position{static_cast<int>(sequence), 1.0};
+    Frame frame;
+    frame.schema = detail::schemaOf(route, sizeof(Position), alignof(Position));
+    frame.origin = 42;
+    frame.sequence = sequence;
+    frame.length = sizeof position;
+    std::vector<unsigned char> bytes(frameSize + sizeof position);
+    std::memcpy(bytes.data() + frameSize, &position, sizeof position);
+    encodeFrame(frame, bytes.data());
+    return bytes;
+}
+
+TEST(NatsBridgeTest, MessagesKeepTheirPriorityAndTheirOrder) {
+    const NatsServer server;
+    Station sender(server);
+    Station receiver(server);
+    receiver.bridge.importType<Position>({"position"});
+    sender.bridge.exportType<Position>({"position"});
+    for (int i = 0; i < 10; ++i) {
+        sender.send(i, Priority::high);
+    }
+    receiver.consume(10);
+    EXPECT_EQ(receiver.seen, (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+    sender.send(10, Priority::low);
+    receiver.consume(11);
+    sender.send(11, Priority::medium);
+    receiver.consume(12);
+    EXPECT_EQ(receiver.priorities[0], Priority::high);
+    EXPECT_EQ(receiver.priorities[10], Priority::low);
+    EXPECT_EQ(receiver.priorities[11], Priority::medium);
+
+    EXPECT_TRUE(sender.bridge.close(patience));
+    EXPECT_TRUE(receiver.bridge.close(patience));
+    EXPECT_EQ(sender.bridge.statistics().sent, 12U);
+    EXPECT_EQ(receiver.bridge.statistics().delivered, 12U);
+    EXPECT_EQ(receiver.bridge.statistics().gaps, 0U);
+    expectBalanced(receiver.bridge.statistics());
+    EXPECT_EQ(receiver.bridge.state(Priority::high), LinkState::closed);
+}
+
+TEST(NatsBridgeTest, AMessageDoesNotComeBack) {
+    const NatsServer server;
+    Station one(server);
+    Station other(server);
+    for (Station* station : {&one, &other}) {
+        station->bridge.importType<Position>({"position"});
+        station->bridge.exportType<Position>({"position"});
+    }
+    one.send(1);
+    other.consume(1);
+    EXPECT_TRUE(one.bridge.close(patience));
+    EXPECT_TRUE(other.bridge.close(patience));
+    EXPECT_EQ(one.bridge.statistics().looped, 1U);
+    EXPECT_EQ(other.bridge.statistics().notAgain, 1U);
+    EXPECT_EQ(other.bridge.statistics().sent, 0U);
+    EXPECT_EQ(one.seen, std::vector<int>{1});
+    expectBalanced(one.bridge.statistics());
+}
+
+TEST(NatsBridgeTest, MissingSequencesAreGapsAndOldOnesAreLate) {
+    const NatsServer server;
+    Station receiver(server);
+    receiver.bridge.importType<Position>({"position"});
+    Link stranger(optionsFor(server));
+    for (const std::uint64_t sequence : {3U, 4U, 7U, 5U, 7U, 8U}) {
+        const auto bytes = message(sequence);
+        ASSERT_TRUE(stranger.publish("position.medium", bytes.data(), bytes.size()));
+    }
+    receiver.consume(4);
+    EXPECT_TRUE(receiver.bridge.close(patience));
+    EXPECT_EQ(receiver.seen, (std::vector<int>{3, 4, 7, 8}));
+    EXPECT_EQ(receiver.bridge.statistics().gaps, 2U);
+    EXPECT_EQ(receiver.bridge.statistics().late, 2U);
+    expectBalanced(receiver.bridge.statistics());
+}
+
+TEST(NatsBridgeTest, GarbageAndOtherSchemasAreCountedAndDropped) {
+    const NatsServer server;
+    Station receiver(server);
+    receiver.bridge.importType<Position>({"position"});
+    Link stranger(optionsFor(server));
+    const auto publish = [&](const std::vector<unsigned char>& bytes) {
+        ASSERT_TRUE(stranger.publish("position.medium", bytes.data(), bytes.size()));
+    };
+    publish({});
+    publish(std::vector<unsigned char>(500, 0xFF));
+    auto damaged = message(1);
+    damaged.back() ^= 1;
+    publish(damaged);
+    publish(message(2, {"position", 2}));
+    publish(message(3, {"elsewhere"}));
+    publish(message(4));
+    receiver.consume(1);
+    EXPECT_TRUE(receiver.bridge.close(patience));
+    EXPECT_EQ(receiver.seen, std::vector<int>{4});
+    EXPECT_EQ(receiver.bridge.statistics().malformed, 3U);
+    EXPECT_EQ(receiver.bridge.statistics().otherSchema, 2U);
+    expectBalanced(receiver.bridge.statistics());
+}
+
+TEST(NatsBridgeTest, AFullBusRefusesAndTheBridgeCounts) {
+    const NatsServer server;
+    Station receiver(server);
+    receiver.bridge.importType<Position>({"position"});
+    Link stranger(optionsFor(server));
+    const std::size_t room = TestBus::roomOf(Priority::medium);
+    for (std::uint64_t sequence = 1; sequence <= room + 5; ++sequence) {
+        const auto bytes = message(sequence);
+        ASSERT_TRUE(stranger.publish("position.medium", bytes.data(), bytes.size()));
+    }
+    ASSERT_TRUE(stranger.flush(patience));
+    EXPECT_TRUE(receiver.bridge.close(patience));
+    EXPECT_EQ(receiver.bridge.statistics().delivered, room);
+    EXPECT_EQ(receiver.bridge.statistics().refused, 5U);
+    expectBalanced(receiver.bridge.statistics());
+}
+
+TEST(NatsBridgeTest, AMessageTooLargeForTheServerIsCountedAsUnsent) {
+    const NatsServer server("max_payload: 1024");
+    Station sender(server);
+    sender.bridge.exportType<Picture>({"picture"});
+    ASSERT_EQ(sender.bus->publish(Picture{}), PublishResult::ok);
+    (void)sender.bus->process();
+    EXPECT_EQ(sender.bridge.statistics().unsent, 1U);
+    EXPECT_EQ(sender.bridge.statistics().sent, 0U);
+    EXPECT_TRUE(sender.bridge.close(patience));
+}
+
+std::string failureOf(const NatsOptions& options) {
+    TestBus bus;
+    try {
+        const TestBridge bridge(bus, options);
+    } catch (const std::runtime_error& error) {
+        return error.what();
+    }
+    return "no failure";
+}
+
+TEST(NatsBridgeTest, AnAbsentServerIsOneLine) {
+    NatsServer server;
+    const NatsOptions options = optionsFor(server);
+    server.kill();
+    const std::string failure = failureOf(options);
+    EXPECT_EQ(failure.find("nats: cannot connect to "), 0U) << failure;
+    EXPECT_EQ(failure.find('\n'), std::string::npos) << failure;
+}
+
+TEST(NatsBridgeTest, AWrongPasswordIsOneLineThatTellsNoPassword) {
+    const NatsServer server("authorization { user: robot, password: right }");
+    NatsOptions options = optionsFor(server);
+    options.user = "robot";
+    options.password = "right";
+    EXPECT_EQ(failureOf(options), "no failure");
+    options.password = "secret";
+    const std::string failure = failureOf(options);
+    EXPECT_EQ(failure.find("nats: cannot connect to "), 0U) << failure;
+    options.user.clear();
+    options.url.insert(std::string("nats://").size(), "robot:secret@");
+    const std::string ofUrl = failureOf(options);
+    EXPECT_EQ(ofUrl.find("nats: cannot connect to "), 0U) << ofUrl;
+    for (const std::string& text : {failure, ofUrl}) {
+        EXPECT_EQ(text.find("secret"), std::string::npos) << text;
+        EXPECT_EQ(text.find('\n'), std::string::npos) << text;
+    }
+}
+
+// Ten rounds: what is published while the server is dead is sent later or lost, and counted.
+TEST(NatsBridgeTest, AKilledServerLosesNothingUncounted) {
+    NatsServer server;
+    Station sender(server);
+    Station receiver(server);
+    receiver.bridge.importType<Position>({"position"});
+    sender.bridge.exportType<Position>({"position"});
+    int next = 0;
+    sender.send(next++);
+    receiver.consume(1);
+    for (int round = 0; round < 10; ++round) {
+        server.kill();
+        awaitState(sender.bridge, LinkState::disconnected);
+        awaitState(receiver.bridge, LinkState::disconnected);
+        sender.send(next++);
+        server.start();
+        awaitState(receiver.bridge, LinkState::connected);
+        awaitState(sender.bridge, LinkState::connected);
+        // The receiver subscribes again before it says that it is connected, but the server may
+        // read that later: send until a message arrives.
+        const std::size_t before = receiver.seen.size();
+        while (receiver.seen.size() == before) {
+            sender.send(next++);
+            (void)receiver.bus->waitFor(10ms);
+            (void)receiver.bus->process();
+        }
+    }
+    EXPECT_TRUE(sender.bridge.close(patience));
+    EXPECT_TRUE(receiver.bridge.close(patience));
+    (void)receiver.bus->process();
+    const NatsStatistics sent = sender.bridge.statistics();
+    const NatsStatistics got = receiver.bridge.statistics();
+    EXPECT_EQ(sent.sent + sent.unsent, static_cast<std::uint64_t>(next));
+    // The accounts up to the last message that arrived: each is delivered or a gap.
+    EXPECT_EQ(got.delivered + got.gaps, static_cast<std::uint64_t>(receiver.seen.back()) + 1);
+    EXPECT_EQ(got.late, 0U);
+    expectBalanced(got);
+}
+
+TEST(NatsBridgeTest, AStoppedServerDelaysMessagesAndLosesNone) {
+    const NatsServer server;
+    Station sender(server);
+    Station receiver(server);
+    receiver.bridge.importType<Position>({"position"});
+    sender.bridge.exportType<Position>({"position"});
+    for (int round = 0; round < 10; ++round) {
+        server.stop();
+        sender.send(2 * round);
+        sender.send(2 * round + 1);
+        server.resume();
+        receiver.consume(static_cast<std::size_t>(2 * round + 2));
+    }
+    EXPECT_TRUE(receiver.bridge.close(patience));
+    EXPECT_EQ(receiver.bridge.statistics().delivered, 20U);
+    EXPECT_EQ(receiver.bridge.statistics().gaps, 0U);
+}
+
+TEST(NatsBridgeTest, ClosingToADeadServerSaysSo) {
+    NatsServer server;
+    Station station(server);
+    station.bridge.importType<Position>({"position"});
+    server.kill();
+    awaitState(station.bridge, LinkState::disconnected);
+    EXPECT_FALSE(station.bridge.close(10ms));
+    EXPECT_EQ(station.bridge.state(Priority::high), LinkState::closed);
+}
+
+TEST(NatsBridgeTest, ExportingAllocatesNothing) {
+    const NatsServer server;
+    Station sender(server);
+    sender.bridge.exportType<Position>({"position"});
+    sender.seen.reserve(200);
+    sender.priorities.reserve(200);
+    sender.send(0);
+    const test::AllocationCount count;
+    for (int i = 1; i <= 100; ++i) {
+        sender.send(i);
+    }
+    EXPECT_EQ(count.allocations(), 0U);
+    EXPECT_TRUE(sender.bridge.close(patience));
+    EXPECT_EQ(sender.bridge.statistics().sent, 101U);
+}
+
+}  // namespace
+}  // namespace sluice::nats

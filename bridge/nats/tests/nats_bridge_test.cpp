@@ -1,14 +1,9 @@
-#include "nats_server.hpp"
-#include "support/allocation_count.hpp"
-
-#include <sluice/bridge/nats/nats_bridge.hpp>
+#include "station.hpp"
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <chrono>
 #include <cstring>
-#include <memory>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -18,59 +13,7 @@ namespace sluice::nats {
 namespace {
 
 using namespace std::chrono_literals;
-using test::NatsServer;
-
-struct Position {
-    int robot = 0;
-    double x = 0;
-};
-struct Picture {
-    std::array<unsigned char, 2000> pixels{};
-};
-
-struct Traits : FullBusTraits {
-    static constexpr bool origins = true;
-    static constexpr std::size_t depth = 64;
-};
-using TestBus = Bus<Messages<Position, Picture>, Traits>;
-using TestBridge = NatsBridge<TestBus>;
-
-constexpr auto patience = 20s;
-
-NatsOptions optionsFor(const NatsServer& server) {
-    NatsOptions options;
-    options.url = server.url();
-    options.reconnectWait = 10ms;
-    options.reconnectJitter = 10ms;
-    return options;
-}
-
-/// A bus with a bridge, and what its consumer has seen.
-struct Station {
-    explicit Station(const NatsServer& server) : bridge(*bus, optionsFor(server)) {}
-
-    /// Consumes until so many positions have been seen.
-    void consume(std::size_t count) {
-        while (seen.size() < count) {
-            (void)bus->waitFor(10ms);
-            (void)bus->process();
-        }
-    }
-    void send(int robot, Priority priority = Priority::medium) {
-        ASSERT_EQ(bus->publish(Position{robot, 0.5}, priority), PublishResult::ok);
-        (void)bus->process();
-    }
-
-    std::unique_ptr<TestBus> bus = std::make_unique<TestBus>();
-    std::vector<int> seen;
-    std::vector<Priority> priorities;
-    Subscription handler =
-        bus->subscribe<Position>([this](const Position& position, const TestBus::Header& header) {
-            seen.push_back(position.robot);
-            priorities.push_back(header.priority);
-        });
-    TestBridge bridge;
-};
+using namespace test;
 
 void expectBalanced(const NatsStatistics& s) {
     EXPECT_EQ(s.received,
@@ -316,22 +259,6 @@ TEST(NatsBridgeTest, ClosingToADeadServerSaysSo) {
     awaitState(station.bridge, LinkState::disconnected);
     EXPECT_FALSE(station.bridge.close(10ms));
     EXPECT_EQ(station.bridge.state(Priority::high), LinkState::closed);
-}
-
-TEST(NatsBridgeTest, ExportingAllocatesNothing) {
-    const NatsServer server;
-    Station sender(server);
-    sender.bridge.exportType<Position>({"position"});
-    sender.seen.reserve(200);
-    sender.priorities.reserve(200);
-    sender.send(0);
-    const test::AllocationCount count;
-    for (int i = 1; i <= 100; ++i) {
-        sender.send(i);
-    }
-    EXPECT_EQ(count.allocations(), 0U);
-    EXPECT_TRUE(sender.bridge.close(patience));
-    EXPECT_EQ(sender.bridge.statistics().sent, 101U);
 }
 
 }  // namespace

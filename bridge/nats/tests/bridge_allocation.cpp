@@ -1,0 +1,50 @@
+#include "station.hpp"
+#include "support/allocation_count.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sluice::nats {
+namespace {
+
+using namespace test;
+
+TEST(BridgeAllocationTest, ExportingAllocatesNothing) {
+    const NatsServer server;
+    Station sender(server);
+    sender.bridge.exportType<Position>({"position"});
+    sender.seen.reserve(200);
+    sender.priorities.reserve(200);
+    sender.send(0);
+    const AllocationCount count;
+    for (int i = 1; i <= 100; ++i) {
+        sender.send(i);
+    }
+    EXPECT_EQ(count.allocations(), 0U);
+    EXPECT_TRUE(sender.bridge.close(patience));
+    EXPECT_EQ(sender.bridge.statistics().sent, 101U);
+}
+
+// The first message allocates the entry of its origin, and so is not counted.
+TEST(BridgeAllocationTest, ImportingAllocatesNothingOnceTheOriginIsKnown) {
+    const NatsServer server;
+    Station sender(server);
+    Station receiver(server);
+    receiver.bridge.importType<Position>({"position"});
+    sender.bridge.exportType<Position>({"position"});
+    for (Station* station : {&sender, &receiver}) {
+        station->seen.reserve(200);
+        station->priorities.reserve(200);
+    }
+    sender.send(0);
+    receiver.consume(1);
+    // libnats makes a thread's own data by malloc: only operator new is counted here.
+    const AllocationCount count;
+    for (int i = 1; i <= 100; ++i) {
+        sender.send(i);
+        receiver.consume(static_cast<std::size_t>(i) + 1);
+    }
+    EXPECT_EQ(count.allocations(), 0U);
+}
+
+}  // namespace
+}  // namespace sluice::nats

@@ -9,6 +9,11 @@
 #include <thread>
 #include <vector>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
+bool runDistributedGuide(const std::string& url);
+
 namespace sluice::nats {
 namespace {
 
@@ -251,6 +256,38 @@ TEST(NatsBridgeTest, AStoppedServerDelaysMessagesAndLosesNone) {
     EXPECT_EQ(receiver.bridge.statistics().gaps, 0U);
 }
 
+pid_t startPeer(const std::string& url) {
+    const pid_t process = fork();
+    if (process == 0) {
+        execl(SLUICE_BRIDGE_PEER, "bridge_peer", url.c_str(), static_cast<char*>(nullptr));
+        _exit(127);
+    }
+    return process;
+}
+
+// Ten rounds. A killed sender may lose its last messages; those that arrive are in a row.
+TEST(NatsBridgeTest, AKilledSenderLeavesNoGap) {
+    const NatsServer server;
+    Station receiver(server);
+    receiver.bridge.importType<Position>({"position"});
+    for (std::size_t round = 1; round <= 10; ++round) {
+        const std::size_t before = receiver.seen.size();
+        const pid_t peer = startPeer(server.url());
+        receiver.consume(before + 7 * round);
+        ASSERT_EQ(kill(peer, SIGKILL), 0);
+        ASSERT_EQ(waitpid(peer, nullptr, 0), peer);
+    }
+    while (receiver.bus->sizeApprox() != 0) {
+        (void)receiver.bus->process();
+    }
+    EXPECT_TRUE(receiver.bridge.close(patience));
+    const NatsStatistics got = receiver.bridge.statistics();
+    EXPECT_EQ(got.gaps, 0U);
+    EXPECT_EQ(got.late, 0U);
+    EXPECT_EQ(got.malformed, 0U);
+    expectBalanced(got);
+}
+
 TEST(NatsBridgeTest, ClosingToADeadServerSaysSo) {
     NatsServer server;
     Station station(server);
@@ -259,6 +296,11 @@ TEST(NatsBridgeTest, ClosingToADeadServerSaysSo) {
     awaitState(station.bridge, LinkState::disconnected);
     EXPECT_FALSE(station.bridge.close(10ms));
     EXPECT_EQ(station.bridge.state(Priority::high), LinkState::closed);
+}
+
+TEST(NatsBridgeTest, TheGuideWorks) {
+    const NatsServer server;
+    EXPECT_TRUE(runDistributedGuide(server.url()));
 }
 
 }  // namespace

@@ -1,32 +1,15 @@
 #pragma once
 
+#include "bridged_bus.hpp"
 #include "nats_server.hpp"
-
-#include <sluice/bridge/nats/nats_bridge.hpp>
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <chrono>
 #include <memory>
 #include <vector>
 
 namespace sluice::test {
-
-struct Position {
-    int robot = 0;
-    double x = 0;
-};
-struct Picture {
-    std::array<unsigned char, 2000> pixels{};
-};
-
-struct BridgedTraits : FullBusTraits {
-    static constexpr bool origins = true;
-    static constexpr std::size_t depth = 64;
-};
-using TestBus = Bus<Messages<Position, Picture>, BridgedTraits>;
-using TestBridge = nats::NatsBridge<TestBus>;
 
 inline constexpr std::chrono::seconds patience(20);
 

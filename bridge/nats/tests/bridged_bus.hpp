@@ -1,0 +1,25 @@
+#pragma once
+
+#include <sluice/bridge/nats/nats_bridge.hpp>
+
+#include <array>
+#include <cstddef>
+
+namespace sluice::test {
+
+struct Position {
+    int robot = 0;
+    double x = 0;
+};
+struct Picture {
+    std::array<unsigned char, 2000> pixels{};
+};
+
+struct BridgedTraits : FullBusTraits {
+    static constexpr bool origins = true;
+    static constexpr std::size_t depth = 64;
+};
+using TestBus = Bus<Messages<Position, Picture>, BridgedTraits>;
+using TestBridge = nats::NatsBridge<TestBus>;
+
+}  // namespace sluice::test

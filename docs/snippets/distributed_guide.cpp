@@ -1,0 +1,47 @@
+// The blocks of docs/guide/distributed.md. A test of the bridge calls the function with its server.
+#include <sluice/bridge/nats/nats_bridge.hpp>
+
+#include <chrono>
+#include <cstdio>
+#include <string>
+
+namespace {
+
+struct Position {
+    int robot = 0;
+    double x = 0;
+    double y = 0;
+};
+struct Order {
+    int robot = 0;
+    int target = 0;
+};
+
+struct FleetTraits : sluice::FullBusTraits {
+    static constexpr bool origins = true;
+};
+using FleetBus = sluice::Bus<sluice::Messages<Position, Order>, FleetTraits>;
+
+}  // namespace
+
+bool runDistributedGuide(const std::string& url) {
+    static FleetBus bus;
+
+    sluice::nats::NatsOptions options;
+    options.url = url;  // nats://host:port
+    sluice::nats::NatsBridge bridge(bus, options);
+    bridge.importType<Order>({"fleet.order"});
+    bridge.exportType<Position>({"fleet.position"});
+
+    (void)bus.publish(Position{7, 1.0, 2.0}, sluice::Priority::high);
+    (void)bus.process();  // the consumer hands the message to the bridge
+
+    const bool isComplete = bridge.close(std::chrono::seconds(5));
+    const sluice::nats::NatsStatistics counts = bridge.statistics();
+    std::printf("%llu sent, %llu unsent, %llu missing\n",
+                static_cast<unsigned long long>(counts.sent),
+                static_cast<unsigned long long>(counts.unsent),
+                static_cast<unsigned long long>(counts.gaps));
+
+    return isComplete && counts.sent == 1;
+}

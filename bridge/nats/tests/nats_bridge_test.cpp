@@ -32,11 +32,12 @@ void awaitState(const TestBridge& bridge, LinkState state) {
 }
 
 /// A message as a bridge of the origin 42 would send it.
-std::vector<unsigned char> message(std::uint64_t sequence, const NatsRoute& route = {"position"}) {
+std::vector<unsigned char> message(std::uint64_t sequence, const NatsRoute& route = {"position"},
+                                   std::uint64_t origin = 42) {
     const Position position{static_cast<int>(sequence), 1.0};
     Frame frame;
     frame.schema = detail::schemaOf(route, sizeof(Position), alignof(Position));
-    frame.origin = 42;
+    frame.origin = origin;
     frame.sequence = sequence;
     frame.length = sizeof position;
     std::vector<unsigned char> bytes(frameSize + sizeof position);
@@ -107,6 +108,25 @@ TEST(NatsBridgeTest, MissingSequencesAreGapsAndOldOnesAreLate) {
     EXPECT_EQ(receiver.bridge.statistics().gaps, 2U);
     EXPECT_EQ(receiver.bridge.statistics().late, 2U);
     expectBalanced(receiver.bridge.statistics());
+}
+
+TEST(NatsBridgeTest, OriginsBeyondTheLimitAreDeliveredAndCounted) {
+    const NatsServer server;
+    TestBus bus;
+    NatsOptions options = optionsFor(server);
+    options.maxOrigins = 1;
+    TestBridge bridge(bus, options);
+    bridge.importType<Position>({"position"});
+    Link stranger(optionsFor(server));
+    for (const auto& bytes : {message(1, {"position"}, 42), message(1, {"position"}, 43),
+                              message(9, {"position"}, 43), message(3, {"position"}, 42)}) {
+        ASSERT_TRUE(stranger.publish("position.medium", bytes.data(), bytes.size()));
+    }
+    ASSERT_TRUE(stranger.flush(patience));
+    EXPECT_TRUE(bridge.close(patience));
+    EXPECT_EQ(bridge.statistics().delivered, 4U);
+    EXPECT_EQ(bridge.statistics().untracked, 2U);
+    EXPECT_EQ(bridge.statistics().gaps, 1U);
 }
 
 TEST(NatsBridgeTest, GarbageAndOtherSchemasAreCountedAndDropped) {

@@ -61,8 +61,6 @@ private:
         std::ofstream file(folder_ / "nats.conf");
         file << "listen: 127.0.0.1:" << port_ << "\nports_file_dir: \"" << folder_ / ""
              << "\"\n"
-             << "jetstream { store_dir: \"" << folder_ / "store"
-             << "\", sync_interval: always }\n"
              << settings_ << "\n";
     }
 

@@ -74,6 +74,21 @@ TEST(NatsBridgeTest, MessagesKeepTheirPriorityAndTheirOrder) {
     EXPECT_EQ(receiver.bridge.state(Priority::high), LinkState::closed);
 }
 
+// The server allows two subscriptions for each connection, and an import needs three.
+TEST(NatsBridgeTest, HighMessagesHaveAConnectionOfTheirOwn) {
+    const NatsServer server("max_subscriptions: 2");
+    Station sender(server);
+    Station receiver(server);
+    receiver.bridge.importType<Position>({"position"});
+    sender.bridge.exportType<Position>({"position"});
+    for (const Priority priority : {Priority::low, Priority::medium, Priority::high}) {
+        sender.send(0, priority);
+    }
+    EXPECT_TRUE(sender.bridge.close(patience));
+    EXPECT_TRUE(receiver.bridge.close(patience));
+    EXPECT_EQ(receiver.bridge.statistics().delivered, 3U);
+}
+
 TEST(NatsBridgeTest, AMessageDoesNotComeBack) {
     const NatsServer server;
     Station one(server);
@@ -316,6 +331,18 @@ TEST(NatsBridgeTest, ClosingToADeadServerSaysSo) {
     awaitState(station.bridge, LinkState::disconnected);
     EXPECT_FALSE(station.bridge.close(10ms));
     EXPECT_EQ(station.bridge.state(Priority::high), LinkState::closed);
+}
+
+TEST(NatsBridgeTest, ClosingToAStoppedServerSaysSo) {
+    for (int round = 0; round < 10; ++round) {
+        const NatsServer server;
+        Station station(server);
+        station.bridge.exportType<Position>({"position"});
+        server.stop();
+        station.send(1);
+        EXPECT_FALSE(station.bridge.close(50ms));
+        EXPECT_EQ(station.bridge.state(Priority::low), LinkState::closed);
+    }
 }
 
 TEST(NatsBridgeTest, TheGuideWorks) {

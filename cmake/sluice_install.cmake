@@ -16,6 +16,14 @@ install(EXPORT sluice_targets
     DESTINATION "${SLUICE_PACKAGE_DIR}"
     COMPONENT sluice_headers)
 
+# The names that COMPONENTS takes, for the message about one that does not exist.
+set(sluice_components "")
+foreach(target IN LISTS sluice_targets)
+    get_target_property(component ${target} EXPORT_NAME)
+    list(APPEND sluice_components ${component})
+endforeach()
+list(SORT sluice_components)
+list(JOIN sluice_components " " sluice_components)
 configure_package_config_file(
     "${CMAKE_CURRENT_LIST_DIR}/sluice-config.cmake.in"
     "${PROJECT_BINARY_DIR}/sluice-config.cmake"

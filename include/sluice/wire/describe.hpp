@@ -11,9 +11,7 @@ namespace sluice::wire {
 
 /// The argument of describe(): names a type without building an object of it.
 template <class T>
-struct Type {
-    using type = T;
-};
+struct Type {};
 
 /// One field of a message: its name on the wire and its place in the object.
 template <class Class, class Member>

@@ -56,7 +56,7 @@ private:
         add("{");
         if constexpr (isDescribed<T>) {
             constexpr auto all = describe(Type<T>());
-            (addField<memberTypeOf<decltype(all), I>, Depth>(std::get<I>(all).name), ...);
+            (addField<MemberTypeOf<decltype(all), I>, Depth>(std::get<I>(all).name), ...);
         } else {
             using Members = decltype(membersOf(std::declval<T&>()));
             (addField<std::remove_reference_t<std::tuple_element_t<I, Members>>, Depth>(
@@ -69,7 +69,7 @@ private:
     template <class Class, class Member>
     static Member memberOf(Field<Class, Member>);
     template <class All, std::size_t I>
-    using memberTypeOf =
+    using MemberTypeOf =
         decltype(memberOf(std::declval<std::tuple_element_t<I, std::remove_const_t<All>>>()));
 
     template <class T, unsigned Depth>

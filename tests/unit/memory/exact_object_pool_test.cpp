@@ -116,26 +116,26 @@ TYPED_TEST(ExactObjectPoolTest, AllocatesInItsConstructorAlone) {
 
 #if defined(__cpp_exceptions)
 TYPED_TEST(ExactObjectPoolTest, RefusesACapacityThatItCannotHave) {
-    using Pool = typename TestFixture::template Pool<int>;
-    EXPECT_THROW(Pool(atMost(ObjectPoolOptions::unlimited)), std::invalid_argument);
-    EXPECT_THROW(Pool(atMost(0)), std::invalid_argument);
+    using IntPool = typename TestFixture::template Pool<int>;
+    EXPECT_THROW(IntPool(atMost(ObjectPoolOptions::unlimited)), std::invalid_argument);
+    EXPECT_THROW(IntPool(atMost(0)), std::invalid_argument);
     constexpr bool isNarrow = sizeof(typename TypeParam::Platform::WideWord) == 4;
     if constexpr (isNarrow) {
-        EXPECT_THROW(Pool(atMost(4096)), std::invalid_argument);
+        EXPECT_THROW(IntPool(atMost(4096)), std::invalid_argument);
     } else {
-        EXPECT_NO_THROW(Pool(atMost(4096)));
+        EXPECT_NO_THROW(IntPool(atMost(4096)));
     }
 }
 
 TYPED_TEST(ExactObjectPoolTest, LosesNothingWhenMemoryIsRefused) {
-    using Pool = typename TestFixture::template Pool<int>;
+    using IntPool = typename TestFixture::template Pool<int>;
     for (int allowed = 0; allowed < 2; ++allowed) {
         CountingResource memory;
         memory.allocationsLeft = allowed;
-        EXPECT_THROW(Pool(atMost(3), &memory), std::bad_alloc);
+        EXPECT_THROW(IntPool(atMost(3), &memory), std::bad_alloc);
         EXPECT_EQ(memory.bytesInUse, 0U);
     }
-    Pool pool(atMost(1));
+    IntPool pool(atMost(1));
     const auto object = pool.make(1);
     EXPECT_THROW((void)pool.make(2), std::bad_alloc);
 }

@@ -35,14 +35,16 @@ void awaitState(const TestBridge& bridge, LinkState state) {
 std::vector<unsigned char> message(std::uint64_t sequence, const NatsRoute& route = {"position"},
                                    std::uint64_t origin = 42) {
     const Position position{static_cast<int>(sequence), 1.0};
-    Frame frame;
-    frame.schema = detail::schemaOf(route, sizeof(Position), alignof(Position));
-    frame.origin = origin;
-    frame.sequence = sequence;
-    frame.length = sizeof position;
-    std::vector<unsigned char> bytes(frameSize + sizeof position);
-    std::memcpy(bytes.data() + frameSize, &position, sizeof position);
-    encodeFrame(frame, bytes.data());
+    wire::Envelope envelope;
+    envelope.type = detail::typeOf(route);
+    envelope.priority = static_cast<std::uint8_t>(Priority::medium);
+    envelope.origin = origin;
+    envelope.sequence = sequence;
+    std::vector<unsigned char> bytes(200);
+    wire::Buffer body(bytes.data() + wire::envelopeSize, bytes.size() - wire::envelopeSize);
+    EXPECT_TRUE(wire::encode(position, body));
+    bytes.resize(wire::envelopeSize + body.size());
+    wire::encodeEnvelope(envelope, bytes.data(), static_cast<std::uint32_t>(body.size()));
     return bytes;
 }
 
@@ -194,6 +196,55 @@ TEST(NatsBridgeTest, AMessageTooLargeForTheServerIsCountedAsUnsent) {
     EXPECT_EQ(sender.bridge.statistics().unsent, 1U);
     EXPECT_EQ(sender.bridge.statistics().sent, 0U);
     EXPECT_TRUE(sender.bridge.close(patience));
+}
+
+TEST(NatsBridgeTest, AMessageTooLargeForTheBridgeIsCountedAsUnsent) {
+    const NatsServer server;
+    TestBus bus;
+    NatsOptions options = optionsFor(server);
+    options.maxMessageSize = 1024;
+    TestBridge bridge(bus, options);
+    bridge.exportType<Picture>({"picture"});
+    ASSERT_EQ(bus.publish(Picture{}), PublishResult::ok);
+    (void)bus.process();
+    EXPECT_EQ(bridge.statistics().unsent, 1U);
+    EXPECT_TRUE(bridge.close(patience));
+}
+
+/// A Position of a later version of the program.
+struct LaterPosition {
+    int robot = 0;
+    double x = 0;
+    std::string place = "nowhere";
+};
+struct LaterTraits : BridgedTraits {};
+using LaterBus = Bus<Messages<LaterPosition>, LaterTraits>;
+
+TEST(NatsBridgeTest, ProgramsOfDifferentVersionsUnderstandEachOther) {
+    const NatsServer server;
+    Station old(server);
+    LaterBus bus;
+    NatsBridge<LaterBus> later(bus, optionsFor(server));
+    std::vector<LaterPosition> seen;
+    const Subscription handler = bus.subscribe<LaterPosition>(
+        [&](const LaterPosition& position) { seen.push_back(position); });
+    old.bridge.importType<Position>({"to.old"});
+    later.importType<LaterPosition>({"to.later"});
+    old.bridge.exportType<Position>({"to.later"});
+    later.exportType<LaterPosition>({"to.old"});
+
+    old.send(1);
+    while (seen.empty()) {
+        (void)bus.waitFor(10ms);
+        (void)bus.process();
+    }
+    EXPECT_EQ(seen[0].robot, 1);
+    EXPECT_EQ(seen[0].place, "nowhere");
+    ASSERT_EQ(bus.publish(LaterPosition{2, 0.5, "a longer name of a place"}), PublishResult::ok);
+    (void)bus.process();
+    old.consume(2);
+    EXPECT_EQ(old.seen, (std::vector<int>{1, 2}));
+    EXPECT_TRUE(later.close(patience));
 }
 
 std::string failureOf(const NatsOptions& options) {

@@ -12,8 +12,8 @@
 /// counted as a gap by each importer that receives a later message of the same origin, subject and
 /// priority. Losses before an importer's first message and after its last one are not seen.
 ///
-/// Use it for types without pointers whose sender and receivers are built alike: the bytes of the
-/// object travel. Both ends must be little-endian.
+/// Messages travel as sluice::wire encodes them, behind its envelope. So sender and receivers may
+/// be built differently, and one of them may know fields that the other one does not.
 ///
 /// Who may call what: exportType, importType and close by the owner, one thread at a time;
 /// statistics and state by anybody. Exported messages are sent by the bus' consumer, in a handler.
@@ -35,21 +35,25 @@
 ///
 /// Tests: bridge/nats/tests/nats_bridge_test.cpp.
 
-#include <sluice/bridge/nats/frame.hpp>
 #include <sluice/bridge/nats/link.hpp>
 #include <sluice/bus/bus.hpp>
+#include <sluice/wire/envelope.hpp>
+#include <sluice/wire/message_pack.hpp>
+#include <sluice/wire/schema_hash.hpp>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <cstring>
 #include <memory>
+#include <new>
 #include <random>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace sluice::nats {
@@ -60,25 +64,27 @@ struct NatsOptions : LinkOptions {
     /// Origins whose sequences an importer of one type and priority follows. Messages of further
     /// origins are delivered, and counted as untracked.
     std::size_t maxOrigins = 1024;
+    /// The largest message in bytes, as it travels. Each exported type has a buffer of this size.
+    std::size_t maxMessageSize = 64 * 1024;
 };
 
 struct NatsRoute {
     std::string subject;
-    /// Change it when the meaning of the bytes changes: other versions are refused and counted.
+    /// Change it when the meaning of a field changes: other versions are refused and counted.
     std::uint32_t schemaVersion = 1;
 };
 
 /// Each number counts messages, except `gaps`, which counts missing sequences.
 struct NatsStatistics {
     std::uint64_t sent = 0;         ///< libnats took it
-    std::uint64_t unsent = 0;       ///< libnats refused it: away for too long, or too large
+    std::uint64_t unsent = 0;       ///< too large, or libnats refused it: away for too long
     std::uint64_t notAgain = 0;     ///< imported before, so not exported
     std::uint64_t received = 0;     ///< the sum of the following lines, except gaps and untracked
     std::uint64_t delivered = 0;    ///< the local bus accepted it
     std::uint64_t refused = 0;      ///< the local bus had no room, or was closed
     std::uint64_t looped = 0;       ///< of this bridge's own origin
-    std::uint64_t malformed = 0;    ///< not a frame, or a damaged one
-    std::uint64_t otherSchema = 0;  ///< of another size, version or subject
+    std::uint64_t malformed = 0;    ///< without an envelope, damaged, or with wrong fields
+    std::uint64_t otherSchema = 0;  ///< of another version or subject
     std::uint64_t late = 0;         ///< of a sequence that was already received or given up
     std::uint64_t gaps = 0;         ///< sequences that are missing
     std::uint64_t untracked = 0;    ///< of an origin beyond maxOrigins
@@ -103,16 +109,21 @@ inline std::uint32_t shortOrigin(std::uint64_t origin) noexcept {
     return folded == 0 ? 1 : folded;
 }
 
-inline std::uint64_t schemaOf(const NatsRoute& route, std::size_t size, std::size_t alignment) {
-    std::uint64_t hash = 14695981039346656037U;
-    const auto mix = [&hash](std::uint64_t value) { hash = (hash ^ value) * 1099511628211U; };
+/// The type in the envelope: one number for a subject and a version.
+inline std::uint32_t typeOf(const NatsRoute& route) noexcept {
+    std::uint32_t hash = 2166136261U;
+    const auto mix = [&hash](std::uint32_t value) { hash = (hash ^ value) * 16777619U; };
     for (const char c : route.subject) {
         mix(static_cast<unsigned char>(c));
     }
-    mix(size);
-    mix(alignment);
     mix(route.schemaVersion);
     return hash;
+}
+
+/// Nanoseconds since 1970-01-01 UTC.
+inline std::int64_t wallClock() noexcept {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
 }
 
 inline std::uint64_t drawOrigin() {
@@ -134,6 +145,7 @@ public:
         : bus_(bus),
           origin_(options.origin != 0 ? options.origin : detail::drawOrigin()),
           maxOrigins_(options.maxOrigins),
+          maxMessageSize_(std::max(options.maxMessageSize, wire::envelopeSize)),
           rest_(options),
           high_(options) {}
     NatsBridge(const NatsBridge&) = delete;
@@ -190,14 +202,6 @@ public:
 private:
     using Counters = detail::Counters;
 
-    template <class T>
-    static constexpr bool canTravel() noexcept {
-        static_assert(std::is_trivially_copyable_v<T>,
-                      "a bridge sends the bytes of a message: it must be trivially copyable");
-        static_assert(std::is_default_constructible_v<T>, "an importer makes a message first");
-        return true;
-    }
-
     struct AnyExport {
         virtual ~AnyExport() = default;
     };
@@ -208,10 +212,8 @@ private:
     /// Used by the bus' consumer alone.
     template <class T>
     struct Export final : AnyExport {
-        static_assert(canTravel<T>());
-
         Export(NatsBridge& owner, const NatsRoute& route)
-            : bridge(owner), schema(detail::schemaOf(route, sizeof(T), alignof(T))) {
+            : bridge(owner), type(detail::typeOf(route)), bytes(owner.maxMessageSize_) {
             for (const Priority priority : {Priority::low, Priority::medium, Priority::high}) {
                 subjects[static_cast<std::size_t>(priority)] =
                     route.subject + "." + toString(priority);
@@ -224,77 +226,101 @@ private:
                 Counters::add(counters.notAgain);
                 return;
             }
-            Frame frame;
+            Priority priority = Priority::medium;
             if constexpr (Header::hasPriority) {
-                frame.priority = header.priority;
+                priority = header.priority;
             }
+            const auto lane = static_cast<std::size_t>(priority);
+            wire::Envelope envelope;
             if constexpr (Header::hasTrace) {
-                frame.trace = header.trace;
+                envelope.traceId = header.trace;
             }
-            const auto lane = static_cast<std::size_t>(frame.priority);
-            frame.schema = schema;
-            frame.origin = bridge.origin_;
-            // A message that libnats refuses uses up its number, so importers see the gap.
-            frame.sequence = ++sequences[lane];
-            frame.length = sizeof(T);
-            std::memcpy(bytes.data() + frameSize, &message, sizeof(T));
-            encodeFrame(frame, bytes.data());
-            const bool isSent = bridge.linkOf(frame.priority)
-                                    .publish(subjects[lane].c_str(), bytes.data(), bytes.size());
+            envelope.schemaHash = wire::schemaHash<T>();
+            envelope.type = type;
+            envelope.priority = static_cast<std::uint8_t>(priority);
+            envelope.hopCount = 1;
+            envelope.origin = bridge.origin_;
+            // A message that is not sent uses up its number, so importers see the gap.
+            envelope.sequence = ++sequences[lane];
+            envelope.time = detail::wallClock();
+            wire::Buffer body(bytes.data() + wire::envelopeSize, bytes.size() - wire::envelopeSize);
+            const bool isSent = wire::encode(message, body) &&
+                                send(envelope, body.size(), subjects[lane].c_str(), priority);
             Counters::add(isSent ? counters.sent : counters.unsent);
         }
 
+        bool send(const wire::Envelope& envelope, std::size_t size, const char* subject,
+                  Priority priority) noexcept {
+            wire::encodeEnvelope(envelope, bytes.data(), static_cast<std::uint32_t>(size));
+            return bridge.linkOf(priority).publish(subject, bytes.data(),
+                                                   wire::envelopeSize + size);
+        }
+
         NatsBridge& bridge;
-        std::uint64_t schema;
+        std::uint32_t type;
         std::array<std::string, priorityCount> subjects;
         std::array<std::uint64_t, priorityCount> sequences{};  ///< of the last message
-        std::array<unsigned char, frameSize + sizeof(T)> bytes{};
+        std::vector<unsigned char> bytes;  ///< the envelope, and the message behind it
     };
 
     /// Used by its subscription's thread alone.
     template <class T>
     struct Import final : AnyImport {
-        static_assert(canTravel<T>());
+        static_assert(std::is_default_constructible_v<T>, "an importer makes a message first");
 
         Import(NatsBridge& owner, const NatsRoute& route, Priority of)
-            : bridge(owner), schema(detail::schemaOf(route, sizeof(T), alignof(T))), priority(of) {}
+            : bridge(owner), type(detail::typeOf(route)), priority(of) {}
 
         void receive(const unsigned char* data, std::size_t size) noexcept override {
             Counters& counters = bridge.counters_;
             Counters::add(counters.received);
-            Frame frame;
-            if (decodeFrame(data, size, frame) != FrameError::none || frame.priority != priority) {
+            wire::Envelope envelope;
+            T message{};
+            if (wire::decodeEnvelope(data, size, envelope) != wire::EnvelopeError::none ||
+                envelope.priority != static_cast<std::uint8_t>(priority)) {
                 Counters::add(counters.malformed);
-            } else if (frame.schema != schema || frame.length != sizeof(T)) {
+            } else if (envelope.type != type) {
                 Counters::add(counters.otherSchema);
-            } else if (frame.origin == bridge.origin_) {
+            } else if (envelope.origin == bridge.origin_) {
                 Counters::add(counters.looped);
-            } else if (!isNext(frame)) {
+            } else if (!read(data, size, message)) {
+                Counters::add(counters.malformed);
+            } else if (!isNext(envelope)) {
                 Counters::add(counters.late);
             } else {
-                publish(frame, data + frameSize);
+                publish(envelope, std::move(message));
+            }
+        }
+
+        /// False, too, when there is no memory for the message.
+        static bool read(const unsigned char* data, std::size_t size, T& message) noexcept {
+            try {
+                return wire::decode(data + wire::envelopeSize, size - wire::envelopeSize,
+                                    message) == wire::DecodeError::none;
+            } catch (const std::bad_alloc&) {
+                return false;
             }
         }
 
         /// False when the sequence is not beyond the last one. Counts those in between as missing.
-        bool isNext(const Frame& frame) noexcept {
-            const auto known = last.find(frame.origin);
+        bool isNext(const wire::Envelope& envelope) noexcept {
+            const auto known = last.find(envelope.origin);
             if (known == last.end()) {
-                follow(frame);
+                follow(envelope);
                 return true;
             }
-            if (frame.sequence <= known->second) {
+            if (envelope.sequence <= known->second) {
                 return false;
             }
-            Counters::add(bridge.counters_.gaps, frame.sequence - known->second - 1);
-            known->second = frame.sequence;
+            Counters::add(bridge.counters_.gaps, envelope.sequence - known->second - 1);
+            known->second = envelope.sequence;
             return true;
         }
 
-        void follow(const Frame& frame) noexcept {
+        void follow(const wire::Envelope& envelope) noexcept {
             try {
                 if (last.size() < bridge.maxOrigins_) {
-                    last.emplace(frame.origin, frame.sequence);
+                    last.emplace(envelope.origin, envelope.sequence);
                     return;
                 }
             } catch (const std::bad_alloc&) {
@@ -303,20 +329,19 @@ private:
             Counters::add(bridge.counters_.untracked);
         }
 
-        void publish(const Frame& frame, const unsigned char* body) noexcept {
-            T message;
-            std::memcpy(&message, body, sizeof(T));
+        void publish(const wire::Envelope& envelope, T&& message) noexcept {
             PublishOptions options;
             options.priority = priority;
-            options.origin = detail::shortOrigin(frame.origin);
-            options.trace = frame.trace;
-            const bool isAccepted = bridge.bus_.publish(message, options) == PublishResult::ok;
+            options.origin = detail::shortOrigin(envelope.origin);
+            options.trace = envelope.traceId;
+            const bool isAccepted =
+                bridge.bus_.publish(std::move(message), options) == PublishResult::ok;
             Counters& counters = bridge.counters_;
             Counters::add(isAccepted ? counters.delivered : counters.refused);
         }
 
         NatsBridge& bridge;
-        std::uint64_t schema;
+        std::uint32_t type;
         Priority priority;
         std::unordered_map<std::uint64_t, std::uint64_t> last;  ///< sequence of each origin
     };
@@ -326,6 +351,7 @@ private:
     AnyBus& bus_;
     std::uint64_t origin_;
     std::size_t maxOrigins_;
+    std::size_t maxMessageSize_;
     Counters counters_;
     // The links end before what their threads call, and the handlers before the links.
     std::vector<std::unique_ptr<AnyExport>> exports_;

@@ -12,9 +12,9 @@
 ///         void handle(const SpeedRequest& request) { request.reply(speed_); }
 ///     private: double speed_ = 0;
 ///     };
-///     const auto speed = motor.request<double>(CurrentSpeed{},
-///     std::chrono::milliseconds(100)).get(); use(speed ? *speed : 0);  // or speed.error(), a
-///     RequestError
+///     auto future = motor.request<double>(CurrentSpeed{}, std::chrono::milliseconds(100));
+///     const auto speed = future.get();
+///     use(speed ? *speed : 0);  // otherwise speed.error() is a RequestError
 ///
 /// Use it where a thread cannot go on without the reply. Post a message with the sender's address
 /// where it can: nobody waits then.
@@ -80,9 +80,10 @@ public:
           deadline_(other.deadline_),
           error_(other.error_) {}
     BasicFuture& operator=(BasicFuture&& other) noexcept {
-        std::swap(cell_, other.cell_);
-        std::swap(deadline_, other.deadline_);
-        std::swap(error_, other.error_);
+        BasicFuture taken(std::move(other));  // gives up what was awaited here
+        std::swap(cell_, taken.cell_);
+        std::swap(deadline_, taken.deadline_);
+        std::swap(error_, taken.error_);
         return *this;
     }
     ~BasicFuture() {

@@ -188,6 +188,17 @@ TEST_F(RequestTest, FullMailboxRefuses) {
     goOn();
 }
 
+TEST_F(RequestTest, AFutureThatIsAssignedToGivesItsReplyUp) {
+    auto future = servant_.request<int>(Later{}, 1h);
+    auto other = servant_.request<int>(Square{3}, 1h);
+    future = std::move(other);
+    (void)servant_.post(Give{7});
+    EXPECT_EQ(future.get().value(), 9);
+    EXPECT_TRUE(servant_.stopAfterDrain(std::chrono::steady_clock::now() + 1h));
+    EXPECT_TRUE(servant_.join());
+    EXPECT_FALSE(servant_.isAwaited);
+}
+
 TEST_F(RequestTest, FutureMayBeAssigned) {
     auto future = servant_.request<int>(Square{1}, 1h);
     future = servant_.request<int>(Square{2}, 1h);

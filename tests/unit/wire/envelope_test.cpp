@@ -28,8 +28,8 @@ Envelope sample() {
 }
 
 Bytes encoded(const Envelope& envelope = sample(), std::string_view payload = "payload") {
-    Bytes bytes(wire::envelopeSize);
-    bytes.insert(bytes.end(), payload.begin(), payload.end());
+    Bytes bytes(wire::envelopeSize + payload.size());
+    std::copy(payload.begin(), payload.end(), bytes.data() + wire::envelopeSize);
     wire::encodeEnvelope(envelope, bytes.data(), static_cast<std::uint32_t>(payload.size()));
     return bytes;
 }

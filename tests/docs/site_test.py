@@ -1,0 +1,89 @@
+"""The documentation site as its reader has it, in a real browser. `./dev docs` builds it first."""
+
+import functools
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+sync_api = pytest.importorskip("playwright.sync_api")
+SITE = Path(os.environ["SLUICE_DOCS_SITE"])
+PAGES = sorted([*SITE.glob("md_*.html"), SITE / "index.html"])
+PHONE = {"width": 390, "height": 844}
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium")
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser):
+    page = browser.new_page()
+    yield page
+    page.close()
+
+
+@functools.cache
+def ids_of(file):
+    """The anchors of a page."""
+    return set(re.findall(r'\b(?:id|name)="([^"]+)"', file.read_text(encoding="utf-8")))
+
+
+def links_of(file):
+    """(link, file that it names, anchor) of each link that stays in the site."""
+    text = file.read_text(encoding="utf-8")
+    for link in re.findall(r'<a\b[^>]*\bhref="([^":]+)"', text):
+        path, _, anchor = link.partition("#")
+        yield link, SITE / path if path else file, anchor
+
+
+def test_each_link_of_each_page_leads_somewhere():
+    links = [(page.stem, *link) for page in PAGES for link in links_of(page)]
+    assert len(links) > 100
+    broken = [
+        f"{page}: {link}"
+        for page, link, aim, anchor in links
+        if not aim.is_file() or (anchor and anchor not in ids_of(aim))
+    ]
+    assert broken == []
+
+
+def test_the_search_finds_a_type_and_opens_its_page(page):
+    page.goto((SITE / "index.html").as_uri())
+    page.locator("#MSearchField").click()
+    page.keyboard.type("MpscRing", delay=20)
+    results = page.frame_locator("#MSearchResults")
+    found = results.locator("a.SRSymbol", has_text="MpscRing").first
+    found.wait_for()
+    assert "MpscRing" in found.inner_text()
+
+
+def test_the_reference_of_the_bus_has_its_contract_and_its_members(page):
+    (reference,) = SITE.glob("classsluice_1_1Bus_3_01*_4.html")
+    page.goto(reference.as_uri())
+    text = page.locator("div.contents").inner_text()
+    assert "drain" in text
+    assert "processWith" in text
+
+
+def test_the_navigation_leads_to_each_guide(page):
+    page.goto((SITE / "md_docs_guide_bus.html").as_uri())
+    guides = page.locator("#nav-tree a", has_text="Queues")
+    guides.first.wait_for()
+    guides.first.click()
+    page.wait_for_url("**/md_docs_guide_queues.html*")
+
+
+@pytest.mark.parametrize("name", ["index", "md_docs_guide_bus", "md_docs_architecture"])
+def test_on_a_phone_nothing_is_wider_than_the_screen(browser, name):
+    page = browser.new_page(viewport=PHONE)
+    page.goto((SITE / f"{name}.html").as_uri())
+    page.wait_for_load_state()
+    wide = page.evaluate("document.querySelector('#doc-content').scrollWidth - window.innerWidth")
+    assert wide <= 0
+    page.close()

@@ -1,0 +1,75 @@
+"""Builds the documentation site: `build.py <folder>`. See Doxyfile beside this file."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from xml.sax.saxutils import quoteattr
+
+ROOT = Path(__file__).resolve().parents[2]
+HERE = Path("tools/docs")
+# The parts of the navigation: title, and the pages in reading order. A folder stands for its pages.
+PARTS = (
+    ("Guides", ("docs/guide",)),
+    ("How to", ("docs/how-to",)),
+    ("From other libraries", ("docs/migrating-from-*.md",)),
+    ("Measuring", ("docs/benchmarking.md", "docs/evidence")),
+    ("How it is built", ("docs/architecture.md", "docs/algorithms", "docs/decisions")),
+    ("The project", ("docs/platforms.md", "CONTRIBUTING.md", "CHANGELOG.md")),
+)
+
+
+def pages(patterns):
+    for pattern in patterns:
+        found = sorted(ROOT.glob(f"{pattern}/*.md" if "." not in pattern else pattern))
+        yield from (path.relative_to(ROOT) for path in found)
+
+
+def title(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    return re.search(r"^# (.*)$", text, re.MULTILINE)[1]
+
+
+def tab(page):
+    name = re.sub(r"[/.]", "_", str(page.with_suffix(""))).replace("-", "_")
+    return f'<tab type="user" url="@ref md_{name}" title={quoteattr(title(page))}/>'
+
+
+def navigation():
+    parts = []
+    for name, patterns in PARTS:
+        if tabs := [tab(page) for page in pages(patterns)]:
+            parts.append(f'<tab type="usergroup" url="[none]" title="{name}">{"".join(tabs)}</tab>')
+    return (
+        '<navindex><tab type="mainpage" title="Sluice"/>'
+        + "".join(parts)
+        + '<tab type="usergroup" url="[none]" title="Reference"><tab type="classlist" title="Types"/>'
+        '<tab type="filelist" title="Headers"/><tab type="namespacemembers" title="Names"/></tab>'
+        "</navindex>"
+    )
+
+
+def left_out():
+    """Pages that no part of the navigation names."""
+    named = {page for _, patterns in PARTS for page in pages(patterns)}
+    below = {path.relative_to(ROOT) for path in (ROOT / "docs").rglob("*.md")}
+    return sorted(below - named)
+
+
+def main():
+    folder = Path(sys.argv[1]).resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    if missing := left_out():
+        sys.exit(f"docs: tools/docs/build.py leads to no such page: {', '.join(map(str, missing))}")
+    layout = folder / "layout.xml"
+    subprocess.run(["doxygen", "-l", layout], check=True, stdout=subprocess.DEVNULL)
+    text = layout.read_text(encoding="utf-8")
+    text = re.sub(r"<navindex>.*?</navindex>", lambda _: navigation(), text, flags=re.DOTALL)
+    layout.write_text(text, encoding="utf-8")
+    settings = (ROOT / HERE / "Doxyfile").read_text(encoding="utf-8")
+    settings += f"\nOUTPUT_DIRECTORY = {folder}\nLAYOUT_FILE = {layout}\n"
+    return subprocess.run(["doxygen", "-"], input=settings, text=True, cwd=ROOT).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -16,10 +16,15 @@
 /// Overlapping calls in one role are caught by an assertion in debug builds. Handlers may push, ask
 /// for producers and close them.
 ///
-/// Progress: pushing is wait-free. A producer that is stopped or dead delays nobody else, not even
-/// in the middle of a push. Consuming is wait-free but for the removal of a lane whose producer has
-/// gone. producer(), that removal, and the calls open to anybody take turns under a spin lock. A
-/// stopped consumer lets each lane become full.
+/// Progress: pushing is wait-free while the consumer visits the lane. The first push into a lane
+/// that was idle is lock-free: it announces the lane. A producer that is stopped or dead delays
+/// nobody else, not even in the middle of a push. Consuming is wait-free, except for the removal of
+/// a lane whose producer has gone. producer(), that removal, and the calls open to anybody share a
+/// lock with priority inheritance. A stopped consumer lets each lane become full.
+///
+/// Cost: a harvest visits the lanes that have had messages lately. Idle lanes cost nothing: after
+/// 4,096 visits to empty lanes the consumer stops to visit those that are empty, if it has at least
+/// 16 in its round. That takes one heavy fence, some microseconds.
 ///
 /// Memory promise: what a producer wrote before a push is visible to the handler of that message;
 /// what the consumer wrote before a slot came back is visible to the producer that reuses it.
@@ -27,28 +32,34 @@
 /// Order: first in, first out per producer. consume() takes the lanes in turn; consumeOrdered()
 /// takes the smallest key first among the messages it can see.
 ///
-/// Capacity is per lane, exact, chosen at run time. Each producer() allocates one lane; nothing
-/// else allocates. A lane goes back to its memory resource as soon as its producer has gone and the
-/// consumer has drained it. Exceptions: a throwing constructor of T leaves the lane as it was; a
-/// throwing handler has consumed exactly its message. Shutdown: after close() pushes are refused;
-/// what was accepted stays until consumed or is destroyed with the queue. A Producer may outlive
-/// the queue: it then finds it closed, and what it had pushed before is destroyed with it.
+/// Capacity is per lane, exact, chosen at run time. Each producer() allocates one lane, and the
+/// first one a small object besides; nothing else allocates. A lane goes back to its memory
+/// resource as soon as its producer has gone and the consumer has drained it. Exceptions: a
+/// throwing constructor of T leaves the lane as it was; a throwing handler has consumed exactly its
+/// message. Shutdown: after close() pushes are refused; what was accepted stays until consumed or
+/// is destroyed with the queue. A Producer may outlive the queue: it then finds it closed, and what
+/// it had pushed before is destroyed with it.
 ///
 /// Origin: one ring per producer as in the Linux kernel's trace buffers; the lanes are SpscRings.
 ///
-/// Invariants: the list holds every lane whose producer or messages are still there, in order of
-/// registration; only the consumer takes lanes out. A lane is freed by the second of its two owners
-/// to let go.
+/// Invariants: the list holds every lane whose producer or messages are still there; only the
+/// consumer takes lanes out. A lane with a message or a leaving producer is in the consumer's round
+/// or among the news, unless its producer is about to announce it. A lane is freed by the second of
+/// its two owners.
 ///
-/// Edges: those of SpscRing per lane; E4 register: lane built -> next release .. next acquire ->
-/// consumer uses it. E5 let go: last use by one owner -> owners acq_rel .. owners acq_rel -> the
-/// other frees.
+/// Edges: those of SpscRing per lane; E4 list: lane built or announced -> news released .. acquired
+/// -> consumer visits it. E5 unref: last use by one owner -> owners acq_rel .. owners acq_rel ->
+/// the other frees. E6 unlist: push published, light fence, isListed read -- against -- isListed
+/// cleared, heavy fence, lane read: either the producer announces the lane, or the consumer sees
+/// its message. Its release and acquire hand the link to the producer. E7 news: news built ->
+/// released .. acquired -> consumer takes them.
 ///
-/// Tests: tests/unit/queue/mpsc_lanes_test.cpp, tests/conformance, tests/stress.
+/// Tests: tests/unit/queue/mpsc_lanes_test.cpp, tests/unit/queue/mpsc_lanes_idle_test.cpp,
+/// tests/model/mpsc_lanes_model_test.cpp, tests/conformance, tests/stress.
 
 #include <sluice/base/role_check.hpp>
-#include <sluice/base/spin_lock.hpp>
 #include <sluice/queue/detail/lane_list.hpp>
+#include <sluice/queue/detail/lane_round.hpp>
 #include <sluice/queue/push_result.hpp>
 #include <sluice/queue/queue_traits.hpp>
 
@@ -66,7 +77,7 @@ class MpscLanes {
     using RoleCheck = sluice::RoleCheck<Platform>;
     using Lane = detail::Lane<T, Traits>;
     using List = detail::LaneList<T, Traits>;
-    using Link = typename List::Link;
+    using Round = detail::LaneRound<T, Traits>;
 
 public:
     using value_type = T;
@@ -92,22 +103,24 @@ public:
         return value;
     }
 
-    /// Visits every lane once, beginning where the last call ended, and hands the messages that are
-    /// there, at most `max` in all, to handler(T&). Each is destroyed and its slot given back as
-    /// soon as its handler returns or throws. Returns how many.
+    /// Visits every lane that is not idle once, beginning where the last call ended, and hands the
+    /// messages that are there, at most `max` in all, to handler(T&). Each is destroyed and its
+    /// slot given back as soon as its handler returns or throws. Returns how many.
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
+        takeNews();
         std::size_t count = 0;
-        for (std::size_t visits = lanes_.size(); visits != 0 && count < max; --visits) {
-            turn_ = List::at(*turn_) == nullptr ? &lanes_.head() : turn_;
-            Lane* const lane = List::at(*turn_);
-            if (lane == nullptr) {
-                break;
+        for (std::size_t visits = round_.size(); visits != 0 && count < max; --visits) {
+            Lane& lane = round_.current();
+            const Visit visit{*this, lane, lane.isAbandoned()};
+            const std::size_t found = lane.ring.consume(handler, max - count);
+            if (found == 0) {
+                round_.countEmptyVisit();
             }
-            const Visit visit{*this, *lane, lane->isAbandoned()};
-            count += lane->ring.consume(handler, max - count);
+            count += found;
         }
+        round_.sweepIfItPays();
         return count;
     }
 
@@ -173,35 +186,41 @@ private:
         ~PopFront() { ring.popFront(); }
     };
 
-    /// Moves on to the next lane after a visit, also when a handler throws: a lane whose handler
-    /// always does would keep the others waiting.
+    /// Moves on to the next lane after a visit, also when a handler throws. Otherwise a lane whose
+    /// handler always throws would keep the others waiting.
     struct Visit {
         MpscLanes& lanes;
         Lane& lane;
-        bool abandoned;  // asked before the harvest: then an empty lane after it is empty for good
+        bool isAbandoned;  // asked before: then a lane that is empty after the visit stays empty
         ~Visit() {
-            if (abandoned && lane.ring.front() == nullptr) {
-                lanes.lanes_.remove(*lanes.turn_);
+            if (isAbandoned && lane.ring.front() == nullptr) {
+                lanes.round_.removeCurrent();
+                lanes.lanes_.remove(lane);
             } else {
-                lanes.turn_ = &lane.next;
+                lanes.round_.advance();
             }
         }
     };
 
-    std::size_t removeAbandonedAndCount() {
-        std::size_t messages = 0;
-        Link* link = &lanes_.head();
-        while (Lane* const lane = List::at(*link)) {
-            const bool abandoned = lane->isAbandoned();
-            const std::size_t size = lane->ring.sizeApprox();
-            messages += size;
-            if (abandoned && size == 0) {
-                turn_ = turn_ == &lane->next ? link : turn_;
-                lanes_.remove(*link);
-            } else {
-                link = &lane->next;
-            }
+    void takeNews() noexcept {
+        if (auto* const news = lanes_.news()) {
+            round_.takeNews(*news);
         }
+    }
+
+    std::size_t removeAbandonedAndCount() {
+        takeNews();
+        std::size_t messages = 0;
+        for (std::size_t visits = round_.size(); visits != 0; --visits) {
+            Lane& lane = round_.current();
+            const Visit visit{*this, lane, lane.isAbandoned()};
+            const std::size_t size = lane.ring.sizeApprox();
+            if (size == 0) {
+                round_.countEmptyVisit();
+            }
+            messages += size;
+        }
+        round_.sweepIfItPays();
         return messages;
     }
 
@@ -212,14 +231,15 @@ private:
         const auto isBefore = [&keyOf](Lane& a, Lane& b) {
             return keyOf(std::as_const(*a.ring.front())) < keyOf(std::as_const(*b.ring.front()));
         };
-        for (Lane* lane = lanes_.first(); lane != nullptr; lane = lanes_.next(lane)) {
-            if (lane->ring.front() == nullptr) {
+        for (std::size_t visits = round_.size(); visits != 0; --visits, round_.advance()) {
+            Lane& lane = round_.current();
+            if (lane.ring.front() == nullptr) {
                 continue;
             }
-            if (best == nullptr || isBefore(*lane, *best)) {
-                second = std::exchange(best, lane);
-            } else if (second == nullptr || isBefore(*lane, *second)) {
-                second = lane;
+            if (best == nullptr || isBefore(lane, *best)) {
+                second = std::exchange(best, &lane);
+            } else if (second == nullptr || isBefore(lane, *second)) {
+                second = &lane;
             }
         }
         return {best, second};
@@ -230,7 +250,7 @@ private:
     List lanes_;
 
     // Used by the consumer alone.
-    alignas(Traits::cacheLineSize) alignas(Link*) Link* turn_ = &lanes_.head();  // whose turn it is
+    alignas(Traits::cacheLineSize) alignas(Round) Round round_;
     RoleCheck consumerRole_;
 };
 
@@ -240,7 +260,7 @@ template <class T, class Traits>
 class MpscLanes<T, Traits>::Producer {
 public:
     using value_type = T;
-    using Reservation = typename Lane::Ring::Reservation;
+    class Reservation;
 
     /// A handle without a lane, to be assigned to.
     Producer() noexcept = default;
@@ -260,19 +280,26 @@ public:
     template <class... Args>
     PushResult tryEmplace(Args&&... args) {
         SLUICE_ASSERT(isOpen(), advice);
-        return isOpen() ? lane_->ring.tryEmplace(std::forward<Args>(args)...) : PushResult::closed;
+        if (!isOpen()) {
+            return PushResult::closed;
+        }
+        const PushResult result = lane_->ring.tryEmplace(std::forward<Args>(args)...);
+        if (result == PushResult::ok) {
+            lane_->announce();
+        }
+        return result;
     }
 
     /// Reserves the next slot. The handle must be open and stay open until the reservation is over.
     [[nodiscard]] Reservation tryReserve() {
         SLUICE_ASSERT(isOpen(), advice);
-        return lane_->ring.tryReserve();
+        return Reservation(*lane_);
     }
 
     /// Lets go of the lane. May be called repeatedly.
     void close() noexcept {
         if (Lane* lane = std::exchange(lane_, nullptr)) {
-            Lane::letGo(lane, Lane::producerGone);
+            lane->leave();
         }
     }
 
@@ -292,6 +319,34 @@ private:
                                           "producer()";
 
     Lane* lane_ = nullptr;
+};
+
+/// A slot of a lane, held from tryReserve() to commit(): SpscRing::Reservation.
+template <class T, class Traits>
+class MpscLanes<T, Traits>::Producer::Reservation {
+public:
+    explicit operator bool() const noexcept { return static_cast<bool>(slot_); }
+    [[nodiscard]] PushResult result() const noexcept { return slot_.result(); }
+    [[nodiscard]] auto number() const noexcept { return slot_.number(); }
+
+    template <class... Args>
+    T& emplace(Args&&... args) {
+        return slot_.emplace(std::forward<Args>(args)...);
+    }
+    T& operator*() const noexcept { return *slot_; }
+    T* operator->() const noexcept { return slot_.operator->(); }
+
+    void commit() noexcept {
+        slot_.commit();
+        lane_.announce();
+    }
+
+private:
+    friend class Producer;
+    explicit Reservation(Lane& lane) noexcept : lane_(lane), slot_(lane.ring.tryReserve()) {}
+
+    Lane& lane_;
+    typename Lane::Ring::Reservation slot_;
 };
 
 }  // namespace sluice

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <sluice/queue/detail/lane.hpp>
+
+#include <cstddef>
+
+namespace sluice::detail {
+
+/// When the consumer stops to visit lanes that are idle. A sweep costs a heavy fence, some
+/// microseconds. It pays when the visits to empty lanes have cost as much since the last one.
+template <class Traits>
+struct LaneSweep {
+    static constexpr std::size_t fewestLanes = 16;
+    static constexpr std::size_t emptyVisits = 4096;
+};
+
+/// The lanes that the consumer visits in turn: a ring of links. By the consumer alone.
+template <class T, class Traits>
+class LaneRound {
+    using Lane = detail::Lane<T, Traits>;
+    using News = LaneNews<T, Traits>;
+    using Sweep = LaneSweep<Traits>;
+
+public:
+    [[nodiscard]] std::size_t size() const noexcept { return size_; }
+
+    /// The lane whose turn it is. There must be one.
+    [[nodiscard]] Lane& current() const noexcept { return *last_->linked(); }
+
+    void advance() noexcept { last_ = last_->linked(); }
+
+    /// Takes the current lane out of the round.
+    void removeCurrent() noexcept {
+        Lane* const lane = last_->linked();
+        last_->setLink(lane->linked());
+        last_ = --size_ == 0 ? nullptr : last_;
+    }
+
+    /// Adds the lanes of the news behind the others, in the order in which they were announced.
+    void takeNews(News& news) noexcept {
+        Lane* oldest = nullptr;
+        for (Lane* lane = news.takeAll(); lane != nullptr;) {
+            Lane* const following = lane->linked();
+            lane->setLink(oldest);
+            oldest = lane;
+            lane = following;
+        }
+        while (oldest != nullptr) {
+            Lane* const lane = oldest;
+            oldest = lane->linked();
+            append(*lane);
+        }
+    }
+
+    void countEmptyVisit() noexcept { ++emptyVisits_; }
+
+    /// Takes idle lanes out when visits to them have cost enough. Their producers will announce
+    /// them again.
+    void sweepIfItPays() noexcept {
+        if (size_ >= Sweep::fewestLanes && emptyVisits_ >= Sweep::emptyVisits) {
+            sweep();
+        }
+    }
+
+private:
+    void append(Lane& lane) noexcept {
+        if (last_ == nullptr) {
+            lane.setLink(&lane);
+        } else {
+            lane.setLink(last_->linked());
+            last_->setLink(&lane);
+        }
+        last_ = &lane;
+        ++size_;
+    }
+
+    [[gnu::noinline]] void sweep() noexcept {
+        emptyVisits_ = 0;
+        Lane* idle = nullptr;
+        for (std::size_t left = size_; left != 0; --left) {
+            Lane& lane = current();
+            if (lane.hasNews()) {
+                advance();
+            } else {
+                removeCurrent();
+                lane.nextIdle = idle;
+                idle = &lane;
+            }
+        }
+        for (Lane* lane = idle; lane != nullptr; lane = lane->nextIdle) {
+            lane->isListed.store(false, std::memory_order_release);  // E6 unlist
+        }
+        Traits::Platform::Fence::heavy();  // E6 unlist
+        for (Lane* lane = idle; lane != nullptr; lane = lane->nextIdle) {
+            // A producer that has not seen the change leaves its message to this look. Relaxed: if
+            // it is false, this thread wrote that.
+            if (lane->hasNews() && !lane->isListed.exchange(true, std::memory_order_relaxed)) {
+                append(*lane);
+            }
+        }
+    }
+
+    Lane* last_ = nullptr;  // the lane before the current one
+    std::size_t size_ = 0;
+    std::size_t emptyVisits_ = 0;  // since the last sweep
+};
+
+}  // namespace sluice::detail

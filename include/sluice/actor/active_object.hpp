@@ -261,9 +261,13 @@ private:
             ActiveObject& object;
             bool isRefused = true;
             ~Refusal() {
+                if (isRefused) {
+                    object.mailbox_.letPublishersWait(false);
+                }
                 object.become(isRefused ? ThreadState::idle : ThreadState::running);  // E1 started
             }
         } refusal{*this};
+        mailbox_.letPublishersWait(true);
         thread_.start(options, work, this);
         refusal.isRefused = false;
         return true;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sluice/actor/detail/handler_thread.hpp>
 #include <sluice/bus/bus_traits.hpp>
 
 #include <chrono>
@@ -49,6 +50,9 @@ struct BasicActorTraits : MailboxTraits, FailureTraits {
     /// Whether handlerTimes() tells how long messages wait and handlers run: two readings of the
     /// clock for each message.
     static constexpr bool handlerTimes = false;
+
+    /// A post waits for room on threads that do not run handlers.
+    static bool mayWait() noexcept { return !detail::HandlerThread::isHere(); }
 
     // Nobody subscribes to a mailbox: its tables of handlers are as small as they can be.
     static constexpr std::size_t maxHandlers = 1;

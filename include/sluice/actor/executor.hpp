@@ -3,6 +3,7 @@
 /// \file
 /// Executor: runs objects that share threads. See ThreadPool and ManualExecutor.
 
+#include <sluice/actor/detail/handler_thread.hpp>
 #include <sluice/base/platform.hpp>
 #include <sluice/memory/block_pool.hpp>
 #include <sluice/wait/park.hpp>
@@ -119,6 +120,7 @@ protected:
 
     private:
         Executor* const before_;
+        const detail::HandlerThread handlers_;
     };
 
     explicit Executor(const ExecutorOptions& options) : messages_(poolOptions(options)) {}

@@ -218,6 +218,9 @@ public:
         return core_.waitUntil(deadline, isOver);
     }
 
+    /// Whether publishers wait for room before a thread has consumed for the first time. They do
+    /// unless told otherwise. By one thread, while no thread consumes.
+    void letPublishersWait(bool isOn) noexcept { core_.consumer().letPublishersWait(isOn); }
     /// What the consumer waits with, for what its strategy can do besides: see EventFdWait.
     [[nodiscard]] typename Traits::Wait& waiting() noexcept { return core_.arrived(); }
 

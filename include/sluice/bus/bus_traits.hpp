@@ -51,6 +51,9 @@ struct NoBusObserver {};
 struct FullBusTraits : QueueTraits {
     /// How publishers wait for room and consumers for messages.
     using Wait = Park;
+    /// Whether the calling thread may wait for room, whatever the overflow policy. Asked only when
+    /// there is no room.
+    static bool mayWait() noexcept { return true; }
     /// How run() spaces its harvests.
     using Pacing = HarvestPacing;
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sluice/actor/detail/flight_limits.hpp>
+#include <sluice/actor/detail/handler_thread.hpp>
 #include <sluice/actor/detail/requesting.hpp>
 #include <sluice/bus/bus.hpp>
 
@@ -53,7 +54,8 @@ public:
         return flights_.template takeOff<std::decay_t<T>>(
             [&] { return mailbox_.tryPublish(std::forward<T>(message), options); });
     }
-    /// Waits for room for at most `timeout`, whatever the overflow policy; not in an own handler.
+    /// Waits for room for at most `timeout`, whatever the overflow policy. Not in a handler, and
+    /// not before the start.
     template <class T, class Rep, class Period>
     PublishResult postFor(std::chrono::duration<Rep, Period> timeout, T&& message,
                           const PublishOptions& options = {}) {
@@ -94,9 +96,11 @@ protected:
         Serving(const Serving&) = delete;
         Serving& operator=(const Serving&) = delete;
         Posting& object;
+        const HandlerThread handlers;
     };
 
-    Posting() = default;
+    /// Until the object is started nobody makes room, so posts do not wait.
+    Posting() noexcept { mailbox_.letPublishersWait(false); }
     ~Posting() = default;
 
     static typename MailboxBus::Clock::time_point now() noexcept {

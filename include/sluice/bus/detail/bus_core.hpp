@@ -306,7 +306,7 @@ private:
     void awaitRoom(Published& published, typename Clock::time_point deadline,
                    const Attempt& attempt) {
         // The consumer would wait for itself, also in a handler of another bus that it serves.
-        if (deadline == Clock::time_point::min() || consumer_.isMine()) {
+        if (deadline == Clock::time_point::min() || consumer_.isMine() || !Traits::mayWait()) {
             return;
         }
         (void)room_.waitUntil(

@@ -17,7 +17,7 @@ struct ConsumerState {
 
     /// The consumer while it consumes; null otherwise.
     Atomic<const void*> thread{nullptr};
-    /// The thread that consumed last.
+    /// The thread that consumed last. `this`: no thread has consumed, and publishers do not wait.
     Atomic<const void*> lastThread{nullptr};
     /// The handler that is about to run or runs; null between handlers.
     Atomic<const void*> handler{nullptr};
@@ -30,10 +30,14 @@ struct ConsumerState {
     [[nodiscard]] bool isHere() const noexcept {
         return thread.load(std::memory_order_relaxed) == Platform::thisThread();
     }
-    /// Whether the calling thread consumes, or was the last one to do so. If it waits for the
-    /// consumer, it waits for itself.
+    /// Whether the calling thread consumes, or was the last one to do so: if it waits for the
+    /// consumer, it waits for itself. Or nobody consumes yet, and publishers were told not to wait.
     [[nodiscard]] bool isMine() const noexcept {
-        return lastThread.load(std::memory_order_relaxed) == Platform::thisThread();
+        const void* const last = lastThread.load(std::memory_order_relaxed);
+        return last == Platform::thisThread() || last == this;
+    }
+    void letPublishersWait(bool isOn) noexcept {
+        lastThread.store(isOn ? nullptr : this, std::memory_order_relaxed);
     }
     void begin() noexcept {
         thread.store(Platform::thisThread(), std::memory_order_relaxed);

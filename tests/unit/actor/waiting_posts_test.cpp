@@ -1,0 +1,143 @@
+#include "support/watchdog.hpp"
+#include "unit/actor/actor_doubles.hpp"
+
+#include <sluice/actor/active_object.hpp>
+#include <sluice/actor/pooled_object.hpp>
+#include <sluice/actor/running.hpp>
+#include <sluice/actor/thread_pool.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdio>
+#include <thread>
+
+// Where a post waits for room, and where it is refused at once.
+
+namespace sluice {
+namespace {
+
+using namespace test;
+
+struct Blocks : ActorTraits {
+    static constexpr std::size_t depth = 4;
+    static constexpr std::array<BusOverflow, priorityCount> overflow{
+        BusOverflow::block, BusOverflow::block, BusOverflow::block};
+};
+
+/// Fills the mailbox of another object until it has no room.
+class Flooding : public ActiveObject<Flooding, Messages<int>, Blocks> {
+public:
+    void handle(const int& /*number*/) {
+        while (other->post(0) == PublishResult::ok) {
+        }
+        isRefused = true;
+    }
+    Flooding* other = nullptr;
+    std::atomic<bool> isRefused{false};
+};
+
+// Each one's mailbox is full, and each one posts to the other: with waits neither would go on.
+TEST(WaitingPostsTest, TwoObjectsWithFullMailboxesGoOn) {
+    const Watchdog watchdog([](std::FILE*) {});
+    Flooding first;
+    Flooding second;
+    first.other = &second;
+    second.other = &first;
+    ASSERT_EQ(first.post(0), PublishResult::ok);
+    ASSERT_EQ(second.post(0), PublishResult::ok);
+    ASSERT_TRUE(first.start());
+    ASSERT_TRUE(second.start());
+    while (!first.isRefused || !second.isRefused) {
+        std::this_thread::yield();
+    }
+    first.stop();
+    second.stop();
+    EXPECT_TRUE(first.join());
+    EXPECT_TRUE(second.join());
+}
+
+/// Its handler posts to an object whose mailbox is full and whose thread is held.
+class PooledFlooding : public PooledObject<PooledFlooding, Messages<int>> {
+public:
+    explicit PooledFlooding(Keeper<Blocks>& full) : full_(full) {}
+    void handle(const int& /*number*/) {
+        while (full_.post(Add{0}) == PublishResult::ok) {
+        }
+        EXPECT_NE(full_.postFor(std::chrono::hours(1), Add{0}), PublishResult::ok);
+    }
+
+private:
+    Keeper<Blocks>& full_;
+};
+
+TEST(WaitingPostsTest, NoThreadOfAPoolWaits) {
+    const Watchdog watchdog([](std::FILE*) {});
+    ThreadPool pool(1);
+    Running<Keeper<Blocks>> full;
+    ASSERT_EQ(full.post(Hold{}), PublishResult::ok);
+    full.awaitHeld();
+    {
+        Running<PooledFlooding> object(pool, full);
+        ASSERT_EQ(object.post(0), PublishResult::ok);
+        EXPECT_TRUE(object.stopAfterDrain(late()));
+    }
+    EXPECT_GT(full.sizeApprox(), 0U);
+    full.open();
+}
+
+/// Posts more to itself than there is room for, before it can have been started.
+class Eager : public ActiveObject<Eager, Messages<int>, Blocks> {
+public:
+    Eager() {
+        while (post(0) == PublishResult::ok) {
+            ++posted;
+        }
+        last = postFor(std::chrono::hours(1), 0);
+    }
+    void handle(const int& /*number*/) {}
+
+    std::size_t posted = 0;
+    PublishResult last = PublishResult::ok;
+};
+
+TEST(WaitingPostsTest, AnObjectThatFillsItsMailboxBeforeItsStartDoesNotHang) {
+    const Watchdog watchdog([](std::FILE*) {});
+    Running<Eager> object;
+    EXPECT_GT(object.posted, 0U);
+    EXPECT_NE(object.last, PublishResult::ok);
+    EXPECT_TRUE(object.stopAfterDrain(late()));
+    EXPECT_EQ(object.statistics().total().delivered, object.posted);
+}
+
+TEST(WaitingPostsTest, AnObjectWhoseThreadWasRefusedStillDoesNotHang) {
+    const Watchdog watchdog([](std::FILE*) {});
+    Eager object;
+    ThreadOptions options;
+    options.name = "a name that is too long for a thread";
+#if defined(__cpp_exceptions)
+    EXPECT_ANY_THROW(object.start(options));
+#endif
+    EXPECT_NE(object.post(0), PublishResult::ok);
+    object.stop();
+}
+
+// From outside of handlers, after the start, `block` waits as it says.
+TEST(WaitingPostsTest, OtherThreadsWaitForRoom) {
+    const Watchdog watchdog([](std::FILE*) {});
+    Running<Keeper<Blocks>> object;
+    ASSERT_EQ(object.post(Hold{}), PublishResult::ok);
+    object.awaitHeld();
+    while (object.tryPost(Add{0}) == PublishResult::ok) {
+    }
+    EXPECT_NE(object.postFor(std::chrono::milliseconds(1), Add{1}), PublishResult::ok);
+    std::thread poster([&] { EXPECT_EQ(object.post(Add{1}), PublishResult::ok); });
+    object.open();
+    poster.join();
+}
+
+}  // namespace
+}  // namespace sluice

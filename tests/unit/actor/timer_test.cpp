@@ -199,6 +199,41 @@ TEST(TimerTest, MayBeCancelledInItsOwnHandler) {
     EXPECT_EQ(object.handleQueued(), 0U);
 }
 
+/// Its only timer is cancelled and replaced by the handler that the timer has called.
+class Replacing : public ActiveObject<Replacing, Messages<std::string>, ByHand<1>> {
+public:
+    Replacing() { Clock::reset(); }
+    void handle(const std::string& text, const Header& header) {
+        log.push_back(text);
+        times.push_back(header.timeStamp.time_since_epoch() / 1ms);
+        if (log.size() == 1) {
+            EXPECT_TRUE(cancel(timer));
+            EXPECT_FALSE(postAfter(1000ms, std::string("too early, and too long to lie inside")));
+            EXPECT_EQ(text, "the message of the timer that has been cancelled");
+        }
+    }
+    using ActiveObject::handleQueued;
+
+    Timer timer;
+    Log log;
+    std::vector<std::int64_t> times;
+};
+
+TEST(TimerTest, AHandlerThatCancelsItsTimerKeepsItsMessage) {
+    Replacing object;
+    object.timer =
+        object.postEvery(1ms, std::string("the message of the timer that has been cancelled"));
+    Clock::advance(1ms);
+    EXPECT_EQ(object.handleQueued(), 1U);
+    // Now the place is free, and the next timer has its own time.
+    ASSERT_TRUE(object.postAfter(1000ms, std::string("later")));
+    Clock::advance(999ms);
+    EXPECT_EQ(object.handleQueued(), 0U);
+    Clock::advance(1ms);
+    EXPECT_EQ(object.handleQueued(), 1U);
+    EXPECT_EQ(object.times, (std::vector<std::int64_t>{1, 1001}));
+}
+
 TEST(TimerTest, WithoutDelayItFiresInTheNextRound) {
     Clockwork object;
     object.timer = object.postAfter(0ms, 2);

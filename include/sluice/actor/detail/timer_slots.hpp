@@ -110,7 +110,8 @@ public:
     }
 
     /// Calls isArmed(place) for each timer that was started, and isCancelled(place) for each one
-    /// that was cancelled, whose slot is free afterwards. Older news first.
+    /// that was cancelled, whose slot is free afterwards. Older news first. A timer whose handler
+    /// runs keeps its slot, and the handler its message: again() frees that slot.
     template <class IsArmed, class IsCancelled>
     void takeNews(IsArmed isArmed, IsCancelled isCancelled) noexcept {
         if (!hasNews()) {
@@ -122,12 +123,11 @@ public:
             oldest = slots_[place].next.load(std::memory_order_relaxed);  // relaxed: own write
             const CounterWord word = slots_[place].word.fetch_and(
                 static_cast<CounterWord>(~listed), std::memory_order_release);  // E2 taken
-            if ((word & stateMask) == cancelled) {
-                isCancelled(place);
-                slots_[place].word.store(nextLife(word), std::memory_order_relaxed);
-                release(place);
-            } else {
+            if ((word & stateMask) != cancelled) {
                 isArmed(place);
+            } else if (place != firing_) {
+                isCancelled(place);
+                endCancelled(place, word);
             }
         }
     }
@@ -150,9 +150,24 @@ public:
 
     /// Marks an armed timer whose handler is about to run and that will fire again. False if it has
     /// been cancelled. After true, again() follows when its handler has returned.
-    [[nodiscard]] bool begin(Place place) noexcept { return change(place, armed, firing); }
+    [[nodiscard]] bool begin(Place place) noexcept {
+        const bool isBegun = change(place, armed, firing);
+        firing_ = isBegun ? place : none;
+        return isBegun;
+    }
     /// Arms it again. False if it has been cancelled meanwhile.
-    [[nodiscard]] bool again(Place place) noexcept { return change(place, firing, armed); }
+    [[nodiscard]] bool again(Place place) noexcept {
+        firing_ = none;
+        if (change(place, firing, armed)) {
+            return true;
+        }
+        // Relaxed: what the owner has seen in takeNews() it sees again.
+        const CounterWord word = slots_[place].word.load(std::memory_order_relaxed);
+        if ((word & listed) == 0) {
+            endCancelled(place, word);  // takeNews() has left it; otherwise it will come there
+        }
+        return false;
+    }
 
 private:
     static constexpr CounterWord vacant = 0;
@@ -170,6 +185,14 @@ private:
         Atomic<Place> next{0};                       ///< next older slot on the list + 1; 0: none
         typename Platform::template Cell<Entry> entry;
     };
+
+    static constexpr Place none = Count;
+
+    void endCancelled(Place place, CounterWord word) noexcept {
+        // Relaxed: the slot is the owner's until release().
+        slots_[place].word.store(nextLife(word), std::memory_order_relaxed);
+        release(place);
+    }
 
     static CounterWord nextLife(CounterWord word) noexcept {
         return (word / oneLife + 1) * oneLife | vacant;
@@ -207,6 +230,7 @@ private:
         return done;
     }
 
+    Place firing_ = none;    ///< the owner's: the timer whose handler runs
     Atomic<Place> news_{0};  ///< the newest slot on the list + 1; 0: none
     Free free_;
     std::array<Slot, Count> slots_;

@@ -18,6 +18,8 @@ namespace sluice {
 struct ExecutorOptions {
     /// The largest message of its objects, in bytes, with about 32 bytes for the mailbox.
     std::size_t messageSize = 128;
+    /// The largest alignment of a message; a power of two.
+    std::size_t messageAlignment = alignof(std::max_align_t);
     /// Messages that may be queued in all of its objects together.
     std::size_t maxMessages = 65536;
 };
@@ -104,6 +106,7 @@ public:
     [[nodiscard]] void* tryAllocate() noexcept { return messages_.tryAllocate(); }
     void deallocate(void* message) noexcept { messages_.deallocate(message); }
     [[nodiscard]] std::size_t messageSize() const noexcept { return messages_.blockSize(); }
+    [[nodiscard]] std::size_t messageAlignment() const noexcept { return messages_.alignment(); }
 
     /// Told about each object that has ended.
     Park& ends() noexcept { return ends_; }
@@ -130,6 +133,7 @@ private:
     static BlockPoolOptions poolOptions(const ExecutorOptions& options) {
         BlockPoolOptions result;
         result.blockSize = options.messageSize;
+        result.alignment = options.messageAlignment;
         result.capacity = options.maxMessages;
         return result;
     }

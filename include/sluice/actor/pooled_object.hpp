@@ -127,6 +127,10 @@ public:
             setupError("size of an object's message with 32 bytes for the mailbox",
                        sizeof(QueuedMessage), executor.messageSize());
         }
+        if (alignof(QueuedMessage) > executor.messageAlignment()) {
+            setupError("alignment of an object's message", alignof(QueuedMessage),
+                       executor.messageAlignment());
+        }
         return this->begin(executor);
     }
 

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <memory>
@@ -247,6 +248,36 @@ TEST(PooledObjectTest, RefusesAnExecutorWithTooLittleRoomForItsMessages) {
     EXPECT_TRUE(object.join());
 }
 #endif
+
+struct alignas(64) Aligned {
+    unsigned char bytes[64];
+};
+class Aligning : public PooledObject<Aligning, Messages<Aligned>> {
+public:
+    void handle(const Aligned& message) {
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&message) % alignof(Aligned), 0U);
+        ++handled;
+    }
+    int handled = 0;
+};
+
+TEST(PooledObjectTest, MessagesLieWhereTheirAlignmentWants) {
+    ExecutorOptions options;
+    options.messageSize = 256;
+#if defined(__cpp_exceptions)
+    ManualExecutor tooSmall(0, options);
+    Aligning refused;
+    EXPECT_THROW((void)refused.start(tooSmall), std::invalid_argument);
+#endif
+    options.messageAlignment = alignof(Aligned);
+    ManualExecutor executor(0, options);
+    Running<Aligning> object(executor);
+    for (int i = 0; i < 5; ++i) {
+        ASSERT_EQ(object.post(Aligned{}), PublishResult::ok);
+    }
+    executor.runAll();
+    EXPECT_EQ(object.handled, 5);
+}
 
 struct WithTimers : PooledTraits {
     static constexpr std::size_t maxTimers = 2;

@@ -111,6 +111,54 @@ TEST(ActorStressLifeTest, ManyObjectsStartAndEnd) {
     }
 }
 
+/// Waits like Park, and lets a test come between the end of a wait and what follows it.
+class Interrupted : public Park {
+public:
+    template <class Ready>
+    void wait(Ready&& ready) {
+        Park::wait(ready);
+        if (isInterrupting.exchange(false)) {
+            isHere = true;
+            while (!isReleased) {
+                std::this_thread::yield();
+            }
+        }
+    }
+    inline static std::atomic<bool> isInterrupting{false};
+    inline static std::atomic<bool> isHere{false};
+    inline static std::atomic<bool> isReleased{false};
+};
+struct InterruptedTraits : ActorTraits {
+    using Wait = Interrupted;
+};
+class Joined : public ActiveObject<Joined, Messages<int>, InterruptedTraits> {
+public:
+    void handle(const int& /*value*/) {}
+};
+
+// The joining thread has found the object idle, and goes on while another thread starts it.
+TEST(ActorStressLifeTest, AJoinThatMeetsAStartEnds) {
+    const test::Watchdog watchdog([](std::FILE*) {});
+    for (std::size_t round = 0; round < scaled(1000); ++round) {
+        Joined object;
+        Interrupted::isHere = Interrupted::isReleased = false;
+        Interrupted::isInterrupting = true;
+        std::thread joiner([&] { (void)object.join(); });
+        while (!Interrupted::isHere) {
+            std::this_thread::yield();
+        }
+        std::thread starter([&] { (void)object.start(); });
+        for (std::size_t i = 0; i < round % 200; ++i) {
+            std::this_thread::yield();
+        }
+        Interrupted::isReleased = true;
+        starter.join();
+        object.stop();
+        joiner.join();
+        EXPECT_TRUE(object.join());
+    }
+}
+
 struct FewTimers : ActorTraits {
     static constexpr std::size_t maxTimers = 8;
 };

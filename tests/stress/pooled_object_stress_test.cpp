@@ -2,6 +2,7 @@
 #include "support/scale.hpp"
 #include "support/watchdog.hpp"
 
+#include <sluice/actor/manual_executor.hpp>
 #include <sluice/actor/pooled_object.hpp>
 #include <sluice/actor/running.hpp>
 #include <sluice/actor/thread_pool.hpp>
@@ -86,6 +87,48 @@ TEST(PooledObjectStressTest, EveryAcceptedMessageIsHandledOrDiscarded) {
     }
 }
 
+struct FourDeep : PooledTraits {
+    static constexpr std::uint32_t depth = 4;
+};
+class Small : public PooledObject<Small, Messages<Step>, FourDeep> {
+public:
+    void handle(const Step& /*step*/) {}
+};
+
+// The room that is kept for messages of high priority is theirs, whatever is being refused.
+TEST(PooledObjectStressTest, RefusedMessagesTakeNoRoom) {
+    const test::Watchdog watchdog([](std::FILE*) {});
+    ManualExecutor executor;
+    for (std::size_t round = 0; round < test::scaled(300); ++round) {
+        Small object;
+        ASSERT_TRUE(object.start(executor));
+        while (object.post(Step{0, 0}, Priority::low) == PublishResult::ok) {
+        }
+        std::atomic<bool> isOver{false};
+        std::atomic<std::size_t> refused{0};
+        std::vector<std::thread> threads;
+        for (std::uint32_t poster = 0; poster < posters; ++poster) {
+            threads.emplace_back([&] {
+                while (!isOver) {
+                    EXPECT_NE(object.post(Step{0, 0}, Priority::low), PublishResult::ok);
+                    ++refused;
+                }
+            });
+        }
+        while (refused < 100) {
+            EXPECT_LE(object.sizeApprox(), object.capacity());
+        }
+        EXPECT_EQ(object.post(Step{0, 0}, Priority::high), PublishResult::ok);
+        isOver = true;
+        for (std::thread& thread : threads) {
+            thread.join();
+        }
+        object.stop();
+        executor.runAll();
+        ASSERT_TRUE(object.join());
+    }
+}
+
 // Made, used and destroyed while the threads run others.
 TEST(PooledObjectStressTest, ObjectsComeAndGo) {
     const test::Watchdog watchdog([](std::FILE*) {});
@@ -106,6 +149,38 @@ TEST(PooledObjectStressTest, ObjectsComeAndGo) {
     std::thread other(live);
     live();
     other.join();
+}
+
+// One thread starts an object while another one stops it and waits for its end.
+TEST(PooledObjectStressTest, AStopThatMeetsAStartEnds) {
+    const test::Watchdog watchdog([](std::FILE*) {});
+    ThreadPool pool(1);
+    for (std::size_t round = 0; round < test::scaled(2000); ++round) {
+        Counter object;
+        std::atomic<int> ready{0};
+        const auto meet = [&ready] {
+            ++ready;
+            while (ready != 2) {
+                std::this_thread::yield();
+            }
+        };
+        bool isStarted = false;
+        std::thread starter([&] {
+            meet();
+            isStarted = object.start(pool);
+        });
+        meet();
+        if (round % 2 == 0) {
+            object.stop();
+        } else {
+            (void)object.stopAfterDrain(std::chrono::steady_clock::now() + std::chrono::hours(1));
+        }
+        EXPECT_TRUE(object.join());
+        starter.join();
+        EXPECT_TRUE(object.join());
+        EXPECT_TRUE(object.hasEnded());
+        EXPECT_FALSE(object.start(pool)) << isStarted;
+    }
 }
 
 // Whoever holds an object last destroys it, beside threads that post to it.

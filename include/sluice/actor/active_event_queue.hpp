@@ -24,16 +24,16 @@
 ///
 /// Tests: tests/unit/actor/active_event_queue_test.cpp.
 
-#include <sluice/actor/detail/own_thread.hpp>
+#include <sluice/actor/detail/thread_life.hpp>
 #include <sluice/actor/thread_options.hpp>
 #include <sluice/base/assert.hpp>
 #include <sluice/base/single_writer_counter.hpp>
 #include <sluice/event/event_queue.hpp>
+#include <sluice/wait/park.hpp>
 
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <mutex>
 
 namespace sluice {
 
@@ -58,15 +58,11 @@ public:
     /// Starts the thread. False when it was started before, or has been stopped. A refusal by the
     /// system is a set-up error; afterwards the queue is as it was before.
     bool start(const ThreadOptions& options = {}) {
-        const std::lock_guard<std::mutex> guard(life_);
-        if (isStarted_ || this->isClosed()) {
-            return false;
-        }
-        thread_.start(
-            options, [](void* self) noexcept { static_cast<ActiveEventQueue*>(self)->work(); },
-            this);
-        isStarted_ = true;
-        return true;
+        return !this->isClosed() &&
+               life_.start(
+                   options,
+                   [](void* self) noexcept { static_cast<ActiveEventQueue*>(self)->work(); }, this,
+                   [](bool /*isStarting*/) {});
     }
 
     /// Refuses later events, and destroys the queued ones. Those that the thread has taken out of
@@ -98,11 +94,7 @@ public:
         if (isHere()) {
             return false;
         }
-        const std::lock_guard<std::mutex> guard(life_);
-        if (isStarted_ && !isJoined_) {
-            thread_.join();
-            isJoined_ = true;
-        }
+        life_.join();
         return true;
     }
 
@@ -132,10 +124,7 @@ private:
         servedBy_.store(nullptr, std::memory_order_relaxed);
     }
 
-    std::mutex life_;
-    detail::OwnThread thread_;  ///< under the lock, as are the following two
-    bool isStarted_ = false;
-    bool isJoined_ = false;
+    detail::ThreadLife<StdPlatform, Park> life_;
     std::atomic<const void*> servedBy_{nullptr};  ///< written by the thread
     SingleWriterCounter<> failures_;
 };

@@ -43,22 +43,17 @@
 /// Later posts are `closed`. The last thing that the object's thread does is to call `ended()` of
 /// the class, if there is one.
 ///
-/// Invariant: State goes from idle to starting, to running, to joining, to ended. A refused start
-/// goes back to idle. An object that is stopped while idle goes to joining and to ended, and the
-/// stopping thread discards in place of the object's thread.
-///
-/// Edges: E1 started: thread_ and state_ written by start() -> state_ acquired by join(). E2 ended:
-/// the thread's last write -> pthread_join -> state_ released by one join() -> acquired by others.
-/// E3 told: isDiscarding_ written, mailbox closed, notified -> read by the thread when it wakes.
+/// Edges: those of ThreadLife. E3 told: isDiscarding_ written, mailbox closed, notified -> read by
+/// the thread when it wakes.
 /// Timers have the edges of TimerSlots.
 ///
 /// Tests: tests/unit/actor, tests/stress/actor_stress_test.cpp.
 
 #include <sluice/actor/actor_traits.hpp>
 #include <sluice/actor/detail/handler_checks.hpp>
-#include <sluice/actor/detail/own_thread.hpp>
 #include <sluice/actor/detail/posting.hpp>
 #include <sluice/actor/detail/restart_budget.hpp>
+#include <sluice/actor/detail/thread_life.hpp>
 #include <sluice/actor/detail/timing.hpp>
 #include <sluice/actor/handler_times.hpp>
 #include <sluice/actor/thread_options.hpp>
@@ -154,17 +149,7 @@ public:
         if (isHere()) {
             return false;
         }
-        changed_.wait([this] { return state() != ThreadState::starting; });
-        ThreadState expected = ThreadState::running;
-        // Acquire: E1 started.
-        if (state_.compare_exchange_strong(expected, ThreadState::joining,
-                                           std::memory_order_acq_rel, std::memory_order_acquire)) {
-            thread_.join();
-            become(ThreadState::ended);  // E2 ended
-        } else {
-            changed_.wait(
-                [this] { return state() == ThreadState::idle || state() == ThreadState::ended; });
-        }
+        life_.join();
         return true;
     }
 
@@ -180,6 +165,15 @@ public:
         }
         return times;
     }
+    /// Handlers that have been called, and messages that have been discarded: see Watchdog. Without
+    /// statistics discarded messages do not count.
+    [[nodiscard]] std::uint64_t progress() const {
+        std::uint64_t progress = handlerTimes().handled;
+        if constexpr (Traits::statistics) {
+            progress += this->statistics().total().discarded;
+        }
+        return progress;
+    }
     /// Whether the object has a thread that is handling messages, and not waiting for them.
     [[nodiscard]] bool isAwake() const noexcept {
         return isAwake_.load(std::memory_order_relaxed);  // relaxed: no data follows
@@ -193,7 +187,7 @@ protected:
     ActiveObject() = default;
     /// The members of Derived are gone here, so the thread must have ended.
     ~ActiveObject() {
-        if (state() != ThreadState::idle && state() != ThreadState::ended) {
+        if (!life_.isIdleOrEnded()) {
             failAssertion({"thread has ended",
                            "an active object is destroyed while its thread may run: call stop() "
                            "and join() before, outside of its handlers, or hold it in a Running",
@@ -205,15 +199,13 @@ protected:
     /// is driven step by step, as in a test, and never started. Returns how many messages left the
     /// mailbox or came from timers. A handler that throws ends the harvest, which counts as 1.
     std::size_t handleQueued() {
-        SLUICE_ASSERT(state() == ThreadState::idle,
-                      "handleQueued() is for an object that is never started");
+        SLUICE_ASSERT(life_.isIdle(), "handleQueued() is for an object that is never started");
         const typename Posting::Serving serving(*this);
         return handleDue();
     }
 
 private:
     using Posting::mailbox_;
-    enum class ThreadState : unsigned char { idle, starting, running, joining, ended };
 
     /// Calls the handler that fits the message. Those of timers have not been posted.
     template <bool IsPosted>
@@ -236,55 +228,24 @@ private:
     };
 
     Derived& derived() noexcept { return static_cast<Derived&>(*this); }
-    [[nodiscard]] ThreadState state() const noexcept {
-        return state_.load(std::memory_order_acquire);
-    }
-    void become(ThreadState next) noexcept {
-        state_.store(next, std::memory_order_release);
-        changed_.notifyAll();
-    }
-    [[nodiscard]] bool take(ThreadState from, ThreadState to) noexcept {
-        return state_.compare_exchange_strong(from, to, std::memory_order_acq_rel,
-                                              std::memory_order_relaxed);
-    }
 
     void close() noexcept {
         mailbox_.close();
-        changed_.notifyAll();  // a thread that waits before a restart
+        life_.changed().notifyAll();  // a thread that waits before a restart
     }
 
     bool begin(const ThreadOptions& options, detail::OwnThread::Work work) {
-        if (isClosed() || !take(ThreadState::idle, ThreadState::starting)) {
-            return false;
-        }
-        struct Refusal {
-            ActiveObject& object;
-            bool isRefused = true;
-            ~Refusal() {
-                if (isRefused) {
-                    object.mailbox_.letPublishersWait(false);
-                }
-                object.become(isRefused ? ThreadState::idle : ThreadState::running);  // E1 started
-            }
-        } refusal{*this};
-        mailbox_.letPublishersWait(true);
-        thread_.start(options, work, this);
-        refusal.isRefused = false;
-        return true;
+        return !isClosed() && life_.start(options, work, this, [this](bool isStarting) {
+            mailbox_.letPublishersWait(isStarting);
+        });
     }
 
     /// Ends a closed object that has no thread: discards what is queued. False if it has a thread,
     /// or if another thread ends it. A start() that is under way may be refused: it is awaited.
     bool endUnstarted() {
-        if (isHere()) {
+        if (isHere() || !life_.takeUnstarted()) {
             return false;
         }
-        do {
-            changed_.wait([this] { return state() != ThreadState::starting; });
-            if (state() != ThreadState::idle) {
-                return false;
-            }
-        } while (!take(ThreadState::idle, ThreadState::joining));
         // Relaxed: a flag for other threads that drain, which acquire `ended`.
         isDiscarding_.store(true, std::memory_order_relaxed);
         while (!mailbox_.isDrained()) {
@@ -292,7 +253,7 @@ private:
                 (void)mailbox_.waitFor(std::chrono::nanoseconds::max());
             }
         }
-        become(ThreadState::ended);
+        life_.endedWithoutThread();
         return true;
     }
 
@@ -367,7 +328,10 @@ private:
                 stop();
                 return;
             }
-            (void)changed_.waitUntil([this] { return isClosed(); }, deadlineAfter<Clock>(*wait));
+            isAwake_.store(false, std::memory_order_relaxed);  // see isAwake()
+            (void)life_.changed().waitUntil([this] { return isClosed(); },
+                                            deadlineAfter<Clock>(*wait));
+            isAwake_.store(true, std::memory_order_relaxed);
             if (isDiscarding()) {
                 return;
             }
@@ -384,13 +348,10 @@ private:
 
     /// Whether queued messages are discarded. Set by whoever stops the object, never cleared.
     Atomic<bool> isDiscarding_{false};
-    /// Written by start(), stop() and join().
-    Atomic<ThreadState> state_{ThreadState::idle};
-    /// Told about a new state, and when the object is closed.
-    typename Traits::Wait changed_;
-    detail::OwnThread thread_;
+    /// Told, too, when the object is closed.
+    detail::ThreadLife<Platform, typename Traits::Wait> life_;
     detail::RestartBudget<Traits> budget_;
-    detail::HandlerBook<Traits> book_;
+    detail::HandlerBook<Traits, !Traits::statistics> book_;
     Atomic<bool> isAwake_{false};             ///< written by the object's thread
     SingleWriterCounter<Platform> failures_;  ///< written by the object's thread
     SingleWriterCounter<Platform> restarts_;  ///< written by the object's thread

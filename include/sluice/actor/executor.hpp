@@ -111,8 +111,9 @@ public:
     /// Told about each object that has ended.
     Park& ends() noexcept { return ends_; }
 
-protected:
-    /// The calling thread runs tasks of this executor as long as it lives.
+    /// The calling thread runs a task of this executor as long as it lives. Each object makes one
+    /// while it runs: a shared object may have variables of its own, which the code of the executor
+    /// does not know.
     class Current {
     public:
         explicit Current(Executor& executor) noexcept
@@ -126,6 +127,7 @@ protected:
         const detail::HandlerThread handlers_;
     };
 
+protected:
     explicit Executor(const ExecutorOptions& options) : messages_(poolOptions(options)) {}
     virtual ~Executor() = default;
 

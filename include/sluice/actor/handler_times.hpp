@@ -52,14 +52,14 @@ private:
     typename Platform::template Atomic<std::chrono::nanoseconds::rep> longest_{0};
 };
 
-/// Calls the handlers of one object. Counts them if the mailbox has no accounts, and keeps their
-/// times if the traits say so. The object's thread writes.
-template <class Traits, bool HasTimes = Traits::handlerTimes>
+/// Calls the handlers of one object. Counts them if nobody else does, and keeps their times if the
+/// traits say so. The object's thread writes.
+template <class Traits, bool Counts, bool HasTimes = Traits::handlerTimes>
 class HandlerBook {
 public:
     template <class Header, class ReadClock, class Call>
     void call(const Header& /*header*/, ReadClock /*readClock*/, Call handle) {
-        if constexpr (!Traits::statistics) {
+        if constexpr (Counts) {
             handled_.add(1);
         }
         handle();
@@ -76,8 +76,8 @@ private:
     SingleWriterCounter<typename Traits::Platform> handled_;
 };
 
-template <class Traits>
-class HandlerBook<Traits, true> {
+template <class Traits, bool Counts>
+class HandlerBook<Traits, Counts, true> {
     using Platform = typename Traits::Platform;
 
 public:

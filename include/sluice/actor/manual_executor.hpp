@@ -61,7 +61,6 @@ public:
         const auto chosen = ready_.begin() + static_cast<std::ptrdiff_t>(random_() % ready_.size());
         ExecutorTask* const task = *chosen;
         ready_.erase(chosen);
-        const Current current(*this);
         task->run();
         return true;
     }

@@ -105,6 +105,9 @@ public:
         std::uint64_t failed = 0;     ///< of the handled ones: the handler has thrown
         std::uint64_t discarded = 0;  ///< accepted, and not handled as the object was stopped
         std::uint64_t restarts = 0;   ///< that have succeeded
+        // With Traits::statistics.
+        std::uint64_t full = 0;    ///< posts that found no room, those of a full type included
+        std::uint64_t closed = 0;  ///< posts to an object that was not running
     };
 
     PooledObject(const PooledObject&) = delete;
@@ -135,17 +138,18 @@ public:
     }
 
     /// Refuses later messages, and discards what is queued once the running handler has returned.
-    void stop() noexcept { this->close(Closing::discarding); }
+    void stop() noexcept { (void)this->close(Closing::discarding); }
 
     /// Refuses later messages, and waits until the queued ones have been handled. True when they
-    /// have. When the deadline comes first, it stops. Inside an own handler it returns false at
-    /// once, and the object ends when all has been handled.
+    /// have. When the deadline comes first, it stops. So it does with an object that was never
+    /// started. Inside an own handler it returns false at once, and the object ends when all has
+    /// been handled.
     bool stopAfterDrain(typename Clock::time_point deadline) {
-        this->close(Closing::draining);
+        const bool isStarted = this->close(Closing::draining);
         if (isHere()) {
             return false;
         }
-        if (!awaitEnd(deadline)) {
+        if (!isStarted || !awaitEnd(deadline)) {
             stop();
             return false;
         }
@@ -158,9 +162,14 @@ public:
     // ---- Anybody: isHere, isClosed, hasEnded, sizeApprox, capacity, see PooledPosting
 
     [[nodiscard]] HandlerTimes handlerTimes() const noexcept { return book_.times(); }
+    /// Handlers that have been called, and messages that have been discarded: see Watchdog.
+    [[nodiscard]] std::uint64_t progress() const noexcept {
+        return book_.handled() + discarded_.get();
+    }
     [[nodiscard]] Statistics statistics() const noexcept {
-        return {book_.handled(), failed_.get(), discarded_.get(),
-                detail::RestartPlan<Traits>::restarts()};
+        return {book_.handled(),  failed_.get(),
+                discarded_.get(), detail::RestartPlan<Traits>::restarts(),
+                refusals_.full(), refusals_.closed()};
     }
 
 protected:
@@ -199,17 +208,19 @@ private:
         : Timing(&PooledObject::serve, &PooledObject::wakeTask) {}
 
     bool awaitEnd(typename Clock::time_point deadline) {
-        if (executor_ == nullptr) {
+        Executor* const executor = this->executor();
+        if (executor == nullptr) {
             return true;
         }
-        executor_->beforeWait();
-        return executor_->ends().waitUntil([this] { return hasEnded(); }, deadline);
+        executor->beforeWait();
+        return executor->ends().waitUntil([this] { return hasEnded(); }, deadline);
     }
 
     // ---- The consumer: the thread that runs the object
 
     static void serve(ExecutorTask& task) {
         auto& object = static_cast<PooledObject&>(task);
+        const Executor::Current current(*object.executor());
         object.enter();
         object.takeNew();
         object.fireDue();
@@ -226,7 +237,7 @@ private:
 
     void giveTurn() {
         this->leave();
-        executor_->scheduleLast(*this);
+        this->executor()->scheduleLast(*this);
     }
 
     /// False when the object is another thread's, or gone.
@@ -271,7 +282,7 @@ private:
 
     /// All has been handled.
     bool end() {
-        Executor& executor = *executor_;
+        Executor& executor = *this->executor();
         const auto tell = [this] {
             detail::tellEnd(static_cast<Derived&>(*this));
             this->leave();
@@ -286,7 +297,7 @@ private:
     /// For the earliest timer, or for the restart. False if it is due.
     bool setAlarm() {
         if (isEnding_) {
-            executor_->removeAlarm(*this);
+            this->executor()->removeAlarm(*this);
             return true;
         }
         this->takeTimers();
@@ -295,7 +306,7 @@ private:
             return false;
         }
         if (next != this->alarm_) {
-            executor_->setAlarm(*this, next);
+            this->executor()->setAlarm(*this, next);
             this->alarm_ = next;
         }
         return true;
@@ -413,10 +424,10 @@ private:
     }
 
     using Posting::book_;
-    using Posting::executor_;
     using Posting::flights_;
     using Posting::isEnding_;
     using Posting::mailbox_;
+    using Posting::refusals_;
     // The consumer's.
     MessageLine high_;
     MessageLine others_;

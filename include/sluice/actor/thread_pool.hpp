@@ -148,7 +148,6 @@ private:
     void work() {
         Worker worker{this};
         current_ = &worker;
-        const Current current(*this);
         while (ExecutorTask* const task = await(worker)) {
             task->run();
         }

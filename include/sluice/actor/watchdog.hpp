@@ -15,14 +15,17 @@
 /// Who may call what: every function by any thread. The report is called by the thread that looks,
 /// under a lock: it may not call the watchdog.
 ///
-/// A look costs nothing to the objects. It compares how many handlers have run with the look
-/// before. So a handler is reported between `limit` and `limit` + two intervals after it has begun,
-/// once; and so is a thread that the system does not run.
+/// A look costs nothing to the objects. It compares how many handlers have run, and how many
+/// messages have been discarded, with the look before. So a handler is reported between `limit` and
+/// `limit` + two intervals after it has begun, once; and so is a thread that the system does not
+/// run.
 ///
-/// Allocation: watch() and start(). Errors: those of std::thread.
+/// Allocation: watch() and start(). Errors: those of std::thread and setupError.
 ///
 /// Tests: tests/unit/actor/watchdog_test.cpp.
 
+#include <sluice/base/setup_error.hpp>
+#include <sluice/wait/deadline.hpp>
 #include <sluice/wait/park.hpp>
 
 #include <algorithm>
@@ -83,7 +86,7 @@ public:
         const std::lock_guard<std::mutex> guard(mutex_);
         entries_.push_back({name, &object, [](const void* o) {
                                 const auto& watched = *static_cast<const Object*>(o);
-                                return Activity{watched.isAwake(), watched.handlerTimes().handled};
+                                return Activity{watched.isAwake(), watched.progress()};
                             }});
         return Watch(*this, entries_.back());
     }
@@ -97,11 +100,15 @@ public:
         }
     }
 
-    /// Starts a thread that looks so often. Once.
+    /// Starts a thread that looks so often. Once. Refuses an interval of 0, see setupError.
     void start(std::chrono::nanoseconds interval) {
+        if (interval <= interval.zero()) {
+            setupError("interval of a watchdog", 0, 1);
+        }
         thread_ = std::thread([this, interval] {
             const auto isOver = [this] { return isEnding_.load(std::memory_order_relaxed); };
-            while (!changed_.waitUntil(isOver, std::chrono::steady_clock::now() + interval)) {
+            while (
+                !changed_.waitUntil(isOver, deadlineAfter<std::chrono::steady_clock>(interval))) {
                 look();
             }
         });
@@ -109,15 +116,15 @@ public:
 
 private:
     struct Activity {
-        bool isAwake;           ///< the object has a thread, and that does not wait
-        std::uint64_t handled;  ///< how many handlers have run
+        bool isAwake;            ///< the object has a thread, and that does not wait
+        std::uint64_t progress;  ///< how many handlers have run, and messages been discarded
     };
 
     struct Entry {
         const char* name;
         const void* object;
         Activity (*activityOf)(const void*);
-        std::uint64_t handled = 0;  ///< at the last look
+        std::uint64_t progress = 0;  ///< at the last look
         bool wasAwake = false;
         bool isReported = false;
         TimePoint since{};  ///< when a look first found it like this
@@ -125,8 +132,8 @@ private:
 
     void lookAt(Entry& entry, TimePoint now) const {
         const Activity activity = entry.activityOf(entry.object);
-        if (!activity.isAwake || !entry.wasAwake || activity.handled != entry.handled) {
-            entry.handled = activity.handled;
+        if (!activity.isAwake || !entry.wasAwake || activity.progress != entry.progress) {
+            entry.progress = activity.progress;
             entry.wasAwake = activity.isAwake;
             entry.since = now;
             entry.isReported = false;

@@ -218,6 +218,12 @@ public:
         return core_.waitUntil(deadline, isOver);
     }
 
+    /// Counts a message that was not offered to the bus, because of a limit that the bus does not
+    /// know: it counts as `full`.
+    template <class T>
+    void countAsFull(Priority priority) noexcept {
+        core_.countAsFull(detail::listedIndex<List, T>(), priority);
+    }
     /// Whether publishers wait for room before a thread has consumed for the first time. They do
     /// unless told otherwise. By one thread, while no thread consumes.
     void letPublishersWait(bool isOn) noexcept { core_.consumer().letPublishersWait(isOn); }

@@ -90,6 +90,32 @@ TEST_F(ActiveEventQueueTest, AListenerMayStopAndNeitherWaitsNorJoins) {
     EXPECT_FALSE(queue_.isHere());
 }
 
+TEST_F(ActiveEventQueueTest, AListenerMayStartWhileAnotherThreadJoins) {
+    std::atomic<bool> isJoining{false};
+    std::atomic<bool> isTried{false};
+    queue_.appendListener("start", [&](int) {
+        while (!isJoining) {
+            std::this_thread::yield();
+        }
+        for (int i = 0; i < 1000; ++i) {  // until the other thread is inside join()
+            std::this_thread::yield();
+        }
+        EXPECT_FALSE(queue_.start());
+        isTried = true;
+    });
+    ASSERT_TRUE(queue_.start());
+    queue_.enqueue("start", 0);
+    std::thread stopper([&] {
+        while (!isTried) {
+            std::this_thread::yield();
+        }
+        queue_.stop();
+    });
+    isJoining = true;
+    EXPECT_TRUE(queue_.join());
+    stopper.join();
+}
+
 TEST_F(ActiveEventQueueTest, WithoutAThreadItEndsAtOnce) {
     queue_.enqueue("one", 1);
     EXPECT_TRUE(queue_.join());

@@ -69,6 +69,14 @@ public:
     int sum = 0;
 };
 
+struct CountedTraits : SharedTraits {
+    static constexpr bool statistics = true;
+};
+class Counted : public PooledObject<Counted, Messages<Add>, CountedTraits> {
+public:
+    void handle(const Add& /*add*/) {}
+};
+
 TEST(InFlightTest, OneMoreIsRefusedUntilOneHasBeenHandled) {
     Own object;
     for (int round = 0; round < 3; ++round) {
@@ -84,6 +92,27 @@ TEST(InFlightTest, OneMoreIsRefusedUntilOneHasBeenHandled) {
     EXPECT_EQ(object.sum, 6);
     object.stop();
     EXPECT_EQ(object.post(Add{1}), PublishResult::closed);
+}
+
+TEST(InFlightTest, RefusalsAreInTheAccounts) {
+    Own object;
+    for (int i = 0; i < 5; ++i) {
+        (void)object.post(Add{1});
+    }
+    EXPECT_EQ(object.statistics().total().attempted(), 5U);
+    EXPECT_EQ(object.statistics().total().full, 3U);
+    object.stop();
+    EXPECT_EQ(object.post(Add{1}), PublishResult::closed) << "discarded ones are in no flight";
+    EXPECT_EQ(object.statistics().total().closed, 1U);
+    ManualExecutor executor;
+    Running<Counted> shared(executor);
+    for (int i = 0; i < 5; ++i) {
+        (void)shared.post(Add{1});
+    }
+    EXPECT_EQ(shared.statistics().full, 3U);
+    shared.stop();
+    EXPECT_EQ(shared.post(Add{1}), PublishResult::closed);
+    EXPECT_EQ(shared.statistics().closed, 1U);
 }
 
 TEST(InFlightTest, MessagesOfTimersDoNotCount) {

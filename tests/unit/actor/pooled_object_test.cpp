@@ -139,6 +139,32 @@ TEST(PooledObjectTest, StopDiscardsAndDrainHandles) {
     }
 }
 
+TEST(PooledObjectTest, AnObjectThatWasDrainedBeforeItsStartDoesNotStart) {
+    ManualExecutor executor;
+    Recorder object;
+    EXPECT_FALSE(object.stopAfterDrain(test::late()));
+    EXPECT_FALSE(object.start(executor));
+    EXPECT_EQ(object.post(Number{1}), PublishResult::closed);
+    EXPECT_TRUE(object.join());
+}
+
+struct Counted : PooledTraits {
+    static constexpr bool statistics = true;
+};
+class Counting : public PooledObject<Counting, Messages<test::Add>, Counted> {
+public:
+    void handle(const test::Add& /*add*/) {}
+};
+
+TEST(PooledObjectTest, CountsWhateverTheTraitsOfItsMailboxSay) {
+    ManualExecutor executor;
+    Running<Counting> object(executor);
+    ASSERT_EQ(object.post(test::Add{1}), PublishResult::ok);
+    executor.runAll();
+    EXPECT_EQ(object.statistics().handled, 1U);
+    EXPECT_EQ(object.handlerTimes().handled, 1U);
+}
+
 TEST(PooledObjectTest, IdleObjectEndsWhenItIsStopped) {
     ManualExecutor executor;
     Recorder object;

@@ -12,6 +12,8 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <exception>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -100,6 +102,85 @@ TEST_F(WatchdogTest, ReportsAHandlerOfAnObjectOnAPool) {
     object.isOpen = true;
 }
 
+#if defined(__cpp_exceptions)
+struct Restarts : ActorTraits {
+    static constexpr OnFailure onFailure = OnFailure::restart;
+    static constexpr std::chrono::nanoseconds restartBackOff = std::chrono::hours(1);
+    static constexpr std::chrono::nanoseconds maxRestartBackOff = std::chrono::hours(1);
+};
+class Failing : public ActiveObject<Failing, Messages<Add>, Restarts> {
+public:
+    void handle(const Add& /*add*/) { throw std::runtime_error("failure of a handler"); }
+    void restart() {}
+    void handlerFailed(const std::exception_ptr& /*failure*/) noexcept {}
+};
+
+TEST_F(WatchdogTest, AnObjectThatWaitsForItsRestartRunsNoHandler) {
+    Running<Failing> object;
+    const auto watch = watchdog_.watch(object, "failing");
+    (void)object.post(Add{1});
+    while (object.failures() == 0 || object.isAwake()) {
+        std::this_thread::yield();
+    }
+    lookAfter(0ms);
+    lookAfter(500ms);
+    EXPECT_EQ(reports_, Reports{});
+}
+#endif
+
+/// Stops the watch of time at each message that goes unhandled.
+struct Discarded {
+    std::atomic<int>* number = nullptr;
+    std::atomic<int>* awaited = nullptr;
+    Discarded(std::atomic<int>& n, std::atomic<int>& a) : number(&n), awaited(&a) {}
+    Discarded(const Discarded&) = delete;
+    Discarded& operator=(const Discarded&) = delete;
+    ~Discarded() {
+        const int own = ++*number;
+        while (*awaited < own) {
+            std::this_thread::yield();
+        }
+    }
+};
+class Discarding : public ActiveObject<Discarding, Messages<Discarded, Hold>> {
+public:
+    void handle(const Discarded& /*message*/) {}
+    void handle(const Hold& /*hold*/) {
+        isHeld = true;
+        while (!isOpen) {
+            std::this_thread::yield();
+        }
+    }
+    std::atomic<bool> isHeld{false};
+    std::atomic<bool> isOpen{false};
+};
+
+TEST_F(WatchdogTest, DiscardedMessagesAreNoLongHandler) {
+    std::atomic<int> number{0};
+    std::atomic<int> awaited{0};
+    Running<Discarding> object;
+    const auto watch = watchdog_.watch(object, "discarding");
+    (void)object.post(Hold{});
+    while (!object.isHeld) {
+        std::this_thread::yield();
+    }
+    constexpr int count = 20;
+    for (int i = 0; i < count; ++i) {
+        ASSERT_EQ(object.emplace<Discarded>(number, awaited), PublishResult::ok);
+    }
+    object.stop();
+    object.isOpen = true;
+    for (int i = 1; i <= count; ++i) {
+        while (number < i) {
+            std::this_thread::yield();
+        }
+        lookAfter(60ms);  // each one takes less than the limit
+        awaited = i;
+    }
+    object.join();
+    EXPECT_EQ(reports_, Reports{});
+}
+
 TEST_F(WatchdogTest, ManyShortHandlersAreNoLongOne) {
     ThreadPool pool(1);
     Running<Waiting> first(pool);
@@ -135,6 +216,29 @@ TEST_F(WatchdogTest, AnObjectThatIsNoLongerWatchedIsNotReported) {
     EXPECT_EQ(reports_, Reports{});
     object.isOpen = true;
 }
+
+TEST(WatchdogThreadTest, ARareLookIsRare) {
+    const test::Watchdog patience([](std::FILE*) {});
+    std::atomic<int> reports{0};
+    Watchdog watchdog(0ns, [&](const char*, std::chrono::nanoseconds) { ++reports; });
+    Running<Keeper<>> object;
+    const auto watch = watchdog.watch(object, "keeper");
+    (void)object.post(Hold{});
+    object.awaitHeld();
+    watchdog.start(std::chrono::nanoseconds::max());
+    for (int i = 0; i < 10000; ++i) {
+        std::this_thread::yield();
+    }
+    EXPECT_EQ(reports, 0);
+    object.open();
+}
+
+#if defined(__cpp_exceptions)
+TEST(WatchdogThreadTest, NeedsAnInterval) {
+    Watchdog watchdog(1ms, [](const char*, std::chrono::nanoseconds) {});
+    EXPECT_THROW(watchdog.start(0ns), std::invalid_argument);
+}
+#endif
 
 TEST(WatchdogThreadTest, LooksByItself) {
     const test::Watchdog patience([](std::FILE*) {});

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sluice/actor/detail/admission.hpp>
 #include <sluice/bus/bus_traits.hpp>
 #include <sluice/bus/messages.hpp>
 #include <sluice/bus/publish_result.hpp>
@@ -34,12 +35,15 @@ public:
     static constexpr bool areThere = ((limit<Ts> != 0) || ...);
 
     /// Posts by publish(), which returns a PublishResult, if the type has not as many as it may
-    /// have. After `ok`, land() follows.
-    template <class T, class Publish>
-    PublishResult takeOff(const Publish& publish) {
+    /// have; otherwise returns refused(). After `ok` of publish(), land() follows.
+    template <class T, class Publish, class Refused>
+    PublishResult takeOff(const Publish& publish, [[maybe_unused]] const Refused& refused) {
         if constexpr (limit<T> == 0) {
             return publish();
         } else {
+            if (!tryAdmit(countOf<T>(), limit<T>)) {
+                return refused();
+            }
             struct Flight {
                 FlightLimits& limits;
                 bool isOn = false;
@@ -49,9 +53,6 @@ public:
                     }
                 }
             } flight{*this};
-            if (countOf<T>().fetch_add(1, std::memory_order_relaxed) >= limit<T>) {
-                return PublishResult::full;
-            }
             const PublishResult result = publish();
             flight.isOn = result == PublishResult::ok;
             return result;

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <sluice/actor/detail/admission.hpp>
 #include <sluice/actor/detail/flight_limits.hpp>
 #include <sluice/actor/detail/object_timers.hpp>
 #include <sluice/actor/detail/pooled_mailbox.hpp>
 #include <sluice/actor/detail/posted_message.hpp>
+#include <sluice/actor/detail/refusals.hpp>
 #include <sluice/actor/detail/requesting.hpp>
 #include <sluice/actor/detail/restart_plan.hpp>
 #include <sluice/actor/executor.hpp>
@@ -76,19 +78,20 @@ public:
         static_assert(MessageList::template contains<T>,
                       "this type is not among the Messages of the object");
         if (isClosed()) {
-            return PublishResult::closed;
+            return refusals_.counted(PublishResult::closed);
         }
-        return flights_.template takeOff<T>([&] {
-            // Relaxed: a limit, no data follows it.
-            if (queued_.fetch_add(1, std::memory_order_relaxed) >= limitOf(options.priority)) {
-                return giveUp(fullFor(options.priority));
-            }
-            void* const memory = executor_->tryAllocate();
-            if (memory == nullptr) {
-                return giveUp(PublishResult::full);
-            }
-            return push(*build<T>(memory, options, std::forward<Args>(args)...));
-        });
+        return refusals_.counted(flights_.template takeOff<T>(
+            [&] {
+                if (!tryAdmit(queued_, limitOf(options.priority))) {
+                    return fullFor(options.priority);
+                }
+                void* const memory = executor()->tryAllocate();
+                if (memory == nullptr) {
+                    return giveUp(PublishResult::full);
+                }
+                return push(*build<T>(memory, options, std::forward<Args>(args)...));
+            },
+            [] { return PublishResult::full; }));
     }
 
     // ---- Anybody
@@ -121,6 +124,7 @@ protected:
         using PostedMessage<MessageList, Traits>::PostedMessage;
     };
     enum class Closing : unsigned char {
+        unstarted,
         no,
         draining,
         discarding,
@@ -135,28 +139,33 @@ protected:
         return closing_.load(std::memory_order_acquire);  // E1 start
     }
 
-    [[nodiscard]] typename Platform::Clock::time_point now() const { return executor_->now(); }
+    /// Null before the start.
+    [[nodiscard]] Executor* executor() const noexcept {
+        return executor_.load(std::memory_order_acquire);  // E1 start
+    }
+    [[nodiscard]] typename Platform::Clock::time_point now() const { return executor()->now(); }
 
     /// False when it was begun or stopped before.
     bool begin(Executor& executor) {
-        if (executor_ != nullptr) {
+        if (closing() != Closing::unstarted) {
             return false;
         }
         if constexpr (hasAlarm<Traits>) {
             executor.addAlarm(*this);
         }
-        executor_ = &executor;
+        executor_.store(&executor, std::memory_order_release);  // E1 start
         mailbox_.begin();
-        Closing before = Closing::draining;
+        Closing before = Closing::unstarted;
         if (closing_.compare_exchange_strong(before, Closing::no, std::memory_order_release,
                                              std::memory_order_relaxed)) {  // E1 start
             return true;
         }
         // Nobody has posted: the object was closed all the time.
-        mailbox_.cancelBegin();
         if constexpr (hasAlarm<Traits>) {
             executor.removeAlarm(*this);
         }
+        mailbox_.cancelBegin();
+        executor.ends().notifyAll();  // for a thread that has found the mailbox begun
         return false;
     }
 
@@ -174,16 +183,18 @@ protected:
         return true;
     }
 
-    void close(Closing how) noexcept {
+    /// False if the object has not been started. Then it never will be.
+    bool close(Closing how) noexcept {
         Closing before = closing();
         while (before < how &&
                !closing_.compare_exchange_weak(before, how, std::memory_order_relaxed,
-                                               std::memory_order_relaxed)) {
+                                               std::memory_order_acquire)) {  // E1 start
         }
         if (before == Closing::no &&
             mailbox_.push(closingNode_) == PooledMailbox<Platform>::Pushed::first) {
-            executor_->schedule(*this);
+            executor()->schedule(*this);
         }
+        return before != Closing::unstarted;
     }
 
     /// Has the object look at its alarm. True if it must be scheduled for that.
@@ -192,13 +203,13 @@ protected:
     /// timers before it leaves its thread.
     void tell() noexcept {
         if (!isHere() && wake()) {
-            executor_->schedule(*this);
+            executor()->schedule(*this);
         }
     }
 
     void release(QueuedMessage& message) noexcept {
         message.~QueuedMessage();
-        executor_->deallocate(&message);
+        executor()->deallocate(&message);
         queued_.fetch_sub(1, std::memory_order_relaxed);
     }
 
@@ -232,13 +243,14 @@ protected:
     void leave() noexcept { servedBy_.store(nullptr, std::memory_order_relaxed); }
 
     PooledMailbox<Platform> mailbox_;
-    Executor* executor_ = nullptr;
-    HandlerBook<Traits> book_;
+    HandlerBook<Traits, true> book_;
     FlightLimits<MessageList, Traits> flights_;
+    Refusals<Platform, Traits::statistics> refusals_;
     bool isEnding_ = false;  ///< the consumer's: the object has been closed
 
 private:
-    Atomic<Closing> closing_{Closing::draining};  ///< before the start, too
+    Atomic<Closing> closing_{Closing::unstarted};
+    Atomic<Executor*> executor_{nullptr};  ///< written by begin()
     Atomic<std::uint32_t> queued_{0};
     /// The thread that runs the object. Written by that thread.
     Atomic<const void*> servedBy_{nullptr};
@@ -263,7 +275,7 @@ private:
             void* memory;
             ~Guard() {
                 if (memory != nullptr) {
-                    object.executor_->deallocate(memory);
+                    object.executor()->deallocate(memory);
                     (void)object.giveUp(PublishResult::closed);
                 }
             }
@@ -280,7 +292,7 @@ private:
     PublishResult push(QueuedMessage& message) noexcept {
         switch (mailbox_.push(message)) {
         case PooledMailbox<Platform>::Pushed::first:
-            executor_->schedule(*this);
+            executor()->schedule(*this);
             return PublishResult::ok;
         case PooledMailbox<Platform>::Pushed::queued:
             return PublishResult::ok;

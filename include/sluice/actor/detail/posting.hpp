@@ -22,45 +22,48 @@ public:
     /// Posts a copy of, or moves in, a message. Medium priority unless told otherwise.
     template <class T>
     PublishResult post(T&& message) {
-        return flights_.template takeOff<std::decay_t<T>>(
-            [&] { return mailbox_.publish(std::forward<T>(message)); });
+        return admit<std::decay_t<T>>(Priority::medium,
+                                      [&] { return mailbox_.publish(std::forward<T>(message)); });
     }
     template <class T>
     PublishResult post(T&& message, Priority priority) {
-        return flights_.template takeOff<std::decay_t<T>>(
-            [&] { return mailbox_.publish(std::forward<T>(message), priority); });
+        return admit<std::decay_t<T>>(
+            priority, [&] { return mailbox_.publish(std::forward<T>(message), priority); });
     }
     template <class T>
     PublishResult post(T&& message, const PublishOptions& options) {
-        return flights_.template takeOff<std::decay_t<T>>(
-            [&] { return mailbox_.publish(std::forward<T>(message), options); });
+        return admit<std::decay_t<T>>(
+            options.priority, [&] { return mailbox_.publish(std::forward<T>(message), options); });
     }
 
     /// Builds a T in its slot. The arguments are used only if it is accepted.
     template <class T, class... Args>
     PublishResult emplace(Args&&... args) {
-        return flights_.template takeOff<T>(
-            [&] { return mailbox_.template emplace<T>(std::forward<Args>(args)...); });
+        return admit<T>(Priority::medium,
+                        [&] { return mailbox_.template emplace<T>(std::forward<Args>(args)...); });
     }
     template <class T, class... Args>
     PublishResult emplaceWith(const PublishOptions& options, Args&&... args) {
-        return flights_.template takeOff<T>(
-            [&] { return mailbox_.template emplaceWith<T>(options, std::forward<Args>(args)...); });
+        return admit<T>(options.priority, [&] {
+            return mailbox_.template emplaceWith<T>(options, std::forward<Args>(args)...);
+        });
     }
 
     /// Never waits for room, whatever the overflow policy.
     template <class T>
     PublishResult tryPost(T&& message, const PublishOptions& options = {}) {
-        return flights_.template takeOff<std::decay_t<T>>(
-            [&] { return mailbox_.tryPublish(std::forward<T>(message), options); });
+        return admit<std::decay_t<T>>(options.priority, [&] {
+            return mailbox_.tryPublish(std::forward<T>(message), options);
+        });
     }
     /// Waits for room for at most `timeout`, whatever the overflow policy. Not in a handler, and
     /// not before the start.
     template <class T, class Rep, class Period>
     PublishResult postFor(std::chrono::duration<Rep, Period> timeout, T&& message,
                           const PublishOptions& options = {}) {
-        return flights_.template takeOff<std::decay_t<T>>(
-            [&] { return mailbox_.publishFor(timeout, std::forward<T>(message), options); });
+        return admit<std::decay_t<T>>(options.priority, [&] {
+            return mailbox_.publishFor(timeout, std::forward<T>(message), options);
+        });
     }
 
     /// See Bus::attachThread().
@@ -113,6 +116,19 @@ protected:
     FlightLimits<MessageList, Traits> flights_;
 
 private:
+    /// Posts by publish() unless the type has as many in flight as it may have. Such a refusal is
+    /// in the accounts of the mailbox, too.
+    template <class T, class Publish>
+    PublishResult admit(Priority priority, const Publish& publish) {
+        return flights_.template takeOff<T>(publish, [&] {
+            if (isClosed()) {
+                return publish();  // which says so
+            }
+            mailbox_.template countAsFull<T>(priority);
+            return PublishResult::full;
+        });
+    }
+
     /// The object's thread while it runs. Written by that thread.
     typename Traits::Platform::template Atomic<const void*> servedBy_{nullptr};
 };

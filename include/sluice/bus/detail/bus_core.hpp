@@ -83,6 +83,11 @@ public:
             });
     }
 
+    /// A message that was not offered.
+    void countAsFull(std::size_t type, Priority priority) noexcept {
+        accounts_.count(type, Traits::priorities ? priority : Priority::medium, Outcome::full, 1);
+    }
+
     // ---- The consumer
 
     /// Hands messages, at most `max` and at most as many as there are slots, to handle(delivery).

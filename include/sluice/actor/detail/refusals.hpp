@@ -1,0 +1,43 @@
+#pragma once
+
+#include <sluice/bus/publish_result.hpp>
+
+#include <atomic>
+#include <cstdint>
+
+namespace sluice::detail {
+
+/// Posts that an object on an executor has not accepted. Any thread counts.
+///
+/// Relaxed, all: no data follows a count.
+template <class Platform, bool IsOn>
+class Refusals {
+public:
+    PublishResult counted(PublishResult result) noexcept {
+        if (result != PublishResult::ok) {
+            (result == PublishResult::closed ? closed_ : full_)
+                .fetch_add(1, std::memory_order_relaxed);
+        }
+        return result;
+    }
+    [[nodiscard]] std::uint64_t full() const noexcept {
+        return full_.load(std::memory_order_relaxed);
+    }
+    [[nodiscard]] std::uint64_t closed() const noexcept {
+        return closed_.load(std::memory_order_relaxed);
+    }
+
+private:
+    typename Platform::template Atomic<std::uint64_t> full_{0};
+    typename Platform::template Atomic<std::uint64_t> closed_{0};
+};
+
+template <class Platform>
+class Refusals<Platform, false> {
+public:
+    static PublishResult counted(PublishResult result) noexcept { return result; }
+    [[nodiscard]] static std::uint64_t full() noexcept { return 0; }
+    [[nodiscard]] static std::uint64_t closed() noexcept { return 0; }
+};
+
+}  // namespace sluice::detail

@@ -1,0 +1,113 @@
+#pragma once
+
+#include <sluice/actor/detail/own_thread.hpp>
+#include <sluice/actor/thread_options.hpp>
+
+#include <atomic>
+
+namespace sluice::detail {
+
+/// The life of the thread of an object: started at most once, by any thread, and joined by any
+/// number of threads.
+///
+/// Invariant: the state goes from idle to starting, to running, to joining, to ended. A refused
+/// start goes back to idle. A thread that is never started goes from idle to joining and to ended,
+/// by the thread that ends the object in its place.
+///
+/// Edges: E1 started: what start() wrote -> state_ released .. acquired by join(). E2 ended: the
+/// thread's last write -> pthread_join -> state_ released by one join() -> acquired by others.
+template <class Platform, class Wait>
+class ThreadLife {
+public:
+    [[nodiscard]] bool isIdle() const noexcept { return state() == State::idle; }
+    [[nodiscard]] bool isIdleOrEnded() const noexcept {
+        return state() == State::idle || state() == State::ended;
+    }
+
+    /// False when it was started before, or ended without a thread. A refusal by the system is a
+    /// set-up error; afterwards it is idle as before. Calls announce(true) before the thread runs,
+    /// and announce(false) if there will be none.
+    template <class Announce>
+    bool start(const ThreadOptions& options, OwnThread::Work work, void* object,
+               const Announce& announce) {
+        if (!take(State::idle, State::starting)) {
+            return false;
+        }
+        struct Refusal {
+            ThreadLife& life;
+            const Announce& announce;
+            bool isRefused = true;
+            ~Refusal() {
+                if (isRefused) {
+                    announce(false);
+                }
+                life.become(isRefused ? State::idle : State::running);  // E1 started
+            }
+        } refusal{*this, announce};
+        announce(true);
+        thread_.start(options, work, object);
+        refusal.isRefused = false;
+        return true;
+    }
+
+    /// Waits until the thread has ended, not on this thread. At once if it was never started.
+    void join() {
+        for (;;) {
+            awaitStart();
+            State seen = State::running;
+            // Acquire: E1 started.
+            if (state_.compare_exchange_strong(seen, State::joining, std::memory_order_acq_rel,
+                                               std::memory_order_acquire)) {
+                thread_.join();
+                become(State::ended);  // E2 ended
+                return;
+            }
+            if (seen == State::joining) {
+                changed_.wait([this] { return state() == State::ended; });
+                return;
+            }
+            if (seen != State::starting) {  // otherwise another thread has started it meanwhile
+                return;
+            }
+        }
+    }
+
+    /// True if there never was a thread, and there never will be one: then the caller ends the
+    /// object in its place, and calls endedWithoutThread(). A start that is under way may be
+    /// refused: it is awaited.
+    [[nodiscard]] bool takeUnstarted() {
+        do {
+            awaitStart();
+            if (state() != State::idle) {
+                return false;
+            }
+        } while (!take(State::idle, State::joining));
+        return true;
+    }
+    void endedWithoutThread() noexcept { become(State::ended); }
+
+    /// For a wait of the thread itself that others end by notify().
+    [[nodiscard]] Wait& changed() noexcept { return changed_; }
+
+private:
+    enum class State : unsigned char { idle, starting, running, joining, ended };
+
+    [[nodiscard]] State state() const noexcept { return state_.load(std::memory_order_acquire); }
+    void become(State next) noexcept {
+        state_.store(next, std::memory_order_release);
+        changed_.notifyAll();
+    }
+    [[nodiscard]] bool take(State from, State to) noexcept {
+        return state_.compare_exchange_strong(from, to, std::memory_order_acq_rel,
+                                              std::memory_order_relaxed);
+    }
+    void awaitStart() {
+        changed_.wait([this] { return state() != State::starting; });
+    }
+
+    typename Platform::template Atomic<State> state_{State::idle};
+    Wait changed_;      ///< told about a new state
+    OwnThread thread_;  ///< used by the thread that has led the state to starting or to joining
+};
+
+}  // namespace sluice::detail

@@ -2,9 +2,9 @@
 #include "support/sanitizers.hpp"
 
 #include <sluice/base/spin_lock.hpp>
-#include <sluice/log/detail/lane_book.hpp>
-#include <sluice/log/detail/outlet.hpp>
-#include <sluice/log/detail/record_writer.hpp>
+#include <sluice/log/detail/lanes/intake_consumer.hpp>
+#include <sluice/log/detail/lanes/lane_registry.hpp>
+#include <sluice/log/detail/lanes/record_writer.hpp>
 
 #include <gtest/gtest.h>
 
@@ -56,9 +56,9 @@ struct Label {
     int number;
 };
 
-using Book = log::detail::LaneBook<ModelIntakeTraits>;
-using Lane = Book::Lane;
-using Outlet = log::detail::Outlet<Label, ModelIntakeTraits>;
+using Registry = log::detail::LaneRegistry<ModelIntakeTraits>;
+using Lane = Registry::Lane;
+using IntakeConsumer = log::detail::IntakeConsumer<Label, ModelIntakeTraits>;
 using Writer = log::detail::RecordWriter<Label, ModelIntakeTraits>;
 using Outcome = Writer::Outcome;
 
@@ -71,59 +71,60 @@ constexpr std::size_t manyMessages = 8;
 class Log {
 public:
     explicit Log(std::size_t messages, std::size_t bytes = manyBytes)
-        : book_(*new Book({messages, bytes, sizeof(Label)}, {messages, bytes, sizeof(Label)})) {
+        : registry_(
+              *new Registry({messages, bytes, sizeof(Label)}, {messages, bytes, sizeof(Label)})) {
         Ticks::count = &ticks_;
     }
     Log(const Log&) = delete;
     Log& operator=(const Log&) = delete;
     ~Log() {
-        for (Book::Slot* const lane : lanes_) {
-            Book::dismiss(*lane);
+        for (Registry::Slot* const lane : lanes_) {
+            Registry::dismiss(*lane);
         }
-        book_.abandon();
+        registry_.abandon();
     }
 
     /// A second lane that is there anyway: the one for threads without a lane of their own.
-    Lane& sharedLane() { return book_.shared(); }
-    Book::Slot& addLane() {
-        Book::Slot& lane = book_.enroll(nullptr);
+    Lane& sharedLane() { return registry_.shared(); }
+    Registry::Slot& addLane() {
+        Registry::Slot& lane = registry_.enroll(nullptr);
         lanes_.push_back(&lane);
         return lane;
     }
 
     Outcome post(Lane& lane, Plain<int>& data, int number) {
         const auto write = [&](std::byte*) noexcept { data.set(number); };
-        return Writer::tryPost(book_, lane, 0, Label{&data, number}, 0, write);
+        return Writer::tryPost(registry_, lane, 0, Label{&data, number}, 0, write);
     }
     Outcome postWhenThereIsRoom(Lane& lane, Plain<int>& data, int number) {
         Outcome outcome = post(lane, data, number);
         while (outcome == Outcome::full) {
-            lane.awaitRoom(Writer::roomFor(lane, 0, 0), book_.closed());
+            lane.awaitRoom(Writer::roomFor(lane, 0, 0), registry_.closed());
             outcome = post(lane, data, number);
         }
         return outcome;
     }
     void close() {
-        book_.close();
-        outlet_.wake();
+        registry_.close();
+        consumer_.wake();
     }
 
     // ---- Back end
 
     void harvest(bool copies = false) {
-        outlet_.look();
-        const auto emit = [this](const Outlet::Record& record) {
+        consumer_.look();
+        const auto emit = [this](const IntakeConsumer::Record& record) {
             check(record.head.data == nullptr || record.head.data->get() == record.head.number,
                   "the record is there when it is emitted");
             numbers.push_back(record.head.number);
         };
         const auto finish = [] {};
-        outlet_.emitBefore(log::detail::endOfTime, 8, copies, emit, finish);
+        consumer_.emitBefore(log::detail::endOfTime, 8, copies, emit, finish);
     }
     /// The clock of the model goes on only when nobody can do anything else.
     void sleepAndHarvest() {
         const auto end = wayOff();
-        static_cast<void>(outlet_.waitForWork(end));
+        static_cast<void>(consumer_.waitForWork(end));
         check(ModelPlatform::Clock::now() < end, "the back end was woken");
         harvest();
     }
@@ -131,16 +132,16 @@ public:
     static ModelPlatform::Clock::time_point wayOff() {
         return ModelPlatform::Clock::now() + std::chrono::milliseconds(1000);
     }
-    Outlet& outlet() { return outlet_; }
-    Book& book() { return book_; }
+    IntakeConsumer& consumer() { return consumer_; }
+    Registry& registry() { return registry_; }
 
     std::vector<int> numbers;  ///< of the records that were emitted
 
 private:
     Atomic<Key> ticks_{0};
-    Book& book_;
-    Outlet outlet_{book_, std::chrono::nanoseconds::max()};
-    std::vector<Book::Slot*> lanes_;
+    Registry& registry_;
+    IntakeConsumer consumer_{registry_, std::chrono::nanoseconds::max()};
+    std::vector<Registry::Slot*> lanes_;
 };
 
 void aRecordWakesTheSleeper() {
@@ -193,7 +194,7 @@ void twoOrdersWakeTheSleeper() {
     Atomic<int> orders{0};
     const auto order = [&] {
         (void)orders.fetch_add(1, relaxed);
-        log.outlet().wake();
+        log.consumer().wake();
     };
     log.harvest();
     parallel(
@@ -212,13 +213,13 @@ void aWakeUpTellsWhatWasWritten() {
     log.harvest();
     parallel(
         [&] {
-            if (log.outlet().waitForWork(Log::wayOff())) {
+            if (log.consumer().waitForWork(Log::wayOff())) {
                 check(data.get() == 1, "nothing else wakes it");
             }
         },
         [&] {
             data.set(1);
-            log.outlet().wake();
+            log.consumer().wake();
         });
 }
 
@@ -232,7 +233,7 @@ void roomIsUsedAgain(std::size_t messages, std::size_t bytes) {
         [&] {
             while (log.numbers.size() < 2) {
                 // The other thread polls before it sleeps, so the clock goes on.
-                static_cast<void>(log.outlet().waitForWork(Log::wayOff()));
+                static_cast<void>(log.consumer().waitForWork(Log::wayOff()));
                 log.harvest();
             }
         },
@@ -258,7 +259,7 @@ void theEndIsWaitedForByNobody() {
     Plain<int> more;
     parallel(
         [&] {
-            lane.awaitRoom(Writer::roomFor(lane, 0, 0), log.book().closed());
+            lane.awaitRoom(Writer::roomFor(lane, 0, 0), log.registry().closed());
             check(log.post(lane, more, 2) == Outcome::full, "nobody has made room");
         },
         [&] { log.close(); });
@@ -299,7 +300,7 @@ void laterPostsComeLater(bool isLaneNew) {
     log.harvest();
     check(log.numbers.size() == 2, "nothing is lost");
     check(!isLater || log.numbers == std::vector<int>{1, 2}, "the later post comes later");
-    check(log.outlet().orderViolations() == 0, "keys ascend");
+    check(log.consumer().orderViolations() == 0, "keys ascend");
 }
 void laterPostsComeLaterInKnownLanes() {
     laterPostsComeLater(false);
@@ -317,7 +318,7 @@ void eachRecordIsEmittedOrEvicted() {
     const auto post = [&](int number) {
         const auto write = [](std::byte*) noexcept {};
         const auto tryPost = [&] {
-            return Writer::tryPost(log.book(), lane, 0, Label{nullptr, number}, 0, write);
+            return Writer::tryPost(log.registry(), lane, 0, Label{nullptr, number}, 0, write);
         };
         if (tryPost() != Outcome::ok) {
             check(lane.evictFor(Writer::roomFor(lane, 0, 0)), "copies are no obstacle");
@@ -340,7 +341,7 @@ void acceptedRecordsAreEmittedBeforeTheEnd() {
     log.harvest();
     parallel(
         [&] {
-            while (!log.outlet().isDrained()) {
+            while (!log.consumer().isDrained()) {
                 log.sleepAndHarvest();
             }
         },
@@ -351,26 +352,28 @@ void acceptedRecordsAreEmittedBeforeTheEnd() {
 
 /// The intake goes while a thread that has a lane ends: whoever is last destroys the lanes.
 void theLastUserDestroysTheLanes() {
-    auto* const book = new Book({1, manyBytes, sizeof(Label)}, {1, manyBytes, sizeof(Label)});
-    Book::Slot& lane = book->enroll(nullptr);
-    parallel([&] { book->abandon(); }, [&] { Book::dismiss(lane); });
+    auto* const registry =
+        new Registry({1, manyBytes, sizeof(Label)}, {1, manyBytes, sizeof(Label)});
+    Registry::Slot& lane = registry->enroll(nullptr);
+    parallel([&] { registry->abandon(); }, [&] { Registry::dismiss(lane); });
 }
 
 /// A lane that its thread has left is emptied and handed on.
 void aLaneIsHandedOn() {
     Log log(1);
     Plain<int> data;
-    Book::Slot* lane = &log.book().enroll(nullptr);
+    Registry::Slot* lane = &log.registry().enroll(nullptr);
     log.harvest();
     parallel([&] { log.harvest(), log.harvest(); },
              [&] {
                  check(log.post(*lane, data, 1) == Outcome::ok, "there is room");
-                 Book::dismiss(*lane);
+                 Registry::dismiss(*lane);
              });
     log.harvest();
     log.harvest();
     check(log.numbers.size() == 1, "the record was emitted");
-    check(log.book().leavers() == 0 && log.book().laneCount() == 1, "the lane is a spare one");
+    check(log.registry().leavers() == 0 && log.registry().laneCount() == 1,
+          "the lane is a spare one");
 }
 
 TEST(LogIntakeModelTest, NoWakeUpIsLost) {
@@ -443,12 +446,12 @@ TEST(LogIntakeModelTest, EveryOrderOfALaneIsNeededButTwo) {
                         surveyOf("lane.hpp")));
 }
 
-TEST(LogIntakeModelTest, EveryOrderOfTheBookIsNeeded) {
-    EXPECT_TRUE(survive({}, surveyOf("lane_book.hpp")));
+TEST(LogIntakeModelTest, EveryOrderOfTheRegistryIsNeeded) {
+    EXPECT_TRUE(survive({}, surveyOf("lane_registry.hpp")));
 }
 
-TEST(LogIntakeModelTest, EveryOrderOfTheOutletIsNeeded) {
-    EXPECT_TRUE(survive({}, surveyOf("outlet.hpp")));
+TEST(LogIntakeModelTest, EveryOrderOfTheConsumerIsNeeded) {
+    EXPECT_TRUE(survive({}, surveyOf("intake_consumer.hpp")));
 }
 #endif
 

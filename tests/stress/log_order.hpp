@@ -5,7 +5,7 @@
 #include "support/intake_tools.hpp"
 
 #include <sluice/base/pause.hpp>
-#include <sluice/log/detail/intake.hpp>
+#include <sluice/log/detail/lanes/intake.hpp>
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 #include "support/scale.hpp"
 #include "support/watchdog.hpp"
 
-#include <sluice/log/detail/intake.hpp>
+#include <sluice/log/detail/lanes/intake.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/log/detail/intake.hpp>
+#include <sluice/log/detail/lanes/intake.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -22,7 +22,7 @@
 
 #include <sluice/log/backend.hpp>
 #include <sluice/log/default_backend.hpp>
-#include <sluice/log/detail/logger_handle.hpp>
+#include <sluice/log/detail/backend/logger_handle.hpp>
 #include <sluice/log/overflow_policy.hpp>
 
 #include <spdlog/pattern_formatter.h>

@@ -26,7 +26,7 @@
 /// Tests: tests/unit/log/backend_test.cpp.
 
 #include <sluice/log/backend_options.hpp>
-#include <sluice/log/detail/engine.hpp>
+#include <sluice/log/detail/backend/engine.hpp>
 #include <sluice/log/statistics.hpp>
 
 #include <spdlog/common.h>

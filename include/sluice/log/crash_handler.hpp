@@ -19,7 +19,7 @@
 /// Tests: tests/unit/log/crash_handler_test.cpp.
 
 #include <sluice/log/backend_options.hpp>
-#include <sluice/log/detail/process.hpp>
+#include <sluice/log/detail/backend/process.hpp>
 
 #include <spdlog/common.h>
 

@@ -12,7 +12,7 @@
 
 #include <sluice/log/backend.hpp>
 #include <sluice/log/backend_options.hpp>
-#include <sluice/log/detail/process.hpp>
+#include <sluice/log/detail/backend/process.hpp>
 
 #include <spdlog/details/registry.h>
 

@@ -35,11 +35,11 @@
 ///
 /// Tests: tests/unit/log/deferred_test.cpp, argument_codec_test.cpp, tests/compile_fail.
 
-#include <sluice/log/detail/argument_codec.hpp>
-#include <sluice/log/detail/deferred_site.hpp>
-#include <sluice/log/detail/format_check.hpp>
-#include <sluice/log/detail/plain_format.hpp>
-#include <sluice/log/detail/text_with_pairs.hpp>
+#include <sluice/log/detail/backend/text_with_pairs.hpp>
+#include <sluice/log/detail/format/argument_codec.hpp>
+#include <sluice/log/detail/format/deferred_site.hpp>
+#include <sluice/log/detail/format/format_check.hpp>
+#include <sluice/log/detail/format/plain_format.hpp>
 #include <sluice/log/key_value.hpp>
 #include <sluice/log/logger.hpp>
 

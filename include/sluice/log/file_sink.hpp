@@ -36,10 +36,10 @@
 /// Tests: tests/unit/log/file_sink_test.cpp.
 
 #include <sluice/log/batch_sink.hpp>
-#include <sluice/log/detail/faster_formatter.hpp>
-#include <sluice/log/detail/log_file.hpp>
-#include <sluice/log/detail/logger_state.hpp>
-#include <sluice/log/detail/rotation_plan.hpp>
+#include <sluice/log/detail/backend/logger_state.hpp>
+#include <sluice/log/detail/sink/faster_formatter.hpp>
+#include <sluice/log/detail/sink/log_file.hpp>
+#include <sluice/log/detail/sink/rotation_plan.hpp>
 #include <sluice/log/file_rotation.hpp>
 #include <sluice/log/pattern_formatter.hpp>
 

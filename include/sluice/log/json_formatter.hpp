@@ -24,10 +24,10 @@
 ///
 /// Tests: tests/unit/log/json_formatter_test.cpp.
 
-#include <sluice/log/detail/json_text.hpp>
-#include <sluice/log/detail/pair_text.hpp>
-#include <sluice/log/detail/pairs_in_sight.hpp>
-#include <sluice/log/detail/thread_mdc.hpp>
+#include <sluice/log/detail/format/json_text.hpp>
+#include <sluice/log/detail/format/pair_text.hpp>
+#include <sluice/log/detail/format/pairs_in_sight.hpp>
+#include <sluice/log/detail/format/thread_mdc.hpp>
 
 #include <spdlog/common.h>
 #include <spdlog/details/log_msg.h>

@@ -20,7 +20,7 @@
 ///
 /// Tests: tests/unit/log/key_value_test.cpp.
 
-#include <sluice/log/detail/argument_codec.hpp>
+#include <sluice/log/detail/format/argument_codec.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -33,10 +33,10 @@
 /// Tests: tests/unit/log/logger_test.cpp.
 
 #include <sluice/log/backend.hpp>
-#include <sluice/log/detail/deferred_site.hpp>
-#include <sluice/log/detail/logger_handle.hpp>
-#include <sluice/log/detail/pair_text.hpp>
-#include <sluice/log/detail/record_head.hpp>
+#include <sluice/log/detail/backend/logger_handle.hpp>
+#include <sluice/log/detail/format/deferred_site.hpp>
+#include <sluice/log/detail/format/pair_text.hpp>
+#include <sluice/log/detail/format/record_head.hpp>
 #include <sluice/log/overflow_policy.hpp>
 
 #include <spdlog/logger.h>

@@ -20,8 +20,8 @@
 ///
 /// Tests: tests/unit/log/pattern_formatter_test.cpp compares the two on random patterns.
 
-#include <sluice/log/detail/line_text.hpp>
-#include <sluice/log/detail/pattern_pieces.hpp>
+#include <sluice/log/detail/format/line_text.hpp>
+#include <sluice/log/detail/format/pattern_pieces.hpp>
 
 #include <spdlog/common.h>
 #include <spdlog/details/log_msg.h>

@@ -22,8 +22,8 @@
 ///
 /// Tests: tests/unit/log/scoped_context_test.cpp.
 
-#include <sluice/log/detail/caller_state.hpp>
-#include <sluice/log/detail/pair_codec.hpp>
+#include <sluice/log/detail/format/caller_state.hpp>
+#include <sluice/log/detail/format/pair_codec.hpp>
 #include <sluice/log/key_value.hpp>
 
 #include <algorithm>

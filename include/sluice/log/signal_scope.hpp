@@ -1,7 +1,7 @@
 #pragma once
 
-#include <sluice/log/detail/caller_state.hpp>
-#include <sluice/log/detail/quiet_thread.hpp>
+#include <sluice/log/detail/format/caller_state.hpp>
+#include <sluice/log/detail/lanes/quiet_thread.hpp>
 
 #include <cerrno>
 

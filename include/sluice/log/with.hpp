@@ -21,7 +21,7 @@
 /// Tests: tests/unit/log/with_test.cpp.
 
 #include <sluice/log/deferred.hpp>
-#include <sluice/log/detail/text_with_pairs.hpp>
+#include <sluice/log/detail/backend/text_with_pairs.hpp>
 #include <sluice/log/key_value.hpp>
 
 #include <spdlog/common.h>

@@ -1,7 +1,7 @@
 #include "deferred_doubles.hpp"
 #include "support/dice.hpp"
 
-#include <sluice/log/detail/argument_codec.hpp>
+#include <sluice/log/detail/format/argument_codec.hpp>
 
 #include <gtest/gtest.h>
 

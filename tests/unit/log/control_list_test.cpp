@@ -1,4 +1,4 @@
-#include <sluice/log/detail/control_list.hpp>
+#include <sluice/log/detail/backend/control_list.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include <sluice/log/detail/display_time.hpp>
+#include <sluice/log/detail/backend/display_time.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include <sluice/log/detail/idle_pacing.hpp>
+#include <sluice/log/detail/backend/idle_pacing.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 #include "support/crew.hpp"
 #include "support/intake_tools.hpp"
 
-#include <sluice/log/detail/intake.hpp>
+#include <sluice/log/detail/lanes/intake.hpp>
 
 #include <gtest/gtest.h>
 

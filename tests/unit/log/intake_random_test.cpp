@@ -2,7 +2,7 @@
 #include "support/intake_tools.hpp"
 #include "support/scale.hpp"
 
-#include <sluice/log/detail/intake.hpp>
+#include <sluice/log/detail/lanes/intake.hpp>
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include "support/scale.hpp"
 #include "support/watchdog.hpp"
 
-#include <sluice/log/detail/intake.hpp>
+#include <sluice/log/detail/lanes/intake.hpp>
 
 #include <gtest/gtest.h>
 
@@ -34,13 +34,13 @@ using log::detail::endOfTime;
 using log::detail::IntakeOptions;
 using log::detail::IntakeTraits;
 using log::detail::Key;
-using log::detail::LaneBook;
+using log::detail::LaneRegistry;
 using log::detail::LaneStatistics;
 using log::detail::Posted;
 using log::detail::StampClock;
 
 using Intake = LabelIntake<>;
-constexpr std::size_t mostSpare = LaneBook<IntakeTraits>::mostSpare;
+constexpr std::size_t mostSpare = LaneRegistry<IntakeTraits>::mostSpare;
 
 TEST(IntakeThreads, ALaneIsHandedOnWhenItsThreadHasEndedAndItIsEmpty) {
     Intake intake;

@@ -2,7 +2,7 @@
 
 #include <sluice/log/backend.hpp>
 #include <sluice/log/deferred.hpp>
-#include <sluice/log/detail/pair_text.hpp>
+#include <sluice/log/detail/format/pair_text.hpp>
 #include <sluice/log/key_value.hpp>
 #include <sluice/log/logger.hpp>
 

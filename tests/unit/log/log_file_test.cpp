@@ -1,4 +1,4 @@
-#include <sluice/log/detail/log_file.hpp>
+#include <sluice/log/detail/sink/log_file.hpp>
 
 #include "support/temporary_folder.hpp"
 

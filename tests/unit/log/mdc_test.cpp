@@ -2,7 +2,7 @@
 
 #include <sluice/log/backend.hpp>
 #include <sluice/log/deferred.hpp>
-#include <sluice/log/detail/thread_mdc.hpp>
+#include <sluice/log/detail/format/thread_mdc.hpp>
 #include <sluice/log/file_sink.hpp>
 #include <sluice/log/json_formatter.hpp>
 #include <sluice/log/logger.hpp>

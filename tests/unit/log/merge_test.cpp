@@ -1,6 +1,6 @@
 #include "support/dice.hpp"
 
-#include <sluice/log/detail/merge.hpp>
+#include <sluice/log/detail/lanes/merge.hpp>
 
 #include <gtest/gtest.h>
 

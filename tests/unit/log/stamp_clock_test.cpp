@@ -1,7 +1,7 @@
 #include "support/dice.hpp"
 #include "support/scale.hpp"
 
-#include <sluice/log/detail/stamp_clock.hpp>
+#include <sluice/log/detail/lanes/stamp_clock.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 #include "support/sanitizers.hpp"
 
-#include <sluice/log/detail/thread_life.hpp>
+#include <sluice/log/detail/lanes/thread_life.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,115 @@
+#pragma once
+
+/// \file
+/// DropNotices: the lines in a log about records that are missing there.
+
+#include <sluice/log/backend_options.hpp>
+#include <sluice/log/detail/backend/display_time.hpp>
+#include <sluice/log/detail/backend/logger_list.hpp>
+#include <sluice/log/detail/backend/sink_writer.hpp>
+#include <sluice/log/detail/format/record_head.hpp>
+#include <sluice/log/detail/lanes/intake.hpp>
+#include <sluice/log/overflow_policy.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <utility>
+
+namespace sluice::log::detail {
+
+/// Knows what was dropped and what the log has told of it. By the thread that harvests.
+///
+/// Tests: tests/unit/log/backend_test.cpp.
+class DropNotices {
+public:
+    using Records = Intake<RecordHead>;
+    using TimePoint = std::chrono::steady_clock::time_point;
+
+    explicit DropNotices(std::chrono::nanoseconds interval) noexcept : interval_(interval) {}
+
+    /// Whether it is time for a line, and there is something to tell. Then tell() has to follow.
+    bool isDue(TimePoint now, LoggerList& loggers, const Records& records) noexcept {
+        if (now < next_ || isTelling_) {
+            return false;
+        }
+        next_ = now + std::min(interval_, longestInterval);
+        std::uint64_t dropped = 0;
+        loggers.forEach([&](const LoggerState& logger) { dropped += untold(logger, records); });
+        isTelling_ = dropped != 0;
+        return isTelling_;
+    }
+
+    /// The notice could not be sent: it will be due again.
+    void cancel() noexcept { isTelling_ = false; }
+
+    /// Writes the lines of all loggers.
+    void tell(LoggerList& loggers, const Records& records, SinkWriter& writer, DisplayTime& times,
+              Key reached) noexcept {
+        isTelling_ = false;
+        loggers.forEach(
+            [&](LoggerState& logger) { tell(logger, records, writer, times, reached); });
+    }
+
+    /// Writes a line in the log of this logger, if records are missing there.
+    void tell(LoggerState& logger, const Records& records, SinkWriter& writer, DisplayTime& times,
+              Key reached) noexcept {
+        const std::uint64_t dropped = untold(logger, records);
+        if (interval_ == no_limit || dropped == 0) {
+            return;
+        }
+        logger.told = discardedOf(logger);
+        if (&logger == lastOverrunning_) {
+            toldOverrun_ = records.statistics().overrun;
+        }
+        RecordHead head{};
+        head.flags = RecordHead::hasNoTime;
+        writer.tell(logger, dropped, times.show(head, reached));
+    }
+
+    /// A record of this logger is written.
+    void noteWriter(LoggerState& logger) noexcept {
+        if (logger.policy == overflow_policy::overrun_oldest) {
+            lastOverrunning_ = &logger;
+        }
+    }
+
+    /// The logger goes.
+    void forget(const LoggerState& logger) noexcept {
+        if (lastOverrunning_ == &logger) {
+            lastOverrunning_ = nullptr;
+        }
+    }
+
+    /// In the child of a fork: what was dropped before is the parent's to tell.
+    void forgetAll(LoggerList& loggers) noexcept {
+        isTelling_ = false;
+        lastOverrunning_ = nullptr;
+        toldOverrun_ = 0;
+        loggers.forEach([](LoggerState& logger) { logger.told = discardedOf(logger); });
+    }
+
+private:
+    static constexpr std::chrono::nanoseconds longestInterval = std::chrono::hours(24);
+
+    // Relaxed: counts, which publish nothing.
+    static std::uint64_t discardedOf(const LoggerState& logger) noexcept {
+        return logger.discarded.load(std::memory_order_relaxed);
+    }
+
+    /// Which logger's records were overrun nobody knows: they count as those of the logger that
+    /// wrote last among those that overrun.
+    std::uint64_t untold(const LoggerState& logger, const Records& records) const noexcept {
+        return discardedOf(logger) - logger.told +
+               (&logger == lastOverrunning_ ? records.statistics().overrun - toldOverrun_ : 0);
+    }
+
+    const std::chrono::nanoseconds interval_;
+    TimePoint next_{};
+    const LoggerState* lastOverrunning_ = nullptr;
+    std::uint64_t toldOverrun_ = 0;  // overrun records that a line has told of
+    bool isTelling_ = false;         // a notice is on its way
+};
+
+}  // namespace sluice::log::detail

@@ -1,0 +1,214 @@
+#pragma once
+
+/// \file
+/// Harvester: writes what was logged into the sinks, and carries out controls, in the order of
+/// their stamps.
+///
+///     look at the lanes -> the watermark -> records and controls before it -> flushes -> notices
+///
+/// Who may call what: who harvests, any member; any thread those that say so.
+///
+/// Errors: those of sinks go to the loggers.
+///
+/// Tests: tests/unit/log/backend_test.cpp, tests/stress/log_order_stress_test.cpp.
+
+#include <sluice/log/backend_options.hpp>
+#include <sluice/log/detail/backend/control_list.hpp>
+#include <sluice/log/detail/backend/display_time.hpp>
+#include <sluice/log/detail/backend/drop_notices.hpp>
+#include <sluice/log/detail/backend/flush_requests.hpp>
+#include <sluice/log/detail/backend/logger_list.hpp>
+#include <sluice/log/detail/backend/sink_writer.hpp>
+#include <sluice/log/detail/lanes/intake.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <utility>
+
+namespace sluice::log::detail {
+
+class Harvester {
+public:
+    using Records = Intake<RecordHead>;
+    using TimePoint = std::chrono::steady_clock::time_point;
+
+    Harvester(Records& intake, LoggerList& loggers, ControlList& controls,
+              std::chrono::nanoseconds noticeInterval)
+        : intake_(intake), loggers_(loggers), controls_(controls), drops_(noticeInterval) {
+        readClocks(std::chrono::steady_clock::now());
+    }
+    Harvester(const Harvester&) = delete;
+    Harvester& operator=(const Harvester&) = delete;
+
+    /// Writes what was logged and sent before. Returns the watermark it has reached; 0 when there
+    /// was no memory: then nothing was taken that is not written.
+    Key harvest() noexcept {
+        try {
+            return tryHarvest();
+        } catch (const std::bad_alloc&) {
+            return 0;
+        }
+    }
+
+    /// When the last harvest began.
+    TimePoint begun() const noexcept { return begun_; }
+
+    /// The last harvest of all is over: tells of missing records, and flushes the sinks.
+    void finish() noexcept {
+        if (!isAbandoned()) {
+            tellOfAllDrops();
+            writer_.endBatch();
+            isFlushed_ = flushSinks();
+        }
+    }
+
+    /// Whether finish() found all sinks well. By whoever knows that it is over.
+    bool isFlushed() const noexcept { return isFlushed_; }
+
+    /// Flushes the sinks of all loggers. False when that failed, or when a flush failed or a sink
+    /// lost a record since the last time.
+    bool flushSinks() noexcept {
+        const std::uint64_t toldBefore = std::exchange(toldLost_, lost());
+        const bool wasFlushed = writer_.takeIsFlushed();
+        return loggers_.flush() && wasFlushed && toldLost_ == toldBefore;
+    }
+
+    /// The sinks of this logger are to be flushed when every record with a smaller key is written.
+    /// Any thread may call this.
+    void wantFlush(LoggerState& logger, Key key) noexcept { flushes_.want(logger, key); }
+
+    /// A line in the log about records of this logger that are missing there.
+    void tellOfDrops(LoggerState& logger) noexcept {
+        drops_.tell(logger, intake_, writer_, display_, reached_);
+    }
+
+    void tellOfAllDrops() noexcept { drops_.tell(loggers_, intake_, writer_, display_, reached_); }
+
+    /// A logger has gone: its last records have been written.
+    void forget(LoggerState& logger) noexcept {
+        FlushRequests::carryOut(logger, writer_, endOfTime);
+        drops_.forget(logger);
+    }
+
+    /// In the child of a fork: what was dropped and wanted before is the parent's.
+    void forgetAll() noexcept {
+        drops_.forgetAll(loggers_);
+        loggers_.forEach([](LoggerState& logger) { FlushRequests::forget(logger); });
+    }
+
+    /// No more records are written; a harvest under way ends early. Any thread. Relaxed: a plea.
+    void abandon() noexcept { isAbandoned_.store(true, std::memory_order_relaxed); }
+    bool isAbandoned() const noexcept { return isAbandoned_.load(std::memory_order_relaxed); }
+
+    /// Records that every sink has taken, and those that one has not. Any thread. Relaxed: counts.
+    std::uint64_t written() const noexcept { return written_.load(std::memory_order_relaxed); }
+    std::uint64_t lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
+
+    /// Both of them.
+    std::uint64_t seen() const noexcept { return written() + lost(); }
+
+private:
+    /// So many records are written before their room is given back, and before a look at whether
+    /// to end early.
+    static constexpr std::size_t longestChunk = 1024;
+
+    /// Tells of missing records behind those that were logged before.
+    class Notice : public Control {
+    public:
+        explicit Notice(Harvester& harvester) noexcept : harvester_(harvester) {}
+        void run() noexcept override { harvester_.tellOfAllDrops(); }
+
+    private:
+        Harvester& harvester_;
+    };
+
+    void readClocks(TimePoint now) noexcept {
+        display_.adjust(intake_.now(), now, spdlog::log_clock::now());
+    }
+
+    Key tryHarvest() {
+        begun_ = std::chrono::steady_clock::now();
+        const ControlList::Mark sent = controls_.newest();
+        Key limit = intake_.look();
+        // A stamp that is later than the clock: the clock has started again.
+        const bool isSentBefore = sent.key != 0 && sent.key > intake_.now();
+        if (__builtin_expect(isSentBefore, 0)) {
+            limit = intake_.look();
+        }
+        reached_ = limit;
+        readClocks(begun_);
+        if (__builtin_expect(isSentBefore || limit == endOfTime, 0)) {
+            write(limit);
+            controls_.takeUntil(sent, [&](Control& control, Key) { carryOut(control); });
+        } else {
+            controls_.takeBefore(limit, [&](Control& control, Key key) {
+                write(key);
+                carryOut(control);
+            });
+        }
+        write(limit);
+        writer_.endBatch();
+        flushes_.carryOut(loggers_, writer_, limit);
+        lookForDrops();
+        return limit;
+    }
+
+    void carryOut(Control& control) {
+        writer_.endBatch();
+        control.run();
+        writer_.endBatch();  // while the sinks of what it wrote are there: it may end a logger
+    }
+
+    void lookForDrops() noexcept {
+        if (!drops_.isDue(begun_, loggers_, intake_)) {
+            return;
+        }
+        std::unique_ptr<Control> notice(new (std::nothrow) Notice(*this));
+        if (notice == nullptr ||
+            !controls_.push(notice, [this]() noexcept { return intake_.now(); })) {
+            drops_.cancel();
+            return;
+        }
+        intake_.wake();
+    }
+
+    /// All visible records before `limit`.
+    void write(Key limit) {
+        std::size_t count = longestChunk;
+        while (count != 0 && !isAbandoned()) {
+            count = intake_.emitBefore(
+                limit, longestChunk,
+                [this](const Records::Record& record) {
+                    drops_.noteWriter(*record.head.logger);
+                    writer_.add(record.head, record.payload, record.size,
+                                display_.show(record.head, record.key));
+                },
+                [this] { writer_.endRun(); });
+            // Relaxed: only who harvests writes them.
+            const std::uint64_t newlyLost = writer_.takeLost();
+            lost_.store(lost() + newlyLost, std::memory_order_relaxed);
+            written_.store(written() + count - newlyLost, std::memory_order_relaxed);
+        }
+    }
+
+    Records& intake_;
+    LoggerList& loggers_;
+    ControlList& controls_;
+    FlushRequests flushes_;
+    std::atomic<bool> isAbandoned_{false};
+    SinkWriter writer_;
+    DisplayTime display_;
+    std::atomic<std::uint64_t> written_{0};
+    std::atomic<std::uint64_t> lost_{0};
+    std::uint64_t toldLost_ = 0;  // that a flush of all sinks has told of
+    bool isFlushed_ = true;
+    TimePoint begun_{};
+    DropNotices drops_;
+    Key reached_ = 0;  // the last watermark
+};
+
+}  // namespace sluice::log::detail

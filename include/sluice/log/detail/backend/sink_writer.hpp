@@ -1,0 +1,355 @@
+#pragma once
+
+/// \file
+/// SinkWriter: hands records to sinks, a run at a time.
+///
+/// Consecutive records with the same sinks make a run, of up to 256 records. Sinks that are
+/// batch_sinks get it in one call, others record by record. A record that flushes ends its run.
+///
+/// One thread at a time: the back end's. Exceptions of sinks and formatters go to the logger's
+/// error channel. Pairs of a record are printed behind its text. Sinks are called in the mdc of the
+/// log call. A record that a sink has not taken is counted as lost, once for all its sinks.
+///
+/// Tests: tests/unit/log/sink_writer_test.cpp.
+
+#include <sluice/log/detail/backend/logger_state.hpp>
+#include <sluice/log/detail/format/pair_text.hpp>
+#include <sluice/log/detail/format/pairs_in_sight.hpp>
+#include <sluice/log/detail/format/record_head.hpp>
+#include <sluice/log/detail/format/thread_mdc.hpp>
+
+#include <algorithm>
+#include <bitset>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace sluice::log::detail {
+
+class SinkWriter {
+public:
+    static constexpr std::size_t longestRun = 256;
+
+    SinkWriter() {
+        run_.reserve(longestRun);
+        // A back end has few batch sinks; more than these are found by reallocation.
+        used_.reserve(16);
+    }
+    SinkWriter(const SinkWriter&) = delete;
+    SinkWriter& operator=(const SinkWriter&) = delete;
+
+    /// `payload` must stay where it is until the run ends. `time` is what is printed.
+    void add(const RecordHead& head, const std::byte* payload, std::size_t size,
+             spdlog::log_clock::time_point time) noexcept {
+        LoggerState& logger = *head.logger;
+        if (logger_ != nullptr && logger_ != &logger && !logger_->hasSameSinks(logger)) {
+            endRun();
+        }
+        if (SLUICE_LOG_HAS_MDC != 0) {
+            beginMdc(mdcOf(head, payload));
+        }
+        logger_ = &logger;
+        spdlog::details::log_msg message;
+        message.logger_name = logger.name;
+        message.level = static_cast<spdlog::level::level_enum>(head.level);
+        message.time = time;
+        message.thread_id = head.thread;
+        const bool isPrintable = head.site == nullptr ? read(head, payload, size, message)
+                                                      : print(head, payload, size, message);
+        if (isPrintable) {
+            run_.push_back(message);  // within what was reserved
+        } else {
+            ++lost_;
+        }
+        if ((head.flags & (RecordHead::flushes | RecordHead::hasPairs)) != 0) {
+            finish(head, payload, isPrintable);
+        } else if (run_.size() == longestRun) {
+            endRun();
+        }
+    }
+
+    /// A line about records of this logger that are missing.
+    void tell(LoggerState& logger, std::uint64_t dropped,
+              spdlog::log_clock::time_point time) noexcept {
+        endRun();
+        const std::uint64_t lost = lost_;
+        guarded(*logger.errors, {}, [&] {
+            const std::string text = droppedText(dropped);
+            logger_ = &logger;
+            run_.emplace_back(time, spdlog::source_loc{}, logger.name, spdlog::level::warn, text);
+            endRun();
+        });
+        lost_ = lost;  // a line about records is none of them
+    }
+
+    /// How many records the runs that have ended lost, since it was asked last.
+    std::uint64_t takeLost() noexcept { return std::exchange(lost_, 0); }
+
+    /// The records given so far reach their sinks.
+    void endRun() noexcept {
+        if (logger_ != nullptr && !run_.empty()) {
+            findPrinted();
+            giveSinks();
+            lost_ += isLost_.count();
+            isLost_.reset();
+        }
+        logger_ = nullptr;
+        mdc_ = {};
+        run_.clear();
+        printed_.clear();
+        paired_.clear();
+        text_.clear();
+        if (text_.capacity() > keptText) {
+            text_ = spdlog::memory_buf_t();
+        }
+    }
+
+    /// The harvest is over: batch sinks hand on what they have formatted.
+    void endBatch() noexcept {
+        endRun();
+        for (const Used& used : used_) {
+            guarded(*used.errors, {}, [&] { used.sink->end_batch(); });
+        }
+        used_.clear();
+    }
+
+    /// Flushes a logger's sinks, once each.
+    void flush(const LoggerState& logger) noexcept {
+        for (const SinkEntry& entry : logger.sinks) {
+            isFlushed_ = guarded(*logger.errors, {}, [&] { entry.sink->flush(); }) && isFlushed_;
+        }
+    }
+
+    /// Whether no flush() has failed since it was asked last.
+    bool takeIsFlushed() noexcept { return std::exchange(isFlushed_, true); }
+
+private:
+    using Message = spdlog::details::log_msg;
+
+    /// Room for the text of deferred records that is kept from one run to the next, in bytes.
+    static constexpr std::size_t keptText = std::size_t{1} << 20U;
+
+    /// A batch sink that has got records since the last end_batch().
+    struct Used {
+        batch_sink* sink;
+        std::shared_ptr<ErrorChannel> errors;
+    };
+
+    /// The text of run_[message] begins at `begin` of text_, which moves while it grows.
+    struct Printed {
+        std::size_t message;
+        std::size_t begin;
+        std::size_t size;
+    };
+
+    /// The pairs of run_[message], whose own text has this size.
+    struct Paired {
+        std::size_t message;
+        std::size_t textSize;
+        PairBytes context;
+        PairBytes pairs;
+    };
+
+    static bool read(const RecordHead& head, const std::byte* payload, std::size_t size,
+                     Message& message) noexcept {
+        constexpr unsigned both = RecordHead::hasExtra | RecordHead::hasPairs;
+        if ((head.flags & both) != 0) {
+            const std::size_t skipped = readExtra(head, payload, message);
+            payload += skipped;
+            size -= skipped;
+        }
+        message.payload = view(payload, size);
+        return true;
+    }
+
+    /// Returns how many bytes stand before the text.
+    [[gnu::noinline]] static std::size_t readExtra(const RecordHead& head, const std::byte* payload,
+                                                   Message& message) noexcept {
+        std::size_t skipped = sizeOfPairs(head, payload);
+        if ((head.flags & RecordHead::hasExtra) != 0) {
+            RecordExtra extra;
+            std::memcpy(&extra, payload + skipped, sizeof extra);
+            message.source = extra.source;
+            skipped += sizeof extra;
+            if (extra.nameSize != 0) {
+                message.logger_name = view(payload + skipped, extra.nameSize);
+            }
+            skipped += extra.nameSize;
+        }
+        return skipped;
+    }
+
+    bool print(const RecordHead& head, const std::byte* arguments, std::size_t size,
+               Message& message) noexcept {
+        const DeferredSite& site = *head.site;
+        const std::size_t skipped = sizeOfPairs(head, arguments);
+        message.source = site.source;
+        const std::size_t begin = text_.size();
+        bool isPrinted = false;
+        guarded(*head.logger->errors, site.source, [&] {
+            reservePrinted();
+            site.print(site, arguments + skipped, size - skipped, text_);
+            printed_.push_back(Printed{run_.size(), begin, text_.size() - begin});
+            isPrinted = true;
+        });
+        if (!isPrinted) {
+            text_.resize(begin);  // smaller: it cannot throw
+        }
+        return isPrinted;
+    }
+
+    void reservePrinted() {
+        if (__builtin_expect(printed_.capacity() < longestRun, 0)) {
+            makePrinted();
+        }
+    }
+    [[gnu::cold, gnu::noinline]] void makePrinted() { printed_.reserve(longestRun); }
+
+    /// How many bytes the pairs take that the payload begins with, and the sizes before them.
+    static std::size_t sizeOfPairs(const RecordHead& head, const std::byte* payload) noexcept {
+        return __builtin_expect((head.flags & RecordHead::hasPairs) != 0, 0) ? sizeOfPairs(payload)
+                                                                             : 0;
+    }
+    [[gnu::cold, gnu::noinline]] static std::size_t sizeOfPairs(const std::byte* from) noexcept {
+        RecordPairs::Prefix prefix;
+        std::memcpy(&prefix, from, sizeof prefix);
+        return sizeof prefix + prefix.mdc + prefix.context + prefix.pairs;
+    }
+
+    static PairBytes mdcOf(const RecordHead& head, const std::byte* payload) noexcept {
+        RecordPairs::Prefix prefix{};
+        if ((head.flags & RecordHead::hasPairs) != 0) {
+            std::memcpy(&prefix, payload, sizeof prefix);
+        }
+        return {payload + sizeof prefix, prefix.mdc};
+    }
+
+    /// The records of a run have the same mdc.
+    void beginMdc(PairBytes mdc) noexcept {
+        if (mdc.size != mdc_.size ||
+            (mdc.size != 0 && std::memcmp(mdc.bytes, mdc_.bytes, mdc.size) != 0)) {
+            endRun();
+        }
+        mdc_ = mdc;
+    }
+
+    /// What a record with pairs, or one that flushes, needs when it is in the run.
+    [[gnu::noinline]] void finish(const RecordHead& head, const std::byte* pairs,
+                                  bool isInRun) noexcept {
+        if ((head.flags & RecordHead::hasPairs) != 0 && isInRun) {
+            addPairs(head, pairs);
+        }
+        const bool isFlushed = (head.flags & RecordHead::flushes) != 0;
+        if (isFlushed || run_.size() == longestRun) {
+            endRun();
+        }
+        if (isFlushed) {
+            flush(*head.logger);
+        }
+    }
+
+    /// Prints the pairs behind the text of the newest message, and keeps them for formatters. If
+    /// there is no memory for that, the message is printed without its pairs.
+    [[gnu::cold, gnu::noinline]] void addPairs(const RecordHead& head,
+                                               const std::byte* from) noexcept {
+        RecordPairs::Prefix prefix;
+        std::memcpy(&prefix, from, sizeof prefix);
+        const PairBytes context{from + sizeof prefix + prefix.mdc, prefix.context};
+        const PairBytes pairs{context.bytes + context.size, prefix.pairs};
+        if (context.size + pairs.size == 0) {
+            return;
+        }
+        const Message& message = run_.back();
+        const std::size_t end = text_.size();
+        const bool isAdded = guarded(*head.logger->errors, message.source, [&] {
+            paired_.reserve(longestRun);
+            sight_.reserve(longestRun);
+            reservePrinted();
+            if (head.site == nullptr) {
+                const auto text = message.payload;
+                text_.append(text.data(), text.data() + text.size());
+            }
+            printPairs(context, text_);
+            printPairs(pairs, text_);
+        });
+        if (!isAdded) {
+            text_.resize(end);  // smaller: it cannot throw
+            return;
+        }
+        if (head.site == nullptr) {
+            printed_.push_back(Printed{run_.size() - 1, end, message.payload.size()});
+        }
+        Printed& printed = printed_.back();
+        paired_.push_back(Paired{printed.message, printed.size, context, pairs});
+        printed.size = text_.size() - printed.begin;
+    }
+
+    static spdlog::string_view_t view(const std::byte* text, std::size_t size) noexcept {
+        return {reinterpret_cast<const char*>(text), size};
+    }
+
+    void findPrinted() noexcept {
+        for (const Printed& printed : printed_) {
+            run_[printed.message].payload = {text_.data() + printed.begin, printed.size};
+        }
+    }
+
+    void giveSinks() noexcept {
+        sight_.clear();
+        for (const Paired& one : paired_) {  // within what was reserved
+            sight_.push_back({run_[one.message].payload, one.textSize, one.context, one.pairs});
+        }
+        const PairsInSight scope(sight_.data(), sight_.size());
+        const MdcOfCall mdc(mdc_);
+        for (const SinkEntry& entry : logger_->sinks) {
+            entry.batch != nullptr ? giveAll(*entry.batch) : giveEach(*entry.sink);
+        }
+    }
+
+    void giveAll(batch_sink& sink) noexcept {
+        const auto isIt = [&](const Used& used) { return used.sink == &sink; };
+        if (std::none_of(used_.begin(), used_.end(), isIt)) {
+            guarded(*logger_->errors, {}, [&] { used_.push_back(Used{&sink, logger_->errors}); });
+        }
+        for (std::size_t begin = 0; begin < run_.size();) {
+            std::size_t taken = 0;
+            const auto rest = [&] {
+                sink.log_batch(run_.data() + begin, run_.size() - begin, taken);
+            };
+            if (guarded(*logger_->errors, {}, rest)) {
+                return;
+            }
+            begin += taken;
+            isLost_.set(std::min(begin, run_.size() - 1));
+            ++begin;
+        }
+    }
+
+    void giveEach(spdlog::sinks::sink& sink) noexcept {
+        for (std::size_t i = 0; i < run_.size(); ++i) {
+            const Message& message = run_[i];
+            if (sink.should_log(message.level) &&
+                !guarded(*logger_->errors, message.source, [&] { sink.log(message); })) {
+                isLost_.set(i);
+            }
+        }
+    }
+
+    PairBytes mdc_;                  // of the records of the run
+    LoggerState* logger_ = nullptr;  // of the last record of the run, if there is one
+    std::vector<Message> run_;
+    std::bitset<longestRun> isLost_;  // of the run: a sink has not taken it
+    std::uint64_t lost_ = 0;          // of earlier runs, not asked for yet
+    std::vector<Printed> printed_;
+    std::vector<Paired> paired_;
+    std::vector<PairedText> sight_;  // the same, while sinks are called
+    spdlog::memory_buf_t text_;
+    bool isFlushed_ = true;
+    std::vector<Used> used_;
+};
+
+}  // namespace sluice::log::detail

@@ -1,0 +1,122 @@
+#pragma once
+
+/// \file
+/// WorkerThread: the thread of a back end, with its name and its processor.
+
+#include <sluice/log/backend_options.hpp>
+#include <sluice/log/detail/backend/error_channel.hpp>
+#include <sluice/wait/deadline.hpp>
+
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#if defined(__linux__)
+#include <pthread.h>
+#include <sched.h>
+#endif
+
+namespace sluice::log::detail {
+
+/// Unlike a std::thread it can be waited for with a limit, and given up.
+///
+/// One thread at a time may call the members.
+class WorkerThread {
+public:
+    WorkerThread() = default;
+    WorkerThread(const WorkerThread&) = delete;
+    WorkerThread& operator=(const WorkerThread&) = delete;
+    ~WorkerThread() { giveUp(); }
+
+    /// Runs `body(errors)` on a new thread. What it refers to must live until it returns, also when
+    /// the thread was given up. May throw std::system_error.
+    template <class Body>
+    void start(const backend_options& options, Body body) {
+        auto end = std::make_shared<End>();
+        thread_ = std::make_unique<std::thread>([&options, end, run = std::move(body)]() mutable {
+            const ErrorChannel errors(options.thread_name, &noHandler);
+            settle(options, errors);
+            run(errors);
+            { const Body last = std::move(run); }  // what it held is gone before anybody goes on
+            end->reached();
+        });
+        end_ = std::move(end);
+    }
+
+    bool isRunning() const noexcept { return thread_ != nullptr; }
+
+    /// Waits until the thread has ended; false when `atMost` passed first.
+    bool join(std::chrono::nanoseconds atMost) {
+        if (thread_ == nullptr) {
+            return true;
+        }
+        if (!end_->wait(atMost)) {
+            return false;
+        }
+        thread_->join();
+        thread_.reset();
+        return true;
+    }
+
+    /// The thread goes on by itself, or ends by itself.
+    void giveUp() noexcept {
+        if (thread_ != nullptr) {
+            thread_->detach();
+            thread_.reset();
+        }
+    }
+
+    /// In the child of a fork() the thread does not exist, but its handle believes it does.
+    void forget() noexcept { static_cast<void>(thread_.release()); }
+
+private:
+    /// Shared by the thread and whoever waits for it.
+    class End {
+    public:
+        void reached() {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            isReached_ = true;
+            changed_.notify_all();
+        }
+        bool wait(std::chrono::nanoseconds atMost) {
+            std::unique_lock<std::mutex> lock(mutex_);
+            return changed_.wait_until(lock, deadlineAfter<std::chrono::steady_clock>(atMost),
+                                       [this] { return isReached_; });
+        }
+
+    private:
+        std::mutex mutex_;
+        std::condition_variable changed_;
+        bool isReached_ = false;
+    };
+
+    /// A name or a processor that the system refuses is reported; the thread works without.
+    static void settle(const backend_options& options, const ErrorChannel& errors) {
+#if defined(__linux__)
+        pthread_setname_np(pthread_self(), options.thread_name.substr(0, 15).c_str());
+        if (options.cpu >= 0) {
+            cpu_set_t set;
+            CPU_ZERO(&set);
+            if (options.cpu < CPU_SETSIZE) {
+                CPU_SET(static_cast<std::size_t>(options.cpu), &set);
+            }
+            if (pthread_setaffinity_np(pthread_self(), sizeof set, &set) != 0) {
+                errors.report("the worker cannot stay on processor " + std::to_string(options.cpu));
+            }
+        }
+#else
+        static_cast<void>(options);
+        static_cast<void>(errors);
+#endif
+    }
+
+    inline static const spdlog::err_handler noHandler{};
+
+    std::unique_ptr<std::thread> thread_;
+    std::shared_ptr<End> end_;
+};
+
+}  // namespace sluice::log::detail

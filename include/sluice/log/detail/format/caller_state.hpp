@@ -1,0 +1,186 @@
+#pragma once
+
+/// \file
+/// CallerState: what a thread's log calls take from their thread.
+///
+/// One object for each thread and for all shared libraries. It needs no destructor, so log calls of
+/// other destructors of the thread may use it. A signal handler of the thread may use it, too: a
+/// flag is set after what it tells of, and cleared before.
+///
+/// Tests: tests/unit/log/scoped_context_test.cpp, with_test.cpp, logger_test.cpp.
+
+#include <sluice/base/asymmetric_fence.hpp>
+#include <sluice/log/detail/format/pair_codec.hpp>
+#include <sluice/log/detail/format/thread_mdc.hpp>
+
+#include <spdlog/details/os.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+namespace sluice::log::detail {
+
+class CallerState {
+public:
+    /// The flags of a RecordHead that a log call gets from its thread.
+    static constexpr std::uint8_t keepsTime = 2;
+    static constexpr std::uint8_t hasPairs = 16;
+
+    static std::uint8_t flags() noexcept {
+        return static_cast<std::uint8_t>(state_.flags_ | (mdc() != nullptr ? hasPairs : 0U));
+    }
+
+    /// The number of the calling thread, as the system has it.
+    static std::uint32_t thread() noexcept {
+        if (__builtin_expect(state_.thread_ == 0, 0)) {
+            findThread();
+        }
+        return state_.thread_;
+    }
+
+    /// Between these two calls the thread's records keep the times that they are given.
+    static void beginOwnTime() noexcept {
+        ++state_.ownTimes_;
+        state_.flags_ |= keepsTime;
+    }
+    static void endOwnTime() noexcept {
+        state_.ownTimes_ -= state_.ownTimes_ != 0 ? 1U : 0U;
+        if (state_.ownTimes_ == 0) {
+            state_.flags_ = static_cast<std::uint8_t>(state_.flags_ & ~keepsTime);
+        }
+    }
+
+    /// The pairs of the next record of this thread. Returns those before.
+    static PairList setPairs(PairList pairs) noexcept {
+        const PairList before = state_.pairs_;
+        clearPairFlag();
+        state_.pairs_ = pairs;
+        setPairFlag();
+        return before;
+    }
+
+    /// The context of this thread. Null for none. Returns the one before.
+    static const PairBytes* setContext(const PairBytes* context) noexcept {
+        const PairBytes* const before = state_.context_;
+        clearPairFlag();
+        state_.context_ = context;
+        setPairFlag();
+        return before;
+    }
+    /// What spdlog's mdc of this thread has. Null for nothing.
+    static const ThreadMdc::Map* mdc() noexcept {
+        return state_.isTracing_ ? nullptr : ThreadMdc::findFull();
+    }
+    static PairBytes context() noexcept {
+        return state_.context_ == nullptr ? PairBytes() : *state_.context_;
+    }
+
+    /// Between these two calls the thread writes the lines of a backtrace. They are from other
+    /// calls, so they get neither its time nor its context.
+    static void beginTrace() noexcept {
+        beginOwnTime();
+        state_.isTracing_ = true;
+        state_.hidden_ = setContext(nullptr);
+    }
+    static void endTrace() noexcept {
+        endOwnTime();
+        state_.isTracing_ = false;
+        if (state_.hidden_ != nullptr) {
+            setContext(std::exchange(state_.hidden_, nullptr));
+        }
+    }
+
+private:
+    static void clearPairFlag() noexcept {
+        state_.flags_ = static_cast<std::uint8_t>(state_.flags_ & ~hasPairs);
+        sluice::detail::compilerBarrier();
+    }
+    static void setPairFlag() noexcept {
+        sluice::detail::compilerBarrier();
+        if (state_.pairs_.count != 0 || state_.context_ != nullptr) {
+            state_.flags_ |= hasPairs;
+        }
+    }
+    [[gnu::cold, gnu::noinline]] static void findThread() noexcept {
+        state_.thread_ = static_cast<std::uint32_t>(spdlog::details::os::thread_id());
+    }
+
+    std::uint8_t flags_ = 0;
+    bool isTracing_ = false;
+    std::uint32_t thread_ = 0;  // 0: not asked for yet
+    unsigned ownTimes_ = 0;
+    PairList pairs_;
+    const PairBytes* context_ = nullptr;
+    const PairBytes* hidden_ = nullptr;  // the context, while a backtrace is written
+
+    static thread_local CallerState state_;
+};
+
+[[gnu::visibility("default")]] inline thread_local CallerState CallerState::state_;
+
+/// In its scope the next record of the thread has these pairs.
+class PairsOfCall {
+public:
+    explicit PairsOfCall(PairList pairs) noexcept : before_(CallerState::setPairs(pairs)) {}
+    ~PairsOfCall() { CallerState::setPairs(before_); }
+    PairsOfCall(const PairsOfCall&) = delete;
+    PairsOfCall& operator=(const PairsOfCall&) = delete;
+
+private:
+    const PairList before_;
+};
+
+/// The pairs of one record, as they go into a lane before its text or arguments.
+class RecordPairs {
+public:
+    /// Sizes of what follows.
+    struct Prefix {
+        std::size_t mdc;
+        std::size_t context;
+        std::size_t pairs;
+    };
+
+    /// Takes the pairs that the thread has set for its next record, and its context.
+    static RecordPairs take() noexcept {
+        RecordPairs result;
+        result.context_ = CallerState::context();
+        result.pairs_ = CallerState::setPairs({});
+        result.pairsSize_ = sizeOfPairs(result.pairs_);
+        result.mdc_ = CallerState::mdc();
+        if (result.mdc_ != nullptr) {
+            for (const auto& [key, value] : *result.mdc_) {
+                result.mdcSize_ += sizeOfPair(kv(key, value));
+            }
+        }
+        return result;
+    }
+
+    std::size_t size() const noexcept {
+        return sizeof(Prefix) + context_.size + mdcSize_ + pairsSize_;
+    }
+
+    /// Returns where it ends.
+    std::byte* write(std::byte* to) const noexcept {
+        to = writeValue(to, Prefix{mdcSize_, context_.size, pairsSize_});
+        if (mdc_ != nullptr) {
+            for (const auto& [key, value] : *mdc_) {
+                to = writePair(to, kv(key, value));
+            }
+        }
+        if (context_.size != 0) {
+            std::memcpy(to, context_.bytes, context_.size);
+        }
+        return writePairs(to + context_.size, pairs_);
+    }
+
+private:
+    PairBytes context_;
+    PairList pairs_;
+    const ThreadMdc::Map* mdc_ = nullptr;
+    std::size_t mdcSize_ = 0;
+    std::size_t pairsSize_ = 0;
+};
+
+}  // namespace sluice::log::detail

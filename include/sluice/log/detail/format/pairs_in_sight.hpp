@@ -1,0 +1,67 @@
+#pragma once
+
+/// \file
+/// PairsInSight: which pairs belong to a message that a formatter of this thread gets.
+///
+/// spdlog's messages have no room for pairs. So the sinks get the message with its pairs as text,
+/// and a formatter finds the pairs themselves by where that text lies. A copy of a message has no
+/// pairs, only the text.
+///
+/// Tests: tests/unit/log/json_formatter_test.cpp.
+
+#include <sluice/log/detail/format/pair_codec.hpp>
+
+#include <spdlog/common.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+
+namespace sluice::log::detail {
+
+/// A message and its pairs. The text of the message goes on with that of the pairs.
+struct PairedText {
+    spdlog::string_view_t payload;
+    std::size_t textSize;  ///< of the message without its pairs
+    PairBytes context;
+    PairBytes pairs;
+};
+
+/// In its scope the formatters that this thread calls find the pairs.
+class PairsInSight {
+public:
+    /// They are in the order of their addresses, and no payload is empty.
+    PairsInSight(const PairedText* first, std::size_t count) noexcept
+        : first_(first), count_(count), before_(top_) {
+        top_ = this;
+    }
+    ~PairsInSight() { top_ = before_; }
+    PairsInSight(const PairsInSight&) = delete;
+    PairsInSight& operator=(const PairsInSight&) = delete;
+
+    /// Null for a message without pairs.
+    static const PairedText* find(spdlog::string_view_t payload) noexcept {
+        for (const PairsInSight* scope = top_; scope != nullptr; scope = scope->before_) {
+            const PairedText* const end = scope->first_ + scope->count_;
+            const PairedText* const found = std::lower_bound(
+                scope->first_, end, payload.data(), [](const PairedText& one, const char* data) {
+                    return std::less<>()(one.payload.data(), data);
+                });
+            if (found != end && found->payload.data() == payload.data() &&
+                found->payload.size() == payload.size()) {
+                return found;
+            }
+        }
+        return nullptr;
+    }
+
+private:
+    const PairedText* const first_;
+    const std::size_t count_;
+    const PairsInSight* const before_;
+
+    /// One for all shared libraries.
+    [[gnu::visibility("default")]] inline static thread_local const PairsInSight* top_ = nullptr;
+};
+
+}  // namespace sluice::log::detail

@@ -1,0 +1,99 @@
+#pragma once
+
+/// \file
+/// What a record in a lane is made of: a head, and behind it text or encoded arguments.
+
+#include <sluice/log/detail/format/caller_state.hpp>
+#include <sluice/log/detail/format/deferred_site.hpp>
+
+#include <spdlog/details/log_msg.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace sluice::log::detail {
+
+class LoggerState;
+
+/// Trivially copyable. Its key and its size are the lane's.
+struct RecordHead {
+    enum Flags : std::uint8_t {
+        none = 0,
+        /// A RecordExtra and a name stand before the text.
+        hasExtra = 1,
+        /// The time is the caller's own, or that of an old record: it is printed as it is.
+        keepsTime = CallerState::keepsTime,
+        /// There is no time: the stamp of the record tells.
+        hasNoTime = 4,
+        /// The sinks are flushed after it.
+        flushes = 8,
+        /// RecordPairs stand before everything else.
+        hasPairs = CallerState::hasPairs
+    };
+
+    LoggerState* logger;
+    const DeferredSite* site;  ///< null: the payload is text
+    spdlog::log_clock::time_point time;
+    std::uint32_t thread;  ///< as the system numbers it
+    std::uint8_t level;
+    std::uint8_t flags;
+};
+
+/// What most records do not have: a place in the source, and a name that is not the logger's.
+struct RecordExtra {
+    spdlog::source_loc source;
+    std::size_t nameSize;
+};
+
+/// In its scope the calling thread gives its records times of its own.
+class OwnTime {
+public:
+    OwnTime() noexcept { CallerState::beginOwnTime(); }
+    ~OwnTime() { CallerState::endOwnTime(); }
+    OwnTime(const OwnTime&) = delete;
+    OwnTime& operator=(const OwnTime&) = delete;
+};
+
+/// Copies `size` bytes and returns where they end; no bytes may have no address.
+inline std::byte* append(std::byte* to, const void* from, std::size_t size) noexcept {
+    if (size != 0) {
+        std::memcpy(to, from, size);
+    }
+    return to + size;
+}
+
+/// A message as it goes into a lane.
+class RecordText {
+public:
+    /// `name` is empty when it is the logger's. All that is given must outlive this object.
+    RecordText(const spdlog::details::log_msg& message, spdlog::string_view_t name) noexcept
+        : message_(message),
+          name_(name),
+          hasExtra_(message.source.filename != nullptr || message.source.funcname != nullptr ||
+                    !message.source.empty() || name.size() != 0) {}
+
+    std::uint8_t flags() const noexcept {
+        return hasExtra_ ? RecordHead::hasExtra : RecordHead::none;
+    }
+
+    std::size_t size() const noexcept {
+        return message_.payload.size() + (hasExtra_ ? sizeof(RecordExtra) + name_.size() : 0);
+    }
+
+    void write(std::byte* to) const noexcept {
+        if (hasExtra_) {
+            const RecordExtra extra{message_.source, name_.size()};
+            to = append(to, &extra, sizeof extra);
+            to = append(to, name_.data(), name_.size());
+        }
+        append(to, message_.payload.data(), message_.payload.size());
+    }
+
+private:
+    const spdlog::details::log_msg& message_;
+    spdlog::string_view_t name_;
+    bool hasExtra_;
+};
+
+}  // namespace sluice::log::detail

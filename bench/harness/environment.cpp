@@ -192,6 +192,7 @@ Environment describeEnvironment(const std::vector<int>& cpus, const BuildRecord&
 #endif
     environment.sanitized = sanitized;
     environment.startedAt = utcTime();
+    environment.logStorage = storageOfLogs();
     environment.noPerfCounters = PerfCounters().unavailableBecause();
     measureClock(environment, cpus);
     return environment;

@@ -3,6 +3,7 @@
 /// \file
 /// What a reader must know about the machine and the build to judge a figure.
 
+#include "harness/storage.hpp"
 #include "harness/topology.hpp"
 
 #include <cstddef>
@@ -58,6 +59,9 @@ struct Environment {
     bool assertions = false;
     bool sanitized = false;
     std::string startedAt;
+
+    /// Of the files that the log scenarios write.
+    Storage logStorage;
 
     /// Why the processor's own counters cannot be read; empty when they can.
     std::string noPerfCounters;

@@ -108,6 +108,9 @@ Json environmentJson(const Environment& environment) {
                  {"perf_counters",
                   {{"available", environment.noPerfCounters.empty()},
                    {"reason", known(environment.noPerfCounters)}}},
+                 {"log_storage",
+                  {{"file_system", known(environment.logStorage.fileSystem)},
+                   {"device", known(environment.logStorage.device)}}},
                  {"started_at", known(environment.startedAt)}};
     json.update(clockJson(environment));
     json.update(buildJson(environment));

@@ -7,6 +7,13 @@ set(SLUICE_PACKAGE_DIR "${CMAKE_INSTALL_DATADIR}/cmake/sluice")
 set(sluice_targets ${SLUICE_MODULES} ${SLUICE_SEPARATE_TARGETS} ${SLUICE_FORWARDINGS})
 list(TRANSFORM sluice_targets PREPEND sluice_)
 
+if(SLUICE_COMPILED_LOG)
+    list(APPEND sluice_targets sluice_log_compiled)
+    set(sluice_architecture "")
+else()
+    set(sluice_architecture ARCH_INDEPENDENT)
+endif()
+
 install(TARGETS sluice ${sluice_targets}
     EXPORT sluice_targets
     FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT sluice_headers)
@@ -33,7 +40,7 @@ configure_package_config_file(
 write_basic_package_version_file(
     "${PROJECT_BINARY_DIR}/sluice-config-version.cmake"
     COMPATIBILITY SameMinorVersion
-    ARCH_INDEPENDENT)
+    ${sluice_architecture})
 install(FILES
     "${PROJECT_BINARY_DIR}/sluice-config.cmake"
     "${PROJECT_BINARY_DIR}/sluice-config-version.cmake"

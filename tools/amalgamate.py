@@ -18,6 +18,8 @@ from checks.layering import read_levels
 ROOT = Path(__file__).resolve().parent.parent
 INCLUDE = re.compile(r"^\s*#\s*include\s*<([^>]+)>")
 CONDITION = re.compile(r"^\s*#\s*(if|ifdef|ifndef|endif)\b")
+# The last lines of a header whose functions stand in another header. In an edition that header follows.
+LAST = re.compile(r"\n#if !defined\(\w+\)\n#include <(sluice/[^>]+)>\n#endif\n\Z")
 LICENCE = """\
 // Sluice {version}: {umbrella} in one file. Written by tools/amalgamate.py.
 // SPDX-License-Identifier: Apache-2.0
@@ -42,7 +44,9 @@ class Edition:
         self.headers.add(header)
         body = []
         depth = 0
-        for line in (self.include_dir / header).read_text(encoding="utf-8").splitlines():
+        text = (self.include_dir / header).read_text(encoding="utf-8")
+        last = LAST.search(text)
+        for line in (text[: last.start()] if last else text).splitlines():
             if line.strip() == "#pragma once":
                 continue
             if match := CONDITION.match(line):
@@ -62,6 +66,8 @@ class Edition:
         guard = "SLUICE_SINGLE_" + re.sub(r"\W", "_", header).upper()
         text = re.sub(r"\n{3,}", "\n\n", "\n".join(body)).strip("\n")
         self.lines += ["", f"// <{header}>", f"#ifndef {guard}", f"#define {guard}", text, "#endif"]
+        if last:
+            self.add(last[1])
 
 
 def amalgamate(root, module):

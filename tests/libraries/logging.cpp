@@ -13,7 +13,7 @@ LogOfProcess SLUICE_TEST_LOG() {
 }
 
 bool SLUICE_TEST_IN_SINK() {
-    return log::detail::Engine::isInHarvest();
+    return log::detail::HarvestScope::isInside();
 }
 
 }  // namespace sluice::test

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sluice/log/batch_sink.hpp>
+#include <sluice/log/pattern_formatter.hpp>
 
 #include <spdlog/details/log_msg_buffer.h>
 #include <spdlog/sinks/base_sink.h>
@@ -46,6 +47,10 @@ public:
     std::vector<std::string> formatted() {
         const std::lock_guard<std::mutex> lock(mutex_);
         return formatted_;
+    }
+    bool hasFormatterOfSluice() {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        return dynamic_cast<const log::pattern_formatter*>(formatter_.get()) != nullptr;
     }
     std::size_t flushes() {
         const std::lock_guard<std::mutex> lock(mutex_);

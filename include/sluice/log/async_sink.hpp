@@ -22,7 +22,11 @@
 
 #include <sluice/log/backend.hpp>
 #include <sluice/log/default_backend.hpp>
+#include <sluice/log/detail/backend/access.hpp>
+#include <sluice/log/detail/backend/control_list.hpp>
 #include <sluice/log/detail/backend/logger_handle.hpp>
+#include <sluice/log/detail/format/caller_state.hpp>
+#include <sluice/log/detail/format/record_pairs.hpp>
 #include <sluice/log/overflow_policy.hpp>
 
 #include <spdlog/pattern_formatter.h>
@@ -42,10 +46,10 @@ public:
     /// Takes over `sinks`, each with its level and its form. Throws spdlog_ex without a back end.
     async_sink(const std::vector<spdlog::sink_ptr>& sinks, const std::shared_ptr<backend>& by,
                overflow_policy policy = overflow_policy::block)
-        : engine_(existing(by)),
+        : port_(existing(by)),
           policy_(policy),
           errors_(std::make_shared<detail::ErrorChannel>("async_sink", &errorHandler_)),
-          handle_(engine_, std::string(), sinks, policy, errors_) {}
+          handle_(port_, std::string(), sinks, policy, errors_) {}
 
     explicit async_sink(spdlog::sink_ptr wrapped,
                         const std::shared_ptr<backend>& by = default_backend(),
@@ -70,11 +74,11 @@ public:
         detail::Posted posted = detail::Posted::closed;
         if ((head.flags & detail::RecordHead::hasPairs) != 0) {
             const auto pairs = detail::RecordPairs::take();
-            posted = engine_->post(head, pairs.size() + text.size(), policy_,
-                                   [&](std::byte* to) noexcept { text.write(pairs.write(to)); });
+            posted = port_->post(head, pairs.size() + text.size(), policy_,
+                                 [&](std::byte* to) noexcept { text.write(pairs.write(to)); });
         } else {
-            posted = engine_->post(head, text.size(), policy_,
-                                   [&](std::byte* to) noexcept { text.write(to); });
+            posted = port_->post(head, text.size(), policy_,
+                                 [&](std::byte* to) noexcept { text.write(to); });
         }
         refuse(posted == detail::Posted::closed);
     }
@@ -88,7 +92,7 @@ public:
     void set_formatter(std::unique_ptr<spdlog::formatter> formatter) override {
         std::unique_ptr<detail::Control> control =
             std::make_unique<Reform>(handle_.state(), std::move(formatter));
-        refuse(!engine_->send(control));
+        refuse(!port_->send(control));
     }
 
 private:
@@ -110,12 +114,12 @@ private:
         std::unique_ptr<spdlog::formatter> formatter_;
     };
 
-    static std::shared_ptr<detail::Engine> existing(const std::shared_ptr<backend>& by) {
-        std::shared_ptr<detail::Engine> engine = detail::Access::engine(by);
-        if (!engine) {
+    static std::shared_ptr<detail::Port> existing(const std::shared_ptr<backend>& by) {
+        std::shared_ptr<detail::Port> port = detail::Access::port(by);
+        if (!port) {
             spdlog::throw_spdlog_ex("async_sink: it needs a back end");
         }
-        return engine;
+        return port;
     }
 
     static void refuse(bool hasEnded) {
@@ -124,7 +128,7 @@ private:
         }
     }
 
-    const std::shared_ptr<detail::Engine> engine_;
+    const std::shared_ptr<detail::Port> port_;
     const overflow_policy policy_;
     spdlog::err_handler errorHandler_;
     const std::shared_ptr<detail::ErrorChannel> errors_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <functional>
@@ -28,9 +29,20 @@ enum class pacing_policy : unsigned char {
 /// names the value and the limit.
 struct backend_options {
     /// Room of each logging thread: so many messages, and so many bytes. A message that is larger
-    /// than all the bytes is taken all the same, in a block of its own.
+    /// than all the bytes is taken all the same, in a block of its own. Bytes of 0 grow with the
+    /// messages: 128 for each, at least 1 MiB, and at most 1 GiB. A short message takes less than
+    /// 128 bytes, and only bytes in use take memory.
     std::size_t queue_size = 8192;
-    std::size_t queue_bytes = std::size_t{1} << 20U;
+    std::size_t queue_bytes = 0;
+
+    /// The bytes that a thread has room for.
+    std::size_t bytes_of_room() const noexcept {
+        constexpr std::size_t least = std::size_t{1} << 20U;
+        constexpr std::size_t most = std::size_t{1} << 30U;
+        constexpr std::size_t each = 128;
+        return queue_bytes != 0 ? queue_bytes
+                                : std::clamp(std::min(queue_size, most / each) * each, least, most);
+    }
 
     /// Without a thread: the program calls backend::poll(), which writes. The settings of a thread
     /// below, its hooks and `pacing` have no effect then.

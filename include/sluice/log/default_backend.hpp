@@ -11,150 +11,20 @@
 /// Any thread may call anything. Tests: tests/unit/log/default_backend_test.cpp.
 
 #include <sluice/log/backend.hpp>
-#include <sluice/log/backend_options.hpp>
-#include <sluice/log/detail/backend/process.hpp>
 
-#include <spdlog/details/registry.h>
-
-#include <atomic>
 #include <memory>
-#include <mutex>
-#include <utility>
 
 namespace sluice::log {
 
-namespace detail {
-
-/// Lives for ever, since static objects may log whenever they are destroyed.
-class DefaultBackend final : private ProcessMember {
-public:
-    /// One for the process, also for shared libraries that hide their symbols.
-    [[gnu::visibility("default")]] static DefaultBackend& instance() {
-        static DefaultBackend* const forEver = new DefaultBackend;
-        static const AtExit atExit{*forEver};
-        return *forEver;
-    }
-
-    std::shared_ptr<backend> get() {
-        std::shared_ptr<backend> found = peek();
-        if (!found) {
-            // Under no lock: a fork() may wait for its thread. Of two that come here one is kept.
-            auto made = std::make_shared<backend>();
-            const std::lock_guard<std::mutex> lock(mutex_);
-            found = backend_ = backend_ ? backend_ : made;
-        }
-        awaitShutdown();
-        return found;
-    }
-
-    std::shared_ptr<backend> exchange(std::shared_ptr<backend> next) {
-        if (next) {
-            awaitShutdown();
-        }
-        const std::lock_guard<std::mutex> lock(mutex_);
-        std::swap(backend_, next);
-        return next;
-    }
-
-    std::shared_ptr<backend> peek() {
-        const std::lock_guard<std::mutex> lock(mutex_);
-        return backend_;
-    }
-
-private:
-    /// spdlog::shutdown() lets go of spdlog's thread pool. The registry keeps this object in the
-    /// pool's place, so its destructor learns of the shutdown. It holds the pool that was there.
-    class ShutdownHook {
-    public:
-        explicit ShutdownHook(std::shared_ptr<spdlog::details::thread_pool> pool)
-            : pool_(std::move(pool)) {}
-        ShutdownHook(const ShutdownHook&) = delete;
-        ShutdownHook& operator=(const ShutdownHook&) = delete;
-        ~ShutdownHook() { instance().hookIsGone(); }
-
-    private:
-        const std::shared_ptr<spdlog::details::thread_pool> pool_;
-    };
-
-    void awaitShutdown() {
-        // A sink would wait for the registry, and spdlog::shutdown() for the sink. Relaxed: it is
-        // read again under the lock.
-        if (isHooked_.load(std::memory_order_relaxed) || Engine::isInHarvest() ||
-            hasLeft_.load(std::memory_order_acquire)) {
-            return;
-        }
-        spdlog::details::registry& registry = spdlog::details::registry::instance();
-        const std::lock_guard<std::recursive_mutex> lock(registry.tp_mutex());
-        if (!isHooked_.load(std::memory_order_relaxed)) {
-            const auto pool = registry.get_tp();
-            const auto hook = std::make_shared<ShutdownHook>(pool);
-            isHooked_.store(true, std::memory_order_relaxed);
-            registry.set_tp(std::shared_ptr<spdlog::details::thread_pool>(hook, pool.get()));
-        }
-    }
-
-    /// With the registry's lock on its thread pool.
-    void hookIsGone() {
-        if (hasLeft_.load(std::memory_order_acquire)) {
-            return;
-        }
-        isHooked_.store(false, std::memory_order_relaxed);
-        if (spdlog::details::registry::instance().get_tp().use_count() != 0) {
-            awaitShutdown();  // spdlog has got a new thread pool
-        } else if (const std::shared_ptr<backend> last = exchange(nullptr)) {
-            Access::end(*last);
-        }
-    }
-
-    /// The program ends.
-    struct AtExit {
-        explicit AtExit(DefaultBackend& of) : holder(of) {
-            // spdlog's registry is made before this, hence destroyed after it: its loggers find
-            // their back end.
-            static_cast<void>(spdlog::details::registry::instance());
-        }
-        ~AtExit() {
-            holder.hasLeft_.store(true, std::memory_order_release);
-            if (const std::shared_ptr<backend> last = holder.peek()) {
-                Access::leave(*last);
-            }
-        }
-        AtExit(const AtExit&) = delete;
-        AtExit& operator=(const AtExit&) = delete;
-
-        DefaultBackend& holder;
-    };
-
-    DefaultBackend() { Process::instance().add(*this); }
-
-    // The child of a fork finds the mutex free.
-    bool stopForFork() noexcept override { return true; }
-    void goOn() noexcept override {}
-    void settleForFork() noexcept override {}
-    void lockForFork() noexcept override { mutex_.lock(); }
-    void afterForkInParent() noexcept override { mutex_.unlock(); }
-    void afterForkInChild() noexcept override { mutex_.unlock(); }
-    void beginRescue() noexcept override {}
-    bool isRescued() const noexcept override { return true; }
-
-    std::mutex mutex_;
-    std::shared_ptr<backend> backend_;
-    std::atomic<bool> hasLeft_{false};   // the program ends; written by the thread that ends it
-    std::atomic<bool> isHooked_{false};  // written under the registry's lock on its thread pool
-};
-
-}  // namespace detail
-
 /// The default back end; begins it when there is none.
-inline std::shared_ptr<backend> default_backend() {
-    return detail::DefaultBackend::instance().get();
-}
+std::shared_ptr<backend> default_backend();
 
 /// Replaces the default back end; the old one ends when nobody else holds it. Loggers keep the one
 /// they were made with. Null: the next logger begins a new one.
-inline void set_default_backend(std::shared_ptr<backend> next) {
-    // The old one ends when the result goes, under no lock.
-    static_cast<void>(detail::DefaultBackend::instance().exchange(std::move(next)));
-}
+void set_default_backend(std::shared_ptr<backend> next);
 
 }  // namespace sluice::log
+
+#if !defined(SLUICE_LOG_COMPILED_LIB)
+#include <sluice/log/detail/compiled/default_backend.hpp>
+#endif

@@ -19,8 +19,8 @@
 /// file_sink_mt: any thread anything. file_sink_st: one thread at a time. A thread that writes
 /// holds up others that log to this sink.
 ///
-/// Patterns: a formatter of spdlog's that it is given is taken for one that writes the same faster;
-/// see pattern_formatter.
+/// Patterns: it begins with a pattern_formatter of Sluice's, and set_pattern() gives it another
+/// one. Whatever set_formatter() gives it, it uses.
 ///
 /// Errors: a file that cannot be opened throws spdlog_ex from the constructor, after as many tries
 /// as spdlog makes. A failed write throws spdlog_ex with the name and the cause from log(),
@@ -37,7 +37,6 @@
 
 #include <sluice/log/batch_sink.hpp>
 #include <sluice/log/detail/backend/logger_state.hpp>
-#include <sluice/log/detail/sink/faster_formatter.hpp>
 #include <sluice/log/detail/sink/log_file.hpp>
 #include <sluice/log/detail/sink/rotation_plan.hpp>
 #include <sluice/log/file_rotation.hpp>
@@ -151,9 +150,8 @@ public:
     }
 
     void set_formatter(std::unique_ptr<spdlog::formatter> formatter) override {
-        std::unique_ptr<spdlog::formatter> faster = detail::fasterFormatter(std::move(formatter));
         const std::lock_guard lock(mutex_);
-        formatter_ = std::move(faster);
+        formatter_ = std::move(formatter);
     }
 
     const spdlog::filename_t& filename() const { return file_.filename(); }

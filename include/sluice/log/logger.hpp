@@ -33,10 +33,13 @@
 /// Tests: tests/unit/log/logger_test.cpp.
 
 #include <sluice/log/backend.hpp>
+#include <sluice/log/detail/backend/error_channel.hpp>
 #include <sluice/log/detail/backend/logger_handle.hpp>
+#include <sluice/log/detail/backend/port.hpp>
+#include <sluice/log/detail/format/caller_state.hpp>
 #include <sluice/log/detail/format/deferred_site.hpp>
-#include <sluice/log/detail/format/pair_text.hpp>
 #include <sluice/log/detail/format/record_head.hpp>
+#include <sluice/log/detail/format/record_pairs.hpp>
 #include <sluice/log/overflow_policy.hpp>
 
 #include <spdlog/logger.h>
@@ -44,13 +47,12 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace sluice::log {
 
@@ -64,11 +66,8 @@ public:
     template <class It>
     async_logger(std::string name, It begin, It end, const std::weak_ptr<backend>& by,
                  overflow_policy policy = overflow_policy::block)
-        : logger(std::move(name), begin, end),
-          engine_(detail::Access::engine(by.lock())),
-          policy_(policy),
-          errors_(std::make_shared<detail::ErrorChannel>(name_, &custom_err_handler_)) {
-        refresh(sinksKey());
+        : logger(std::move(name), begin, end), policy_(policy) {
+        join(by);
     }
 
     async_logger(std::string name, spdlog::sinks_init_list sinks, const std::weak_ptr<backend>& by,
@@ -76,48 +75,40 @@ public:
         : async_logger(std::move(name), sinks.begin(), sinks.end(), by, policy) {}
 
     async_logger(std::string name, spdlog::sink_ptr sink, const std::weak_ptr<backend>& by,
-                 overflow_policy policy = overflow_policy::block)
-        : async_logger(std::move(name), {std::move(sink)}, by, policy) {}
+                 overflow_policy policy = overflow_policy::block);
 
     /// With the name, the sinks and all settings of another logger.
     async_logger(const spdlog::logger& other, const std::weak_ptr<backend>& by,
-                 overflow_policy policy)
-        : logger(other),
-          engine_(detail::Access::engine(by.lock())),
-          policy_(policy),
-          errors_(std::make_shared<detail::ErrorChannel>(name_, &custom_err_handler_)) {
-        refresh(sinksKey());
-    }
+                 overflow_policy policy);
 
     async_logger(const async_logger&) = delete;
     async_logger& operator=(const async_logger&) = delete;
-    ~async_logger() override { errors_->release(); }
+    ~async_logger() override;
 
     overflow_policy policy() const noexcept { return policy_; }
 
     /// A logger of that name with the same sinks, back end, policy and settings.
-    std::shared_ptr<spdlog::logger> clone(std::string name) override {
-        return std::shared_ptr<async_logger>(new async_logger(*this, std::move(name)));
-    }
+    std::shared_ptr<spdlog::logger> clone(std::string name) override;
+
+    /// As spdlog's, with a pattern_formatter of Sluice's: it writes the same lines in less time.
+    void set_pattern(const std::string& pattern,
+                     spdlog::pattern_time_type type = spdlog::pattern_time_type::local);
 
     using spdlog::logger::log;
 
     /// A message with a time of the caller's, which is printed as it is.
     void log(spdlog::log_clock::time_point time, spdlog::source_loc source,
-             spdlog::level::level_enum level, spdlog::string_view_t text) {
-        const bool isEnabled = should_log(level);
-        if (isEnabled || should_backtrace()) {
-            const own_time scope;
-            log_it_({time, source, name_, level, text}, isEnabled, should_backtrace());
-        }
-    }
+             spdlog::level::level_enum level, spdlog::string_view_t text);
 
     /// A message whose arguments the back end formats: `write(to)` encodes `size` bytes of them as
     /// `site.print` expects them. The caller has checked the level.
     template <class Write>
     void log_deferred(const detail::DeferredSite& site, std::size_t size, Write&& write) {
         if (should_backtrace()) {
-            log_formatted(site, size, std::forward<Write>(write));
+            const auto encode = [](std::byte* to, const void* arguments) {
+                (*static_cast<const std::remove_reference_t<Write>*>(arguments))(to);
+            };
+            log_formatted(site, size, encode, &write);
             return;
         }
         detail::RecordHead head;
@@ -132,49 +123,16 @@ public:
     }
 
 protected:
-    void sink_it_(const spdlog::details::log_msg& message) override {
-        if (__builtin_expect(message.payload.size() == traceBegins.size(), 0)) {
-            noteTrace({message.payload.data(), message.payload.size()});
-        }
-        const detail::RecordText text(message, {});
-        detail::RecordHead head;
-        head.site = nullptr;
-        head.time = message.time;
-        head.thread = static_cast<std::uint32_t>(message.thread_id);
-        head.level = static_cast<std::uint8_t>(message.level);
-        head.flags = text.flags() | detail::CallerState::flags();
-        post(head, message.level, text.size(), [&](std::byte* to) noexcept { text.write(to); });
-    }
-
-    void flush_() override {
-        if (engine_ == nullptr || !handle().flush()) {
-            err_handler_("async flush: the back end doesn't exist anymore");
-        }
-    }
+    void sink_it_(const spdlog::details::log_msg& message) override;
+    void flush_() override;
 
 private:
-    // The first and the last line that spdlog writes of a backtrace.
-    static constexpr std::string_view traceBegins =
-        "****************** Backtrace Start ******************";
-    static constexpr std::string_view traceEnds =
-        "****************** Backtrace End ********************";
-    static_assert(traceBegins.size() == traceEnds.size());
+    async_logger(const async_logger& other, std::string name);
 
-    /// The lines of a backtrace keep their times. One call writes all of them, on one thread.
-    [[gnu::cold, gnu::noinline]] void noteTrace(std::string_view text) noexcept {
-        if (should_backtrace() && text == traceBegins) {
-            detail::CallerState::beginTrace();
-        } else if (should_backtrace() && text == traceEnds) {
-            detail::CallerState::endTrace();
-        }
-    }
+    /// The end of every constructor.
+    void join(const std::weak_ptr<backend>& by);
 
-    async_logger(const async_logger& other, std::string name)
-        : logger(other), engine_(other.engine_), policy_(other.policy_) {
-        name_ = std::move(name);
-        errors_ = std::make_shared<detail::ErrorChannel>(name_, &custom_err_handler_);
-        refresh(sinksKey());
-    }
+    [[gnu::cold]] void noteTrace(std::string_view text) noexcept;
 
     template <class Write>
     void post(detail::RecordHead& head, spdlog::level::level_enum level, std::size_t size,
@@ -200,12 +158,12 @@ private:
     void postBytes(detail::RecordHead& head, spdlog::level::level_enum level, std::size_t size,
                    Write&& write) {
         auto posted = detail::Posted::closed;
-        if (engine_ != nullptr) {
+        if (port_ != nullptr) {
             head.logger = &handle().state();
             if (flushes(level)) {
                 head.flags |= detail::RecordHead::flushes;
             }
-            posted = engine_->post(head, size, policy_, std::forward<Write>(write));
+            posted = port_->post(head, size, policy_, std::forward<Write>(write));
         }
         if (__builtin_expect(posted == detail::Posted::closed, 0)) {
             err_handler_("async log: the back end doesn't exist anymore");
@@ -229,13 +187,7 @@ private:
         return handle_;
     }
 
-    [[gnu::cold]] void refresh(std::uint64_t wanted) {
-        const std::lock_guard<std::mutex> lock(refreshing_);
-        if (engine_ != nullptr && handleKey_.load(std::memory_order_relaxed) != wanted) {
-            handle_ = detail::LoggerHandle(engine_, name_, sinks_, policy_, errors_);
-            handleKey_.store(wanted, std::memory_order_release);
-        }
-    }
+    [[gnu::cold]] void refresh(std::uint64_t wanted);
 
     /// Differs from list to list, as far as 64 bits allow. Odd, as addresses of sinks are even, so
     /// never 0.
@@ -248,30 +200,12 @@ private:
         return key;
     }
 
-    static void printPairs(detail::PairList pairs, spdlog::memory_buf_t& to) {
-        std::vector<std::byte> bytes(detail::sizeOfPairs(pairs));
-        detail::writePairs(bytes.data(), pairs);
-        detail::printPairs({bytes.data(), bytes.size()}, to);
-    }
-
-    /// Formats here, for the sinks and for the backtrace.
-    template <class Write>
+    /// Formats here, for the sinks and for the backtrace. `write(to, arguments)` encodes.
+    using Encode = void (*)(std::byte* to, const void* arguments);
     [[gnu::cold]] void log_formatted(const detail::DeferredSite& site, std::size_t size,
-                                     Write&& write) {
-        try {
-            std::vector<std::byte> arguments(size);
-            write(arguments.data());
-            spdlog::memory_buf_t text;
-            site.print(site, arguments.data(), size, text);
-            printPairs(detail::CallerState::setPairs({}), text);
-            log_it_({site.source, name_, site.level, {text.data(), text.size()}},
-                    should_log(site.level), true);
-        } catch (const std::exception& error) {
-            err_handler_(detail::describe(error.what(), site.source));
-        }
-    }
+                                     Encode write, const void* arguments);
 
-    std::shared_ptr<detail::Engine> engine_;
+    std::shared_ptr<detail::Port> port_;
     overflow_policy policy_;
     std::shared_ptr<detail::ErrorChannel> errors_;
     detail::LoggerHandle handle_;
@@ -280,3 +214,7 @@ private:
 };
 
 }  // namespace sluice::log
+
+#if !defined(SLUICE_LOG_COMPILED_LIB)
+#include <sluice/log/detail/compiled/logger.hpp>
+#endif

@@ -9,8 +9,10 @@
 /// kept, flags with a width, and flags that are rare. So what they look like is up to the version
 /// of spdlog in use.
 ///
-/// Use it where spdlog::pattern_formatter is used; file_sink does so by itself, other sinks take it
-/// through set_formatter(). Use spdlog's own one for flags of your own (custom_flags).
+/// Use it where spdlog::pattern_formatter is used. async_logger::set_pattern(),
+/// file_sink::set_pattern() and sluice::log::set_pattern() make one; sinks take it through
+/// set_formatter(), and spdlog's registry through spdlog::set_formatter(). Use spdlog's own one for
+/// flags of your own (custom_flags).
 ///
 /// Who may call what: one thread at a time, as with every formatter; sinks call theirs under their
 /// lock.

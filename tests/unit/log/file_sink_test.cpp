@@ -461,29 +461,14 @@ public:
     }
 };
 
-TEST_F(LogFileSink, FormattersOfSpdlogAreReplacedAndOthersAreNot) {
-    using sluice::log::detail::fasterFormatter;
-    const auto isOurs = [](const std::unique_ptr<spdlog::formatter>& formatter) {
-        return dynamic_cast<const sluice::log::pattern_formatter*>(formatter.get()) != nullptr;
-    };
-    EXPECT_TRUE(isOurs(fasterFormatter(std::make_unique<spdlog::pattern_formatter>("%v"))));
-    EXPECT_FALSE(isOurs(fasterFormatter(std::make_unique<Moody>())));
+TEST_F(LogFileSink, UsesTheFormatterThatItIsGiven) {
+    file_sink_st sink(path_);
     auto withFlag = std::make_unique<spdlog::pattern_formatter>();
     withFlag->add_flag<Star>('*').set_pattern("%* %v");
-    EXPECT_FALSE(isOurs(fasterFormatter(std::move(withFlag))));
-}
-
-TEST_F(LogFileSink, WhatReplacesAFormatterWritesTheSame) {
-    const auto utc = spdlog::pattern_time_type::utc;
-    spdlog::pattern_formatter theirs("%H %v", utc, "|");
-    const auto ours = sluice::log::detail::fasterFormatter(theirs.clone());
-    const log_msg each = message("one");
-    spdlog::memory_buf_t expected;
-    spdlog::memory_buf_t written;
-    theirs.format(each, expected);
-    ours->format(each, written);
-    EXPECT_EQ(std::string(written.data(), written.size()),
-              std::string(expected.data(), expected.size()));
+    sink.set_formatter(std::move(withFlag));
+    sink.log(message("one"));
+    sink.flush();
+    EXPECT_EQ(contentOf(path_), "* one\n");
 }
 
 TEST_F(LogFileSink, FactoriesRegisterALoggerWithTheirPattern) {

@@ -124,6 +124,16 @@ TEST_F(LogFunctions, ShutdownWritesEverythingAndALaterLoggerBeginsAnew) {
 }
 
 /// Ends the program's logging the way that a program written for spdlog does.
+TEST_F(LogFunctions, SetPatternGivesEveryLoggerAFormatterOfSluice) {
+    const auto before = async_factory::create<CollectingSink>("before");
+    set_pattern("%n|%v");
+    const auto after = async_factory::create<CollectingSink>("after");
+    for (const auto& logger : {before, after}) {
+        EXPECT_TRUE(sinkOf(*logger)->hasFormatterOfSluice()) << logger->name();
+    }
+    spdlog::set_pattern("%+");
+}
+
 TEST_F(LogFunctions, ShutdownOfSpdlogWritesAndFlushesWhatWasLogged) {
     const auto logger = create_async<CollectingSink>("core");
     const auto sink = sinkOf(*logger);

@@ -179,6 +179,11 @@ TEST_F(LogLogger, FlushesAfterARecordOfTheFlushLevel) {
     EXPECT_EQ(sink->linesAtFlush(), (std::vector<std::size_t>{2, 3}));
 }
 
+TEST_F(LogLogger, SetPatternGivesItsSinksAFormatterOfSluice) {
+    logger->set_pattern("%v");
+    EXPECT_TRUE(sink->hasFormatterOfSluice());
+}
+
 TEST_F(LogLogger, FlushDoesNotWait) {
     const auto gated = std::make_shared<GatedSink>();
     const auto waiting = make(gated);

@@ -1,21 +1,17 @@
 #pragma once
 
 /// \file
-/// Engine: what a back end and its loggers share.
+/// Engine: a back end, without its statistics and its checks of options.
 ///
-/// A logger has a share in the engine, so that it may log at any time, also when the back end that
-/// made it has gone: then the engine refuses, and the logger says so.
-///
-///     log call -> post() -> the thread's lane ...
-///     flush(), the end of a logger -> send() -> the list of controls ...
-///     the harvester: what was logged and sent before, in the order of the stamps
+///     Port: log calls -> the lanes; flushes and the ends of loggers -> the list of controls
+///     Harvester: what was logged and sent before, in the order of the stamps -> the sinks
 ///
 /// A manual engine has no worker: the polling thread makes the harvests, in poll().
 ///
 /// Who may call what: any thread any member, unless it says otherwise. Harvests exclude each other:
 /// the worker makes them; when it has left for good, whoever logs; around fork(), the caller.
 ///
-/// Errors: those of sinks go to the loggers. post() throws what registering a thread may throw.
+/// Errors: those of sinks go to the loggers.
 
 #include <sluice/base/cache_line.hpp>
 #include <sluice/log/backend_options.hpp>
@@ -25,12 +21,10 @@
 #include <sluice/log/detail/backend/harvest_turns.hpp>
 #include <sluice/log/detail/backend/harvester.hpp>
 #include <sluice/log/detail/backend/idle_pacing.hpp>
-#include <sluice/log/detail/backend/logger_list.hpp>
 #include <sluice/log/detail/backend/polling.hpp>
+#include <sluice/log/detail/backend/port.hpp>
 #include <sluice/log/detail/backend/process.hpp>
 #include <sluice/log/detail/backend/worker_thread.hpp>
-#include <sluice/log/detail/lanes/intake.hpp>
-#include <sluice/log/overflow_policy.hpp>
 #include <sluice/wait/deadline.hpp>
 
 #include <algorithm>
@@ -48,38 +42,20 @@
 
 namespace sluice::log::detail {
 
-class Engine final : public std::enable_shared_from_this<Engine>, private ProcessMember {
+class Engine final : public Port,
+                     public std::enable_shared_from_this<Engine>,
+                     private ProcessMember {
 public:
-    using Records = Harvester::Records;
-
     explicit Engine(const backend_options& options)
-        : options_(options), intake_(intakeOptions(options, this)) {
+        : Port(intakeOptions(options, this)), options_(options) {
         Process::instance().add(*this);
     }
-    Engine(const Engine&) = delete;
-    Engine& operator=(const Engine&) = delete;
     ~Engine() {
         Process::instance().remove(*this);
         controls_.close();
     }
 
-    /// A record for the calling thread's lane; `write(to)` fills in its bytes. What could not be
-    /// taken is counted here.
-    template <class Write>
-    Posted post(const RecordHead& head, std::size_t bytes, overflow_policy policy, Write&& write) {
-        const Posted posted =
-            intake_.post(head, bytes, allowed(policy), std::forward<Write>(write));
-        if (__builtin_expect(posted != Posted::ok, 0)) {
-            // Relaxed: counts, which publish nothing.
-            auto& counter = posted == Posted::closed ? refused_ : head.logger->discarded;
-            counter.fetch_add(1, std::memory_order_relaxed);
-        }
-        attend();
-        return posted;
-    }
-
-    /// Hands over a control; false, and it is still the caller's, when the back end has ended.
-    [[nodiscard]] bool send(std::unique_ptr<Control>& control) noexcept {
+    [[nodiscard]] bool send(std::unique_ptr<Control>& control) noexcept override {
         if (!controls_.push(control, [this]() noexcept { return intake_.now(); })) {
             return false;
         }
@@ -88,9 +64,7 @@ public:
         return true;
     }
 
-    /// The sinks of this logger are flushed when everything logged before is written. While one
-    /// flush waits, any number of others is one more. False when the back end has ended.
-    [[nodiscard]] bool wantFlush(LoggerState& logger) noexcept {
+    [[nodiscard]] bool wantFlush(LoggerState& logger) noexcept override {
         if (mode_.load(std::memory_order_seq_cst) == Mode::closed) {
             return false;
         }
@@ -100,20 +74,13 @@ public:
         return true;
     }
 
-    LoggerList& loggers() noexcept { return loggers_; }
-    Records& records() noexcept { return intake_; }
-    const Records& records() const noexcept { return intake_; }
+    void retire(LoggerState& logger) noexcept override {
+        harvester_.tellOfDrops(logger);
+        harvester_.forget(logger);
+    }
+
     const backend_options& options() const noexcept { return options_; }
-
-    /// Whether the calling thread is inside a harvest of any back end: in a sink, a formatter, an
-    /// error handler.
-    static bool isInHarvest() noexcept { return HarvestScope::isInside(); }
-
-    Harvester& harvester() noexcept { return harvester_; }
     const Harvester& harvester() const noexcept { return harvester_; }
-
-    /// Records that came after the end.
-    std::uint64_t refused() const noexcept { return refused_.load(std::memory_order_relaxed); }
 
     /// Starts the worker. One thread at a time may call this, leave() and close().
     void start() {
@@ -196,43 +163,18 @@ public:
 private:
     friend class Polling<Engine>;
 
-    /// Who harvests.
-    enum class Mode : unsigned char {
-        worker,  ///< the worker
-        nobody,  ///< a worker that is still to be started: in the child of a fork()
-        caller,  ///< whoever has logged: the worker has left
-        closed   ///< nothing is taken any more
-    };
-
     static IntakeOptions intakeOptions(const backend_options& options, Engine* engine) {
         IntakeOptions result;
         if (options.manual) {
             result.roomMaker = {&Polling<Engine>::makeRoom, &engine->polling_};
         }
         result.laneMessages = options.queue_size;
-        result.laneBytes = options.queue_bytes;
+        result.laneBytes = options.bytes_of_room();
         result.maxHold = options.max_hold;
         return result;
     }
 
-    /// A sink that waited for room would wait for itself.
-    static overflow_policy allowed(overflow_policy policy) noexcept {
-        return policy == overflow_policy::block && isInHarvest() ? overflow_policy::discard_new
-                                                                 : policy;
-    }
-
-    /// After a record or a control was handed over: somebody must come for it.
-    ///
-    /// Sequentially consistent, as setMode(), the announcement of a record and the look at the
-    /// lanes are: who reads the old mode has announced its record before the worker's last look.
-    void attend() noexcept {
-        if (__builtin_expect(mode_.load(std::memory_order_seq_cst) != Mode::worker, 0) &&
-            !isInHarvest()) {
-            attendMyself();
-        }
-    }
-
-    [[gnu::cold, gnu::noinline]] void attendMyself() noexcept {
+    void attendMyself() noexcept override {
         if (mode_.load(std::memory_order_seq_cst) == Mode::nobody) {
             restart();
         }
@@ -439,14 +381,8 @@ private:
                    rescueWanted_.load(std::memory_order_acquire);
     }
 
-    // What each post reads.
-    const backend_options options_;
-    std::atomic<Mode> mode_{Mode::worker};
-    std::atomic<std::uint64_t> refused_{0};
-    Records intake_;
-
     // What changes now and then.
-    alignas(cacheLineSize) LoggerList loggers_;
+    const backend_options options_;
     ControlList controls_;
     WorkerThread worker_;
     std::mutex restarting_;

@@ -1,6 +1,12 @@
 #pragma once
 
-#include <sluice/log/detail/backend/engine.hpp>
+#include <sluice/log/detail/backend/control_list.hpp>
+#include <sluice/log/detail/backend/error_channel.hpp>
+#include <sluice/log/detail/backend/logger_state.hpp>
+#include <sluice/log/detail/backend/port.hpp>
+#include <sluice/log/overflow_policy.hpp>
+
+#include <spdlog/sinks/sink.h>
 
 #include <memory>
 #include <string>
@@ -12,24 +18,21 @@ namespace sluice::log::detail {
 /// The end of a logger: its state goes with it.
 class LoggerEnd : public Control {
 public:
-    LoggerEnd(Engine& engine, std::unique_ptr<LoggerState> logger)
-        : engine_(engine), logger_(std::move(logger)) {
-        engine_.loggers().add(*logger_);
+    LoggerEnd(Port& port, std::unique_ptr<LoggerState> logger)
+        : port_(port), logger_(std::move(logger)) {
+        port_.loggers().add(*logger_);
     }
-    ~LoggerEnd() override { engine_.loggers().remove(*logger_); }
+    ~LoggerEnd() override { port_.loggers().remove(*logger_); }
 
-    void run() noexcept override {
-        engine_.harvester().tellOfDrops(*logger_);
-        engine_.harvester().forget(*logger_);
-    }
+    void run() noexcept override { port_.retire(*logger_); }
 
 private:
-    Engine& engine_;
+    Port& port_;
     std::unique_ptr<LoggerState> logger_;
 };
 
-/// A logger's share in an engine. When it goes, the back end is told, and deletes the state when it
-/// has written the records that point to it.
+/// A logger's share in a back end. When it goes, the back end is told, and deletes the state when
+/// it has written the records that point to it.
 ///
 /// One thread at a time may call the members that are not const, and none other beside them.
 class LoggerHandle {
@@ -37,16 +40,16 @@ public:
     LoggerHandle() = default;
 
     /// May throw std::bad_alloc.
-    LoggerHandle(std::shared_ptr<Engine> engine, const std::string& name,
+    LoggerHandle(std::shared_ptr<Port> port, const std::string& name,
                  const std::vector<spdlog::sink_ptr>& sinks, overflow_policy policy,
                  std::shared_ptr<ErrorChannel> errors)
-        : engine_(std::move(engine)) {
+        : port_(std::move(port)) {
         auto state = std::make_unique<LoggerState>(name, sinks, policy, std::move(errors));
         if (policy == overflow_policy::overrun_oldest) {
-            engine_->records().expectEviction();
+            port_->records().expectEviction();
         }
         state_ = state.get();
-        end_ = std::make_unique<LoggerEnd>(*engine_, std::move(state));
+        end_ = std::make_unique<LoggerEnd>(*port_, std::move(state));
     }
     LoggerHandle(LoggerHandle&& other) noexcept { swap(other); }
     LoggerHandle& operator=(LoggerHandle other) noexcept {
@@ -54,7 +57,7 @@ public:
         return *this;
     }
     ~LoggerHandle() {
-        if (end_ && !engine_->send(end_)) {
+        if (end_ && !port_->send(end_)) {
             end_.reset();  // the back end has ended: nobody else looks at the state
         }
     }
@@ -62,16 +65,16 @@ public:
     LoggerState& state() const noexcept { return *state_; }
 
     /// False when the back end has ended.
-    bool flush() const noexcept { return engine_->wantFlush(*state_); }
+    bool flush() const noexcept { return port_->wantFlush(*state_); }
 
 private:
     void swap(LoggerHandle& other) noexcept {
-        std::swap(engine_, other.engine_);
+        std::swap(port_, other.port_);
         std::swap(state_, other.state_);
         std::swap(end_, other.end_);
     }
 
-    std::shared_ptr<Engine> engine_;
+    std::shared_ptr<Port> port_;
     LoggerState* state_ = nullptr;
     std::unique_ptr<Control> end_;
 };

@@ -16,6 +16,7 @@
 #include <sluice/log/detail/format/pair_text.hpp>
 #include <sluice/log/detail/format/pairs_in_sight.hpp>
 #include <sluice/log/detail/format/record_head.hpp>
+#include <sluice/log/detail/format/record_pairs.hpp>
 #include <sluice/log/detail/format/thread_mdc.hpp>
 
 #include <algorithm>

@@ -5,12 +5,11 @@
 
 #include <sluice/log/backend_options.hpp>
 #include <sluice/log/detail/backend/error_channel.hpp>
+#include <sluice/log/detail/backend/signal.hpp>
 #include <sluice/wait/deadline.hpp>
 
 #include <chrono>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <utility>
 
@@ -35,13 +34,13 @@ public:
     /// the thread was given up. May throw std::system_error.
     template <class Body>
     void start(const backend_options& options, Body body) {
-        auto end = std::make_shared<End>();
+        auto end = std::make_shared<Signal>();
         thread_ = std::make_unique<std::thread>([&options, end, run = std::move(body)]() mutable {
             const ErrorChannel errors(options.thread_name, &noHandler);
             settle(options, errors);
             run(errors);
             { const Body last = std::move(run); }  // what it held is gone before anybody goes on
-            end->reached();
+            end->give(true);
         });
         end_ = std::move(end);
     }
@@ -53,7 +52,7 @@ public:
         if (thread_ == nullptr) {
             return true;
         }
-        if (!end_->wait(atMost)) {
+        if (!end_->waitUntil(deadlineAfter<std::chrono::steady_clock>(atMost))) {
             return false;
         }
         thread_->join();
@@ -73,26 +72,6 @@ public:
     void forget() noexcept { static_cast<void>(thread_.release()); }
 
 private:
-    /// Shared by the thread and whoever waits for it.
-    class End {
-    public:
-        void reached() {
-            const std::lock_guard<std::mutex> lock(mutex_);
-            isReached_ = true;
-            changed_.notify_all();
-        }
-        bool wait(std::chrono::nanoseconds atMost) {
-            std::unique_lock<std::mutex> lock(mutex_);
-            return changed_.wait_until(lock, deadlineAfter<std::chrono::steady_clock>(atMost),
-                                       [this] { return isReached_; });
-        }
-
-    private:
-        std::mutex mutex_;
-        std::condition_variable changed_;
-        bool isReached_ = false;
-    };
-
     /// A name or a processor that the system refuses is reported; the thread works without.
     static void settle(const backend_options& options, const ErrorChannel& errors) {
 #if defined(__linux__)
@@ -116,7 +95,7 @@ private:
     inline static const spdlog::err_handler noHandler{};
 
     std::unique_ptr<std::thread> thread_;
-    std::shared_ptr<End> end_;
+    std::shared_ptr<Signal> end_;
 };
 
 }  // namespace sluice::log::detail

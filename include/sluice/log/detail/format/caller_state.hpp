@@ -17,7 +17,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <utility>
 
 namespace sluice::log::detail {
@@ -130,57 +129,6 @@ public:
 
 private:
     const PairList before_;
-};
-
-/// The pairs of one record, as they go into a lane before its text or arguments.
-class RecordPairs {
-public:
-    /// Sizes of what follows.
-    struct Prefix {
-        std::size_t mdc;
-        std::size_t context;
-        std::size_t pairs;
-    };
-
-    /// Takes the pairs that the thread has set for its next record, and its context.
-    static RecordPairs take() noexcept {
-        RecordPairs result;
-        result.context_ = CallerState::context();
-        result.pairs_ = CallerState::setPairs({});
-        result.pairsSize_ = sizeOfPairs(result.pairs_);
-        result.mdc_ = CallerState::mdc();
-        if (result.mdc_ != nullptr) {
-            for (const auto& [key, value] : *result.mdc_) {
-                result.mdcSize_ += sizeOfPair(kv(key, value));
-            }
-        }
-        return result;
-    }
-
-    std::size_t size() const noexcept {
-        return sizeof(Prefix) + context_.size + mdcSize_ + pairsSize_;
-    }
-
-    /// Returns where it ends.
-    std::byte* write(std::byte* to) const noexcept {
-        to = writeValue(to, Prefix{mdcSize_, context_.size, pairsSize_});
-        if (mdc_ != nullptr) {
-            for (const auto& [key, value] : *mdc_) {
-                to = writePair(to, kv(key, value));
-            }
-        }
-        if (context_.size != 0) {
-            std::memcpy(to, context_.bytes, context_.size);
-        }
-        return writePairs(to + context_.size, pairs_);
-    }
-
-private:
-    PairBytes context_;
-    PairList pairs_;
-    const ThreadMdc::Map* mdc_ = nullptr;
-    std::size_t mdcSize_ = 0;
-    std::size_t pairsSize_ = 0;
 };
 
 }  // namespace sluice::log::detail

@@ -1,0 +1,163 @@
+#pragma once
+
+/// \file
+/// What the functions of backend do.
+
+#include <sluice/log/backend.hpp>
+#include <sluice/log/detail/backend/access.hpp>
+#include <sluice/log/detail/backend/engine.hpp>
+#include <sluice/log/detail/compiled/inline.hpp>
+
+#include <spdlog/common.h>
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <system_error>
+
+namespace sluice::log {
+
+namespace detail {
+
+SLUICE_LOG_INLINE void checkOption(const char* setting, std::size_t value, std::size_t least,
+                                   std::size_t most) {
+    if (value < least || value > most) {
+        spdlog::throw_spdlog_ex(std::string("sluice::log::backend: ") + setting + ": " +
+                                std::to_string(value) + ", limit " +
+                                std::to_string(value < least ? least : most));
+    }
+}
+
+SLUICE_LOG_INLINE std::shared_ptr<Engine> makeEngine(const backend_options& options) {
+    using Limits = IntakeOptions;
+    using Records = RecordWriter<RecordHead, IntakeTraits>;
+    checkOption("queue_size", options.queue_size, 1, Limits::mostMessages);
+    checkOption("queue_bytes", options.bytes_of_room(), Records::leastBytes, Limits::mostBytes);
+    if (options.max_hold <= options.max_hold.zero()) {
+        spdlog::throw_spdlog_ex("sluice::log::backend: max_hold: it must be positive");
+    }
+    return std::make_shared<Engine>(options);
+}
+
+template <class Counted>
+void copyCounts(const Counted& from, lane_statistics& to) {
+    to.logged = from.logged;
+    to.discarded = from.discarded;
+    to.overrun = from.overrun;
+    to.lost = from.lost;
+    to.messages = from.messages;
+    to.bytes = from.bytes;
+    to.high_water_messages = from.highWaterMessages;
+    to.high_water_bytes = from.highWaterBytes;
+    to.stalls = from.stalls;
+    to.longest_stall = from.longestStall;
+}
+
+SLUICE_LOG_INLINE void Access::leave(backend& which) {
+    which.leave();
+}
+
+SLUICE_LOG_INLINE void Access::end(backend& which) {
+    which.shutdown(which.engine_->options().drain_timeout);
+}
+
+SLUICE_LOG_INLINE std::shared_ptr<Port> Access::port(const std::shared_ptr<backend>& of) noexcept {
+    return of ? of->engine_ : nullptr;
+}
+
+}  // namespace detail
+
+SLUICE_LOG_INLINE backend::backend(const backend_options& options)
+    : engine_(detail::makeEngine(options)) {
+    try {
+        if (!options.manual) {
+            engine_->start();
+        }
+    } catch (const std::system_error& error) {
+        spdlog::throw_spdlog_ex(std::string("sluice::log::backend: no thread: ") + error.what());
+    }
+}
+
+SLUICE_LOG_INLINE backend::~backend() {
+    shutdown(engine_->options().drain_timeout);
+}
+
+SLUICE_LOG_INLINE std::size_t backend::poll() noexcept {
+    return engine_->poll();
+}
+
+SLUICE_LOG_INLINE bool backend::flush_wait(std::chrono::nanoseconds timeout) {
+    return engine_->flushAndWait(timeout);
+}
+
+SLUICE_LOG_INLINE bool backend::shutdown(std::chrono::nanoseconds timeout) {
+    const std::unique_lock<std::mutex> lock = lockToEnd();
+    if (lock && !isEnded_) {
+        isEnded_ = true;
+        isComplete_ = engine_->close(timeout);
+    }
+    return lock && isComplete_;
+}
+
+SLUICE_LOG_INLINE std::size_t backend::overrun_counter() const {
+    return engine_->records().overrun();
+}
+SLUICE_LOG_INLINE std::size_t backend::discard_counter() const {
+    return engine_->records().discarded();
+}
+SLUICE_LOG_INLINE void backend::reset_overrun_counter() {
+    engine_->records().resetOverrun();
+}
+SLUICE_LOG_INLINE void backend::reset_discard_counter() {
+    engine_->records().resetDiscarded();
+}
+SLUICE_LOG_INLINE std::size_t backend::refused_counter() const {
+    return engine_->refused();
+}
+SLUICE_LOG_INLINE std::size_t backend::queue_size() const {
+    return engine_->records().statistics().messages;
+}
+
+SLUICE_LOG_INLINE backend_statistics backend::statistics() const {
+    backend_statistics result;
+    // Room first: no allocation may happen while the lanes are visited.
+    result.threads.reserve(2 * engine_->records().laneCount() + 16);
+    const detail::IntakeStatistics all =
+        engine_->records().statistics([&result](const detail::LaneStatistics& lane) {
+            if (result.threads.size() < result.threads.capacity()) {
+                thread_statistics& one = result.threads.emplace_back();
+                detail::copyCounts(lane, one);
+                one.thread_id = lane.thread.threadId;
+                one.thread_name = lane.thread.threadName;  // short: in place
+            }
+        });
+    detail::copyCounts(all, result);
+    result.written = engine_->harvester().written();
+    result.lost_in_sinks = engine_->harvester().lost();
+    result.refused = engine_->refused();
+    result.ignored_stalls = all.ignoredStalls;
+    result.order_violations = all.orderViolations;
+    result.dead_threads = all.deadThreads;
+    return result;
+}
+
+/// The program ends: everything is written, and from now on whoever logs writes it.
+SLUICE_LOG_INLINE void backend::leave() {
+    const std::chrono::nanoseconds timeout = engine_->options().drain_timeout;
+    engine_->poll();  // the polling thread of a manual back end may have ended
+    engine_->flushAndWait(timeout);
+    const std::unique_lock<std::mutex> lock = lockToEnd();
+    if (lock && !isEnded_) {
+        engine_->leave(timeout);
+    }
+}
+
+/// Not locked when somebody ends it and waits for the sink that is the caller.
+SLUICE_LOG_INLINE std::unique_lock<std::mutex> backend::lockToEnd() {
+    return detail::Engine::isInHarvest() ? std::unique_lock<std::mutex>(ending_, std::try_to_lock)
+                                         : std::unique_lock<std::mutex>(ending_);
+}
+
+}  // namespace sluice::log

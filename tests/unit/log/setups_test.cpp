@@ -1,0 +1,277 @@
+// Programs that were written for spdlog's asynchronous mode, each as a test. A comment `was:` has
+// the statement that stood in the place of the next one, so these comments count what changes
+// besides the include. CMake writes a second copy of this file with the old statements, and both
+// copies run.
+
+#include "support/crew.hpp"
+#include "support/temporary_folder.hpp"
+
+#include <sluice/log.hpp>
+
+#include <gtest/gtest.h>
+#include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/sinks/rotating_file_sink.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace sluice::test {
+namespace {
+
+class LogSetups : public testing::Test {
+protected:
+    ~LogSetups() override {
+        spdlog::shutdown();
+        spdlog::set_level(spdlog::level::info);
+        spdlog::set_pattern("%+");
+    }
+
+    std::size_t linesOf(const std::string& file, const std::string& with = "") const {
+        const std::string content = contentOf(folder_ / file);
+        std::istringstream lines(content);
+        std::size_t count = 0;
+        for (std::string line; std::getline(lines, line);) {
+            count += line.find(with) != std::string::npos ? 1 : 0;
+        }
+        return count;
+    }
+
+    TemporaryFolder folder_;
+};
+
+// ---- spdlog's documentation
+
+TEST_F(LogSetups, OneAsynchronousFileLogger) {
+    // was: using factory = spdlog::async_factory;
+    using factory = sluice::log::async_factory;
+    auto file = spdlog::basic_logger_mt<factory>("async_file", folder_ / "async.txt");
+    for (int i = 1; i < 101; ++i) {
+        file->info("message {}", i);
+    }
+    file.reset();
+    spdlog::shutdown();
+    EXPECT_EQ(linesOf("async.txt"), 100u);
+    EXPECT_EQ(linesOf("async.txt", "message 100"), 1u);
+}
+
+TEST_F(LogSetups, AnAsynchronousLoggerMadeBySink) {
+    const std::string name = folder_ / "sink.txt";
+    using file_sink = spdlog::sinks::basic_file_sink_mt;
+    // was: auto file = spdlog::create_async<file_sink>("async_file", name);
+    auto file = sluice::log::create_async<file_sink>("async_file", name);
+    file->warn("half of the space is used");
+    file.reset();
+    spdlog::shutdown();
+    EXPECT_EQ(linesOf("sink.txt", "[warning] half of the space"), 1u);
+}
+
+TEST_F(LogSetups, SeveralSinksBehindOneQueue) {
+    std::ostringstream console;
+    const auto first = std::make_shared<spdlog::sinks::ostream_sink_mt>(console);
+    const auto second =
+        std::make_shared<spdlog::sinks::rotating_file_sink_mt>(folder_ / "r.txt", 1 << 20, 3);
+    const std::vector<spdlog::sink_ptr> sinks{first, second};
+    // was: spdlog::init_thread_pool(8192, 1);
+    sluice::log::init(8192, 1);
+    // clang-format off
+    // was: auto both = std::make_shared<spdlog::async_logger>("both", sinks.begin(), sinks.end(), spdlog::thread_pool());
+    auto both = std::make_shared<sluice::log::async_logger>("both", sinks.begin(), sinks.end(), sluice::log::default_backend());
+    // clang-format on
+    spdlog::register_logger(both);
+    both->info("to both");
+    spdlog::get("both")->flush();
+    both.reset();
+    spdlog::shutdown();
+    EXPECT_NE(console.str().find("to both"), std::string::npos);
+    EXPECT_EQ(linesOf("r.txt", "to both"), 1u);
+}
+
+// ---- A game: one manager, a logger for the engine and one for the game, both on two sinks
+
+class GameLog {
+public:
+    GameLog(const std::string& file, std::ostream& console) {
+        // was: spdlog::init_thread_pool(32768, 1);
+        sluice::log::init(32768, 1);
+        auto screen = std::make_shared<spdlog::sinks::ostream_sink_mt>(console);
+        screen->set_level(spdlog::level::warn);
+        auto disk = std::make_shared<spdlog::sinks::basic_file_sink_mt>(file, true);
+        disk->set_pattern("[%T.%e] [%t] [%n] [%l] %v");
+        sinks_ = {screen, disk};
+        engine = make("engine");
+        game = make("game");
+        spdlog::set_default_logger(game);
+    }
+    ~GameLog() {
+        engine.reset();
+        game.reset();
+        spdlog::shutdown();
+    }
+    GameLog(const GameLog&) = delete;
+    GameLog& operator=(const GameLog&) = delete;
+
+    std::shared_ptr<spdlog::logger> engine;
+    std::shared_ptr<spdlog::logger> game;
+
+private:
+    std::shared_ptr<spdlog::logger> make(const std::string& name) {
+        // clang-format off
+        // was: auto made = std::make_shared<spdlog::async_logger>(name, begin(sinks_), end(sinks_), spdlog::thread_pool());
+        auto made = std::make_shared<sluice::log::async_logger>(name, begin(sinks_), end(sinks_), sluice::log::default_backend());
+        // clang-format on
+        made->set_level(spdlog::level::trace);
+        made->flush_on(spdlog::level::err);
+        spdlog::register_logger(made);
+        return made;
+    }
+
+    std::vector<spdlog::sink_ptr> sinks_;
+};
+
+TEST_F(LogSetups, AGamesLogManager) {
+    std::ostringstream console;
+    {
+        const GameLog log(folder_ / "game.log", console);
+        Crew crew;
+        for (int worker = 0; worker < 4; ++worker) {
+            crew.add([&log, worker] {
+                for (int frame = 0; frame < 100; ++frame) {
+                    log.engine->trace("worker {} draws frame {}", worker, frame);
+                }
+            });
+        }
+        crew.join();
+        spdlog::info("level {} is loaded", 3);
+        spdlog::error("no sound device");
+    }
+    EXPECT_EQ(linesOf("game.log"), 402u);
+    EXPECT_EQ(linesOf("game.log", "[engine] [trace] worker 3 draws frame"), 100u);
+    EXPECT_EQ(linesOf("game.log", "[game] [info] level 3 is loaded"), 1u);
+    EXPECT_NE(console.str().find("no sound device"), std::string::npos);
+    EXPECT_EQ(console.str().find("level 3"), std::string::npos);
+}
+
+// ---- A database client: a logger for each connection, which keeps its last queries and never
+// waits
+
+class Connection {
+public:
+    Connection(const std::string& name, const std::string& file) {
+        using sink = spdlog::sinks::rotating_file_sink_mt;
+        // was: log_ = spdlog::create_async_nb<sink>(name, file, 1 << 20, 2);
+        log_ = sluice::log::create_async_nb<sink>(name, file, 1 << 20, 2);
+        log_->enable_backtrace(3);
+        log_->set_error_handler([](const std::string& text) { std::fputs(text.c_str(), stderr); });
+    }
+    ~Connection() { spdlog::drop(log_->name()); }
+    Connection(const Connection&) = delete;
+    Connection& operator=(const Connection&) = delete;
+
+    bool query(const std::string& text) {
+        log_->debug("query {}", text);
+        if (text.empty()) {
+            log_->error("an empty query");
+            log_->dump_backtrace();
+            return false;
+        }
+        return true;
+    }
+
+private:
+    std::shared_ptr<spdlog::logger> log_;
+};
+
+TEST_F(LogSetups, ADatabaseClientsConnections) {
+    spdlog::set_level(spdlog::level::info);
+    {
+        Connection one("connection-1", folder_ / "1.log");
+        Connection two("connection-2", folder_ / "2.log");
+        for (const char* const text : {"a", "b", "c"}) {
+            EXPECT_TRUE(one.query(text));
+            EXPECT_TRUE(two.query(text));
+        }
+        EXPECT_FALSE(one.query(""));
+    }
+    spdlog::shutdown();
+    EXPECT_EQ(linesOf("1.log", "an empty query"), 2u);  // once by itself, once in the backtrace
+    EXPECT_EQ(linesOf("1.log", "query c"), 1u);
+    EXPECT_EQ(linesOf("1.log", "query a"), 0u);
+    EXPECT_EQ(linesOf("2.log"), 0u);
+}
+
+// ---- A daemon: it forks after it has logged, and opens its log again after logrotate has renamed
+// it
+
+class Daemon {
+public:
+    explicit Daemon(std::string file) : file_(std::move(file)) { openLog(); }
+
+    void openLog() {
+        // was: using factory = spdlog::async_factory;
+        using factory = sluice::log::async_factory;
+        spdlog::drop("daemon");
+        log_ = spdlog::basic_logger_mt<factory>("daemon", file_);
+        log_->flush_on(spdlog::level::info);
+    }
+    void serve(int number) { log_->info("request {}", number); }
+
+private:
+    const std::string file_;
+    std::shared_ptr<spdlog::logger> log_;
+};
+
+TEST_F(LogSetups, ADaemonWhoseLogIsRotated) {
+    const std::string file = folder_ / "daemon.log";
+    Daemon daemon(file);
+    for (int i = 0; i < 100; ++i) {
+        daemon.serve(i);
+    }
+    ASSERT_EQ(std::rename(file.c_str(), (file + ".1").c_str()), 0);
+    daemon.openLog();  // as its handler of SIGHUP asks for
+    for (int i = 100; i < 200; ++i) {
+        daemon.serve(i);
+    }
+    spdlog::shutdown();
+    EXPECT_EQ(linesOf("daemon.log") + linesOf("daemon.log.1"), 200u);
+    EXPECT_EQ(linesOf("daemon.log", "request 199"), 1u);
+    EXPECT_EQ(linesOf("daemon.log.1", "request 99"), 1u);
+}
+
+// spdlog's own loggers fail here: the thread of their pool is not there in the child.
+#if defined(SLUICE_LOG_ACTIVE_LEVEL)
+TEST_F(LogSetups, ADaemonThatForksAfterItHasLogged) {
+    Daemon daemon(folder_ / "daemon.log");
+    daemon.serve(1);
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+        daemon.serve(2);
+        spdlog::shutdown();
+        _exit(0);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    daemon.serve(3);
+    spdlog::shutdown();
+    EXPECT_EQ(linesOf("daemon.log"), 3u);
+    for (const char* const text : {"request 1", "request 2", "request 3"}) {
+        EXPECT_EQ(linesOf("daemon.log", text), 1u) << text;
+    }
+}
+#endif
+
+}  // namespace
+}  // namespace sluice::test

@@ -14,5 +14,16 @@ TEST(LogBackendOptions, DefaultsLoseNothingAndKeepTheOrderStrict) {
     EXPECT_FALSE(options.on_thread_start || options.on_thread_stop);
 }
 
+TEST(LogBackendOptions, BytesGrowWithTheMessagesUnlessTheyAreSet) {
+    backend_options options;
+    EXPECT_EQ(options.bytes_of_room(), std::size_t{1} << 20U);
+    options.queue_size = std::size_t{1} << 20U;
+    EXPECT_EQ(options.bytes_of_room(), std::size_t{1} << 27U);
+    options.queue_size = std::size_t{1} << 29U;
+    EXPECT_EQ(options.bytes_of_room(), std::size_t{1} << 30U);
+    options.queue_bytes = 4096;
+    EXPECT_EQ(options.bytes_of_room(), 4096U);
+}
+
 }  // namespace
 }  // namespace sluice::log

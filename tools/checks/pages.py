@@ -8,7 +8,7 @@ from .problem import Problem, cxx_files, lines_of
 LINK = re.compile(r"\]\((?!\w+:|#)([^)#]+)")
 QUOTED = re.compile(r"`([^`]+)`")
 # Pages whose `quoted/paths` are checked, from the root of the tree.
-ENTRANCES = (Path("README.md"), Path("CONTRIBUTING.md"), Path("docs/architecture.md"))
+ENTRANCES = (Path("README.md"), Path("README.zh-CN.md"), Path("CONTRIBUTING.md"), Path("docs/architecture.md"))
 FILE = re.compile(r"(?:\./)?[\w.-]+(?:/[\w.-]+)+/?$")
 # The page whose `Types` and `Types::members` are checked.
 NAMES = Path("docs/architecture.md")

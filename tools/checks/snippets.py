@@ -16,6 +16,7 @@ def check(root):
     texts = [strip(lines_of(root, path)) for path in cxx_files(root, COMPILED)]
     pages = [
         Path("README.md"),
+        Path("README.zh-CN.md"),
         *sorted(path.relative_to(root) for path in (root / "docs").rglob("*.md")),
     ]
     problems = []

@@ -15,7 +15,7 @@ PARTS = (
     ("From other libraries", ("docs/migrating-from-*.md",)),
     ("Measuring", ("docs/benchmarking.md", "docs/evidence")),
     ("How it is built", ("docs/architecture.md", "docs/algorithms", "docs/decisions")),
-    ("The project", ("docs/platforms.md", "docs/versions.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")),
+    ("The project", ("README.zh-CN.md", "docs/platforms.md", "docs/versions.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")),
 )
 
 

@@ -27,7 +27,8 @@ inline constexpr bool isFixedString = false;
 template <std::size_t N>
 inline constexpr bool isFixedString<FixedString<N>> = true;
 
-/// What can be read as text: anything that converts to std::string_view, char arrays, C strings.
+/// Types that can be read as text: anything that converts to std::string_view, char arrays, C
+/// strings.
 template <class Source>
 inline constexpr bool isText = std::is_convertible_v<const Source&, std::string_view> &&
                                !std::is_same_v<Source, std::nullptr_t>;
@@ -119,7 +120,7 @@ public:
         assign(other);
     }
 
-    /// From any text; what does not fit is cut and truncated() tells.
+    /// From any text. Text that does not fit is cut, and truncated() is true then.
     template <class Source, std::enable_if_t<detail::isText<Source>, int> = 0>
     constexpr FixedString(TruncateToFit, const Source& source) noexcept {
         assign(source);

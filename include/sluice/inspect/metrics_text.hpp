@@ -36,13 +36,13 @@
 
 namespace sluice {
 
-/// What a server says of the text in the field Content-Type.
+/// The value of the field Content-Type with which a server sends the text.
 inline constexpr std::string_view metricsContentType =
     "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 namespace detail {
 
-/// Writes families and what is in them as an OpenMetrics text to sink(std::string_view).
+/// Writes families and their samples as an OpenMetrics text to sink(std::string_view).
 template <class Sink>
 class OpenMetricsText {
 public:

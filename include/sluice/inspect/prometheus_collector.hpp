@@ -18,7 +18,7 @@
 /// named with its `_total`, as in the text that Prometheus reads. Values are double, as everything
 /// in prometheus-cpp is: beyond 2^53 the last digits are lost.
 ///
-/// Who may call what: anything by any thread. A scrape reads the accounts as Bus::statistics()
+/// Thread rules: any thread may call anything. A scrape reads the accounts as Bus::statistics()
 /// does, and stops no publisher and no consumer; add() and remove() wait for one that is under way.
 ///
 /// It allocates when a bus is added, and in each scrape. Shutdown: a bus must outlive the collector
@@ -51,7 +51,7 @@ namespace sluice {
 
 namespace detail {
 
-/// Builds families and what is in them as objects of prometheus-cpp.
+/// Builds families and their samples as objects of prometheus-cpp.
 class PrometheusFamilies {
 public:
     void family(std::string_view name, MetricKind kind, std::string_view /*unit*/,

@@ -26,7 +26,7 @@ template <class Class, class Member>
     return {name, member};
 }
 
-/// What describe() returns.
+/// The result of describe().
 template <class... Fields>
 [[nodiscard]] constexpr std::tuple<Fields...> fields(Fields... each) noexcept {
     static_assert(sizeof...(Fields) <= 64, "describe(): a message has at most 64 fields");

@@ -13,7 +13,7 @@ namespace sluice::detail {
 template <class Arg>
 using Passed = std::conditional_t<std::is_scalar_v<Arg>, Arg, Arg&&>;
 
-/// What the forms of a signature share. Target is `F&` or `const F&`, as the form calls it.
+/// The part that all forms of a signature share. Target is `F&` or `const F&`: the form decides.
 template <bool IsConst, bool IsNoexcept, class R, class... Args>
 struct SignatureForm {
     using Invoke = R (*)(void*, Passed<Args>...) noexcept(IsNoexcept);

@@ -20,8 +20,8 @@ enum class MetricKind : unsigned char { counter, gauge, summary };
 using MetricLabel = std::pair<std::string_view, std::string_view>;
 using MetricLabels = std::initializer_list<MetricLabel>;
 
-/// Which families of metrics the accounts of buses make. This is the only place that knows; what
-/// becomes of them is the backend's affair, which is told of each family and then of what is in it:
+/// The families of metrics that the accounts of buses make. It tells the backend of each family,
+/// and then of the samples in that family:
 ///
 ///     void family(std::string_view name, MetricKind, std::string_view unit,
 ///                 std::string_view help);

@@ -4,7 +4,7 @@ namespace sluice::bench {
 
 BusSubjects busSubjects() {
     BusSubjects subjects;
-    for (const auto add : {addSluiceBus, addMcccBus}) {
+    for (const auto add : {addSluiceBus, addMcccBus, addMcccSingleProducer}) {
         add(subjects);
     }
     return subjects;

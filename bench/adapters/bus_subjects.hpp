@@ -9,6 +9,7 @@ namespace sluice::bench {
 
 void addSluiceBus(BusSubjects& subjects);
 void addMcccBus(BusSubjects& subjects);
+void addMcccSingleProducer(BusSubjects& subjects);
 
 /// All of them, ours first. Subjects whose library was not there at compile time are listed as
 /// absent.

@@ -35,7 +35,9 @@ std::vector<NamedEntrant> Measuring::entrantsOf(const Scenario& scenario) const 
     std::vector<NamedEntrant> entrants;
     for (std::size_t i = 0; i < suite_.subjects.size(); ++i) {
         const Subject& subject = suite_.subjects[i];
-        if (isSelected(subject) && subject.absentBecause.empty()) {
+        // A subject for one producer would lose the messages of a second one.
+        const bool isForOne = subject.features.topology == "spsc" && scenario.producers > 1;
+        if (isSelected(subject) && subject.absentBecause.empty() && !isForOne) {
             Entrant entrant = suite_.enter(scenario, i);
             if (entrant.run) {
                 entrants.push_back({subject.id, std::move(entrant)});

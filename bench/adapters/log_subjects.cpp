@@ -16,7 +16,8 @@ void addSpdlogPeer(LogSubjects& subjects) {
 
 LogSubjects logSubjects() {
     LogSubjects subjects;
-    for (const auto add : {addSluiceLogs, addSpdlog, addSpdlogPeer, addQuill, addNoLog}) {
+    for (const auto add :
+         {addSluiceLogs, addSpdlog, addSpdlogPeer, addQuill, addQuillBounded, addNoLog}) {
         add(subjects);
     }
     return subjects;

@@ -11,6 +11,7 @@ void addSluiceLogs(LogSubjects& subjects);
 void addSpdlog(LogSubjects& subjects);
 void addSpdlogPeer(LogSubjects& subjects);
 void addQuill(LogSubjects& subjects);
+void addQuillBounded(LogSubjects& subjects);
 void addNoLog(LogSubjects& subjects);
 
 /// All of them, ours first. Subjects whose library was not there at compile time are listed as

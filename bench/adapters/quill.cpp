@@ -1,15 +1,14 @@
 /// \file
-/// quill. It has one back end for the whole program, which is started and stopped in each round.
+/// quill with its default front end: as it is delivered, and with the back end of its own
+/// throughput benchmark.
 
 #include "adapters/log_subjects.hpp"
 
 #if defined(SLUICE_PEER_QUILL)
-#include <quill/Backend.h>
-#include <quill/Frontend.h>
-#include <quill/LogMacros.h>
-#include <quill/Logger.h>
-#include <quill/sinks/FileSink.h>
+#include "adapters/quill_log.hpp"
 #endif
+
+#include <utility>
 
 namespace sluice::bench {
 
@@ -17,55 +16,45 @@ namespace {
 
 #if defined(SLUICE_PEER_QUILL)
 
-class QuillLog {
-public:
-    static constexpr bool inTimeOrder = false;
+// The processor on which it runs is the harness's business, as for all.
+quill::BackendOptions forThroughput() {
+    quill::BackendOptions options;
+    options.sleep_duration = std::chrono::nanoseconds{0};
+    options.log_timestamp_ordering_grace_period = std::chrono::microseconds{1};
+    return options;
+}
 
-    QuillLog(const std::string& path, std::size_t) {
-        quill::BackendOptions options;
-        options.error_notifier = [](const std::string&) {};  // it tells of every growth of a queue
-        quill::Backend::start(options);
-        quill::FileSinkConfig config;
-        config.set_open_mode('w');
-        logger_ = quill::Frontend::create_or_get_logger(
-            path, quill::Frontend::create_or_get_sink<quill::FileSink>(path, config),
-            quill::PatternFormatterOptions{"[%(time)] [bench] [%(log_level)] %(message)",
-                                           "%Y-%m-%d %H:%M:%S.%Qus", quill::Timezone::LocalTime});
-    }
-    QuillLog(const QuillLog&) = delete;
-    QuillLog& operator=(const QuillLog&) = delete;
-    ~QuillLog() {
-        quill::Frontend::remove_logger_blocking(logger_);
-        quill::Backend::stop();
-    }
-
-    void log(std::uint64_t number) {
-        QUILL_LOG_INFO(logger_, "Hello logger: msg number {}", number);
-    }
-    void drain() { logger_->flush_log(); }
-
-private:
-    quill::Logger* logger_;
-};
+template <quill::BackendOptions (*BackEnd)()>
+void add(LogSubjects& subjects, Subject info) {
+    using Log = QuillLog<quill::FrontendOptions, BackEnd>;
+    info.version = Log::version();
+    addLog<Log>(subjects, std::move(info));
+}
 
 #endif
 
 }  // namespace
 
 void addQuill(LogSubjects& subjects) {
-    Subject info;
-    info.id = "quill";
-    info.library = "quill";
-    info.use = "LOG_INFO, default options";
-    info.features.bound = "unbounded";
-    info.features.blocking = true;
+    Subject delivered;
+    delivered.id = "quill";
+    delivered.library = "quill";
+    delivered.use = "LOG_INFO, default options";
+    delivered.features.bound = "unbounded";
+    delivered.features.blocking = true;
+    Subject throughput = delivered;
+    throughput.id = "quill/throughput";
+    throughput.use = "LOG_INFO, a back end that never sleeps, and a grace period of 1 us for the "
+                     "order of records: "
+                     "the options of its throughput benchmark";
 #if defined(SLUICE_PEER_QUILL)
-    info.version = std::to_string(quill::VersionMajor) + "." + std::to_string(quill::VersionMinor) +
-                   "." + std::to_string(quill::VersionPatch);
-    addLog<QuillLog>(subjects, info);
+    add<&asDelivered<quill::BackendOptions>>(subjects, std::move(delivered));
+    add<&forThroughput>(subjects, std::move(throughput));
 #else
-    info.absentBecause = notCompiledIn("SLUICE_PEER_QUILL_INCLUDE");
-    subjects.push_back({info, {}});
+    for (Subject* each : {&delivered, &throughput}) {
+        each->absentBecause = notCompiledIn("SLUICE_PEER_QUILL_INCLUDE");
+        subjects.push_back({std::move(*each), {}});
+    }
 #endif
 }
 

@@ -41,6 +41,7 @@ constexpr double quickBudgetNs = 30e9;
 struct Arguments {
     SuiteOptions suite;
     std::string jsonPath;
+    double untilQuietSeconds = 0;
     bool list = false;
 };
 
@@ -63,6 +64,10 @@ void addOptions(CLI::App& app, Arguments& arguments) {
         ->check(CLI::Range(1, 100));
     app.add_flag("--unpinned", suite.unpinned,
                  "Tie no thread to a CPU; a variant, marked as such and not for publication");
+    app.add_option("--until-quiet", arguments.untilQuietSeconds,
+                   "Measure a scenario again while the CPUs are stolen or the time of a cache line "
+                   "changes, for at most so many seconds each")
+        ->check(CLI::Range(1, 86400));
     app.add_option("--worker", suite.worker, "")->group("");
     app.add_option("--first-row", suite.repetition.firstRow, "")->group("");
     app.add_flag("--list", arguments.list, "List scenarios and subjects, run nothing");
@@ -71,6 +76,7 @@ void addOptions(CLI::App& app, Arguments& arguments) {
 // What the options mean together. Throws std::invalid_argument with one line for the user.
 void completeArguments(Arguments& arguments, bool roundsGiven, bool messagesGiven) {
     SuiteOptions& suite = arguments.suite;
+    suite.untilQuietNs = 1e9 * arguments.untilQuietSeconds;
     if (suite.quick) {
         suite.repetition.warmups = 1;
         suite.repetition.rounds = roundsGiven ? suite.repetition.rounds : 6;
@@ -125,7 +131,7 @@ Report runSuites(const std::vector<MakeSuite>& suites, const SuiteOptions& optio
         const Suite suite = suites[i](options, cpus);
         all.suite = "all";
         if (all.wasInterrupted) {
-            all.skipped.push_back("all of " + suite.name);
+            all.skipped.push_back({"all of " + suite.name, "the run was interrupted"});
         } else {
             append(all, runSuite(suite, options, cpus, std::cout));
         }

@@ -22,13 +22,14 @@ struct Turn {
 Turn runEntry(const std::function<Round()>& entry, PerfCounters& counters) {
     Turn turn;
     turn.wasRun = true;
-    (void)counters.take();
+    beginPeak();
     const Usage before = usageSoFar();
+    (void)counters.take();
     turn.round = entry();
     RoundRecord& record = turn.record;
+    record.perf = counters.take();
     record.usage = usageSoFar();
     record.usage -= before;
-    record.perf = counters.take();
     record.ns = turn.round.ns;
     record.timedNs = turn.round.timedNs;
     record.clockReads = turn.round.clockReads;
@@ -91,8 +92,11 @@ public:
 
 private:
     bool isOverBudget(std::size_t round) const {
-        return repetition_.budgetNs > 0 && round >= repetition_.warmups + 1 &&
-               double(now() - beganAt_) > repetition_.budgetNs;
+        const auto isOver = [&](double limitNs, std::size_t fewest) {
+            return limitNs > 0 && round >= repetition_.warmups + fewest &&
+                   double(now() - beganAt_) > limitNs;
+        };
+        return isOver(repetition_.budgetNs, fewestToRank) || isOver(repetition_.longestNs, 1);
     }
 
     // Warm-ups do not use up rows: the square is one of measured rounds.

@@ -73,9 +73,13 @@ struct Repetition {
     /// where the one before has stopped.
     std::size_t firstRow = 0;
 
-    /// When this time is over no round begins, except for the first one that is measured. 0 is no
-    /// limit.
+    /// After this time no round begins, except for the first ones: as many as it takes to rank, see
+    /// fewestToRank. 0 is no limit.
     double budgetNs = 0;
+
+    /// After this time no round begins at all, except for the first one that is measured. 0 is no
+    /// limit.
+    double longestNs = 0;
 };
 
 /// Above this spread of its rounds (standard deviation / mean) a series is unreliable.

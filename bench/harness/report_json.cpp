@@ -171,6 +171,7 @@ Json roundJson(const RoundRecord& record) {
             {"involuntary_switches", record.usage.involuntarySwitches},
             {"minor_faults", record.usage.minorFaults},
             {"major_faults", record.usage.majorFaults},
+            {"peak_memory_mib", known(record.usage.peakMemoryMib)},
             {"perf",
              {{"cycles", known(record.perf.cycles)},
               {"instructions", known(record.perf.instructions)},
@@ -311,6 +312,7 @@ Json machineJson(const MachineRecord& record) {
             {"no_queue_round_p99_ns", known(record.noQueueRoundP99)},
             {"others_share", known(record.others)},
             {"stolen_share", known(record.stolen)},
+            {"attempts", record.attempts},
             {"steady", isSteady(record)}};
 }
 
@@ -346,12 +348,24 @@ Json checkJson(const CheckItem& item) {
         {"id", item.id}, {"question", item.question}, {"pass", item.pass}, {"detail", item.detail}};
 }
 
+template <class Items, class ToJson>
+Json arrayOf(const Items& items, ToJson toJson) {
+    Json array = Json::array();
+    for (const auto& item : items) {
+        array.push_back(toJson(item));
+    }
+    return array;
+}
+
 Json runJson(const Report& report) {
     return {{"suite", report.suite},
             {"quick", report.quick},
             {"publishable", isPublishable(report)},
             {"interrupted", report.wasInterrupted},
-            {"skipped_scenarios", report.skipped},
+            {"skipped_scenarios",
+             arrayOf(report.skipped, [](const Skipped& each) { return each.scenario; })},
+            {"skipped_because",
+             arrayOf(report.skipped, [](const Skipped& each) { return each.because; })},
             {"left_out_scenarios", report.leftOut},
             {"warmups", report.repetition.warmups},
             {"rounds", report.repetition.rounds},
@@ -360,15 +374,6 @@ Json runJson(const Report& report) {
             {"unpinned", report.unpinned},
             {"order", "interleaved, in a balanced Latin square"},
             {"arguments", report.arguments}};
-}
-
-template <class Items, class ToJson>
-Json arrayOf(const Items& items, ToJson toJson) {
-    Json array = Json::array();
-    for (const auto& item : items) {
-        array.push_back(toJson(item));
-    }
-    return array;
 }
 
 Json verdictJson(const Verdict& verdict) {
@@ -381,53 +386,6 @@ Json verdictJson(const Verdict& verdict) {
 }
 
 }  // namespace
-
-std::string kindName(Kind kind) {
-    switch (kind) {
-    case Kind::throughput:
-        return "e2e-throughput";
-    case Kind::loadedLatency:
-        return "loaded-latency";
-    case Kind::floodLatency:
-        return "flood-latency";
-    case Kind::idleLatency:
-        return "idle-latency";
-    case Kind::rawEnqueue:
-        return "raw-enqueue";
-    case Kind::overflow:
-        return "overflow";
-    case Kind::callCost:
-        return "call-cost";
-    case Kind::callLatency:
-        return "call-latency";
-    case Kind::residentMemory:
-        return "resident-memory";
-    case Kind::eventCost:
-        return "event-cost";
-    case Kind::logThroughput:
-        return "log-throughput";
-    }
-    return {};
-}
-
-std::string layerName(Kind kind) {
-    switch (kind) {
-    case Kind::throughput:
-    case Kind::loadedLatency:
-    case Kind::floodLatency:
-    case Kind::idleLatency:
-        return "queue between threads";
-    case Kind::rawEnqueue:
-    case Kind::overflow:
-        return "queue alone";
-    case Kind::logThroughput:
-        return "log";
-    case Kind::residentMemory:
-        return "process";
-    default:
-        return "call";
-    }
-}
 
 nlohmann::ordered_json toJson(const Report& report) {
     const auto ofResult = [&report](const Result& result) {

@@ -165,11 +165,16 @@ std::string baselineText(const std::vector<Comparison>& comparisons, const std::
     return baseline;
 }
 
-// The best first, by a figure of the statistics; invalid results last.
+// The best first, by a figure of the statistics; invalid results last. Without enough rounds to
+// rank the subjects keep the order of the suite.
 template <class Figure>
 std::vector<Result> sorted(std::vector<Result> results, Figure figure) {
+    const bool isRanking = std::all_of(results.begin(), results.end(), [](const Result& each) {
+        return isInvalid(each) || each.series.roundNs.size() >= fewestToRank;
+    });
     std::stable_sort(results.begin(), results.end(), [&](const Result& a, const Result& b) {
-        return isInvalid(a) != isInvalid(b) ? isInvalid(b) : figure(a.stats) < figure(b.stats);
+        return isInvalid(a) != isInvalid(b) ? isInvalid(b)
+                                            : isRanking && figure(a.stats) < figure(b.stats);
     });
     return results;
 }
@@ -229,7 +234,13 @@ void printRanked(std::ostream& out, const std::vector<Result>& results,
         return !isInvalid(result) && result.subject.rfind(floorPrefix, 0) != 0;
     });
     if (best != results.end() && isRanked(best->scenario.kind)) {
-        out << (memory ? "  least: " : "  fastest: ") << best->subject << '\n';
+        const std::size_t rounds = best->series.roundNs.size();
+        if (rounds < fewestToRank) {
+            out << "  no ranking: " << counted(rounds, "round") << ", " << fewestToRank
+                << " are needed\n";
+        } else {
+            out << (memory ? "  least: " : "  fastest: ") << best->subject << '\n';
+        }
     }
     printBaselines(out, comparisons, columns);
 }
@@ -375,6 +386,20 @@ void printScenario(std::ostream& out, const std::vector<Result>& results,
         printRanked(out, sorted(results, [](const Stats& stats) { return stats.median; }),
                     comparisons, columns);
     }
+}
+
+void printUnsteady(std::ostream& out, const std::vector<MachineRecord>& machine) {
+    const auto unsteady = std::size_t(std::count_if(
+        machine.begin(), machine.end(), [](const auto& each) { return !isSteady(each); }));
+    if (unsteady == 0) {
+        return;
+    }
+    out << "the machine was not steady in " << unsteady << " of "
+        << counted(machine.size(), "scenario")
+        << ": others had the CPUs, or the time of a cache line changed by more than half.\n"
+           "  Ratios mean more than medians. To measure a scenario again until the machine is "
+           "steady, "
+           "for at most a minute each: --until-quiet 60\n";
 }
 
 void printVerdicts(std::ostream& out, const std::vector<Verdict>& verdicts) {

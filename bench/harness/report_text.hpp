@@ -30,6 +30,9 @@ void printScenario(std::ostream& out, const std::vector<Result>& results,
                    const std::vector<Comparison>& comparisons, const MachineRecord& machine,
                    const RatioColumns& columns);
 
+/// Nothing when the machine was steady in each scenario.
+void printUnsteady(std::ostream& out, const std::vector<MachineRecord>& machine);
+
 /// A line for each target and whether it was met.
 void printVerdicts(std::ostream& out, const std::vector<Verdict>& verdicts);
 

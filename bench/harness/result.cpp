@@ -1,10 +1,12 @@
 #include "harness/result.hpp"
 
 #include "harness/disturbance.hpp"
+#include "harness/text.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <map>
 #include <utility>
 
 namespace sluice::bench {
@@ -188,6 +190,22 @@ std::string whyLoopsUnchecked(const Result& result, const Environment& environme
         std::all_of(records.begin(), records.end(),
                     [](const RoundRecord& record) { return record.perf.instructions.has_value(); });
     return isCounted ? "" : "the counters were shared with other programs";
+}
+
+std::string roundsText(const Report& report) {
+    std::map<std::string, std::size_t> most;
+    for (const Result& result : report.results) {
+        std::size_t& rounds = most[result.scenario.name];
+        rounds = std::max(rounds, result.series.roundNs.size());
+    }
+    const auto byRounds = [](const auto& a, const auto& b) { return a.second < b.second; };
+    const auto [least, greatest] = std::minmax_element(most.begin(), most.end(), byRounds);
+    const std::size_t planned = report.repetition.rounds;
+    const std::size_t from = most.empty() ? 0 : least->second;
+    const std::size_t to = most.empty() ? 0 : greatest->second;
+    return (from == to ? std::string() : std::to_string(from) + " to ") + counted(to, "round") +
+           (from == planned && to == planned ? std::string()
+                                             : ", " + std::to_string(planned) + " planned");
 }
 
 bool isPublishable(const Report& report) noexcept {

@@ -185,12 +185,21 @@ struct MachineRecord {
 
     /// One read of the clock.
     double clockNs = -1;
+
+    /// How often the scenario was measured until the machine was steady; the last time counts.
+    std::size_t attempts = 1;
 };
 
 /// False when others had a noticeable part of the CPUs, or when the time of a cache line changed so
 /// much that the rounds came from what are in effect different machines. Ratios of paired rounds
 /// still mean something in the second case; medians less so.
 bool isSteady(const MachineRecord& record) noexcept;
+
+/// A scenario that was asked for and not run.
+struct Skipped {
+    std::string scenario;
+    std::string because;
+};
 
 struct Report {
     Environment environment;
@@ -212,12 +221,14 @@ struct Report {
     /// No thread was tied to a CPU, because the user wanted it so.
     bool unpinned = false;
 
-    /// Scenarios that were not run: the time was up, or the run was interrupted.
-    std::vector<std::string> skipped;
+    std::vector<Skipped> skipped;
 
     /// Scenarios that were not asked for, or have nobody left to take part.
     std::vector<std::string> leftOut;
 };
+
+/// "6 rounds", or "1 to 6 rounds, 6 planned": those that were run, by scenario.
+std::string roundsText(const Report& report);
 
 /// Fewer warm-ups or rounds than these are not for publication.
 inline constexpr std::size_t fewestWarmups = 3;

@@ -25,7 +25,7 @@ namespace sluice::bench {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Counts, planned, attempted, accepted, rejected, dropped, queued,
                                    delivered, disorder, backInTime, sentSum, receivedSum)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Usage, voluntarySwitches, involuntarySwitches, minorFaults,
-                                   majorFaults)
+                                   majorFaults, peakMemoryMib)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PerfCounts, cycles, instructions, cacheMisses, branchMisses,
                                    migrations)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RoundRecord, index, place, process, ns, timedNs, clockReads,

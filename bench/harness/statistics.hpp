@@ -31,6 +31,9 @@ double quantile(const std::vector<double>& sorted, double q) noexcept;
 /// The middle value, or the mean of the two middle ones. `values` must not be empty.
 double median(std::vector<double> values);
 
+/// With fewer rounds no interval of a median is known, so nothing is ranked.
+inline constexpr std::size_t fewestToRank = 6;
+
 struct Interval {
     double low = 0;
     double high = std::numeric_limits<double>::infinity();

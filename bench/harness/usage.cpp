@@ -2,7 +2,25 @@
 
 #include <sys/resource.h>
 
+#include <fstream>
+#include <string>
+
 namespace sluice::bench {
+
+namespace {
+
+std::optional<double> peakMemoryMib() {
+    std::ifstream file("/proc/self/status");
+    for (std::string word; file >> word;) {
+        double kib = 0;
+        if (word == "VmHWM:" && file >> kib) {
+            return kib / 1024;
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace
 
 Usage& Usage::operator-=(const Usage& other) noexcept {
     voluntarySwitches -= other.voluntarySwitches;
@@ -12,11 +30,16 @@ Usage& Usage::operator-=(const Usage& other) noexcept {
     return *this;
 }
 
-Usage usageSoFar() noexcept {
+void beginPeak() {
+    // Sets the kernel's high-water mark back to the memory that the process holds now.
+    std::ofstream("/proc/self/clear_refs") << "5";
+}
+
+Usage usageSoFar() {
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
     return {std::uint64_t(usage.ru_nvcsw), std::uint64_t(usage.ru_nivcsw),
-            std::uint64_t(usage.ru_minflt), std::uint64_t(usage.ru_majflt)};
+            std::uint64_t(usage.ru_minflt), std::uint64_t(usage.ru_majflt), peakMemoryMib()};
 }
 
 }  // namespace sluice::bench

@@ -4,6 +4,7 @@
 /// What the system did to this process while a round ran.
 
 #include <cstdint>
+#include <optional>
 
 namespace sluice::bench {
 
@@ -18,10 +19,18 @@ struct Usage {
     std::uint64_t minorFaults = 0;
     std::uint64_t majorFaults = 0;
 
+    /// The most memory that the process has held since beginPeak(), in MiB; nothing when the kernel
+    /// does not tell.
+    std::optional<double> peakMemoryMib;
+
+    /// Subtracts the counts. The peak stays.
     Usage& operator-=(const Usage& other) noexcept;
 };
 
-/// All since the process began.
-Usage usageSoFar() noexcept;
+/// The peak of the memory counts from here on.
+void beginPeak();
+
+/// The counts since the process began, and the peak since beginPeak().
+Usage usageSoFar();
 
 }  // namespace sluice::bench

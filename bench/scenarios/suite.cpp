@@ -6,7 +6,9 @@
 #include "harness/cpu_share.hpp"
 #include "harness/interruption.hpp"
 #include "harness/progress_line.hpp"
+#include "harness/short_of_time.hpp"
 #include "harness/text.hpp"
+#include "harness/until_quiet.hpp"
 #include "scenarios/measure.hpp"
 
 #include <algorithm>
@@ -48,14 +50,17 @@ public:
                 report.subjects.back().absentBecause = leftOutByFilter;
             }
         }
-        const std::vector<Scenario> scenarios = selectedScenarios(report.leftOut);
+        std::vector<Scenario> scenarios = selectedScenarios(report.leftOut);
         if (scenarios.empty()) {
             return report;
         }
+        if (options_.budgetNs > 0) {
+            scenarios = mostUsefulFirst(std::move(scenarios));
+        }
         printEnvironment(out_, report.environment);
         for (std::size_t i = 0; i < scenarios.size(); ++i) {
-            if (interrupted() || isLongOver()) {
-                report.skipped.push_back(scenarios[i].name);
+            if (interrupted() || isTimeUp()) {
+                report.skipped.push_back({scenarios[i].name, whyStopped()});
                 continue;
             }
             shareTime(scenarios.size() - i);
@@ -84,26 +89,28 @@ private:
 
     double timeSpent() const { return double(now() - beganAt_); }
     bool isTimeUp() const { return options_.budgetNs > 0 && timeSpent() > options_.budgetNs; }
+    std::string whyStopped() const {
+        return interrupted()
+                   ? "the run was interrupted"
+                   : format("the %.0f s of a quick run were over", options_.budgetNs / 1e9);
+    }
 
-    // On a busy machine even one round each takes too long.
-    bool isLongOver() const { return isTimeUp() && timeSpent() > 1.4 * options_.budgetNs; }
-
-    // What one scenario did not use is there for the others. Without any time left there is still
-    // one round each, for a while.
+    // The time that one scenario has not used is there for the others. A scenario that has begun
+    // takes more than its share until it has enough rounds to rank, but not twice the time of all.
     void shareTime(std::size_t scenariosLeft) {
         if (options_.budgetNs > 0) {
             const double left = options_.budgetNs - timeSpent();
             repetition_.budgetNs = std::max(1.0, left / double(scenariosLeft));
-        }
-        if (isTimeUp()) {
-            repetition_.warmups = 0;
+            repetition_.longestNs = options_.budgetNs + left;
         }
     }
 
     void printEnd(const Report& report) const {
         out_ << '\n';
-        for (const std::string& name : report.skipped) {
-            out_ << "not run: " << name << '\n';
+        printUnsteady(out_, report.machine);
+        out_ << "rounds: " << roundsText(report) << '\n';
+        for (const Skipped& each : report.skipped) {
+            out_ << "not run: " << each.scenario << ": " << each.because << '\n';
         }
         if (!report.leftOut.empty()) {
             out_ << counted(report.leftOut.size(), "scenario")
@@ -120,20 +127,31 @@ private:
     void runScenario(const Scenario& scenario, const std::string& position, Report& report) {
         const std::vector<NamedEntrant> entrants = measuring_.entrantsOf(scenario);
         progress_.begin(scenario.name + " (" + position + ")");
-        const CpuShare share;
-        std::vector<Series> series = measuring_.measure(
-            scenario, entrants, repetition_,
-            [this](std::size_t done, std::size_t all) { progress_.show(done, all); });
+        std::vector<Series> series;
+        MachineRecord machine;
+        const auto isEmpty = [&series] {
+            return std::all_of(series.begin(), series.end(),
+                               [](const Series& each) { return each.roundNs.empty(); });
+        };
+        const auto measureOnce = [&] {
+            const CpuShare share;
+            series = measuring_.measure(
+                scenario, entrants, repetition_,
+                [this](std::size_t done, std::size_t all) { progress_.show(done, all); });
+            if (interrupted() && isEmpty()) {
+                return true;
+            }
+            machine = recordMachine(
+                scenario, {series.begin() + std::ptrdiff_t(entrants.size()), series.end()}, share,
+                report.environment.clockNs);
+            return interrupted() || isSteady(machine);
+        };
+        machine.attempts = repeatUntilQuiet(options_.untilQuietNs, measureOnce, &now);
         progress_.end();
-        const bool isEmpty = std::all_of(series.begin(), series.end(),
-                                         [](const Series& each) { return each.roundNs.empty(); });
-        if (interrupted() && isEmpty) {
-            report.skipped.push_back(scenario.name);
+        if (interrupted() && isEmpty()) {
+            report.skipped.push_back({scenario.name, whyStopped()});
             return;
         }
-        const MachineRecord machine = recordMachine(
-            scenario, {series.begin() + std::ptrdiff_t(entrants.size()), series.end()}, share,
-            report.environment.clockNs);
         const Conditions conditions{options_.quick, interrupted(),
                                     suite_.instructionFloor ? suite_.instructionFloor(scenario)
                                                             : -1};

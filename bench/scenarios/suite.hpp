@@ -45,6 +45,9 @@ struct SuiteOptions {
     /// limit.
     double budgetNs = 0;
 
+    /// A scenario is measured again while the machine is not steady, for at most this time.
+    double untilQuietNs = 0;
+
     /// What the program was called with.
     std::vector<std::string> arguments;
     BuildRecord build;

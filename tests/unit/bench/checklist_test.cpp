@@ -127,7 +127,7 @@ TEST(ChecklistTest, SaysWhatElseIsNotForPublication) {
     report.wasInterrupted = true;
     EXPECT_EQ(notCredibleBecause(report).size(), 1U);
     report = crediblyMeasured();
-    report.skipped = {"spsc-8B"};
+    report.skipped = {{"spsc-8B", "the time was over"}};
     EXPECT_EQ(notCredibleBecause(report).size(), 1U);
     report = crediblyMeasured();
     report.results[0].flags = {"UNRELIABLE"};

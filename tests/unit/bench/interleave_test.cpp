@@ -97,7 +97,7 @@ TEST(InterleaveTest, AddsRoundsWhileASeriesIsUnreliable) {
 
 TEST(InterleaveTest, KeepsToItsTimeButMeasuresARound) {
     Repetition repetition{1, 10};
-    repetition.budgetNs = 1e-3;
+    repetition.longestNs = 1e-3;
     EXPECT_EQ(
         interleave({[] { return roundOf(1); }}, repetition, [](std::size_t, std::size_t) {})[0]
             .roundNs.size(),

@@ -15,15 +15,57 @@ std::string tableOf(const Report& report) {
     return out.str();
 }
 
-TEST(ReportTextTest, NamesTheFastestWhoeverItIs) {
+// Six rounds each, unless told otherwise.
+Report ofRounds(std::size_t rounds = fewestToRank) {
     Report report = sampleReport();
+    double ns = 10;
+    for (Result& result : report.results) {
+        result = resultOf(result.subject, std::vector<double>(rounds, ns *= 2));
+    }
+    report.results.front().subject = "sluice/SpscRing";
+    report.comparisons = compareWithPeers(report.results, report.subjects);
+    return report;
+}
+
+TEST(ReportTextTest, NamesTheFastestWhoeverItIs) {
+    Report report = ofRounds();
     EXPECT_NE(tableOf(report).find("fastest: sluice/SpscRing\n"), std::string::npos);
-    report.results[2] = resultOf("boost/spsc_queue/paced", {1, 1, 1});
+    report.results[2] = resultOf("boost/spsc_queue/paced", std::vector<double>(6, 1));
     EXPECT_NE(tableOf(report).find("fastest: boost/spsc_queue/paced\n"), std::string::npos);
 }
 
+TEST(ReportTextTest, RanksNothingWithFewerThanSixRounds) {
+    Report report = ofRounds(5);
+    std::swap(report.results.front(), report.results.back());
+    const std::string table = tableOf(report);
+    EXPECT_EQ(table.find("fastest"), std::string::npos);
+    EXPECT_NE(table.find("no ranking: 5 rounds, 6 are needed\n"), std::string::npos);
+    EXPECT_LT(table.find("\n  other/queue "), table.find("\n  sluice/SpscRing "))
+        << "rows keep the order of the suite";
+}
+
+TEST(ReportTextTest, SaysHowManyRoundsWereRun) {
+    Report report = ofRounds(6);
+    report.repetition.rounds = 6;
+    EXPECT_EQ(roundsText(report), "6 rounds");
+    report.results.push_back(resultOf("sluice/SpscRing", {1}));
+    report.results.back().scenario.name = "another";
+    EXPECT_EQ(roundsText(report), "1 to 6 rounds, 6 planned");
+}
+
+TEST(ReportTextTest, SaysInHowManyScenariosTheMachineWasNotSteady) {
+    std::ostringstream out;
+    printUnsteady(out, {quietMachine()});
+    EXPECT_EQ(out.str(), "");
+    MachineRecord stolen = quietMachine();
+    stolen.stolen = 0.1;
+    printUnsteady(out, {quietMachine(), stolen});
+    EXPECT_EQ(out.str().find("the machine was not steady in 1 of 2 scenarios: "), 0U);
+    EXPECT_NE(out.str().find("--until-quiet 60"), std::string::npos);
+}
+
 TEST(ReportTextTest, ListsEverySubjectFastestFirst) {
-    const std::string table = tableOf(sampleReport());
+    const std::string table = tableOf(ofRounds());
     const std::size_t ours = table.find("\n  sluice/SpscRing ");
     const std::size_t documented = table.find("\n  boost/spsc_queue ");
     const std::size_t slowest = table.find("\n  other/queue ");
@@ -123,7 +165,7 @@ Result resultOfKind(Kind kind, const std::string& subject, double value) {
     Scenario scenario = throughputScenario();
     scenario.kind = kind;
     Series series;
-    series.roundNs = {value};
+    series.roundNs.assign(fewestToRank, value);
     series.samples = {value, value + 1};
     RoundPlan plan;
     plan.placement.consumerCpu = 1;

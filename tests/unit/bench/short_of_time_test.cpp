@@ -1,0 +1,74 @@
+// In which order scenarios run when time is short, and how often one is repeated.
+
+#include "harness/short_of_time.hpp"
+
+#include "harness/interleave.hpp"
+#include "harness/until_quiet.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace sluice::bench {
+namespace {
+
+Scenario scenarioOf(const std::string& name, std::size_t producers, const std::string& section = "",
+                    Kind kind = Kind::throughput) {
+    Scenario scenario;
+    scenario.name = name;
+    scenario.producers = producers;
+    scenario.section = section;
+    scenario.kind = kind;
+    return scenario;
+}
+
+TEST(ShortOfTimeTest, SeveralProducersComeFirstAndSectionsLast) {
+    std::string order;
+    for (const Scenario& each : mostUsefulFirst(
+             {scenarioOf("depth", 1, depthSection), scenarioOf("one", 1), scenarioOf("two", 2),
+              scenarioOf("four", 4), scenarioOf("load", 2, loadSection, Kind::loadedLatency)})) {
+        order += each.name + " ";
+    }
+    EXPECT_EQ(order, "two four one depth load ");
+}
+
+Round roundThatTakes(Nanoseconds ns) {
+    const Nanoseconds began = now();
+    while (now() - began < ns) {
+    }
+    Round round;
+    round.ns = double(ns);
+    return round;
+}
+
+std::size_t roundsWithin(double budgetNs, double longestNs) {
+    Repetition repetition{0, 10};
+    repetition.budgetNs = budgetNs;
+    repetition.longestNs = longestNs;
+    return interleave({[] { return roundThatTakes(100); }}, repetition,
+                      [](std::size_t, std::size_t) {})
+        .front()
+        .roundNs.size();
+}
+
+TEST(ShortOfTimeTest, AScenarioThatHasBegunHasEnoughRoundsToRank) {
+    EXPECT_EQ(roundsWithin(1, 0), fewestToRank);
+    EXPECT_EQ(roundsWithin(1, 1), 1U) << "the time of the whole run is over";
+    EXPECT_EQ(roundsWithin(0, 0), 10U);
+}
+
+TEST(ShortOfTimeTest, RepeatsUntilTheMachineIsQuiet) {
+    const auto attemptsUntil = [](std::size_t quietAt, double limitNs) {
+        std::size_t attempt = 0;
+        Nanoseconds time = 0;
+        return repeatUntilQuiet(
+            limitNs, [&] { return ++attempt == quietAt; }, [&] { return time += 10; });
+    };
+    EXPECT_EQ(attemptsUntil(1, 1000), 1U);
+    EXPECT_EQ(attemptsUntil(3, 1000), 3U);
+    EXPECT_EQ(attemptsUntil(99, 35), 4U) << "the limit is over";
+    EXPECT_EQ(attemptsUntil(99, 0), 1U) << "without a limit it is measured once";
+}
+
+}  // namespace
+}  // namespace sluice::bench

@@ -15,6 +15,7 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium")
 
 DESKTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
+SMALL_PHONE = {"width": 360, "height": 740}
 
 
 @pytest.fixture(scope="module")
@@ -71,10 +72,10 @@ def visit(browser, folder):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("viewport", [DESKTOP, PHONE])
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE, SMALL_PHONE])
 def test_it_opens_without_a_word_and_asks_for_nothing(visit, folder, viewport, scheme):
     opened = visit(viewport=viewport, scheme=scheme)
-    name = "phone" if viewport is PHONE else "desktop"
+    name = f"{viewport['width']}-wide"
     opened.page.screenshot(path=folder / f"{name}-{scheme}.png", full_page=True)
     assert opened.said == []
     assert opened.asked == [(folder / "whole.html").as_uri()]
@@ -90,6 +91,12 @@ def test_all_charts_are_drawn(visit):
         bar["width"] for bar in map(lambda i: bars.nth(i).bounding_box(), range(bars.count()))
     )
     assert widths[-1] > 50 * max(widths[0], 1)  # 9 ns beside 900 ns, from zero
+
+
+def test_rounds_that_are_hidden_take_no_room_from_the_bars(visit):
+    opened = visit()
+    axis = opened.page.locator("#scenario-spsc-64B .role-axis-grid").first.bounding_box()
+    assert axis["width"] > 0.7 * opened.page.locator("main").bounding_box()["width"]
 
 
 def test_a_chart_in_a_folded_part_is_as_wide_as_the_page_once_opened(visit):
@@ -142,11 +149,12 @@ def brightness(colour):
     return sum(int(part) for part in colour[colour.index("(") + 1 : -1].split(",")[:3]) / 3
 
 
-def test_a_phone_need_not_scroll_sideways(visit):
-    opened = visit(viewport=PHONE)
-    assert opened.page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+@pytest.mark.parametrize("phone", [PHONE, SMALL_PHONE])
+def test_a_phone_need_not_scroll_sideways(visit, phone):
+    opened = visit(viewport=phone)
+    assert opened.page.evaluate("document.documentElement.scrollWidth") == phone["width"]
     wide = "[...document.querySelectorAll('.chart svg')].map(e => e.getBoundingClientRect().right)"
-    assert max(opened.page.evaluate(wide)) <= PHONE["width"]
+    assert max(opened.page.evaluate(wide)) <= phone["width"]
     size = "getComputedStyle(document.querySelector('.role-mark.mark-text text')).fontSize"
     assert opened.page.evaluate(size) == "12px"
 
@@ -187,7 +195,7 @@ TEXTS = """
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_phone_cuts_off_no_mark_and_no_verdict(browser, folder, long_names, scheme):
-    opened = Visit(browser, long_names, viewport=PHONE, scheme=scheme)
+    opened = Visit(browser, long_names, viewport=SMALL_PHONE, scheme=scheme)
     opened.page.screenshot(path=folder / f"long-{scheme}.png", full_page=True)
     charts = opened.page.evaluate(TEXTS)
     opened.context.close()
@@ -200,6 +208,7 @@ def test_a_phone_cuts_off_no_mark_and_no_verdict(browser, folder, long_names, sc
     assert texts.count("2 messages were lost") == 2
     names = [text for text in texts if "_name" in text]
     assert sum(name.endswith("paced") for name in names) == 8 and len(names) == 12
+    assert not [text for text in texts if "…" in text]
     for chart in charts:
         for each in chart["texts"]:
             assert chart["room"]["left"] <= each["left"]
@@ -207,6 +216,13 @@ def test_a_phone_cuts_off_no_mark_and_no_verdict(browser, folder, long_names, sc
         for one, other in itertools.combinations(chart["texts"], 2):
             apart = one["right"] <= other["left"] or other["right"] <= one["left"]
             assert apart or abs(one["top"] - other["top"]) > 8, (one, other)
+
+
+# The verdict stands on the first page that is printed, so before the third one.
+def test_the_verdict_is_on_the_first_screen(visit):
+    opened = visit()
+    box = opened.page.locator("#verdict table").bounding_box()
+    assert box["y"] < DESKTOP["height"]
 
 
 def test_it_prints_on_white_with_every_part_unfolded(visit, folder):

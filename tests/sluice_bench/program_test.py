@@ -16,11 +16,13 @@ pytestmark = pytest.mark.skipif(not PROGRAM, reason="SLUICE_BENCH names no measu
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory):
     path = tmp_path_factory.mktemp("measured") / "queues.json"
+    terminal = path.with_suffix(".txt")
     arguments = ["--quick", "--filter", "SpscRing|rigtorp", "--scenario", "^(spsc-8B|idle|loaded)"]
-    subprocess.run(
-        [PROGRAM, "queues", *arguments, "--json", path], check=True, stdout=subprocess.DEVNULL
-    )
-    return record.load(path)
+    with terminal.open("w") as out:
+        subprocess.run([PROGRAM, "queues", *arguments, "--json", path], check=True, stdout=out)
+    loaded = record.load(path)
+    loaded.terminal = terminal.read_text(encoding="utf-8")
+    return loaded
 
 
 def test_keeps_to_the_schema(measured):
@@ -30,6 +32,52 @@ def test_keeps_to_the_schema(measured):
     # A quick run has a time limit, and says what it had no time for.
     late = dict.fromkeys(measured.run["skipped_scenarios"])
     assert (late | kinds)["idle-latency-64B"] in ("idle-latency", None)
+
+
+def test_terminal_and_page_say_the_same_number_of_rounds(measured):
+    assert f"\nrounds: {measured.rounds_text}\n" in measured.terminal
+    assert f"Run: {measured.rounds_text}, after" in page.render(measured)
+
+
+def test_a_subject_for_one_producer_meets_no_second_one(tmp_path):
+    path = tmp_path / "crowd.json"
+    chosen = ["--quick", "--messages", "10000", "--scenario", "^bus-64B-2p$", "--filter", "bare"]
+    subprocess.run(
+        [PROGRAM, "bus", *chosen, "--json", path], check=True, stdout=subprocess.DEVNULL
+    )
+    crowd = record.load(path)
+    topology = {each["id"]: each["features"]["topology"] for each in crowd.subjects}
+    assert crowd.results
+    assert "spsc" not in {topology[each["subject"]] for each in crowd.results}
+
+
+def test_each_round_knows_its_memory_and_its_switches(measured):
+    for result in measured.results:
+        for one in result["rounds"]:
+            assert one["peak_memory_mib"] > 1
+            assert one["voluntary_switches"] >= 0
+
+
+def test_scenarios_with_several_producers_come_first_when_time_is_short(tmp_path):
+    path = tmp_path / "order.json"
+    chosen = ["--messages", "10000", "--filter", "MpscRing$", "--scenario", "^mpsc-64B-(1|2)p$"]
+    subprocess.run(
+        [PROGRAM, "queues", "--quick", *chosen, "--json", path],
+        check=True, stdout=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert [each.name for each in record.load(path).scenarios] == ["mpsc-64B-2p", "mpsc-64B-1p"]
+
+
+def test_until_quiet_measures_at_least_once_and_says_how_often(tmp_path):
+    path = tmp_path / "quiet.json"
+    chosen = ["--messages", "10000", "--filter", "SpscRing$", "--scenario", "^spsc-8B$"]
+    subprocess.run(
+        [PROGRAM, "queues", "--quick", *chosen, "--until-quiet", "1", "--json", path],
+        check=True, stdout=subprocess.DEVNULL,
+    )  # fmt: skip
+    (machine,) = record.load(path).machine
+    assert machine["attempts"] >= 1
+    assert machine["steady"] or machine["attempts"] > 1
 
 
 def test_a_quick_run_is_not_credible(measured):

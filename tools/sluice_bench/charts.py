@@ -10,59 +10,63 @@ import math
 import altair as alt
 
 from . import estimates
-from .measure import Measure, significant, time_text
+from .colours import colour_of, strokes
+from .measure import ends_of, figure_text, time_text, title_of
 from .record import has_samples, is_invalid, rounds
 
-ROW = 38
-PALETTE = [
-    "#4c78a8", "#f58518", "#54a24b", "#b279a2", "#e45756",
-    "#72b7b2", "#eeca3b", "#9d755d", "#ff9da6", "#bab0ac",
-]  # fmt: skip
+# A line for the name, one for the figure, and one for the mark.
+ROW = 52
+NAME, FIGURE, MARK = -17, -1, 14
 
 
 def colours(record):
-    """A colour for each library; those that are ours first, so that they keep theirs."""
-    subjects = sorted(record.subjects, key=lambda subject: not subject["ours"])
-    libraries = dict.fromkeys(subject["library"] for subject in subjects)
-    return {library: PALETTE[index % len(PALETTE)] for index, library in enumerate(libraries)}
+    """A colour for each library of a file."""
+    return {each["library"]: colour_of(each["library"]) for each in record.subjects}
 
 
 class Charts:
     def __init__(self, record):
-        self.record = record
-        self.colours = colours(record)
-        self.library = {subject["id"]: subject["library"] for subject in record.subjects}
+        self.colours, self.library = {}, {}
+        self.add(record)
+
+    def add(self, record):
+        """Makes the subjects of one more file known."""
+        self.colours.update(colours(record))
+        self.library.update({each["id"]: each["library"] for each in record.subjects})
 
     def bars(self, scenario):
         """Medians over the rounds as bars from zero, with 95 % intervals and, on demand, rounds."""
-        measure = Measure(scenario.results)
-        lines = [self.bar(result, measure) for result in scenario.results]
+        lines = [self.bar(result) for result in scenario.results]
         dots = [
-            {"subject": result["subject"], "value": measure.show(each), "round": index}
+            {"subject": result["subject"], "value": each, "round": index}
             for result in scenario.results
             if not is_invalid(result)
             for index, each in enumerate(rounds(result))
         ]
-        lines.sort(key=lambda line: measure.rank(line["value"]))
+        if estimates.can_rank(scenario):
+            lines.sort(key=lambda line: (line["value"] is None, line["value"]))
         rows = alt.Y("subject:N", sort=[line["subject"] for line in lines], axis=None)
         base = alt.Chart(alt.Data(values=lines))
-        bar = base.mark_bar(height=12, yOffset=8).encode(
-            x=bar_axis(measure, lines, dots),
+        bar = base.mark_bar(height=12, yOffset=MARK).encode(
+            x=bar_axis(title_of(scenario.results[0]), lines, dots),
             y=rows,
             color=self.colour(),
             opacity=alt.condition("datum.faded", alt.value(0.45), alt.value(1)),
             tooltip=["subject:N", alt.Tooltip("label:N", title=" ")],
         )
-        error = base.mark_rule(yOffset=8, strokeWidth=2).encode(x="low:Q", x2="high:Q", y=rows)
+        error = base.mark_rule(yOffset=MARK, strokeWidth=2).encode(x="low:Q", x2="high:Q", y=rows)
         ends = [
-            base.mark_tick(yOffset=8, thickness=2, size=10, color="black").encode(
+            base.mark_tick(yOffset=MARK, thickness=2, size=10, color="black").encode(
                 x=f"{end}:Q", y=rows
             )
             for end in ("low", "high")
         ]
         points = (
             alt.Chart(alt.Data(values=dots))
-            .mark_point(yOffset=8, size=22, filled=True, stroke="white", strokeWidth=0.5)
+            # Clipped, or rounds beyond the axis would take its width while they are hidden.
+            .mark_point(
+                yOffset=MARK, size=22, filled=True, stroke="white", strokeWidth=0.5, clip=True
+            )
             .encode(
                 x="value:Q",
                 y=rows,
@@ -74,13 +78,13 @@ class Charts:
         shown = layers.add_params(alt.param(name="rounds", value=False))
         return finish(shown, ROW * len(lines))
 
-    def bar(self, result, measure):
+    def bar(self, result):
         if is_invalid(result):
             return self.failed(result)
-        value, low, high = measure.interval(rounds(result))
+        value, low, high = ends_of(rounds(result))
         return row(
             result["subject"],
-            " · ".join([*marks(result), significant(value)]),
+            " · ".join([*marks(result), figure_text(result, value)]),
             library=self.library[result["subject"]],
             value=value,
             low=low,
@@ -101,6 +105,7 @@ class Charts:
                 lines.append(
                     {
                         "subject": subject,
+                        "library": self.library[subject],
                         "percentile": name,
                         "value": positive(found.value),
                         "low": positive(found.low),
@@ -110,32 +115,29 @@ class Charts:
             text = " / ".join(time_text(line["value"]) for line in lines[-2:])
             text = " · ".join([*marks(result), text])
             labels.append(row(subject, text, rank=lines[-2]["value"]))
-        order = [line["subject"] for line in sorted(labels, key=lambda line: line["rank"])]
+        if estimates.can_rank(scenario):
+            labels.sort(key=lambda line: line["rank"])
+        order = [line["subject"] for line in labels]
         for line in labels:
             del line["rank"]
         rows = alt.Y("subject:N", sort=order, axis=None)
         base = alt.Chart(alt.Data(values=lines))
-        title = "P50 and P99 of a round, logarithmic, less is better"
-        both, legend_on_top = ["P50", "P99"], alt.Legend(orient="top", title=None)
-        shades = alt.Color(
-            "percentile:N",
-            scale=alt.Scale(domain=both, range=PALETTE[:2]),
-            legend=legend_on_top,
-        )
+        title = "P50 and P99 of a round, ns, logarithmic, less is better"
+        shades = self.colour()
         shapes = alt.Shape(
             "percentile:N",
-            scale=alt.Scale(domain=both, range=["circle", "square"]),
-            legend=legend_on_top,
+            scale=alt.Scale(domain=["P50", "P99"], range=["circle", "square"]),
+            legend=alt.Legend(orient="top", title=None),
         )
-        error = base.mark_rule(yOffset=8, strokeWidth=2, opacity=0.6).encode(
+        error = base.mark_rule(yOffset=MARK, strokeWidth=2, opacity=0.6).encode(
             x=log_time("low:Q", title, lines), x2="high:Q", y=rows, color=shades
         )
-        dot = base.mark_point(yOffset=8, filled=True, size=70, opacity=1).encode(
+        dot = base.mark_point(yOffset=MARK, filled=True, size=70, opacity=1).encode(
             x=log_time("value:Q", title, lines),
             y=rows,
             color=shades,
             shape=shapes,
-            tooltip=["subject:N", "percentile:N", alt.Tooltip("value:Q", title="ns", format=".4s")],
+            tooltip=["subject:N", "percentile:N", alt.Tooltip("value:Q", title="ns", format=NANOSECONDS)],
         )
         text = names(alt.Chart(alt.Data(values=labels)), rows)
         return finish(alt.layer(error, dot, text), ROW * len(labels))
@@ -171,10 +173,10 @@ class Charts:
             .mark_line(interpolate="step-after", strokeWidth=1.8)
             .encode(
                 x=x,
-                y=log_time("value:Q", "latency, logarithmic", lines, alt.Y),
-                color=alt.Color("subject:N", scale=alt.Scale(scheme="tableau20"), legend=legend()),
+                y=log_time("value:Q", "latency, ns, logarithmic", lines, alt.Y),
+                **self.strokes(lines),
                 opacity=alt.condition(picked, alt.value(1), alt.value(0.12)),
-                tooltip=["subject:N", "share:N", alt.Tooltip("value:Q", title="ns", format=".4s")],
+                tooltip=["subject:N", "share:N", alt.Tooltip("value:Q", title="ns", format=NANOSECONDS)],
             )
             .add_params(picked)
         )
@@ -188,20 +190,15 @@ class Charts:
             charts = [("P50", rounds), ("P99", lambda result: result["rounds_p99_ns"])]
         else:
             charts = [("", rounds)]
-        measure = Measure(every)
         return [
-            self.sweep_chart(valid, parameter, title, logarithmic, name, read, measure)
+            self.sweep_chart(valid, parameter, title, logarithmic, name, read)
             for name, read in charts
         ]
 
-    def sweep_chart(self, results, parameter, title, logarithmic, name, read, measure):
+    def sweep_chart(self, results, parameter, title, logarithmic, name, read):
         samples, lines = has_samples(results[0]), []
         for result in results:
-            if samples:
-                found = estimates.median_interval(read(result))
-                value, low, high = map(positive, (found.value, found.low, found.high))
-            else:
-                value, low, high = measure.interval(read(result))
+            value, low, high = map(positive if samples else float, ends_of(read(result)))
             lines.append(
                 {
                     "subject": result["subject"],
@@ -220,24 +217,24 @@ class Charts:
             axis=alt.Axis(values=marks, labelOverlap=True, format=",~g"),
         )
         if samples:
-            y = log_time("value:Q", f"{name} of a round, logarithmic", lines, alt.Y)
+            y = log_time("value:Q", f"{name} of a round, ns, logarithmic", lines, alt.Y)
         else:
-            y = alt.Y("value:Q", title=measure.title, scale=alt.Scale(zero=True))
+            y = alt.Y("value:Q", title=title_of(results[0]), scale=alt.Scale(zero=True))
         base = alt.Chart(alt.Data(values=lines))
-        colour = alt.Color("subject:N", scale=alt.Scale(scheme="tableau20"), legend=legend())
+        drawn = self.strokes(lines)
         picked = alt.selection_point(fields=["subject"], bind="legend")
         opacity = alt.condition(picked, alt.value(1), alt.value(0.12))
         line = base.mark_line(point=alt.OverlayMarkDef(size=36)).encode(
-            x=x, y=y, color=colour, opacity=opacity, 
-            tooltip=["subject:N", "at:Q", alt.Tooltip("value:Q", format=".4s")],
+            x=x, y=y, **drawn, opacity=opacity,
+            tooltip=["subject:N", "at:Q", alt.Tooltip("value:Q", title="ns", format=NANOSECONDS)],
         )  # fmt: skip
         error = base.mark_rule(strokeWidth=1.5).encode(
-            x=x, y="low:Q", y2="high:Q", color=colour, opacity=opacity
+            x=x, y="low:Q", y2="high:Q", color=drawn["color"], opacity=opacity
         )
         return finish(alt.layer(line, error).add_params(picked), 320)
 
-    def ratios(self, lines):
-        """Ratios with their intervals about 1; `lines` are rows with value, low and high."""
+    def ratios(self, lines, title="time with / time without, logarithmic"):
+        """Ratios with their intervals about 1; `lines` are rows with value, low, high and library."""
         lines = [
             {
                 **line,
@@ -260,14 +257,15 @@ class Charts:
         x = {
             "scale": alt.Scale(type="log", nice=False, domain=reach, padding=12),
             "axis": alt.Axis(values=values, labelOverlap=True, format="~g"),
-            "title": "time with / time without, logarithmic",
+            "title": title,
         }
-        error = base.mark_rule(yOffset=8, strokeWidth=2).encode(
-            x=alt.X("low:Q", **x), x2="high:Q", y=rows
+        error = base.mark_rule(yOffset=MARK, strokeWidth=2).encode(
+            x=alt.X("low:Q", **x), x2="high:Q", y=rows, color=self.colour()
         )
-        dot = base.mark_point(yOffset=8, filled=True, size=70, opacity=1).encode(
+        dot = base.mark_point(yOffset=MARK, filled=True, size=70, opacity=1).encode(
             x=alt.X("value:Q", **x),
             y=rows,
+            color=self.colour(),
             tooltip=["subject:N", alt.Tooltip("label:N", title=" ")],
         )
         one = (
@@ -276,6 +274,27 @@ class Charts:
             .encode(x=alt.X("value:Q", **x))
         )
         return finish(alt.layer(one, error, dot, names(base, rows)), ROW * len(lines))
+
+    def trend(self, points, labels):
+        """The medians of one scenario over several files; `points` are (label, result)."""
+        lines = []
+        for label, result in points:
+            value, low, high = ends_of(rounds(result))
+            lines.append(
+                {"subject": result["subject"], "at": label, "value": value, "low": low, "high": high}
+            )
+        base = alt.Chart(alt.Data(values=lines))
+        x = alt.X("at:N", sort=labels, title=None, axis=alt.Axis(labelAngle=-30))
+        y = alt.Y("value:Q", title=title_of(points[0][1]), scale=alt.Scale(zero=True))
+        drawn = self.strokes(lines)
+        line = base.mark_line(point=alt.OverlayMarkDef(size=36)).encode(
+            x=x, y=y, **drawn,
+            tooltip=["subject:N", "at:N", alt.Tooltip("value:Q", format=NANOSECONDS)],
+        )  # fmt: skip
+        error = base.mark_rule(strokeWidth=1.5).encode(
+            x=x, y="low:Q", y2="high:Q", color=drawn["color"]
+        )
+        return finish(alt.layer(line, error), 280)
 
     def failed(self, result):
         return row(
@@ -294,18 +313,36 @@ class Charts:
         here = {self.library[result["subject"]] for result in scenario.results}
         return {library: colour for library, colour in self.colours.items() if library in here}
 
+    def strokes(self, lines):
+        """The colour of the library and a stroke of its own for each subject."""
+        subjects = list(dict.fromkeys(line["subject"] for line in lines))
+        shades = [self.colours[self.library[each]] for each in subjects]
+        dashes = strokes(subjects, self.library)
+        return {
+            "color": alt.Color(
+                "subject:N",
+                scale=alt.Scale(domain=subjects, range=shades),
+                legend=legend(subjects),
+            ),
+            "strokeDash": alt.StrokeDash(
+                "subject:N",
+                scale=alt.Scale(domain=subjects, range=dashes),
+                legend=legend(subjects),
+            ),
+        }
+
     def colour(self):
         scale = alt.Scale(domain=list(self.colours), range=list(self.colours.values()))
         return alt.Color("library:N", scale=scale, legend=None)
 
 
-def bar_axis(measure, lines, dots):
+def bar_axis(title, lines, dots):
     """From zero, but for memory that was given back; with room for outliers when they are shown."""
     highest = max([line["high"] or 0 for line in lines] + [1e-9])
     furthest = max([dot["value"] for dot in dots] + [highest])
     return alt.X(
         "value:Q",
-        title=measure.title,
+        title=title,
         axis=alt.Axis(tickCount=8),
         scale=alt.Scale(
             domainMin=min([dot["value"] for dot in dots] + [0]),
@@ -321,26 +358,25 @@ def marks(result):
 
 
 def row(subject, label, note="", **more):
-    """What stands above the marks of a subject: its name, and at the right end the label."""
-    reserved = 8 * len(label) + 12
-    return {"subject": subject, "label": label, "reserved": reserved, "note": note, **more}
+    """What stands above the mark of a subject: its name, and the label below the name."""
+    return {"subject": subject, "label": label, "note": note, **more}
 
 
 def names(base, rows):
-    """The name gives way where there is no room for both: a verdict is never cut off. It loses its
-    beginning, because variants differ in their ends."""
-    text = {"baseline": "middle", "fontSize": 12}
-    name = base.mark_text(
-        align="left", yOffset=-7, dir="rtl", limit=alt.ExprRef("width - datum.reserved"), **text
-    ).encode(x=alt.value(2), y=rows, text="subject:N")
-    figure = base.mark_text(align="right", yOffset=-7, **text).encode(
-        x=alt.value("width"), y=rows, text="label:N"
-    )
-    # In the place of the bar that is not there.
-    note = base.mark_text(align="left", yOffset=8, limit=alt.ExprRef("width - 4"), **text).encode(
-        x=alt.value(2), y=rows, text="note:N"
-    )
-    return alt.layer(name, figure, note)
+    """Nothing is cut off: a text that is too long for its line is written smaller."""
+
+    def text(field, offset):
+        size = alt.ExprRef(f"min(12, (width - 4) / (0.62 * max(1, length(datum.{field}))))")
+        return base.mark_text(
+            align="left", baseline="middle", yOffset=offset, fontSize=size
+        ).encode(x=alt.value(2), y=rows, text=f"{field}:N")
+
+    # The note has the place of the mark that is not there.
+    return alt.layer(text("subject", NAME), text("label", FIGURE), text("note", MARK))
+
+
+# Of a tooltip: four digits, and no letters for thousands.
+NANOSECONDS = ",.4~r"
 
 
 def positive(ns):
@@ -360,26 +396,23 @@ def steps(lines):
 
 def log_time(field, title, lines, channel=alt.X):
     """A logarithmic axis for the times of `lines`."""
-    expression = (
-        "datum.value >= 1e9 ? format(datum.value / 1e9, '~g') + ' s' : "
-        "datum.value >= 1e6 ? format(datum.value / 1e6, '~g') + ' ms' : "
-        "datum.value >= 1e3 ? format(datum.value / 1e3, '~g') + ' µs' : "
-        "format(datum.value, '~g') + ' ns'"
-    )
     return channel(
         field,
         title=title,
         scale=alt.Scale(type="log", nice=False, padding=10),
-        axis=alt.Axis(labelExpr=expression, values=steps(lines), labelOverlap=True),
+        axis=alt.Axis(format=",~f", values=steps(lines), labelOverlap=True),
     )
 
 
-def legend():
+def legend(names):
+    """No name is cut off: the page makes as many columns as there is room for."""
+    longest = max(map(len, names))
     return alt.Legend(
         orient="bottom",
         title="click to single out",
-        columns=3,  # as many as there is room for, once the page is open
-        labelLimit=240,
+        columns=7 * longest + 40,  # the width of one column, until the page is open
+        labelLimit=0,
+        labelFontSize=11 if longest <= 45 else 9,
         symbolType="stroke",
     )
 

@@ -42,6 +42,13 @@ def export(options):
     from . import export as formats
     from . import markdown
 
+    if options.format == "hgrm":
+        from . import hgrm
+
+        if options.output in (None, "-"):
+            raise BadInput("hgrm is a file for each result: name a folder with --output")
+        hgrm.write_all(load(options.file), options.output)
+        return
     writers = {**formats.FORMATS, "markdown": markdown.of_record}
     write(options.output, writers[options.format](load(options.file)))
 
@@ -52,8 +59,21 @@ def compare(options):
 
     base, new = load(options.base), load(options.new)
     lines = comparing.changes(base, new, options.metric)
-    text = markdown.of_comparison(base, new, lines, comparing.notes(base, new, options.metric))
-    write(options.markdown, text)
+    notes = comparing.notes(base, new, options.metric)
+    if options.html:
+        from . import changes_page
+
+        write(options.html, changes_page.of_two(base, new, lines, notes))
+    if options.markdown or not options.html:
+        write(options.markdown, markdown.of_comparison(base, new, lines, notes))
+
+
+def trend(options):
+    from . import changes_page
+
+    if len(options.files) < 2:
+        raise BadInput("a trend needs two files at least")
+    write(options.html, changes_page.of_several([load(file) for file in options.files]))
 
 
 def gate(options):
@@ -132,14 +152,20 @@ def parser():
 
     command = add("export", export, "the results in the format of another tool")
     command.add_argument("file", metavar="FILE.json")
-    command.add_argument("--format", required=True, choices=["google", "go", "csv", "markdown"])
-    command.add_argument("--output", metavar="FILE")
+    command.add_argument("--format", required=True, choices=["google", "go", "csv", "markdown", "hgrm"])
+    command.add_argument("--output", metavar="FILE", help="of hgrm a folder")
 
     command = add("compare", compare, "two files, result by result")
     command.add_argument("base", metavar="BASE.json")
     command.add_argument("new", metavar="NEW.json")
     command.add_argument("--metric", choices=metrics, default="time")
     command.add_argument("--markdown", metavar="FILE", help="write there, not to the terminal")
+
+    command.add_argument("--html", metavar="PAGE.html", help="write a page, not to the terminal")
+
+    command = add("trend", trend, "how the figures went over several files, as a page")
+    command.add_argument("files", nargs="+", metavar="FILE.json", help="the oldest first")
+    command.add_argument("--html", required=True, metavar="PAGE.html")
 
     command = add("gate", gate, "fails when something became slower than allowed")
     command.add_argument("file", metavar="NEW.json")

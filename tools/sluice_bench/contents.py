@@ -6,17 +6,17 @@ import math
 from . import estimates
 from .charts import row
 from .compare import comparable_params
-from .measure import Measure, time_text
+from .measure import figure_text
 from .record import (
     KINDS,
     OVERFLOW,
     counted,
-    has_samples,
     is_invalid,
     is_left_out,
     needs_floor,
     rejected_share,
     rounds,
+    rounds_of,
     stat,
 )
 
@@ -161,6 +161,9 @@ def quickest(record):
         if not fit:
             lines.append((scenario.name, scenario.kind, "-", ["no valid result"], ""))
             continue
+        if not estimates.can_rank(scenario):
+            lines.append((scenario.name, scenario.kind, "-", ["no ranking"], too_few(scenario)))
+            continue
         fit.sort(key=lambda result: stat(result, "median"))
         best = fit[0]
         equals = [each for each in fit if each is best or not is_slower(each, best, record)]
@@ -168,7 +171,7 @@ def quickest(record):
             (
                 scenario.name,
                 scenario.kind,
-                median_text(best),
+                figure_text(best, stat(best, "median")),
                 [marked(each) for each in equals],
                 why_equal(best, record),
             )
@@ -176,21 +179,16 @@ def quickest(record):
     return lines
 
 
-def median_text(result):
-    if has_samples(result):
-        return time_text(stat(result, "median"))
-    measure = Measure([result])
-    return measure.text(measure.show(stat(result, "median")))
-
-
 def marked(result):
     return result["subject"] + (" (unreliable)" if "UNRELIABLE" in result["flags"] else "")
 
 
+def too_few(scenario):
+    return f"{counted(rounds_of(scenario), 'round')}, {estimates.FEWEST_PAIRS} are needed"
+
+
 def why_equal(best, record):
     """Why no test could tell any subject from this one; empty when one could."""
-    if len(rounds(best)) < estimates.FEWEST_PAIRS:
-        return f"fewer than {estimates.FEWEST_PAIRS} rounds tell no two apart"
     if needs_floor(best) and best["scenario"] not in record.floors:
         return "without a noise floor no two are told apart"
     return ""
@@ -234,7 +232,7 @@ def variants_of(scenario, record):
             variant = f"{plain}, {name[len(plain) :].lstrip('/:')}"
             text = f"{ratio.value:.2f} · {verdict_of(ratio, result, record)}"
             ends = {"value": ratio.value, "low": ratio.low, "high": ratio.high}
-            lines.append(row(variant, text, **ends))
+            lines.append(row(variant, text, library=record.subject(name)["library"], **ends))
     return lines
 
 
@@ -353,9 +351,8 @@ def control_cell(scenario, result):
         return ("-", -1, "")
     if is_invalid(result):
         return (" · ".join(["INVALID", result.get("error") or "no valid round"]), -1, "bad")
-    measure = Measure([result])
-    value = measure.show(stat(result, "median"))
-    text = measure.text(value)
+    value = stat(result, "median")
+    text = figure_text(result, value)
     if scenario.kind == OVERFLOW:
         text += f", {rejected_share(result):.1%} rejected"
     return (text, value, "demonstration" if scenario.kind == OVERFLOW else "")

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special, stats
 
+from .record import rounds_of
+
 LEVEL = 0.95
 RESAMPLES = 9999
 
@@ -20,6 +22,11 @@ SAME = 1.05
 # so few rounds say has no interval.
 FEWEST_PAIRS = 6
 FEWEST_A_SIDE = 4
+
+
+def can_rank(scenario):
+    """Whether it has enough rounds to tell two subjects apart."""
+    return rounds_of(scenario) >= FEWEST_PAIRS
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,8 @@
 """The table of all figures of one scenario. A cell is (text, sort key, class)."""
 
-from .measure import significant, time_text
+import statistics
+
+from .measure import figure_text, significant
 from .record import has_samples, is_invalid, stat, unit
 
 STATISTICS = {
@@ -21,6 +23,29 @@ COUNTS = [
 ALARMING = {"INVALID", "UNRELIABLE", "OVERFLOW", "INTERRUPTED", "UNPINNED"}
 EMPTY = ("-", -1, "")
 
+# A figure for each message is too small to be read: the column has those of a round.
+SWITCHES = "context_switches"
+
+
+def peak_memory(result):
+    """The most memory of the whole process in any round, in MiB."""
+    peaks = [each.get("peak_memory_mib") for each in result.get("rounds", [])]
+    return max((peak for peak in peaks if peak is not None), default=None)
+
+
+def switches(result):
+    """Context switches of a round, the median over the rounds."""
+    kinds = ("voluntary_switches", "involuntary_switches")
+    counts = [
+        sum(each[kind] for kind in kinds)
+        for each in result.get("rounds", [])
+        if all(kind in each for kind in kinds)
+    ]
+    return statistics.median(counts) if counts else None
+
+
+OF_THE_SYSTEM = {"peak memory, MiB": peak_memory, "context switches / round": switches}
+
 
 def table(scenario):
     """(header, rows): a column for everything that any result of the scenario has."""
@@ -34,8 +59,12 @@ def table(scenario):
     for name in COUNTS:
         if any(name in result["counts"] for result in scenario.results):
             columns.append((name.replace("_", " "), reader(count, name)))
-    for name in dict.fromkeys(n for r in scenario.results for n in r.get("per_message") or {}):
+    names = dict.fromkeys(n for r in scenario.results for n in r.get("per_message") or {})
+    for name in (each for each in names if each != SWITCHES):
         columns.append((f"{name.replace('_', ' ')} / message", reader(per_message, name)))
+    for heading, read in OF_THE_SYSTEM.items():
+        if any(read(each) is not None for each in scenario.results):
+            columns.append((heading, reader(of_the_system, read)))
     columns.append(("flags", flags))
     rows = [[read(result) for _, read in columns] for result in scenario.results]
     return [heading for heading, _ in columns], rows
@@ -58,8 +87,7 @@ def figure(result, name):
         return EMPTY
     if name == "cv":
         return (f"{value:.2f}", value, "bad" if value > 0.3 and not has_samples(result) else "")
-    text = f"{significant(value)} MiB" if unit(result) == "mib" else time_text(value)
-    return (text, value, "")
+    return (figure_text(result, value), value, "")
 
 
 def count(result, name):
@@ -69,6 +97,11 @@ def count(result, name):
 
 def per_message(result, name):
     value = (result.get("per_message") or {}).get(name)
+    return EMPTY if value is None else (significant(value), value, "")
+
+
+def of_the_system(result, read):
+    value = read(result)
     return EMPTY if value is None else (significant(value), value, "")
 
 

@@ -1,9 +1,7 @@
-"""How figures are shown: units, digits, and which way is better."""
+"""How figures are shown: in nanoseconds, or memory in MiB. Less is better."""
 
 from . import estimates
-from .record import is_invalid, is_rate, stat, unit
-
-TIMES = [(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (0, "ns")]
+from .record import unit
 
 
 def significant(value):
@@ -11,50 +9,21 @@ def significant(value):
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
-def time_unit(ns):
-    return next((factor or 1, name) for factor, name in TIMES if ns >= factor)
-
-
 def time_text(ns):
-    factor, name = time_unit(ns)
-    return f"{significant(ns / factor)} {name}"
+    return f"{significant(ns)} ns"
 
 
-class Measure:
-    """How the figures of one scenario are shown: which unit, and which way is better."""
+def figure_text(result, value):
+    """A figure of this result with its unit."""
+    return f"{significant(value)} MiB" if unit(result) == "mib" else time_text(value)
 
-    def __init__(self, results):
-        first = results[0]
-        self.is_rate = is_rate(first)
-        middles = [stat(result, "median") for result in results if not is_invalid(result)]
-        if self.is_rate:
-            noun = first.get("per_second", {}).get("unit", "msg/s")
-            self.factor, self.unit = 1e3, f"million {noun}"
-        elif unit(first) == "mib":
-            self.factor, self.unit = 1, "MiB"
-        else:
-            self.factor, self.unit = time_unit(max(middles, default=1))
-        self.better = "more is better" if self.is_rate else "less is better"
 
-    @property
-    def title(self):
-        return f"{self.unit}, {self.better}"
+def title_of(result):
+    """What an axis of such figures says."""
+    return f"{'MiB' if unit(result) == 'mib' else 'ns'}, less is better"
 
-    def show(self, figure):
-        """A figure of the file in the unit of the chart."""
-        if self.is_rate:
-            return self.factor / figure if figure else 0.0
-        return figure / self.factor
 
-    def interval(self, values):
-        """The median and its interval, the lower end first."""
-        found = estimates.median_interval(values)
-        ends = sorted([self.show(found.low), self.show(found.high)])
-        return self.show(found.value), *ends
-
-    def rank(self, figure):
-        """The best first, what has no figure last."""
-        return (figure is None, (figure or 0) * (-1 if self.is_rate else 1))
-
-    def text(self, figure):
-        return f"{significant(figure)} {self.unit.replace('million ', 'M ')}"
+def ends_of(values):
+    """The median of the rounds and the ends of its interval."""
+    found = estimates.median_interval(values)
+    return found.value, found.low, found.high

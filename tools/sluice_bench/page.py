@@ -5,7 +5,7 @@ from pathlib import Path
 import jinja2
 import vl_convert
 
-from . import contents, doctor, estimates, facts, figures, reproduce
+from . import contents, doctor, estimates, facts, figures, reproduce, verdict
 from .charts import Charts
 from .record import KINDS, OVERFLOW, counted, has_samples, is_invalid, rounds
 
@@ -14,6 +14,11 @@ TEMPLATES = Path(__file__).with_name("templates")
 
 
 def render(record):
+    return fill("page.html", content(record))
+
+
+def fill(template, values):
+    """A page from a template and its values, with all that it draws with inside it."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -22,8 +27,8 @@ def render(record):
         undefined=jinja2.StrictUndefined,
     )
     read = {path.name: path.read_text(encoding="utf-8") for path in TEMPLATES.glob("page.*s")}
-    return environment.get_template("page.html").render(
-        **content(record),
+    return environment.get_template(template).render(
+        **values,
         style=read["page.css"],
         script=read["page.js"],
         charting=vl_convert.javascript_bundle(vl_version=VEGA_LITE).replace(
@@ -46,7 +51,6 @@ def content(record):
         "invalid": [result for result in record.results if is_invalid(result)],
         "quickest": contents.quickest(record),
         "kinds": KINDS,
-        "colours": charts.colours,
         "groups": [group(record, charts, *each) for each in contents.groups(record)],
         "control": {"scenarios": chosen, "rows": rows},
         "variants": [
@@ -54,6 +58,8 @@ def content(record):
             for name, lines in variants.items()
         ],
         "comparisons": contents.comparisons(record),
+        "verdict": verdict.content(record),
+        "reached": reached,
         "tally": contents.tally,
         "given": any("verdict" in line for line in record.comparisons),
         "computed": not all("verdict" in line for line in record.comparisons),
@@ -68,6 +74,11 @@ def content(record):
         "findings": doctor.examine(facts.of_record(record)),
         "recipe": reproduce.recipe(record),
     }
+
+
+def reached(target):
+    """The figure of a target that was reached: a ratio, a median or a P99."""
+    return f"{next(target[name] for name in ('ratio', 'median', 'p99') if name in target):.3f}"
 
 
 def group(record, charts, section, kind, scenarios):
@@ -109,7 +120,7 @@ def scenario_of(record, charts, scenario, in_sweep):
         "few": min(len(rounds(each)) for each in scenario.results) < estimates.FEWEST_PAIRS,
         "floor": record.floors.get(scenario.name),
         "folded": in_sweep,
-        "legend": {} if samples or scenario.demonstration else charts.legend(scenario),
+        "legend": {} if scenario.demonstration else charts.legend(scenario),
         "header": header,
         "rows": rows,
     }

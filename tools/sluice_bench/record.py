@@ -134,6 +134,29 @@ class Record:
             for name, group in groups.items()
         ]
 
+    @property
+    def rounds_text(self):
+        """The rounds that were run, in the words of the program."""
+        run = [rounds_of(each) for each in self.scenarios]
+        low, high, planned = min(run, default=0), max(run, default=0), self.run["rounds"]
+        text = counted(high, "round") if low == high else f"{low} to {counted(high, 'round')}"
+        return text if low == high == planned else f"{text}, {planned} planned"
+
+    @property
+    def skipped(self):
+        """{reason: [scenario]} of those that were asked for and not run."""
+        names = self.run.get("skipped_scenarios", [])
+        reasons = self.run.get("skipped_because", ["the file does not say why"] * len(names))
+        found = {}
+        for name, reason in zip(names, reasons):
+            found.setdefault(reason, []).append(name)
+        return found
+
+    @property
+    def unsteady(self):
+        """The scenarios in which others had the CPUs, or the time of a cache line changed."""
+        return [each["scenario"] for each in self.machine if not each["steady"]]
+
     def subject(self, identity):
         return next(subject for subject in self.subjects if subject["id"] == identity)
 
@@ -278,15 +301,15 @@ def rounds(result):
     return result[f"rounds_{unit(result)}"]
 
 
+def rounds_of(scenario):
+    """How many rounds were run: as many as the subject that failed last."""
+    return max(len(rounds(each)) for each in scenario.results)
+
+
 def stat(result, name):
     """The statistic `name`, for instance "p99"; None when there is none."""
     stats = result["stats"] or {}
     return stats.get(f"{name}_{unit(result)}", stats.get(name))
-
-
-def is_rate(result):
-    """Whether readers expect messages per second, and not the time of one."""
-    return "per_second" in result or result["kind"] in ("e2e-throughput", "raw-enqueue", OVERFLOW)
 
 
 def rejected_share(result):

@@ -5,9 +5,9 @@ const views = [];
 
 function draw(place) {
   // Folded parts have no width, so this is that of the page.
-  const columns = Math.max(1, Math.floor(document.querySelector("main").clientWidth / 270));
+  const width = document.querySelector("main").clientWidth;
   const specification = JSON.parse(place.querySelector("script").textContent,
-    (key, value) => (key === "columns" ? columns : value));
+    (key, value) => (key === "columns" ? Math.max(1, Math.floor(width / value)) : value));
   return vegaEmbed(place, specification, { actions: false, renderer: "svg" }).then(
     (result) => views.push(result.view));
 }
@@ -64,7 +64,7 @@ function openForPrint() {
 }
 
 document.querySelectorAll("table.sorts").forEach(makeSortable);
-document.getElementById("rounds").addEventListener("change", (event) => showRounds(event.target.checked));
+document.getElementById("rounds")?.addEventListener("change", (event) => showRounds(event.target.checked));
 watchFolds();
 openForPrint();
 Promise.all([...document.querySelectorAll(".chart")].map(draw)).then(

@@ -1,0 +1,48 @@
+"""What a file says of our own subjects: the first thing on the page."""
+
+from . import contents, estimates
+
+WORDS = ("slower", "undecided", "same", "faster")
+
+
+def of_ours(record):
+    """[(ours, peer, {word: [scenario]})], the worst first: our subjects beside those of others."""
+    ours = {each["id"]: each["ours"] for each in record.subjects}
+    found = {}
+    for scenario, rows in contents.comparisons(record).items():
+        for cells in rows:
+            subject, word, baseline = cells[0][0], cells[1][0], cells[4][0]
+            if ours.get(subject) and not ours.get(baseline, True):
+                words = found.setdefault((subject, baseline), {name: [] for name in WORDS})
+                if scenario not in words[word]:
+                    words[word].append(scenario)
+    lines = [(subject, peer, words) for (subject, peer), words in found.items()]
+    return sorted(lines, key=lambda line: (-len(line[2]["slower"]), -len(line[2]["undecided"])))
+
+
+def sentence(lines):
+    """How many of these comparisons ended with which word."""
+    counts = {word: sum(len(words[word]) for _, _, words in lines) for word in WORDS}
+    return ", ".join(f"{counts[word]} {word}" for word in reversed(WORDS) if counts[word])
+
+
+def without_ranking(record):
+    """The ranked scenarios with too few rounds for a verdict."""
+    return [
+        each.name
+        for each in record.scenarios
+        if each.ranked and not estimates.can_rank(each)
+    ]
+
+
+def content(record):
+    lines = of_ours(record)
+    missed = [target for target in record.targets if not target["met"]]
+    return {
+        "lines": lines,
+        "sentence": sentence(lines),
+        "missed": missed,
+        "targets": len(record.targets),
+        "few": without_ranking(record),
+        "fewest": estimates.FEWEST_PAIRS,
+    }

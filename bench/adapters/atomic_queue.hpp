@@ -1,6 +1,6 @@
 #pragma once
 
-#include "adapters/pop_until_empty.hpp"
+#include "adapters/try_pop_adapter.hpp"
 
 #include <atomic_queue/atomic_queue.h>
 
@@ -15,34 +15,16 @@ namespace sluice::bench {
 /// waiting is alike for all here. The library promises an order only for that pair: a producer that
 /// is preempted after it took its place can be overtaken by one that is a lap ahead.
 template <class Message, bool SingleProducer>
-class AtomicQueue {
-    using Queue =
-        atomic_queue::AtomicQueueB2<Message, std::allocator<Message>, true, false, SingleProducer>;
+struct AtomicQueueCalls {
+    explicit AtomicQueueCalls(std::size_t capacity) : queue(unsigned(capacity)) {}
+    bool tryPush(const Message& message) { return queue.try_push(message); }
+    bool tryPop(Message& message) { return queue.try_pop(message); }
 
-public:
-    AtomicQueue(std::size_t capacity, std::size_t) : queue_(unsigned(capacity)), most_(capacity) {}
-
-    struct Producer {
-        Queue& queue;
-        bool tryPush(const Message& message) { return queue.try_push(message); }
-    };
-
-    struct Consumer {
-        Queue& queue;
-        std::size_t most;
-        template <class Handler>
-        std::size_t poll(Handler&& handler) {
-            const auto pop = [this](Message& message) { return queue.try_pop(message); };
-            return popUntilEmpty<Message>(most, pop, handler);
-        }
-    };
-
-    Producer producer() { return {queue_}; }
-    Consumer consumer() { return {queue_, most_}; }
-
-private:
-    Queue queue_;
-    const std::size_t most_;
+    atomic_queue::AtomicQueueB2<Message, std::allocator<Message>, true, false, SingleProducer>
+        queue;
 };
+
+template <class Message, bool SingleProducer>
+using AtomicQueue = TryPopAdapter<Message, AtomicQueueCalls<Message, SingleProducer>>;
 
 }  // namespace sluice::bench

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "adapters/pop_until_empty.hpp"
+#include "adapters/try_pop_adapter.hpp"
 
 #include <boost/lockfree/queue.hpp>
 
@@ -10,33 +10,15 @@ namespace sluice::bench {
 
 /// boost::lockfree::queue with its nodes allocated up front: bounded_push(), pop().
 template <class Message>
-class BoostQueue {
-    using Queue = boost::lockfree::queue<Message>;
+struct BoostQueueCalls {
+    explicit BoostQueueCalls(std::size_t capacity) : queue(capacity) {}
+    bool tryPush(const Message& message) { return queue.bounded_push(message); }
+    bool tryPop(Message& message) { return queue.pop(message); }
 
-public:
-    BoostQueue(std::size_t capacity, std::size_t) : queue_(capacity), most_(capacity) {}
-
-    struct Producer {
-        Queue& queue;
-        bool tryPush(const Message& message) { return queue.bounded_push(message); }
-    };
-
-    struct Consumer {
-        Queue& queue;
-        std::size_t most;
-        template <class Handler>
-        std::size_t poll(Handler&& handler) {
-            const auto pop = [this](Message& message) { return queue.pop(message); };
-            return popUntilEmpty<Message>(most, pop, handler);
-        }
-    };
-
-    Producer producer() { return {queue_}; }
-    Consumer consumer() { return {queue_, most_}; }
-
-private:
-    Queue queue_;
-    const std::size_t most_;
+    boost::lockfree::queue<Message> queue;
 };
+
+template <class Message>
+using BoostQueue = TryPopAdapter<Message, BoostQueueCalls<Message>>;
 
 }  // namespace sluice::bench

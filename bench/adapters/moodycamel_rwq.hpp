@@ -1,6 +1,6 @@
 #pragma once
 
-#include "adapters/pop_until_empty.hpp"
+#include "adapters/try_pop_adapter.hpp"
 
 #include <readerwriterqueue/readerwriterqueue.h>
 
@@ -11,33 +11,15 @@ namespace sluice::bench {
 /// moodycamel::ReaderWriterQueue: try_enqueue() on blocks that were allocated up front,
 /// try_dequeue().
 template <class Message>
-class MoodycamelRwq {
-    using Queue = moodycamel::ReaderWriterQueue<Message>;
+struct MoodycamelRwqCalls {
+    explicit MoodycamelRwqCalls(std::size_t capacity) : queue(capacity) {}
+    bool tryPush(const Message& message) { return queue.try_enqueue(message); }
+    bool tryPop(Message& message) { return queue.try_dequeue(message); }
 
-public:
-    MoodycamelRwq(std::size_t capacity, std::size_t) : queue_(capacity), most_(capacity) {}
-
-    struct Producer {
-        Queue& queue;
-        bool tryPush(const Message& message) { return queue.try_enqueue(message); }
-    };
-
-    struct Consumer {
-        Queue& queue;
-        std::size_t most;
-        template <class Handler>
-        std::size_t poll(Handler&& handler) {
-            const auto pop = [this](Message& message) { return queue.try_dequeue(message); };
-            return popUntilEmpty<Message>(most, pop, handler);
-        }
-    };
-
-    Producer producer() { return {queue_}; }
-    Consumer consumer() { return {queue_, most_}; }
-
-private:
-    Queue queue_;
-    const std::size_t most_;
+    moodycamel::ReaderWriterQueue<Message> queue;
 };
+
+template <class Message>
+using MoodycamelRwq = TryPopAdapter<Message, MoodycamelRwqCalls<Message>>;
 
 }  // namespace sluice::bench

@@ -39,6 +39,7 @@ public:
     }
 
     void notifyAll() noexcept {}
+    void notifyOne() noexcept {}
 };
 
 using BusySpin = BasicBusySpin<>;

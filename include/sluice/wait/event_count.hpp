@@ -8,13 +8,17 @@
 /// Use it to let a thread sleep until a queue is no longer empty. Use Park, which spins first,
 /// unless you need the steps apart. Use a condition variable when the data has a mutex anyway.
 ///
-/// Who may call what: any thread, any member. Several may wait at once; notifyAll() wakes them all.
+/// Who may call what: any thread, any member. Several may wait at once. notifyAll() wakes them all.
+/// notifyOne() wakes one of them, if each is one that it has not woken yet. Use it where each
+/// waiter waits for the same thing, and each change serves one of them. A thread whose wait()
+/// returned looks at the condition. If it leaves something for another waiter, it calls notifyOne()
+/// itself.
 ///
-/// Progress: notifyAll() never waits for a waiter; a stopped waiter delays nobody. A stopped
+/// Progress: a notifier never waits for a waiter; a stopped waiter delays nobody. A stopped
 /// notifier delays the waiters that it was about to wake until the next notifier comes, which wakes
-/// them. (With CondVarParker a notifier takes a mutex when somebody sleeps.)
+/// all. (With CondVarParker a notifier takes a mutex when somebody sleeps.)
 ///
-/// Memory promise: what a thread wrote before notifyAll() is visible to a waiter whose condition
+/// Memory promise: what a thread wrote before it notified is visible to a waiter whose condition
 /// saw it. The event count itself only guarantees that the condition is looked at again: either the
 /// waiter's check sees the change, or the notifier sees the waiter.
 ///
@@ -26,22 +30,25 @@
 /// No allocation; nothing throws. Shutdown: nobody may be waiting when it is destroyed.
 ///
 /// Origin: D. Vyukov's eventcount; the layout (count of waiters and epoch in one word) follows
-/// folly::EventCount. New here: the fence of the notifier is asymmetric, and a notifier that has
-/// woken the waiters takes them off the count, so that the notifications between a wake-up and the
-/// waiter's first instruction make no further system calls.
+/// folly::EventCount. New here: the fence of the notifier is asymmetric, and permits wake one
+/// waiter of an epoch.
 ///
 /// Invariants: waiters(state) is the number of threads that announced themselves in the current
-/// epoch and were not cancelled, plus the number of threads that the notifier of this epoch found
-/// and has not woken yet. Only a notification that finds waiters begins an epoch. Only the notifier
-/// that began the current epoch takes waiters of earlier epochs off, after it has woken them. 2^32
-/// notifications while a thread is between prepareWait and its first look at the epoch would be
-/// taken for none.
+/// epoch and neither were cancelled nor took a permit. permits(state) <= waiters(state). A
+/// notification of all begins an epoch without waiters and permits. While isWaking(state), one
+/// notifier of this epoch has yet to call the kernel; other notifiers then begin an epoch, and wake
+/// all. 2^20 notifications of all while a thread is between prepareWait and its first look at the
+/// epoch would be taken for none.
+///
+/// A permit is taken by the first waiter that looks, which may be another one than the kernel woke.
+/// It is never lost: a waiter leaves without a permit only when another waiter is left for it.
 ///
 /// Edges: E1 announce: fetch_add in prepareWait, heavy fence, condition read -- against --
-/// condition written, light fence, load in notifyAll: at least one of the two reads sees the
-/// other's write. E2 wake: the change of the epoch in notifyAll -> the load in wait.
+/// condition written, light fence, load in the notifier: at least one of the two reads sees the
+/// other's write. E2 wake: the change of epoch or permits by the notifier -> the look in wait.
 ///
-/// Tests: tests/unit/wait/event_count_test.cpp, tests/stress/park_stress_test.cpp.
+/// Tests: tests/unit/wait/event_count_test.cpp, tests/unit/wait/notify_test.cpp,
+/// tests/model/event_count_model_test.cpp, tests/stress/park_stress_test.cpp.
 
 #include <sluice/base/platform.hpp>
 #include <sluice/wait/detail/parker.hpp>
@@ -76,33 +83,27 @@ public:
         return Key{epochOf(before)};
     }
 
-    /// Takes an announcement back: the condition turned out to be true.
-    void cancelWait(Key key) noexcept {
-        // Relaxed: this changes only the count. In a later epoch a notifier does it.
-        std::uint64_t seen = state_.load(std::memory_order_relaxed);
-        while (epochOf(seen) == key.epoch_ &&
-               !state_.compare_exchange_weak(seen, seen - oneWaiter, std::memory_order_relaxed,
-                                             std::memory_order_relaxed)) {
-        }
-    }
+    /// Takes an announcement back: the condition turned out to be true. Whether the thread had been
+    /// notified.
+    bool cancelWait(Key key) noexcept { return leave(key, Leaving::withoutPermit); }
 
     /// Sleeps until a notification that follows prepareWait.
     void wait(Key key) noexcept {
-        while (!notified(key)) {
-            parker_.park(state_, [&]() noexcept { return !notified(key); });
+        while (!leave(key, Leaving::withPermit)) {
+            parker_.park(state_, [&](State seen) noexcept { return !isNotified(key, seen); });
         }
     }
 
     /// The same with a limit; false when `deadline` passed without a notification.
     [[nodiscard]] bool waitUntil(Key key, typename Clock::time_point deadline) noexcept {
-        while (!notified(key)) {
+        while (!leave(key, Leaving::withPermit)) {
             const auto now = Clock::now();
             if (now >= deadline) {
-                cancelWait(key);
-                return notified(key);
+                return cancelWait(key);
             }
             parker_.parkFor(
-                state_, [&]() noexcept { return !notified(key); }, deadline - now);
+                state_, [&](State seen) noexcept { return !isNotified(key, seen); },
+                deadline - now);
         }
         return true;
     }
@@ -131,78 +132,152 @@ public:
 
     /// To be called after the condition has been made true. Wakes every waiter.
     void notifyAll() noexcept {
-        Platform::Fence::light();
-        // Relaxed: E1's fences order this load after the change of the condition.
-        if (waitersOf(state_.load(std::memory_order_relaxed)) != 0) {
-            wake();
+        if (hasAnybody()) {
+            wakeAll();
+        }
+    }
+
+    /// The same for a change that serves one waiter.
+    void notifyOne() noexcept {
+        if (hasAnybody()) {
+            wakeOne();
         }
     }
 
 private:
-    static constexpr std::uint64_t oneWaiter = 1;
-    static constexpr std::uint64_t oneEpoch = std::uint64_t{1} << 32U;
+    // From the low end: isWaking, the count of waiters, the permits, the epoch. The last two are
+    // the high half, on which waiters sleep.
+    using State = std::uint64_t;
+    static constexpr State waking = 1;
+    static constexpr State oneWaiter = 2;
+    static constexpr State onePermit = State{1} << 32U;
+    static constexpr State mostPermits = (State{1} << 12U) - 1;
+    static constexpr State oneEpoch = State{1} << 44U;
 
-    static std::uint32_t epochOf(std::uint64_t state) noexcept {
-        return static_cast<std::uint32_t>(state >> 32U);
+    static std::uint32_t epochOf(State state) noexcept {
+        return static_cast<std::uint32_t>(state / oneEpoch);
     }
-    static std::uint32_t waitersOf(std::uint64_t state) noexcept {
-        return static_cast<std::uint32_t>(state);
+    static State permitsOf(State state) noexcept { return state / onePermit & mostPermits; }
+    static State waitersOf(State state) noexcept { return state % onePermit / oneWaiter; }
+    static bool isWaking(State state) noexcept { return (state & waking) != 0; }
+
+    static bool isNotified(Key key, State seen) noexcept {
+        return epochOf(seen) != key.epoch_ || permitsOf(seen) != 0;
     }
 
-    bool notified(Key key) const noexcept {
-        return epochOf(state_.load(std::memory_order_acquire)) != key.epoch_;  // E2 wake
+    enum class Leaving { withPermit, withoutPermit };
+
+    /// Takes a waiter off the count, and says whether it was notified. `withPermit`: a waiter that
+    /// was not notified stays on the count. `withoutPermit`: it takes a permit along only if each
+    /// other waiter has one.
+    bool leave(Key key, Leaving how) noexcept {
+        State seen = state_.load(std::memory_order_acquire);  // E2
+        for (;;) {
+            if (epochOf(seen) != key.epoch_) {
+                return true;
+            }
+            const State permits = permitsOf(seen);
+            const bool takesPermit =
+                how == Leaving::withPermit ? permits != 0 : permits == waitersOf(seen);
+            if (!takesPermit && how == Leaving::withPermit) {
+                return false;
+            }
+            // Acquire: E2. The permit may be a later one than the one that was read.
+            if (state_.compare_exchange_weak(seen, seen - oneWaiter - (takesPermit ? onePermit : 0),
+                                             std::memory_order_acquire,
+                                             std::memory_order_acquire)) {
+                return takesPermit;
+            }
+        }
     }
 
-    /// Apart, so that a notification that finds nobody is short enough to be compiled into its
-    /// caller.
-    [[gnu::noinline]] void wake() noexcept {
-        // E2 wake. One notification serves all waiters that are counted.
-        const std::uint64_t begun =
-            state_.fetch_add(oneEpoch, std::memory_order_acq_rel) + oneEpoch;
+    /// Whether a notification may have something to do.
+    bool hasAnybody() const noexcept {
+        Platform::Fence::light();
+        // Relaxed: E1's fences order this load after the change of the condition.
+        return static_cast<std::uint32_t>(state_.load(std::memory_order_relaxed)) != 0;
+    }
+
+    // Apart, so that a notification that finds nobody is short enough to be compiled into its
+    // caller.
+
+    [[gnu::noinline]] void wakeOne() noexcept {
+        State seen = state_.load(std::memory_order_relaxed);  // relaxed: only a guess
+        do {
+            const State permits = permitsOf(seen);
+            if (isWaking(seen) || permits == mostPermits) {
+                wakeAll();
+                return;
+            }
+            if (permits == waitersOf(seen)) {
+                return;
+            }
+            // Release: E2.
+        } while (!state_.compare_exchange_weak(
+            seen, seen + onePermit + waking, std::memory_order_release, std::memory_order_relaxed));
+        parker_.unparkOne(state_);
+        endWaking(epochOf(seen));
+    }
+
+    [[gnu::noinline]] void wakeAll() noexcept {
+        State seen = state_.load(std::memory_order_relaxed);  // relaxed: only a guess
+        do {
+            if (static_cast<std::uint32_t>(seen) == 0) {
+                return;
+            }
+            // Release: E2.
+        } while (!state_.compare_exchange_weak(
+            seen, nextEpoch(seen) + waking, std::memory_order_release, std::memory_order_relaxed));
         parker_.unparkAll(state_);
-        takeOff(begun);
+        endWaking(epochOf(nextEpoch(seen)));
     }
 
-    /// Takes the waiters off that were counted when `begun` became the state, and are awake now. If
-    /// a later notifier has begun another epoch, that notifier has counted them too, and takes them
-    /// off.
-    void takeOff(std::uint64_t begun) noexcept {
-        // Relaxed: this changes only the count.
-        std::uint64_t seen = begun;
-        while (epochOf(seen) == epochOf(begun) &&
-               !state_.compare_exchange_weak(seen, seen - waitersOf(begun),
-                                             std::memory_order_relaxed,
+    /// Without waiters and permits. 0 follows the last one.
+    static State nextEpoch(State state) noexcept { return (state / oneEpoch + 1) * oneEpoch; }
+
+    /// The kernel has been called for this epoch; if another notifier has begun a later one, that
+    /// notifier ends it.
+    void endWaking(std::uint32_t epoch) noexcept {
+        State seen = state_.load(std::memory_order_relaxed);  // relaxed, all: only the mark changes
+        while (epochOf(seen) == epoch &&
+               !state_.compare_exchange_weak(seen, seen & ~waking, std::memory_order_relaxed,
                                              std::memory_order_relaxed)) {
         }
     }
 
-    /// Takes the announcement back when the condition throws.
+    /// Takes the announcement back when the condition throws. After a wait it leaves the
+    /// notification to another waiter then.
     struct Announcement {
         BasicEventCount& events;
         Key key;
-        bool open = true;
+        enum class Stage { announced, awake, over } stage = Stage::announced;
         ~Announcement() {
-            if (open) {
-                events.cancelWait(key);
+            if (stage == Stage::announced) {
+                (void)events.cancelWait(key);
+            } else if (stage == Stage::awake) {
+                events.notifyOne();
             }
         }
     };
 
     template <class Ready, class Sleep>
     bool readyOrSlept(Ready& ready, Sleep sleep) {
+        using Stage = typename Announcement::Stage;
         Announcement announcement{*this, prepareWait()};
         if (ready()) {
             return true;
         }
-        announcement.open = false;
+        announcement.stage = Stage::over;
         sleep(announcement.key);
+        announcement.stage = Stage::awake;
         // Asked before the next announcement, which would cost the thread that was woken another
         // heavy fence before it goes to work.
-        return ready();
+        const bool isReady = ready();
+        announcement.stage = Stage::over;
+        return isReady;
     }
 
-    // The high half is the epoch, the low half the count of waiters.
-    typename Platform::template Atomic<std::uint64_t> state_{0};
+    typename Platform::template Atomic<State> state_{0};
     Parker parker_;
 };
 

@@ -20,9 +20,11 @@ namespace sluice {
 /// Any number of threads may wait and notify on one object. A waiter's contract: what makes `ready`
 /// true is made visible before notifyAll() is called, and notifyAll() follows each such change;
 /// then no wake-up is lost. notifyAll() is cheap (a load and a fence that is a compiler barrier on
-/// Linux) and makes no system call while nobody sleeps; wake-ups are for all sleepers, each checks
-/// its own condition again. `ready` may throw; the wait is then called off and the exception passes
-/// through.
+/// Linux) and makes no system call while nobody sleeps. It wakes all sleepers, and each checks its
+/// own condition again. notifyOne() wakes one sleeper. Use it in place of notifyAll() where all
+/// threads wait for the same thing and each change serves one of them. A thread that waited, and
+/// leaves something for another one, calls notifyOne() itself. `ready` may throw; the wait is then
+/// called off and the exception passes through.
 template <class Platform = StdPlatform, class Parker = DefaultParker>
 class BasicPark {
 public:
@@ -56,6 +58,7 @@ public:
     }
 
     void notifyAll() noexcept { eventCount_.notifyAll(); }
+    void notifyOne() noexcept { eventCount_.notifyOne(); }
 
 private:
     template <class Ready>

@@ -44,6 +44,7 @@ public:
     }
 
     void notifyAll() noexcept {}
+    void notifyOne() noexcept {}
 
 private:
     void step(std::uint32_t& polls) const noexcept {

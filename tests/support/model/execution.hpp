@@ -112,6 +112,12 @@ public:
         scheduler_.wake(memory_[id].key);
     }
 
+    void wakeOne(LocationId id, Site site) {
+        step(id);
+        record(Action::wake, id, std::memory_order_relaxed, 0, 0, site);
+        scheduler_.wakeOne(memory_[id].key, memory_.hash());
+    }
+
     // Atomics ------------------------------------------------------------------------------------
 
     LocationId create(Word value) {

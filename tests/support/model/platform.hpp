@@ -72,14 +72,19 @@ public:
         execution().wake(word.id(), site);
     }
 
+    void unparkOne(const Atomic<std::uint64_t>& word, Site site = Site::here()) {
+        execution().wakeOne(word.id(), site);
+    }
+
 private:
     template <class StillWaiting>
     static void sleep(const Atomic<std::uint64_t>& word, StillWaiting& stillWaiting,
                       const std::int64_t* limit, Site site) {
-        const std::uint64_t high = word.load(std::memory_order_acquire) >> 32U;
-        if (stillWaiting()) {
+        const std::uint64_t seen = word.load(std::memory_order_acquire);
+        if (stillWaiting(seen)) {
             execution().sleep(
-                word.id(), [high](Word newest) { return newest >> 32U == high; }, limit, site);
+                word.id(), [seen](Word newest) { return newest >> 32U == seen >> 32U; }, limit,
+                site);
         }
     }
 };

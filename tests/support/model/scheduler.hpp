@@ -143,6 +143,20 @@ public:
         }
     }
 
+    /// Wakes one of those that sleep there: any.
+    void wakeOne(std::uint64_t bed, std::uint64_t memory) {
+        Candidates sleepers;
+        for (std::size_t t = 0; t < count_; ++t) {
+            sleepers.addIf(threads_[t].state == ThreadState::asleep && threads_[t].bed == bed, t);
+        }
+        if (sleepers.count != 0) {
+            ModelThread& thread =
+                threads_[sleepers.ids[choose(Choice::sleeper, sleepers.count, memory)]];
+            thread.state = ThreadState::ready;
+            self().hash = mix(self().hash, thread.hash);
+        }
+    }
+
     /// By thread 0: waits until all others have ended; what they did happens before the return.
     bool join(std::uint64_t memory) {
         if (!haveOthersEnded()) {
@@ -180,13 +194,13 @@ public:
     std::function<std::uint64_t()> memoryAtEnd;
 
     /// What is to be chosen; two choices may follow each other in the same state.
-    enum class Choice : std::uint8_t { first, preemption, next, weakStep };
+    enum class Choice : std::uint8_t { first, preemption, next, weakStep, sleeper };
 
     std::size_t choose(Choice what, std::size_t options, std::uint64_t memory) {
         return options < 2
                    ? 0
                    : search_.choose(options, mix(stateHash(memory),
-                                                 4 * options + static_cast<unsigned>(what)));
+                                                 8 * options + static_cast<unsigned>(what)));
     }
 
 private:

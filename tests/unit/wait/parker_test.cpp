@@ -26,9 +26,10 @@ constexpr std::uint64_t epoch = std::uint64_t{1} << 32U;
 template <class Parker>
 class ParkerTest : public testing::Test {
 protected:
-    auto epochIs(std::uint64_t value) {
-        return [this, value] { return word.load(std::memory_order_acquire) / epoch == value; };
+    static auto epochIs(std::uint64_t value) {
+        return [value](std::uint64_t seen) { return seen / epoch == value; };
     }
+    std::uint64_t currentEpoch() const { return word.load(std::memory_order_acquire) / epoch; }
 
     void nextEpoch() {
         word.fetch_add(epoch, std::memory_order_acq_rel);
@@ -56,9 +57,9 @@ struct ParkerNames {
 TYPED_TEST_SUITE(ParkerTest, Parkers, ParkerNames);
 
 TYPED_TEST(ParkerTest, DoesNotSleepWithoutAReason) {
-    this->parker.park(this->word, [] { return false; });
+    this->parker.park(this->word, [](std::uint64_t) { return false; });
     this->parker.parkFor(
-        this->word, [] { return false; }, 1h);
+        this->word, [](std::uint64_t) { return false; }, 1h);
 }
 
 TYPED_TEST(ParkerTest, UnparkingNobodyIsHarmless) {
@@ -69,7 +70,7 @@ TYPED_TEST(ParkerTest, UnparkingNobodyIsHarmless) {
 TYPED_TEST(ParkerTest, ChangeOfTheEpochEndsTheSleep) {
     for (std::uint64_t now = 0; now < 200; ++now) {
         std::thread waker([this] { this->nextEpoch(); });
-        while (this->epochIs(now)()) {
+        while (this->currentEpoch() == now) {
             this->parker.park(this->word, this->epochIs(now));
         }
         waker.join();
@@ -79,7 +80,7 @@ TYPED_TEST(ParkerTest, ChangeOfTheEpochEndsTheSleep) {
 TYPED_TEST(ParkerTest, ChangeOfTheEpochEndsATimedSleep) {
     for (std::uint64_t now = 0; now < 200; ++now) {
         std::thread waker([this] { this->nextEpoch(); });
-        while (this->epochIs(now)()) {
+        while (this->currentEpoch() == now) {
             this->parker.parkFor(this->word, this->epochIs(now), 1h);
         }
         waker.join();
@@ -92,12 +93,12 @@ TYPED_TEST(ParkerTest, WakesEverySleeper) {
     std::vector<std::thread> crew;
     for (int i = 0; i < sleepers; ++i) {
         crew.emplace_back([&] {
-            const auto isFirstEpoch = [&, isFirstLook = true]() mutable {
+            const auto isFirstEpoch = [&, isFirstLook = true](std::uint64_t seen) mutable {
                 looks.fetch_add(isFirstLook ? 1 : 0, std::memory_order_relaxed);
                 isFirstLook = false;
-                return this->epochIs(0)();
+                return seen / epoch == 0;
             };
-            while (this->epochIs(0)()) {
+            while (this->currentEpoch() == 0) {
                 this->parker.park(this->word, isFirstEpoch);
             }
         });
@@ -106,6 +107,32 @@ TYPED_TEST(ParkerTest, WakesEverySleeper) {
         std::this_thread::yield();
     }
     this->nextEpoch();
+    for (std::thread& thread : crew) {
+        thread.join();
+    }
+}
+
+TYPED_TEST(ParkerTest, WakesASleeperAtATime) {
+    constexpr int sleepers = 5;
+    // The epoch counts the threads that may go on.
+    const auto goesOn = [this] {
+        std::uint64_t seen = this->word.load(std::memory_order_acquire);
+        while (seen >= epoch && !this->word.compare_exchange_weak(seen, seen - epoch)) {
+        }
+        return seen >= epoch;
+    };
+    std::vector<std::thread> crew;
+    for (int i = 0; i < sleepers; ++i) {
+        crew.emplace_back([&] {
+            while (!goesOn()) {
+                this->parker.park(this->word, this->epochIs(0));
+            }
+        });
+    }
+    for (int i = 0; i < sleepers; ++i) {
+        this->word.fetch_add(epoch, std::memory_order_acq_rel);
+        this->parker.unparkOne(this->word);
+    }
     for (std::thread& thread : crew) {
         thread.join();
     }
@@ -134,7 +161,7 @@ TYPED_TEST(ParkerTest, OtherWaitersComingAndGoingDoNotKeepItAwake) {
         this->word.store(1, std::memory_order_relaxed);
         std::thread sleeper([&] {
             usage = test::usageOf([&] {
-                while (this->epochIs(0)()) {
+                while (this->currentEpoch() == 0) {
                     this->parker.park(this->word, this->epochIs(0));
                 }
             });
@@ -167,7 +194,7 @@ void expectSleepOf(Parker& parker, Word& word, Duration huge) {
             usage = test::usageOf([&] {
                 while (word.load(std::memory_order_acquire) < epoch) {
                     parker.parkFor(
-                        word, [&] { return word.load(std::memory_order_acquire) < epoch; }, huge);
+                        word, [](std::uint64_t seen) { return seen < epoch; }, huge);
                 }
             });
         });
@@ -193,13 +220,13 @@ TYPED_TEST(ParkerTest, SleepsThroughTheLongestHours) {
 TEST(FutexParkerTest, EpochThatChangesDuringTheCheckPreventsTheSleep) {
     Word word{5 * epoch + 1};
     FutexParker parker;
-    parker.park(word, [&] {
+    parker.park(word, [&](std::uint64_t) {
         word.store(6 * epoch + 1, std::memory_order_relaxed);
         return true;
     });
     parker.parkFor(
         word,
-        [&] {
+        [&](std::uint64_t) {
             word.store(7 * epoch + 1, std::memory_order_relaxed);
             return true;
         },

@@ -105,16 +105,16 @@ struct ScriptedPlatform : StdPlatform {
 
 struct ScriptedParker {
     template <class Word, class StillWaiting>
-    void park(const Word&, StillWaiting stillWaiting) {
-        if (stillWaiting()) {
+    void park(const Word& word, StillWaiting stillWaiting) {
+        if (stillWaiting(word.load())) {
             ++Script::current->parks;
             Script::current->fallAsleep();
         }
     }
 
     template <class Word, class StillWaiting, class Duration>
-    void parkFor(const Word&, StillWaiting stillWaiting, Duration atMost) {
-        if (stillWaiting()) {
+    void parkFor(const Word& word, StillWaiting stillWaiting, Duration atMost) {
+        if (stillWaiting(word.load())) {
             Script::current->timedParks.push_back(atMost);
             Script::current->fallAsleep();
         }
@@ -122,6 +122,11 @@ struct ScriptedParker {
 
     template <class Word>
     void unparkAll(const Word&) {
+        ++Script::current->unparks;
+    }
+
+    template <class Word>
+    void unparkOne(const Word&) {
         ++Script::current->unparks;
     }
 };

@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// How a thread sleeps until the epoch half of an event count's word changes: with a futex on
+/// How a thread sleeps until the high half of an event count's word changes: with a futex on
 /// Linux, with a mutex and a condition variable elsewhere; not at all where there are no threads.
 
 #include <atomic>
@@ -34,36 +34,45 @@ std::chrono::nanoseconds atMostADay(Duration limit) noexcept {
 
 // A parker's members: park(word, stillWaiting) and parkFor(word, stillWaiting, atMost) may return
 // at any time, with or without a reason, and do return when unparkAll(word) follows a change of
-// the word that makes stillWaiting() false.
+// the word that makes stillWaiting(value) false. unparkOne(word) does the same for one of the
+// threads that sleep then. A thread falls asleep only while the high half is that of a value for
+// which stillWaiting(value) was true.
 
 #if defined(SLUICE_HAS_THREADS)
 class CondVarParker {
 public:
     template <class Word, class StillWaiting>
-    void park(const Word&, StillWaiting stillWaiting) {
+    void park(const Word& word, StillWaiting stillWaiting) {
         std::unique_lock<std::mutex> lock(mutex_);
-        if (stillWaiting()) {
+        if (stillWaiting(word.load(std::memory_order_acquire))) {
             changed_.wait(lock);
         }
     }
 
     template <class Word, class StillWaiting, class Duration>
-    void parkFor(const Word&, StillWaiting stillWaiting, Duration atMost) {
+    void parkFor(const Word& word, StillWaiting stillWaiting, Duration atMost) {
         std::unique_lock<std::mutex> lock(mutex_);
-        if (stillWaiting()) {
+        if (stillWaiting(word.load(std::memory_order_acquire))) {
             changed_.wait_for(lock, atMostADay(atMost));
         }
     }
 
     template <class Word>
     void unparkAll(const Word&) {
-        // Passing through the mutex puts the change of the word either before a sleeper's check or
-        // after its wait began.
-        { const std::lock_guard<std::mutex> lock(mutex_); }
+        passThroughMutex();
         changed_.notify_all();
     }
 
+    template <class Word>
+    void unparkOne(const Word&) {
+        passThroughMutex();
+        changed_.notify_one();
+    }
+
 private:
+    /// Puts the change of the word either before a sleeper's check or after its wait began.
+    void passThroughMutex() { const std::lock_guard<std::mutex> lock(mutex_); }
+
     std::mutex mutex_;
     std::condition_variable changed_;
 };
@@ -78,6 +87,8 @@ public:
     void parkFor(const Word&, StillWaiting, Duration) noexcept {}
     template <class Word>
     void unparkAll(const Word&) noexcept {}
+    template <class Word>
+    void unparkOne(const Word&) noexcept {}
 };
 
 #if defined(__linux__)
@@ -102,18 +113,21 @@ public:
         sleep(word, stillWaiting, &timeout);
     }
 
-    void unparkAll(const std::atomic<std::uint64_t>& word) noexcept {
-        ::syscall(SYS_futex, highHalf(word), FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr, nullptr, 0);
-    }
+    void unparkAll(const std::atomic<std::uint64_t>& word) noexcept { wake(word, INT32_MAX); }
+    void unparkOne(const std::atomic<std::uint64_t>& word) noexcept { wake(word, 1); }
 
 private:
+    static void wake(const std::atomic<std::uint64_t>& word, std::int32_t most) noexcept {
+        ::syscall(SYS_futex, highHalf(word), FUTEX_WAKE_PRIVATE, most, nullptr, nullptr, 0);
+    }
+
     template <class StillWaiting>
     static void sleep(const std::atomic<std::uint64_t>& word, StillWaiting& stillWaiting,
                       const timespec* timeout) noexcept {
-        // The value is read before the check: had the epoch changed by the check's end, either the
-        // check notices or the kernel does.
-        const auto high = static_cast<std::uint32_t>(word.load(std::memory_order_acquire) >> 32U);
-        if (stillWaiting()) {
+        // The value that was checked: the kernel notices each later change of its high half.
+        const std::uint64_t seen = word.load(std::memory_order_acquire);
+        const auto high = static_cast<std::uint32_t>(seen >> 32U);
+        if (stillWaiting(seen)) {
             ::syscall(SYS_futex, highHalf(word), FUTEX_WAIT_PRIVATE, high, timeout, nullptr, 0);
         }
     }

@@ -13,7 +13,9 @@
 /// push() that waits for room there would wait for its own caller.
 ///
 /// Progress: a wait ends when the other side acts or the queue is closed. With Park nobody spins
-/// for long, and no system call is made while the other side is awake.
+/// for long, and no system call is made while the other side is awake. A message wakes one
+/// consumer, and room wakes one producer. A producer of MpscLanes has room of its own, so there all
+/// are woken.
 ///
 /// Memory promise: that of the queue inside. Capacity, allocation, exceptions: those of the queue
 /// inside; an exception from a constructor or handler passes through, and the other side has been
@@ -29,7 +31,9 @@
 /// Disruptor.
 ///
 /// Invariant: every change that can end a wait is followed by a notification of the side that may
-/// wait for it.
+/// wait for it. Messages and slots become available out of order: a woken thread may find nothing,
+/// and one change may then serve two. So a thread that waited, and leaves a message or room, wakes
+/// the next one.
 ///
 /// Edges: none of its own: data travels by those of the queue, wake-ups by those of the wait
 /// strategy.
@@ -42,6 +46,7 @@
 #include <sluice/queue/queue_traits.hpp>
 #include <sluice/wait/deadline.hpp>
 #include <sluice/wait/harvest_pacing.hpp>
+#include <sluice/wait/notify.hpp>
 #include <sluice/wait/park.hpp>
 
 #include <chrono>
@@ -157,7 +162,7 @@ public:
     [[nodiscard]] std::optional<value_type> pop() {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         std::optional<value_type> value;
-        arrived_.wait([&] { return popAttempt(value); });
+        awaitMessage([&] { return popAttempt(value); });
         return value;
     }
 
@@ -166,7 +171,7 @@ public:
     [[nodiscard]] std::optional<value_type> popFor(std::chrono::duration<Rep, Period> atMost) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         std::optional<value_type> value;
-        (void)arrived_.waitUntil([&] { return popAttempt(value); }, deadlineAfter<Clock>(atMost));
+        awaitMessage([&] { return popAttempt(value); }, deadlineAfter<Clock>(atMost));
         return value;
     }
 
@@ -202,7 +207,7 @@ public:
             batch = queue_.takeAll();
             return batch.size();
         };
-        arrived_.wait([&] { return harvest(count, take); });
+        awaitMessage([&] { return harvest(count, take); });
         return batch;
     }
 
@@ -217,21 +222,20 @@ public:
     /// Refuses pushes from now on, also those that wait, and lets a waiting consumer see the end.
     void close() {
         queue_.close();
-        roomMade_.notifyAll();
-        arrived_.notifyAll();
+        notifyEverybody();
     }
 
     /// Waits until everything accepted before the call has been consumed, and if the queue is
     /// closed, until it is drained. With producers that go on pushing, it waits for a moment
     /// without any message: close() first.
     void drain() {
-        roomMade_.wait([this] { return isAtRest(); });
+        consumed_.wait([this] { return isAtRest(); });
     }
 
     /// The same, no longer than `atMost`; false when messages were left then.
     template <class Rep, class Period>
     [[nodiscard]] bool drainFor(std::chrono::duration<Rep, Period> atMost) {
-        return roomMade_.waitUntil([this] { return isAtRest(); }, deadlineAfter<Clock>(atMost));
+        return consumed_.waitUntil([this] { return isAtRest(); }, deadlineAfter<Clock>(atMost));
     }
 
     [[nodiscard]] bool isClosed() const noexcept { return queue_.isClosed(); }
@@ -240,12 +244,26 @@ public:
     [[nodiscard]] std::size_t capacity() const noexcept { return queue_.capacity(); }
 
 private:
-    /// Wakes producers, whether the call returns or throws. At the end of a closed queue it wakes
-    /// other consumers too: the end comes when the last handler has returned.
+    void notifyEverybody() noexcept {
+        roomMade_.notifyAll();
+        consumed_.notifyAll();
+        arrived_.notifyAll();
+    }
+    void notifyOfRoom() noexcept {
+        if constexpr (detail::hasProducers<Queue>) {
+            roomMade_.notifyAll();
+        } else {
+            notifyOneOf(roomMade_);
+        }
+    }
+
+    /// Wakes a producer and drain(), whether the call returns or throws. At the end of a closed
+    /// queue it wakes other consumers too: the end comes when the last handler has returned.
     struct EndOfHarvest {
         BlockingQueue& queue;
         ~EndOfHarvest() {
-            queue.roomMade_.notifyAll();
+            queue.notifyOfRoom();
+            queue.consumed_.notifyAll();
             if constexpr (detail::hasManyConsumers<Queue>) {
                 if (queue.isDrained()) {
                     queue.arrived_.notifyAll();
@@ -254,18 +272,17 @@ private:
         }
     };
 
-    /// Wakes whoever waits for a message, or for this very push to be over: the consumer and
+    /// Wakes a thread that waits for a message, or for this very push to be over: the consumers and
     /// drain() do so once the queue is closed. Nobody when it was full, which changes nothing: the
     /// two sides could keep waking each other.
     struct EndOfPush {
         BlockingQueue& queue;
         PushResult result = PushResult::closed;  // unless it returns: a constructor threw
         ~EndOfPush() {
-            if (result != PushResult::full) {
-                queue.arrived_.notifyAll();
-            }
-            if (result == PushResult::closed) {
-                queue.roomMade_.notifyAll();
+            if (result == PushResult::ok) {
+                notifyOneOf(queue.arrived_);
+            } else if (result == PushResult::closed) {
+                queue.notifyEverybody();
             }
         }
     };
@@ -286,35 +303,57 @@ private:
         return push.result;
     }
 
-    // A refused push leaves its arguments as they were, so the attempt may be repeated with them.
-    template <class Target, class... Args>
-    bool pushAttempt(PushResult& result, typename Clock::time_point deadline, Target& target,
-                     Args&&... args) {
-        result = tryPushInto(target, std::forward<Args>(args)...);
-        // A pause is of no use when no attempt follows.
-        if (result == PushResult::full && Clock::now() < deadline) {
-            pacing_.full();
+    /// Pushes until there was room, or the queue was closed, or `wait` gives up. A refused push
+    /// leaves its arguments as they were, so the attempt may be repeated with them.
+    template <class Waiting, class Target, class... Args>
+    PushResult pushWith(Waiting wait, typename Clock::time_point deadline, Target& target,
+                        Args&&... args) {
+        PushResult result = PushResult::full;
+        bool hasWaited = false;
+        wait([&] {
+            result = tryPushInto(target, std::forward<Args>(args)...);
+            // A pause is of no use when no attempt follows.
+            if (result == PushResult::full && Clock::now() < deadline) {
+                pacing_.full();
+                hasWaited = true;
+            }
+            return result != PushResult::full;
+        });
+        if (!detail::hasProducers<Queue> && hasWaited && sizeApprox() < capacity()) {
+            notifyOfRoom();
         }
-        return result != PushResult::full;
+        return result;
     }
 
     template <class Target, class... Args>
     PushResult pushInto(Target& target, Args&&... args) {
-        PushResult result = PushResult::full;
-        roomMade_.wait([&] {
-            return pushAttempt(result, Clock::time_point::max(), target,
-                               std::forward<Args>(args)...);
-        });
-        return result;
+        return pushWith([this](auto attempt) { roomMade_.wait(attempt); }, Clock::time_point::max(),
+                        target, std::forward<Args>(args)...);
     }
 
     template <class Target, class... Args>
     PushResult pushUntil(typename Clock::time_point deadline, Target& target, Args&&... args) {
-        PushResult result = PushResult::full;
-        (void)roomMade_.waitUntil(
-            [&] { return pushAttempt(result, deadline, target, std::forward<Args>(args)...); },
-            deadline);
-        return result;
+        return pushWith([&](auto attempt) { (void)roomMade_.waitUntil(attempt, deadline); },
+                        deadline, target, std::forward<Args>(args)...);
+    }
+
+    /// Waits until attempt(), which takes messages or sees the end; at most until `deadline`.
+    template <class Attempt, class... Deadline>
+    void awaitMessage(Attempt attempt, Deadline... deadline) {
+        bool hasWaited = false;
+        const auto ready = [&] {
+            const bool isOver = attempt();
+            hasWaited = hasWaited || !isOver;
+            return isOver;
+        };
+        if constexpr (sizeof...(Deadline) == 0) {
+            arrived_.wait(ready);
+        } else {
+            (void)arrived_.waitUntil(ready, deadline...);
+        }
+        if (detail::hasManyConsumers<Queue> && hasWaited && sizeApprox() != 0) {
+            notifyOneOf(arrived_);
+        }
     }
 
     // Not by assigning what tryPop returns: a message may be movable without being assignable.
@@ -343,20 +382,11 @@ private:
         return count != 0 || queue_.isDrained();
     }
 
-    template <class Take>
-    std::size_t consumeWaiting(std::size_t max, Take&& take) {
+    template <class Take, class... Deadline>
+    std::size_t consumeWaiting(std::size_t max, Take&& take, Deadline... deadline) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         std::size_t count = 0;
-        arrived_.wait([&] { return max == 0 || harvest(count, take); });
-        pacing_.harvested(count);
-        return count;
-    }
-
-    template <class Take>
-    std::size_t consumeWaiting(std::size_t max, Take&& take, typename Clock::time_point deadline) {
-        const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
-        std::size_t count = 0;
-        (void)arrived_.waitUntil([&] { return max == 0 || harvest(count, take); }, deadline);
+        awaitMessage([&] { return max == 0 || harvest(count, take); }, deadline...);
         pacing_.harvested(count);
         return count;
     }
@@ -371,77 +401,11 @@ private:
     Queue queue_;
     Pacing pacing_;
     RoleCheck consumerRole_;
-    alignas(line) alignas(Wait) Wait arrived_;   // waits of the consumer
-    alignas(line) alignas(Wait) Wait roomMade_;  // waits of producers and of drain
-};
-
-/// A producer's handle of the queue inside, whose pushes wait.
-template <class Queue, class Wait, class Pacing>
-template <class Q>
-class BlockingQueue<Queue, Wait, Pacing>::BasicProducer {
-public:
-    /// Never waits.
-    PushResult tryPush(const value_type& value) { return queue_->tryPushInto(handle_, value); }
-    PushResult tryPush(value_type&& value) {
-        return queue_->tryPushInto(handle_, std::move(value));
-    }
-
-    /// Never waits; constructs the message in its slot.
-    template <class... Args>
-    PushResult tryEmplace(Args&&... args) {
-        return queue_->tryPushInto(handle_, std::forward<Args>(args)...);
-    }
-
-    /// Waits for room and constructs the message in its slot; `ok` or `closed`.
-    template <class... Args>
-    PushResult emplace(Args&&... args) {
-        return queue_->pushInto(handle_, std::forward<Args>(args)...);
-    }
-
-    /// Waits for room; `ok` or `closed`.
-    PushResult push(const value_type& value) { return queue_->pushInto(handle_, value); }
-    PushResult push(value_type&& value) { return queue_->pushInto(handle_, std::move(value)); }
-
-    /// Waits for room no longer than `atMost`.
-    template <class Rep, class Period>
-    PushResult pushFor(const value_type& value, std::chrono::duration<Rep, Period> atMost) {
-        return queue_->pushUntil(deadlineAfter<Clock>(atMost), handle_, value);
-    }
-    template <class Rep, class Period>
-    PushResult pushFor(value_type&& value, std::chrono::duration<Rep, Period> atMost) {
-        return queue_->pushUntil(deadlineAfter<Clock>(atMost), handle_, std::move(value));
-    }
-
-    BasicProducer(BasicProducer&&) noexcept = default;
-    BasicProducer& operator=(BasicProducer&& other) noexcept {
-        if (this != &other) {
-            close();
-            queue_ = other.queue_;
-            handle_ = std::move(other.handle_);
-        }
-        return *this;
-    }
-    ~BasicProducer() { close(); }
-
-    /// Lets go of the handle; what was pushed is still delivered. May be called repeatedly.
-    void close() noexcept {
-        if (handle_.isOpen()) {
-            handle_.close();
-            // A consumer that waits may have nothing else to wake up for, and it is the one who
-            // puts away what a producer leaves.
-            queue_->arrived_.notifyAll();
-        }
-    }
-
-    [[nodiscard]] bool isOpen() const noexcept { return handle_.isOpen(); }
-
-private:
-    friend class BlockingQueue;
-    explicit BasicProducer(BlockingQueue& queue)
-        : queue_(&queue), handle_(queue.queue_.producer()) {}
-
-    BlockingQueue* queue_;
-    typename Q::Producer handle_;
+    alignas(line) alignas(Wait) Wait arrived_;   // waits of consumers
+    alignas(line) alignas(Wait) Wait roomMade_;  // waits of producers
+    Wait consumed_;                              // waits of drain
 };
 
 }  // namespace sluice
+
+#include <sluice/queue/detail/blocking_producer.hpp>

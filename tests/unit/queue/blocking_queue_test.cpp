@@ -2,6 +2,7 @@
 #include "unit/queue/scripted_wait.hpp"
 
 #include <sluice/queue/blocking_queue.hpp>
+#include <sluice/queue/mpmc_ring.hpp>
 #include <sluice/queue/mpsc_lanes.hpp>
 #include <sluice/queue/mpsc_ring.hpp>
 #include <sluice/queue/segment_queue.hpp>
@@ -42,8 +43,9 @@ protected:
         ScriptedPacing::reset();
         (void)queue.popFor(0s);
         consumerSide = ScriptedWait::lastWaiter;
-        (void)queue.drainFor(0s);
+        (void)queue.pushFor(0, 0s);
         producerSide = ScriptedWait::lastWaiter;
+        (void)queue.tryPop();
         forget();
     }
 
@@ -441,6 +443,57 @@ TEST_F(BlockingQueueTest, MessageWhoseMoveThrowsStaysInTheQueue) {
     expectThatAThrowingMoveLosesNothing<SpscRing<Stuck, dynamicCapacity>>();
     expectThatAThrowingMoveLosesNothing<MpscRing<Stuck, dynamicCapacity>>();
     expectThatAThrowingMoveLosesNothing<SegmentQueue<Stuck>>();
+}
+
+/// Counts the wake-ups of one thread and of all.
+struct CountingWait : ScriptedWait {
+    void notifyOne() noexcept { ++ones; }
+    int ones = 0;
+};
+
+TEST_F(BlockingQueueTest, MessageWakesOneConsumerAndRoomOneProducer) {
+    BlockingQueue<MpmcRing<int, 2>, CountingWait, ScriptedPacing> queue;
+    (void)queue.popFor(0s);
+    auto& consumers = static_cast<CountingWait&>(*ScriptedWait::lastWaiter);
+    (void)queue.pushFor(1, 0s);
+    auto& producers = static_cast<CountingWait&>(*ScriptedWait::lastWaiter);
+    consumers = {};
+    producers = {};
+    EXPECT_EQ(queue.tryPush(2), PushResult::ok);
+    EXPECT_EQ(consumers.ones, 1);
+    EXPECT_EQ(queue.tryPop(), 1);
+    EXPECT_EQ(producers.ones, 1);
+    EXPECT_EQ(consumers.notifications + producers.notifications, 0);
+}
+
+TEST_F(BlockingQueueTest, ThreadThatWaitedWakesTheNextOneIfItLeavesSomething) {
+    BlockingQueue<MpmcRing<int, 2>, CountingWait, ScriptedPacing> queue;
+    EXPECT_EQ(queue.pushFor(0, 0s), PushResult::ok);
+    auto& producers = static_cast<CountingWait&>(*ScriptedWait::lastWaiter);
+    EXPECT_EQ(queue.popFor(0s), 0);
+    auto& consumers = static_cast<CountingWait&>(*ScriptedWait::lastWaiter);
+
+    consumers.ones = 0;
+    ScriptedWait::onSleep = [&] {
+        (void)queue.tryPush(1);
+        (void)queue.tryPush(2);
+    };
+    EXPECT_EQ(queue.pop(), 1);
+    EXPECT_EQ(consumers.ones, 3) << "once for each message, and for the one that is left";
+    EXPECT_EQ(queue.pop(), 2);
+    EXPECT_EQ(consumers.ones, 3) << "it has not waited";
+
+    EXPECT_EQ(queue.tryPush(3), PushResult::ok);
+    EXPECT_EQ(queue.tryPush(4), PushResult::ok);
+    producers.ones = 0;
+    ScriptedWait::onSleep = [&] {
+        (void)queue.tryPop();
+        (void)queue.tryPop();
+    };
+    EXPECT_EQ(queue.push(5), PushResult::ok);
+    EXPECT_EQ(producers.ones, 3) << "once for each pop, and for the room that is left";
+    EXPECT_EQ(queue.push(6), PushResult::ok);
+    EXPECT_EQ(producers.ones, 3) << "it has not waited";
 }
 
 TEST_F(BlockingQueueTest, HandlerThatThrowsPassesThroughAndTheProducersAreNotified) {

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <sluice/queue/blocking_queue.hpp>
+
+#include <chrono>
+#include <utility>
+
+namespace sluice {
+
+/// A producer's handle of the queue inside, whose pushes wait.
+template <class Queue, class Wait, class Pacing>
+template <class Q>
+class BlockingQueue<Queue, Wait, Pacing>::BasicProducer {
+public:
+    /// Never waits.
+    PushResult tryPush(const value_type& value) { return queue_->tryPushInto(handle_, value); }
+    PushResult tryPush(value_type&& value) {
+        return queue_->tryPushInto(handle_, std::move(value));
+    }
+
+    /// Never waits; constructs the message in its slot.
+    template <class... Args>
+    PushResult tryEmplace(Args&&... args) {
+        return queue_->tryPushInto(handle_, std::forward<Args>(args)...);
+    }
+
+    /// Waits for room and constructs the message in its slot; `ok` or `closed`.
+    template <class... Args>
+    PushResult emplace(Args&&... args) {
+        return queue_->pushInto(handle_, std::forward<Args>(args)...);
+    }
+
+    /// Waits for room; `ok` or `closed`.
+    PushResult push(const value_type& value) { return queue_->pushInto(handle_, value); }
+    PushResult push(value_type&& value) { return queue_->pushInto(handle_, std::move(value)); }
+
+    /// Waits for room no longer than `atMost`.
+    template <class Rep, class Period>
+    PushResult pushFor(const value_type& value, std::chrono::duration<Rep, Period> atMost) {
+        return queue_->pushUntil(deadlineAfter<Clock>(atMost), handle_, value);
+    }
+    template <class Rep, class Period>
+    PushResult pushFor(value_type&& value, std::chrono::duration<Rep, Period> atMost) {
+        return queue_->pushUntil(deadlineAfter<Clock>(atMost), handle_, std::move(value));
+    }
+
+    BasicProducer(BasicProducer&&) noexcept = default;
+    BasicProducer& operator=(BasicProducer&& other) noexcept {
+        if (this != &other) {
+            close();
+            queue_ = other.queue_;
+            handle_ = std::move(other.handle_);
+        }
+        return *this;
+    }
+    ~BasicProducer() { close(); }
+
+    /// Lets go of the handle; what was pushed is still delivered. May be called repeatedly.
+    void close() noexcept {
+        if (handle_.isOpen()) {
+            handle_.close();
+            // A consumer that waits may have nothing else to wake up for, and it is the one who
+            // puts away what a producer leaves.
+            queue_->arrived_.notifyAll();
+        }
+    }
+
+    [[nodiscard]] bool isOpen() const noexcept { return handle_.isOpen(); }
+
+private:
+    friend class BlockingQueue;
+    explicit BasicProducer(BlockingQueue& queue)
+        : queue_(&queue), handle_(queue.queue_.producer()) {}
+
+    BlockingQueue* queue_;
+    typename Q::Producer handle_;
+};
+
+}  // namespace sluice

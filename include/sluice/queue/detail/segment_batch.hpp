@@ -1,0 +1,96 @@
+#pragma once
+
+#include <sluice/base/backoff.hpp>
+#include <sluice/queue/segment_queue.hpp>
+
+#include <cstddef>
+#include <utility>
+
+namespace sluice {
+
+/// Everything that was queued at a takeAll(). What is left when it is destroyed is destroyed with
+/// it; it must not outlive the queue.
+template <class T, class Traits>
+class SegmentQueue<T, Traits>::Batch {
+public:
+    Batch() noexcept = default;
+    Batch(Batch&& other) noexcept
+        : queue_(std::exchange(other.queue_, nullptr)),
+          reader_(other.reader_),
+          places_(std::exchange(other.places_, 0)) {}
+    Batch& operator=(Batch&& other) noexcept {
+        Batch taken(std::move(other));
+        std::swap(queue_, taken.queue_);
+        std::swap(reader_, taken.reader_);
+        std::swap(places_, taken.places_);
+        return *this;
+    }
+    ~Batch() {
+        if (queue_ != nullptr) {
+            consume([](T&) noexcept {});
+            reader_.end(queue_->recycler());
+            queue_->batches_.fetch_sub(1, std::memory_order_release);
+        }
+    }
+
+    /// Hands the messages that are left, at most `max`, to handler(T&), oldest first. Each is
+    /// destroyed as soon as its handler returns or throws. Waits for a producer that is still
+    /// constructing the next one. Returns how many.
+    template <class Handler>
+    std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
+        std::size_t count = 0;
+        while (places_ != 0 && count < max) {
+            Slot& slot = reader_.slot(queue_->recycler());
+            if (waitUntilSettled(slot.state)) {
+                ++count;
+                const Passed passed{*this, &slot.cell};
+                handler(slot.cell.get());
+            } else {
+                const Passed nothing{*this, nullptr};
+            }
+        }
+        return count;
+    }
+
+    /// Messages left, counting those whose constructor may still throw.
+    [[nodiscard]] std::size_t size() const noexcept { return places_; }
+
+private:
+    friend class SegmentQueue;
+
+    Batch(SegmentQueue& queue, const Cursor& reader, std::size_t places) noexcept
+        : queue_(&queue), reader_(reader), places_(places) {
+        // Relaxed: counted down with release, checked with acquire.
+        queue.batches_.fetch_add(1, std::memory_order_relaxed);
+    }
+
+    struct Passed {
+        Batch& batch;
+        typename Segment::Cell* cell;
+        ~Passed() {
+            if (cell != nullptr) {
+                cell->destroy();
+            }
+            batch.reader_.advance();
+            --batch.places_;
+        }
+    };
+
+    /// Whether the slot holds a message, as opposed to one whose constructor threw.
+    bool waitUntilSettled(const Atomic<unsigned char>& word) const noexcept {
+        BasicBackoff<Platform> backoff;
+        for (;;) {
+            const unsigned char state = word.load(std::memory_order_acquire);  // E1 publish
+            if (reader_.isFilled(state) || reader_.isSkipped(state)) {
+                return reader_.isFilled(state);
+            }
+            backoff.wait();
+        }
+    }
+
+    SegmentQueue* queue_ = nullptr;
+    Cursor reader_;
+    std::size_t places_ = 0;
+};
+
+}  // namespace sluice

@@ -51,7 +51,7 @@ int harvest(Store& store, Amount amount = Amount::all) {
 }
 
 void waitForEvent(Store& store) {
-    store.wait([&] { return store.isReady(); });
+    store.awaitEvent([&] { return store.isReady(); });
 }
 
 template <Store::Content How>
@@ -158,7 +158,7 @@ void drain() {
     parallel(
         [&] {
             (void)add(store, ledger, 0);
-            store.wait([&] { return !store.isBusy(); });
+            store.awaitChange([&] { return !store.isBusy(); });
             check(handled.get() == 1, "drained means handled");
         },
         [&] {
@@ -177,7 +177,7 @@ void drainedStoreMayBeDestroyed() {
     (void)add(*store, ledger, 0);
     parallel(
         [&] {
-            store->wait([&] { return !store->isBusy(); });
+            store->awaitChange([&] { return !store->isBusy(); });
             delete store;
         },
         [&] { (void)harvest(*store); });

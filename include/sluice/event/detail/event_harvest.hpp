@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sluice/event/detail/event_building.hpp>
+#include <sluice/event/detail/event_peek.hpp>
 #include <sluice/event/detail/event_store.hpp>
 
 #include <cstddef>
@@ -23,7 +25,7 @@ public:
             store.awaitEndOfPeek();
         }
         if (left_ != 0 && store.options_.overflow == Overflow::block) {
-            store.waiters_.notifyAll();  // there is room
+            store.changed_.notifyAll();  // there is room
         }
     }
 
@@ -139,9 +141,13 @@ private:
         if (isOver && store_->spares_.bytes() > store_->options_.keptBytes) {
             orphans_.swap(store_->spares_);
         }
-        if (left_ + keptCount_ != 0 || isOver) {
-            // Under the lock: who waits for the end of the work may destroy the store after it.
-            store_->waiters_.notifyAll();
+        // Under the lock: a thread that waits for the end of the work may destroy the store after
+        // it.
+        if (left_ + keptCount_ != 0 || store_->isClosed()) {
+            store_->arrived_.notifyAll();
+        }
+        if (isOver) {
+            store_->changed_.notifyAll();
         }
         return store_->takeSuspended();
     }

@@ -37,6 +37,7 @@
 #include <sluice/event/detail/suspended.hpp>
 #include <sluice/event/event_queue_options.hpp>
 #include <sluice/queue/push_result.hpp>
+#include <sluice/wait/notify.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -99,14 +100,7 @@ public:
     /// Calls look(event) for the first event, which stays; consumers wait meanwhile. False when
     /// there is none.
     template <class Look>
-    bool peek(Look look) {
-        const Peek first(*this);
-        if (first.event == nullptr) {
-            return false;
-        }
-        look(*first.event);
-        return true;
-    }
+    bool peek(Look look);
 
     [[nodiscard]] bool isEmpty() const noexcept {
         return size_.load(std::memory_order_acquire) == 0;  // E2
@@ -124,7 +118,7 @@ public:
     /// Waits until there is an event, or the end: the store is closed and not busy. False in the
     /// end.
     bool awaitWork() const {
-        waiters_.wait([this] { return isReady() || (isClosed() && (!isEmpty() || !isBusy())); });
+        arrived_.wait([this] { return isReady() || (isClosed() && (!isEmpty() || !isBusy())); });
         return !isClosed() || isBusy();
     }
 
@@ -135,7 +129,7 @@ public:
             isClosed_.store(true, std::memory_order_release);
             woken = takeSuspended();
         }
-        waiters_.notifyAll();
+        notifyEverybody();
         wakeAll(woken);
     }
     [[nodiscard]] bool isClosed() const noexcept {
@@ -183,7 +177,7 @@ public:
             woken = takeSuspended();
         }
         if (isReady()) {
-            waiters_.notifyAll();
+            arrived_.notifyAll();
         }
         wakeAll(woken);
     }
@@ -205,15 +199,25 @@ public:
         suspended_.remove(who);
     }
 
-    /// Waits until ready(). It is looked at again after each change for the better: an event was
-    /// added, events were taken out, dealt with or put back, the store was closed.
+    /// Waits until ready(), which asks for an event or the end. Each event that is added wakes one
+    /// of the threads that wait here.
     template <class Ready>
-    void wait(Ready ready) const {
-        waiters_.wait(ready);
+    void awaitEvent(Ready ready) const {
+        arrived_.wait(ready);
     }
     template <class Ready, class Deadline>
-    bool waitUntil(Ready ready, Deadline deadline) const {
-        return waiters_.waitUntil(ready, deadline);
+    bool awaitEventUntil(Ready ready, Deadline deadline) const {
+        return arrived_.waitUntil(ready, deadline);
+    }
+
+    /// Waits until ready(), which asks for anything else: room, rest, the end of a peek.
+    template <class Ready>
+    void awaitChange(Ready ready) const {
+        changed_.wait(ready);
+    }
+    template <class Ready, class Deadline>
+    bool awaitChangeUntil(Ready ready, Deadline deadline) const {
+        return changed_.waitUntil(ready, deadline);
     }
 
 private:
@@ -221,7 +225,7 @@ private:
     template <Content How, class Make>
     [[gnu::cold, gnu::noinline]] PushResult refused(PushResult result, Make& make) {
         while (result == PushResult::full && canHaveRoom()) {
-            waiters_.wait([this] { return hasRoom(); });
+            awaitChange([this] { return hasRoom(); });
             result = tryAdd<How>(make);
         }
         if (Counts::areKept && result != PushResult::ok) {
@@ -261,6 +265,11 @@ private:
         return isClosed_.load(std::memory_order_relaxed) && !isBusyLocked();
     }
 
+    void notifyEverybody() noexcept {
+        arrived_.notifyAll();
+        changed_.notifyAll();
+    }
+
     /// Under the lock: those who are to look again, after the unlock.
     Suspended* takeSuspended() noexcept {
         return !suspended_.isEmpty() && (isReady() || hasEndedLocked()) ? suspended_.takeAll()
@@ -274,44 +283,9 @@ private:
                (options_.overflow == Overflow::dropOldest && !isPeeked_);
     }
 
-    /// The first event, which nobody takes out while this lives.
-    struct Peek {
-        EventStore& store;
-        Event* event = nullptr;
-
-        explicit Peek(EventStore& ownStore) : store(ownStore) {
-            while (!begins()) {
-                store.awaitEndOfPeek();
-            }
-        }
-        Peek(const Peek&) = delete;
-        Peek& operator=(const Peek&) = delete;
-        ~Peek() {
-            if (event == nullptr) {
-                return;
-            }
-            {
-                const std::lock_guard<Lock> guard(store.lock_);
-                store.isPeeked_ = false;
-            }
-            store.waiters_.notifyAll();
-        }
-
-        bool begins() noexcept {
-            const std::lock_guard<Lock> guard(store.lock_);
-            if (store.isPeeked_) {
-                return false;
-            }
-            if (!store.line_.isEmpty()) {
-                event = &store.line_.front();
-                store.isPeeked_ = true;
-            }
-            return true;
-        }
-    };
-
+    struct Peek;
     [[gnu::cold, gnu::noinline]] void awaitEndOfPeek() const {
-        waiters_.wait([this] {
+        awaitChange([this] {
             const std::lock_guard<Lock> guard(lock_);
             return !isPeeked_;
         });
@@ -329,7 +303,7 @@ private:
     /// After the unlock.
     void announce(Audience audience) noexcept {
         if (audience.threads) {
-            waiters_.notifyAll();
+            notifyOneOf(arrived_);
         }
         wakeAll(audience.suspended);
     }
@@ -433,80 +407,15 @@ private:
         spares_.add(more);
     }
 
-    /// An admitted event that has no place yet. When it cannot be built, or a list of the policy
-    /// throws when it is to find its place, there is room again.
-    struct Building {
-        EventStore& store;
-        Line& node;
-        bool isPlaced = false;
-
-        void place() {
-            Audience listeners;
-            {
-                const std::lock_guard<Lock> guard(store.lock_);
-                node.moveFrontTo(store.line_);
-                isPlaced = true;
-                --store.building_;
-                store.countNew();
-                listeners = store.audience();
-            }
-            store.announce(listeners);
-        }
-
-        ~Building() {
-            if (isPlaced) {
-                return;
-            }
-            Suspended* woken = nullptr;
-            {
-                const std::lock_guard<Lock> guard(store.lock_);
-                --store.building_;
-                store.spares_.giveBack(node);
-                woken = store.takeSuspended();
-            }
-            store.waiters_.notifyAll();
-            wakeAll(woken);
-        }
-    };
+    struct Building;
 
     template <class Make>
-    PushResult build(Make& make) {
-        Line discarded;
-        Line node;
-        {
-            const std::lock_guard<Lock> guard(lock_);
-            PushResult result = admit();
-            if (isToDiscard(result)) {
-                result = discardOldest(discarded);
-            }
-            if (result != PushResult::ok) {
-                return result;
-            }
-            ++building_;
-            (void)spares_.take(node);
-        }
-        Building building{*this, node};
-        destroyAll(discarded);
-        provideNode(node);
-        node.fillBack(make);
-        building.place();
-        return PushResult::ok;
-    }
-
-    void provideNode(Line& node) {
-        if constexpr (!Line::hasSpares) {
-            node.addNode();
-        } else {
-            while (node.isEmpty()) {
-                addSpares();
-                const std::lock_guard<Lock> guard(lock_);
-                (void)spares_.take(node);
-            }
-        }
-    }
+    PushResult build(Make& make);
+    void provideNode(Line& node);
 
     const EventQueueOptions options_;
-    mutable EventWaiters<Threading> waiters_;
+    mutable EventWaiters<Threading> arrived_;  // waits of consumers: for an event, or the end
+    mutable EventWaiters<Threading> changed_;  // all other waits
 
     // Written under the lock, one line for an event that is added.
     alignas(cacheLineSize) mutable Lock lock_;

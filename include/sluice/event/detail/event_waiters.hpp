@@ -32,6 +32,7 @@ public:
         return ready();
     }
     void notifyAll() noexcept {}
+    void notifyOne() noexcept {}
 };
 
 template <class T>

@@ -141,9 +141,10 @@ public:
         return store_.statistics();
     }
 
-    /// Waits until there is an event, or until the queue is closed.
+    /// Waits until there is an event, or until the queue is closed. Each event that is added wakes
+    /// one of the threads that wait, as with eventpp.
     void wait() const {
-        store_.wait([this] { return store_.isReady() || isClosed(); });
+        store_.awaitEvent([this] { return store_.isReady() || isClosed(); });
     }
 
     /// The same with a limit. True when there is an event, or one is still being processed, and
@@ -157,20 +158,21 @@ public:
             return isFound || isClosed();
         };
         if (limit > limit.zero() && !ready()) {
-            (void)store_.waitUntil(ready, deadlineAfter<Clock>(limit));
+            (void)store_.awaitEventUntil(ready, deadlineAfter<Clock>(limit));
         }
         return isFound || (store_.isNotifying() && !emptyQueue());
     }
 
     /// Waits until everything that was accepted has been processed. Not from inside a listener.
     void drain() const {
-        store_.wait([this] { return emptyQueue(); });
+        store_.awaitChange([this] { return emptyQueue(); });
     }
 
     /// The same with a limit; false when it passed first.
     template <class Rep, class Period>
     [[nodiscard]] bool drainFor(const std::chrono::duration<Rep, Period>& limit) const {
-        return store_.waitUntil([this] { return emptyQueue(); }, deadlineAfter<Clock>(limit));
+        return store_.awaitChangeUntil([this] { return emptyQueue(); },
+                                       deadlineAfter<Clock>(limit));
     }
 
 protected:

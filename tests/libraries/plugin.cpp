@@ -9,6 +9,7 @@ extern "C" [[gnu::visibility("default")]] const sluice::test::PluginFunctions* p
             return list.removeAndWait(handle);
         },
         [] { return new PluginList; },
+        [](PluginList* list) { delete list; },
         [](PluginList& list, void (*callback)()) { return list.append(callback); }};
     return &functions;
 }

@@ -15,6 +15,7 @@ struct PluginFunctions {
     bool (*remove)(PluginList& list, const PluginList::Handle& handle);
     bool (*removeAndWait)(PluginList& list, const PluginList::Handle& handle);
     PluginList* (*makeList)();
+    void (*endList)(PluginList* list);
     PluginList::Handle (*append)(PluginList& list, void (*callback)());
 };
 

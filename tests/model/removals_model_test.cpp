@@ -47,7 +47,7 @@ struct Shared {
     ReadSide::Registry::Owner registry = ReadSide::Registry::make();
     ReadSide::Users users{*registry};
     ModelThreading::Mutex lock;
-    Removals removals;
+    Removals removals{nullptr};
     Node nodes[2];
     Atomic<Node*> links[2]{{&nodes[0]}, {&nodes[1]}};
 
@@ -68,9 +68,11 @@ struct Shared {
 
     void remove(int index) {
         Node* const node = links[index].exchange(nullptr, std::memory_order_acq_rel);
+        Removals::Chain chain;
+        chain.add(*node);
         {
             const std::lock_guard<ModelThreading::Mutex> guard(lock);
-            removals.add(*node);
+            removals.add(chain);
         }
         removals.collect(users, lock, Removals::Effort::limited);
     }

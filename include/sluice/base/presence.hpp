@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <new>
 
 namespace [[gnu::visibility("default")]] sluice {
 
@@ -100,9 +99,6 @@ public:
 
     /// Threads that have been inside may outlive the owner. Sections may not.
     [[nodiscard]] static Owner make() { return Owner(new BasicPresence); }
-
-    /// One that lives to the end of the process, in memory that the caller provides.
-    static BasicPresence& makeAt(void* memory) noexcept { return *::new (memory) BasicPresence; }
 
     BasicPresence(const BasicPresence&) = delete;
     BasicPresence& operator=(const BasicPresence&) = delete;

@@ -123,7 +123,8 @@ public:
     using Chain::ownsHandle;
 
     /// Removes a callback and waits until no thread is running it and it has been destroyed. Waits
-    /// for calls of this list alone. When a callback of this list calls it, the callback waits for
+    /// for calls of this list alone. When somebody else has removed the callback, the result is
+    /// false, and the call waits all the same. When a callback of this list calls it, the callback waits for
     /// the other threads only, and the removed one is destroyed when the last call of the list on
     /// this thread ends. Two callbacks that wait for each other's ends wait for ever; builds with
     /// assertions end the program with a message. Costs microseconds.

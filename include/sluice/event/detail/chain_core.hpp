@@ -20,6 +20,9 @@ public:
     using Platform = typename ReadSide::Platform;
     using Users = typename ReadSide::Users;
     using Effort = typename Removals<Threading>::Effort;
+    using Chain = typename Removals<Threading>::Chain;
+
+    explicit ListCore(void (*end)(void*)) noexcept : removals(end) {}
 
     std::size_t removedSizeApprox() const noexcept { return removals.sizeApprox(); }
 
@@ -73,12 +76,16 @@ public:
     using Serial = typename Node::Serial;
     using Counter = typename Threading::template Atomic<Serial>;
 
+    ChainCore() noexcept : Base([](void* core) { delete static_cast<ChainCore*>(core); }) {}
+
     Node* first() const noexcept { return first_.load(std::memory_order_acquire); }  // E1
 
     /// findAfter(core), under the lock, is the callback in front of which the new one goes.
     template <class FindAfter>
     void publish(Node& node, Counter& newest, FindAfter findAfter) {
         node.addReference();  // the list's
+        // Of the code that knows the callback, not of the code that removes it.
+        node.free = &Node::end;
         const std::lock_guard<Lock> guard(this->lock);
         link(node, newest, findAfter(*this));
     }
@@ -121,29 +128,28 @@ public:
     bool removeAndWait(const Handle& handle) noexcept {
         const Handle kept = handle;  // the handle may be part of what is destroyed
         Node* const node = kept.node_;
+        const bool isOwnCall = this->users.isInside();
         bool isRemoved = false;
         {
             const std::lock_guard<Lock> guard(this->lock);
             isRemoved = holds(node);
             if (isRemoved) {
                 unlink(*node);
-                this->removals.add(*node);
+            }
+            if (isRemoved && isOwnCall) {
+                typename Base::Chain chain;
+                chain.add(*node);
+                this->removals.add(chain);
             }
         }
-        const bool isOwnCall = this->users.isInside();
         this->users.waitForOthers();
         if (isOwnCall) {
             return isRemoved;  // the captures go when this thread's last call of the list ends
         }
-        this->collect(Effort::full);
-        BasicNappingBackoff<typename Base::Platform> backoff;
-        // Acquire: what the destructor did comes before.
-        while (isRemoved && !node->isGone.load(std::memory_order_acquire)) {
-            backoff.wait();
-            Freeing::freeDeferred();
-            if (!node->isGone.load(std::memory_order_acquire)) {
-                this->collect(Effort::full);
-            }
+        if (isRemoved) {
+            Freeing::freeNow(*node);  // here, and behind nobody else's destructor
+        } else if (wasHere(node)) {
+            awaitEnd(*node);
         }
         return isRemoved;
     }
@@ -158,14 +164,12 @@ public:
     /// The list has ended. Other threads have no calls of it running.
     void end() noexcept {
         Node* last = nullptr;
-        Node* const all = detachAll(last);
+        addRemoved(detachAll(last), last);
         if (this->users.isInside()) {
             const std::lock_guard<Lock> guard(this->lock);
-            addRemoved(all, last);
-            this->removals.addOwner(this, [](void* core) { delete static_cast<ChainCore*>(core); });
+            this->removals.addOwner(this);
             return;
         }
-        addRemoved(all, last);
         Removed* const removed = this->removals.takeAll();
         delete this;
         Freeing::freeAll(removed);
@@ -190,7 +194,6 @@ private:
         Node* const before = node.previous;
         (after != nullptr ? after->previous : last_) = before;
         (before != nullptr ? before->next : first_).store(after, std::memory_order_release);  // E1
-        node.free = &Node::end;
     }
 
     /// All callbacks, linked by `next`.
@@ -199,7 +202,6 @@ private:
         Node* const all = first_.load(std::memory_order_relaxed);  // relaxed: under the lock
         for (Node* node = all; node != nullptr; node = node->next.load(std::memory_order_relaxed)) {
             node->serial.store(Node::removed, std::memory_order_relaxed);  // relaxed: as in unlink
-            node->free = &Node::end;
         }
         first_.store(nullptr, std::memory_order_release);
         last = std::exchange(last_, nullptr);
@@ -215,21 +217,39 @@ private:
             freeNow(node, last);
             return;
         }
-        {
-            const std::lock_guard<Lock> guard(this->lock);
-            addRemoved(node, last);
-        }
+        addRemoved(node, last);
         if (!isInside) {
             this->collect(Effort::limited);
         }
     }
 
     void addRemoved(Node* node, Node* last) noexcept {
+        typename Base::Chain chain;
         while (node != nullptr) {
+            chain.add(*node);
             // Relaxed: the last writer was this thread.
-            Node* const next = node == last ? nullptr : node->next.load(std::memory_order_relaxed);
-            this->removals.add(*node);
-            node = next;
+            node = node == last ? nullptr : node->next.load(std::memory_order_relaxed);
+        }
+        if (chain.size != 0) {
+            const std::lock_guard<Lock> guard(this->lock);
+            this->removals.add(chain);
+        }
+    }
+
+    /// Relaxed: a node keeps its owner when it is removed.
+    bool wasHere(const Node* node) const noexcept {
+        return node != nullptr && node->owner.load(std::memory_order_relaxed) == this;
+    }
+
+    /// Waits until the callback has been destroyed that somebody else has removed; not within its
+    /// destructor.
+    void awaitEnd(const Node& node) noexcept {
+        BasicNappingBackoff<typename Base::Platform> backoff;
+        // Acquire: what the destructor did comes before.
+        while (!node.isGone.load(std::memory_order_acquire) && !Freeing::isFreeing(node)) {
+            this->collect(Effort::full);
+            Freeing::freeDeferred();
+            backoff.wait();
         }
     }
 

@@ -29,6 +29,12 @@ public:
         --state.depth;
     }
 
+    /// One, before the function returns, however deep down.
+    static void freeNow(Removed& removed) noexcept {
+        removed.nextRemoved = nullptr;
+        freeEach(&removed);
+    }
+
     /// What this thread has left to its outermost call.
     static void freeDeferred() noexcept {
         while (state_.deferred != nullptr) {
@@ -36,19 +42,36 @@ public:
         }
     }
 
+    /// Whether this thread is running the destructor of this one.
+    static bool isFreeing(const Removed& removed) noexcept {
+        const Current* current = state_.current;
+        while (current != nullptr && &current->removed != &removed) {
+            current = current->outer;
+        }
+        return current != nullptr;
+    }
+
 private:
     static constexpr unsigned deepest = 100;
 
+    /// One that is being freed, within the destructor of `outer`.
+    struct Current {
+        const Removed& removed;
+        const Current* outer;
+    };
     struct State {
         unsigned depth;
         Removed* deferred;
+        const Current* current;
     };
 
     static void freeEach(Removed* removed) noexcept {
         while (removed != nullptr) {
-            Removed& current = *removed;
-            removed = current.nextRemoved;
-            current.free(current);
+            const Current current{*removed, state_.current};
+            state_.current = &current;
+            Removed& first = *std::exchange(removed, removed->nextRemoved);
+            first.free(first);
+            state_.current = current.outer;
         }
     }
 

@@ -1,15 +1,14 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 
 namespace sluice::detail {
 
 /// Says how often a thread may pay for a heavy fence in order to free what it removed: once per
-/// `interval` in the long run, and `burst` times in a row after a pause. All lists of a program
-/// share it, because the fence interrupts all threads of the program.
+/// `interval` in the long run, and `burst` times in a row after a pause. Each thread has its own,
+/// so that the removals of one thread delay no other thread's.
 ///
 /// Origin: the generic cell rate algorithm of the ATM Forum (1996), a leaky bucket in one word.
 template <class Clock>
@@ -21,18 +20,16 @@ public:
     /// Whether it may be done now; then this counts as once.
     static bool take() noexcept {
         const std::int64_t now = std::chrono::nanoseconds(Clock::now().time_since_epoch()).count();
-        // Relaxed, both: two threads that meet here do it once more than they should.
-        const std::int64_t next = next_.load(std::memory_order_relaxed);
-        if (next - now > (burst - 1) * interval.count()) {
+        if (next_ - now > (burst - 1) * interval.count()) {
             return false;
         }
-        next_.store(std::max(next, now) + interval.count(), std::memory_order_relaxed);
+        next_ = std::max(next_, now) + interval.count();
         return true;
     }
 
 private:
     /// When the last one that was allowed would have been due, without a burst.
-    inline static std::atomic<std::int64_t> next_{0};
+    inline static thread_local std::int64_t next_ = 0;
 };
 
 }  // namespace sluice::detail

@@ -35,13 +35,12 @@ using LockOf = std::conditional_t<std::is_same_v<typename Threading::Mutex, std:
                                       std::is_same_v<Threading, MultipleThreading>,
                                   PriorityMutex, typename Threading::Mutex>;
 
-/// Where new lists register their calls. Never destroyed, as static objects may use it to the end.
+/// Where new lists register their calls. Never destroyed: static objects may use it to the end, and
+/// a thread keeps its place there when the shared object that made it has been unloaded.
 template <class Platform>
 BasicPresence<Platform>& sharedPresence() noexcept {
-    using Registry = BasicPresence<Platform>;
-    alignas(Registry) static unsigned char memory[sizeof(Registry)];
-    static Registry& shared = []() -> Registry& {
-        Registry& registry = Registry::makeAt(memory);
+    static BasicPresence<Platform>& shared = []() -> BasicPresence<Platform>& {
+        BasicPresence<Platform>& registry = *BasicPresence<Platform>::make().release();
 #if defined(__unix__)
         // Without memory for this, a forked child keeps what it removes from a list that another
         // thread was calling.

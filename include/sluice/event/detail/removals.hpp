@@ -19,10 +19,10 @@ namespace sluice::detail {
 /// batch was started, and for no later ones. One thread at a time moves the batch forward; others
 /// ask it to look once more, and go on.
 ///
-/// Invariants, under the lock: `newest_` to null are all removals in reverse order; `count_` is
-/// their number. While `batch_` is not null, it is one of them, and all from `batch_` on were
-/// removed before `period_` began. `hasAny_` is true while there are removals or the owner has
-/// ended. The thread that set `isCollecting_` owns `period_`.
+/// Invariants, under the lock: `newest_` and `batch_` link all removals, each in reverse order;
+/// `count_` is their number. Those of `batch_` were removed before `period_` began. `hasAny_` is
+/// true while there are removals or the owner has ended. The thread that set `isCollecting_` owns
+/// `period_`.
 ///
 /// Edges:
 /// - E1 begin: removals and hasAny_ stored, heavy() | section over, light(), hasAny_ loaded. Either
@@ -48,23 +48,37 @@ public:
         return hasAny_.load(std::memory_order_relaxed);  // relaxed: E1, by the fence before it
     }
 
+    /// endOwner(owner) ends the owner. The code that makes the owner provides it: the owner may be
+    /// ended by code of a shared object that is gone when the last call ends.
+    explicit Removals(void (*endOwner)(void*)) noexcept : endOwner_(endOwner) {}
+
     std::size_t sizeApprox() const noexcept { return count_.load(std::memory_order_relaxed); }
 
-    /// Under the lock.
-    void add(Removed& removed) noexcept {
-        removed.nextRemoved = std::exchange(newest_, &removed);
+    /// Several, linked from the newest to the oldest.
+    struct Chain {
+        void add(Removed& removed) noexcept {
+            removed.nextRemoved = std::exchange(newest, &removed);
+            oldest = oldest != nullptr ? oldest : newest;
+            ++size;
+        }
+        Removed* newest = nullptr;
+        Removed* oldest = nullptr;
+        std::size_t size = 0;
+    };
+
+    /// Under the lock. Not for an empty chain.
+    void add(const Chain& chain) noexcept {
+        chain.oldest->nextRemoved = std::exchange(newest_, chain.newest);
         // Relaxed, all: written under the lock, and E1.
-        const std::size_t count = count_.load(std::memory_order_relaxed) + 1;
-        count_.store(count, std::memory_order_relaxed);
-        isMany_ = isMany_ || count % many == 0;
+        const std::size_t before = count_.load(std::memory_order_relaxed);
+        count_.store(before + chain.size, std::memory_order_relaxed);
+        isMany_ = isMany_ || before / many != (before + chain.size) / many;
         hasAny_.store(true, std::memory_order_relaxed);
     }
 
-    /// Under the lock: the owner ends within a call of its own. The last such call ends it by
-    /// endOwner(owner).
-    void addOwner(void* owner, void (*endOwner)(void*)) noexcept {
+    /// Under the lock: the owner ends within a call of its own. The last such call ends it.
+    void addOwner(void* owner) noexcept {
         owner_ = owner;
-        endOwner_ = endOwner;
         hasAny_.store(true, std::memory_order_relaxed);  // relaxed: for this thread
     }
 
@@ -89,8 +103,8 @@ public:
     /// Everything, in the order of removal. Without other threads.
     Removed* takeAll() noexcept {
         Freed freed;
+        freed.append(std::exchange(batch_, nullptr));
         freed.append(std::exchange(newest_, nullptr));
-        batch_ = nullptr;
         count_.store(0, std::memory_order_relaxed);  // relaxed, both: nobody else
         hasAny_.store(false, std::memory_order_relaxed);
         return freed.first;
@@ -138,7 +152,7 @@ private:
                 isCollecting_ = false;
                 return false;
             }
-            batch_ = newest;
+            batch_ = std::exchange(newest_, nullptr);
             batchSize_ = count_.load(std::memory_order_relaxed);  // relaxed: under the lock
             isOwnerWaiting_ = owner_ != nullptr;
         }
@@ -171,16 +185,11 @@ private:
 
     /// Under the lock.
     Removed* cutBatch() noexcept {
-        Removed* const batch = std::exchange(batch_, nullptr);
-        Removed** link = &newest_;
-        while (*link != batch) {
-            link = &(*link)->nextRemoved;  // as many steps as were removed since the batch began
-        }
-        *link = nullptr;
         // Relaxed: written under the lock.
         count_.store(count_.load(std::memory_order_relaxed) - batchSize_,
                      std::memory_order_relaxed);
-        return batch;
+        batchSize_ = 0;
+        return std::exchange(batch_, nullptr);
     }
 
     Atomic<bool> hasAny_{false};
@@ -194,7 +203,7 @@ private:
     bool isMany_ = false;
     bool isOwnerWaiting_ = false;
     void* owner_ = nullptr;
-    void (*endOwner_)(void*) = nullptr;
+    void (*const endOwner_)(void*);
 };
 
 }  // namespace sluice::detail

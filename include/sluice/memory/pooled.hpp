@@ -17,6 +17,11 @@
 /// its own size. It is created by the first use, on the heap, and never destroyed, so objects may
 /// live as long as they like. Sizes beyond PoolResource's pools, and arrays, come from the heap.
 ///
+/// Shared objects: the linker gives one resource to all shared objects that export their symbols. If
+/// one of them hides its symbols, or the program does not export them (-rdynamic), each has a
+/// resource of its own. Then create the objects in one of them, and give the class a virtual
+/// destructor that is defined there.
+///
 /// A class that is deleted through a base needs a virtual destructor, or the wrong size goes back.
 /// So Derived must have one, or be final: anything else does not compile.
 ///
@@ -34,7 +39,7 @@
 #include <new>
 #include <type_traits>
 
-namespace sluice {
+namespace [[gnu::visibility("default")]] sluice {
 
 template <class Derived>
 class Pooled {

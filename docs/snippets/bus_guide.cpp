@@ -74,7 +74,7 @@ bool results() {
     return bus.discard() == 1;
 }
 
-struct Watcher {
+struct Watcher : sluice::BusObserver {
     void pressureChanged(sluice::Pressure before, sluice::Pressure now) noexcept {
         std::printf("%s, was %s\n", sluice::toString(now), sluice::toString(before));
         ++changes;

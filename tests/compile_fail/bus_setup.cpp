@@ -27,7 +27,7 @@ using Shares = std::array<std::size_t, sluice::priorityCount>;
 struct OwnRooms : SmallTraits {
     static constexpr Shares rooms{1, 0, 100};
 };
-struct Watcher {
+struct Watcher : sluice::BusObserver {
     void pressureChanged(sluice::Pressure, sluice::Pressure) noexcept {}
 };
 struct Watched : SmallTraits {
@@ -35,7 +35,7 @@ struct Watched : SmallTraits {
     using Platform = sluice::SingleCorePlatform<sluice::ThisProgramRunsOnOneCore>;
     using Wait = sluice::BasicBusySpin<Platform>;
 };
-struct Overloaded {
+struct Overloaded : sluice::BusObserver {
     void pressureChanged(sluice::Pressure, sluice::Pressure) noexcept {}
     void pressureChanged(sluice::Pressure) noexcept {}
 };
@@ -96,8 +96,8 @@ struct DroppingRing : sluice::BareBusTraits {
 };
 Bus<Messages<Small>, DroppingRing> bus;
 #elif CASE == 11
-// EXPECT ONLY: pressureChanged of the Observer of the traits takes \(Pressure, Pressure\)
-struct Deafened {
+// EXPECT ONLY: the Observer of the traits hides a member of BusObserver
+struct Deafened : sluice::BusObserver {
     void pressureChanged(sluice::Pressure) noexcept {}
 };
 struct Unheard : SmallTraits {
@@ -105,9 +105,8 @@ struct Unheard : SmallTraits {
 };
 Bus<Messages<Small>, Unheard> bus;
 #elif CASE == 12
-// EXPECT ONLY: handlerFailed of the Observer of the traits takes \(std::size_t,
-// std::exception_ptr\)
-struct Deafened {
+// EXPECT ONLY: the Observer of the traits hides a member of BusObserver
+struct Deafened : sluice::BusObserver {
     void handlerFailed(const char*) noexcept {}
 };
 struct Unheard : SmallTraits {
@@ -115,9 +114,9 @@ struct Unheard : SmallTraits {
 };
 Bus<Messages<Small>, Unheard> bus;
 #elif CASE == 13
-// EXPECT ONLY: the Observer of the traits can be told nothing
+// EXPECT ONLY: the Observer of the traits must derive from BusObserver
 struct Deafened {
-    void pressureChange(sluice::Pressure, sluice::Pressure) noexcept {}
+    void pressureChanged(sluice::Pressure, sluice::Pressure) noexcept {}
 };
 struct Unobserved : SmallTraits {
     using Observer = Deafened;
@@ -137,4 +136,15 @@ struct Unasked : SmallTraits {
     using Platform = sluice::SingleCorePlatform<int>;
 };
 Bus<Messages<Small>, Unasked> bus;
+#elif CASE == 16
+// EXPECT ONLY: dropOldest moves a message out of the bus before its handler runs
+struct Fixed {
+    Fixed() = default;
+    Fixed(const Fixed&) = delete;
+};
+struct Dropping : SmallTraits {
+    static constexpr std::array<sluice::BusOverflow, sluice::priorityCount> overflow{
+        sluice::BusOverflow::dropOldest, sluice::BusOverflow::reject, sluice::BusOverflow::reject};
+};
+Bus<Messages<Fixed>, Dropping> bus;
 #endif

@@ -24,8 +24,8 @@
 /// On machines without atomic words of 64 bits it has the bits that the slots leave of 32: 29 bits
 /// for 4 slots.
 ///
-/// Tests: tests/unit/base/slot_stack_test.cpp, tests/model/bus_model_test.cpp,
-/// tests/model/latest_model_test.cpp.
+/// Tests: tests/unit/base/slot_stack_test.cpp, tests/model/latest_model_test.cpp,
+/// tests/model/tagged_head_model_test.cpp.
 
 #include <sluice/base/tagged_head.hpp>
 

@@ -26,7 +26,7 @@ class BroadcastBus {
 public:
     using Group = Bus<MessageList, Traits>;
     using Clock = typename Group::Clock;
-    /// What became of a message in each group.
+    /// The answer of each group to one message.
     using Results = std::array<PublishResult, Groups>;
 
     BroadcastBus() = default;

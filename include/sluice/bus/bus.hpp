@@ -6,7 +6,7 @@
 ///
 /// Purpose: the parts of a program talk to each other through one object without knowing each
 /// other, and without a heap. Under overload the messages that matter still get through, and the
-/// accounts tell what became of each.
+/// accounts tell how each one ended.
 ///
 /// Use it when messages are of a few known types, of unequal urgency, or must not block their
 /// publishers. Use EventQueue for listeners keyed by run-time values, MpscRing for one type of
@@ -33,11 +33,12 @@
 /// the head of its priority waits for at most twice the weights of the others.
 ///
 /// Admission: each priority has a room of its own. A message is accepted while fewer messages of
-/// its priority than the room holds are in the bus. Messages being published or handled count. A
-/// refusal is exact: the room was full at some moment during the call.
+/// its priority than the room holds are in the bus. Messages being published or handled count. With
+/// dropOldest, messages being handled do not count. A refusal is exact: the room was full at some
+/// moment during the call.
 ///
-/// Memory promise: what a publisher wrote before publishing is visible to the handlers of the
-/// message. A thread that sees the message removed also sees what its handlers wrote.
+/// Memory promise: the handlers of a message see all that its publisher wrote before publishing. A
+/// thread that sees the message removed also sees what its handlers wrote.
 ///
 /// Capacity: slots for all rooms, in the object itself: give it static storage or a place on the
 /// heap. The constructor allocates the registry of the accounts. attachThread(), or else the first
@@ -60,10 +61,8 @@
 #include <sluice/bus/bus_traits.hpp>
 #include <sluice/bus/detail/bus_core.hpp>
 #include <sluice/bus/detail/handler_table.hpp>
-#include <sluice/bus/detail/published.hpp>
 #include <sluice/bus/detail/publishing.hpp>
 #include <sluice/bus/detail/rooms.hpp>
-#include <sluice/bus/detail/unsubscribe_result.hpp>
 #include <sluice/bus/message_header.hpp>
 #include <sluice/bus/messages.hpp>
 #include <sluice/bus/priority.hpp>
@@ -112,8 +111,8 @@ public:
     explicit Bus(Observer& observer) : core_(&observer) {}
     Bus(const Bus&) = delete;
     Bus& operator=(const Bus&) = delete;
-    /// Ends what is left. First the handlers, while all parts of the bus are there: what they
-    /// captured may own other subscriptions, or their own.
+    /// Ends all subscriptions and destroys all messages. The handlers go first, while all parts of
+    /// the bus are there: their captures may own other subscriptions, or their own.
     ~Bus() {
         std::apply([](auto&... tables) { (tables.endAll(), ...); }, handlers_);
     }
@@ -121,8 +120,8 @@ public:
     // ---- Publishers: publish, tryPublish, publishFor, emplace, emplaceWith, publishAll, see
     // Publishing
 
-    /// Allocates what the publications of the calling thread are counted with. Afterwards they
-    /// allocate nothing; otherwise the first one does. False when there is no memory.
+    /// Allocates the counters of the calling thread. Afterwards its publications allocate nothing.
+    /// Otherwise the first one does. False when there is no memory.
     bool attachThread() noexcept { return core_.attachThread(); }
 
     // ---- Subscribers
@@ -227,10 +226,11 @@ public:
     /// Whether publishers wait for room before a thread has consumed for the first time. They do
     /// unless told otherwise. By one thread, while no thread consumes.
     void letPublishersWait(bool isOn) noexcept { core_.consumer().letPublishersWait(isOn); }
-    /// What the consumer waits with, for what its strategy can do besides: see EventFdWait.
+
+    /// The wait strategy of the consumer, for its own functions: see EventFdWait.
     [[nodiscard]] typename Traits::Wait& waiting() noexcept { return core_.arrived(); }
 
-    /// Throws away, and counts as discarded, what is in the bus. Returns how much.
+    /// Destroys all messages in the bus, and counts them as discarded. Returns how many.
     std::size_t discard() {
         return core_.harvest(unlimited, [](auto& delivery) { delivery.isDiscarded = true; });
     }
@@ -245,8 +245,8 @@ public:
     /// Whether the bus is closed and everything accepted is gone: for good.
     [[nodiscard]] bool isDrained() const noexcept { return core_.store().isDrained(); }
 
-    /// Whether the caller is a handler or visitor of this bus, or was called by one: who waits for
-    /// the consumer then waits for itself.
+    /// Whether the caller is a handler or visitor of this bus, or was called by one. If it waits
+    /// for the consumer, it waits for itself.
     [[nodiscard]] bool isConsumedHere() const noexcept { return core_.isConsumedHere(); }
 
     /// Closes, and waits until the consumer has dealt with what was accepted. False when the
@@ -346,10 +346,8 @@ private:
     void tellFailure([[maybe_unused]] std::size_t type,
                      [[maybe_unused]] const Exception& exception) noexcept {
 #if defined(__cpp_exceptions)
-        if constexpr (detail::observesFailures<Observer>) {
-            if (core_.observer() != nullptr) {
-                core_.observer()->handlerFailed(type, exception);
-            }
+        if (core_.observer() != nullptr) {
+            core_.observer()->handlerFailed(type, exception);
         }
 #endif
     }

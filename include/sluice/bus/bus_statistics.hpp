@@ -10,7 +10,7 @@
 
 namespace sluice {
 
-/// What became of the messages of one type and one priority.
+/// How the messages of one type and one priority ended.
 struct MessageCounts {
     std::uint64_t published = 0;  ///< accepted
     std::uint64_t full = 0;       ///< not accepted: the room of high priority was full
@@ -61,7 +61,7 @@ struct QueueTimes {
     }
 };
 
-/// What has become of everything that was to be published. Exact whenever no call on the bus is
+/// How all messages ended that publishers offered. Exact whenever no call on the bus is
 /// under way:
 ///
 ///     attempted = published + rejected

@@ -8,6 +8,7 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <exception>
 
 namespace sluice {
 
@@ -19,13 +20,14 @@ enum class TimeStamp : unsigned char {
     exact,   ///< the time of the publication: costs a reading of the clock
 };
 
-/// What happens to a message for which there is no room.
+/// The policy for a message that finds no room.
 enum class BusOverflow : unsigned char {
     reject,      ///< the publisher is told
     block,       ///< the publisher waits for room; not in a handler, which would wait for itself:
                  ///< there it is told
     blockFor,    ///< the same, but it waits for at most Traits::blockLimit
-    dropOldest,  ///< the oldest message of the same priority makes room, and is counted
+    dropOldest,  ///< the oldest message of the same priority makes room, and is counted. The bus
+                 ///< moves each message out before its handler runs, so messages must be movable
 };
 
 /// In which order the priorities are served.
@@ -36,18 +38,23 @@ enum class Service : unsigned char {
 
 enum class Producers : unsigned char { one, many };
 
-/// A bus without an observer. Others have one or both of these members, which the bus calls on the
-/// thread where the thing happened, never under a lock:
+/// Hears what happens in a bus, and does nothing. Derive from it, and redeclare the members that
+/// you want to hear:
 ///
-///     void handlerFailed(std::size_t typeIndex, std::exception_ptr) noexcept;
-///     void pressureChanged(Pressure before, Pressure now) noexcept;
+///     struct Watcher : sluice::BusObserver {
+///         void pressureChanged(Pressure before, Pressure now) noexcept;
+///     };
 ///
-/// Calls of several threads may overlap, and then be made in another order than the changes:
-/// pressure() tells what holds.
-struct NoBusObserver {};
+/// The bus calls them on the thread where the thing happened, never under a lock. Calls of several
+/// threads may overlap, and may come in another order than the changes: pressure() tells what
+/// holds.
+struct BusObserver {
+    static void handlerFailed(std::size_t /*typeIndex*/, const std::exception_ptr&) noexcept {}
+    static void pressureChanged(Pressure /*before*/, Pressure /*now*/) noexcept {}
+};
 
-/// What a bus can be told, besides what QueueTraits has. Derive and redeclare what changes;
-/// different traits are different types.
+/// The settings of a bus, besides those of QueueTraits. Derive, and redeclare the members that
+/// change: different traits are different types.
 struct FullBusTraits : QueueTraits {
     /// How publishers wait for room and consumers for messages.
     using Wait = Park;
@@ -57,8 +64,8 @@ struct FullBusTraits : QueueTraits {
     /// How run() spaces its harvests.
     using Pacing = HarvestPacing;
 
-    /// Who is told of failed handlers and of changes of the pressure.
-    using Observer = NoBusObserver;
+    /// Hears of failed handlers and of changes of the pressure.
+    using Observer = BusObserver;
 
     /// Messages that the bus has room for, from 2. They lie in the bus itself.
     static constexpr std::size_t depth = 4096;
@@ -68,10 +75,11 @@ struct FullBusTraits : QueueTraits {
     static constexpr bool priorities = true;
 
     /// Room for messages of low, medium and high priority. 0 is a share of the depth: a quarter for
-    /// low and for high, and the rest for medium. Storage is rounded up to powers of two.
+    /// low and for high, and the rest for medium. Storage is rounded up to powers of two;
+    /// with dropOldest, it is that of twice the room.
     static constexpr std::array<std::size_t, priorityCount> rooms{0, 0, 0};
 
-    /// What happens to a message of each priority when its room is full.
+    /// The policy of each priority when its room is full.
     static constexpr std::array<BusOverflow, priorityCount> overflow{
         BusOverflow::reject, BusOverflow::reject, BusOverflow::reject};
     static constexpr std::chrono::nanoseconds blockLimit = std::chrono::milliseconds(1);
@@ -82,7 +90,7 @@ struct FullBusTraits : QueueTraits {
 
     static constexpr bool statistics = true;
 
-    // What the header of each message holds. What is off takes no room.
+    // The fields of the header of each message. A field that is off takes no room.
     static constexpr bool ids = true;
     static constexpr TimeStamp timeStamp = TimeStamp::cached;
     static constexpr bool senders = true;

@@ -22,12 +22,12 @@
 /// Component is not noticed.)
 ///
 /// Use it for handlers that belong to an object. Use Subscription for a single one, StaticComponent
-/// when what is handled is known at compile time.
+/// when the types that are handled are known at compile time.
 ///
 /// Who may call what: members by one thread at a time, for which a handler of the owner counts as
 /// well. The destructor may run on any thread, also inside a handler of the owner.
 ///
-/// When the destructor returns, no handler of the owner runs or will run, but for the one that
+/// When the destructor returns, no handler of the owner runs or will run, except the handler that
 /// called it: that one may go on, without its owner. One that has ended its own subscription, or
 /// all of them, is waited for like any other. While the body of the owner's own destructor
 /// runs, handlers may still run beside it: begin it with unsubscribeAll() where that matters. Do
@@ -41,7 +41,6 @@
 #include <sluice/base/assert.hpp>
 #include <sluice/base/setup_error.hpp>
 #include <sluice/bus/bus.hpp>
-#include <sluice/bus/detail/unsubscribe_result.hpp>
 #include <sluice/bus/subscription.hpp>
 #include <sluice/fixed/fixed_vector.hpp>
 
@@ -99,12 +98,12 @@ public:
         }
     }
 
-    /// Ends all subscriptions. When it returns, no handler of the owner runs or will run, but for
-    /// the one that called it.
+    /// Ends all subscriptions. When it returns, no handler of the owner runs or will run,
+    /// except the one that called it.
     void unsubscribeAll() noexcept {
-        // Out of this object first: what a handler captured may be what keeps the owner alive.
+        // Out of this object first: the captures of a handler may keep the owner alive.
         auto ending = std::move(subscriptions_);
-        // But for the one whose handler calls this: it goes on, and if another thread destroys the
+        // Except the one whose handler calls this: it goes on, and if another thread destroys the
         // owner then, that must wait for it.
         for (Subscription& each : ending) {
             if (each.end(detail::UnsubscribeCaller::ownHandler) ==

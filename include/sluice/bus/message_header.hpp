@@ -7,11 +7,11 @@
 
 namespace sluice {
 
-/// What a publisher may say about a message besides the message itself. What the traits of the bus
-/// leave out of the header is ignored.
+/// The fields of the header that a publisher may set. The bus ignores those that its traits leave
+/// out of the header.
 struct PublishOptions {
     Priority priority = Priority::medium;
-    std::uint32_t sender = 0;  ///< who publishes, in the numbers of the program
+    std::uint32_t sender = 0;  ///< the publisher, in the numbers of the program
     std::uint32_t origin = 0;  ///< the process a bridge received it from; 0 is this one
     std::uint64_t trace = 0;   ///< follows a message across processes
 };

@@ -41,6 +41,7 @@ struct Messages {
     static constexpr std::size_t maxSize = std::max({sizeof(Ts)...});
     static constexpr std::size_t maxAlignment = std::max({alignof(Ts)...});
     static constexpr bool areTriviallyDestructible = (std::is_trivially_destructible_v<Ts> && ...);
+    static constexpr bool areNothrowMovable = (std::is_nothrow_move_constructible_v<Ts> && ...);
 
     /// A type as a value.
     template <class T>
@@ -70,7 +71,7 @@ inline constexpr bool isMessageList = false;
 template <class... Ts>
 inline constexpr bool isMessageList<Messages<Ts...>> = true;
 
-/// Whether T is in the list; it refuses what is not.
+/// Whether T is in the list. It refuses a type that is not.
 template <class List, class T>
 constexpr bool checkListed() noexcept {
     static_assert(List::template contains<T>,
@@ -78,7 +79,8 @@ constexpr bool checkListed() noexcept {
     return List::template contains<T>;
 }
 
-/// Where T stands in the list. 0 for what it refuses, or there would be other errors besides.
+/// Where T stands in the list. 0 for a type that it refuses: otherwise the compiler would report
+/// other errors too.
 template <class List, class T>
 constexpr std::size_t listedIndex() noexcept {
     return checkListed<List, T>() ? List::template indexOf<T> : 0;

@@ -17,7 +17,7 @@
 namespace sluice {
 
 /// A bus for several consumers at once, each of which gets its share of the messages: those of one
-/// key go to one consumer, in order, and those of different keys to whoever has them.
+/// key go to one consumer, in order, and those of different keys to any of them.
 ///
 ///     struct KeyOf {
 ///         std::size_t operator()(const Order& order) const { return order.customer; }

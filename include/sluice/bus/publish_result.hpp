@@ -2,8 +2,8 @@
 
 namespace sluice {
 
-/// What became of a message that was to be published. In all cases but `ok` it is still the
-/// caller's, untouched.
+/// The answer to a publication. In all cases except `ok` the message is still the caller's,
+/// untouched.
 enum class [[nodiscard]] PublishResult : unsigned char {
     ok,       ///< accepted: it will be delivered, or counted as dropped or discarded
     full,     ///< the room of high priority, or the bus without priorities, is full

@@ -57,8 +57,8 @@ inline constexpr bool areHandled<Derived, Bus, Messages<Ts...>> =
 ///     };
 ///     bus.processWith(brake.visitor(bus));
 ///
-/// `handle` is called directly, without a table of handlers. What is not among Handles is skipped.
-/// A type among Handles whose `handle` is missing, private, or takes something else, be it
+/// `handle` is called directly, without a table of handlers. The bus skips types that are not among
+/// Handles. A type among Handles whose `handle` is missing, private, or takes something else, be it
 /// something that the message converts to, does not compile; nor does one that the bus does not
 /// carry. Where both forms of `handle` are there, the one with the header is called.
 ///

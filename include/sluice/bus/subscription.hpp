@@ -1,21 +1,34 @@
 #pragma once
 
-#include <sluice/bus/detail/unsubscribe_result.hpp>
-
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 
 namespace sluice {
 
+namespace detail {
+
+/// How a request to end a subscription came out.
+enum class UnsubscribeResult : unsigned char {
+    alreadyOver,  ///< it had ended before, and its handler does not run
+    done,         ///< it has ended, and its handler does not run
+    atReturn,     ///< it ends when its handler, which made the request, returns
+    refused,      ///< its handler did not make the request: nothing has happened
+};
+
+/// Which callers may end a subscription.
+enum class UnsubscribeCaller : unsigned char { anybody, ownHandler };
+
+}  // namespace detail
+
 /// A handler's stay in a bus; ends with this object.
 ///
 /// Any thread may end it. When unsubscribe() or the destructor returns, the handler does not run
-/// and never will again; what it captured has been destroyed. Two exceptions, as waiting would wait
-/// for itself: called by the handler itself, directly or through what it calls, the handler ends
-/// when it returns. Who calls unsubscribe() elsewhere after that, or destroys this object, waits
-/// for it. So do not end a subscription while holding a lock that its handler takes, nor inside a
-/// handler whose own subscription the other one ends.
+/// and never will again, and its captures have been destroyed. One exception: a handler that ends
+/// its own subscription, directly or through a function that it calls, ends when it returns. A
+/// thread that calls unsubscribe() elsewhere after that, or destroys this object, waits for it. So
+/// do not end a subscription while holding a lock that its handler takes, nor inside a handler
+/// whose own subscription the other one ends.
 ///
 /// An empty one belongs to no bus; subscribe() returns it when the table is full. The bus must
 /// outlive its subscriptions, those that have ended themselves as well.
@@ -64,7 +77,7 @@ private:
         : bus_(bus), remove_(remove), generation_(generation), slot_(slot) {}
 
     detail::UnsubscribeResult end(detail::UnsubscribeCaller caller) noexcept {
-        // Before the end: what the handler captured may own this object, and goes with it.
+        // Before the end: the captures of the handler may own this object, and are destroyed.
         void* const bus = std::exchange(bus_, nullptr);
         if (bus == nullptr) {
             return detail::UnsubscribeResult::alreadyOver;
@@ -72,7 +85,7 @@ private:
         const detail::UnsubscribeResult result = remove_(bus, slot_, generation_, caller);
         if (result == detail::UnsubscribeResult::atReturn ||
             result == detail::UnsubscribeResult::refused) {
-            // Nothing has gone yet. Who comes later must be able to wait for the handler.
+            // Nothing has gone yet. A later caller must be able to wait for the handler.
             bus_ = bus;
             hasEnded_ = hasEnded_ || result == detail::UnsubscribeResult::atReturn;
         }

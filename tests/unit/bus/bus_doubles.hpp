@@ -46,7 +46,7 @@ struct DeepTraits : Base {
 };
 
 /// Counts on any thread how often it is told of the pressure.
-struct PressureWitness {
+struct PressureWitness : BusObserver {
     void pressureChanged(Pressure, Pressure) noexcept { ++changes; }
     std::atomic<int> changes{0};
 };

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 
@@ -31,9 +32,16 @@ using Book = std::map<int, Waiting>;
 struct Noted {
     template <class MakeNumber>
     explicit Noted(Book& b, MakeNumber makeNumber) : book(b), number(makeNumber()) {}
-    Noted(const Noted&) = delete;
+    Noted(Noted&& other) noexcept
+        : book(other.book), number(std::exchange(other.number, movedAway)) {}
     Noted& operator=(const Noted&) = delete;
-    ~Noted() { EXPECT_EQ(book.erase(number), 1U) << "destroyed twice"; }
+    ~Noted() {
+        if (number != movedAway) {
+            EXPECT_EQ(book.erase(number), 1U) << "destroyed twice";
+        }
+    }
+
+    static constexpr int movedAway = std::numeric_limits<int>::min();
 
     Book& book;
     int number;

@@ -108,7 +108,13 @@ private:
     Room& room(Priority priority) { return rooms_[index(priority)]; }
     [[nodiscard]] std::size_t used(Priority priority) const {
         const Room& r = rooms_[index(priority)];
-        return r.messages() + r.nothings;
+        return std::min(r.messages() + r.nothings, TheBus::roomOf(priority));
+    }
+    /// With dropOldest the message that is handled has left the room.
+    [[nodiscard]] bool isFull(Priority priority) const {
+        const Room& r = rooms_[index(priority)];
+        const std::size_t handled = drops(priority) ? 0 : r.inHands;
+        return r.queue.size() + handled + r.nothings >= TheBus::roomOf(priority);
     }
 
     /// What the bus is to answer; makes room as it is to.
@@ -116,11 +122,11 @@ private:
         if (isClosed_) {
             return PublishResult::closed;
         }
-        if (used(priority) < TheBus::roomOf(priority)) {
+        if (!isFull(priority)) {
             return PublishResult::ok;
         }
         auto& queue = room(priority).queue;
-        if (Traits::overflow[index(priority)] == BusOverflow::reject || queue.empty()) {
+        if (!drops(priority)) {
             return priority == Priority::high ? PublishResult::full : PublishResult::refused;
         }
         ++counts_[queue.front().type][index(priority)].dropped;
@@ -331,9 +337,11 @@ private:
     /// at a time, so the size of the bus tells how many are left.
     void learnOfNothings() {
         std::size_t left = bus_->sizeApprox();
-        for (const Room& each : rooms_) {
-            ASSERT_GE(left, each.messages());
-            left -= each.messages();
+        for (const Priority priority : priorities) {
+            const std::size_t messages =
+                std::min(room(priority).messages(), TheBus::roomOf(priority));
+            ASSERT_GE(left, messages);
+            left -= messages;
         }
         for (Room& each : rooms_) {
             ASSERT_TRUE(left <= each.nothings || each.nothings == 0);
@@ -346,8 +354,8 @@ private:
         learnOfNothings();
         Pressure expected = Pressure::normal;
         for (const Priority priority : priorities) {
-            const bool isFull = used(priority) >= TheBus::roomOf(priority);
-            expected = isFull ? detail::pressureOf<Traits>(priority) : expected;
+            const bool isTold = used(priority) >= TheBus::roomOf(priority);
+            expected = isTold ? detail::pressureOf<Traits>(priority) : expected;
             highest_ = std::max(highest_, used(priority));
             surelyNoted_ = std::max(surelyNoted_, used(priority));
         }
@@ -378,6 +386,9 @@ private:
         }
     }
 
+    static constexpr bool drops(Priority priority) {
+        return Traits::overflow[index(priority)] == BusOverflow::dropOldest;
+    }
     static constexpr bool canDrop() { return detail::canDrop<Traits>(); }
     static constexpr std::size_t index(Priority priority) {
         return static_cast<std::size_t>(priority);

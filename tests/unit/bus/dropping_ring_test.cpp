@@ -11,6 +11,7 @@ namespace sluice {
 namespace {
 
 struct Slot {
+    void moveFrom(Slot& other) noexcept { value = other.value; }
     int value = 0;
 };
 
@@ -57,8 +58,8 @@ TEST(DroppingRingTest, TheOldestMakesRoom) {
     EXPECT_EQ(ring.sizeAtOnce(), 0U);
 }
 
-// However many are published and dropped while a handler holds a slot.
-TEST(DroppingRingTest, SlotInTheHandsOfAHandlerBlocksNobody) {
+// However many are published and dropped while a handler runs.
+TEST(DroppingRingTest, HandlerThatRunsBlocksNobody) {
     Ring<3> ring;
     for (int i = 0; i < 3; ++i) {
         ASSERT_EQ(push(ring, i), PushResult::ok);
@@ -73,7 +74,25 @@ TEST(DroppingRingTest, SlotInTheHandsOfAHandlerBlocksNobody) {
             EXPECT_EQ(slot.value, 0);
         },
         1, [] { return true; });
-    EXPECT_EQ(take(ring), (std::vector<int>{198, 199}));
+    EXPECT_EQ(take(ring), (std::vector<int>{197, 198, 199}));
+}
+
+// Not the whole room, dropped one by one, as if that made the stopped thread go on.
+TEST(DroppingRingTest, ThreadThatIsStoppedWhileItDropsCostsOneMessage) {
+    Ring<4> ring;
+    for (int i = 0; i < 4; ++i) {
+        ASSERT_EQ(push(ring, i), PushResult::ok);
+    }
+    std::vector<int> dropped;
+    const auto drop = [&](Slot& slot) { dropped.push_back(slot.value); };
+    const auto stopped = [&](Slot&) {
+        while (push(ring, 4) == PushResult::full) {
+            ASSERT_TRUE(ring.dropOldest(drop));
+        }
+    };
+    EXPECT_EQ(ring.consume(stopped, 1), 1U);
+    EXPECT_EQ(dropped, std::vector<int>{1});
+    EXPECT_EQ(take(ring), (std::vector<int>{2, 3, 4}));
 }
 
 TEST(DroppingRingTest, ReservationThatIsNotCommittedLeavesNoMessage) {
@@ -99,7 +118,7 @@ TEST(DroppingRingTest, DropsReservationsThatWereNotCommitted) {
     }
     ASSERT_EQ(push(ring, 1), PushResult::full);
     int dropped = 0;
-    EXPECT_TRUE(ring.dropOldest([&](Slot&) { ++dropped; }));
+    EXPECT_TRUE(ring.dropOldest([&](Slot&) { ++dropped; })) << "a slot, and no message";
     EXPECT_EQ(dropped, 0);
     EXPECT_EQ(push(ring, 1), PushResult::ok);
 }

@@ -16,7 +16,7 @@ namespace {
 
 using namespace test;
 
-struct Watcher {
+struct Watcher : BusObserver {
     void pressureChanged(Pressure before, Pressure now) noexcept {
         changes.emplace_back(before, now);
     }
@@ -138,7 +138,7 @@ TEST(BusPressureTest, HighWaterIsNotRaisedByMessagesThatPassThrough) {
 }
 
 /// Does to the bus whatever an observer might.
-struct Meddler {
+struct Meddler : BusObserver {
     void pressureChanged(Pressure, Pressure now) noexcept;
     std::function<void(Pressure)> meddle;
 };

@@ -323,7 +323,7 @@ TEST(BusSubscriptionTest, HandlerMayPublish) {
 
 #if defined(__cpp_exceptions)
 
-struct Witness {
+struct Witness : BusObserver {
     void handlerFailed(std::size_t typeIndex, const std::exception_ptr& exception) noexcept {
         ++failures;
         type = typeIndex;

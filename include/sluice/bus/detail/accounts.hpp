@@ -6,7 +6,6 @@
 #include <sluice/base/single_writer_number.hpp>
 #include <sluice/base/store_max.hpp>
 #include <sluice/bus/bus_statistics.hpp>
-#include <sluice/bus/detail/published.hpp>
 #include <sluice/bus/detail/rooms.hpp>
 #include <sluice/bus/publish_result.hpp>
 
@@ -18,7 +17,7 @@
 
 namespace sluice::detail {
 
-/// What a message was and what became of it, as the place of a counter.
+/// How a publication ended: the index of a counter.
 enum class Outcome : std::size_t { published, full, refused, closed, dropped };
 inline constexpr std::size_t outcomeCount = 5;
 
@@ -47,25 +46,18 @@ public:
     void count(std::size_t type, Priority priority, Outcome outcome, std::uint64_t n) noexcept {
         tally_.add(counter(type, priority, outcome), n);
     }
-    /// What was not accepted, if the publication failed. The room was full then, unless the bus was
-    /// closed.
-    [[gnu::always_inline]] void rejected(std::size_t type, Priority priority,
-                                         const Published& published, std::uint64_t n,
-                                         std::size_t room) noexcept {
-        if (published.result != PublishResult::ok) {
-            const Outcome outcome = outcomeOf(published.result);
-            add(counter(type, priority, outcome), n, outcome == Outcome::closed ? 0 : room);
-        }
+    /// Counts messages that were not accepted. The room was full, unless the bus was closed.
+    [[gnu::always_inline]] void rejected(std::size_t type, Priority priority, PublishResult result,
+                                         std::uint64_t n, std::size_t room) noexcept {
+        const Outcome outcome = outcomeOf(result);
+        add(counter(type, priority, outcome), n, outcome == Outcome::closed ? 0 : room);
     }
 
     /// To be called with the messages in the bus.
     void sawUsed(std::size_t used) noexcept { storeMax(highWater_, used); }
-    [[nodiscard]] std::size_t highWater() const noexcept {
-        return highWater_.load(std::memory_order_relaxed);
-    }
 
     /// Waits until no publisher is inside, for those whose messages have been handled. False when
-    /// the deadline came first. Nobody tells: who leaves must not touch the bus any more.
+    /// the deadline came first. It polls: a leaving publisher must not touch the bus any more.
     template <class Wait, class Point>
     bool awaitPublishers(Wait& wait, Point deadline) const {
         using Clock = typename Platform::Clock;
@@ -124,7 +116,7 @@ public:
                                    std::chrono::nanoseconds(times_[i].sum.get()),
                                    std::chrono::nanoseconds(times_[i].max.get())};
         }
-        statistics.highWater = highWater();
+        statistics.highWater = highWater_.load(std::memory_order_relaxed);  // as storeMax()
         return statistics;
     }
 
@@ -207,7 +199,7 @@ public:
     }
     static bool attachThread() noexcept { return true; }
     void count(std::size_t, Priority, Outcome, std::uint64_t) noexcept {}
-    void rejected(std::size_t, Priority, const Published&, std::uint64_t, std::size_t) noexcept {}
+    void rejected(std::size_t, Priority, PublishResult, std::uint64_t, std::size_t) noexcept {}
     void sawUsed(std::size_t) noexcept {}
     void delivered(std::size_t, Priority) noexcept {}
     void failed(std::size_t, Priority) noexcept {}

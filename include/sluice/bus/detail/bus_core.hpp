@@ -2,43 +2,46 @@
 
 #include <sluice/base/role_check.hpp>
 #include <sluice/bus/bus_traits.hpp>
-#include <sluice/bus/detail/bus_types.hpp>
+#include <sluice/bus/detail/accounts.hpp>
+#include <sluice/bus/detail/bus_checks.hpp>
 #include <sluice/bus/detail/consumer_state.hpp>
-#include <sluice/bus/detail/published.hpp>
+#include <sluice/bus/detail/envelope.hpp>
+#include <sluice/bus/detail/pressure_gauge.hpp>
 #include <sluice/bus/detail/publishing.hpp>
+#include <sluice/bus/detail/ring_store.hpp>
 #include <sluice/bus/detail/rooms.hpp>
+#include <sluice/bus/detail/time_keeper.hpp>
 #include <sluice/bus/message_header.hpp>
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <type_traits>
 #include <utility>
 
 namespace sluice::detail {
 
-/// What a bus is made of, and the two ways through it: publish() from a claim to a commit,
-/// harvest() from a slot to a handler. The public class adds what messages and handlers look like.
+/// The parts of a bus, and the two ways through it: publish() from a claim to a commit, harvest()
+/// from a slot to a handler. The public class adds what messages and handlers look like.
 ///
-/// Edges: E1 drained: slot released, light fence, isClosing read -- against -- isClosing written,
-/// heavy fence of a wait, drained? read: either drain() sees the end or the consumer wakes it.
-/// E2 counted: publication counted -> commit release .. commit acquire -> delivery counted: so no
-/// message is delivered that was not published. E3 inside: a publisher marked -> commit release ..
-/// drained acquire -> mark read by drain(): so drain() knows of all that have not left.
+/// Edges: E1 counted: publication counted -> commit release .. commit acquire -> delivery counted:
+/// so no message is delivered that was not published. E2 inside: a publisher marked -> commit
+/// release .. drained acquire -> mark read by drain(): so drain() knows of all that have not left.
 /// Tests: tests/stress/bus_stress_test.cpp, tests/model/bus_core_model_test.cpp.
 template <class MessageList, class Traits>
 class BusCore {
-    using Types = BusTypes<MessageList, Traits>;
+    static_assert(areChecked<MessageList, Traits>());
     using Platform = typename Traits::Platform;
     using RoleCheck = sluice::RoleCheck<Platform>;
-    using Store = typename Types::Store;
     using Wait = typename Traits::Wait;
+    using Consumer = ConsumerState<Platform, Wait>;
     using Observer = typename Traits::Observer;
 
 public:
-    using Accounts = typename Types::Accounts;
+    using Accounts = std::conditional_t<Traits::statistics,
+                                        detail::Accounts<Platform, MessageList::count>, NoAccounts>;
     using Clock = typename Platform::Clock;
-    using Envelope = typename Types::Envelope;
+    using Envelope = detail::Envelope<MessageList, Traits>;
+    using Store = RingStore<Envelope, Traits>;
 
     explicit BusCore(Observer* observer) : observer_(observer) {}
     BusCore(const BusCore&) = delete;
@@ -58,9 +61,9 @@ public:
     /// Afterwards the accounts know of those that were accepted or, if none was, of all that were
     /// offered.
     ///
-    /// The options come by reference, and are read one by one: a copy of what the caller has just
-    /// written in parts would wait until all its earlier writes have left the processor, among
-    /// them those to slots whose lines are still on their way.
+    /// The options come by reference, and are read one by one: a copy of a struct that the
+    /// caller has just written in parts would wait until all its earlier writes have left the
+    /// processor, among them those to slots whose lines are still on their way.
     template <class Count, class Waiting, class Build>
     Published publish(std::size_t type, const PublishOptions& options, Count count,
                       const Waiting& waiting, const Build& build) {
@@ -77,7 +80,10 @@ public:
                     if constexpr (canMakeRoom<decltype(ring), Waiting>) {
                         makeRoom(ring, priority, published, waiting, attempt);
                     }
-                    accounts_.rejected(type, priority, published, count, roomOf<Traits>(priority));
+                    if (published.result != PublishResult::ok) {
+                        accounts_.rejected(type, priority, published.result, count,
+                                           roomOf<Traits>(priority));
+                    }
                 }
                 return published;
             });
@@ -127,10 +133,7 @@ public:
 
     void close() noexcept {
         store_.close();
-        // Relaxed: only tellIfClosing() reads it, and the fences of E1 order it.
-        isClosing_.store(true, std::memory_order_relaxed);
-        arrived_.notifyAll();
-        room_.notifyAll();
+        tellOfTheEnd();
     }
 
     bool drain(typename Clock::time_point deadline) {
@@ -143,8 +146,7 @@ public:
     }
 
     [[nodiscard]] const Store& store() const noexcept { return store_; }
-    [[nodiscard]] Store& store() noexcept { return store_; }
-    [[nodiscard]] ConsumerState<Platform, Wait>& consumer() noexcept { return consumer_; }
+    [[nodiscard]] Consumer& consumer() noexcept { return consumer_; }
     [[nodiscard]] bool isConsumedHere() const noexcept { return consumer_.isHere(); }
     [[nodiscard]] Wait& arrived() noexcept { return arrived_; }
     [[nodiscard]] Observer* observer() const noexcept { return observer_; }
@@ -178,7 +180,7 @@ private:
     /// As many slots as there are, in one step where the ring can do that.
     template <class Ring, class Count>
     [[gnu::always_inline]] static auto reserve(Ring& ring, [[maybe_unused]] Count count) {
-        if constexpr (canReserveMany<Ring> && !std::is_same_v<Count, One>) {
+        if constexpr (Traits::producers == Producers::many && !std::is_same_v<Count, One>) {
             return ring.tryReserve(count);
         } else {
             return ring.tryReserve();
@@ -199,9 +201,11 @@ private:
         Announcement announcement{*this};
         auto claim = reserve(ring, count);
         if (__builtin_expect(!claim, 0)) {
-            return {claim.result() == PushResult::closed ? PublishResult::closed
-                                                         : refusal(priority),
-                    0};
+            const bool isClosed = claim.result() == PushResult::closed;
+            if constexpr (Traits::producers == Producers::one) {
+                announcement.isDue = isClosed;  // an SpscRing was not drained during the attempt
+            }
+            return {isClosed ? PublishResult::closed : refusal(priority), 0};
         }
         announcement.isDue = true;
         std::size_t done = 0;
@@ -212,7 +216,7 @@ private:
             if constexpr (Traits::ids) {
                 envelope.id = claim.number();
             }
-            accounts_.published(type, priority, inside);  // E2 counted, E3 inside
+            accounts_.published(type, priority, inside);  // E1 counted, E2 inside
             claim.commit();
             ++done;
         } while (!std::is_same_v<Count, One> && claim);
@@ -244,15 +248,11 @@ private:
         }
     }
 
-    /// Wakes who waits for the end, the consumer too, after everything that may have brought it
-    /// about.
-    void tellIfClosing() noexcept {
-        Platform::Fence::light();  // E1 drained
-        // Relaxed: the fence orders it.
-        if (isClosing_.load(std::memory_order_relaxed)) {
-            arrived_.notifyAll();
-            room_.notifyAll();
-        }
+    /// Wakes the consumer and the threads that drain, after everything after which the bus may be
+    /// drained.
+    void tellOfTheEnd() noexcept {
+        arrived_.notifyAll();
+        room_.notifyAll();
     }
 
     void describe(Envelope& envelope, [[maybe_unused]] const PublishOptions& options) noexcept {
@@ -275,51 +275,34 @@ private:
 
     template <class RingReference, class Waiting>
     static constexpr bool canMakeRoom =
-        canDropOldest<std::remove_reference_t<RingReference>> ||
-        (std::is_same_v<Waiting, WaitAsTraitsSay> ? canBlock<Traits>()
-                                                  : !std::is_same_v<Waiting, WaitNever>);
+        canDropOldest<std::remove_reference_t<RingReference>> || canBlock<Traits>() ||
+        !std::is_same_v<Waiting, WaitAsTraitsSay>;
 
-    /// There was no room, or the bus is closed: does what the traits want done about it.
+    /// There was no room, or the bus is closed: does as the overflow policy says, or the call.
     template <class Ring, class Waiting, class Attempt>
-    [[gnu::noinline]] void makeRoom(Ring& ring, Priority priority, Published& published,
-                                    [[maybe_unused]] const Waiting& waiting,
+    [[gnu::noinline]] void makeRoom([[maybe_unused]] Ring& ring, Priority priority,
+                                    Published& published, [[maybe_unused]] const Waiting& waiting,
                                     const Attempt& attempt) {
         if constexpr (canDropOldest<Ring>) {
-            dropOldest(ring, priority, published, attempt);
+            const auto drop = [&](Envelope& envelope) noexcept {
+                accounts_.count(envelope.typeIndex(), priority, Outcome::dropped, 1);
+                envelope.destroy();
+            };
+            for (bool isMore = true; isMore && published.isRefused(); published = attempt()) {
+                isMore = ring.dropOldest(drop);  // if not, another thread may have made room
+            }
+            tellOfTheEnd();  // it may have dropped the last message
         } else if (published.isRefused()) {
-            awaitRoom(published, waitLimit<Traits, Clock>(waiting, priority), attempt);
+            const auto deadline = waitLimit<Traits, Clock>(waiting, priority);
+            // The consumer would wait for itself, also in a handler of another bus that it serves.
+            if (deadline != Clock::time_point::min() && !consumer_.isMine() && Traits::mayWait()) {
+                const auto isOver = [&] { return published = attempt(), !published.isRefused(); };
+                (void)room_.waitUntil(isOver, deadline);
+            }
         }
         if (published.result == PublishResult::ok) {
             accounts_.sawUsed(roomOf<Traits>(priority));
         }
-    }
-
-    template <class Ring, class Attempt>
-    void dropOldest(Ring& ring, Priority priority, Published& published, const Attempt& attempt) {
-        const auto drop = [&](Envelope& envelope) noexcept {
-            accounts_.count(envelope.typeIndex(), priority, Outcome::dropped, 1);
-            envelope.destroy();
-        };
-        while (published.isRefused() && ring.dropOldest(drop)) {
-            published = attempt();
-        }
-        // It may have dropped the last message, or given back the slot of one that came too late.
-        tellIfClosing();
-    }
-
-    template <class Attempt>
-    void awaitRoom(Published& published, typename Clock::time_point deadline,
-                   const Attempt& attempt) {
-        // The consumer would wait for itself, also in a handler of another bus that it serves.
-        if (deadline == Clock::time_point::min() || consumer_.isMine() || !Traits::mayWait()) {
-            return;
-        }
-        (void)room_.waitUntil(
-            [&] {
-                published = attempt();
-                return !published.isRefused();
-            },
-            deadline);
     }
 
     // ---- Consuming
@@ -333,9 +316,9 @@ private:
             return hasMessage || store_.isDrained() || isOver();
         };
         (void)arrived_.waitUntil(isReady, deadline);
-        tellIfClosing();
+        room_.notifyAll();  // a publisher that gives up tells only the consumer
         // Not asked again: a publisher may have dropped the message. False would mean that the
-        // strategy has waited in vain, after which an event loop goes to sleep.
+        // strategy has found nothing, after which an event loop goes to sleep.
         return hasMessage;
     }
 
@@ -396,12 +379,13 @@ private:
         }
     };
 
-    static constexpr bool looksAround =
-        Traits::statistics || Traits::timeStamp == TimeStamp::cached || observesPressure<Observer>;
+    static constexpr bool looksAround = Traits::statistics ||
+                                        Traits::timeStamp == TimeStamp::cached ||
+                                        !std::is_same_v<Observer, BusObserver>;
 
     /// After the first message of a harvest and then after each chunk. Not earlier: the first
     /// message would wait for it. The slot of the message still counts as used. After a lonely
-    /// message the consumer leaves alone what the next publisher would have to fetch back.
+    /// message the consumer leaves the line alone that the next publisher would have to fetch back.
     [[gnu::noinline]] void lookAround(Consuming& consuming) noexcept {
         if constexpr (Traits::statistics) {
             accounts_.sawUsed(store_.hasSecond() ? store_.highest() : 1);
@@ -429,24 +413,23 @@ private:
             time_.suspend();
             gauge_.tell(store_, observer_);
         }
-        room_.notifyAll();  // for publishFor(), and after a handler that threw
-        tellIfClosing();
+        tellOfTheEnd();  // and publishFor(), also after a handler that threw
     }
 
     // Read by all, seldom written.
     alignas(Traits::cacheLineSize) alignas(Observer*) Observer* observer_;
-    typename Types::Gauge gauge_;
-    typename Platform::template Atomic<bool> isClosing_{false};
+    PressureGauge<Platform, Observer> gauge_;
     Wait arrived_;
     Wait room_;
 
     Accounts accounts_;
-    typename Types::TimeKeeper time_;
+    std::conditional_t<Traits::timeStamp == TimeStamp::none, NoTimeKeeper,
+                       TimeKeeper<Traits, Accounts>>
+        time_;
     Store store_;
 
     // The consumer's.
-    alignas(Traits::cacheLineSize) alignas(ConsumerState<Platform, Wait>)
-        ConsumerState<Platform, Wait> consumer_;
+    alignas(Traits::cacheLineSize) alignas(Consumer) Consumer consumer_;
     std::size_t emptyHarvests_ = 0;
     RoleCheck consumerRole_;
 

@@ -25,7 +25,7 @@ inline constexpr bool canBeBraced<T, std::void_t<decltype(T{std::declval<Args>()
 
 /// A message in its slot: the message itself, header, and index of the type. In the order in which
 /// they are written; and a message at the front is not split between cache lines without need.
-/// Trivial to make and to drop: whoever builds a message in it also destroys it.
+/// Trivial to make and to drop: the caller that builds a message in it also destroys it.
 template <class MessageList, class Traits>
 class Envelope : MessageRoom<MessageList>, public MessageHeader<Traits> {
 public:
@@ -57,11 +57,25 @@ public:
         return *std::launder(reinterpret_cast<T*>(this->storage));
     }
 
-    /// Calls f(message) with the message as what it is.
+    /// Calls f(message) with the message in its own type.
     template <class F>
     void visit(F&& f) {
         MessageList::visit(typeIndex_,
                            [&](auto type) { f(get<typename decltype(type)::Message>()); });
+    }
+
+    /// Moves the message, with its header, out of an envelope. Nothing is left there to be
+    /// destroyed.
+    void moveFrom(Envelope& other) noexcept {
+        static_cast<MessageHeader<Traits>&>(*this) = other;
+        typeIndex_ = other.typeIndex_;
+        other.visit([this](auto& message) noexcept {
+            using Message = std::decay_t<decltype(message)>;
+            if constexpr (MessageList::areNothrowMovable) {  // or there would be other errors
+                ::new (static_cast<void*>(this->storage)) Message(std::move(message));
+            }
+        });
+        other.destroy();
     }
 
     void destroy() noexcept {

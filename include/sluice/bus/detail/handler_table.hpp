@@ -3,7 +3,7 @@
 #include <sluice/base/priority_mutex.hpp>
 #include <sluice/base/single_writer_counter.hpp>
 #include <sluice/bus/detail/consumer_state.hpp>
-#include <sluice/bus/detail/unsubscribe_result.hpp>
+#include <sluice/bus/subscription.hpp>
 #include <sluice/fixed/fixed_function.hpp>
 #include <sluice/fixed/fixed_vector.hpp>
 
@@ -39,7 +39,7 @@ namespace sluice::detail {
 /// either the consumer sees that the handler has ended, or the remover sees that it runs. E3 done:
 /// handler's last act -> running release .. running acquire -> callable destroyed. E4 over: handler
 /// that has ended itself has returned and is destroyed -> generation release .. generation acquire
-/// -> who would end it as well goes on.
+/// -> another thread that ends it too goes on.
 ///
 /// Tests: tests/unit/bus/subscription_test.cpp, tests/stress/bus_stress_test.cpp,
 /// tests/model/handler_table_model_test.cpp.
@@ -112,14 +112,14 @@ public:
         return UnsubscribeResult::done;
     }
 
-    /// Ends all that are left. By who destroys the bus.
+    /// Ends all that are left. By the destructor of the bus.
     void endAll() noexcept {
         for (std::size_t i = 0; i < slots_.size(); ++i) {
             Slot& slot = slots_[i];
             // Relaxed: nobody else is here.
             const CounterWord generation = slot.generation.load(std::memory_order_relaxed);
             if (generation < ending && beginEnd(slot, {i, generation})) {
-                // It is over before what it captured goes, which may own this very subscription.
+                // It is over before its captures go, which may own this very subscription.
                 const Callable last = std::move(slot.callable);
                 finish(slot);
             }
@@ -142,10 +142,10 @@ public:
         }
         for (const Entry& entry : mine_) {
             Slot& slot = *entry.slot;
-            // Release: who waits for the end of the handler before acquires it by this store, too.
+            // Release: a thread that waits for the end of the handler before acquires this store.
             consumer.handler.store(&slot, std::memory_order_release);  // E3
             Platform::Fence::light();                                  // E2
-            consumer.tellIfAwaited();  // of the end of the handler before
+            consumer.tellIfAwaited();  // the handler before has ended
             // Relaxed: E1 has brought the callable, and E2's fence orders this load.
             if (slot.generation.load(std::memory_order_relaxed) == entry.generation) {
                 call(slot.callable, failed, args...);

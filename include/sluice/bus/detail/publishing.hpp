@@ -18,8 +18,18 @@ namespace sluice::detail {
 /// Instead of a number of messages, so that the usual publication is compiled for one.
 using One = std::integral_constant<std::size_t, 1>;
 
+/// The answer to a publisher.
+struct Published {
+    PublishResult result;
+    std::size_t count;  ///< how many messages were accepted
+
+    /// There was no room.
+    [[nodiscard]] constexpr bool isRefused() const noexcept {
+        return result == PublishResult::full || result == PublishResult::refused;
+    }
+};
+
 // How long a publisher waits when there is no room.
-struct WaitNever {};
 struct WaitAsTraitsSay {};
 template <class Duration>
 struct WaitAtMost {
@@ -73,7 +83,7 @@ public:
     /// The same without waiting for room, whatever the overflow policy.
     template <class T>
     PublishResult tryPublish(T&& message, const PublishOptions& options = {}) {
-        return emplaced<std::decay_t<T>>(options, WaitNever(), std::forward<T>(message));
+        return publishFor(std::chrono::nanoseconds(0), std::forward<T>(message), options);
     }
 
     /// The same, but waits for room for at most `timeout`, whatever the overflow policy. (With

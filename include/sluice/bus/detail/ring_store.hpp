@@ -25,14 +25,6 @@ using RingFor =
                                           SpscRing<Envelope, roomOf<Traits>(P), Traits>,
                                           MpscRing<Envelope, roomOf<Traits>(P), Traits>>>;
 
-/// Whether a ring reserves several slots with one claim.
-template <class Ring, class = void>
-inline constexpr bool canReserveMany = false;
-template <class Ring>
-inline constexpr bool
-    canReserveMany<Ring, std::void_t<decltype(std::declval<Ring&>().tryReserve(std::size_t{}))>> =
-        true;
-
 /// Whether publishers of this ring make room by dropping messages.
 template <class Ring>
 inline constexpr bool canDropOldest = false;
@@ -44,73 +36,29 @@ inline constexpr bool canDropOldest<DroppingRing<Envelope, Room, Traits>> = true
 template <Priority P>
 using Fixed = std::integral_constant<Priority, P>;
 
-/// The messages of a bus without priorities: one ring.
+/// The messages of a bus: a ring for each priority, or the ring of medium priority alone. No
+/// priority can take room from another, and a publisher that is stopped in the middle delays only
+/// its own priority.
 template <class Envelope, class Traits>
-class PlainStore {
-public:
-    template <class F>
-    [[gnu::always_inline]] decltype(auto) at(Priority, F&& f) {
-        return f(ring_);
-    }
-    template <class F>
-    void forEach(F&& f) const {
-        f(ring_, Priority::medium);
-    }
-    template <class F>
-    void forEach(F&& f) {
-        f(ring_, Priority::medium);
-    }
+class RingStore {
+    struct NoRing {};
+    template <Priority P>
+    using Ring = std::conditional_t<Traits::priorities || P == Priority::medium,
+                                    RingFor<Envelope, Traits, P>, NoRing>;
 
-    template <class Handle, class GoOn>
-    [[gnu::always_inline]] std::size_t serve(const Handle& handle, std::size_t max,
-                                             const GoOn& goOn) {
-        return ring_.consumeWhile(
-            [&](Envelope & envelope)
-                __attribute__((always_inline)) { handle(envelope, Fixed<Priority::medium>()); },
-            max, [&]() __attribute__((always_inline)) { return goOn(), true; });
-    }
-
-private:
-    RingFor<Envelope, Traits, Priority::medium> ring_;
-};
-
-/// A ring for each priority. No priority can take room from another, and a publisher that is
-/// stopped in the middle delays only its own priority.
-template <class Envelope, class Traits>
-class PriorityStore {
 public:
     /// f(ring), with the ring of this priority.
     template <class F>
-    [[gnu::always_inline]] decltype(auto) at(Priority priority, F&& f) {
-        if (priority == Priority::medium) {
-            return f(medium_);
+    [[gnu::always_inline]] decltype(auto) at([[maybe_unused]] Priority priority, F&& f) {
+        if constexpr (Traits::priorities) {
+            if (priority != Priority::medium) {
+                return priority == Priority::high ? f(high_) : f(low_);
+            }
         }
-        return priority == Priority::high ? f(high_) : f(low_);
-    }
-    /// f(ring, priority), from the highest priority down.
-    template <class F>
-    void forEach(F&& f) const {
-        f(high_, Priority::high);
-        f(medium_, Priority::medium);
-        f(low_, Priority::low);
-    }
-    template <class F>
-    void forEach(F&& f) {
-        f(high_, Priority::high);
-        f(medium_, Priority::medium);
-        f(low_, Priority::low);
+        return f(medium_);
     }
 
-    template <Priority P>
-    auto& ring() noexcept {
-        if constexpr (P == Priority::high) {
-            return high_;
-        } else if constexpr (P == Priority::medium) {
-            return medium_;
-        } else {
-            return low_;
-        }
-    }
+    // ---- The consumer
 
     /// Hands messages of one priority to handle(envelope, Fixed<P>()), as consumeWhile().
     template <Priority P, class Handle, class GoOn>
@@ -131,18 +79,9 @@ public:
         return service_.serve(*this, handle, max, goOn);
     }
 
-private:
-    RingFor<Envelope, Traits, Priority::high> high_;
-    RingFor<Envelope, Traits, Priority::medium> medium_;
-    RingFor<Envelope, Traits, Priority::low> low_;
-    ServiceFor<Traits> service_;  // the consumer's
-};
+    /// Whether high priority has an arrival, as a function object: see MpscRing::arrival().
+    [[nodiscard]] auto highArrival() const noexcept { return high_.arrival(); }
 
-/// What BusCore asks of either store.
-template <class Envelope, class Traits>
-class RingStore : public std::conditional_t<Traits::priorities, PriorityStore<Envelope, Traits>,
-                                            PlainStore<Envelope, Traits>> {
-public:
     /// Whether the consumer would find a message, or a slot to skip. By the consumer.
     [[nodiscard]] bool hasArrival() const noexcept {
         return any([](const auto& ring) { return ring.hasArrival(); });
@@ -156,7 +95,7 @@ public:
     // ---- Anybody
 
     void close() noexcept {
-        this->forEach([](auto& ring, Priority) { ring.close(); });
+        forEach(*this, [](auto& ring, Priority) { ring.close(); });
     }
     [[nodiscard]] bool isClosed() const noexcept {
         return !any([](const auto& ring) { return !ring.isClosed(); });
@@ -168,20 +107,20 @@ public:
     /// How many messages there are, those included that are being published or handled.
     [[nodiscard]] std::size_t size() const noexcept {
         std::size_t sum = 0;
-        this->forEach([&](const auto& ring, Priority) { sum += ring.sizeAtOnce(); });
+        forEach(*this, [&](const auto& ring, Priority) { sum += ring.sizeAtOnce(); });
         return sum;
     }
     /// The most messages in one of the rooms.
     [[nodiscard]] std::size_t highest() const noexcept {
         std::size_t most = 0;
-        this->forEach(
-            [&](const auto& ring, Priority) { most = std::max(most, ring.sizeAtOnce()); });
+        forEach(*this,
+                [&](const auto& ring, Priority) { most = std::max(most, ring.sizeAtOnce()); });
         return most;
     }
     /// That of the highest priority whose room is full.
     [[nodiscard]] Pressure pressure() const noexcept {
         Pressure pressure = Pressure::normal;
-        this->forEach([&](const auto& ring, Priority priority) {
+        forEach(*this, [&](const auto& ring, Priority priority) {
             if (pressure == Pressure::normal && ring.sizeAtOnce() >= roomOf<Traits>(priority)) {
                 pressure = pressureOf<Traits>(priority);
             }
@@ -190,12 +129,40 @@ public:
     }
 
 private:
+    template <Priority P>
+    Ring<P>& ring() noexcept {
+        if constexpr (P == Priority::medium) {
+            return medium_;
+        } else if constexpr (P == Priority::high) {
+            return high_;
+        } else {
+            return low_;
+        }
+    }
+
+    /// f(ring, priority), from the highest priority down.
+    template <class Store, class F>
+    static void forEach(Store& store, const F& f) {
+        if constexpr (Traits::priorities) {
+            f(store.high_, Priority::high);
+        }
+        f(store.medium_, Priority::medium);
+        if constexpr (Traits::priorities) {
+            f(store.low_, Priority::low);
+        }
+    }
+
     template <class Predicate>
     [[nodiscard]] bool any(Predicate holds) const {
         bool isAny = false;
-        this->forEach([&](const auto& ring, Priority) { isAny = isAny || holds(ring); });
+        forEach(*this, [&](const auto& ring, Priority) { isAny = isAny || holds(ring); });
         return isAny;
     }
+
+    Ring<Priority::high> high_;
+    Ring<Priority::medium> medium_;
+    Ring<Priority::low> low_;
+    ServiceFor<Traits> service_;  // the consumer's
 };
 
 }  // namespace sluice::detail

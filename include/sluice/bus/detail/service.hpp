@@ -31,7 +31,7 @@ public:
         while (served != 0 && count < max) {
             const std::size_t left = max - count;
             served = rings.template serveOne<Priority::high>(handle, left, always);
-            const auto isHighThere = rings.template ring<Priority::high>().arrival();
+            const auto isHighThere = rings.highArrival();
             const auto untilHigh = [&]() __attribute__((always_inline)) {
                 goOn();
                 return !isHighThere();
@@ -60,7 +60,9 @@ public:
     std::size_t serve(Rings& rings, const Handle& handle, std::size_t max, const GoOn& goOn) {
         std::size_t count = 0;
         for (bool isFreshRound = false; count < max;) {
-            const std::size_t served = serveNext(rings, handle, max - count, goOn);
+            std::size_t served = serveOne<Priority::high>(rings, handle, goOn);
+            served = served != 0 ? served : serveOne<Priority::medium>(rings, handle, goOn);
+            served = served != 0 ? served : serveOne<Priority::low>(rings, handle, goOn);
             count += served;
             if (served == 0 && isFreshRound) {
                 break;
@@ -74,32 +76,34 @@ public:
     }
 
 private:
-    /// Of the highest priority that has a message and credit.
-    template <class Rings, class Handle, class GoOn>
-    std::size_t serveNext(Rings& rings, const Handle& handle, std::size_t max, const GoOn& goOn) {
-        std::size_t count = serveOne<Priority::high>(rings, handle, max, goOn);
-        if (count == 0) {
-            count = serveOne<Priority::medium>(rings, handle, max, goOn);
-        }
-        return count == 0 ? serveOne<Priority::low>(rings, handle, max, goOn) : count;
-    }
-
+    /// One message, if this priority has a message and credit.
     template <Priority P, class Rings, class Handle, class GoOn>
-    std::size_t serveOne(Rings& rings, const Handle& handle, std::size_t max, const GoOn& goOn) {
+    std::size_t serveOne(Rings& rings, const Handle& handle, const GoOn& goOn) {
         std::size_t& credit = credit_[indexOf(P)];
         const auto pay = [&](auto& envelope, auto priority) {
             --credit;  // before it is handled: the handler may throw
             handle(envelope, priority);
         };
-        return rings.template serveOne<P>(pay, std::min<std::size_t>({max, credit, 1}),
-                                          [&] { return goOn(), false; });
+        return rings.template serveOne<P>(pay, credit != 0 ? 1 : 0, [&] { return goOn(), false; });
     }
 
     std::array<std::size_t, priorityCount> credit_ = Traits::weights;
 };
 
+/// Without priorities there is one ring to serve.
+struct PlainService {
+    template <class Rings, class Handle, class GoOn>
+    [[gnu::always_inline]] static std::size_t serve(Rings& rings, const Handle& handle,
+                                                    std::size_t max, const GoOn& goOn) {
+        return rings.template serveOne<Priority::medium>(
+            handle, max, [&]() __attribute__((always_inline)) { return goOn(), true; });
+    }
+};
+
 template <class Traits>
-using ServiceFor = std::conditional_t<Traits::service == Service::strict, StrictService<Traits>,
-                                      WeightedService<Traits>>;
+using ServiceFor =
+    std::conditional_t<!Traits::priorities, PlainService,
+                       std::conditional_t<Traits::service == Service::strict, StrictService<Traits>,
+                                          WeightedService<Traits>>>;
 
 }  // namespace sluice::detail

@@ -8,6 +8,7 @@
 #include "harness/loaded_latency.hpp"
 #include "harness/message.hpp"
 #include "harness/raw_enqueue.hpp"
+#include "harness/sharing.hpp"
 #include "harness/subject.hpp"
 #include "harness/throughput.hpp"
 
@@ -29,6 +30,7 @@ struct QueueRuns {
     Round (*overflow64)(const RoundPlan&) = nullptr;
     Round (*loadedLatency64)(const RoundPlan&) = nullptr;
     Round (*idleLatency64)(const RoundPlan&) = nullptr;
+    Round (*sharing64)(const RoundPlan&) = nullptr;
 };
 
 struct QueueSubject {
@@ -51,7 +53,8 @@ QueueRuns queueRuns() {
             &rawEnqueueRound<Queue<Line>, Line>,
             &overflowRound<Queue<Line>, Line>,
             &loadedLatencyRound<Queue<Line>, Line, PacingPolicy>,
-            &idleLatencyRound<Queue<Line>, Line, PacingPolicy>};
+            &idleLatencyRound<Queue<Line>, Line, PacingPolicy>,
+            &sharingRound<Queue<Line>, Line, PacingPolicy>};
 }
 
 /// Adds a queue of another library: as documented under `info.id`, paced under `info.id` +

@@ -13,6 +13,14 @@ Scenario across(const std::string& name, std::size_t bytes, std::size_t producer
     return {"queues", name, Kind::throughput, bytes, producers, spread, "", "", slots, 0};
 }
 
+// As many consumers as producers. One of each kind shares a CPU.
+Scenario shared(const std::string& name, std::size_t pairs) {
+    Scenario scenario = across(name, 64, pairs, Spread::everywhere);
+    scenario.what = "throughput, 64-byte messages from " + std::to_string(pairs) +
+                    " producers to as many consumers, which share the messages";
+    return scenario;
+}
+
 // One producer and one consumer, of which something differs from the others.
 Scenario variant(const std::string& name, Kind kind, const std::string& section,
                  std::size_t bytes = 64, std::size_t capacity = slots, double load = 0) {
@@ -93,6 +101,7 @@ std::vector<Scenario> queueScenarios(bool quick, bool unpinned,
         across("mpsc-64B-4p", 64, 4),
         across("mpsc-64B-2p-everywhere", 64, 2, Spread::everywhere),
         across("mpsc-64B-4p-everywhere", 64, 4, Spread::everywhere),
+        shared("mpmc-64B-2x2", 2),
     };
     for (const std::vector<Scenario>& more : {distances(unpinned, places), loads(quick), crowds}) {
         all.insert(all.end(), more.begin(), more.end());
@@ -100,7 +109,14 @@ std::vector<Scenario> queueScenarios(bool quick, bool unpinned,
     return all;
 }
 
+bool isSharing(const Scenario& scenario) {
+    return scenario.name.compare(0, 4, "mpmc") == 0;
+}
+
 bool takesPart(const Scenario& scenario, const Subject& subject) {
+    if (isSharing(scenario)) {
+        return subject.features.topology == "mpmc";
+    }
     const bool singleProducer = subject.features.topology == "spsc";
     if (isUnpadded(subject) && scenario.name != "spsc-8B" && scenario.name != "spsc-64B") {
         return false;

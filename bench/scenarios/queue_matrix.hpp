@@ -17,6 +17,9 @@ namespace sluice::bench {
 std::vector<Scenario> queueScenarios(bool quick, bool unpinned,
                                      const std::vector<CpuPlace>& places);
 
+/// Whether several consumers share the messages.
+bool isSharing(const Scenario& scenario);
+
 /// Queues for one producer are compared with each other, and so are those for many; latency has
 /// them all.
 bool takesPart(const Scenario& scenario, const Subject& subject);

@@ -68,7 +68,8 @@ Round runRound(const Scenario& scenario, const QueueRuns& runs, const RoundPlan&
     case Kind::overflow:
         return runs.overflow64(plan);
     default:
-        return throughputOf(runs, scenario.messageBytes)(plan);
+        return isSharing(scenario) ? runs.sharing64(plan)
+                                   : throughputOf(runs, scenario.messageBytes)(plan);
     }
 }
 

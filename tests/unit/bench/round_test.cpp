@@ -1,8 +1,9 @@
-// Runs the three kinds of rounds on queues that are right and on queues that are wrong on purpose.
+// Runs the kinds of rounds on queues that are right and on queues that are wrong on purpose.
 
 #include "faulty_queue.hpp"
 #include "harness/idle_latency.hpp"
 #include "harness/loaded_latency.hpp"
+#include "harness/sharing.hpp"
 #include "harness/throughput.hpp"
 
 #include <gtest/gtest.h>
@@ -151,6 +152,26 @@ TEST(LoadedLatencyRoundTest, CountsProbesThatNeverCame) {
         [&] { return loadedLatencyRound<LockedQueue<Fault::loses>, TestMessage, Unpaced>(plan); });
     EXPECT_NE(round.error, "");
     EXPECT_GE(round.timedOut, 1U);
+}
+
+template <Fault TheFault>
+Round sharing(const RoundPlan& plan) {
+    return sharingRound<LockedQueue<TheFault>, TestMessage, Unpaced>(plan);
+}
+
+TEST(SharingRoundTest, BalancesForACorrectQueue) {
+    const RoundPlan plan = smallPlan(2);
+    const Round round = sharing<Fault::none>(plan);
+    EXPECT_EQ(round.error, "");
+    EXPECT_EQ(round.counts.planned, plan.messages);
+    EXPECT_EQ(round.counts.delivered, plan.messages);
+    EXPECT_GT(round.ns, 0);
+}
+
+TEST(SharingRoundTest, CatchesMessagesThatAreLostDoubledOrChanged) {
+    EXPECT_NE(sharing<Fault::loses>(smallPlan(2)).error, "");
+    EXPECT_NE(sharing<Fault::doubles>(smallPlan(2)).error, "");
+    EXPECT_NE(sharing<Fault::corrupts>(smallPlan(2)).error, "");
 }
 
 TEST(IdleLatencyRoundTest, MeasuresEveryMessage) {

@@ -24,7 +24,7 @@
 ///
 /// Tests: tests/unit/actor/active_event_queue_test.cpp.
 
-#include <sluice/actor/detail/thread_life.hpp>
+#include <sluice/actor/detail/threads/thread_life.hpp>
 #include <sluice/actor/thread_options.hpp>
 #include <sluice/base/assert.hpp>
 #include <sluice/base/single_writer_counter.hpp>

@@ -50,11 +50,11 @@
 /// Tests: tests/unit/actor, tests/stress/actor_stress_test.cpp.
 
 #include <sluice/actor/actor_traits.hpp>
-#include <sluice/actor/detail/handler_checks.hpp>
-#include <sluice/actor/detail/posting.hpp>
-#include <sluice/actor/detail/restart_budget.hpp>
-#include <sluice/actor/detail/thread_life.hpp>
-#include <sluice/actor/detail/timing.hpp>
+#include <sluice/actor/detail/failure/handler_checks.hpp>
+#include <sluice/actor/detail/failure/restart_budget.hpp>
+#include <sluice/actor/detail/mailbox/posting.hpp>
+#include <sluice/actor/detail/threads/thread_life.hpp>
+#include <sluice/actor/detail/timers/timing.hpp>
 #include <sluice/actor/handler_times.hpp>
 #include <sluice/actor/thread_options.hpp>
 #include <sluice/base/assert.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/actor/detail/handler_thread.hpp>
+#include <sluice/actor/detail/threads/handler_thread.hpp>
 #include <sluice/bus/bus_traits.hpp>
 
 #include <chrono>

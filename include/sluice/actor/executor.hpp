@@ -3,7 +3,7 @@
 /// \file
 /// Executor: runs objects that share threads. See ThreadPool and ManualExecutor.
 
-#include <sluice/actor/detail/handler_thread.hpp>
+#include <sluice/actor/detail/threads/handler_thread.hpp>
 #include <sluice/base/platform.hpp>
 #include <sluice/memory/block_pool.hpp>
 #include <sluice/wait/park.hpp>

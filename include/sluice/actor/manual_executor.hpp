@@ -21,7 +21,7 @@
 ///
 /// Tests: tests/unit/actor/manual_executor_test.cpp.
 
-#include <sluice/actor/detail/alarms.hpp>
+#include <sluice/actor/detail/threads/alarms.hpp>
 #include <sluice/actor/executor.hpp>
 #include <sluice/wait/deadline.hpp>
 

@@ -50,9 +50,9 @@
 /// tests/model/pooled_mailbox_model_test.cpp.
 
 #include <sluice/actor/actor_traits.hpp>
-#include <sluice/actor/detail/handler_checks.hpp>
-#include <sluice/actor/detail/pooled_posting.hpp>
-#include <sluice/actor/detail/timing.hpp>
+#include <sluice/actor/detail/failure/handler_checks.hpp>
+#include <sluice/actor/detail/mailbox/pooled_posting.hpp>
+#include <sluice/actor/detail/timers/timing.hpp>
 #include <sluice/actor/executor.hpp>
 #include <sluice/actor/handler_times.hpp>
 #include <sluice/base/assert.hpp>

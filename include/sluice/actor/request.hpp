@@ -34,7 +34,7 @@
 ///
 /// Tests: tests/unit/actor/request_test.cpp, tests/model/reply_cell_model_test.cpp.
 
-#include <sluice/actor/detail/reply_cell.hpp>
+#include <sluice/actor/detail/replies/reply_cell.hpp>
 #include <sluice/actor/executor.hpp>
 #include <sluice/base/assert.hpp>
 #include <sluice/base/expected.hpp>

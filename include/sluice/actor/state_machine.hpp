@@ -53,9 +53,9 @@
 /// tests/unit/actor/random_machines_test.cpp, tests/alloc/state_machine_allocation_test.cpp,
 /// tests/compile_fail/actor_machines.cpp.
 
-#include <sluice/actor/detail/deferred_messages.hpp>
-#include <sluice/actor/detail/machine_graph.hpp>
-#include <sluice/actor/detail/machine_table.hpp>
+#include <sluice/actor/detail/machine/deferred_messages.hpp>
+#include <sluice/actor/detail/machine/machine_graph.hpp>
+#include <sluice/actor/detail/machine/machine_table.hpp>
 #include <sluice/actor/transitions.hpp>
 #include <sluice/base/assert.hpp>
 

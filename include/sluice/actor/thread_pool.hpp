@@ -25,8 +25,8 @@
 ///
 /// Tests: tests/unit/actor/thread_pool_test.cpp, tests/stress/pooled_object_stress_test.cpp.
 
-#include <sluice/actor/detail/alarms.hpp>
-#include <sluice/actor/detail/task_line.hpp>
+#include <sluice/actor/detail/threads/alarms.hpp>
+#include <sluice/actor/detail/threads/task_line.hpp>
 #include <sluice/actor/executor.hpp>
 #include <sluice/base/priority_mutex.hpp>
 #include <sluice/base/setup_error.hpp>

@@ -1,6 +1,6 @@
 #include "support/dice.hpp"
 
-#include <sluice/actor/detail/deadline_heap.hpp>
+#include <sluice/actor/detail/timers/deadline_heap.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <sluice/actor/detail/flight_limits.hpp>
-#include <sluice/actor/detail/handler_thread.hpp>
-#include <sluice/actor/detail/requesting.hpp>
+#include <sluice/actor/detail/mailbox/flight_limits.hpp>
+#include <sluice/actor/detail/replies/requesting.hpp>
+#include <sluice/actor/detail/threads/handler_thread.hpp>
 #include <sluice/bus/bus.hpp>
 
 #include <atomic>

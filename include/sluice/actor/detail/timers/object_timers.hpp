@@ -1,8 +1,8 @@
 #pragma once
 
-#include <sluice/actor/detail/deadline_heap.hpp>
-#include <sluice/actor/detail/posted_message.hpp>
-#include <sluice/actor/detail/timer_slots.hpp>
+#include <sluice/actor/detail/mailbox/posted_message.hpp>
+#include <sluice/actor/detail/timers/deadline_heap.hpp>
+#include <sluice/actor/detail/timers/timer_slots.hpp>
 #include <sluice/actor/timer.hpp>
 #include <sluice/base/single_writer_counter.hpp>
 #include <sluice/bus/message_header.hpp>

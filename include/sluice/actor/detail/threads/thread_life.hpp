@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/actor/detail/own_thread.hpp>
+#include <sluice/actor/detail/threads/own_thread.hpp>
 #include <sluice/actor/thread_options.hpp>
 
 #include <atomic>

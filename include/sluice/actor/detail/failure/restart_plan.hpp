@@ -1,7 +1,7 @@
 #pragma once
 
 #include <sluice/actor/actor_traits.hpp>
-#include <sluice/actor/detail/restart_budget.hpp>
+#include <sluice/actor/detail/failure/restart_budget.hpp>
 #include <sluice/base/single_writer_counter.hpp>
 #include <sluice/wait/deadline.hpp>
 

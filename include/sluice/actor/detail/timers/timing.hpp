@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/actor/detail/object_timers.hpp>
+#include <sluice/actor/detail/timers/object_timers.hpp>
 #include <sluice/actor/timer.hpp>
 #include <sluice/base/assert.hpp>
 #include <sluice/wait/deadline.hpp>

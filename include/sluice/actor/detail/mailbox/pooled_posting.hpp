@@ -1,13 +1,12 @@
 #pragma once
 
-#include <sluice/actor/detail/admission.hpp>
-#include <sluice/actor/detail/flight_limits.hpp>
-#include <sluice/actor/detail/object_timers.hpp>
-#include <sluice/actor/detail/pooled_mailbox.hpp>
-#include <sluice/actor/detail/posted_message.hpp>
-#include <sluice/actor/detail/refusals.hpp>
-#include <sluice/actor/detail/requesting.hpp>
-#include <sluice/actor/detail/restart_plan.hpp>
+#include <sluice/actor/detail/failure/restart_plan.hpp>
+#include <sluice/actor/detail/mailbox/admission.hpp>
+#include <sluice/actor/detail/mailbox/flight_limits.hpp>
+#include <sluice/actor/detail/mailbox/pooled_mailbox.hpp>
+#include <sluice/actor/detail/mailbox/posted_message.hpp>
+#include <sluice/actor/detail/mailbox/refusals.hpp>
+#include <sluice/actor/detail/replies/requesting.hpp>
 #include <sluice/actor/executor.hpp>
 #include <sluice/actor/handler_times.hpp>
 #include <sluice/bus/message_header.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/actor/detail/admission.hpp>
+#include <sluice/actor/detail/mailbox/admission.hpp>
 #include <sluice/bus/bus_traits.hpp>
 #include <sluice/bus/messages.hpp>
 #include <sluice/bus/publish_result.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <sluice/actor/detail/machine_table.hpp>
-#include <sluice/actor/detail/type_name.hpp>
+#include <sluice/actor/detail/machine/machine_table.hpp>
+#include <sluice/actor/detail/machine/type_name.hpp>
 
 #include <array>
 #include <cstddef>

@@ -15,7 +15,7 @@ void addEventppActor(ActorSubjects& subjects) {
 ActorSubjects actorSubjects() {
     ActorSubjects subjects;
     for (const auto add :
-         {addSluiceActors, addLockedDeque, addCaf, addSobjectizer, addEventppActor}) {
+         {addSluiceActors, addLockedDeque, addCaf, addSobjectizer, addEventppActor, addWakeUps}) {
         add(subjects);
     }
     return subjects;

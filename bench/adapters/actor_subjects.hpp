@@ -23,11 +23,23 @@ struct ActorSubject {
 
 using ActorSubjects = std::vector<ActorSubject>;
 
-template <class Receiver>
+/// One sender with messages of 64 bytes; what other rounds are calibrated by.
+inline const char* const oneSender = "post-1s";
+
+/// Two threads that wake each other and do nothing else.
+inline const std::string twoWakeUps = floorPrefix + "two wake-ups";
+
+/// Receivers of the three sizes. No template as an argument: g++ gives a function that has one from
+/// an unnamed namespace a name that other files have, too.
+template <class Small, class Usual, class Large>
 void addReceiver(ActorSubject& subject) {
-    subject.rounds["post-1s"] = &postRound<Receiver>;
-    subject.rounds["post-4s"] = &postRound<Receiver>;
-    subject.rounds["delay-idle"] = &delayRound<Receiver>;
+    subject.rounds[oneSender] = &postRound<Usual, ActorMessage>;
+    subject.rounds["post-4s"] = &postRound<Usual, ActorMessage>;
+    subject.rounds["post-1s-16B"] = &postRound<Small, SmallActorMessage>;
+    subject.rounds["post-1s-1024B"] = &postRound<Large, LargeActorMessage>;
+    subject.rounds["sustained-5s"] = &postRound<Usual, ActorMessage>;
+    subject.rounds["delay-idle"] = &delayRound<Usual>;
+    subject.rounds["delay-half-load"] = &loadedDelayRound<Usual>;
 }
 
 template <class Replier>
@@ -47,6 +59,7 @@ void addLockedDeque(ActorSubjects& subjects);
 void addCaf(ActorSubjects& subjects);
 void addSobjectizer(ActorSubjects& subjects);
 void addEventppActor(ActorSubjects& subjects);
+void addWakeUps(ActorSubjects& subjects);
 
 /// All of them, ours first. Subjects whose library was not there at compile time are listed as
 /// absent.

@@ -29,25 +29,27 @@ struct Token {
 }  // namespace sluice::bench
 
 // Messages of one process, never serialised.
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(sluice::bench::SmallActorMessage)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(sluice::bench::ActorMessage)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(sluice::bench::LargeActorMessage)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(sluice::bench::Token)
 
 namespace sluice::bench {
 
 namespace {
 
+template <class Message>
 class Receiver {
 public:
     Receiver(std::size_t /*capacity*/, Handled& handled)
         : system_(config_), object_(system_.spawn<caf::detached>([&handled] {
-              return caf::behavior{
-                  [&handled](const ActorMessage& message) { handled.take(message); }};
+              return caf::behavior{[&handled](const Message& message) { handled.take(message); }};
           })) {}
     Receiver(const Receiver&) = delete;
     Receiver& operator=(const Receiver&) = delete;
     ~Receiver() { caf::anon_send_exit(object_, caf::exit_reason::user_shutdown); }
 
-    bool tryPush(const ActorMessage& message) {
+    bool tryPush(const Message& message) {
         caf::anon_send(object_, message);
         return true;
     }
@@ -153,7 +155,8 @@ void addCaf(ActorSubjects& subjects) {
     detached.id = "caf/detached";
     detached.use = "event-based actor with a thread of its own";
     subjects.push_back({detached});
-    addReceiver<Receiver>(subjects.back());
+    addReceiver<Receiver<SmallActorMessage>, Receiver<ActorMessage>, Receiver<LargeActorMessage>>(
+        subjects.back());
     addReplier<Replier>(subjects.back());
 
     Subject pooled = info;

@@ -68,10 +68,11 @@ private:
     std::thread thread_;
 };
 
+template <class Message>
 class Receiver {
 public:
     Receiver(std::size_t capacity, Handled& handled) : handled_(handled), deque_(capacity) {}
-    bool tryPush(const ActorMessage& message) {
+    bool tryPush(const Message& message) {
         return deque_.post([this, message] { handled_.take(message); });
     }
 
@@ -106,7 +107,8 @@ void addLockedDeque(ActorSubjects& subjects) {
     info.features.blocking = true;
     info.features.typeErasure = true;
     subjects.push_back({info});
-    addReceiver<Receiver>(subjects.back());
+    addReceiver<Receiver<SmallActorMessage>, Receiver<ActorMessage>, Receiver<LargeActorMessage>>(
+        subjects.back());
     addReplier<Replier>(subjects.back());
 }
 

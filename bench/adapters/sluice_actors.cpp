@@ -25,27 +25,28 @@ struct ReceiverTraits : ActorTraits {
 /// A second type of message, so that finding the handler is work.
 struct Other {};
 
-class Receiving : public ActiveObject<Receiving, Messages<ActorMessage, Other>, ReceiverTraits> {
+template <class Message>
+class Receiving
+    : public ActiveObject<Receiving<Message>, Messages<Message, Other>, ReceiverTraits> {
 public:
     explicit Receiving(Handled& handled) : handled_(handled) {}
-    void handle(const ActorMessage& message) { handled_.take(message); }
+    void handle(const Message& message) { handled_.take(message); }
     void handle(const Other& /*other*/) {}
 
 private:
     Handled& handled_;
 };
 
+template <class Message>
 class Receiver {
 public:
     Receiver(std::size_t /*capacity*/, Handled& handled)
-        : object_(std::make_unique<Running<Receiving>>(ThreadOptions{}, handled)) {}
+        : object_(std::make_unique<Running<Receiving<Message>>>(ThreadOptions{}, handled)) {}
 
-    bool tryPush(const ActorMessage& message) {
-        return object_->post(message) == PublishResult::ok;
-    }
+    bool tryPush(const Message& message) { return object_->post(message) == PublishResult::ok; }
 
 private:
-    std::unique_ptr<Running<Receiving>> object_;
+    std::unique_ptr<Running<Receiving<Message>>> object_;
 };
 
 using Question = Request<std::uint64_t, std::uint64_t>;
@@ -129,7 +130,8 @@ void addSluiceActors(ActorSubjects& subjects) {
     own.features.inPlace = true;
     own.features.backPressure = true;
     subjects.push_back({own});
-    addReceiver<Receiver>(subjects.back());
+    addReceiver<Receiver<SmallActorMessage>, Receiver<ActorMessage>, Receiver<LargeActorMessage>>(
+        subjects.back());
     addReplier<Replier>(subjects.back());
 
     Subject pooled = info;

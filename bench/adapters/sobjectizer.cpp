@@ -22,15 +22,18 @@ namespace {
 
 #if defined(SLUICE_PEER_SOBJECTIZER)
 
+template <class Message>
 class Receiver {
 public:
     Receiver(std::size_t /*capacity*/, Handled& handled) {
         system_.environment().introduce_coop(
             so_5::disp::active_obj::make_dispatcher(system_.environment()).binder(),
-            [&](so_5::coop_t& coop) { box_ = coop.make_agent<Agent>(handled)->so_direct_mbox(); });
+            [&](so_5::coop_t& coop) {
+                box_ = coop.template make_agent<Agent>(handled)->so_direct_mbox();
+            });
     }
-    bool tryPush(const ActorMessage& message) {
-        so_5::send<ActorMessage>(box_, message);
+    bool tryPush(const Message& message) {
+        so_5::send<Message>(box_, message);
         return true;
     }
 
@@ -41,7 +44,7 @@ private:
             : agent_t(std::move(context)), handled_(handled) {}
         void so_define_agent() override {
             so_subscribe_self().event(
-                [this](so_5::mhood_t<ActorMessage> message) { handled_.take(*message); });
+                [this](so_5::mhood_t<Message> message) { handled_.take(*message); });
         }
 
     private:
@@ -129,7 +132,8 @@ void addSobjectizer(ActorSubjects& subjects) {
                                    std::to_string(SO_5_VERSION_MINOR) + "." +
                                    std::to_string(SO_5_VERSION_PATCH);
     subjects.push_back({own});
-    addReceiver<Receiver>(subjects.back());
+    addReceiver<Receiver<SmallActorMessage>, Receiver<ActorMessage>, Receiver<LargeActorMessage>>(
+        subjects.back());
     subjects.push_back({pooled});
     addRing<Ring>(subjects.back());
 #else

@@ -5,9 +5,10 @@
 ///
 /// A library under test is an adapter with some of these classes:
 ///
+///     template <class Message>
 ///     class Receiver {  // an object with a thread of its own, which the constructor starts
 ///         Receiver(std::size_t capacity, Handled& handled);
-///         bool tryPush(const ActorMessage& message);  // or Push; its handler calls handled.take()
+///         bool tryPush(const Message& message);  // or Push; its handler calls handled.take()
 ///     };
 ///     class Replier {   // the same, for requests
 ///         Replier();
@@ -25,6 +26,7 @@
 #include "harness/child.hpp"
 #include "harness/cpu_time.hpp"
 #include "harness/crew.hpp"
+#include "harness/loaded_latency.hpp"
 #include "harness/statistics.hpp"
 
 #include <sluice/base/pause.hpp>
@@ -43,7 +45,9 @@
 
 namespace sluice::bench {
 
+using SmallActorMessage = Message<16>;
 using ActorMessage = Message<64>;
+using LargeActorMessage = Message<1024>;
 
 /// What an object has handled. It tells the thread of the round when the run-in is over, and when
 /// all is.
@@ -52,12 +56,14 @@ public:
     Handled(std::uint64_t runIn, std::uint64_t all) noexcept : runIn_(runIn), all_(all) {}
 
     /// By the object's thread.
-    void take(const ActorMessage& message) {
-        if (arrivals_ != nullptr) {
-            (*arrivals_)[receipt_.count()] = now();
+    template <class Message>
+    void take(const Message& message) {
+        if (receipt_.count() == nextNoted_) {
+            arrivals_->push_back(now());
+            nextNoted_ += stride_;
         }
         receipt_.take(message);
-        if (arrivals_ != nullptr) {
+        if (isFollowed_) {
             seen_.store(receipt_.count(), std::memory_order_release);
         }
         if (receipt_.count() == runIn_ || receipt_.count() == all_) {
@@ -66,9 +72,16 @@ public:
         }
     }
 
-    /// From now on each arrival is written down, and seen() follows. Before the object is made.
-    void noteArrivals(std::vector<Nanoseconds>& arrivals) noexcept { arrivals_ = &arrivals; }
-    /// How many arrivals have been written down.
+    /// After the run-in, the arrival of each `stride`-th message is appended, and there is room for
+    /// all of them. Before the object is made.
+    void noteArrivals(std::vector<Nanoseconds>& arrivals, std::uint64_t stride) noexcept {
+        arrivals_ = &arrivals;
+        stride_ = stride;
+        nextNoted_ = runIn_;
+    }
+    /// From now on seen() follows. Before the object is made.
+    void follow() noexcept { isFollowed_ = true; }
+    /// How many messages have been handled.
     [[nodiscard]] std::uint64_t seen() const noexcept {
         return seen_.load(std::memory_order_acquire);
     }
@@ -101,6 +114,9 @@ private:
     std::condition_variable changed_;
     std::uint64_t told_ = 0;
     std::vector<Nanoseconds>* arrivals_ = nullptr;
+    std::uint64_t stride_ = 1;
+    std::uint64_t nextNoted_ = UINT64_MAX;
+    bool isFollowed_ = false;
     std::atomic<std::uint64_t> seen_{0};
 };
 
@@ -110,7 +126,7 @@ struct NoPacing {
 };
 
 /// From the common start of the senders to the end of the last handler, divided by the messages.
-template <class Receiver>
+template <class Receiver, class Message>
 Round postRound(const RoundPlan& plan) {
     Round round;
     const Placement& placement = plan.placement;
@@ -130,11 +146,11 @@ Round postRound(const RoundPlan& plan) {
                 own.pinned = takePlace(placement, placement.producerCpus[i]);
                 const std::uint64_t runIn = shareOf(plan.runIn, i, plan.producers());
                 const std::uint64_t timed = shareOf(plan.messages, i, plan.producers());
-                sendRange<ActorMessage, NoPacing>(receiver, i, 0, runIn, own, control);
+                sendRange<Message, NoPacing>(receiver, i, 0, runIn, own, control);
                 control.barrier.arriveAndWait();
                 control.barrier.arriveAndWait();
                 own.startedAt = now();
-                sendRange<ActorMessage, NoPacing>(receiver, i, runIn, runIn + timed, own, control);
+                sendRange<Message, NoPacing>(receiver, i, runIn, runIn + timed, own, control);
             });
         }
         const auto await = [&](std::uint64_t count) {
@@ -173,9 +189,11 @@ Round delayRound(const RoundPlan& plan) {
     const RoundControl control(plan);
     std::vector<SenderBooks> books(1);
     std::vector<Nanoseconds> sentAt(std::size_t(plan.messages), 0);
-    std::vector<Nanoseconds> arrivals(std::size_t(plan.messages), 0);
+    std::vector<Nanoseconds> arrivals;
+    arrivals.reserve(std::size_t(plan.messages));
     Handled handled(0, plan.messages);
-    handled.noteArrivals(arrivals);
+    handled.noteArrivals(arrivals, 1);
+    handled.follow();
     {
         Receiver receiver(plan.capacity, handled);
         isPinned = isPinned && takePlace(placement, placement.producerCpus.front());
@@ -195,12 +213,59 @@ Round delayRound(const RoundPlan& plan) {
         }
         for (std::size_t i = 0; i < sentAt.size(); ++i) {
             // A message that never came has waited until now.
-            round.samples.push_back(double((arrivals[i] != 0 ? arrivals[i] : latest) - sentAt[i]));
+            round.samples.push_back(
+                double((i < handled.seen() ? arrivals[i] : latest) - sentAt[i]));
             round.timedOut += round.samples.back() > plan.timeoutNs;
         }
     }
     books[0].counts.planned = plan.messages;
     round.ns = median(round.samples);
+    settle(round, plan, books, handled.receipt(), control);
+    if (!isPinned) {
+        round.error = "a thread could not be pinned to its CPU";
+    }
+    return round;
+}
+
+/// Latency under load, open loop: from the moment at which a message was to be sent until its
+/// handler runs. Every `plan.probeStride`-th message is a probe.
+template <class Receiver>
+Round loadedDelayRound(const RoundPlan& plan) {
+    constexpr Nanoseconds leadTime = 100000;
+    Round round;
+    const Placement& placement = plan.placement;
+    bool isPinned = takePlace(placement, placement.consumerCpu);
+    const RoundControl control(plan);
+    std::vector<SenderBooks> books(1);
+    std::vector<Nanoseconds> arrivals;
+    // Filled once and emptied, so that none of its pages is new when the clock runs.
+    arrivals.resize(std::size_t(plan.messages / plan.probeStride + 1), 1);
+    arrivals.clear();
+    Handled handled(plan.runIn, plan.runIn + plan.messages);
+    handled.noteArrivals(arrivals, plan.probeStride);
+    SendSchedule schedule{0, plan.intervalNs, nullptr};
+    Lateness lateness;
+    {
+        Receiver receiver(plan.capacity, handled);
+        isPinned = isPinned && takePlace(placement, placement.producerCpus.front());
+        sendRange<ActorMessage, NoPacing>(receiver, 0, 0, plan.runIn, books[0], control);
+        bool isComplete = handled.await(plan.runIn, plan.stallNs);
+        schedule.start = now() + leadTime;
+        lateness = sendOnSchedule<ActorMessage, NoPacing, SteadyClock>(receiver, plan, schedule,
+                                                                       books[0], control);
+        isComplete = handled.await(plan.runIn + plan.messages, plan.stallNs) && isComplete;
+        if (!isComplete) {
+            round.error = "given up: nothing was handled any more";
+        }
+    }
+    for (std::size_t i = 0; i < arrivals.size(); ++i) {
+        round.samples.push_back(double(arrivals[i] - schedule.intended(i * plan.probeStride)));
+        round.timedOut += round.samples.back() > plan.timeoutNs;
+    }
+    round.intervalNs = plan.intervalNs;
+    round.lateSends = lateness.sends;
+    round.behindSchedule = lateness.endNs > 0.01 * plan.intervalNs * double(plan.messages);
+    round.ns = round.samples.empty() ? 0 : median(round.samples);
     settle(round, plan, books, handled.receipt(), control);
     if (!isPinned) {
         round.error = "a thread could not be pinned to its CPU";

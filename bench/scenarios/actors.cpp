@@ -2,6 +2,7 @@
 
 #include "adapters/actor_subjects.hpp"
 #include "harness/comparison.hpp"
+#include "scenarios/loaded_round.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -12,10 +13,11 @@ namespace {
 
 constexpr std::size_t slots = 4096;
 
-Scenario post(const std::string& name, std::size_t senders) {
-    Scenario scenario{"actors", name,         Kind::throughput, sizeof(ActorMessage),
-                      senders,  Spread::apart};
-    scenario.what = "64-byte messages, from the first post to the end of the last handler";
+Scenario post(const std::string& name, std::size_t senders,
+              std::size_t bytes = sizeof(ActorMessage), const std::string& section = {}) {
+    Scenario scenario{"actors", name, Kind::throughput, bytes, senders, Spread::apart};
+    scenario.what = "from the first post to the end of the last handler";
+    scenario.section = section;
     return scenario;
 }
 
@@ -23,6 +25,15 @@ Scenario objects(const std::string& name, Kind kind, std::size_t count, const st
     Scenario scenario{"actors", name, kind, 0, 1, Spread::apart};
     scenario.capacity = count;
     scenario.what = what;
+    return scenario;
+}
+
+Scenario delayAtHalfLoad() {
+    Scenario scenario{"actors", "delay-half-load", Kind::loadedLatency, sizeof(ActorMessage),
+                      1,        Spread::apart};
+    scenario.what = "from the moment of a post to its handler";
+    scenario.section = loadSection;
+    scenario.load = 0.5;
     return scenario;
 }
 
@@ -34,20 +45,27 @@ Scenario delay() {
 }
 
 // What comes to rest in a process of its own comes first, before this process has a history.
-std::vector<Scenario> scenarios() {
-    return {
+std::vector<Scenario> scenarios(bool quick) {
+    std::vector<Scenario> all{
         objects("idle-memory-100000", Kind::residentMemory, 100000,
                 "growth of a process by 100,000 objects that have handled a message"),
         objects("idle-cpu-10000", Kind::callCost, 10000,
                 "processor time in a second in which 10,000 objects have nothing to do"),
-        post("post-1s", 1),
+        post(oneSender, 1),
         post("post-4s", 4),
+        post("post-1s-16B", 1, sizeof(SmallActorMessage), sizeSection),
+        post("post-1s-1024B", 1, sizeof(LargeActorMessage), sizeSection),
         delay(),
+        delayAtHalfLoad(),
         objects("request", Kind::callCost, 1,
                 "a request to an object with a thread of its own, and its reply"),
         objects("ring-100000", Kind::callCost, 100000,
                 "a hop of a token in a ring of 100,000 objects on two threads"),
     };
+    if (!quick) {
+        all.push_back(post("sustained-5s", 1, sizeof(ActorMessage), sustainedSection));
+    }
+    return all;
 }
 
 // A request wakes two threads.
@@ -68,7 +86,15 @@ RoundPlan planFor(const Scenario& scenario, const SuiteOptions& options,
         plan.restNs = restNs;
         return plan;
     }
-    if (scenario.name == "request") {
+    if (scenario.kind == Kind::loadedLatency) {
+        plan.load = scenario.load;
+        plan.sendingNs = options.quick ? 10e6 : 50e6;
+    } else if (scenario.section == sustainedSection) {
+        plan.sendingNs = 5e9;
+    } else if (scenario.section == sizeSection) {
+        plan.messages = options.messages * sizeof(ActorMessage) /
+                        std::max(sizeof(ActorMessage), scenario.messageBytes);
+    } else if (scenario.name == "request") {
         plan.messages = std::max<std::uint64_t>(1000, options.messages / requestShare);
     } else if (scenario.capacity > 1) {
         plan.placement.roaming = cpus;
@@ -78,9 +104,18 @@ RoundPlan planFor(const Scenario& scenario, const SuiteOptions& options,
     return plan;
 }
 
+Round runRound(const Scenario& scenario, const ActorSubject& subject, const RoundPlan& plan) {
+    Round (*const run)(const RoundPlan&) = subject.rounds.at(scenario.name);
+    return scenario.kind == Kind::loadedLatency
+               ? loadedRound(subject.rounds.at(oneSender), run, plan)
+           : scenario.section == sustainedSection ? sustainedRound(run, plan)
+                                                  : run(plan);
+}
+
 const char* const threadOfItsOwn = "actor with a thread of its own";
 const char* const pooled = "actors on a pool";
 const char* const byHand = "active object written by hand";
+const char* const theMachine = "two wake-ups of the machine";
 
 std::vector<Comparison> compareActors(const std::vector<Result>& results) {
     std::vector<Comparison> all;
@@ -89,7 +124,8 @@ std::vector<Comparison> compareActors(const std::vector<Result>& results) {
                                          {"sobjectizer/active_obj", threadOfItsOwn},
                                          {"sobjectizer/thread_pool", pooled},
                                          {"std/locked deque", byHand},
-                                         {"eventpp/active object", byHand}}) {
+                                         {"eventpp/active object", byHand},
+                                         {twoWakeUps.c_str(), theMachine}}) {
         for (Comparison& each : compareWith(results, baseline, role)) {
             all.push_back(std::move(each));
         }
@@ -108,6 +144,7 @@ std::vector<Target> targets() {
         {"post-1s", own, "eventpp/active object", 0.2},
         {"post-4s", own, "eventpp/active object", 0.2},
         {"request", own, "caf/detached", 0.1},
+        {"request", own, twoWakeUps, 2.5},
         {"ring-100000", many, "caf/pooled", 0.35},
         {"ring-100000", many, "sobjectizer/thread_pool", 0.35},
     };
@@ -118,23 +155,25 @@ std::vector<Target> targets() {
 Suite actorSuite(const SuiteOptions& options, const std::vector<int>& cpus) {
     Suite suite;
     suite.name = "actors";
-    suite.scenarios = scenarios();
+    suite.scenarios = scenarios(options.quick);
     const auto subjects = std::make_shared<const ActorSubjects>(actorSubjects());
     for (const ActorSubject& subject : *subjects) {
         suite.subjects.push_back(subject.info);
     }
     suite.enter = [=](const Scenario& scenario, std::size_t index) -> Entrant {
-        const auto& rounds = (*subjects)[index].rounds;
-        const auto found = rounds.find(scenario.name);
-        if (found == rounds.end()) {
+        const ActorSubject& subject = (*subjects)[index];
+        if (subject.rounds.count(scenario.name) == 0) {
             return {};
         }
         const RoundPlan plan = planFor(scenario, options, cpus);
-        return {plan, [plan, run = found->second] { return run(plan); }};
+        return {plan, [=] { return runRound(scenario, (*subjects)[index], plan); }};
     };
     suite.machineAlone = [](const Scenario&) { return std::function<Round()>(); };
     suite.compare = compareActors;
-    suite.columns = {{threadOfItsOwn, "/ own"}, {pooled, "/ pooled"}, {byHand, "/ by hand"}};
+    suite.columns = {{threadOfItsOwn, "/ own"},
+                     {pooled, "/ pooled"},
+                     {byHand, "/ by hand"},
+                     {theMachine, "/ wake-ups"}};
     suite.targets = targets();
     return suite;
 }

@@ -15,6 +15,7 @@ namespace sluice::bench {
 
 namespace {
 
+template <class Message>
 class Receiver {
 public:
     Receiver(std::size_t /*capacity*/, Handled& handled) {
@@ -35,13 +36,13 @@ public:
         thread_.join();
     }
 
-    bool tryPush(const ActorMessage& content) {
-        queue_.enqueue(message, std::make_shared<const ActorMessage>(content));
+    bool tryPush(const Message& content) {
+        queue_.enqueue(message, std::make_shared<const Message>(content));
         return true;
     }
 
 private:
-    using Pointer = std::shared_ptr<const ActorMessage>;
+    using Pointer = std::shared_ptr<const Message>;
     static constexpr int message = 1;
     static constexpr int end = 2;
 
@@ -65,7 +66,8 @@ void addEventppActor(ActorSubjects& subjects) {
     info.features.blocking = true;
     info.features.typeErasure = true;
     subjects.push_back({info});
-    addReceiver<Receiver>(subjects.back());
+    addReceiver<Receiver<SmallActorMessage>, Receiver<ActorMessage>, Receiver<LargeActorMessage>>(
+        subjects.back());
 }
 
 }  // namespace sluice::bench

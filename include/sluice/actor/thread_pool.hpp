@@ -19,15 +19,17 @@
 /// Timers fire when a thread is free: after their time by as much as the handlers take that run.
 ///
 /// Allocation: the threads, the memory for messages, see BlockPool, and a node for each object that
-/// has timers, when it starts. Errors: as those of std::thread and BlockPool.
+/// has timers, when it starts. Errors: as those of ActiveObject::start() and BlockPool.
 ///
 /// Edges: E1 task: what the scheduling thread wrote -> lock_ -> the thread that runs the task.
 ///
 /// Tests: tests/unit/actor/thread_pool_test.cpp, tests/stress/pooled_object_stress_test.cpp.
 
 #include <sluice/actor/detail/threads/alarms.hpp>
+#include <sluice/actor/detail/threads/own_thread.hpp>
 #include <sluice/actor/detail/threads/task_line.hpp>
 #include <sluice/actor/executor.hpp>
+#include <sluice/actor/thread_options.hpp>
 #include <sluice/base/priority_mutex.hpp>
 #include <sluice/base/setup_error.hpp>
 #include <sluice/wait/park.hpp>
@@ -35,7 +37,6 @@
 #include <atomic>
 #include <cstddef>
 #include <mutex>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -43,9 +44,11 @@ namespace sluice {
 
 class ThreadPool final : public Executor {
 public:
-    /// Refuses a number of threads of 0, see setupError.
-    explicit ThreadPool(std::size_t threads, const ExecutorOptions& options = {})
-        : Executor(options) {
+    /// All threads get the same options. Refuses a number of threads of 0, and what the system
+    /// refuses, see setupError: then no thread is left.
+    explicit ThreadPool(std::size_t threads, const ExecutorOptions& options = {},
+                        const ThreadOptions& threadOptions = {})
+        : Executor(options), threads_(threads) {
         if (threads == 0) {
             setupError("number of threads of a pool", threads, 1);
         }
@@ -58,9 +61,11 @@ public:
                 }
             }
         } refusal{*this};
-        threads_.reserve(threads);
-        for (std::size_t i = 0; i < threads; ++i) {
-            threads_.emplace_back([this] { work(); });
+        for (detail::OwnThread& thread : threads_) {
+            thread.start(
+                threadOptions, [](void* self) noexcept { static_cast<ThreadPool*>(self)->work(); },
+                this);
+            ++started_;
         }
         refusal.isRefused = false;
     }
@@ -129,8 +134,8 @@ private:
     void end() noexcept {
         isEnding_.store(true, std::memory_order_relaxed);
         work_.notifyAll();
-        for (std::thread& thread : threads_) {
-            thread.join();
+        for (; started_ != 0; --started_) {
+            threads_[started_ - 1].join();
         }
     }
 
@@ -215,7 +220,8 @@ private:
     std::atomic<TimePoint> earliest_{TimePoint::max()};
     std::atomic<bool> isEnding_{false};
     Park work_;
-    std::vector<std::thread> threads_;
+    std::vector<detail::OwnThread> threads_;
+    std::size_t started_ = 0;  ///< of them; by the constructor and the destructor
 };
 
 }  // namespace sluice

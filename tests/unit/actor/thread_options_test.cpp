@@ -1,13 +1,19 @@
+#include "support/sanitizers.hpp"
 #include "support/watchdog.hpp"
 #include "unit/actor/actor_doubles.hpp"
 
 #include <sluice/actor/active_object.hpp>
 #include <sluice/actor/thread_options.hpp>
+#include <sluice/actor/thread_pool.hpp>
 
 #include <gtest/gtest.h>
 
 #include <pthread.h>
 #include <sched.h>
+#include <sys/resource.h>
+
+#include <cstdlib>
+#include <new>
 #include <string>
 #if defined(__cpp_exceptions)
 #include <stdexcept>
@@ -99,6 +105,31 @@ TEST(ThreadOptionsTest, RefusalNamesTheValueAndTheLimitAndLeavesNothing) {
     expectRefused({"", {}, SchedulingPolicy::roundRobin, 0},
                   "priority of an object's thread, below the limit: 0, limit 1");
 }
+
+#if defined(GTEST_HAS_DEATH_TEST) && !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN
+/// In a process that has no memory for the stack of a thread.
+[[noreturn]] void exitRefused() {
+    Witness witness;
+    rlimit limit{};
+    limit.rlim_cur = limit.rlim_max = 1;
+    (void)setrlimit(RLIMIT_AS, &limit);
+    const std::string refusal = refusalOf(witness, {});
+    bool isNamed = refusal.find("one more thread, refused by the system") == 0;
+    try {
+        const ThreadPool pool(1);
+        isNamed = false;
+    } catch (const std::bad_alloc&) {  // no memory for the messages, either
+    } catch (const std::invalid_argument& error) {
+        isNamed = isNamed && std::string(error.what()).find("one more thread") == 0;
+    }
+    std::_Exit(isNamed && witness.join() ? 0 : 1);
+}
+
+TEST(ThreadOptionsDeathTest, ARefusalByTheSystemNamesItsError) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_EXIT(exitRefused(), testing::ExitedWithCode(0), "");
+}
+#endif
 
 TEST(ThreadOptionsTest, RealTimePolicyIsObtainedOrRefusedByName) {
     const Watchdog watchdog([](std::FILE*) {});

@@ -19,6 +19,7 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace sluice {
@@ -211,6 +212,60 @@ TEST(PooledObjectStressTest, ObjectsAreReplacedWhileOthersPost) {
     for (std::thread& thread : threads) {
         thread.join();
     }
+}
+
+// A hundred thousand objects, whatever the build: two threads replace them while two others post.
+TEST(PooledObjectStressTest, AHundredThousandObjectsAreReplacedWhileOthersPost) {
+    const test::Watchdog watchdog([](std::FILE*) {});
+    struct Place {
+        std::mutex mutex;
+        std::shared_ptr<Running<Small>> object;
+    };
+    constexpr std::size_t objects = 100000;
+    ThreadPool pool(2);
+    std::array<Place, 64> places;
+    std::atomic<std::size_t> made{0};
+    std::atomic<std::uint64_t> accepted{0};
+    std::atomic<std::uint64_t> settled{0};
+    const auto replace = [&](Place& place, std::shared_ptr<Running<Small>> next) {
+        {
+            const std::lock_guard<std::mutex> guard(place.mutex);
+            place.object.swap(next);
+        }
+        if (next != nullptr) {
+            next->stop();
+            EXPECT_TRUE(next->join());
+            const auto statistics = next->statistics();
+            settled += statistics.handled + statistics.discarded;
+        }
+    };
+    {
+        test::Crew crew;
+        for (std::size_t thread = 0; thread < 2; ++thread) {
+            crew.add([&] {
+                for (std::size_t i = made++; i < objects; i = made++) {
+                    replace(places[i % places.size()], std::make_shared<Running<Small>>(pool));
+                }
+            });
+            crew.add([&, thread] {
+                for (std::size_t i = thread; made < objects; ++i) {
+                    Place& place = places[i % places.size()];
+                    std::shared_ptr<Running<Small>> object;
+                    {
+                        const std::lock_guard<std::mutex> guard(place.mutex);
+                        object = place.object;
+                    }
+                    if (object != nullptr && object->post(Step{0, i}) == PublishResult::ok) {
+                        ++accepted;
+                    }
+                }
+            });
+        }
+    }
+    for (Place& place : places) {
+        replace(place, nullptr);
+    }
+    EXPECT_EQ(settled, accepted);
 }
 
 struct Tick {};

@@ -25,6 +25,7 @@
 /// Tests: tests/unit/actor/active_event_queue_test.cpp.
 
 #include <sluice/actor/detail/threads/thread_life.hpp>
+#include <sluice/actor/executor.hpp>
 #include <sluice/actor/thread_options.hpp>
 #include <sluice/base/assert.hpp>
 #include <sluice/base/single_writer_counter.hpp>
@@ -68,6 +69,7 @@ public:
     /// Refuses later events, and destroys the queued ones. Those that the thread has taken out of
     /// the queue already are dispatched.
     void stop() {
+        isDiscarding_.store(true, std::memory_order_relaxed);  // relaxed: close() releases it
         this->close();
         this->clearEvents();
     }
@@ -81,11 +83,12 @@ public:
         if (isHere()) {
             return false;
         }
-        const bool isDrained = this->drainFor(timeout);
-        if (!isDrained) {
+        Executor::beforeWaitInHandler();
+        if (!this->drainFor(timeout)) {
             stop();
         }
-        return isDrained;
+        // Relaxed: what emptied the queue is known here.
+        return !isDiscarding_.load(std::memory_order_relaxed);
     }
 
     /// Waits until the thread has ended, which somebody else brings about by stopping the queue. At
@@ -94,6 +97,7 @@ public:
         if (isHere()) {
             return false;
         }
+        Executor::beforeWaitInHandler();
         life_.join();
         return true;
     }
@@ -126,6 +130,7 @@ private:
 
     detail::ThreadLife<StdPlatform, Park> life_;
     std::atomic<const void*> servedBy_{nullptr};  ///< written by the thread
+    std::atomic<bool> isDiscarding_{false};       ///< set by stop()
     SingleWriterCounter<> failures_;
 };
 

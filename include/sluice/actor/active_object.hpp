@@ -20,7 +20,8 @@
 ///
 /// Who may call what: every function by any thread, and by the object's own handlers. Inside an own
 /// handler stopAfterDrain() and join() do not wait. The destructor by one thread, after join() or
-/// before start(), never inside an own handler: see Running.
+/// before start(), when the calls of all other threads have returned. Never inside an own handler:
+/// see Running.
 ///
 /// Progress: posting is the bus' publishing. stop() waits for a start() that is under way. For an
 /// object that was never started, it also waits for posts that are under way. It waits for nothing
@@ -55,6 +56,7 @@
 #include <sluice/actor/detail/mailbox/posting.hpp>
 #include <sluice/actor/detail/threads/thread_life.hpp>
 #include <sluice/actor/detail/timers/timing.hpp>
+#include <sluice/actor/executor.hpp>
 #include <sluice/actor/handler_times.hpp>
 #include <sluice/actor/thread_options.hpp>
 #include <sluice/base/assert.hpp>
@@ -92,7 +94,8 @@ public:
     ActiveObject(const ActiveObject&) = delete;
     ActiveObject& operator=(const ActiveObject&) = delete;
 
-    // ---- Posting: post, emplace, emplaceWith, tryPost, postFor, attachThread, see Posting
+    // ---- Posting: post, emplace, emplaceWith, tryPost, postFor, attachThread, see
+    // Posting
     // ---- Requests: request, see Requesting
     // ---- Timers: postAfter, postAt, postEvery, postEveryFrom, cancel, firedTimers, see Timing
 
@@ -136,6 +139,7 @@ public:
         if (isHere()) {
             return false;
         }
+        Executor::beforeWaitInHandler();
         if (endUnstarted() || !mailbox_.drain(deadline)) {
             stop();
             return false;
@@ -149,6 +153,7 @@ public:
         if (isHere()) {
             return false;
         }
+        Executor::beforeWaitInHandler();
         life_.join();
         return true;
     }

@@ -212,6 +212,7 @@ private:
         if (executor == nullptr) {
             return true;
         }
+        Executor::beforeWaitInHandler();  // of another executor, perhaps
         executor->beforeWait();
         return executor->ends().waitUntil([this] { return hasEnded(); }, deadline);
     }

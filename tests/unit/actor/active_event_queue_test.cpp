@@ -90,6 +90,20 @@ TEST_F(ActiveEventQueueTest, AListenerMayStopAndNeitherWaitsNorJoins) {
     EXPECT_FALSE(queue_.isHere());
 }
 
+TEST_F(ActiveEventQueueTest, ADrainThatIsCutShortIsNone) {
+    queue_.appendListener("stop", [&](int) {
+        while (!queue_.isClosed()) {
+            std::this_thread::yield();
+        }
+        queue_.stop();
+    });
+    for (int i = 0; i < 10; ++i) {
+        queue_.enqueue("stop", i);
+    }
+    ASSERT_TRUE(queue_.start());
+    EXPECT_FALSE(queue_.stopAfterDrain(1h));
+}
+
 TEST_F(ActiveEventQueueTest, AListenerMayStartWhileAnotherThreadJoins) {
     std::atomic<bool> isJoining{false};
     std::atomic<bool> isTried{false};

@@ -1,4 +1,5 @@
 #include "support/watchdog.hpp"
+#include "unit/actor/actor_doubles.hpp"
 
 #include <sluice/actor/pooled_object.hpp>
 #include <sluice/actor/running.hpp>
@@ -6,12 +7,17 @@
 
 #include <gtest/gtest.h>
 
+#if defined(__linux__)
+#include <pthread.h>
+#endif
+
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
 #include <memory>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -171,9 +177,103 @@ TEST_P(ThreadPoolTest, TimersFireWhileObjectsAreBusy) {
 
 INSTANTIATE_TEST_SUITE_P(Threads, ThreadPoolTest, testing::Values(1U, 2U, 4U));
 
+/// Waits in its handler until the test lets it go.
+class Stuck : public PooledObject<Stuck, Messages<Beat>> {
+public:
+    void handle(const Beat& /*beat*/) {
+        isInside = true;
+        while (!isReleased) {
+            std::this_thread::yield();
+        }
+    }
+    std::atomic<bool> isInside{false};
+    std::atomic<bool> isReleased{false};
+};
+
+TEST(ThreadPoolTest, AHandlerThatDoesNotReturnKeepsOneThreadOnly) {
+    const test::Watchdog watchdog([](std::FILE*) {});
+    ThreadPool pool(2);
+    Running<Stuck> stuck(pool);
+    ASSERT_EQ(stuck.post(Beat{}), PublishResult::ok);
+    while (!stuck.isInside) {
+        std::this_thread::yield();
+    }
+    ASSERT_EQ(stuck.post(Beat{}), PublishResult::ok);
+    const auto deadline = std::chrono::steady_clock::now() + 5ms;
+    EXPECT_FALSE(stuck.stopAfterDrain(deadline));
+    EXPECT_GE(std::chrono::steady_clock::now(), deadline);
+    EXPECT_FALSE(stuck.hasEnded());
+    EXPECT_EQ(stuck.post(Beat{}), PublishResult::closed);
+    Running<Stuck> other(pool);
+    other.isReleased = true;
+    ASSERT_EQ(other.post(Beat{}), PublishResult::ok);
+    EXPECT_TRUE(other.stopAfterDrain(test::late()));
+    stuck.isReleased = true;
+    EXPECT_TRUE(stuck.join());
+    EXPECT_EQ(stuck.statistics().handled, 1U);
+    EXPECT_EQ(stuck.statistics().discarded, 1U);
+}
+
+/// Waits for the end of an object with a thread of its own, which another object of the pool stops.
+class Leading : public PooledObject<Leading, Messages<Beat>> {
+public:
+    void handle(const Beat& /*beat*/) {
+        if (next != nullptr) {
+            ASSERT_EQ(next->post(Beat{}), PublishResult::ok);
+            EXPECT_TRUE(awaited->join());
+        } else {
+            awaited->stop();
+        }
+    }
+    Leading* next = nullptr;
+    test::Keeper<>* awaited = nullptr;
+};
+
+TEST(ThreadPoolTest, AHandlerMayJoinWhatTheNextTaskOfItsThreadStops) {
+    const test::Watchdog watchdog([](std::FILE*) {});
+    test::Keeper<> awaited;
+    ASSERT_TRUE(awaited.start());
+    ThreadPool pool(2);
+    Running<Leading> second(pool);
+    Running<Leading> first(pool);
+    first.awaited = second.awaited = &awaited;
+    first.next = &second;
+    ASSERT_EQ(first.post(Beat{}), PublishResult::ok);
+    EXPECT_TRUE(first.stopAfterDrain(test::late()));
+    EXPECT_TRUE(awaited.join());
+}
+
+#if defined(__linux__)
+/// Asks its thread for its name.
+class Named : public PooledObject<Named, Messages<Beat>> {
+public:
+    void handle(const Beat& /*beat*/) {
+        (void)pthread_getname_np(pthread_self(), name, sizeof name);
+    }
+    char name[16] = "";
+};
+
+TEST(ThreadPoolTest, ThreadsHaveTheirOptions) {
+    ThreadPool pool(2, {}, {"pool of a test"});
+    Running<Named> object(pool);
+    ASSERT_EQ(object.post(Beat{}), PublishResult::ok);
+    EXPECT_TRUE(object.stopAfterDrain(test::late()));
+    EXPECT_STREQ(object.name, "pool of a test");
+}
+#endif
+
 #if defined(__cpp_exceptions)
 TEST(ThreadPoolTest, NeedsAThread) {
     EXPECT_THROW(ThreadPool(0), std::invalid_argument);
+}
+
+TEST(ThreadPoolTest, ARefusalNamesTheLimit) {
+    try {
+        const ThreadPool pool(2, {}, {"sixteen letters!"});
+        FAIL();
+    } catch (const std::invalid_argument& refusal) {
+        EXPECT_NE(std::string(refusal.what()).find("16, limit 15"), std::string::npos);
+    }
 }
 #endif
 

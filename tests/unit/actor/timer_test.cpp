@@ -250,6 +250,46 @@ TEST(TimerTest, HandlersMayStartAndCancelMoreTimersThanThereAre) {
     EXPECT_EQ(object.handleQueued(), 1U);
 }
 
+/// Notes when each of many timers fires.
+class TenThousand : public ActiveObject<TenThousand, Messages<int>, ByHand<10000>> {
+public:
+    TenThousand() { Clock::reset(); }
+    void handle(const int& due, const Header& header) {
+        EXPECT_EQ(header.timeStamp.time_since_epoch() / 1ms, due);
+        EXPECT_LE(last, due);
+        last = due;
+        ++fired;
+    }
+    using ActiveObject::handleQueued;
+    int last = 0;
+    int fired = 0;
+};
+
+TEST(TimerTest, TenThousandFireInOrderOrAreCancelledByOtherThreads) {
+    constexpr int count = 10000;
+    const auto object = std::make_unique<TenThousand>();
+    std::vector<Timer> timers;
+    for (int i = 0; i < count; ++i) {
+        const int due = i * 7919 % count;
+        timers.push_back(object->postAfter(Milliseconds(due), int{due}));
+        ASSERT_TRUE(timers.back());
+    }
+    EXPECT_FALSE(object->postAfter(1ms, 1));
+    std::thread canceller([&] {
+        for (int i = 0; i < count; i += 2) {
+            EXPECT_TRUE(object->cancel(timers[static_cast<std::size_t>(i)]));
+        }
+    });
+    canceller.join();
+    for (int i = 0; i < count; i += 100) {
+        Clock::advance(100ms);
+        while (object->handleQueued() != 0) {
+        }
+    }
+    EXPECT_EQ(object->fired, count / 2);
+    EXPECT_TRUE(object->postAfter(1ms, 1)) << "their places are free";
+}
+
 TEST(TimerTest, HeadersTellTheTimeAndHowOftenItHasFired) {
     Clockwork object;
     EXPECT_TRUE(object.postEvery(10ms, 0));

@@ -43,7 +43,8 @@ protected:
 /// The mailbox of an object on an executor, and the ways into it.
 ///
 /// Edges: E1 start: executor and mailbox written by begin() -> closing_ released .. acquired -> a
-/// post by another thread. The others are those of PooledMailbox and MailboxSignal.
+/// post by another thread. E2 told: `ended()` of the class -> isTelling_ released -> hasEnded().
+/// The others are those of PooledMailbox and MailboxSignal.
 template <class MessageList, class Traits>
 class PooledPosting : public Requesting<PooledPosting<MessageList, Traits>>,
                       protected PooledTask<Traits> {
@@ -107,7 +108,7 @@ public:
     /// Whether the object refuses messages: it has not been started, or it has been stopped.
     [[nodiscard]] bool isClosed() const noexcept { return closing() != Closing::no; }
     [[nodiscard]] bool hasEnded() const noexcept {
-        return mailbox_.hasEnded() && closing() != Closing::telling;
+        return mailbox_.hasEnded() && !isTelling_.load(std::memory_order_acquire);  // E2 told
     }
     /// Messages that have been accepted and not been handled; posts that are under way count, too.
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
@@ -127,7 +128,6 @@ protected:
         no,
         draining,
         discarding,
-        telling  ///< all has been handled; `ended()` of the class is called
     };
 
     template <class... Functions>
@@ -172,14 +172,14 @@ protected:
     /// be gone. False, and nothing happens, if a message has come.
     template <class Tell>
     bool endTelling(Tell tell) noexcept {
-        const Closing before = closing_.exchange(Closing::telling, std::memory_order_relaxed);
-        if (!mailbox_.end()) {
-            closing_.store(before, std::memory_order_relaxed);
-            return false;
+        // Relaxed: end() of the mailbox releases it.
+        isTelling_.store(true, std::memory_order_relaxed);
+        const bool isEnded = mailbox_.end();
+        if (isEnded) {
+            tell();
         }
-        tell();
-        closing_.store(before, std::memory_order_release);
-        return true;
+        isTelling_.store(false, std::memory_order_release);  // E2 told
+        return isEnded;
     }
 
     /// False if the object has not been started. Then it never will be.
@@ -250,6 +250,7 @@ protected:
 private:
     Atomic<Closing> closing_{Closing::unstarted};
     Atomic<Executor*> executor_{nullptr};  ///< written by begin()
+    Atomic<bool> isTelling_{false};        ///< the consumer's: `ended()` of the class is called
     Atomic<std::uint32_t> queued_{0};
     /// The thread that runs the object. Written by that thread.
     Atomic<const void*> servedBy_{nullptr};

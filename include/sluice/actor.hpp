@@ -5,6 +5,7 @@
 #include <sluice/actor/active_event_queue.hpp>
 #include <sluice/actor/active_object.hpp>
 #include <sluice/actor/actor_traits.hpp>
+#include <sluice/actor/coroutine.hpp>
 #include <sluice/actor/executor.hpp>
 #include <sluice/actor/handler_times.hpp>
 #include <sluice/actor/manual_executor.hpp>

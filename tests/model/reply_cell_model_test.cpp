@@ -68,17 +68,43 @@ void futureIsGivenUp() {
              [&] { Asked::Future givenUp = std::move(exchange.future); });
 }
 
+struct Bell : detail::Waker {
+    Bell()
+        : Waker([](Waker& waker) noexcept {
+              auto& bell = static_cast<Bell&>(waker);
+              bell.rings.set(bell.rings.get() + 1);
+          }) {}
+    Plain<int> rings;
+};
+
+/// A waker is told once, and by nobody after detach().
+void wakerIsToldOrDetached() {
+    Exchange exchange;
+    Bell bell;
+    parallel([&] { exchange.reply(); },
+             [&] {
+                 bell.rings.set(1);
+                 if (exchange.future.attach(bell)) {
+                     const bool isEarly = exchange.future.detach(bell);
+                     check(bell.rings.get() == (isEarly ? 1 : 2), "told once, or not at all");
+                     bell.rings.set(0);
+                 }
+             });
+}
+
 TEST(ReplyCellModelTest, RepliesAndCancellationsArrive) {
     EXPECT_TRUE(holds(replyArrives));
     EXPECT_TRUE(holds(cancellationArrives));
     EXPECT_TRUE(holds(futureIsGivenUp));
+    EXPECT_TRUE(holds(wakerIsToldOrDetached));
 }
 
 // Not under sanitizers: they end the process for the faults that mutants are meant to have.
 #if !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN
 TEST(ReplyCellModelTest, EveryOrderIsNeeded) {
     EXPECT_TRUE(survive({}, surveyOrders("reply_cell.hpp", {},
-                                         {replyArrives, cancellationArrives, futureIsGivenUp})));
+                                         {replyArrives, cancellationArrives, futureIsGivenUp,
+                                          wakerIsToldOrDetached})));
 }
 #endif
 

@@ -54,6 +54,7 @@
 #include <sluice/actor/detail/failure/handler_checks.hpp>
 #include <sluice/actor/detail/failure/restart_budget.hpp>
 #include <sluice/actor/detail/mailbox/posting.hpp>
+#include <sluice/actor/detail/replies/coroutines.hpp>
 #include <sluice/actor/detail/threads/thread_life.hpp>
 #include <sluice/actor/detail/timers/timing.hpp>
 #include <sluice/actor/executor.hpp>
@@ -77,7 +78,8 @@ namespace sluice {
 
 template <class Derived, class MessageList, class Traits = ActorTraits>
 class ActiveObject
-    : public detail::Timing<detail::Posting<MessageList, Traits>, MessageList, Traits> {
+    : public detail::Coroutines<
+          detail::Timing<detail::Posting<MessageList, Traits>, MessageList, Traits>, Traits> {
     using Posting = detail::Posting<MessageList, Traits>;
     using MailboxBus = typename Posting::MailboxBus;
     using Platform = typename Traits::Platform;
@@ -94,10 +96,10 @@ public:
     ActiveObject(const ActiveObject&) = delete;
     ActiveObject& operator=(const ActiveObject&) = delete;
 
-    // ---- Posting: post, emplace, emplaceWith, tryPost, postFor, attachThread, see
-    // Posting
+    // ---- Posting: post, emplace, emplaceWith, tryPost, postFor, awaitPost, attachThread
     // ---- Requests: request, see Requesting
     // ---- Timers: postAfter, postAt, postEvery, postEveryFrom, cancel, firedTimers, see Timing
+    // ---- Coroutines: run, resumptions, see Coroutine
 
     // ---- The thread
 
@@ -176,6 +178,9 @@ public:
         std::uint64_t progress = handlerTimes().handled;
         if constexpr (Traits::statistics) {
             progress += this->statistics().total().discarded;
+        }
+        if constexpr (Traits::maxCoroutines != 0) {
+            progress += this->resumptions();
         }
         return progress;
     }
@@ -258,6 +263,8 @@ private:
                 (void)mailbox_.waitFor(std::chrono::nanoseconds::max());
             }
         }
+        this->endCoroutines();
+        this->tellRoom();
         life_.endedWithoutThread();
         return true;
     }
@@ -274,6 +281,8 @@ private:
                 awaitWork();
             }
         }
+        this->endCoroutines();
+        this->tellRoom();
         detail::tellEnd(derived());
         isAwake_.store(false, std::memory_order_relaxed);
     }
@@ -295,6 +304,7 @@ private:
         const auto isOver = [this] { return isDiscarding(); };
         const std::size_t count =
             surviving([&] { return mailbox_.processUntil(isOver, Receiver<true>{*this}); });
+        this->tellRoom();
         return count + surviving([&] { return this->fireTimers(isOver, Receiver<false>{*this}); });
     }
 

@@ -47,6 +47,13 @@ struct BasicActorTraits : MailboxTraits, FailureTraits {
     template <class Message>
     static constexpr std::uint32_t maxInFlight = 0;
 
+    /// Coroutines of the object that have not ended; 0 for an object without coroutines. See
+    /// Coroutine.
+    static constexpr std::size_t maxCoroutines = 0;
+    /// Whether coroutines may await room in the mailbox, and postFor() of a PooledObject waits for
+    /// it.
+    static constexpr bool awaitedPosts = false;
+
     /// Whether handlerTimes() tells how long messages wait and handlers run: two readings of the
     /// clock for each message.
     static constexpr bool handlerTimes = false;

@@ -52,6 +52,7 @@
 #include <sluice/actor/actor_traits.hpp>
 #include <sluice/actor/detail/failure/handler_checks.hpp>
 #include <sluice/actor/detail/mailbox/pooled_posting.hpp>
+#include <sluice/actor/detail/replies/coroutines.hpp>
 #include <sluice/actor/detail/timers/timing.hpp>
 #include <sluice/actor/executor.hpp>
 #include <sluice/actor/handler_times.hpp>
@@ -80,15 +81,18 @@ struct PooledTraits : BareBusTraits, FailureTraits {
     static constexpr std::size_t maxTimers = 0;
     template <class Message>
     static constexpr std::uint32_t maxInFlight = 0;
+    static constexpr std::size_t maxCoroutines = 0;
+    static constexpr bool awaitedPosts = false;
     static constexpr bool handlerTimes = false;
 };
 
 template <class Derived, class MessageList, class Traits = PooledTraits>
 class PooledObject
-    : public detail::Timing<detail::PooledPosting<MessageList, Traits>, MessageList, Traits>,
+    : public detail::Coroutines<
+          detail::Timing<detail::PooledPosting<MessageList, Traits>, MessageList, Traits>, Traits>,
       private detail::RestartPlan<Traits> {
     using Posting = detail::PooledPosting<MessageList, Traits>;
-    using Timing = detail::Timing<Posting, MessageList, Traits>;
+    using Waiting = detail::Coroutines<detail::Timing<Posting, MessageList, Traits>, Traits>;
     using typename Posting::Closing;
     using typename Posting::QueuedMessage;
     using Platform = typename Traits::Platform;
@@ -113,9 +117,10 @@ public:
     PooledObject(const PooledObject&) = delete;
     PooledObject& operator=(const PooledObject&) = delete;
 
-    // ---- Posting: post, emplace, emplaceWith, tryPost, see PooledPosting
+    // ---- Posting: post, emplace, emplaceWith, tryPost, postFor, awaitPost, see PooledPosting
     // ---- Requests: request, see Requesting
     // ---- Timers: postAfter, postAt, postEvery, postEveryFrom, cancel, firedTimers, see Timing
+    // ---- Coroutines: run, resumptions, see Coroutine
 
     // ---- Life
 
@@ -164,7 +169,11 @@ public:
     [[nodiscard]] HandlerTimes handlerTimes() const noexcept { return book_.times(); }
     /// Handlers that have been called, and messages that have been discarded: see Watchdog.
     [[nodiscard]] std::uint64_t progress() const noexcept {
-        return book_.handled() + discarded_.get();
+        std::uint64_t progress = book_.handled() + discarded_.get();
+        if constexpr (Traits::maxCoroutines != 0) {
+            progress += this->resumptions();
+        }
+        return progress;
     }
     [[nodiscard]] Statistics statistics() const noexcept {
         return {book_.handled(),  failed_.get(),
@@ -203,9 +212,9 @@ private:
         detail::MailboxNode<Platform>* newest = nullptr;
     };
 
-    explicit PooledObject(std::false_type /*hasAlarm*/) noexcept : Timing(&PooledObject::serve) {}
+    explicit PooledObject(std::false_type /*hasAlarm*/) noexcept : Waiting(&PooledObject::serve) {}
     explicit PooledObject(std::true_type /*hasAlarm*/) noexcept
-        : Timing(&PooledObject::serve, &PooledObject::wakeTask) {}
+        : Waiting(&PooledObject::serve, &PooledObject::wakeTask) {}
 
     bool awaitEnd(typename Clock::time_point deadline) {
         Executor* const executor = this->executor();
@@ -285,6 +294,7 @@ private:
     bool end() {
         Executor& executor = *this->executor();
         const auto tell = [this] {
+            this->endCoroutines();
             detail::tellEnd(static_cast<Derived&>(*this));
             this->leave();
         };
@@ -366,7 +376,7 @@ private:
     }
 
     void fireDue() {
-        if constexpr (detail::hasTimers<Traits>) {
+        if constexpr (detail::hasTimers<Traits> || Traits::maxCoroutines != 0) {
             if (isResting()) {
                 return;
             }

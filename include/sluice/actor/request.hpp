@@ -40,8 +40,11 @@
 #include <sluice/base/expected.hpp>
 #include <sluice/base/platform.hpp>
 #include <sluice/bus/publish_result.hpp>
+#include <sluice/wait/deadline.hpp>
 #include <sluice/wait/park.hpp>
 
+#include <chrono>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -72,17 +75,21 @@ class [[nodiscard]] BasicFuture {
     using TimePoint = typename Traits::Wait::Clock::time_point;
 
 public:
+    using Timeout = std::optional<std::chrono::nanoseconds>;
+
     /// One that has failed already.
     explicit BasicFuture(RequestError error) noexcept : error_(error) {}
 
     BasicFuture(BasicFuture&& other) noexcept
         : cell_(std::exchange(other.cell_, nullptr)),
           deadline_(other.deadline_),
+          timeout_(other.timeout_),
           error_(other.error_) {}
     BasicFuture& operator=(BasicFuture&& other) noexcept {
         BasicFuture taken(std::move(other));  // gives up what was awaited here
         std::swap(cell_, taken.cell_);
         std::swap(deadline_, taken.deadline_);
+        std::swap(timeout_, taken.timeout_);
         std::swap(error_, taken.error_);
         return *this;
     }
@@ -97,16 +104,38 @@ public:
         return cell_ == nullptr || cell_->state() != Cell::State::waiting;
     }
 
+    /// For detail::AwaitedFuture: has a waker told when isReady() becomes true. False if it is.
+    [[nodiscard]] bool attach(detail::Waker& waker) noexcept {
+        return cell_ != nullptr && cell_->attach(waker);
+    }
+    /// After true: the waker is not told afterwards. False if it has been.
+    bool detach(detail::Waker& waker) { return cell_->detach(waker); }
+    /// The deadline on another clock, which shows `now`.
+    template <class OtherTimePoint>
+    [[nodiscard]] OtherTimePoint deadlineFrom(OtherTimePoint now) const {
+        if (timeout_) {
+            return deadlineAfter(now, *timeout_);
+        }
+        return deadline_ == TimePoint::max()
+                   ? OtherTimePoint::max()
+                   : deadlineAfter(now, deadline_ - Traits::Wait::Clock::now());
+    }
+
     /// Waits for the reply until the deadline. After `timedOut` it may be called again: it looks
     /// whether the reply has come since. The reply is given out once; a later call is a misuse.
     Expected<Reply, RequestError> get() {
-        if (cell_ == nullptr) {
-            SLUICE_ASSERT(error_ != noError, "a future gives its reply out once");
-            return Unexpected(error_);
-        }
         if (!isReady()) {
             Executor::beforeWaitInHandler();
             cell_->awaitUntil(deadline_);
+        }
+        return poll();
+    }
+
+    /// The same without a wait: `timedOut` if the reply is not there.
+    Expected<Reply, RequestError> poll() {
+        if (cell_ == nullptr) {
+            SLUICE_ASSERT(error_ != noError, "a future gives its reply out once");
+            return Unexpected(error_);
         }
         if (cell_->state() == Cell::State::waiting) {
             return Unexpected(RequestError::timedOut);
@@ -131,10 +160,12 @@ private:
 
     static constexpr auto noError = static_cast<RequestError>(255);
 
-    BasicFuture(Cell& cell, TimePoint deadline) noexcept : cell_(&cell), deadline_(deadline) {}
+    BasicFuture(Cell& cell, TimePoint deadline, Timeout timeout) noexcept
+        : cell_(&cell), deadline_(deadline), timeout_(timeout) {}
 
     Cell* cell_ = nullptr;
     TimePoint deadline_{};
+    Timeout timeout_;               ///< what the deadline was made of, if it was made of a duration
     RequestError error_ = noError;  ///< why there is no cell
 };
 
@@ -158,10 +189,11 @@ public:
 
     /// Posts a request by post(BasicRequest&&), which returns a PublishResult.
     template <class Post>
-    static Future make(Question&& question, TimePoint deadline, Post post) {
+    static Future make(Question&& question, TimePoint deadline, Post post,
+                       typename Future::Timeout timeout = {}) {
         BasicRequest request(std::move(question));
         request.cell_ = new Cell;
-        Future future(*request.cell_, deadline);
+        Future future(*request.cell_, deadline, timeout);
         switch (post(std::move(request))) {
         case PublishResult::ok:
             return future;

@@ -125,6 +125,41 @@ TEST(WaitingPostsTest, AnObjectWhoseThreadWasRefusedStillDoesNotHang) {
     object.stop();
 }
 
+struct TellsRoom : PooledTraits {
+    static constexpr std::uint32_t depth = 4;
+    static constexpr bool awaitedPosts = true;
+};
+class Narrow : public PooledObject<Narrow, Messages<int>, TellsRoom> {
+public:
+    void handle(const int& number) {
+        while (number == 0 && !isOpen) {
+            std::this_thread::yield();
+        }
+        (void)postFor(std::chrono::hours(1), 2);  // here it does not wait
+        ++handled;
+    }
+    std::atomic<bool> isOpen{false};
+    std::atomic<int> handled{0};
+};
+
+TEST(WaitingPostsTest, PostForWaitsForAPooledObjectOutsideOfHandlers) {
+    const Watchdog watchdog([](std::FILE*) {});
+    ThreadPool pool(1);
+    Running<Narrow> object(pool);
+    while (object.post(0) == PublishResult::ok) {
+    }
+    EXPECT_NE(object.postFor(std::chrono::milliseconds(1), 1), PublishResult::ok);
+    std::thread poster([&] {
+        for (int i = 0; i < 100; ++i) {
+            EXPECT_EQ(object.postFor(std::chrono::hours(1), 1), PublishResult::ok);
+        }
+    });
+    object.isOpen = true;
+    poster.join();
+    object.stop();
+    EXPECT_EQ(object.postFor(std::chrono::hours(1), 1), PublishResult::closed);
+}
+
 // From outside of handlers, after the start, `block` waits as it says.
 TEST(WaitingPostsTest, OtherThreadsWaitForRoom) {
     const Watchdog watchdog([](std::FILE*) {});

@@ -54,6 +54,7 @@ private:
 
 /// Whether an object on an executor needs its alarm.
 template <class Traits>
-inline constexpr bool hasAlarm = Traits::maxTimers != 0 || Traits::onFailure == OnFailure::restart;
+inline constexpr bool hasAlarm =
+    Traits::maxTimers != 0 || Traits::maxCoroutines != 0 || Traits::onFailure == OnFailure::restart;
 
 }  // namespace sluice::detail

@@ -7,6 +7,7 @@
 #include <sluice/actor/detail/mailbox/posted_message.hpp>
 #include <sluice/actor/detail/mailbox/refusals.hpp>
 #include <sluice/actor/detail/replies/requesting.hpp>
+#include <sluice/actor/detail/replies/room_requests.hpp>
 #include <sluice/actor/executor.hpp>
 #include <sluice/actor/handler_times.hpp>
 #include <sluice/bus/message_header.hpp>
@@ -47,6 +48,7 @@ protected:
 /// The others are those of PooledMailbox and MailboxSignal.
 template <class MessageList, class Traits>
 class PooledPosting : public Requesting<PooledPosting<MessageList, Traits>>,
+                      public RoomRequests<PooledPosting<MessageList, Traits>, Traits>,
                       protected PooledTask<Traits> {
 
 public:
@@ -239,7 +241,10 @@ protected:
 
     // Relaxed, both: see isHere().
     void enter() noexcept { servedBy_.store(Platform::thisThread(), std::memory_order_relaxed); }
-    void leave() noexcept { servedBy_.store(nullptr, std::memory_order_relaxed); }
+    void leave() noexcept {
+        servedBy_.store(nullptr, std::memory_order_relaxed);
+        this->tellRoom();
+    }
 
     PooledMailbox<Platform> mailbox_;
     HandlerBook<Traits, true> book_;

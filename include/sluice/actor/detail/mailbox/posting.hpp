@@ -2,6 +2,7 @@
 
 #include <sluice/actor/detail/mailbox/flight_limits.hpp>
 #include <sluice/actor/detail/replies/requesting.hpp>
+#include <sluice/actor/detail/replies/room_requests.hpp>
 #include <sluice/actor/detail/threads/handler_thread.hpp>
 #include <sluice/bus/bus.hpp>
 
@@ -15,7 +16,8 @@ namespace sluice::detail {
 
 /// The mailbox of an active object, and the ways into it.
 template <class MessageList, class Traits>
-class Posting : public Requesting<Posting<MessageList, Traits>> {
+class Posting : public Requesting<Posting<MessageList, Traits>>,
+                public RoomRequests<Posting<MessageList, Traits>, Traits> {
 public:
     using Statistics = typename Bus<MessageList, Traits>::Statistics;
 

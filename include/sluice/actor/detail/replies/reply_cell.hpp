@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sluice/actor/detail/replies/waker.hpp>
+
 #include <atomic>
 #include <optional>
 #include <type_traits>
@@ -11,8 +13,12 @@ namespace sluice::detail {
 /// What a request and its future share: the reply, or that there will be none. The last of the two
 /// frees it.
 ///
+/// States: waiting, for which a waker may stand that is told of the end; replied; cancelled.
+///
 /// Edges: E1 reply: value written -> state_ released by reply() or cancel() -> acquired by the
-/// future. E2 end: last use by one of the two -> users_ released -> acquired by the other one.
+/// future. E2 end: last use by one of the two -> users_ released -> acquired by the other one. E3
+/// waker: waker written -> state_ released by attach() -> acquired by reply() or cancel(). E4 told:
+/// last use of the waker -> isTold_ released -> acquired by detach().
 template <class Traits, class Reply>
 class ReplyCell {
     template <class T>
@@ -44,11 +50,31 @@ public:
     // ---- The future
 
     [[nodiscard]] State state() const noexcept {
-        return state_.load(std::memory_order_acquire);  // E1
+        const void* const state = state_.load(std::memory_order_acquire);  // E1
+        return state == mark(State::replied)     ? State::replied
+               : state == mark(State::cancelled) ? State::cancelled
+                                                 : State::waiting;
     }
     template <class TimePoint>
     void awaitUntil(TimePoint deadline) {
         (void)changed_.waitUntil([this] { return state() != State::waiting; }, deadline);
+    }
+    /// Has the waker told of the end. False if that has come. After true, detach() follows.
+    [[nodiscard]] bool attach(Waker& waker) noexcept {
+        void* expected = mark(State::waiting);
+        return state_.compare_exchange_strong(expected, &waker, std::memory_order_release,
+                                              std::memory_order_relaxed);  // E3
+    }
+    /// The waker may go afterwards. False if it has been told.
+    bool detach(Waker& waker) {
+        void* expected = &waker;
+        // Relaxed: nothing is passed on.
+        if (state_.compare_exchange_strong(expected, mark(State::waiting),
+                                           std::memory_order_relaxed, std::memory_order_relaxed)) {
+            return true;
+        }
+        changed_.wait([this] { return isTold_.load(std::memory_order_acquire); });  // E4
+        return false;
     }
     /// After `replied`.
     [[nodiscard]] Value& value() noexcept { return *value_; }
@@ -64,13 +90,23 @@ public:
 private:
     ~ReplyCell() = default;
 
+    [[nodiscard]] void* mark(State state) const noexcept {
+        return const_cast<char*>(&marks_[static_cast<unsigned char>(state)]);
+    }
+
     void end(State state) noexcept {
-        state_.store(state, std::memory_order_release);  // E1
+        void* const before = state_.exchange(mark(state), std::memory_order_acq_rel);  // E1, E3
+        if (before != mark(State::waiting)) {
+            static_cast<Waker*>(before)->wake();
+            isTold_.store(true, std::memory_order_release);  // E4
+        }
         changed_.notifyAll();
         drop();
     }
 
-    Atomic<State> state_{State::waiting};
+    char marks_[3]{};  ///< their addresses stand for the states
+    Atomic<void*> state_{&marks_[0]};
+    Atomic<bool> isTold_{false};
     Atomic<unsigned> users_{2};
     std::optional<Value> value_;
     typename Traits::Wait changed_;

@@ -6,6 +6,7 @@
 #include <sluice/wait/deadline.hpp>
 
 #include <chrono>
+#include <type_traits>
 #include <utility>
 
 namespace sluice::detail {
@@ -19,20 +20,29 @@ public:
     template <class Reply, class Question>
     Future<Reply> request(Question question, StdPlatform::Clock::time_point deadline,
                           const PublishOptions& options = {}) {
-        using Message = Request<Question, Reply>;
-        auto& object = static_cast<Object&>(*this);
-        if (object.isHere()) {
-            return Future<Reply>(RequestError::ownObject);
-        }
-        return Message::make(std::move(question), deadline, [&](Message&& message) {
-            return object.tryPost(std::move(message), options);
-        });
+        return send<Reply>(std::move(question), deadline, {}, options);
     }
     template <class Reply, class Question, class Rep, class Period>
     Future<Reply> request(Question question, std::chrono::duration<Rep, Period> timeout,
                           const PublishOptions& options = {}) {
-        return request<Reply>(std::move(question), deadlineAfter<StdPlatform::Clock>(timeout),
-                              options);
+        using Nanoseconds = std::chrono::time_point<StdPlatform::Clock, std::chrono::nanoseconds>;
+        return send<Reply>(std::move(question), deadlineAfter<StdPlatform::Clock>(timeout),
+                           deadlineAfter(Nanoseconds(), timeout).time_since_epoch(), options);
+    }
+
+private:
+    template <class Reply, class Question>
+    Future<Reply> send(Question&& question, StdPlatform::Clock::time_point deadline,
+                       typename Future<Reply>::Timeout timeout, const PublishOptions& options) {
+        using Message = Request<std::decay_t<Question>, Reply>;
+        auto& object = static_cast<Object&>(*this);
+        if (object.isHere()) {
+            return Future<Reply>(RequestError::ownObject);
+        }
+        return Message::make(
+            std::move(question), deadline,
+            [&](Message&& message) { return object.tryPost(std::move(message), options); },
+            timeout);
     }
 };
 

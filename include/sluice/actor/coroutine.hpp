@@ -1,0 +1,274 @@
+#pragma once
+
+/// \file
+/// Coroutine: a handler that waits while its object goes on. For C++20.
+///
+/// Purpose: a handler needs a reply, or room in another object's mailbox, and its thread has other
+/// messages to handle meanwhile.
+///
+///     struct Awaits : sluice::ActorTraits { static constexpr std::size_t maxCoroutines = 8; };
+///     class Robot : public sluice::ActiveObject<Robot, sluice::Messages<Plan>, Awaits> {
+///     public:
+///         void handle(const Plan& plan) { (void)run(follow(plan)); }
+///     private:
+///         sluice::Coroutine follow(Plan plan) {
+///             const auto speed = co_await motor_.request<double>(CurrentSpeed{}, 100ms);
+///             if (speed) co_await motor_.awaitPost(Speed{*speed / 2}, 10ms);
+///         }
+///     };
+///
+/// Use it where Future::get() would keep the thread of an object, or of a pool, waiting.
+///
+/// A coroutine is a member function of an object whose traits set maxCoroutines. It takes its
+/// arguments by value: the message goes when the handler returns. `run(coroutine)` starts it in a
+/// handler. It goes on in the object's own thread, between two handlers, so that the members need
+/// no lock. Other messages are handled while it waits.
+///
+/// What can be awaited: `request<Reply>(question, timeout)` gives an Expected<Reply, RequestError>,
+/// and `awaitPost(message, timeout)` of an object whose traits set awaitedPosts gives a
+/// PublishResult. After the timeout these are `timedOut`, and `full` or `refused`. Timeouts run on
+/// the clock of the coroutine's object.
+///
+/// Progress: no thread waits. A thread that is stopped within reply() delays the object that the
+/// reply wakes. When the memory of an executor is used up, a post is awaited until its object has
+/// handled a message, or until the timeout.
+///
+/// Capacity: run() returns false, and nothing happens, if the object has Traits::maxCoroutines that
+/// have not ended, or is closed. Allocation: the frame of each coroutine, one block for each
+/// request, and two for each wait for room. Exceptions: one that leaves a coroutine is a failure of
+/// the object, as one that leaves a handler is.
+///
+/// Shutdown: stop() and stopAfterDrain() do not wait for coroutines. Those that wait when the
+/// object ends are destroyed, in the object's thread, before `ended()` is called.
+///
+/// Tests: tests/cpp20/coroutine_test.cpp, tests/model/coroutine_line_model_test.cpp.
+
+#if defined(__cpp_impl_coroutine)
+
+#include <sluice/actor/detail/replies/coroutine_line.hpp>
+#include <sluice/actor/detail/replies/room_requests.hpp>
+#include <sluice/actor/request.hpp>
+#include <sluice/base/assert.hpp>
+#include <sluice/bus/publish_result.hpp>
+#include <sluice/wait/deadline.hpp>
+
+#include <coroutine>
+#include <exception>
+#include <new>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+namespace sluice {
+
+namespace detail {
+
+template <class Object, class... Args>
+class CoroutinePromise;
+
+/// A reply that a coroutine awaits.
+template <class Line, class Traits, class Reply>
+class AwaitedFuture final : private Line::Waiting {
+public:
+    AwaitedFuture(Line& line, CoroutineFrame& frame, typename Line::TimePoint now,
+                  BasicFuture<Traits, Reply>&& future) noexcept
+        : Line::Waiting(line, frame),
+          future_(std::move(future)),
+          deadline_(future_.deadlineFrom(now)) {}
+    AwaitedFuture(const AwaitedFuture&) = delete;
+    AwaitedFuture& operator=(const AwaitedFuture&) = delete;
+    ~AwaitedFuture() { detach(); }
+
+    // The names that the language wants.
+    // NOLINTBEGIN(readability-identifier-naming)
+    bool await_ready() const noexcept { return future_.isReady(); }
+    bool await_suspend(std::coroutine_handle<> /*coroutine*/) noexcept {
+        isAttached_ = future_.attach(*this);
+        if (isAttached_) {
+            this->begin(deadline_);
+        }
+        return isAttached_;
+    }
+    Expected<Reply, RequestError> await_resume() {
+        detach();
+        return future_.poll();
+    }
+    // NOLINTEND(readability-identifier-naming)
+
+private:
+    bool isDone() override { return true; }
+    bool giveUp() override { return detach(); }
+    /// False if it has been woken.
+    bool detach() { return !std::exchange(isAttached_, false) || future_.detach(*this); }
+
+    BasicFuture<Traits, Reply> future_;
+    const typename Line::TimePoint deadline_;
+    bool isAttached_ = false;
+};
+
+/// A post that a coroutine awaits.
+template <class Line, class Target, class T>
+class AwaitedPost final : private Line::Waiting {
+public:
+    AwaitedPost(Line& line, CoroutineFrame& frame, typename Line::TimePoint now,
+                PostToAwait<Target, T>&& post) noexcept
+        : Line::Waiting(line, frame),
+          post_(std::move(post)),
+          deadline_(deadlineAfter(now, post_.timeout)) {}
+    AwaitedPost(const AwaitedPost&) = delete;
+    AwaitedPost& operator=(const AwaitedPost&) = delete;
+    ~AwaitedPost() { detach(); }
+
+    // The names that the language wants.
+    // NOLINTBEGIN(readability-identifier-naming)
+    bool await_ready() { return isPosted(); }
+    bool await_suspend(std::coroutine_handle<> /*coroutine*/) {
+        if (!waitsForRoom()) {
+            return false;
+        }
+        this->begin(deadline_);
+        return true;
+    }
+    PublishResult await_resume() {
+        detach();
+        return result_;
+    }
+    // NOLINTEND(readability-identifier-naming)
+
+private:
+    /// Whether there is a result other than that there is no room.
+    bool isPosted() {
+        result_ = post_.object.tryPost(std::move(post_.message), post_.options);
+        return !isWithoutRoom(result_);
+    }
+    /// False if there is a result.
+    bool waitsForRoom() {
+        do {
+            room_.emplace(post_.object.room());
+            if (isPosted()) {
+                return false;
+            }
+            isAttached_ = room_->attach(*this);
+        } while (!isAttached_);  // there has been room
+        return true;
+    }
+    bool isDone() override {
+        detach();
+        // The message has not been posted if memory for the wait is refused.
+        try {
+            return isPosted() || !waitsForRoom();
+        } catch (const std::bad_alloc&) {
+            return true;
+        }
+    }
+    bool giveUp() override { return detach(); }
+    /// False if it has been woken.
+    bool detach() { return !std::exchange(isAttached_, false) || room_->detach(*this); }
+
+    PostToAwait<Target, T> post_;
+    const typename Line::TimePoint deadline_;
+    PublishResult result_ = PublishResult::full;
+    std::optional<Future<void>> room_;
+    bool isAttached_ = false;
+};
+
+}  // namespace detail
+
+/// What a coroutine of an object returns. Destroying one that has not been started, ends it.
+class [[nodiscard]] Coroutine {
+public:
+    Coroutine(Coroutine&& other) noexcept
+        : frame_(std::exchange(other.frame_, nullptr)), line_(other.line_) {}
+    Coroutine& operator=(Coroutine&&) = delete;
+    ~Coroutine() {
+        if (frame_ != nullptr) {
+            frame_->destroy(*frame_);
+        }
+    }
+
+    /// For run() of its object.
+    detail::CoroutineFrame& release([[maybe_unused]] const void* line) noexcept {
+        SLUICE_ASSERT(line == line_, "an object runs its own coroutines");
+        return *std::exchange(frame_, nullptr);
+    }
+
+private:
+    template <class Object, class... Args>
+    friend class detail::CoroutinePromise;
+    Coroutine(detail::CoroutineFrame& frame, const void* line) noexcept
+        : frame_(&frame), line_(line) {}
+
+    detail::CoroutineFrame* frame_;
+    const void* line_;
+};
+
+namespace detail {
+
+template <class Object, class... Args>
+class CoroutinePromise : public CoroutineFrame {
+    static_assert((!std::is_reference_v<Args> && ...),
+                  "a coroutine takes its arguments by value: a message goes when its handler "
+                  "returns");
+    using Handle = std::coroutine_handle<CoroutinePromise>;
+    using Line = std::remove_reference_t<decltype(coroutineLineOf(std::declval<Object&>()))>;
+
+public:
+    template <class... Any>
+    explicit CoroutinePromise(Object& object, Any&&...) noexcept
+        : CoroutineFrame{&goOnHere, &destroyHere}, object_(object) {}
+
+    // The names that the language wants.
+    // NOLINTBEGIN(readability-identifier-naming)
+    Coroutine get_return_object() noexcept { return Coroutine(*this, &line()); }
+    std::suspend_always initial_suspend() noexcept { return {}; }
+    std::suspend_always final_suspend() noexcept { return {}; }
+    void return_void() noexcept {}
+    void unhandled_exception() noexcept { failure_ = std::current_exception(); }
+
+    template <class Traits, class Reply>
+    auto await_transform(BasicFuture<Traits, Reply>&& future) {
+        return AwaitedFuture<Line, Traits, Reply>(line(), *this, object_.coroutineClock(),
+                                                  std::move(future));
+    }
+    template <class Target, class T>
+    auto await_transform(PostToAwait<Target, T>&& post) {
+        return AwaitedPost<Line, Target, T>(line(), *this, object_.coroutineClock(),
+                                            std::move(post));
+    }
+    // NOLINTEND(readability-identifier-naming)
+
+private:
+    Line& line() noexcept { return coroutineLineOf(object_); }
+
+    static bool goOnHere(CoroutineFrame& frame) {
+        auto& self = static_cast<CoroutinePromise&>(frame);
+        const Handle coroutine = Handle::from_promise(self);
+        coroutine.resume();
+        if (!coroutine.done()) {
+            return false;
+        }
+        const std::exception_ptr failure = std::move(self.failure_);
+        coroutine.destroy();
+        if (failure) {
+            std::rethrow_exception(failure);
+        }
+        return true;
+    }
+    static void destroyHere(CoroutineFrame& frame) noexcept {
+        Handle::from_promise(static_cast<CoroutinePromise&>(frame)).destroy();
+    }
+
+    Object& object_;
+    std::exception_ptr failure_;
+};
+
+}  // namespace detail
+
+}  // namespace sluice
+
+template <class Object, class... Args>
+struct std::coroutine_traits<sluice::Coroutine, Object&, Args...> {
+    using promise_type = sluice::detail::CoroutinePromise<Object, Args...>;
+};
+
+#endif

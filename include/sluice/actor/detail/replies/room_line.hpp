@@ -1,0 +1,68 @@
+#pragma once
+
+#include <sluice/actor/request.hpp>
+
+#include <atomic>
+#include <utility>
+
+namespace sluice::detail {
+
+/// Asks to be told when messages have left a mailbox.
+struct RoomQuestion {};
+
+/// Those that wait for room in the mailbox of one object. Any thread adds; the object's thread
+/// tells all of them.
+///
+/// Edges: E1 room: messages have left the mailbox -> tell() releases newest_ -> add() acquires: the
+/// thread that adds too late to be told finds the room.
+template <class Traits>
+class RoomLine {
+public:
+    using Room = BasicRequest<Traits, RoomQuestion, void>;
+
+    RoomLine() = default;
+    RoomLine(const RoomLine&) = delete;
+    RoomLine& operator=(const RoomLine&) = delete;
+    /// Cancels those that are left.
+    ~RoomLine() {
+        forAll([](const Room& /*room*/) {});
+    }
+
+    /// Is ready when messages have left the mailbox. The caller tries to post once more before it
+    /// waits.
+    [[nodiscard]] typename Room::Future
+    add(typename Room::TimePoint deadline = Room::TimePoint::max()) {
+        return Room::make(RoomQuestion{}, deadline, [this](Room&& room) {
+            auto* const node = new Node{std::move(room), nullptr};
+            node->older = newest_.load(std::memory_order_relaxed);  // relaxed: only its value
+            while (!newest_.compare_exchange_weak(node->older, node, std::memory_order_acq_rel,
+                                                  std::memory_order_relaxed)) {  // E1
+            }
+            return PublishResult::ok;
+        });
+    }
+
+    /// By the object's thread, after messages have left the mailbox.
+    void tell() noexcept {
+        forAll([](const Room& room) { room.reply(); });
+    }
+
+private:
+    struct Node {
+        Room room;
+        Node* older;
+    };
+
+    template <class Use>
+    void forAll(Use use) noexcept {
+        Node* node = newest_.exchange(nullptr, std::memory_order_acq_rel);  // E1
+        while (node != nullptr) {
+            use(node->room);
+            delete std::exchange(node, node->older);
+        }
+    }
+
+    typename Traits::Platform::template Atomic<Node*> newest_{nullptr};
+};
+
+}  // namespace sluice::detail

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <sluice/actor/detail/replies/room_line.hpp>
+#include <sluice/actor/detail/threads/handler_thread.hpp>
+#include <sluice/actor/request.hpp>
+#include <sluice/base/platform.hpp>
+#include <sluice/bus/message_header.hpp>
+#include <sluice/bus/publish_result.hpp>
+#include <sluice/wait/deadline.hpp>
+
+#include <chrono>
+#include <type_traits>
+#include <utility>
+
+namespace sluice::detail {
+
+/// A post that a coroutine awaits: see Coroutine.
+template <class Object, class T>
+struct PostToAwait {
+    Object& object;
+    T message;
+    std::chrono::nanoseconds timeout;
+    PublishOptions options;
+};
+
+[[nodiscard]] constexpr bool isWithoutRoom(PublishResult result) noexcept {
+    return result == PublishResult::full || result == PublishResult::refused;
+}
+
+/// The posts to an object that wait for room, as a thread or as a coroutine. Object has `tryPost`.
+/// Off, which is the default, there is nothing of this in the object.
+template <class Object, class Traits, bool IsOn = Traits::awaitedPosts>
+class RoomRequests {
+public:
+    template <class... Args>
+    void awaitPost(Args&&...) {
+        refuse<Args...>();
+    }
+    template <class... Args>
+    PublishResult postFor(Args&&...) {
+        refuse<Args...>();
+        return PublishResult::refused;
+    }
+
+protected:
+    void tellRoom() noexcept {}
+
+private:
+    template <class... Args>
+    static void refuse() {
+        static_assert(sizeof...(Args) == 0,
+                      "this object tells nobody of its room: its traits set awaitedPosts to true");
+    }
+};
+
+template <class Object, class Traits>
+class RoomRequests<Object, Traits, true> {
+public:
+    /// For `co_await`: posts the message when there is room, which it awaits until the timeout.
+    template <class T, class Rep, class Period>
+    [[nodiscard]] auto awaitPost(T&& message, std::chrono::duration<Rep, Period> timeout,
+                                 const PublishOptions& options = {}) {
+        using Nanoseconds = std::chrono::time_point<StdPlatform::Clock, std::chrono::nanoseconds>;
+        static_assert(std::is_nothrow_move_constructible_v<std::decay_t<T>>,
+                      "a message whose post is awaited can be moved without an exception");
+        return PostToAwait<Object, std::decay_t<T>>{
+            static_cast<Object&>(*this), std::forward<T>(message),
+            deadlineAfter(Nanoseconds(), timeout).time_since_epoch(), options};
+    }
+    /// Waits for room for at most `timeout`. Not in a handler.
+    template <class T, class Rep, class Period>
+    PublishResult postFor(std::chrono::duration<Rep, Period> timeout, T&& message,
+                          const PublishOptions& options = {}) {
+        auto& object = static_cast<Object&>(*this);
+        const auto deadline = deadlineAfter<StdPlatform::Clock>(timeout);
+        for (;;) {
+            Future<void> room = line_.add(deadline);
+            const PublishResult result = object.tryPost(std::forward<T>(message), options);
+            if (!isWithoutRoom(result) || HandlerThread::isHere() || !room.get()) {
+                return result;
+            }
+        }
+    }
+    /// Is ready when messages have left the mailbox.
+    [[nodiscard]] Future<void> room() { return line_.add(); }
+
+protected:
+    /// By the object's thread, after it has handled messages.
+    void tellRoom() noexcept { line_.tell(); }
+
+private:
+    RoomLine<RequestTraits> line_;
+};
+
+}  // namespace sluice::detail

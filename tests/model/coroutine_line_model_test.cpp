@@ -1,0 +1,190 @@
+#include "support/model/expectations.hpp"
+#include "support/sanitizers.hpp"
+
+#include <sluice/actor/detail/replies/coroutine_line.hpp>
+#include <sluice/actor/detail/replies/room_line.hpp>
+#include <sluice/actor/request.hpp>
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <utility>
+
+// What wakes coroutines, as shipped, under the model checker: the line of those that wait, a
+// request that one of them awaits, and the wait for room.
+
+namespace sluice::model {
+namespace {
+
+struct ModelTraits {
+    using Platform = ModelPlatform;
+    using Wait = BasicPark<ModelPlatform, ModelParker>;
+};
+using Line = detail::CoroutineLine<ModelPlatform>;
+
+struct Question {};
+using Asked = BasicRequest<ModelTraits, Question, Plain<int>*>;
+
+/// The object of a coroutine that awaits a reply. Its end is marked in `isAlive`, which whoever
+/// wakes the coroutine reads.
+struct Object : Line {
+    Object() : Line([](Line& line) noexcept { static_cast<Object&>(line).told(); }) {
+        isAlive.set(1);
+    }
+    void told() noexcept { check(isAlive.get() == 1, "the object is there"); }
+    Plain<int> isAlive;
+};
+
+class Awaiting;
+
+struct Frame : detail::CoroutineFrame {
+    Frame()
+        : CoroutineFrame{
+              [](CoroutineFrame& frame) {
+                  static_cast<Frame&>(frame).goesOn();
+                  return true;
+              },
+              [](CoroutineFrame& frame) noexcept { static_cast<Frame&>(frame).destroyed(); }} {}
+    void goesOn();
+    void destroyed() noexcept;
+    Awaiting* waiting = nullptr;
+    int resumed = 0;
+    bool isDestroyed = false;
+};
+
+class Awaiting final : public Line::Waiting {
+public:
+    Awaiting(Object& object, Frame& frame, Asked::Future& f,
+             Line::TimePoint deadline = Line::TimePoint::max())
+        : Line::Waiting(object, frame), future(f) {
+        frame.waiting = this;
+        isAttached = future.attach(*this);
+        if (isAttached) {
+            begin(deadline);
+        }
+    }
+    bool detach() { return !std::exchange(isAttached, false) || future.detach(*this); }
+    bool isDone() override { return true; }
+    bool giveUp() override { return detach(); }
+
+    Asked::Future& future;
+    bool isAttached = false;
+};
+
+void Frame::goesOn() {
+    ++resumed;
+    (void)waiting->detach();  // as the end of what it waited for does
+}
+void Frame::destroyed() noexcept {
+    isDestroyed = true;
+    (void)waiting->detach();
+}
+
+struct Exchange {
+    Exchange()
+        : future(Asked::make(Question{}, Asked::TimePoint::max(), [this](Asked&& message) {
+              request.emplace(std::move(message));
+              return PublishResult::ok;
+          })) {}
+    void reply() {
+        value.set(7);
+        request->reply(&value);
+        request.reset();
+    }
+
+    std::optional<Asked> request;
+    Asked::Future future;
+    Plain<int> value;
+};
+
+/// The coroutine goes on once, and sees what the replying thread wrote.
+void replyWakes() {
+    Exchange exchange;
+    Object object;
+    Frame frame;
+    parallel([&] { exchange.reply(); },
+             [&] {
+                 Awaiting waiting(object, frame, exchange.future);
+                 if (waiting.isAttached && object.goOnOne([] { return Line::TimePoint(); })) {
+                     check(frame.resumed == 1, "it goes on");
+                 }
+                 if (frame.resumed == 1) {
+                     const auto reply = exchange.future.poll();
+                     check(reply && (*reply)->get() == 7, "the reply with what it names");
+                 }
+                 object.destroyAll();
+                 object.isAlive.set(0);  // nobody wakes afterwards
+             });
+}
+
+/// The object ends while a reply comes: afterwards nobody touches it.
+void endBesideAReply() {
+    Exchange exchange;
+    Object object;
+    Frame frame;
+    parallel([&] { exchange.reply(); },
+             [&] {
+                 Awaiting waiting(object, frame, exchange.future);
+                 const bool isWaiting = waiting.isAttached;
+                 object.destroyAll();
+                 check(frame.isDestroyed == isWaiting, "it is destroyed if it waits");
+                 check(!object.hasWoken(), "nobody is left");
+                 object.isAlive.set(0);
+             });
+}
+
+/// At its deadline a coroutine gives up, or it has been woken: it goes on once.
+void deadlineBesideAReply() {
+    Exchange exchange;
+    Object object;
+    Frame frame;
+    parallel([&] { exchange.reply(); },
+             [&] {
+                 Awaiting waiting(object, frame, exchange.future, Line::TimePoint());
+                 const bool isWaiting = waiting.isAttached;
+                 while (object.goOnOne([] { return Line::TimePoint::max(); })) {
+                 }
+                 check(frame.resumed == (isWaiting ? 1 : 0), "it goes on once");
+                 check(!object.hasWoken(), "nobody is left");
+                 object.isAlive.set(0);
+             });
+}
+
+/// Whoever adds too late to be told finds the room.
+void roomIsToldOrFound() {
+    detail::RoomLine<ModelTraits> line;
+    Atomic<int> isFull{1};
+    Plain<int> freed;
+    bool isFound = false;
+    std::optional<detail::RoomLine<ModelTraits>::Room::Future> room;
+    parallel(
+        [&] {
+            room.emplace(line.add());
+            isFound = isFull.load(std::memory_order_relaxed) == 0;
+        },
+        [&] {
+            isFull.store(0, std::memory_order_relaxed);
+            line.tell();
+        });
+    check(isFound || room->isReady(), "told, or the room is found");
+}
+
+TEST(CoroutineLineModelTest, WokenOnceOrNotAtAll) {
+    EXPECT_TRUE(holds(replyWakes));
+    EXPECT_TRUE(holds(endBesideAReply));
+    EXPECT_TRUE(holds(deadlineBesideAReply));
+    EXPECT_TRUE(holds(roomIsToldOrFound));
+}
+
+// Not under sanitizers: they end the process for the faults that mutants are meant to have.
+#if !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN
+TEST(CoroutineLineModelTest, EveryOrderIsNeeded) {
+    const Scenarios all{replyWakes, endBesideAReply, deadlineBesideAReply, roomIsToldOrFound};
+    EXPECT_TRUE(survive({}, surveyOrders("coroutine_line.hpp", {}, all)));
+    EXPECT_TRUE(survive({}, surveyOrders("reply_cell.hpp", {}, all)));
+    EXPECT_TRUE(survive({}, surveyOrders("room_line.hpp", {}, all)));
+}
+#endif
+
+}  // namespace
+}  // namespace sluice::model

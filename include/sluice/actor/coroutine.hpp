@@ -154,12 +154,15 @@ private:
     }
     bool isDone() override {
         detach();
-        // The message has not been posted if memory for the wait is refused.
+#if defined(__cpp_exceptions)
         try {
             return isPosted() || !waitsForRoom();
         } catch (const std::bad_alloc&) {
-            return true;
+            return true;  // there is no memory for another wait, and the message is not posted
         }
+#else
+        return isPosted() || !waitsForRoom();
+#endif
     }
     bool giveUp() override { return detach(); }
     /// False if it has been woken.

@@ -1,9 +1,10 @@
 #pragma once
 
+#include <sluice/actor/executor.hpp>
 #include <sluice/event/callback_list.hpp>
 
-// What a plugin does with a list of the program that loads it. The program and the plugin are two
-// shared objects, which see each other's symbols or not.
+// What a plugin does with a list and with an executor of the program that loads it. The program and
+// the plugin are two shared objects, which see each other's symbols or not.
 
 namespace sluice::test {
 
@@ -17,6 +18,8 @@ struct PluginFunctions {
     PluginList* (*makeList)();
     void (*endList)(PluginList* list);
     PluginList::Handle (*append)(PluginList& list, void (*callback)());
+    /// What an object of the plugin replies to another one that waits in a handler; 0 for none.
+    int (*ask)(Executor& executor);
 };
 
 }  // namespace sluice::test

@@ -2,6 +2,8 @@
 #include "support/crew.hpp"
 #include "support/watchdog.hpp"
 
+#include <sluice/actor/thread_pool.hpp>
+
 #include <gtest/gtest.h>
 
 #include <dlfcn.h>
@@ -111,6 +113,13 @@ TEST(PluginTest, ListOfThePluginIsCalledByTheProgram) {
     EXPECT_EQ(calls, 2);
     std::thread([&] { EXPECT_TRUE(list->removeAndWait(handle)); }).join();
     EXPECT_TRUE(list->empty());
+}
+
+// The handler waits for an object that its own thread would run next. The pool is the program's.
+TEST(PluginTest, AHandlerOfThePluginMayWaitForAnother) {
+    const Watchdog watchdog([](std::FILE*) {});
+    ThreadPool pool(2);
+    EXPECT_EQ(plugin().ask(pool), 7);
 }
 
 }  // namespace

@@ -42,7 +42,7 @@
 /// `handlerFailed(std::exception_ptr)` of the class if there is one, and acts by Traits::onFailure.
 /// Shutdown: stop() discards what is queued, and counts it; stopAfterDrain() handles it first.
 /// Later posts are `closed`. The last thing that the object's thread does is to call `ended()` of
-/// the class, if there is one.
+/// the class, if there is one. An object that was never started does not call it.
 ///
 /// Edges: those of ThreadLife. E3 told: isDiscarding_ written, mailbox closed, notified -> read by
 /// the thread when it wakes.

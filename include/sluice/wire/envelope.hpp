@@ -14,7 +14,6 @@ enum class EnvelopeError : std::uint8_t {
     wrongMagic,
     wrongVersion,
     wrongPriority,
-    reservedNotZero,
     wrongLength,
     wrongChecksum
 };
@@ -31,8 +30,6 @@ enum class EnvelopeError : std::uint8_t {
         return "unknown version of the envelope";
     case EnvelopeError::wrongPriority:
         return "unknown priority";
-    case EnvelopeError::reservedNotZero:
-        return "reserved bytes are not zero";
     case EnvelopeError::wrongLength:
         return "the length is not that of the payload";
     case EnvelopeError::wrongChecksum:
@@ -55,7 +52,7 @@ enum class EnvelopeError : std::uint8_t {
 ///     offset  4  version, 2 bytes: 1       offset 32  sequence, 8 bytes
 ///     offset  6  priority, 1 byte          offset 40  time, 8 bytes
 ///     offset  7  hop count, 1 byte         offset 48  trace id, 8 bytes
-///     offset  8  schema hash, 8 bytes      offset 56  reserved, 4 bytes: 0
+///     offset  8  schema hash, 8 bytes      offset 56  incarnation, 4 bytes
 ///     offset 16  type, 4 bytes             offset 60  CRC32C of bytes 0 to 59 and the payload
 ///     offset 20  payload length, 4 bytes
 ///
@@ -69,7 +66,9 @@ struct Envelope {
     std::uint8_t hopCount = 0;
     /// Number of the program that published the message.
     std::uint64_t origin = 0;
-    /// Counts the messages of one origin, type and priority.
+    /// Tells the starts of that program apart: each one counts from 1 again.
+    std::uint32_t incarnation = 0;
+    /// Counts the messages of one origin, incarnation, type and priority.
     std::uint64_t sequence = 0;
     /// Nanoseconds since 1970-01-01 UTC.
     std::int64_t time = 0;
@@ -124,7 +123,7 @@ inline void encodeEnvelope(const Envelope& envelope, unsigned char* message,
     detail::putLittle<8>(message + 32, envelope.sequence);
     detail::putLittle<8>(message + 40, static_cast<std::uint64_t>(envelope.time));
     detail::putLittle<8>(message + 48, envelope.traceId);
-    detail::putLittle<4>(message + 56, 0);
+    detail::putLittle<4>(message + 56, envelope.incarnation);
     detail::putLittle<4>(message + 60, detail::envelopeChecksum(message, payloadSize));
 }
 
@@ -144,9 +143,6 @@ inline void encodeEnvelope(const Envelope& envelope, unsigned char* message,
     if (message[6] > 2) {
         return EnvelopeError::wrongPriority;
     }
-    if (detail::getLittle<4>(message + 56) != 0) {
-        return EnvelopeError::reservedNotZero;
-    }
     if (detail::getLittle<4>(message + 20) != size - envelopeSize) {
         return EnvelopeError::wrongLength;
     }
@@ -163,6 +159,7 @@ inline void encodeEnvelope(const Envelope& envelope, unsigned char* message,
     envelope.sequence = detail::getLittle<8>(message + 32);
     envelope.time = static_cast<std::int64_t>(detail::getLittle<8>(message + 40));
     envelope.traceId = detail::getLittle<8>(message + 48);
+    envelope.incarnation = static_cast<std::uint32_t>(detail::getLittle<4>(message + 56));
     return EnvelopeError::none;
 }
 

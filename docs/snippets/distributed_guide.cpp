@@ -17,10 +17,15 @@ struct Order {
     int target = 0;
 };
 
+struct Alarm {
+    int robot = 0;
+};
+
 struct FleetTraits : sluice::FullBusTraits {
     static constexpr bool origins = true;
 };
 using FleetBus = sluice::Bus<sluice::Messages<Position, Order>, FleetTraits>;
+using AlarmBus = sluice::Bus<sluice::Messages<Alarm>, FleetTraits>;
 
 }  // namespace
 
@@ -44,4 +49,25 @@ bool runDistributedGuide(const std::string& url) {
                 static_cast<unsigned long long>(counts.gaps));
 
     return isComplete && counts.sent == 1;
+}
+
+bool runDurableGuide(const std::string& url) {
+    static AlarmBus bus;
+    sluice::nats::NatsOptions options;
+    options.url = url;
+
+    options.durable.stream = "fleet";  // the same in all programs
+    options.durable.name = "robot-7";  // unique, and the same after a restart
+
+    sluice::nats::NatsBridge bridge(bus, options);
+
+    const sluice::nats::NatsRoute alarms{"alarm", 1, sluice::nats::Profile::durable};
+    bridge.importType<Alarm>(alarms);
+    auto outlet = bridge.outlet<Alarm>(alarms);
+    const auto result = outlet.send(Alarm{7}, sluice::Priority::high);
+    if (result == sluice::nats::SendResult::congested) {
+        std::puts("the server is slow or away: send it again later");
+    }
+
+    return bridge.close(std::chrono::seconds(5)) && bridge.statistics().acknowledged == 1;
 }

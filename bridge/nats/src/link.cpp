@@ -1,13 +1,6 @@
-#include <sluice/bridge/nats/link.hpp>
+#include "link_parts.hpp"
 
-#include <nats/nats.h>
-
-#include <atomic>
-#include <condition_variable>
 #include <limits>
-#include <mutex>
-#include <stdexcept>
-#include <vector>
 
 namespace sluice::nats {
 namespace {
@@ -18,61 +11,59 @@ std::string withoutCredentials(const std::string& url) {
     return at == std::string::npos ? url : url.substr(at + 1);
 }
 
-void require(natsStatus status, const std::string& what) {
-    if (status != NATS_OK) {
-        throw std::runtime_error("nats: " + what + ": " + natsStatus_GetText(status));
-    }
-}
-
 struct OptionsDeleter {
     void operator()(natsOptions* options) const noexcept { natsOptions_Destroy(options); }
 };
 using OwnedOptions = std::unique_ptr<natsOptions, OptionsDeleter>;
 
 void received(natsConnection*, natsSubscription*, natsMsg* message, void* closure) {
-    static_cast<Receiver*>(closure)->receive(
+    (void)static_cast<Receiver*>(closure)->receive(
         reinterpret_cast<const unsigned char*>(natsMsg_GetData(message)),
         static_cast<std::size_t>(natsMsg_GetDataLength(message)));
     natsMsg_Destroy(message);
 }
 
+Link::Parts& of(void* closure) noexcept {
+    return *static_cast<Link::Parts*>(closure);
+}
+
+void disconnected(natsConnection*, void* closure) {
+    of(closure).become(LinkState::disconnected);
+}
+
+void reconnected(natsConnection* connection, void* closure) {
+    Link::Parts& parts = of(closure);
+    parts.reconnects.fetch_add(1);
+    parts.learnMaxPayload();
+    parts.become(LinkState::connected);
+    const std::lock_guard guard(parts.mutex);
+    for (const std::string& subject : parts.woken) {
+        (void)natsConnection_Publish(connection, subject.c_str(), nullptr, 0);
+    }
+}
+
+/// The last call about a connection. It notifies under the mutex: the owner may destroy the link as
+/// soon as it can take the mutex.
+void closed(natsConnection*, void* closure) {
+    Link::Parts& parts = of(closure);
+    parts.become(LinkState::closed);
+    const std::lock_guard guard(parts.mutex);
+    parts.isClosed = true;
+    parts.changed.notify_all();
+}
+
+void completed(void* closure) {
+    Link::Parts& parts = of(closure);
+    const std::lock_guard guard(parts.mutex);  // E1
+    --parts.running;
+    parts.changed.notify_all();
+}
+
 }  // namespace
 
-struct Link::Parts {
-    natsConnection* connection = nullptr;
-    std::vector<natsSubscription*> subscriptions;
-    std::atomic<LinkState> state{LinkState::connected};
-    std::mutex mutex;
-    std::condition_variable changed;
-    std::size_t running = 0;  ///< subscriptions that may still call; under the mutex
-    bool isClosed = false;    ///< libnats makes no further call about the connection; likewise
-
-    static Parts& of(void* closure) noexcept { return *static_cast<Parts*>(closure); }
-
-    static void disconnected(natsConnection*, void* closure) {
-        of(closure).state.store(LinkState::disconnected);
-    }
-    static void reconnected(natsConnection*, void* closure) {
-        of(closure).state.store(LinkState::connected);
-    }
-    /// The last call about a connection. It notifies under the mutex: the owner may destroy this
-    /// object as soon as it can take the mutex.
-    static void closed(natsConnection*, void* closure) {
-        Parts& parts = of(closure);
-        const std::lock_guard guard(parts.mutex);
-        parts.state.store(LinkState::closed);
-        parts.isClosed = true;
-        parts.changed.notify_all();
-    }
-    static void completed(void* closure) {
-        Parts& parts = of(closure);
-        const std::lock_guard guard(parts.mutex);  // E1
-        --parts.running;
-        parts.changed.notify_all();
-    }
-};
-
-Link::Link(const LinkOptions& options) : parts_(std::make_unique<Parts>()) {
+Link::Link(const LinkOptions& options, const char* name) : parts_(std::make_unique<Parts>()) {
+    parts_->name = name;
+    parts_->observer = options.observer;
     natsOptions* raw = nullptr;
     require(natsOptions_Create(&raw), "options");
     const OwnedOptions owned(raw);
@@ -88,10 +79,11 @@ Link::Link(const LinkOptions& options) : parts_(std::make_unique<Parts>()) {
     require(natsOptions_SetReconnectJitter(raw, jitter, jitter), "reconnectJitter");
     require(natsOptions_SetReconnectBufSize(raw, options.reconnectBuffer), "reconnectBuffer");
     require(natsOptions_SetMaxReconnect(raw, std::numeric_limits<int>::max()), "reconnects");
-    require(natsOptions_SetDisconnectedCB(raw, &Parts::disconnected, parts_.get()), "options");
-    require(natsOptions_SetReconnectedCB(raw, &Parts::reconnected, parts_.get()), "options");
-    require(natsOptions_SetClosedCB(raw, &Parts::closed, parts_.get()), "options");
+    require(natsOptions_SetDisconnectedCB(raw, &disconnected, parts_.get()), "options");
+    require(natsOptions_SetReconnectedCB(raw, &reconnected, parts_.get()), "options");
+    require(natsOptions_SetClosedCB(raw, &closed, parts_.get()), "options");
     require(natsConnection_Connect(&parts_->connection, raw), "cannot connect to " + where);
+    parts_->learnMaxPayload();
 }
 
 Link::~Link() {
@@ -106,21 +98,22 @@ bool Link::publish(const char* subject, const unsigned char* bytes, std::size_t 
 }
 
 void Link::subscribe(const std::string& subject, Receiver& receiver) {
-    Parts& parts = *parts_;
-    parts.subscriptions.reserve(parts.subscriptions.size() + 1);
+    parts_->subscribe(subject, &received, &receiver);
+}
+
+void Link::Parts::subscribe(const std::string& subject, natsMsgHandler handler, void* closure) {
     natsSubscription* made = nullptr;
-    require(
-        natsConnection_Subscribe(&made, parts.connection, subject.c_str(), &received, &receiver),
-        "cannot subscribe to " + subject);
-    parts.subscriptions.push_back(made);
+    require(natsConnection_Subscribe(&made, connection, subject.c_str(), handler, closure),
+            "cannot subscribe to " + subject);
     {
-        const std::lock_guard guard(parts.mutex);
-        ++parts.running;
+        const std::lock_guard guard(mutex);
+        subscriptions.push_back(made);
+        ++running;
     }
-    const natsStatus status = natsSubscription_SetOnCompleteCB(made, &Parts::completed, &parts);
+    const natsStatus status = natsSubscription_SetOnCompleteCB(made, &completed, this);
     if (status != NATS_OK) {
-        const std::lock_guard guard(parts.mutex);
-        --parts.running;
+        const std::lock_guard guard(mutex);
+        --running;
         require(status, "cannot subscribe to " + subject);
     }
 }

@@ -24,6 +24,26 @@ TEST(BridgeAllocationTest, ExportingAllocatesNothing) {
     EXPECT_EQ(sender.bridge.statistics().sent, 101U);
 }
 
+// libnats copies a message by malloc, on the thread of the outbox.
+TEST(BridgeAllocationTest, TheOutboxAllocatesNothing) {
+    const NatsServer server(NatsServer::withStreams);
+    Station sender(durableOptionsFor(server, "sender"));
+    const NatsRoute durable{"position", 1, Profile::durable};
+    sender.bridge.exportType<Position>(durable);
+    auto outlet = sender.bridge.outlet<Position>(durable);
+    sender.seen.reserve(200);
+    sender.priorities.reserve(200);
+    sender.send(0);
+    const AllocationCount count;
+    for (int i = 1; i <= 100; ++i) {
+        sender.send(i);
+        EXPECT_EQ(outlet.send(Position{i, 0.0}, Priority::high), SendResult::ok);
+    }
+    EXPECT_EQ(count.allocations(), 0U);
+    EXPECT_TRUE(sender.bridge.close(patience));
+    EXPECT_EQ(sender.bridge.statistics().acknowledged, 201U);
+}
+
 // The first message allocates the entry of its origin, and so is not counted.
 TEST(BridgeAllocationTest, ImportingAllocatesNothingOnceTheOriginIsKnown) {
     const NatsServer server;

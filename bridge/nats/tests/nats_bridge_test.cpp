@@ -1,3 +1,4 @@
+#include "peer.hpp"
 #include "station.hpp"
 
 #include <gtest/gtest.h>
@@ -6,11 +7,7 @@
 #include <cstring>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <vector>
-
-#include <sys/wait.h>
-#include <unistd.h>
 
 bool runDistributedGuide(const std::string& url);
 
@@ -21,31 +18,14 @@ using namespace std::chrono_literals;
 using namespace test;
 
 void expectBalanced(const NatsStatistics& s) {
-    EXPECT_EQ(s.received,
-              s.delivered + s.refused + s.looped + s.malformed + s.otherSchema + s.late);
+    EXPECT_EQ(s.received, s.delivered + s.refused + s.looped + s.malformed + s.otherSchema +
+                              s.tooManyHops + s.late + s.duplicates);
 }
 
 void awaitState(const TestBridge& bridge, LinkState state) {
-    while (bridge.state(Priority::high) != state || bridge.state(Priority::low) != state) {
-        std::this_thread::sleep_for(1ms);  // libnats offers nothing to wait for
-    }
-}
-
-/// A message as a bridge of the origin 42 would send it.
-std::vector<unsigned char> message(std::uint64_t sequence, const NatsRoute& route = {"position"},
-                                   std::uint64_t origin = 42) {
-    const Position position{static_cast<int>(sequence), 1.0};
-    wire::Envelope envelope;
-    envelope.type = detail::typeOf(route);
-    envelope.priority = static_cast<std::uint8_t>(Priority::medium);
-    envelope.origin = origin;
-    envelope.sequence = sequence;
-    std::vector<unsigned char> bytes(200);
-    wire::Buffer body(bytes.data() + wire::envelopeSize, bytes.size() - wire::envelopeSize);
-    EXPECT_TRUE(wire::encode(position, body));
-    bytes.resize(wire::envelopeSize + body.size());
-    wire::encodeEnvelope(envelope, bytes.data(), static_cast<std::uint32_t>(body.size()));
-    return bytes;
+    await([&] {
+        return bridge.state(Priority::high) == state && bridge.state(Priority::low) == state;
+    });
 }
 
 TEST(NatsBridgeTest, MessagesKeepTheirPriorityAndTheirOrder) {
@@ -114,7 +94,7 @@ TEST(NatsBridgeTest, MissingSequencesAreGapsAndOldOnesAreLate) {
     const NatsServer server;
     Station receiver(server);
     receiver.bridge.importType<Position>({"position"});
-    Link stranger(optionsFor(server));
+    Link stranger(optionsFor(server), "stranger");
     for (const std::uint64_t sequence : {3U, 4U, 7U, 5U, 7U, 8U}) {
         const auto bytes = message(sequence);
         ASSERT_TRUE(stranger.publish("position.medium", bytes.data(), bytes.size()));
@@ -134,7 +114,7 @@ TEST(NatsBridgeTest, OriginsBeyondTheLimitAreDeliveredAndCounted) {
     options.maxOrigins = 1;
     TestBridge bridge(bus, options);
     bridge.importType<Position>({"position"});
-    Link stranger(optionsFor(server));
+    Link stranger(optionsFor(server), "stranger");
     for (const auto& bytes : {message(1, {"position"}, 42), message(1, {"position"}, 43),
                               message(9, {"position"}, 43), message(3, {"position"}, 42)}) {
         ASSERT_TRUE(stranger.publish("position.medium", bytes.data(), bytes.size()));
@@ -150,7 +130,7 @@ TEST(NatsBridgeTest, GarbageAndOtherSchemasAreCountedAndDropped) {
     const NatsServer server;
     Station receiver(server);
     receiver.bridge.importType<Position>({"position"});
-    Link stranger(optionsFor(server));
+    Link stranger(optionsFor(server), "stranger");
     const auto publish = [&](const std::vector<unsigned char>& bytes) {
         ASSERT_TRUE(stranger.publish("position.medium", bytes.data(), bytes.size()));
     };
@@ -174,7 +154,7 @@ TEST(NatsBridgeTest, AFullBusRefusesAndTheBridgeCounts) {
     const NatsServer server;
     Station receiver(server);
     receiver.bridge.importType<Position>({"position"});
-    Link stranger(optionsFor(server));
+    Link stranger(optionsFor(server), "stranger");
     const std::size_t room = TestBus::roomOf(Priority::medium);
     for (std::uint64_t sequence = 1; sequence <= room + 5; ++sequence) {
         const auto bytes = message(sequence);
@@ -342,15 +322,6 @@ TEST(NatsBridgeTest, AStoppedServerDelaysMessagesAndLosesNone) {
     EXPECT_EQ(receiver.bridge.statistics().gaps, 0U);
 }
 
-pid_t startPeer(const std::string& url) {
-    const pid_t process = fork();
-    if (process == 0) {
-        execl(SLUICE_BRIDGE_PEER, "bridge_peer", url.c_str(), static_cast<char*>(nullptr));
-        _exit(127);
-    }
-    return process;
-}
-
 // Ten rounds. A killed sender may lose its last messages; those that arrive are in a row.
 TEST(NatsBridgeTest, AKilledSenderLeavesNoGap) {
     const NatsServer server;
@@ -358,10 +329,8 @@ TEST(NatsBridgeTest, AKilledSenderLeavesNoGap) {
     receiver.bridge.importType<Position>({"position"});
     for (std::size_t round = 1; round <= 10; ++round) {
         const std::size_t before = receiver.seen.size();
-        const pid_t peer = startPeer(server.url());
+        const Peer peer({"core", server.url()});
         receiver.consume(before + 7 * round);
-        ASSERT_EQ(kill(peer, SIGKILL), 0);
-        ASSERT_EQ(waitpid(peer, nullptr, 0), peer);
     }
     while (receiver.bus->sizeApprox() != 0) {
         (void)receiver.bus->process();

@@ -20,7 +20,11 @@ namespace sluice::test {
 /// The server ends with this object, and with the test program however that ends.
 class NatsServer {
 public:
-    /// `settings`: further lines of the server's configuration.
+    /// Settings of a server that keeps streams, and writes each message to the disk at once.
+    static constexpr const char* withStreams =
+        "jetstream { store_dir: \"FOLDER/streams\", sync_interval: always }";
+
+    /// `settings`: further lines of the server's configuration. FOLDER is the server's own one.
     explicit NatsServer(std::string settings = {}) : settings_(std::move(settings)) { start(); }
     NatsServer(const NatsServer&) = delete;
     NatsServer& operator=(const NatsServer&) = delete;
@@ -58,6 +62,10 @@ public:
 
 private:
     void writeConfiguration() {
+        const std::string place = "FOLDER";
+        for (std::size_t at = 0; (at = settings_.find(place)) != std::string::npos;) {
+            settings_.replace(at, place.size(), folder_ / ".");
+        }
         std::ofstream file(folder_ / "nats.conf");
         file << "listen: 127.0.0.1:" << port_ << "\nports_file_dir: \"" << folder_ / ""
              << "\"\n"

@@ -3,9 +3,8 @@
 /// \file
 /// Link: one connection to a NATS server. NatsBridge owns two. It hides libnats from its users.
 ///
-/// Who may call what: publish by one thread at a time; subscribe by the owner, before close; close
-/// by the owner; state by anybody. A receiver runs on a thread of libnats, one for each
-/// subscription.
+/// Who may call what: publish and state by anybody, before close; subscribe by the owner, before
+/// close; close by the owner. A receiver runs on a thread of libnats, one for each subscription.
 ///
 /// Edges: E1 complete: the end of a subscription's last call .. close() has returned.
 ///
@@ -13,6 +12,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -20,7 +20,27 @@ namespace sluice::nats {
 
 enum class LinkState : unsigned char { connected, disconnected, closed };
 
+[[nodiscard]] constexpr const char* toString(LinkState state) noexcept {
+    return state == LinkState::connected      ? "connected"
+           : state == LinkState::disconnected ? "disconnected"
+                                              : "closed";
+}
+
+/// Is told what happens to a bridge. Its functions are called by threads of libnats and of the
+/// bridge, several at once. They must not call the bridge.
+class LinkObserver {
+public:
+    /// `link` is "high" or "rest".
+    virtual void changed(const char* link, LinkState state) noexcept = 0;
+    /// One line about a message that was lost, or about a server that refuses.
+    virtual void trouble(const char* line) noexcept = 0;
+
+protected:
+    ~LinkObserver() = default;
+};
+
 struct LinkOptions {
+    /// Several servers may stand here, with commas between them.
     std::string url = "nats://127.0.0.1:4222";
     std::string user;  ///< empty: none
     std::string password;
@@ -28,12 +48,24 @@ struct LinkOptions {
     std::chrono::milliseconds reconnectWait{100};
     std::chrono::milliseconds reconnectJitter{100};  ///< a random time up to this is added
     int reconnectBuffer = 64 * 1024;                 ///< bytes kept while the server is away
+    LinkObserver* observer = nullptr;                ///< must outlive the bridge
 };
 
-/// Takes the bytes of one message. The bytes are gone when it returns.
+/// What a stream is told about a message.
+enum class Verdict : unsigned char {
+    taken,     ///< never again
+    accepted,  ///< taken as soon as handled() has grown by one for it
+    later,     ///< deliver it again
+    never      ///< nobody can read it: never again
+};
+
+/// Takes the bytes of one message. The bytes are gone when it returns. Only streams have a use for
+/// the verdict.
 class Receiver {
 public:
-    virtual void receive(const unsigned char* bytes, std::size_t size) noexcept = 0;
+    virtual Verdict receive(const unsigned char* bytes, std::size_t size) noexcept = 0;
+    /// How many messages with the verdict `accepted` have been handled. Any thread.
+    [[nodiscard]] virtual std::uint64_t handled() const noexcept { return 0; }
 
 protected:
     ~Receiver() = default;
@@ -42,7 +74,8 @@ protected:
 class Link {
 public:
     /// Throws std::runtime_error with one line when the server cannot be reached or refuses.
-    explicit Link(const LinkOptions& options);
+    /// `name` is a constant that the observer is told.
+    Link(const LinkOptions& options, const char* name);
     Link(const Link&) = delete;
     Link& operator=(const Link&) = delete;
     ~Link();
@@ -66,8 +99,11 @@ public:
 
     [[nodiscard]] LinkState state() const noexcept;
 
-private:
+    /// For the other sources of the bridge, which include libnats.
     struct Parts;
+    [[nodiscard]] Parts& parts() noexcept { return *parts_; }
+
+private:
     std::unique_ptr<Parts> parts_;
 };
 

@@ -1,0 +1,148 @@
+#pragma once
+
+#include <sluice/bridge/nats/detail/route.hpp>
+#include <sluice/bridge/nats/link.hpp>
+#include <sluice/bridge/nats/options.hpp>
+#include <sluice/bridge/nats/outbox.hpp>
+#include <sluice/bridge/nats/statistics.hpp>
+#include <sluice/bus/priority.hpp>
+#include <sluice/wire/buffer.hpp>
+#include <sluice/wire/envelope.hpp>
+#include <sluice/wire/message_pack.hpp>
+#include <sluice/wire/schema_hash.hpp>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace sluice::nats::detail {
+
+/// The parts of a bridge that its exporters use.
+struct ExportContext {
+    Link& rest;
+    Link& high;
+    Outbox* outbox;  ///< null without a durable profile
+    Counters& counters;
+    const std::string& stream;
+    std::uint64_t origin;
+    std::uint32_t incarnation;
+    std::size_t maxMessageSize;
+};
+
+struct AnyExporter {
+    virtual ~AnyExporter() = default;
+};
+
+/// Sends the messages of one type on one route. In the core profile one thread at a time sends; in
+/// the durable one any number.
+template <class T>
+class Exporter final : public AnyExporter {
+public:
+    Exporter(const ExportContext& context, const NatsRoute& route)
+        : context_(context), type_(typeOf(route)), profile_(route.profile) {
+        for (const Priority priority : {Priority::low, Priority::medium, Priority::high}) {
+            subjects_[indexOf(priority)] = subjectOf(route, context.stream, priority);
+        }
+        if (profile_ == Profile::core) {
+            bytes_.resize(context.maxMessageSize);
+        }
+    }
+
+    SendResult send(const T& message, Priority priority, std::uint64_t trace) noexcept {
+        const SendResult result = profile_ == Profile::durable
+                                      ? sendDurably(message, priority, trace)
+                                      : sendAtOnce(message, priority, trace);
+        Counters& counters = context_.counters;
+        const bool isDurable = profile_ == Profile::durable;
+        add(result == SendResult::ok                       ? counters.sent
+            : result == SendResult::notOnDisk              ? counters.notOnDisk
+            : result == SendResult::congested && isDurable ? counters.congested
+                                                           : counters.unsent);
+        return result;
+    }
+
+    /// Uses up a sequence for a message that was not sent, so that importers see the gap.
+    void skip(Priority priority) noexcept { (void)nextSequence(priority); }
+
+    [[nodiscard]] Counters& counters() const noexcept { return context_.counters; }
+
+private:
+    static std::size_t indexOf(Priority priority) noexcept {
+        return static_cast<std::size_t>(priority);
+    }
+
+    SendResult sendDurably(const T& message, Priority priority, std::uint64_t trace) noexcept {
+        Outbox::Place place;
+        const SendResult room = context_.outbox->reserve(priority, place);
+        if (room != SendResult::ok) {
+            return room;
+        }
+        const std::size_t body = encodeBody(message, place.data(), place.capacity());
+        if (body == 0 || !context_.outbox->fits(wire::envelopeSize + body, priority)) {
+            return SendResult::tooLarge;
+        }
+        const std::uint64_t sequence = nextSequence(priority);
+        encodeHead(place.data(), body, priority, trace, sequence);
+        return context_.outbox->put(std::move(place), wire::envelopeSize + body,
+                                    {priority, subjects_[indexOf(priority)].c_str(),
+                                     context_.origin, context_.incarnation, type_, sequence});
+    }
+
+    SendResult sendAtOnce(const T& message, Priority priority, std::uint64_t trace) noexcept {
+        const std::size_t body = encodeBody(message, bytes_.data(), bytes_.size());
+        if (body == 0) {
+            return SendResult::tooLarge;
+        }
+        Link& link = priority == Priority::high ? context_.high : context_.rest;
+        encodeHead(bytes_.data(), body, priority, trace, sequences_[indexOf(priority)].load() + 1);
+        if (!link.publish(subjects_[indexOf(priority)].c_str(), bytes_.data(),
+                          wire::envelopeSize + body)) {
+            const LinkState state = link.state();
+            return state == LinkState::connected      ? SendResult::tooLarge
+                   : state == LinkState::disconnected ? SendResult::congested
+                                                      : SendResult::closed;
+        }
+        (void)nextSequence(priority);
+        return SendResult::ok;
+    }
+
+    /// The size; 0 when the message does not fit.
+    static std::size_t encodeBody(const T& message, unsigned char* bytes,
+                                  std::size_t capacity) noexcept {
+        wire::Buffer body(bytes + wire::envelopeSize, capacity - wire::envelopeSize);
+        return wire::encode(message, body) ? body.size() : 0;
+    }
+
+    void encodeHead(unsigned char* bytes, std::size_t body, Priority priority, std::uint64_t trace,
+                    std::uint64_t sequence) const noexcept {
+        wire::Envelope envelope;
+        envelope.traceId = trace;
+        envelope.schemaHash = wire::schemaHash<T>();
+        envelope.type = type_;
+        envelope.priority = static_cast<std::uint8_t>(priority);
+        envelope.hopCount = 1;
+        envelope.origin = context_.origin;
+        envelope.incarnation = context_.incarnation;
+        envelope.sequence = sequence;
+        envelope.time = wallClock();
+        wire::encodeEnvelope(envelope, bytes, static_cast<std::uint32_t>(body));
+    }
+
+    std::uint64_t nextSequence(Priority priority) noexcept {
+        // Relaxed: it orders nothing.
+        return sequences_[indexOf(priority)].fetch_add(1, std::memory_order_relaxed) + 1;
+    }
+
+    const ExportContext context_;
+    const std::uint32_t type_;
+    const Profile profile_;
+    std::array<std::string, priorityCount> subjects_;
+    std::array<std::atomic<std::uint64_t>, priorityCount> sequences_{};  ///< of the last message
+    std::vector<unsigned char> bytes_;  ///< core profile: the envelope, and the message behind it
+};
+
+}  // namespace sluice::nats::detail

@@ -1,0 +1,163 @@
+#pragma once
+
+#include <sluice/bridge/nats/detail/route.hpp>
+#include <sluice/bridge/nats/detail/sequence_log.hpp>
+#include <sluice/bridge/nats/link.hpp>
+#include <sluice/bridge/nats/options.hpp>
+#include <sluice/bridge/nats/statistics.hpp>
+#include <sluice/bus/message_header.hpp>
+#include <sluice/bus/priority.hpp>
+#include <sluice/bus/publish_result.hpp>
+#include <sluice/wire/decode_error.hpp>
+#include <sluice/wire/envelope.hpp>
+#include <sluice/wire/message_pack.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace sluice::nats::detail {
+
+/// The parts of a bridge that its importers use.
+template <class AnyBus>
+struct ImportContext {
+    AnyBus& bus;
+    Counters& counters;
+    const std::atomic<bool>& isClosing;
+    std::uint64_t origin;
+    std::size_t maxOrigins;
+    std::uint8_t maxHops;
+};
+
+struct AnyImporter : Receiver {
+    virtual ~AnyImporter() = default;
+};
+
+/// Publishes the messages of one type and priority. Used by one thread: its subscription's, or its
+/// pull's.
+template <class T, class AnyBus>
+class Importer final : public AnyImporter {
+    static_assert(std::is_default_constructible_v<T>, "an importer makes a message first");
+
+public:
+    Importer(const ImportContext<AnyBus>& context, const NatsRoute& route, Priority priority)
+        : context_(context),
+          type_(typeOf(route)),
+          profile_(route.profile),
+          untilHandled_(route.untilHandled),
+          priority_(priority) {}
+
+    [[nodiscard]] std::uint64_t handled() const noexcept override { return handled_.load(); }
+    /// By the bus' consumer, behind the handlers of a message that this importer has published.
+    void noteHandled() noexcept { handled_.fetch_add(1); }
+
+    Verdict receive(const unsigned char* data, std::size_t size) noexcept override {
+        Counters& counters = context_.counters;
+        add(counters.received);
+        wire::Envelope envelope;
+        T message{};
+        if (wire::decodeEnvelope(data, size, envelope) != wire::EnvelopeError::none ||
+            envelope.priority != static_cast<std::uint8_t>(priority_)) {
+            return countedAs(counters.malformed, Verdict::never);
+        }
+        if (envelope.type != type_) {
+            return countedAs(counters.otherSchema, Verdict::never);
+        }
+        if (envelope.origin == context_.origin) {
+            return countedAs(counters.looped, Verdict::taken);
+        }
+        if (envelope.hopCount > context_.maxHops) {
+            return countedAs(counters.tooManyHops, Verdict::never);
+        }
+        if (!read(data, size, message)) {
+            return countedAs(counters.malformed, Verdict::never);
+        }
+        SequenceLog* const log = logOf(envelope);
+        if (log != nullptr && !log->isFresh(envelope.sequence)) {
+            return countedAs(profile_ == Profile::durable ? counters.duplicates : counters.late,
+                             Verdict::taken);
+        }
+        // In the core profile a message that the bus refuses has been received all the same.
+        const bool isAccepted = publish(envelope, std::move(message));
+        if (log != nullptr && (isAccepted || profile_ == Profile::core)) {
+            const std::int64_t change = log->add(envelope.sequence);
+            add(counters.gaps, static_cast<std::uint64_t>(change));  // modulo 2^64
+        }
+        if (!isAccepted) {
+            return countedAs(counters.refused, Verdict::later);
+        }
+        return countedAs(counters.delivered, untilHandled_ ? Verdict::accepted : Verdict::taken);
+    }
+
+private:
+    using Start = std::pair<std::uint64_t, std::uint32_t>;  ///< origin and incarnation
+
+    static Verdict countedAs(Count& count, Verdict verdict) noexcept {
+        add(count);
+        return verdict;
+    }
+
+    /// False, too, when there is no memory for the message.
+    static bool read(const unsigned char* data, std::size_t size, T& message) noexcept {
+        try {
+            return wire::decode(data + wire::envelopeSize, size - wire::envelopeSize, message) ==
+                   wire::DecodeError::none;
+        } catch (const std::bad_alloc&) {
+            return false;
+        }
+    }
+
+    /// Null when the start is not followed: beyond maxOrigins, or without memory. Called before the
+    /// bus gets the message, so that nothing is allocated behind a message that has been seen.
+    SequenceLog* logOf(const wire::Envelope& envelope) noexcept {
+        const Start start(envelope.origin, envelope.incarnation);
+        const auto known = logs_.find(start);
+        if (known != logs_.end()) {
+            return &known->second;
+        }
+        try {
+            if (logs_.size() < context_.maxOrigins) {
+                return &logs_.emplace(start, SequenceLog(profile_ == Profile::durable))
+                            .first->second;
+            }
+        } catch (const std::bad_alloc&) {
+            // As beyond maxOrigins.
+        }
+        add(context_.counters.untracked);
+        return nullptr;
+    }
+
+    /// In the durable profile it waits for room until the bridge closes: then the stream keeps the
+    /// message.
+    bool publish(const wire::Envelope& envelope, T&& message) noexcept {
+        PublishOptions options;
+        options.priority = priority_;
+        options.origin = shortOrigin(envelope.origin);
+        options.trace = envelope.traceId;
+        if (profile_ == Profile::core) {
+            return context_.bus.publish(std::move(message), options) == PublishResult::ok;
+        }
+        PublishResult result = context_.bus.tryPublish(std::move(message), options);
+        while (result != PublishResult::ok && result != PublishResult::closed &&
+               !context_.isClosing.load()) {
+            result =
+                context_.bus.publishFor(std::chrono::milliseconds(20), std::move(message), options);
+        }
+        return result == PublishResult::ok;
+    }
+
+    const ImportContext<AnyBus> context_;
+    const std::uint32_t type_;
+    const Profile profile_;
+    const bool untilHandled_;
+    const Priority priority_;
+    std::atomic<std::uint64_t> handled_{0};
+    std::map<Start, SequenceLog> logs_;
+};
+
+}  // namespace sluice::nats::detail

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <sluice/bridge/nats/options.hpp>
+#include <sluice/bus/priority.hpp>
+#include <sluice/wire/envelope.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <random>
+#include <string>
+
+namespace sluice::nats::detail {
+
+/// Never 0: that would be a message of this process.
+inline std::uint32_t shortOrigin(std::uint64_t origin) noexcept {
+    const auto folded = static_cast<std::uint32_t>(origin ^ (origin >> 32));
+    return folded == 0 ? 1 : folded;
+}
+
+/// The type in the envelope: one number for a subject and a version.
+inline std::uint32_t typeOf(const NatsRoute& route) noexcept {
+    std::uint32_t hash = 2166136261U;
+    const auto mix = [&hash](std::uint32_t value) { hash = (hash ^ value) * 16777619U; };
+    for (const char c : route.subject) {
+        mix(static_cast<unsigned char>(c));
+    }
+    mix(route.schemaVersion);
+    return hash;
+}
+
+inline std::string subjectOf(const NatsRoute& route, const std::string& stream, Priority priority) {
+    return route.profile == Profile::durable
+               ? stream + "." + toString(priority) + "." + route.subject
+               : route.subject + "." + toString(priority);
+}
+
+/// Nanoseconds since 1970-01-01 UTC.
+inline std::int64_t wallClock() noexcept {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+}
+
+inline std::uint64_t drawNumber() {
+    std::random_device device;
+    return (std::uint64_t{device()} << 32) | device() | 1U;
+}
+
+}  // namespace sluice::nats::detail

@@ -1,0 +1,104 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <vector>
+
+namespace sluice::nats::detail {
+
+/// Knows which sequences of one origin have been received. With `mayReturn`, a missing sequence may
+/// arrive later; otherwise only a sequence beyond the newest one is fresh.
+///
+/// Used by one thread. It allocates in its constructor alone.
+///
+/// Invariants: the missing ranges are disjoint, ascending, and lie between the first and the newest
+/// sequence. A sequence in between that lies in no range has been received, or its range had no
+/// room: at most maxRanges are kept, and the oldest one is given up.
+class SequenceLog {
+public:
+    static constexpr std::size_t maxRanges = 64;
+
+    explicit SequenceLog(bool mayReturn) : mayReturn_(mayReturn) {
+        if (mayReturn) {
+            missing_.reserve(maxRanges + 1);
+        }
+    }
+
+    /// False when it has been received, or was given up.
+    [[nodiscard]] bool isFresh(std::uint64_t sequence) const noexcept {
+        return isEmpty_ || sequence > newest_ ||
+               (mayReturn_ && (sequence < first_ || rangeOf(sequence) != missing_.end()));
+    }
+
+    /// Takes a fresh sequence. Returns by how much the number of missing sequences changes.
+    std::int64_t add(std::uint64_t sequence) noexcept {
+        if (isEmpty_) {
+            isEmpty_ = false;
+            first_ = newest_ = sequence;
+            return 0;
+        }
+        if (sequence > newest_) {
+            const std::uint64_t skipped = sequence - newest_ - 1;
+            if (skipped != 0 && mayReturn_) {
+                append({newest_ + 1, sequence});
+            }
+            newest_ = sequence;
+            return static_cast<std::int64_t>(skipped);
+        }
+        const auto range = missing_.begin() + std::distance(missing_.cbegin(), rangeOf(sequence));
+        if (range == missing_.end()) {
+            return 0;  // before the first one: it was never missed
+        }
+        const Range whole = *range;
+        *range = {whole.begin, sequence};
+        if (sequence + 1 != whole.end) {
+            insertBehind(range, {sequence + 1, whole.end});
+        } else if (whole.begin == sequence) {
+            missing_.erase(range);
+        }
+        return -1;
+    }
+
+private:
+    /// From begin up to, and without, end.
+    struct Range {
+        std::uint64_t begin;
+        std::uint64_t end;
+    };
+    using Ranges = std::vector<Range>;
+
+    [[nodiscard]] Ranges::const_iterator rangeOf(std::uint64_t sequence) const noexcept {
+        const auto after =
+            std::upper_bound(missing_.begin(), missing_.end(), sequence,
+                             [](std::uint64_t n, const Range& range) { return n < range.begin; });
+        return after != missing_.begin() && sequence < std::prev(after)->end ? std::prev(after)
+                                                                             : missing_.end();
+    }
+
+    void append(Range range) noexcept { insertAt(missing_.end(), range); }
+
+    void insertBehind(Ranges::iterator range, Range behind) noexcept {
+        if (range->begin == range->end) {
+            *range = behind;
+        } else {
+            insertAt(std::next(range), behind);
+        }
+    }
+
+    void insertAt(Ranges::iterator where, Range range) noexcept {
+        missing_.insert(where, range);  // there is room for one more than maxRanges
+        if (missing_.size() > maxRanges) {
+            missing_.erase(missing_.begin());
+        }
+    }
+
+    bool mayReturn_;
+    bool isEmpty_ = true;
+    std::uint64_t first_ = 0;  ///< meaningless while it is empty, like the following
+    std::uint64_t newest_ = 0;
+    Ranges missing_;
+};
+
+}  // namespace sluice::nats::detail

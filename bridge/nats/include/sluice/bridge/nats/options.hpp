@@ -1,0 +1,78 @@
+#pragma once
+
+#include <sluice/bridge/nats/link.hpp>
+#include <sluice/bus/priority.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace sluice::nats {
+
+/// The durable profile: messages are kept by JetStream until each importer has acknowledged them.
+struct DurableOptions {
+    /// Name of the fleet's two streams: "<stream>_high" and "<stream>_rest". The bridge creates
+    /// them. Empty: the bridge has no durable profile.
+    std::string stream;
+    /// Names this program among the importers. It must be unique, and the same after a restart:
+    /// then the program gets the messages that it missed. Only importers need it.
+    std::string name;
+
+    /// Messages that the outbox holds until the server acknowledges them: at least 4.
+    std::size_t outboxMessages = 1024;
+    /// Folder that keeps messages over a restart of the process. A message is on the disk before it
+    /// is accepted, so its sender waits for the disk. Empty: the outbox is in memory. Each process
+    /// needs a folder of its own.
+    std::string outboxFolder;
+    /// Messages of this priority and above are kept in the folder.
+    Priority onDiskFrom = Priority::high;
+    /// Messages of one priority that wait for the server's acknowledgement at once.
+    std::size_t inFlight = 512;
+    /// A message is sent again when the server has not acknowledged it for so long.
+    std::chrono::milliseconds ackWait{2000};
+    /// A message that the server refused is sent again after so long.
+    std::chrono::milliseconds retryWait{100};
+
+    std::int64_t streamBytes = 256 * 1024 * 1024;  ///< of each stream; a full stream refuses
+    int replicas = 1;                              ///< servers that store each message
+    /// The server drops a message that it has stored within this time.
+    std::chrono::milliseconds duplicateWindow{120'000};
+    /// The server delivers a message again when an importer has not acknowledged it for so long.
+    std::chrono::milliseconds redeliverAfter{30'000};
+    int pullBatch = 256;  ///< messages that an importer asks for at once
+    /// The server forgets an importer that is away for so long. 0: never, so a program that does
+    /// not come back fills the stream.
+    std::chrono::milliseconds forgetAfter{0};
+};
+
+struct NatsOptions : LinkOptions {
+    /// Names the bus among all buses of the fleet. 0: the bridge draws a random number.
+    std::uint64_t origin = 0;
+    /// Origins whose sequences an importer of one type and priority follows. Messages of further
+    /// origins are delivered, and counted as untracked.
+    std::size_t maxOrigins = 1024;
+    /// The largest message in bytes, as it travels. Each exported type has a buffer of this size,
+    /// and each message in the outbox.
+    std::size_t maxMessageSize = 64 * 1024;
+    /// Bridges that a message may have passed.
+    std::uint8_t maxHops = 1;
+    DurableOptions durable;
+};
+
+enum class Profile : unsigned char {
+    core,    ///< at most once
+    durable  ///< at least once, from the outbox to the importer's bus
+};
+
+struct NatsRoute {
+    std::string subject;
+    /// Change it when the meaning of a field changes: other versions are refused and counted.
+    std::uint32_t schemaVersion = 1;
+    Profile profile = Profile::core;
+    /// Durable imports: a message is taken when the handlers that the bus had at importType have
+    /// returned; otherwise as soon as the bus has accepted it. Import the type on one route only.
+    bool untilHandled = false;
+};
+
+}  // namespace sluice::nats

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace sluice::nats {
+
+/// Each number counts messages, except `gaps`, which counts missing sequences, and `resent`.
+///
+///     sent + unsent + congested + notOnDisk + notAgain   exported messages
+///     accepted = acknowledged + undeliverable + abandoned + held
+///     received = delivered + refused + looped + malformed + otherSchema + tooManyHops + late
+///              + duplicates
+struct NatsStatistics {
+    std::uint64_t sent = 0;      ///< libnats, or the outbox, took it
+    std::uint64_t unsent = 0;    ///< too large; or libnats refused it: away for too long
+    std::uint64_t notAgain = 0;  ///< imported before, so not exported
+
+    std::uint64_t congested = 0;      ///< the outbox had no room for its priority
+    std::uint64_t accepted = 0;       ///< the outbox took it
+    std::uint64_t acknowledged = 0;   ///< the server has stored it
+    std::uint64_t undeliverable = 0;  ///< the server will never take it
+    std::uint64_t abandoned = 0;      ///< still in the outbox when the bridge had to close
+    std::uint64_t replayed = 0;       ///< accepted by a former process, and found in the folder
+    std::uint64_t notOnDisk = 0;      ///< the disk did not take it, so the outbox did not
+    std::uint64_t held = 0;           ///< in the outbox now
+    std::uint64_t resent = 0;         ///< times that a message was sent again
+
+    std::uint64_t received = 0;     ///< a server delivered it
+    std::uint64_t delivered = 0;    ///< the local bus accepted it
+    std::uint64_t refused = 0;      ///< the local bus had no room, or was closed
+    std::uint64_t looped = 0;       ///< of this bridge's own origin
+    std::uint64_t malformed = 0;    ///< without an envelope, damaged, or with wrong fields
+    std::uint64_t otherSchema = 0;  ///< of another version or subject
+    std::uint64_t tooManyHops = 0;  ///< it has passed more bridges than maxHops
+    std::uint64_t late = 0;         ///< core profile: not beyond the last sequence
+    std::uint64_t duplicates = 0;   ///< durable profile: delivered before
+    std::uint64_t gaps = 0;         ///< sequences that are missing now
+    std::uint64_t untracked = 0;    ///< of an origin beyond maxOrigins
+
+    /// Calls f(name, value) for each number, for example to show them as metrics.
+    template <class F>
+    void forEach(F&& f) const {
+        f("sent", sent), f("unsent", unsent), f("not_again", notAgain);
+        f("congested", congested), f("accepted", accepted), f("acknowledged", acknowledged);
+        f("undeliverable", undeliverable), f("abandoned", abandoned), f("held", held);
+        f("replayed", replayed), f("not_on_disk", notOnDisk);
+        f("resent", resent), f("received", received), f("delivered", delivered);
+        f("refused", refused), f("looped", looped), f("malformed", malformed);
+        f("other_schema", otherSchema), f("too_many_hops", tooManyHops), f("late", late);
+        f("duplicates", duplicates), f("gaps", gaps), f("untracked", untracked);
+    }
+};
+
+namespace detail {
+
+using Count = std::atomic<std::uint64_t>;
+
+// Relaxed: a count orders nothing, and readers expect no moment that all counts share.
+inline void add(Count& count, std::uint64_t n = 1) noexcept {
+    count.fetch_add(n, std::memory_order_relaxed);
+}
+
+/// Written by the exporting threads and the importing threads.
+struct Counters {
+    Count sent{0}, unsent{0}, notAgain{0}, congested{0}, notOnDisk{0};
+    Count received{0}, delivered{0}, refused{0}, looped{0}, malformed{0}, otherSchema{0},
+        tooManyHops{0}, late{0}, duplicates{0}, gaps{0}, untracked{0};
+};
+
+}  // namespace detail
+}  // namespace sluice::nats

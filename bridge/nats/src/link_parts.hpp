@@ -1,0 +1,77 @@
+#pragma once
+
+// The inside of a Link, for the sources of the bridge.
+#include <sluice/bridge/nats/link.hpp>
+
+#include <nats/nats.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace sluice::nats {
+
+/// Throws with the reason that libnats gives for the last failure of this thread.
+inline void require(natsStatus status, const std::string& what) {
+    if (status != NATS_OK) {
+        const char* const reason = nats_GetLastError(nullptr);
+        const bool isGiven = reason != nullptr && *reason != '\0';
+        throw std::runtime_error("nats: " + what + ": " +
+                                 (isGiven ? reason : natsStatus_GetText(status)));
+    }
+}
+
+struct MessageDeleter {
+    void operator()(natsMsg* message) const noexcept { natsMsg_Destroy(message); }
+};
+using OwnedMessage = std::unique_ptr<natsMsg, MessageDeleter>;
+
+struct Link::Parts {
+    natsConnection* connection = nullptr;
+    const char* name = "";
+    LinkObserver* observer = nullptr;
+    std::atomic<LinkState> state{LinkState::connected};
+    /// How often the link was connected again. Written by a thread of libnats.
+    std::atomic<std::uint64_t> reconnects{0};
+
+    /// What the server takes at most, with headers. Written by a thread of libnats.
+    std::atomic<std::size_t> maxPayload{0};
+
+    std::mutex mutex;  ///< of the following
+    std::condition_variable changed;
+    std::vector<natsSubscription*> subscriptions;
+    std::size_t running = 0;  ///< subscriptions that may still call
+    bool isClosed = false;    ///< libnats makes no further call about the connection
+    /// Subjects that get an empty message when the link is connected again.
+    std::vector<std::string> woken;
+
+    /// The handler runs until close() at the latest. Throws when the subject is wrong.
+    void subscribe(const std::string& subject, natsMsgHandler handler, void* closure);
+    void wakeOnReconnect(const std::string& subject) {
+        const std::lock_guard guard(mutex);
+        woken.push_back(subject);
+    }
+    void learnMaxPayload() noexcept {
+        maxPayload.store(static_cast<std::size_t>(natsConnection_GetMaxPayload(connection)));
+    }
+    void tell(const std::string& trouble) const noexcept {
+        if (observer != nullptr) {
+            observer->trouble(trouble.c_str());
+        }
+    }
+
+    void become(LinkState next) noexcept {
+        state.store(next);
+        if (observer != nullptr) {
+            observer->changed(name, next);
+        }
+    }
+};
+
+}  // namespace sluice::nats

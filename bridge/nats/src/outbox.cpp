@@ -1,0 +1,147 @@
+#include "outbox_file.hpp"
+#include "outbox_lane.hpp"
+#include "streams.hpp"
+
+#include <sluice/wait/deadline.hpp>
+#include <sluice/wire/envelope.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+namespace sluice::nats {
+namespace {
+
+BufferPoolOptions poolOptions(const NatsOptions& options) {
+    if (options.durable.outboxMessages < 4) {
+        throw std::runtime_error("nats: outboxMessages is " +
+                                 std::to_string(options.durable.outboxMessages) +
+                                 "; it must be at least 4");
+    }
+    BufferPoolOptions pool;
+    pool.bufferSize = options.maxMessageSize;
+    pool.buffers = options.durable.outboxMessages;
+    pool.name = "outbox of a bridge";
+    return pool;
+}
+
+}  // namespace
+
+Outbox::Outbox(Link& rest, Link& high, const NatsOptions& options)
+    : link_(rest.parts()),
+      rooms_{options.durable.outboxMessages * 60 / 100, options.durable.outboxMessages * 80 / 100,
+             options.durable.outboxMessages},
+      pool_(poolOptions(options)) {
+    const DurableOptions& durable = options.durable;
+    for (const Priority priority : {Priority::low, Priority::medium, Priority::high}) {
+        const auto i = static_cast<std::size_t>(priority);
+        Link& link = priority == Priority::high ? high : rest;
+        detail::openStream(link.parts(), durable, priority);
+        if (!durable.outboxFolder.empty() && priority >= durable.onDiskFrom) {
+            files_[i] = std::make_unique<detail::OutboxFile>(durable.outboxFolder + "/" +
+                                                             toString(priority));
+        }
+        lanes_[i] = std::make_unique<detail::OutboxLane>(link, options, files_[i].get(), accounts_);
+        if (files_[i] != nullptr) {
+            replay(priority);
+        }
+    }
+    for (const auto& lane : lanes_) {
+        lane->start();
+    }
+}
+
+void Outbox::replay(Priority priority) {
+    const auto i = static_cast<std::size_t>(priority);
+    files_[i]->replay([&](const char* subject, const unsigned char* bytes, std::size_t size) {
+        Place place;
+        wire::Envelope envelope;
+        // The room of high messages is all of the outbox: a former process may have filled it.
+        if (reserve(Priority::high, place) != SendResult::ok || size > place.capacity() ||
+            wire::decodeEnvelope(bytes, size, envelope) != wire::EnvelopeError::none) {
+            throw std::runtime_error("nats: the outbox does not take a message of its folder: "
+                                     "raise outboxMessages and maxMessageSize");
+        }
+        std::memcpy(place.data(), bytes, size);
+        accounts_.replayed.fetch_add(1);
+        accounts_.accepted.fetch_add(1);
+        lanes_[i]->push({std::move(place),
+                         size,
+                         {priority, subject, envelope.origin, envelope.incarnation, envelope.type,
+                          envelope.sequence}});
+    });
+}
+
+Outbox::~Outbox() {
+    (void)close(std::chrono::milliseconds(0));
+}
+
+SendResult Outbox::reserve(Priority priority, Place& place) noexcept {
+    if (isClosed_.load()) {
+        return SendResult::closed;
+    }
+    // Relaxed: it counts. The pool hands the memory over.
+    std::uint64_t held = accounts_.held.load(std::memory_order_relaxed);
+    do {
+        if (held >= roomOf(priority)) {
+            return SendResult::congested;
+        }
+    } while (!accounts_.held.compare_exchange_weak(held, held + 1, std::memory_order_relaxed));
+    place = Place();
+    place.accounts_ = &accounts_;
+    place.buffer_ = pool_.tryAcquire();  // there are as many buffers as places
+    return SendResult::ok;
+}
+
+bool Outbox::fits(std::size_t size, Priority priority) const noexcept {
+    return lanes_[static_cast<std::size_t>(priority)]->fits(size);
+}
+
+SendResult Outbox::put(Place&& place, std::size_t size, const Message& message) noexcept {
+    const auto i = static_cast<std::size_t>(message.priority);
+    const unsigned char* const bytes = place.data();
+    const auto push = [&] {
+        accounts_.accepted.fetch_add(1);
+        lanes_[i]->push({std::move(place), size, message});
+    };
+    if (files_[i] == nullptr) {
+        push();
+        return SendResult::ok;
+    }
+    if (files_[i]->append(message.subject, bytes, size, push)) {
+        accounts_.isDiskTold.store(false);
+        return SendResult::ok;
+    }
+    if (!accounts_.isDiskTold.exchange(true)) {
+        link_.tell("nats: the disk of the outbox takes no more messages");
+    }
+    return SendResult::notOnDisk;
+}
+
+void Outbox::fill(NatsStatistics& statistics) const noexcept {
+    statistics.resent = accounts_.resent;
+    statistics.replayed = accounts_.replayed;
+    // In this order no moment shows more answers than messages.
+    statistics.acknowledged = accounts_.acknowledged;
+    statistics.undeliverable = accounts_.undeliverable;
+    statistics.accepted = accounts_.accepted;
+    const std::uint64_t left =
+        statistics.accepted - statistics.acknowledged - statistics.undeliverable;
+    (isEnded_ ? statistics.abandoned : statistics.held) = left;
+}
+
+bool Outbox::close(std::chrono::milliseconds timeout) noexcept {
+    isClosed_.store(true);
+    const auto deadline = deadlineAfter<EventCount::Clock>(timeout);
+    const bool isEmpty =
+        accounts_.freed.awaitUntil([this] { return accounts_.held.load() == 0; }, deadline);
+    for (const auto& lane : lanes_) {
+        if (lane != nullptr) {
+            lane->stop();
+        }
+    }
+    isEnded_.store(true);
+    return isEmpty;
+}
+
+}  // namespace sluice::nats

@@ -1,0 +1,239 @@
+#include "outbox_file.hpp"
+
+#include <sluice/wire/detail/crc32c.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <system_error>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+namespace sluice::nats::detail {
+namespace {
+
+constexpr std::string_view magic = "SLUICEO1";
+constexpr std::size_t headSize = 16;
+constexpr std::size_t recordHead = 12;
+/// A segment that has grown so large is followed by a new one.
+constexpr std::size_t segmentSize = 4 * 1024 * 1024;
+
+[[noreturn]] void fail(const std::string& what, const std::string& path) {
+    throw std::runtime_error("nats: the outbox cannot " + what + " " + path + ": " +
+                             std::system_category().message(errno));
+}
+
+std::uint64_t get(const unsigned char* from, std::size_t bytes) noexcept {
+    std::uint64_t number = 0;
+    for (std::size_t i = bytes; i-- > 0;) {
+        number = (number << 8U) | from[i];
+    }
+    return number;
+}
+
+void put(unsigned char* to, std::uint64_t number, std::size_t bytes) noexcept {
+    for (std::size_t i = 0; i < bytes; ++i) {
+        to[i] = static_cast<unsigned char>((number >> (8U * i)) & 0xFFU);
+    }
+}
+
+std::uint32_t checksum(const unsigned char* lengths, std::string_view subject,
+                       const unsigned char* bytes, std::size_t size) noexcept {
+    std::uint32_t crc = wire::detail::crc32c(lengths, 8);
+    crc = wire::detail::crc32c(reinterpret_cast<const unsigned char*>(subject.data()),
+                               subject.size(), crc);
+    return wire::detail::crc32c(bytes, size, crc);
+}
+
+}  // namespace
+
+OutboxFile::OutboxFile(std::string folder) : folder_(std::move(folder)) {
+    std::error_code error;
+    std::filesystem::create_directories(folder_, error);
+    folderFile_ = open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folderFile_ < 0) {
+        fail("open", folder_);
+    }
+    if (flock(folderFile_, LOCK_EX | LOCK_NB) != 0) {
+        close(folderFile_);
+        throw std::runtime_error("nats: another process uses the outbox " + folder_);
+    }
+}
+
+OutboxFile::~OutboxFile() {
+    for (Segment& segment : segments_) {
+        if (segment.done == segment.messages) {
+            remove(segment);
+        } else {
+            close(segment.file);
+        }
+    }
+    close(folderFile_);
+}
+
+std::string OutboxFile::pathOf(std::uint64_t number) const {
+    return folder_ + "/" + std::to_string(number) + ".outbox";
+}
+
+void OutboxFile::replay(const Visitor& visit) {
+    std::vector<std::uint64_t> numbers;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+        if (entry.path().extension() == ".outbox") {
+            numbers.push_back(std::stoull(entry.path().stem().string()));
+        }
+    }
+    std::sort(numbers.begin(), numbers.end());
+    for (const std::uint64_t number : numbers) {
+        load(number, visit);
+    }
+    // A segment of a former process is never written to: its tail may be damaged.
+    if (!begin(numbers.empty() ? 1 : numbers.back() + 1)) {
+        fail("write into", folder_);
+    }
+}
+
+void OutboxFile::load(std::uint64_t number, const Visitor& visit) {
+    std::ifstream stream(pathOf(number), std::ios::binary);
+    const std::vector<char> content{std::istreambuf_iterator<char>(stream), {}};
+    const auto* const bytes = reinterpret_cast<const unsigned char*>(content.data());
+    Segment segment;
+    segment.number = number;
+    segment.file = open(pathOf(number).c_str(), O_RDWR | O_CLOEXEC);
+    if (segment.file < 0) {
+        fail("open", pathOf(number));
+    }
+    std::size_t at = headSize;
+    const bool isKnown =
+        content.size() >= headSize && std::equal(magic.begin(), magic.end(), content.begin());
+    segment.done = isKnown ? get(bytes + magic.size(), 8) : 0;
+    while (isKnown && content.size() - at >= recordHead) {
+        const std::size_t subjectSize = get(bytes + at, 4);
+        const std::size_t size = get(bytes + at + 4, 4);
+        const std::size_t left = content.size() - at - recordHead;
+        if (subjectSize > left || size > left - subjectSize) {
+            break;
+        }
+        const std::string_view subject(content.data() + at + recordHead, subjectSize);
+        const unsigned char* const message = bytes + at + recordHead + subjectSize;
+        if (get(bytes + at + 8, 4) != checksum(bytes + at, subject, message, size)) {
+            break;
+        }
+        if (segment.messages++ >= segment.done) {
+            if (std::find(subjects_.begin(), subjects_.end(), subject) == subjects_.end()) {
+                subjects_.emplace_back(subject);
+            }
+            visit(std::find(subjects_.begin(), subjects_.end(), subject)->c_str(), message, size);
+        }
+        at += recordHead + subjectSize + size;
+    }
+    if (segment.done >= segment.messages) {
+        remove(segment);
+    } else {
+        segments_.push_back(segment);
+    }
+}
+
+bool OutboxFile::begin(std::uint64_t number) noexcept {
+    Segment segment;
+    segment.number = number;
+    const int flags = O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC;
+    segment.file = open(pathOf(number).c_str(), flags, S_IRUSR | S_IWUSR);
+    std::array<unsigned char, headSize> head{};
+    std::memcpy(head.data(), magic.data(), magic.size());
+    if (segment.file < 0) {
+        return false;
+    }
+    if (pwrite(segment.file, head.data(), head.size(), 0) != headSize ||
+        fdatasync(segment.file) != 0 || fsync(folderFile_) != 0) {
+        remove(segment);
+        return false;
+    }
+    segment.size = headSize;
+    segments_.push_back(segment);
+    return true;
+}
+
+bool OutboxFile::write(std::string_view subject, const unsigned char* bytes,
+                       std::size_t size) noexcept {
+    if (isBroken_) {
+        return false;
+    }
+    if (segments_.back().size >= segmentSize && !isFlushing_ && onDisk_ == written_ &&
+        !begin(segments_.back().number + 1)) {
+        return false;
+    }
+    Segment& segment = segments_.back();
+    std::array<unsigned char, recordHead> head{};
+    put(head.data(), subject.size(), 4);
+    put(head.data() + 4, size, 4);
+    put(head.data() + 8, checksum(head.data(), subject, bytes, size), 4);
+    const std::array<iovec, 3> parts{{{head.data(), head.size()},
+                                      {const_cast<char*>(subject.data()), subject.size()},
+                                      {const_cast<unsigned char*>(bytes), size}}};
+    const std::size_t total = head.size() + subject.size() + size;
+    const ssize_t done = pwritev(segment.file, parts.data(), static_cast<int>(parts.size()),
+                                 static_cast<off_t>(segment.size));
+    if (done < 0 || static_cast<std::size_t>(done) != total) {
+        // What was written of it is overwritten by the next message, or is a damaged tail.
+        (void)!ftruncate(segment.file, static_cast<off_t>(segment.size));
+        return false;
+    }
+    segment.size += total;
+    ++segment.messages;
+    ++written_;
+    return true;
+}
+
+void OutboxFile::waitForDisk(std::unique_lock<std::mutex>& lock) noexcept {
+    const std::uint64_t mine = written_;
+    while (onDisk_ < mine) {
+        if (isFlushing_) {
+            flushed_.wait(lock);
+            continue;
+        }
+        isFlushing_ = true;
+        const std::uint64_t reached = written_;
+        const int file = segments_.back().file;
+        lock.unlock();
+        const bool isFlushed = fdatasync(file) == 0;
+        lock.lock();
+        isBroken_ = isBroken_ || !isFlushed;
+        isFlushing_ = false;
+        onDisk_ = reached;
+        flushed_.notify_all();
+    }
+}
+
+void OutboxFile::freeOldest() noexcept {
+    const std::lock_guard guard(mutex_);
+    removeDone();
+    Segment& oldest = segments_.front();
+    ++oldest.done;
+    std::array<unsigned char, 8> done{};
+    put(done.data(), oldest.done, done.size());
+    (void)!pwrite(oldest.file, done.data(), done.size(), magic.size());
+    removeDone();
+}
+
+void OutboxFile::removeDone() noexcept {
+    while (segments_.size() > 1 && segments_.front().done == segments_.front().messages) {
+        remove(segments_.front());
+        segments_.pop_front();
+    }
+}
+
+void OutboxFile::remove(Segment& segment) noexcept {
+    (void)unlink(pathOf(segment.number).c_str());
+    close(segment.file);
+}
+
+}  // namespace sluice::nats::detail

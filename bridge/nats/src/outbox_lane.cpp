@@ -1,0 +1,221 @@
+#include "outbox_lane.hpp"
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+namespace sluice::nats::detail {
+namespace {
+
+/// The server's code for a message that is larger than its stream takes.
+constexpr std::string_view tooLargeForStream = "\"err_code\":10054";
+
+std::string newInbox() {
+    natsInbox* made = nullptr;
+    require(natsInbox_Create(&made), "inbox");
+    std::string inbox = made;
+    natsInbox_Destroy(made);
+    return inbox;
+}
+
+std::string_view textOf(natsMsg* message) noexcept {
+    return {natsMsg_GetData(message), static_cast<std::size_t>(natsMsg_GetDataLength(message))};
+}
+
+}  // namespace
+
+OutboxLane::OutboxLane(Link& link, const NatsOptions& options, OutboxFile* file,
+                       OutboxAccounts& accounts)
+    : link_(link.parts()),
+      options_(options.durable),
+      file_(file),
+      inbox_(newInbox()),
+      accounts_(accounts),
+      ring_(options.durable.outboxMessages),
+      window_(options.durable.inFlight),
+      nextLook_(Clock::now()) {
+    link_.subscribe(inbox_ + ".*", &answered, this);
+}
+
+void OutboxLane::start() {
+    thread_ = std::thread([this] { run(); });
+}
+
+void OutboxLane::push(Record&& record) noexcept {
+    // The ring has a slot for each place of the outbox.
+    const PushResult result = ring_.tryPush(std::move(record));
+    SLUICE_ASSERT(result == PushResult::ok, "the outbox holds more messages than it has places");
+    (void)result;
+    wake_.notifyAll();
+}
+
+void OutboxLane::stop() noexcept {
+    isStopped_.store(true);
+    wake_.notifyAll();
+    if (thread_.joinable()) {
+        thread_.join();
+    }
+}
+
+OutboxLane::Answer OutboxLane::readAnswer(natsMsg* message) noexcept {
+    const std::string_view text = textOf(message);
+    if (text.find("\"error\"") == std::string_view::npos) {
+        // Nothing but an empty message says that no stream listens.
+        return text.find("\"seq\"") != std::string_view::npos ? Answer::stored : Answer::again;
+    }
+    return text.find(tooLargeForStream) != std::string_view::npos ? Answer::never : Answer::again;
+}
+
+void OutboxLane::answered(natsConnection*, natsSubscription*, natsMsg* message, void* closure) {
+    static_cast<OutboxLane*>(closure)->answer(message);
+    natsMsg_Destroy(message);
+}
+
+void OutboxLane::answer(natsMsg* message) noexcept {
+    const char* const number = natsMsg_GetSubject(message) + inbox_.size() + 1;
+    const std::uint64_t position = std::strtoull(number, nullptr, 10);
+    const Answer answer = readAnswer(message);
+    settle(position, answer);
+    if (answer == Answer::stored) {
+        isTroubleTold_ = false;
+    } else if (!std::exchange(isTroubleTold_, true)) {
+        const std::string_view text = textOf(message);
+        link_.tell("nats: the server does not store messages: " +
+                   std::string(text.empty() ? "no stream takes them" : text));
+    }
+}
+
+void OutboxLane::settle(std::uint64_t position, Answer answer) noexcept {
+    std::uint64_t expected = wordOf(position, Answer::waiting);
+    (void)slotAt(position).word.compare_exchange_strong(expected, wordOf(position, answer),
+                                                        std::memory_order_release,  // E2
+                                                        std::memory_order_relaxed);
+    wake_.notifyAll();
+}
+
+bool OutboxLane::isDone(std::uint64_t position) noexcept {
+    const std::uint64_t word = slotAt(position).word.load(std::memory_order_acquire);  // E2
+    return word == wordOf(position, Answer::stored) || word == wordOf(position, Answer::never);
+}
+
+bool OutboxLane::canSend() const noexcept {
+    return next_ - oldest_ < window_.size() && ring_.hasArrival() &&
+           link_.state.load() == LinkState::connected;
+}
+
+void OutboxLane::run() noexcept {
+    while (!isStopped_.load()) {
+        const auto now = Clock::now();
+        collect();
+        sendAgain(now);
+        sendNew(now);
+        // Without a message nothing but a push or a stop matters. Otherwise time and the link do.
+        const bool isIdle = oldest_ == next_ && !ring_.hasArrival();
+        const auto nap =
+            isIdle ? std::chrono::milliseconds(std::chrono::minutes(1)) : options_.retryWait;
+        (void)wake_.awaitUntil(
+            [&] {
+                return isStopped_.load() || canSend() || (isIdle && ring_.hasArrival()) ||
+                       (oldest_ != next_ && isDone(oldest_));
+            },
+            now + nap);
+    }
+}
+
+void OutboxLane::collect() noexcept {
+    for (; oldest_ != next_ && isDone(oldest_); ++oldest_) {
+        Slot& slot = slotAt(oldest_);
+        const bool isStored =
+            answerOf(slot.word.load(std::memory_order_relaxed)) == Answer::stored;  // isDone saw it
+        (isStored ? accounts_.acknowledged : accounts_.undeliverable).fetch_add(1);
+        if (file_ != nullptr) {
+            file_->freeOldest();
+        }
+        slot.record.place = Outbox::Place();
+    }
+}
+
+void OutboxLane::sendAgain(Clock::time_point now) noexcept {
+    if (link_.state.load() != LinkState::connected) {
+        return;
+    }
+    // The server may have lost what was on its way when the link broke.
+    const std::uint64_t reconnects = link_.reconnects.load();
+    const bool isNewLink = std::exchange(reconnects_, reconnects) != reconnects;
+    if (!isNewLink && now < nextLook_) {
+        return;
+    }
+    nextLook_ = now + options_.retryWait;
+    for (std::uint64_t position = oldest_; position != next_; ++position) {
+        Slot& slot = slotAt(position);
+        // Relaxed: only the answer is read here.
+        const std::uint64_t word = slot.word.load(std::memory_order_relaxed);
+        const Answer answer = answerOf(word);
+        const bool isDue = answer == Answer::again ? now - slot.sentAt >= options_.retryWait
+                           : answer == Answer::waiting
+                               ? isNewLink || now - slot.sentAt >= options_.ackWait
+                               : false;
+        if (isDue) {
+            accounts_.resent.fetch_add(1);
+            send(position, now);
+        }
+    }
+}
+
+void OutboxLane::sendNew(Clock::time_point now) noexcept {
+    const std::size_t room = window_.size() - static_cast<std::size_t>(next_ - oldest_);
+    if (room == 0 || link_.state.load() != LinkState::connected) {
+        return;
+    }
+    (void)ring_.consume(
+        [&](Record& record) {  // E1
+            slotAt(next_).record = std::move(record);
+            send(next_++, now);
+        },
+        room);
+}
+
+void OutboxLane::send(std::uint64_t position, Clock::time_point now) noexcept {
+    Slot& slot = slotAt(position);
+    slot.sentAt = now;
+    // Not when it has just been answered. Relaxed: no other thread reads what goes before.
+    std::uint64_t word = slot.word.load(std::memory_order_relaxed);
+    if (word == wordOf(position, Answer::stored) || word == wordOf(position, Answer::never)) {
+        return;
+    }
+    if (word != wordOf(position, Answer::waiting)) {
+        slot.word.store(wordOf(position, Answer::waiting), std::memory_order_relaxed);
+    }
+    const natsStatus status = transmit(slot.record, position);
+    if (status == NATS_MAX_PAYLOAD) {
+        link_.tell(std::string("nats: a message on ") + slot.record.message.subject +
+                   " is larger than the server takes");
+    }
+    if (status != NATS_OK) {
+        settle(position, status == NATS_MAX_PAYLOAD ? Answer::never : Answer::again);
+    }
+}
+
+natsStatus OutboxLane::transmit(const Record& record, std::uint64_t position) const noexcept {
+    std::array<char, 128> reply{};
+    std::snprintf(reply.data(), reply.size(), "%s.%llu", inbox_.c_str(),
+                  static_cast<unsigned long long>(position));
+    std::array<char, 128> id{};
+    const Outbox::Message& message = record.message;
+    std::snprintf(id.data(), id.size(), "%llx-%x-%s-%x-%llx",
+                  static_cast<unsigned long long>(message.origin), message.incarnation,
+                  toString(message.priority), message.type,
+                  static_cast<unsigned long long>(message.sequence));
+    natsMsg* raw = nullptr;
+    const char* const bytes = reinterpret_cast<const char*>(record.place.data());
+    natsStatus status =
+        natsMsg_Create(&raw, message.subject, reply.data(), bytes, static_cast<int>(record.size));
+    const OwnedMessage owned(raw);
+    if (status == NATS_OK) {
+        status = natsMsgHeader_Set(raw, "Nats-Msg-Id", id.data());
+    }
+    return status == NATS_OK ? natsConnection_PublishMsg(link_.connection, raw) : status;
+}
+
+}  // namespace sluice::nats::detail

@@ -1,0 +1,116 @@
+#pragma once
+
+// OutboxLane: sends the messages of one priority, and again until the server has answered.
+//
+// Who may call what: push by anybody; stop by the owner. The lane's thread sends. A thread of
+// libnats calls `answered`.
+//
+// A message waits in the ring, in the order of push. The lane's thread moves the oldest one into a
+// slot of the window when the window has room, and sends it. Positions in the window are unbounded
+// numbers; the slot is the position modulo the size. The reply subject names the position.
+//
+// States of a slot, written as (position, answer) in one word:
+//   waiting  the lane's thread writes it, and sends the message again when ackWait has passed.
+//   again    the server refused: sent again when retryWait has passed.
+//   stored, never  the slot is free as soon as all older ones are.
+// The answering thread replaces (position, waiting) alone, by compare-exchange. So an answer to an
+// earlier try counts, and one to an earlier message in the slot does not.
+//
+// Edges: E1 put: message written -> push release .. consume acquire -> sent. E2 answer: word
+// release
+// .. word acquire -> buffer given back.
+
+#include "link_parts.hpp"
+#include "outbox_file.hpp"
+
+#include <sluice/bridge/nats/outbox.hpp>
+#include <sluice/queue/mpsc_ring.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace sluice::nats::detail {
+
+class OutboxLane {
+public:
+    struct Record {
+        Outbox::Place place;
+        std::size_t size = 0;
+        Outbox::Message message{};
+    };
+
+    /// `file` may be null.
+    OutboxLane(Link& link, const NatsOptions& options, OutboxFile* file, OutboxAccounts& accounts);
+    OutboxLane(const OutboxLane&) = delete;
+    OutboxLane& operator=(const OutboxLane&) = delete;
+    ~OutboxLane() { stop(); }
+
+    /// Begins to send. Before, the server gives no answer, so the lane may be destroyed although
+    /// the link is open.
+    void start();
+    void push(Record&& record) noexcept;
+    /// Ends the lane's thread. What the lane holds stays until the destructor.
+    void stop() noexcept;
+    /// Whether the server takes a message of this size and its headers.
+    [[nodiscard]] bool fits(std::size_t size) const noexcept {
+        return size + headerSize <= link_.maxPayload.load(std::memory_order_relaxed);
+    }
+
+private:
+    using Clock = EventCount::Clock;
+    /// At most this many bytes of headers stand before a message.
+    static constexpr std::size_t headerSize = 128;
+    enum class Answer : std::uint64_t { waiting, again, stored, never };
+
+    struct Slot {
+        std::atomic<std::uint64_t> word{0};
+        Clock::time_point sentAt;  ///< by the lane's thread, like the record
+        Record record;
+    };
+
+    static std::uint64_t wordOf(std::uint64_t position, Answer answer) noexcept {
+        return position * 4 + static_cast<std::uint64_t>(answer);
+    }
+    static Answer answerOf(std::uint64_t word) noexcept { return static_cast<Answer>(word % 4); }
+    static Answer readAnswer(natsMsg* message) noexcept;
+
+    static void answered(natsConnection*, natsSubscription*, natsMsg* message, void* closure);
+    void answer(natsMsg* message) noexcept;
+
+    void run() noexcept;
+    void collect() noexcept;
+    void sendAgain(Clock::time_point now) noexcept;
+    void sendNew(Clock::time_point now) noexcept;
+    void send(std::uint64_t position, Clock::time_point now) noexcept;
+    [[nodiscard]] natsStatus transmit(const Record& record, std::uint64_t position) const noexcept;
+    void settle(std::uint64_t position, Answer answer) noexcept;
+
+    Slot& slotAt(std::uint64_t position) noexcept { return window_[position % window_.size()]; }
+    [[nodiscard]] bool isDone(std::uint64_t position) noexcept;
+    [[nodiscard]] bool canSend() const noexcept;
+
+    Link::Parts& link_;
+    const DurableOptions options_;
+    OutboxFile* const file_;
+    std::string inbox_;
+    OutboxAccounts& accounts_;
+    MpscRing<Record, dynamicCapacity> ring_;
+    std::vector<Slot> window_;
+    EventCount wake_;
+    std::atomic<bool> isStopped_{false};
+    /// Whether the observer knows that the server refuses. Written by the answering thread.
+    bool isTroubleTold_ = false;
+    // Written by the lane's thread.
+    std::uint64_t oldest_ = 1;  ///< position of the oldest slot in use
+    std::uint64_t next_ = 1;    ///< the position behind the newest one
+    std::uint64_t reconnects_ = 0;
+    Clock::time_point nextLook_;  ///< when sendAgain looks at the window
+    std::thread thread_;
+};
+
+}  // namespace sluice::nats::detail

@@ -1,0 +1,210 @@
+#include "streams.hpp"
+
+#include <sluice/bridge/nats/pull.hpp>
+#include <sluice/wait/event_count.hpp>
+
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <exception>
+#include <thread>
+#include <utility>
+
+namespace sluice::nats {
+namespace {
+
+/// An order expires after so long. The server then says how many messages it did not send.
+constexpr std::chrono::seconds expiry{30};
+/// The thread waits a little longer for that answer.
+constexpr std::chrono::milliseconds patience{31'000};
+
+const char* headerOf(natsMsg* message, const char* key) noexcept {
+    const char* value = nullptr;
+    return natsMsgHeader_Get(message, key, &value) == NATS_OK ? value : nullptr;
+}
+
+}  // namespace
+
+struct Pull::Parts {
+    Parts(Link& onLink, const DurableOptions& durable, Priority of, std::string onSubject,
+          Receiver& to)
+        : link(onLink.parts()),
+          options(durable),
+          priority(of),
+          subject(std::move(onSubject)),
+          receiver(to) {
+        open();
+        natsInbox* made = nullptr;
+        require(natsInbox_Create(&made), "inbox");
+        inbox = made;
+        natsInbox_Destroy(made);
+        require(natsConnection_SubscribeSync(&subscription, link.connection, inbox.c_str()),
+                "inbox");
+        (void)natsSubscription_SetPendingLimits(subscription, -1, -1);  // orders limit it
+        link.wakeOnReconnect(inbox);
+        thread = std::thread([this] { run(); });
+    }
+
+    ~Parts() { stop(std::chrono::milliseconds(0)); }
+
+    void open() {
+        detail::openStream(link, options, priority);
+        next = "$JS.API.CONSUMER.MSG.NEXT." + detail::streamOf(options, priority) + "." +
+               detail::openConsumer(link, options, priority, subject);
+    }
+
+    void stop(std::chrono::milliseconds timeout) noexcept {
+        if (!thread.joinable()) {
+            return;
+        }
+        isStopped.store(true);
+        stopped.notifyAll();
+        // Both wake the thread. Draining lets it take what has arrived first.
+        if (timeout.count() <= 0 ||
+            natsSubscription_DrainTimeout(subscription, timeout.count()) != NATS_OK) {
+            (void)natsSubscription_Unsubscribe(subscription);
+        }
+        thread.join();
+        natsSubscription_Destroy(subscription);
+    }
+
+    void run() noexcept {
+        while (true) {
+            // After a stop the messages that have arrived are handed over until libnats has none.
+            if (!isStopped.load() && ordered <= options.pullBatch / 2) {
+                order();
+            }
+            acknowledgeHandled();
+            natsMsg* raw = nullptr;
+            const natsStatus status = natsSubscription_NextMsg(
+                &raw, subscription, accepted.empty() ? patience.count() : 2);
+            const OwnedMessage message(raw);
+            if (status == NATS_OK) {
+                take(raw);
+            } else if (isStopped.load()) {
+                return;
+            } else if (status == NATS_TIMEOUT) {
+                const bool isExpired = EventCount::Clock::now() - orderedAt >= patience;
+                ordered = isExpired ? 0 : ordered;
+            } else {
+                recover(natsStatus_GetText(status));
+            }
+        }
+    }
+
+    void order() noexcept {
+        std::array<char, 96> request{};
+        const int size =
+            std::snprintf(request.data(), request.size(), R"({"batch":%d,"expires":%lld})",
+                          options.pullBatch - ordered,
+                          static_cast<long long>(std::chrono::nanoseconds(expiry).count()));
+        if (natsConnection_PublishRequest(link.connection, next.c_str(), inbox.c_str(),
+                                          request.data(), size) == NATS_OK) {
+            ordered = options.pullBatch;
+            orderedAt = EventCount::Clock::now();
+        }
+    }
+
+    void acknowledgeHandled() noexcept {
+        for (; !accepted.empty() && acknowledged < receiver.handled(); ++acknowledged) {
+            answer(accepted.front().c_str(), "+ACK");
+            accepted.pop_front();
+        }
+    }
+
+    void answer(const char* reply, const char* text) noexcept {
+        (void)natsConnection_PublishString(link.connection, reply, text);
+    }
+
+    void take(natsMsg* message) noexcept {
+        if (natsMsg_GetDataLength(message) == 0) {
+            const char* const status = headerOf(message, "Status");
+            if (status != nullptr) {
+                takeStatus(message, status);
+                return;
+            }
+            if (natsMsg_GetReply(message) == nullptr) {
+                ordered = 0;  // the link is connected again, and the server knows of no order
+                return;
+            }
+        }
+        --ordered;
+        isTroubleTold = false;
+        const Verdict verdict =
+            receiver.receive(reinterpret_cast<const unsigned char*>(natsMsg_GetData(message)),
+                             static_cast<std::size_t>(natsMsg_GetDataLength(message)));
+        const char* const reply = natsMsg_GetReply(message);
+        if (reply == nullptr || verdict == Verdict::later) {
+            return;
+        }
+        if (verdict == Verdict::accepted) {
+            accepted.emplace_back(reply);
+        } else {
+            answer(reply, verdict == Verdict::taken ? "+ACK" : "+TERM");
+        }
+    }
+
+    void takeStatus(natsMsg* message, const char* status) noexcept {
+        if (std::strcmp(status, "100") == 0) {
+            return;  // a heartbeat
+        }
+        const char* const unsent = headerOf(message, "Nats-Pending-Messages");
+        ordered = unsent != nullptr ? std::max(0, ordered - std::atoi(unsent)) : 0;
+        const bool isExpired = std::strcmp(status, "404") == 0 || std::strcmp(status, "408") == 0;
+        if (!isExpired) {
+            const char* const reason = headerOf(message, "Description");
+            recover(reason != nullptr ? reason : status);
+        }
+    }
+
+    /// The server does not know the consumer, or cannot serve it: creates it again, after a pause.
+    void recover(const char* reason) noexcept {
+        ordered = 0;
+        (void)stopped.awaitUntil([this] { return isStopped.load(); },
+                                 EventCount::Clock::now() + options.retryWait);
+        if (isStopped.load() || link.state.load() != LinkState::connected) {
+            return;
+        }
+        try {
+            open();
+        } catch (const std::exception& error) {
+            if (!std::exchange(isTroubleTold, true)) {
+                link.tell(std::string(error.what()) + " (after: " + reason + ")");
+            }
+        }
+    }
+
+    Link::Parts& link;
+    const DurableOptions options;
+    const Priority priority;
+    const std::string subject;
+    Receiver& receiver;
+    std::string inbox;
+    std::atomic<bool> isStopped{false};
+    EventCount stopped;
+    natsSubscription* subscription = nullptr;
+    // Written by the pull's thread.
+    std::string next;  ///< subject of the orders
+    int ordered = 0;   ///< messages that the server may still send
+    EventCount::Clock::time_point orderedAt;
+    std::deque<std::string> accepted;  ///< reply subjects of messages that are being handled
+    std::uint64_t acknowledged = 0;    ///< messages that have left `accepted`
+    bool isTroubleTold = false;        ///< whether the observer knows that there is no consumer
+    std::thread thread;
+};
+
+Pull::Pull(Link& link, const DurableOptions& options, Priority priority, std::string subject,
+           Receiver& receiver)
+    : parts_(std::make_unique<Parts>(link, options, priority, std::move(subject), receiver)) {
+}
+
+Pull::~Pull() = default;
+
+void Pull::stop(std::chrono::milliseconds timeout) noexcept {
+    parts_->stop(timeout);
+}
+
+}  // namespace sluice::nats

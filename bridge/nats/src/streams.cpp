@@ -1,0 +1,88 @@
+#include "streams.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <chrono>
+
+namespace sluice::nats::detail {
+namespace {
+
+struct ContextDeleter {
+    void operator()(jsCtx* context) const noexcept { jsCtx_Destroy(context); }
+};
+using Context = std::unique_ptr<jsCtx, ContextDeleter>;
+
+Context contextOf(Link::Parts& link) {
+    jsCtx* made = nullptr;
+    require(natsConnection_JetStream(&made, link.connection, nullptr), "JetStream");
+    return Context(made);
+}
+
+std::int64_t nanoseconds(std::chrono::milliseconds time) {
+    return std::chrono::nanoseconds(time).count();
+}
+
+}  // namespace
+
+std::string streamOf(const DurableOptions& options, Priority priority) {
+    return options.stream + (priority == Priority::high ? "_high" : "_rest");
+}
+
+std::string durableSubject(const DurableOptions& options, Priority priority,
+                           const std::string& subject) {
+    return options.stream + "." + toString(priority) + "." + subject;
+}
+
+void openStream(Link::Parts& link, const DurableOptions& options, Priority priority) {
+    const std::string name = streamOf(options, priority);
+    std::vector<std::string> subjects;
+    if (priority == Priority::high) {
+        subjects = {durableSubject(options, Priority::high, ">")};
+    } else {
+        subjects = {durableSubject(options, Priority::low, ">"),
+                    durableSubject(options, Priority::medium, ">")};
+    }
+    std::array<const char*, 2> texts{};
+    std::transform(subjects.begin(), subjects.end(), texts.begin(),
+                   [](const std::string& subject) { return subject.c_str(); });
+    jsStreamConfig wanted;
+    (void)jsStreamConfig_Init(&wanted);
+    wanted.Name = name.c_str();
+    wanted.Subjects = texts.data();
+    wanted.SubjectsLen = static_cast<int>(subjects.size());
+    // A message goes when each importer has acknowledged it. A full stream refuses: that is the
+    // back-pressure. One limit only, because servers have acknowledged too early with two.
+    wanted.Retention = js_InterestPolicy;
+    wanted.Discard = js_DiscardNew;
+    wanted.MaxBytes = options.streamBytes;
+    wanted.Storage = js_FileStorage;
+    wanted.Replicas = options.replicas;
+    wanted.Duplicates = nanoseconds(options.duplicateWindow);
+    require(js_AddStream(nullptr, contextOf(link).get(), &wanted, nullptr, nullptr),
+            "stream " + name);
+}
+
+std::string openConsumer(Link::Parts& link, const DurableOptions& options, Priority priority,
+                         const std::string& subject) {
+    std::string name = options.name + "-" + subject + "-" + toString(priority);
+    for (char& c : name) {
+        c = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' ? c : '_';
+    }
+    const std::string filter = durableSubject(options, priority, subject);
+    jsConsumerConfig wanted;
+    (void)jsConsumerConfig_Init(&wanted);
+    wanted.Durable = name.c_str();
+    wanted.FilterSubject = filter.c_str();
+    wanted.DeliverPolicy = js_DeliverNew;
+    wanted.AckPolicy = js_AckExplicit;
+    wanted.AckWait = nanoseconds(options.redeliverAfter);
+    wanted.MaxAckPending = std::int64_t{4} * options.pullBatch;
+    wanted.InactiveThreshold = nanoseconds(options.forgetAfter);
+    require(js_AddConsumer(nullptr, contextOf(link).get(), streamOf(options, priority).c_str(),
+                           &wanted, nullptr, nullptr),
+            "consumer " + name);
+    return name;
+}
+
+}  // namespace sluice::nats::detail

@@ -1,0 +1,402 @@
+#include "station.hpp"
+#include "streams_of_server.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <mutex>
+#include <numeric>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+bool runDurableGuide(const std::string& url);
+
+namespace sluice::nats {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace test;
+
+const NatsRoute durable{"position", 1, Profile::durable};
+constexpr Priority priorities[] = {Priority::low, Priority::medium, Priority::high};
+
+void expectBalanced(const NatsStatistics& s) {
+    EXPECT_EQ(s.accepted, s.acknowledged + s.undeliverable + s.abandoned + s.held);
+    EXPECT_EQ(s.received, s.delivered + s.refused + s.looped + s.malformed + s.otherSchema +
+                              s.tooManyHops + s.late + s.duplicates);
+}
+
+std::vector<int> numbers(int end) {
+    std::vector<int> all(static_cast<std::size_t>(end));
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+}
+
+TEST(DurableTest, EachMessageArrivesOnceAndInOrder) {
+    const NatsServer server(NatsServer::withStreams);
+    Station sender(durableOptionsFor(server, "sender"));
+    Station receiver(durableOptionsFor(server, "receiver"));
+    receiver.bridge.importType<Position>(durable);
+    sender.bridge.exportType<Position>(durable);
+    for (int i = 0; i < 300; ++i) {
+        sender.send(i, Priority::high);
+    }
+    receiver.consume(300);
+    EXPECT_EQ(receiver.seen, numbers(300));
+    EXPECT_TRUE(sender.bridge.close(patience));
+    EXPECT_TRUE(receiver.bridge.close(patience));
+    const NatsStatistics sent = sender.bridge.statistics();
+    EXPECT_EQ(sent.sent, 300U);
+    EXPECT_EQ(sent.acknowledged, 300U);
+    EXPECT_EQ(sent.abandoned, 0U);
+    const NatsStatistics got = receiver.bridge.statistics();
+    EXPECT_EQ(got.delivered, 300U);
+    EXPECT_EQ(got.gaps, 0U);
+    EXPECT_EQ(got.duplicates, 0U);
+    expectBalanced(sent);
+    expectBalanced(got);
+}
+
+TEST(DurableTest, EachPriorityArrivesAsItself) {
+    const NatsServer server(NatsServer::withStreams);
+    Station sender(durableOptionsFor(server, "sender"));
+    Station receiver(durableOptionsFor(server, "receiver"));
+    receiver.bridge.importType<Position>(durable);
+    sender.bridge.exportType<Position>(durable);
+    for (const Priority priority : priorities) {
+        sender.send(static_cast<int>(priority), priority);
+        receiver.consume(receiver.seen.size() + 1);
+        EXPECT_EQ(receiver.seen.back(), static_cast<int>(priority));
+        EXPECT_EQ(receiver.priorities.back(), priority);
+    }
+}
+
+TEST(DurableTest, TwoImportersGetEachMessageAndNoneComesBack) {
+    const NatsServer server(NatsServer::withStreams);
+    Station one(durableOptionsFor(server, "one"));
+    Station other(durableOptionsFor(server, "other"));
+    Station third(durableOptionsFor(server, "third"));
+    for (Station* station : {&one, &other, &third}) {
+        station->bridge.importType<Position>(durable);
+        station->bridge.exportType<Position>(durable);
+    }
+    for (int i = 0; i < 20; ++i) {
+        one.send(i);
+    }
+    other.consume(20);
+    third.consume(20);
+    await([&] { return one.bridge.statistics().looped == 20U; });
+    EXPECT_EQ(one.seen, numbers(20));
+    EXPECT_EQ(other.seen, numbers(20));
+    EXPECT_EQ(third.bridge.statistics().notAgain, 20U);
+}
+
+// The outbox has 20 places: low messages may fill 12, medium ones 16, high ones all.
+TEST(DurableTest, AFullOutboxRefusesLowMessagesFirst) {
+    NatsServer server(NatsServer::withStreams);
+    NatsOptions options = durableOptionsFor(server, "sender");
+    options.durable.outboxMessages = 20;
+    Station sender(options);
+    auto outlet = sender.bridge.outlet<Position>(durable);
+    server.kill();
+    // Then the thread of the outbox sleeps, and only a message can tell it that there is work.
+    await([&] { return sender.bridge.state(Priority::high) == LinkState::disconnected; });
+    std::vector<int> accepted;
+    for (const Priority priority : priorities) {
+        int count = 0;
+        while (outlet.send(Position{count, 0.0}, priority) == SendResult::ok) {
+            ++count;
+        }
+        accepted.push_back(count);
+        EXPECT_EQ(outlet.send(Position{}, priority), SendResult::congested);
+    }
+    EXPECT_EQ(accepted, (std::vector<int>{12, 4, 4}));
+    EXPECT_EQ(sender.bridge.statistics().congested, 6U);
+    EXPECT_EQ(sender.bridge.statistics().held, 20U);
+
+    server.start();
+    EXPECT_TRUE(sender.bridge.close(patience));
+    EXPECT_EQ(sender.bridge.statistics().acknowledged, 20U);
+    EXPECT_EQ(outlet.send(Position{}, Priority::high), SendResult::closed);
+    expectBalanced(sender.bridge.statistics());
+}
+
+// Without a place in the outbox a message of the bus is lost, and the importers see that.
+TEST(DurableTest, AMessageOfTheBusThatFindsNoPlaceIsAGap) {
+    NatsServer server(NatsServer::withStreams);
+    NatsOptions options = durableOptionsFor(server, "sender");
+    options.durable.outboxMessages = 4;
+    Station sender(options);
+    Station receiver(durableOptionsFor(server, "receiver"));
+    receiver.bridge.importType<Position>(durable);
+    sender.bridge.exportType<Position>(durable);
+    server.kill();
+    for (int i = 0; i < 6; ++i) {
+        sender.send(i, Priority::high);
+    }
+    EXPECT_EQ(sender.bridge.statistics().congested, 2U);
+    server.start();
+    receiver.consume(4);
+    await([&] { return sender.bridge.statistics().held == 0U; });
+    sender.send(6, Priority::high);
+    receiver.consume(5);
+    EXPECT_EQ(receiver.bridge.statistics().gaps, 2U);
+}
+
+TEST(DurableTest, AnImporterThatWasAwayGetsWhatItMissed) {
+    const NatsServer server(NatsServer::withStreams);
+    Station sender(durableOptionsFor(server, "sender"));
+    sender.bridge.exportType<Position>(durable);
+    {
+        Station receiver(durableOptionsFor(server, "receiver"));
+        receiver.bridge.importType<Position>(durable);
+        sender.send(0);
+        receiver.consume(1);
+        EXPECT_TRUE(receiver.bridge.close(patience));
+    }
+    for (int i = 1; i < 10; ++i) {
+        sender.send(i);
+    }
+    Station receiver(durableOptionsFor(server, "receiver"));
+    receiver.bridge.importType<Position>(durable);
+    receiver.consume(9);
+    EXPECT_EQ(receiver.seen, (std::vector<int>{1, 2, 3, 4, 5, 6, 7, 8, 9}));
+}
+
+// The bus of the receiver has room for 64 messages of all priorities.
+TEST(DurableTest, AFullBusDelaysMessagesAndLosesNone) {
+    const NatsServer server(NatsServer::withStreams);
+    Station sender(durableOptionsFor(server, "sender"));
+    Station receiver(durableOptionsFor(server, "receiver"));
+    receiver.bridge.importType<Position>(durable);
+    sender.bridge.exportType<Position>(durable);
+    for (int i = 0; i < 200; ++i) {
+        sender.send(i);
+    }
+    await([&] {
+        return receiver.bridge.statistics().delivered == TestBus::roomOf(Priority::medium);
+    });
+    receiver.consume(200);
+    EXPECT_EQ(receiver.seen, numbers(200));
+    EXPECT_EQ(receiver.bridge.statistics().gaps, 0U);
+}
+
+TEST(DurableTest, AMessageThatIsDeliveredTwiceIsDroppedAndCounted) {
+    const NatsServer server(NatsServer::withStreams);
+    Station receiver(durableOptionsFor(server, "receiver"));
+    receiver.bridge.importType<Position>(durable);
+    Link stranger(optionsFor(server), "stranger");
+    for (const std::uint64_t sequence : {1U, 4U, 4U, 2U, 1U, 2U, 5U}) {
+        const auto bytes = message(sequence, durable);
+        ASSERT_TRUE(stranger.publish("fleet.medium.position", bytes.data(), bytes.size()));
+    }
+    receiver.consume(4);
+    EXPECT_TRUE(receiver.bridge.close(patience));
+    EXPECT_EQ(receiver.seen, (std::vector<int>{1, 4, 2, 5}));
+    EXPECT_EQ(receiver.bridge.statistics().duplicates, 3U);
+    EXPECT_EQ(receiver.bridge.statistics().gaps, 1U);
+    expectBalanced(receiver.bridge.statistics());
+}
+
+TEST(DurableTest, GarbageIsRefusedOnceAndForEver) {
+    const NatsServer server(NatsServer::withStreams);
+    Station receiver(durableOptionsFor(server, "receiver"));
+    receiver.bridge.importType<Position>(durable);
+    Link stranger(optionsFor(server), "stranger");
+    const std::vector<unsigned char> garbage(500, 0xFF);
+    ASSERT_TRUE(stranger.publish("fleet.medium.position", garbage.data(), garbage.size()));
+    ASSERT_TRUE(stranger.publish("fleet.medium.position", nullptr, 0));
+    NatsRoute later = durable;
+    later.schemaVersion = 2;
+    for (const auto& bytes : {message(1, later), message(2, durable)}) {
+        ASSERT_TRUE(stranger.publish("fleet.medium.position", bytes.data(), bytes.size()));
+    }
+    receiver.consume(1);
+    // The stream forgets a message when its importer has taken it, or has said that it never will.
+    await([&] { return messagesIn(server, "fleet_rest") == 0; });
+    EXPECT_EQ(receiver.bridge.statistics().malformed, 2U);
+    EXPECT_EQ(receiver.bridge.statistics().otherSchema, 1U);
+    expectBalanced(receiver.bridge.statistics());
+}
+
+TEST(DurableTest, CloseSaysThatMessagesWereAbandoned) {
+    NatsServer server(NatsServer::withStreams);
+    Station sender(durableOptionsFor(server, "sender"));
+    sender.bridge.exportType<Position>(durable);
+    server.stop();
+    sender.send(1);
+    sender.send(2, Priority::high);
+    EXPECT_FALSE(sender.bridge.close(50ms));
+    EXPECT_EQ(sender.bridge.statistics().abandoned, 2U);
+    EXPECT_EQ(sender.bridge.statistics().held, 0U);
+    expectBalanced(sender.bridge.statistics());
+}
+
+TEST(DurableTest, AMessageTooLargeForTheServerIsRefusedAtOnce) {
+    const NatsServer server(std::string("max_payload: 2000\n") + NatsServer::withStreams);
+    Station sender(durableOptionsFor(server, "sender"));
+    auto outlet = sender.bridge.outlet<Picture>({"picture", 1, Profile::durable});
+    EXPECT_EQ(outlet.send(Picture{}), SendResult::tooLarge);
+    EXPECT_EQ(sender.bridge.statistics().unsent, 1U);
+    EXPECT_EQ(sender.bridge.statistics().held, 0U);
+}
+
+class Notes : public LinkObserver {
+public:
+    void changed(const char* link, LinkState state) noexcept override {
+        const std::lock_guard guard(mutex_);
+        lines_.insert(std::string(link) + " " + toString(state));
+    }
+    void trouble(const char* line) noexcept override {
+        const std::lock_guard guard(mutex_);
+        lines_.insert(line);
+    }
+    [[nodiscard]] bool has(const std::string& part) {
+        const std::lock_guard guard(mutex_);
+        for (const std::string& line : lines_) {
+            if (line.find(part) != std::string::npos) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+private:
+    std::mutex mutex_;
+    std::set<std::string> lines_;
+};
+
+TEST(DurableTest, TheObserverIsToldOfTheLinks) {
+    NatsServer server(NatsServer::withStreams);
+    Notes notes;
+    NatsOptions options = durableOptionsFor(server, "sender");
+    options.observer = &notes;
+    Station sender(options);
+    server.kill();
+    await([&] { return notes.has("high disconnected") && notes.has("rest disconnected"); });
+    server.start();
+    await([&] { return notes.has("high connected") && notes.has("rest connected"); });
+    EXPECT_TRUE(sender.bridge.close(patience));
+    EXPECT_TRUE(notes.has("high closed"));
+}
+
+// A stream of 1,000 bytes refuses. Its importer does not take anything, as its bus is full.
+TEST(DurableTest, AFullStreamFillsTheOutboxAndIsOneLine) {
+    const NatsServer server(NatsServer::withStreams);
+    Notes notes;
+    NatsOptions options = durableOptionsFor(server, "sender");
+    options.durable.streamBytes = 1000;
+    options.durable.outboxMessages = 10;
+    options.observer = &notes;
+    Station sender(options);
+    NatsOptions other = durableOptionsFor(server, "receiver");
+    other.durable.streamBytes = 1000;
+    Station receiver(other);
+    receiver.bridge.importType<Position>(durable);
+    while (receiver.bus->publish(Position{}, Priority::high) == PublishResult::ok) {
+    }
+    auto outlet = sender.bridge.outlet<Position>(durable);
+    int accepted = 0;
+    while (!notes.has("maximum bytes exceeded")) {
+        accepted += outlet.send(Position{accepted, 0.0}, Priority::high) == SendResult::ok ? 1 : 0;
+    }
+    receiver.seen.clear();
+    receiver.consume(receiver.bus->sizeApprox() + static_cast<std::size_t>(accepted));
+    EXPECT_TRUE(sender.bridge.close(patience));
+    EXPECT_EQ(sender.bridge.statistics().acknowledged, static_cast<std::uint64_t>(accepted));
+    EXPECT_EQ(receiver.bridge.statistics().delivered, static_cast<std::uint64_t>(accepted));
+    EXPECT_EQ(receiver.bridge.statistics().gaps, 0U);
+}
+
+std::string failureOf(const NatsOptions& options, const NatsRoute& route = durable) {
+    TestBus bus;
+    try {
+        TestBridge bridge(bus, options);
+        bridge.importType<Position>(route);
+    } catch (const std::runtime_error& error) {
+        return error.what();
+    }
+    return "no failure";
+}
+
+TEST(DurableTest, WrongSettingsAreOneLine) {
+    const NatsServer server(NatsServer::withStreams);
+    NatsOptions options = durableOptionsFor(server, "receiver");
+    options.durable.name.clear();
+    EXPECT_EQ(failureOf(options),
+              "nats: durable.name is empty, but position is to be imported durably");
+    EXPECT_EQ(failureOf(optionsFor(server)),
+              "nats: durable.stream is empty, but position has the durable profile");
+    options.durable.outboxMessages = 3;
+    EXPECT_EQ(failureOf(options), "nats: outboxMessages is 3; it must be at least 4");
+}
+
+TEST(DurableTest, AServerWithoutStreamsIsOneLine) {
+    const NatsServer server;
+    const std::string failure = failureOf(durableOptionsFor(server, "receiver"));
+    EXPECT_EQ(failure.find("nats: stream fleet_low"), std::string::npos);
+    EXPECT_EQ(failure.find("nats: stream fleet_rest: "), 0U) << failure;
+    EXPECT_EQ(failure.find('\n'), std::string::npos) << failure;
+}
+
+TEST(DurableTest, OtherSettingsOfTheStreamAreOneLine) {
+    const NatsServer server(NatsServer::withStreams);
+    NatsOptions options = durableOptionsFor(server, "receiver");
+    EXPECT_EQ(failureOf(options), "no failure");
+    options.durable.streamBytes /= 2;
+    EXPECT_NE(failureOf(options).find("nats: stream fleet_rest: "), std::string::npos)
+        << failureOf(options);
+}
+
+TEST(DurableTest, ASubjectThatBelongsToAnotherStreamIsOneLine) {
+    const NatsServer server(NatsServer::withStreams);
+    addStream(server, "foreign", "fleet.high.*");
+    const std::string failure = failureOf(durableOptionsFor(server, "receiver"));
+    EXPECT_EQ(failure.find("nats: stream fleet_high: "), 0U) << failure;
+    EXPECT_NE(failure.find("overlap"), std::string::npos) << failure;
+    EXPECT_EQ(failure.find('\n'), std::string::npos) << failure;
+}
+
+// Each start counts from 1 again. An origin that stays must not look like a repetition.
+TEST(DurableTest, ASenderThatRestartsWithItsOriginIsHeard) {
+    const NatsServer server(NatsServer::withStreams);
+    Station receiver(durableOptionsFor(server, "receiver"));
+    receiver.bridge.importType<Position>(durable);
+    receiver.bridge.importType<Position>({"position"});
+    NatsOptions options = durableOptionsFor(server, "sender");
+    options.origin = 7;
+    for (const NatsRoute& route : {durable, NatsRoute{"position"}}) {
+        for (int start = 0; start < 3; ++start) {
+            Station sender(options);
+            sender.bridge.exportType<Position>(route);
+            sender.send(start);
+            EXPECT_TRUE(sender.bridge.close(patience));
+            receiver.consume(receiver.seen.size() + 1);
+        }
+    }
+    EXPECT_EQ(receiver.seen, (std::vector<int>{0, 1, 2, 0, 1, 2}));
+    EXPECT_EQ(receiver.bridge.statistics().duplicates, 0U);
+    EXPECT_EQ(receiver.bridge.statistics().late, 0U);
+}
+
+TEST(DurableTest, TheGuideWorks) {
+    const NatsServer server(NatsServer::withStreams);
+    EXPECT_TRUE(runDurableGuide(server.url()));
+}
+
+TEST(DurableTest, AMessageThatPassedTooManyBridgesIsCounted) {
+    const NatsServer server(NatsServer::withStreams);
+    Station receiver(durableOptionsFor(server, "receiver"));
+    receiver.bridge.importType<Position>(durable);
+    Link stranger(optionsFor(server), "stranger");
+    for (const auto& bytes : {message(1, durable, 42, 2), message(1, durable)}) {
+        ASSERT_TRUE(stranger.publish("fleet.medium.position", bytes.data(), bytes.size()));
+    }
+    receiver.consume(1);
+    EXPECT_EQ(receiver.bridge.statistics().tooManyHops, 1U);
+}
+
+}  // namespace
+}  // namespace sluice::nats

@@ -1,0 +1,174 @@
+#include "small_disk.hpp"
+#include "station.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace sluice::nats {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace test;
+
+const NatsRoute durable{"position", 1, Profile::durable};
+
+NatsOptions withFolder(const NatsServer& server, const std::string& folder) {
+    NatsOptions options = durableOptionsFor(server, "sender");
+    options.durable.outboxFolder = folder;
+    return options;
+}
+
+/// A process that ends with five high messages in its outbox, because the server is away.
+void leaveFive(NatsServer& server, const std::string& folder) {
+    Station sender(withFolder(server, folder));
+    auto outlet = sender.bridge.outlet<Position>(durable);
+    server.kill();
+    for (int i = 0; i < 5; ++i) {
+        ASSERT_EQ(outlet.send({i, 0.0}, Priority::high), SendResult::ok);
+    }
+    EXPECT_FALSE(sender.bridge.close(10ms));
+    server.start();
+}
+
+std::string onlyFileIn(const std::string& folder) {
+    std::vector<std::string> found;
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+        found.push_back(entry.path());
+    }
+    EXPECT_EQ(found.size(), 1U);
+    return found.at(0);
+}
+
+/// What a receiver gets from a new process with the folder, until the outbox is empty.
+std::vector<int> replayed(const NatsServer& server, const std::string& folder) {
+    Station receiver(durableOptionsFor(server, "receiver"));
+    receiver.bridge.importType<Position>(durable);
+    Station sender(withFolder(server, folder));
+    EXPECT_TRUE(sender.bridge.close(patience));
+    receiver.consume(sender.bridge.statistics().replayed);
+    EXPECT_EQ(sender.bridge.statistics().acknowledged, sender.bridge.statistics().replayed);
+    return receiver.seen;
+}
+
+TEST(FolderTest, TheNextProcessSendsWhatTheLastOneLeft) {
+    NatsServer server(NatsServer::withStreams);
+    const TemporaryFolder folder;
+    leaveFive(server, folder / "outbox");
+    EXPECT_EQ(replayed(server, folder / "outbox"), (std::vector<int>{0, 1, 2, 3, 4}));
+    EXPECT_EQ(replayed(server, folder / "outbox"), (std::vector<int>{}));
+}
+
+TEST(FolderTest, ADamagedTailIsLeftOut) {
+    NatsServer server(NatsServer::withStreams);
+    const TemporaryFolder folder;
+    leaveFive(server, folder / "outbox");
+    const std::string segment = onlyFileIn(folder / "outbox/high");
+    std::filesystem::resize_file(segment, std::filesystem::file_size(segment) - 3);
+    EXPECT_EQ(replayed(server, folder / "outbox"), (std::vector<int>{0, 1, 2, 3}));
+}
+
+TEST(FolderTest, AFlippedBitEndsTheSegment) {
+    NatsServer server(NatsServer::withStreams);
+    const TemporaryFolder folder;
+    leaveFive(server, folder / "outbox");
+    const std::string segment = onlyFileIn(folder / "outbox/high");
+    std::string content = contentOf(segment);
+    const std::size_t record = (content.size() - 16) / 5;
+    content[16 + 2 * record + record / 2] ^= 1;
+    std::ofstream(segment, std::ios::binary) << content;
+    EXPECT_EQ(replayed(server, folder / "outbox"), (std::vector<int>{0, 1}));
+}
+
+// A segment ends at 4 MiB. One that is done is removed, and the newest one when the process ends.
+TEST(FolderTest, DoneSegmentsAreRemoved) {
+    const NatsServer server(NatsServer::withStreams);
+    const TemporaryFolder folder;
+    {
+        Station sender(withFolder(server, folder / "outbox"));
+        auto outlet = sender.bridge.outlet<Picture>({"picture", 1, Profile::durable});
+        for (int i = 0; i < 5000;) {
+            i += outlet.send(Picture{}, Priority::high) == SendResult::ok ? 1 : 0;
+        }
+        await([&] { return sender.bridge.statistics().held == 0; });
+        EXPECT_NE(onlyFileIn(folder / "outbox/high"), folder / "outbox/high/1.outbox");
+        EXPECT_TRUE(sender.bridge.close(patience));
+    }
+    EXPECT_TRUE(std::filesystem::is_empty(folder / "outbox/high"));
+}
+
+TEST(FolderTest, OnlyTheChosenPrioritiesAreOnDisk) {
+    const NatsServer server(NatsServer::withStreams);
+    const TemporaryFolder folder;
+    NatsOptions options = withFolder(server, folder / "outbox");
+    options.durable.onDiskFrom = Priority::medium;
+    const Station sender(options);
+    EXPECT_TRUE(std::filesystem::exists(folder / "outbox/medium"));
+    EXPECT_FALSE(std::filesystem::exists(folder / "outbox/low"));
+}
+
+std::string failureOf(const NatsOptions& options) {
+    TestBus bus;
+    try {
+        const TestBridge bridge(bus, options);
+    } catch (const std::runtime_error& error) {
+        return error.what();
+    }
+    return "no failure";
+}
+
+TEST(FolderTest, AFolderThatIsInUseIsOneLine) {
+    const NatsServer server(NatsServer::withStreams);
+    const TemporaryFolder folder;
+    const Station first(withFolder(server, folder / "outbox"));
+    EXPECT_EQ(failureOf(withFolder(server, folder / "outbox")),
+              "nats: another process uses the outbox " + folder / "outbox/high");
+}
+
+TEST(FolderTest, AnOutboxThatIsTooSmallForItsFolderIsOneLine) {
+    NatsServer server(NatsServer::withStreams);
+    const TemporaryFolder folder;
+    leaveFive(server, folder / "outbox");
+    NatsOptions options = withFolder(server, folder / "outbox");
+    options.durable.outboxMessages = 4;
+    EXPECT_EQ(failureOf(options), "nats: the outbox does not take a message of its folder: raise "
+                                  "outboxMessages and maxMessageSize");
+    EXPECT_EQ(replayed(server, folder / "outbox"), (std::vector<int>{0, 1, 2, 3, 4}));
+}
+
+// A disk of 64 KiB. With room again, the outbox goes on.
+TEST(FolderTest, AFullDiskRefusesAndIsCounted) {
+    const SmallDisk disk(64);
+    if (!disk) {
+        GTEST_SKIP() << "mounting a file system needs more rights";
+    }
+    NatsServer server(NatsServer::withStreams);
+    Station sender(withFolder(server, disk.path() + "/outbox"));
+    Station receiver(durableOptionsFor(server, "receiver"));
+    receiver.bridge.importType<Position>(durable);
+    auto outlet = sender.bridge.outlet<Position>(durable);
+    const std::string filler = disk.path() + "/filler";
+    std::ofstream(filler) << std::string(40 * 1024, 'x');
+    server.stop();
+    int accepted = 0;
+    SendResult result = SendResult::ok;
+    while ((result = outlet.send({accepted, 0.0}, Priority::high)) == SendResult::ok) {
+        ++accepted;
+    }
+    EXPECT_EQ(result, SendResult::notOnDisk);
+    EXPECT_EQ(sender.bridge.statistics().notOnDisk, 1U);
+    std::filesystem::remove(filler);
+    EXPECT_EQ(outlet.send({accepted++, 0.0}, Priority::high), SendResult::ok);
+    server.resume();
+    receiver.consume(static_cast<std::size_t>(accepted));
+    EXPECT_EQ(receiver.seen.back(), accepted - 1);
+    EXPECT_TRUE(sender.bridge.close(patience));
+}
+
+}  // namespace
+}  // namespace sluice::nats

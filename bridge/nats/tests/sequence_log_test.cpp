@@ -1,0 +1,78 @@
+#include <sluice/bridge/nats/detail/sequence_log.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <random>
+#include <set>
+
+namespace sluice::nats {
+namespace {
+
+using detail::SequenceLog;
+
+TEST(SequenceLogTest, AMissingSequenceMayReturnOnce) {
+    SequenceLog log(true);
+    EXPECT_TRUE(log.isFresh(10));
+    EXPECT_EQ(log.add(10), 0);
+    EXPECT_FALSE(log.isFresh(10));
+    EXPECT_EQ(log.add(14), 3);
+    for (const std::uint64_t sequence : {12U, 13U, 11U}) {
+        EXPECT_TRUE(log.isFresh(sequence));
+        EXPECT_EQ(log.add(sequence), -1);
+        EXPECT_FALSE(log.isFresh(sequence));
+    }
+    EXPECT_FALSE(log.isFresh(14));
+    EXPECT_EQ(log.add(15), 0);
+}
+
+TEST(SequenceLogTest, NothingBeforeTheFirstOneWasMissed) {
+    SequenceLog log(true);
+    EXPECT_TRUE(log.isFresh(10));
+    EXPECT_EQ(log.add(10), 0);
+    EXPECT_TRUE(log.isFresh(9));
+    EXPECT_EQ(log.add(9), 0);
+}
+
+TEST(SequenceLogTest, WithoutReturnOnlyLaterSequencesAreFresh) {
+    SequenceLog log(false);
+    EXPECT_TRUE(log.isFresh(10));
+    EXPECT_EQ(log.add(10), 0);
+    EXPECT_EQ(log.add(12), 1);
+    EXPECT_FALSE(log.isFresh(11));
+    EXPECT_FALSE(log.isFresh(9));
+    EXPECT_TRUE(log.isFresh(13));
+}
+
+TEST(SequenceLogTest, TheOldestRangeIsGivenUpWhenThereAreTooMany) {
+    SequenceLog log(true);
+    EXPECT_TRUE(log.isFresh(0));
+    EXPECT_EQ(log.add(0), 0);
+    for (std::uint64_t i = 1; i <= SequenceLog::maxRanges + 1; ++i) {
+        EXPECT_EQ(log.add(2 * i), 1);
+    }
+    EXPECT_FALSE(log.isFresh(1));
+    EXPECT_TRUE(log.isFresh(3));
+}
+
+// A window of 40 sequences arrives in a random order and with repetitions, beside a plain set.
+TEST(SequenceLogTest, AgreesWithASet) {
+    std::mt19937 random(20);
+    SequenceLog log(true);
+    EXPECT_TRUE(log.isFresh(1000));
+    EXPECT_EQ(log.add(1000), 0);
+    std::set<std::uint64_t> seen{1000};
+    std::int64_t missing = 0;
+    for (std::uint64_t i = 0; i < 20'000; ++i) {
+        const std::uint64_t sequence = 1001 + i / 2 + random() % 40;
+        const bool isFresh = seen.insert(sequence).second;
+        ASSERT_EQ(log.isFresh(sequence), isFresh) << sequence;
+        if (isFresh) {
+            missing += log.add(sequence);
+        }
+        ASSERT_EQ(static_cast<std::uint64_t>(missing), *seen.rbegin() - 1000 + 1 - seen.size());
+    }
+}
+
+}  // namespace
+}  // namespace sluice::nats

@@ -1,0 +1,64 @@
+#pragma once
+
+#include "nats_server.hpp"
+
+#include <nats/nats.h>
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+namespace sluice::test {
+
+/// A connection of the test itself, to look into a server's streams and to change them.
+class StreamsOfServer {
+public:
+    explicit StreamsOfServer(const NatsServer& server) {
+        require(natsConnection_ConnectTo(&connection_, server.url().c_str()));
+        require(natsConnection_JetStream(&context_, connection_, nullptr));
+    }
+    StreamsOfServer(const StreamsOfServer&) = delete;
+    StreamsOfServer& operator=(const StreamsOfServer&) = delete;
+    ~StreamsOfServer() {
+        jsCtx_Destroy(context_);
+        natsConnection_Destroy(connection_);
+    }
+
+    void add(const char* name, const char* subject) {
+        jsStreamConfig wanted;
+        require(jsStreamConfig_Init(&wanted));
+        wanted.Name = name;
+        wanted.Subjects = &subject;
+        wanted.SubjectsLen = 1;
+        require(js_AddStream(nullptr, context_, &wanted, nullptr, nullptr));
+    }
+
+    void remove(const char* name) { require(js_DeleteStream(context_, name, nullptr, nullptr)); }
+
+    [[nodiscard]] std::uint64_t messagesIn(const char* name) {
+        jsStreamInfo* info = nullptr;
+        require(js_GetStreamInfo(&info, context_, name, nullptr, nullptr));
+        const std::uint64_t count = info->State.Msgs;
+        jsStreamInfo_Destroy(info);
+        return count;
+    }
+
+private:
+    static void require(natsStatus status) {
+        if (status != NATS_OK) {
+            throw std::runtime_error(natsStatus_GetText(status));
+        }
+    }
+
+    natsConnection* connection_ = nullptr;
+    jsCtx* context_ = nullptr;
+};
+
+inline void addStream(const NatsServer& server, const char* name, const char* subject) {
+    StreamsOfServer(server).add(name, subject);
+}
+inline std::uint64_t messagesIn(const NatsServer& server, const char* name) {
+    return StreamsOfServer(server).messagesIn(name);
+}
+
+}  // namespace sluice::test

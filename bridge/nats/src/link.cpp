@@ -1,14 +1,29 @@
 #include "link_parts.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace sluice::nats {
 namespace {
 
-/// What stands behind the credentials of a URL: an error message must not tell a password.
-std::string withoutCredentials(const std::string& url) {
-    const std::size_t at = url.rfind('@');
-    return at == std::string::npos ? url : url.substr(at + 1);
+std::vector<std::string> serversIn(const std::string& urls) {
+    std::vector<std::string> servers;
+    for (std::size_t begin = 0; begin <= urls.size();) {
+        const std::size_t end = std::min(urls.find(',', begin), urls.size());
+        servers.push_back(urls.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    return servers;
+}
+
+/// What stands behind the credentials of the URLs: an error message must not tell a password.
+std::string withoutCredentials(const std::vector<std::string>& servers) {
+    std::string all;
+    for (const std::string& url : servers) {
+        const std::size_t at = url.rfind('@');
+        all += (all.empty() ? "" : ", ") + (at == std::string::npos ? url : url.substr(at + 1));
+    }
+    return all;
 }
 
 struct OptionsDeleter {
@@ -21,6 +36,28 @@ void received(natsConnection*, natsSubscription*, natsMsg* message, void* closur
         reinterpret_cast<const unsigned char*>(natsMsg_GetData(message)),
         static_cast<std::size_t>(natsMsg_GetDataLength(message)));
     natsMsg_Destroy(message);
+}
+
+void authenticate(natsOptions* raw, const LinkOptions& options) {
+    if (!options.user.empty()) {
+        require(natsOptions_SetUserInfo(raw, options.user.c_str(), options.password.c_str()),
+                "user and password");
+    }
+    if (!options.nkey.empty()) {
+        require(
+            natsOptions_SetNKeyFromSeed(raw, options.nkey.c_str(), options.nkeySeedFile.c_str()),
+            "nkey " + options.nkey);
+    }
+    if (!options.authorityFile.empty()) {
+        require(natsOptions_SetSecure(raw, true), "encryption");
+        require(natsOptions_LoadCATrustedCertificates(raw, options.authorityFile.c_str()),
+                "authority " + options.authorityFile);
+    }
+    if (!options.certificateFile.empty()) {
+        require(natsOptions_LoadCertificatesChain(raw, options.certificateFile.c_str(),
+                                                  options.keyFile.c_str()),
+                "certificate " + options.certificateFile);
+    }
 }
 
 Link::Parts& of(void* closure) noexcept {
@@ -67,12 +104,15 @@ Link::Link(const LinkOptions& options, const char* name) : parts_(std::make_uniq
     natsOptions* raw = nullptr;
     require(natsOptions_Create(&raw), "options");
     const OwnedOptions owned(raw);
-    const std::string where = withoutCredentials(options.url);
-    require(natsOptions_SetURL(raw, options.url.c_str()), "the URL " + where);
-    if (!options.user.empty()) {
-        require(natsOptions_SetUserInfo(raw, options.user.c_str(), options.password.c_str()),
-                "user and password");
+    const std::vector<std::string> servers = serversIn(options.url);
+    const std::string where = withoutCredentials(servers);
+    std::vector<const char*> urls;
+    for (const std::string& server : servers) {
+        urls.push_back(server.c_str());
     }
+    require(natsOptions_SetServers(raw, urls.data(), static_cast<int>(urls.size())),
+            "the URL " + where);
+    authenticate(raw, options);
     require(natsOptions_SetTimeout(raw, options.connectTimeout.count()), "connectTimeout");
     require(natsOptions_SetReconnectWait(raw, options.reconnectWait.count()), "reconnectWait");
     const auto jitter = options.reconnectJitter.count();

@@ -75,7 +75,7 @@ private:
     /// The server writes its address into a file when it listens.
     void awaitPort() {
         const std::string file = folder_ / ("nats-server_" + std::to_string(process_) + ".ports");
-        const std::string before = "nats://127.0.0.1:";
+        const std::string before = "://127.0.0.1:";  // behind nats, or tls
         while (true) {
             const std::string text = contentOf(file);
             const std::size_t at = text.find(before);

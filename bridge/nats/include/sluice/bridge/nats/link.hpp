@@ -44,6 +44,15 @@ struct LinkOptions {
     std::string url = "nats://127.0.0.1:4222";
     std::string user;  ///< empty: none
     std::string password;
+    /// Public key of an nkey, and the file with its seed. Empty: none.
+    std::string nkey;
+    std::string nkeySeedFile;
+    /// Encrypts the link, and trusts servers whose certificate this file has signed. Empty: a URL
+    /// that begins with tls:// is encrypted all the same, with the authorities of the system.
+    std::string authorityFile;
+    /// Certificate and key of the program, for servers that ask. Empty: none.
+    std::string certificateFile;
+    std::string keyFile;
     std::chrono::milliseconds connectTimeout{2000};
     std::chrono::milliseconds reconnectWait{100};
     std::chrono::milliseconds reconnectJitter{100};  ///< a random time up to this is added

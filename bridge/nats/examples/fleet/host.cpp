@@ -1,0 +1,117 @@
+// fleet_host NUMBER URL FOLDER: samples this machine and sends each reading to the fleet, until
+// SIGTERM. Then it sends its last reading and waits until it has seen all readings of the others.
+#include "fleet.hpp"
+#include "proc_file.hpp"
+#include "proc_text.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <sys/prctl.h>
+
+namespace {
+
+using namespace fleet;
+using namespace std::chrono_literals;
+
+std::atomic<bool> isAskedToEnd{false};
+
+/// Share of time that the processors were busy since the call before.
+double busyPercent() {
+    static hostwatch::ProcFile file("/proc/stat");
+    static hostwatch::CpuCounters before;
+    std::vector<hostwatch::CpuCounters> counters;
+    if (file.read() || hostwatch::parseCpu(file.text(), counters) || counters.empty()) {
+        return 0;
+    }
+    const hostwatch::CpuCounters now = counters.front();
+    const auto busy = static_cast<double>(now.busy - before.busy);
+    const auto all = busy + static_cast<double>(now.idle - before.idle);
+    before = now;
+    return all > 0 ? 100 * busy / all : 0;
+}
+
+double usedMebibytes() {
+    static hostwatch::ProcFile file("/proc/meminfo");
+    hostwatch::MemoryState memory;
+    if (file.read() || hostwatch::parseMemory(file.text(), memory)) {
+        return 0;
+    }
+    return static_cast<double>(memory.total - memory.available) / (1024 * 1024);
+}
+
+/// The number of the next reading. It is kept in a file, for the next start.
+class NextNumber {
+public:
+    explicit NextNumber(std::string path) : path_(std::move(path)) {
+        std::ifstream(path_) >> next_;
+    }
+    [[nodiscard]] std::uint64_t get() const { return next_; }
+    void advance() { std::ofstream(path_) << ++next_; }
+
+private:
+    std::string path_;
+    std::uint64_t next_ = 0;
+};
+
+bool hasSeenTheOthers(const Ledger& ledger, std::uint32_t self) {
+    for (std::uint32_t host = 0; host < hosts; ++host) {
+        if (host != self && !ledger.isComplete(host)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+int run(std::uint32_t self, const std::string& url, const std::string& folder) {
+    const std::string name = "host-" + std::to_string(self);
+    const auto bus = std::make_unique<FleetBus>();
+    Ledger ledger(folder + "/" + name + ".seen");
+    const sluice::Subscription handler =
+        bus->subscribe<Load>([&](const Load& load) { ledger.note(load); });
+    auto options = optionsFor(url, name);
+    options.durable.outboxFolder = folder + "/" + name + ".outbox";
+    FleetBridge bridge(*bus, options);
+    bridge.importType<Load>(route);
+    auto outlet = bridge.outlet<Load>(route);
+
+    NextNumber next(folder + "/" + name + ".next");
+    bool isLastSent = false;
+    while (!isLastSent || !hasSeenTheOthers(ledger, self)) {
+        if (!isLastSent) {
+            const bool isLast = isAskedToEnd.load();
+            const Load load{self, next.get(), busyPercent(), usedMebibytes(), isLast};
+            if (outlet.send(load, sluice::Priority::high) == sluice::nats::SendResult::ok) {
+                next.advance();
+                isLastSent = isLast;
+            }
+        }
+        (void)bus->waitFor(20ms);
+        (void)bus->process();
+    }
+    return bridge.close(10s) ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    (void)std::signal(SIGTERM, [](int) { isAskedToEnd.store(true); });
+    if (argc != 4) {
+        std::fputs("fleet_host NUMBER URL FOLDER\n", stderr);
+        return 2;
+    }
+    try {
+        return run(static_cast<std::uint32_t>(std::stoul(argv[1])), argv[2], argv[3]);
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "fleet_host %s: %s\n", argv[1], error.what());
+        return 1;
+    }
+}

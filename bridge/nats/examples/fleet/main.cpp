@@ -1,0 +1,183 @@
+// fleet URL FOLDER [SECONDS]: starts three hosts, shows them on one page, kills one and starts it
+// again, and checks at the end that everybody has seen each reading. The server needs JetStream.
+#include "fleet.hpp"
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace {
+
+using namespace fleet;
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+/// The process of a host. It is killed with this object.
+class Host {
+public:
+    Host(std::string program, std::size_t number, std::string url, std::string folder)
+        : program_(std::move(program)),
+          number_(std::to_string(number)),
+          url_(std::move(url)),
+          folder_(std::move(folder)) {
+        start();
+    }
+    Host(const Host&) = delete;
+    Host& operator=(const Host&) = delete;
+    ~Host() { kill(); }
+
+    void start() {
+        process_ = fork();
+        if (process_ == 0) {
+            execl(program_.c_str(), "fleet_host", number_.c_str(), url_.c_str(), folder_.c_str(),
+                  static_cast<char*>(nullptr));
+            _exit(127);
+        }
+    }
+    void kill() {
+        if (process_ > 0) {
+            (void)::kill(process_, SIGKILL);
+            (void)waitpid(process_, nullptr, 0);
+            process_ = 0;
+        }
+    }
+    void askToEnd() const { (void)::kill(process_, SIGTERM); }
+    /// Whether it ends well.
+    bool wait() {
+        int status = 1;
+        const bool isReaped = waitpid(process_, &status, 0) == process_;
+        process_ = 0;
+        return isReaped && status == 0;
+    }
+
+private:
+    std::string program_, number_, url_, folder_;
+    pid_t process_ = 0;
+};
+
+class Page {
+public:
+    void note(const Load& load) {
+        if (load.host < hosts) {
+            newest_[load.host] = load;
+        }
+    }
+    void show(const Ledger& ledger) const {
+        if (isatty(STDOUT_FILENO) == 0) {
+            return;
+        }
+        std::printf("\033[H\033[J%-6s %8s %12s %10s\n", "host", "busy", "memory used", "readings");
+        for (std::size_t host = 0; host < hosts; ++host) {
+            std::printf("%-6zu %6.1f %% %8.0f MiB %10zu\n", host, newest_[host].busyPercent,
+                        newest_[host].usedMebibytes, ledger.seen(host));
+        }
+        std::fflush(stdout);
+    }
+
+private:
+    std::array<Load, hosts> newest_;
+};
+
+/// Prints which readings the hosts have seen. False when somebody misses a reading.
+bool printAccounts(const Ledger& page, const std::string& folder) {
+    bool isComplete = true;
+    std::printf("%-10s %10s", "seen by", "page");
+    for (std::size_t reader = 0; reader < hosts; ++reader) {
+        std::printf("     host %zu", reader);
+    }
+    std::printf("\n");
+    for (std::size_t host = 0; host < hosts; ++host) {
+        std::printf("host %-5zu %10zu", host, page.seen(host));
+        isComplete = isComplete && page.isComplete(host);
+        for (std::size_t reader = 0; reader < hosts; ++reader) {
+            const Ledger ledger(folder + "/host-" + std::to_string(reader) + ".seen");
+            if (reader == host) {
+                std::printf("%11s", "-");
+            } else {
+                std::printf("%11zu", ledger.seen(host));
+                isComplete = isComplete && ledger.seen(host) == page.seen(host);
+            }
+        }
+        std::printf("\n");
+    }
+    std::printf("%s\n",
+                isComplete ? "each reading was seen by all others" : "READINGS ARE MISSING");
+    return isComplete;
+}
+
+/// A name gets what is sent after its first start: so each host has one before the others send.
+void registerHosts(const std::string& url) {
+    for (std::size_t host = 0; host < hosts; ++host) {
+        const auto bus = std::make_unique<FleetBus>();
+        FleetBridge bridge(*bus, optionsFor(url, "host-" + std::to_string(host)));
+        bridge.importType<Load>(route);
+        (void)bridge.close(5s);
+    }
+}
+
+int run(const std::string& url, const std::string& folder, std::chrono::milliseconds time) {
+    const auto bus = std::make_unique<FleetBus>();
+    Ledger ledger(folder + "/page.seen");
+    Page page;
+    const sluice::Subscription handler = bus->subscribe<Load>([&](const Load& load) {
+        ledger.note(load);
+        page.note(load);
+    });
+    FleetBridge bridge(*bus, optionsFor(url, "page"));
+    bridge.importType<Load>(route);
+    const auto showUntil = [&](auto&& isOver) {
+        while (!isOver()) {
+            (void)bus->waitFor(20ms);
+            (void)bus->process();
+            page.show(ledger);
+        }
+    };
+
+    registerHosts(url);
+    const std::string program = std::filesystem::read_symlink("/proc/self/exe").string() + "_host";
+    std::array<std::unique_ptr<Host>, hosts> processes;
+    for (std::size_t host = 0; host < hosts; ++host) {
+        processes[host] = std::make_unique<Host>(program, host, url, folder);
+    }
+    const auto showFor = [&](std::chrono::milliseconds span) {
+        const auto end = Clock::now() + span;
+        showUntil([&] { return Clock::now() >= end; });
+    };
+    showFor(time / 3);
+    processes[1]->kill();
+    showFor(time / 3);
+    processes[1]->start();
+    showFor(time / 3);
+    for (const auto& process : processes) {
+        process->askToEnd();
+    }
+    showUntil([&] { return ledger.isComplete(0) && ledger.isComplete(1) && ledger.isComplete(2); });
+    bool isGood = true;
+    for (const auto& process : processes) {
+        isGood = process->wait() && isGood;
+    }
+    return printAccounts(ledger, folder) && bridge.close(10s) && isGood ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (argc < 3) {
+        std::fputs("fleet URL FOLDER [SECONDS]\n", stderr);
+        return 2;
+    }
+    try {
+        return run(argv[1], argv[2], std::chrono::seconds(argc > 3 ? std::stoi(argv[3]) : 15));
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "fleet: %s\n", error.what());
+        return 1;
+    }
+}

@@ -4,7 +4,7 @@
 /// How this program was built. The source that knows is written by cmake/build_record.cmake at
 /// every build.
 
-#include "harness/environment.hpp"
+#include "harness/machine/environment.hpp"
 
 namespace sluice::bench {
 

@@ -4,10 +4,10 @@
 /// when it was interrupted.
 
 #include "build_record.hpp"
-#include "harness/affinity.hpp"
-#include "harness/report_json.hpp"
-#include "harness/text.hpp"
-#include "harness/topology.hpp"
+#include "harness/machine/affinity.hpp"
+#include "harness/machine/topology.hpp"
+#include "harness/report/report_json.hpp"
+#include "harness/report/text.hpp"
 #include "scenarios/actors.hpp"
 #include "scenarios/bus.hpp"
 #include "scenarios/events.hpp"

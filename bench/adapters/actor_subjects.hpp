@@ -2,10 +2,10 @@
 
 /// \file
 /// Every library of active objects that the actor scenarios know, one function for each library's
-/// file, and what turns its adapters (see harness/acting.hpp) into a subject.
+/// file, and what turns its adapters (see harness/run/acting.hpp) into a subject.
 
-#include "harness/acting.hpp"
-#include "harness/subject.hpp"
+#include "harness/run/acting.hpp"
+#include "harness/run/subject.hpp"
 
 #include <map>
 #include <string>

@@ -1,12 +1,13 @@
 #pragma once
 
 /// \file
-/// Turns an adapter for blocks (see harness/allocation.hpp) into a subject of the memory scenarios.
+/// Turns an adapter for blocks (see harness/run/allocation.hpp) into a subject of the memory
+/// scenarios.
 
 #include "adapters/crossing.hpp"
-#include "harness/allocation.hpp"
-#include "harness/subject.hpp"
-#include "harness/throughput.hpp"
+#include "harness/run/allocation.hpp"
+#include "harness/run/subject.hpp"
+#include "harness/run/throughput.hpp"
 
 #include <sluice/wait/harvest_pacing.hpp>
 

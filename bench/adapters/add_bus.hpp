@@ -4,13 +4,13 @@
 /// Turns the adapter of a bus into the subjects that it is measured as.
 
 #include "adapters/bus_messages.hpp"
-#include "harness/burst.hpp"
-#include "harness/flood.hpp"
-#include "harness/idle_latency.hpp"
-#include "harness/loaded_latency.hpp"
-#include "harness/raw_enqueue.hpp"
-#include "harness/subject.hpp"
-#include "harness/throughput.hpp"
+#include "harness/run/burst.hpp"
+#include "harness/run/flood.hpp"
+#include "harness/run/idle_latency.hpp"
+#include "harness/run/loaded_latency.hpp"
+#include "harness/run/raw_enqueue.hpp"
+#include "harness/run/subject.hpp"
+#include "harness/run/throughput.hpp"
 
 #include <sluice/wait/harvest_pacing.hpp>
 

@@ -1,14 +1,14 @@
 #pragma once
 
 /// \file
-/// Turns adapters for callback lists, dispatchers and event queues (see harness/listening.hpp and
-/// harness/event_batches.hpp) into a subject of the event scenarios.
+/// Turns adapters for callback lists, dispatchers and event queues (see harness/run/listening.hpp
+/// and harness/run/event_batches.hpp) into a subject of the event scenarios.
 
 #include "adapters/event_transport.hpp"
-#include "harness/event_batches.hpp"
-#include "harness/listening.hpp"
-#include "harness/subject.hpp"
-#include "harness/throughput.hpp"
+#include "harness/run/event_batches.hpp"
+#include "harness/run/listening.hpp"
+#include "harness/run/subject.hpp"
+#include "harness/run/throughput.hpp"
 
 #include <sluice/wait/harvest_pacing.hpp>
 

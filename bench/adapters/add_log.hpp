@@ -1,11 +1,11 @@
 #pragma once
 
 /// \file
-/// Turns an adapter for a log (see harness/logging.hpp) into a subject of the log scenarios.
+/// Turns an adapter for a log (see harness/run/logging.hpp) into a subject of the log scenarios.
 
-#include "harness/logging.hpp"
-#include "harness/sparse_logging.hpp"
-#include "harness/subject.hpp"
+#include "harness/run/logging.hpp"
+#include "harness/run/sparse_logging.hpp"
+#include "harness/run/subject.hpp"
 
 #include <map>
 #include <string>

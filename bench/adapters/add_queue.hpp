@@ -4,13 +4,13 @@
 /// Turns an adapter into the two subjects that every queue is measured as: without and with harvest
 /// pacing.
 
-#include "harness/idle_latency.hpp"
-#include "harness/loaded_latency.hpp"
-#include "harness/message.hpp"
-#include "harness/raw_enqueue.hpp"
-#include "harness/sharing.hpp"
-#include "harness/subject.hpp"
-#include "harness/throughput.hpp"
+#include "harness/run/idle_latency.hpp"
+#include "harness/run/loaded_latency.hpp"
+#include "harness/run/message.hpp"
+#include "harness/run/raw_enqueue.hpp"
+#include "harness/run/sharing.hpp"
+#include "harness/run/subject.hpp"
+#include "harness/run/throughput.hpp"
 
 #include <sluice/wait/harvest_pacing.hpp>
 

@@ -4,7 +4,7 @@
 /// A sink of spdlog's that notes when records arrive. Each file that includes this has its own
 /// spdlog, so the class takes the base from its user.
 
-#include "harness/clock.hpp"
+#include "harness/machine/clock.hpp"
 
 #include <spdlog/common.h>
 #include <spdlog/details/log_msg.h>

@@ -3,7 +3,7 @@
 /// \file
 /// What is sent through the buses: three kinds of messages, alike for all of them.
 
-#include "harness/message.hpp"
+#include "harness/run/message.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -3,7 +3,7 @@
 /// \file
 /// Allocate here, free there: as a queue, so that the rounds of queues measure it.
 
-#include "harness/message.hpp"
+#include "harness/run/message.hpp"
 
 #include <sluice/queue/mpsc_lanes.hpp>
 #include <sluice/queue/spsc_ring.hpp>

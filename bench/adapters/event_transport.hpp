@@ -3,7 +3,7 @@
 /// \file
 /// An event queue between threads, as a queue whose rounds the crew runs.
 
-#include "harness/event_batches.hpp"
+#include "harness/run/event_batches.hpp"
 
 #include <cstddef>
 

@@ -7,8 +7,8 @@
 /// before.
 
 #include "adapters/bus_messages.hpp"
-#include "harness/clock.hpp"
-#include "harness/round.hpp"
+#include "harness/machine/clock.hpp"
+#include "harness/run/round.hpp"
 
 #include <mccc/mccc.hpp>
 

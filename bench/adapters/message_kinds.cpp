@@ -5,8 +5,8 @@
 
 #include "adapters/crossing.hpp"
 #include "adapters/memory_subjects.hpp"
-#include "harness/throughput.hpp"
-#include "harness/touch.hpp"
+#include "harness/run/throughput.hpp"
+#include "harness/run/touch.hpp"
 
 #include <sluice/memory/pooled.hpp>
 #include <sluice/wait/harvest_pacing.hpp>

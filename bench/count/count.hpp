@@ -8,7 +8,7 @@
 /// caches, allocate memory and resolve symbols. What a path executes beside the library, an empty
 /// round executes too, and tools/count.py subtracts it.
 
-#include "harness/message.hpp"
+#include "harness/run/message.hpp"
 
 #include <valgrind/callgrind.h>
 

@@ -1,7 +1,7 @@
 #include "scenarios/actors.hpp"
 
 #include "adapters/actor_subjects.hpp"
-#include "harness/comparison.hpp"
+#include "harness/report/comparison.hpp"
 #include "scenarios/loaded_round.hpp"
 
 #include <algorithm>

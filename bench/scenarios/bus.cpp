@@ -1,9 +1,9 @@
 #include "scenarios/bus.hpp"
 
 #include "adapters/bus_subjects.hpp"
-#include "harness/comparison.hpp"
-#include "harness/instruction_floor.hpp"
-#include "harness/machine.hpp"
+#include "harness/report/comparison.hpp"
+#include "harness/run/instruction_floor.hpp"
+#include "harness/run/machine.hpp"
 #include "scenarios/bus_matrix.hpp"
 #include "scenarios/loaded_round.hpp"
 

@@ -1,6 +1,6 @@
 #include "scenarios/bus_matrix.hpp"
 
-#include "harness/text.hpp"
+#include "harness/report/text.hpp"
 
 #include <algorithm>
 

@@ -4,8 +4,8 @@
 /// The scenarios of the suite "bus", and who takes part in which.
 
 #include "adapters/add_bus.hpp"
-#include "harness/result.hpp"
-#include "harness/topology.hpp"
+#include "harness/machine/topology.hpp"
+#include "harness/report/result.hpp"
 
 #include <string>
 #include <vector>

@@ -1,7 +1,7 @@
 #include "scenarios/events.hpp"
 
 #include "adapters/event_subjects.hpp"
-#include "harness/comparison.hpp"
+#include "harness/report/comparison.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "harness/round.hpp"
-#include "harness/statistics.hpp"
+#include "harness/run/round.hpp"
+#include "harness/statistics/statistics.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,8 +1,8 @@
 #include "scenarios/logs.hpp"
 
 #include "adapters/log_subjects.hpp"
-#include "harness/allocation.hpp"
-#include "harness/comparison.hpp"
+#include "harness/report/comparison.hpp"
+#include "harness/run/allocation.hpp"
 
 #include <algorithm>
 #include <memory>

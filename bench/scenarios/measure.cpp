@@ -1,9 +1,9 @@
 #include "scenarios/measure.hpp"
 
-#include "harness/interruption.hpp"
-#include "harness/machine.hpp"
-#include "harness/program.hpp"
-#include "harness/series_json.hpp"
+#include "harness/machine/interruption.hpp"
+#include "harness/machine/program.hpp"
+#include "harness/report/series_json.hpp"
+#include "harness/run/machine.hpp"
 
 #include <algorithm>
 #include <filesystem>

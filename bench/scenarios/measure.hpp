@@ -3,7 +3,7 @@
 /// \file
 /// Runs the rounds of one scenario: in this process, or in several fresh ones.
 
-#include "harness/interleave.hpp"
+#include "harness/run/interleave.hpp"
 #include "scenarios/suite.hpp"
 
 #include <map>

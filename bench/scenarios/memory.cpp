@@ -1,7 +1,7 @@
 #include "scenarios/memory.hpp"
 
 #include "adapters/memory_subjects.hpp"
-#include "harness/comparison.hpp"
+#include "harness/report/comparison.hpp"
 
 #include <algorithm>
 #include <iterator>

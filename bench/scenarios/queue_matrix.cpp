@@ -1,6 +1,6 @@
 #include "scenarios/queue_matrix.hpp"
 
-#include "harness/text.hpp"
+#include "harness/report/text.hpp"
 
 namespace sluice::bench {
 

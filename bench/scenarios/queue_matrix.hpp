@@ -4,9 +4,9 @@
 /// What queues are measured in: with and without a consumer, at several depths, sizes of messages,
 /// loads and numbers of producers. Knows no queue.
 
-#include "harness/result.hpp"
-#include "harness/subject.hpp"
-#include "harness/topology.hpp"
+#include "harness/machine/topology.hpp"
+#include "harness/report/result.hpp"
+#include "harness/run/subject.hpp"
 
 #include <vector>
 

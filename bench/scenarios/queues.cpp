@@ -1,9 +1,9 @@
 #include "scenarios/queues.hpp"
 
 #include "adapters/queue_subjects.hpp"
-#include "harness/comparison.hpp"
-#include "harness/instruction_floor.hpp"
-#include "harness/machine.hpp"
+#include "harness/report/comparison.hpp"
+#include "harness/run/instruction_floor.hpp"
+#include "harness/run/machine.hpp"
 #include "scenarios/loaded_round.hpp"
 #include "scenarios/queue_matrix.hpp"
 

@@ -1,14 +1,14 @@
 #include "scenarios/suite.hpp"
 
-#include "harness/checklist.hpp"
-#include "harness/comparison.hpp"
-#include "harness/control_group.hpp"
-#include "harness/cpu_share.hpp"
-#include "harness/interruption.hpp"
-#include "harness/progress_line.hpp"
-#include "harness/short_of_time.hpp"
-#include "harness/text.hpp"
-#include "harness/until_quiet.hpp"
+#include "harness/machine/cpu_share.hpp"
+#include "harness/machine/interruption.hpp"
+#include "harness/report/checklist.hpp"
+#include "harness/report/comparison.hpp"
+#include "harness/report/control_group.hpp"
+#include "harness/report/progress_line.hpp"
+#include "harness/report/short_of_time.hpp"
+#include "harness/report/text.hpp"
+#include "harness/run/until_quiet.hpp"
 #include "scenarios/measure.hpp"
 
 #include <algorithm>

@@ -4,12 +4,12 @@
 /// What all suites have in common: subjects that take turns in scenarios, filters, tables, and a
 /// report.
 
-#include "harness/affinity.hpp"
-#include "harness/feature_cost.hpp"
-#include "harness/line_target.hpp"
-#include "harness/report_text.hpp"
-#include "harness/result.hpp"
-#include "harness/scaling.hpp"
+#include "harness/machine/affinity.hpp"
+#include "harness/report/feature_cost.hpp"
+#include "harness/report/line_target.hpp"
+#include "harness/report/report_text.hpp"
+#include "harness/report/result.hpp"
+#include "harness/report/scaling.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -1,8 +1,8 @@
 #include "support/model/expectations.hpp"
 #include "support/sanitizers.hpp"
 
-#include <sluice/event/detail/add_only_hash_map.hpp>
-#include <sluice/event/detail/add_only_ordered_map.hpp>
+#include <sluice/event/detail/dispatch/add_only_hash_map.hpp>
+#include <sluice/event/detail/dispatch/add_only_ordered_map.hpp>
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 #include "support/sanitizers.hpp"
 
 #include <sluice/base/spin_lock.hpp>
-#include <sluice/event/detail/event_harvest.hpp>
+#include <sluice/event/detail/queue/event_harvest.hpp>
 #include <sluice/wait/park.hpp>
 
 #include <gtest/gtest.h>

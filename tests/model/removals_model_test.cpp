@@ -2,7 +2,7 @@
 #include "support/sanitizers.hpp"
 
 #include <sluice/base/spin_lock.hpp>
-#include <sluice/event/detail/removals.hpp>
+#include <sluice/event/detail/list/removals.hpp>
 #include <sluice/event/event_policies.hpp>
 
 #include <gtest/gtest.h>

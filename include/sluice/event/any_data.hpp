@@ -28,7 +28,7 @@
 /// Tests: tests/unit/event/any_data_test.cpp.
 
 #include <sluice/base/assert.hpp>
-#include <sluice/event/detail/any_operations.hpp>
+#include <sluice/event/detail/utility/any_operations.hpp>
 
 #include <cstddef>
 #include <new>

@@ -19,7 +19,7 @@
 ///
 /// Tests: tests/unit/event/any_id_test.cpp.
 
-#include <sluice/event/detail/comparing.hpp>
+#include <sluice/event/detail/utility/comparing.hpp>
 
 #include <cstddef>
 #include <functional>

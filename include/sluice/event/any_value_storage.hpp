@@ -18,7 +18,7 @@
 
 #include <sluice/base/assert.hpp>
 #include <sluice/event/any_id.hpp>
-#include <sluice/event/detail/comparing.hpp>
+#include <sluice/event/detail/utility/comparing.hpp>
 
 #include <functional>
 #include <memory>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <sluice/event/detail/callback_chain.hpp>
-#include <sluice/event/detail/policy_traits.hpp>
+#include <sluice/event/detail/list/callback_chain.hpp>
+#include <sluice/event/detail/list/policy_traits.hpp>
 #include <sluice/event/event_policies.hpp>
 
 #include <type_traits>
@@ -124,10 +124,10 @@ public:
 
     /// Removes a callback and waits until no thread is running it and it has been destroyed. Waits
     /// for calls of this list alone. When somebody else has removed the callback, the result is
-    /// false, and the call waits all the same. When a callback of this list calls it, the callback waits for
-    /// the other threads only, and the removed one is destroyed when the last call of the list on
-    /// this thread ends. Two callbacks that wait for each other's ends wait for ever; builds with
-    /// assertions end the program with a message. Costs microseconds.
+    /// false, and the call waits all the same. When a callback of this list calls it, the callback
+    /// waits for the other threads only, and the removed one is destroyed when the last call of the
+    /// list on this thread ends. Two callbacks that wait for each other's ends wait for ever;
+    /// builds with assertions end the program with a message. Costs microseconds.
     using Chain::removeAndWait;
 
     /// How many callbacks have been removed but not destroyed, because calls that had begun before

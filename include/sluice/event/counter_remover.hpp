@@ -22,9 +22,9 @@
 ///
 /// Tests: tests/unit/event/counter_remover_test.cpp.
 
-#include <sluice/event/detail/callback_chain.hpp>
-#include <sluice/event/detail/listener_target.hpp>
-#include <sluice/event/detail/self_removal.hpp>
+#include <sluice/event/detail/list/callback_chain.hpp>
+#include <sluice/event/detail/utility/listener_target.hpp>
+#include <sluice/event/detail/utility/self_removal.hpp>
 
 #include <atomic>
 #include <functional>

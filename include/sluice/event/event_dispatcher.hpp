@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/event/detail/dispatcher_base.hpp>
+#include <sluice/event/detail/dispatch/dispatcher_base.hpp>
 
 namespace sluice {
 

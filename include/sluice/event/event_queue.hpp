@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/event/detail/queue_base.hpp>
+#include <sluice/event/detail/queue/queue_base.hpp>
 
 namespace sluice {
 

@@ -15,7 +15,7 @@
 ///
 /// Tests: tests/unit/event/event_util_test.cpp.
 
-#include <sluice/event/detail/comparing.hpp>
+#include <sluice/event/detail/utility/comparing.hpp>
 
 namespace sluice {
 

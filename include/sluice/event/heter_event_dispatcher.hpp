@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/event/detail/heter_dispatcher_base.hpp>
+#include <sluice/event/detail/heter/heter_dispatcher_base.hpp>
 
 namespace sluice {
 

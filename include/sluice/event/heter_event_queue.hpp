@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/event/detail/heter_queue_base.hpp>
+#include <sluice/event/detail/heter/heter_queue_base.hpp>
 
 namespace sluice {
 

@@ -21,8 +21,8 @@
 /// Tests: tests/unit/event/scoped_remover_test.cpp.
 
 #include <sluice/base/assert.hpp>
-#include <sluice/event/detail/listener_target.hpp>
-#include <sluice/event/detail/scoped_listeners.hpp>
+#include <sluice/event/detail/utility/listener_target.hpp>
+#include <sluice/event/detail/utility/scoped_listeners.hpp>
 
 #include <type_traits>
 #include <utility>

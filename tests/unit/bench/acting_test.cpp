@@ -1,4 +1,4 @@
-#include "harness/acting.hpp"
+#include "harness/run/acting.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "harness/affinity.hpp"
+#include "harness/machine/affinity.hpp"
 
 #include <gtest/gtest.h>
 

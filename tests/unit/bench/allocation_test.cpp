@@ -1,4 +1,4 @@
-#include "harness/allocation.hpp"
+#include "harness/run/allocation.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,11 +2,11 @@
 // Those that lose, double, reorder or change a message in a round are in round_test.cpp.
 
 #include "faulty_queue.hpp"
-#include "harness/idle_latency.hpp"
-#include "harness/loaded_latency.hpp"
-#include "harness/raw_enqueue.hpp"
-#include "harness/statistics.hpp"
-#include "harness/throughput.hpp"
+#include "harness/run/idle_latency.hpp"
+#include "harness/run/loaded_latency.hpp"
+#include "harness/run/raw_enqueue.hpp"
+#include "harness/run/throughput.hpp"
+#include "harness/statistics/statistics.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 #include "scenarios/bus.hpp"
 
 #include "adapters/bus_subjects.hpp"
-#include "harness/comparison.hpp"
-#include "harness/interleave.hpp"
+#include "harness/report/comparison.hpp"
+#include "harness/run/interleave.hpp"
 #include "sample_report.hpp"
 
 #include <gtest/gtest.h>

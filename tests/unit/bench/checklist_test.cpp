@@ -1,6 +1,6 @@
 // BR-28: the machine answers the seven questions. Each is seen to be answered with no.
 
-#include "harness/checklist.hpp"
+#include "harness/report/checklist.hpp"
 
 #include "sample_report.hpp"
 

@@ -1,4 +1,4 @@
-#include "harness/child.hpp"
+#include "harness/run/child.hpp"
 
 #include <gtest/gtest.h>
 

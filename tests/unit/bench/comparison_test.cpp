@@ -1,4 +1,4 @@
-#include "harness/comparison.hpp"
+#include "harness/report/comparison.hpp"
 
 #include "sample_report.hpp"
 

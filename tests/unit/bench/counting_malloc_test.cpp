@@ -1,6 +1,6 @@
 // The library that counts allocations, loaded as a plain library: nobody's malloc() is replaced.
 
-#include "harness/allocation_count.hpp"
+#include "harness/machine/allocation_count.hpp"
 
 #include <gtest/gtest.h>
 

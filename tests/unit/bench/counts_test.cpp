@@ -1,4 +1,4 @@
-#include "harness/counts.hpp"
+#include "harness/run/counts.hpp"
 
 #include <gtest/gtest.h>
 

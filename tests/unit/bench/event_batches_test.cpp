@@ -1,4 +1,4 @@
-#include "harness/event_batches.hpp"
+#include "harness/run/event_batches.hpp"
 
 #include <gtest/gtest.h>
 

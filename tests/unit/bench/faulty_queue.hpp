@@ -1,10 +1,10 @@
 #pragma once
 
-#include "harness/affinity.hpp"
-#include "harness/clock.hpp"
-#include "harness/counts.hpp"
-#include "harness/message.hpp"
-#include "harness/round.hpp"
+#include "harness/machine/affinity.hpp"
+#include "harness/machine/clock.hpp"
+#include "harness/run/counts.hpp"
+#include "harness/run/message.hpp"
+#include "harness/run/round.hpp"
 
 #include <atomic>
 #include <deque>

@@ -1,4 +1,4 @@
-#include "harness/feature_cost.hpp"
+#include "harness/report/feature_cost.hpp"
 
 #include "sample_report.hpp"
 

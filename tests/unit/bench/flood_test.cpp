@@ -1,8 +1,8 @@
 // Floods and bursts, through queues whose answers are known.
 
 #include "faulty_queue.hpp"
-#include "harness/burst.hpp"
-#include "harness/flood.hpp"
+#include "harness/run/burst.hpp"
+#include "harness/run/flood.hpp"
 
 #include <gtest/gtest.h>
 

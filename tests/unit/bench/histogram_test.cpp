@@ -1,4 +1,4 @@
-#include "harness/histogram.hpp"
+#include "harness/statistics/histogram.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "harness/interleave.hpp"
+#include "harness/run/interleave.hpp"
 
 #include <gtest/gtest.h>
 

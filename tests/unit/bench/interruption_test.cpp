@@ -1,6 +1,6 @@
-#include "harness/interruption.hpp"
+#include "harness/machine/interruption.hpp"
 
-#include "harness/interleave.hpp"
+#include "harness/run/interleave.hpp"
 
 #include <gtest/gtest.h>
 

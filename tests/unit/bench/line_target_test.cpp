@@ -1,4 +1,4 @@
-#include "harness/line_target.hpp"
+#include "harness/report/line_target.hpp"
 
 #include "sample_report.hpp"
 

@@ -1,4 +1,4 @@
-#include "harness/listening.hpp"
+#include "harness/run/listening.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "harness/log_lines.hpp"
+#include "harness/run/log_lines.hpp"
 
 #include <gtest/gtest.h>
 

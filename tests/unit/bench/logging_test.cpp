@@ -1,4 +1,4 @@
-#include "harness/logging.hpp"
+#include "harness/run/logging.hpp"
 
 #include <gtest/gtest.h>
 

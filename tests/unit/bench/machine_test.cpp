@@ -1,8 +1,8 @@
-#include "harness/machine.hpp"
+#include "harness/run/machine.hpp"
 
-#include "harness/affinity.hpp"
-#include "harness/cpu_share.hpp"
-#include "harness/environment.hpp"
+#include "harness/machine/affinity.hpp"
+#include "harness/machine/cpu_share.hpp"
+#include "harness/machine/environment.hpp"
 
 #include <gtest/gtest.h>
 

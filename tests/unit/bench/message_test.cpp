@@ -1,6 +1,6 @@
-#include "harness/message.hpp"
+#include "harness/run/message.hpp"
 
-#include "harness/clock.hpp"
+#include "harness/machine/clock.hpp"
 
 #include <gtest/gtest.h>
 

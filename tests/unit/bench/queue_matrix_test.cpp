@@ -4,8 +4,8 @@
 
 #include "adapters/queue_subjects.hpp"
 #include "faulty_queue.hpp"
-#include "harness/control_group.hpp"
-#include "harness/report_json.hpp"
+#include "harness/report/control_group.hpp"
+#include "harness/report/report_json.hpp"
 
 #include <gtest/gtest.h>
 

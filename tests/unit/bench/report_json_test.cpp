@@ -1,4 +1,4 @@
-#include "harness/report_json.hpp"
+#include "harness/report/report_json.hpp"
 
 #include "sample_report.hpp"
 

@@ -1,4 +1,4 @@
-#include "harness/result.hpp"
+#include "harness/report/result.hpp"
 
 #include "sample_report.hpp"
 

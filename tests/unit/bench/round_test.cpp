@@ -1,10 +1,10 @@
 // Runs the kinds of rounds on queues that are right and on queues that are wrong on purpose.
 
 #include "faulty_queue.hpp"
-#include "harness/idle_latency.hpp"
-#include "harness/loaded_latency.hpp"
-#include "harness/sharing.hpp"
-#include "harness/throughput.hpp"
+#include "harness/run/idle_latency.hpp"
+#include "harness/run/loaded_latency.hpp"
+#include "harness/run/sharing.hpp"
+#include "harness/run/throughput.hpp"
 
 #include <gtest/gtest.h>
 

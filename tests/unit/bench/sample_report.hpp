@@ -1,7 +1,7 @@
 #pragma once
 
-#include "harness/comparison.hpp"
-#include "harness/result.hpp"
+#include "harness/report/comparison.hpp"
+#include "harness/report/result.hpp"
 
 #include <string>
 #include <vector>

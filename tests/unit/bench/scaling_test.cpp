@@ -1,4 +1,4 @@
-#include "harness/scaling.hpp"
+#include "harness/report/scaling.hpp"
 
 #include "sample_report.hpp"
 

@@ -1,4 +1,4 @@
-#include "harness/schedule.hpp"
+#include "harness/run/schedule.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
 // BX-1: latency counts from send times that were fixed in advance, at a constant interval or as a
 // Poisson process.
 
-#include "harness/send_schedule.hpp"
+#include "harness/run/send_schedule.hpp"
 
 #include "faulty_queue.hpp"
-#include "harness/loaded_latency.hpp"
+#include "harness/run/loaded_latency.hpp"
 
 #include <gtest/gtest.h>
 

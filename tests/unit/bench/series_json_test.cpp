@@ -1,4 +1,4 @@
-#include "harness/series_json.hpp"
+#include "harness/report/series_json.hpp"
 
 #include <gtest/gtest.h>
 

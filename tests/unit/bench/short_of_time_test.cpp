@@ -1,9 +1,9 @@
 // In which order scenarios run when time is short, and how often one is repeated.
 
-#include "harness/short_of_time.hpp"
+#include "harness/report/short_of_time.hpp"
 
-#include "harness/interleave.hpp"
-#include "harness/until_quiet.hpp"
+#include "harness/run/interleave.hpp"
+#include "harness/run/until_quiet.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "harness/sparse_logging.hpp"
+#include "harness/run/sparse_logging.hpp"
 
 #include <gtest/gtest.h>
 

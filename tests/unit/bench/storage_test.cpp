@@ -1,4 +1,4 @@
-#include "harness/storage.hpp"
+#include "harness/machine/storage.hpp"
 
 #include <gtest/gtest.h>
 

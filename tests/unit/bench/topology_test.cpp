@@ -1,6 +1,6 @@
 // Reads a made-up machine: two packages, two cores each, two hardware threads a core. BR-21.
 
-#include "harness/topology.hpp"
+#include "harness/machine/topology.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "harness/touch.hpp"
+#include "harness/run/touch.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "harness/usage.hpp"
+#include "harness/machine/usage.hpp"
 
 #include <gtest/gtest.h>
 

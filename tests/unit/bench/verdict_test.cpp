@@ -1,7 +1,7 @@
 // Whether differences are found where there are some, and none where there are none: on made-up
 // rounds, so that the answer is known.
 
-#include "harness/comparison.hpp"
+#include "harness/report/comparison.hpp"
 
 #include "sample_report.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "support/crew.hpp"
 
-#include <sluice/event/detail/event_map.hpp>
+#include <sluice/event/detail/dispatch/event_map.hpp>
 
 #include <gtest/gtest.h>
 

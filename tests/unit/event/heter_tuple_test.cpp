@@ -1,4 +1,4 @@
-#include <sluice/event/detail/prototype_match.hpp>
+#include <sluice/event/detail/heter/prototype_match.hpp>
 #include <sluice/event/heter_tuple.hpp>
 
 #include <gtest/gtest.h>

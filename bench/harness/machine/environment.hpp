@@ -1,0 +1,80 @@
+#pragma once
+
+/// \file
+/// What a reader must know about the machine and the build to judge a figure.
+
+#include "harness/machine/storage.hpp"
+#include "harness/machine/topology.hpp"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace sluice::bench {
+
+/// The flags that so many source files were compiled with.
+struct FlagSet {
+    std::string flags;
+    std::size_t units = 0;
+};
+
+/// What only the build knows.
+struct BuildRecord {
+    std::vector<FlagSet> flagSets;
+    std::string gitCommit;
+
+    /// Whether files differed from that commit.
+    bool gitDirty = false;
+};
+
+struct ClockCost {
+    int cpu = 0;
+    double ns = -1;
+};
+
+/// A string that could not be found out is empty, a number that could not be measured is negative;
+/// neither is guessed.
+struct Environment {
+    std::string cpu;
+    std::vector<int> cpus;
+
+    /// Of these CPUs, in the order in which threads take them.
+    std::vector<CpuPlace> topology;
+    int l3Kib = -1;
+    double mhz = -1;
+    double memoryMib = -1;
+    double loadAverage = -1;
+    std::string governor;
+    std::string turbo;  ///< "on" or "off"
+    std::string aslr;
+    std::string transparentHugePages;
+    std::string clockSource;
+    bool virtualMachine = false;
+    std::string kernel;
+    std::string compiler;
+    std::vector<FlagSet> flagSets;
+    std::string gitCommit;
+    bool gitDirty = false;
+    std::string programHash;
+    bool assertions = false;
+    bool sanitized = false;
+    std::string startedAt;
+
+    /// Of the files that the log scenarios write.
+    Storage logStorage;
+
+    /// Why the processor's own counters cannot be read; empty when they can.
+    std::string noPerfCounters;
+
+    /// One call of the clock: the dearest of the CPUs, and each of them. The smallest step it
+    /// makes.
+    double clockNs = -1;
+    std::vector<ClockCost> clockCosts;
+    double clockStepNs = -1;
+};
+
+/// Reads what the system tells and times the clock on each CPU; takes some milliseconds. `cpus` are
+/// in the order in which threads take them. The calling thread stays pinned.
+Environment describeEnvironment(const std::vector<int>& cpus, const BuildRecord& build);
+
+}  // namespace sluice::bench

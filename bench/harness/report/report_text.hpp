@@ -1,0 +1,42 @@
+#pragma once
+
+/// \file
+/// The tables for people.
+
+#include "harness/report/result.hpp"
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace sluice::bench {
+
+/// What machine and build the figures come from.
+void printEnvironment(std::ostream& out, const Environment& environment);
+
+/// A column of ratios: those with this role.
+struct RatioColumn {
+    std::string role;
+    std::string heading;  ///< short
+};
+using RatioColumns = std::vector<RatioColumn>;
+
+/// "/ peer" and "/ paced", for compareWithPeers().
+RatioColumns peerColumns();
+
+/// One scenario. `results` and `comparisons` belong to it. Rows are sorted, the best first, whoever
+/// that is; but under load every subject has its own rate, so those rows keep their order.
+void printScenario(std::ostream& out, const std::vector<Result>& results,
+                   const std::vector<Comparison>& comparisons, const MachineRecord& machine,
+                   const RatioColumns& columns);
+
+/// Nothing when the machine was steady in each scenario.
+void printUnsteady(std::ostream& out, const std::vector<MachineRecord>& machine);
+
+/// A line for each target and whether it was met.
+void printVerdicts(std::ostream& out, const std::vector<Verdict>& verdicts);
+
+/// The subjects that were not compiled in, and those that nobody asked for.
+void printAbsent(std::ostream& out, const std::vector<Subject>& subjects);
+
+}  // namespace sluice::bench

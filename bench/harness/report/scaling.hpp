@@ -1,0 +1,26 @@
+#pragma once
+
+/// \file
+/// What a second thread brings.
+
+#include "harness/report/result.hpp"
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace sluice::bench {
+
+/// Two scenarios with the same work, on one thread and on two that share the object.
+struct ScalingPair {
+    std::string what;
+    std::string oneThread;
+    std::string twoThreads;
+};
+
+/// A table for each pair of scenarios that is in the results: the wall time of one piece of work,
+/// and how many times as much two threads get done as one.
+void printScaling(std::ostream& out, const std::vector<Result>& results,
+                  const std::vector<ScalingPair>& pairs);
+
+}  // namespace sluice::bench

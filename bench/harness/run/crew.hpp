@@ -1,0 +1,232 @@
+#pragma once
+
+/// \file
+/// The threads of one round: one consumer (the calling thread) and its producers.
+///
+/// A queue under test is an adapter, a class `Queue` for one message type:
+///
+///     Queue(std::size_t capacity, std::size_t producers);
+///     Producer producer();  // called by the thread that will push
+///     Consumer consumer();  // called by the thread that will poll
+///     bool Producer::tryPush(const Message& message);  // or Push, if it drops by a policy
+///     std::size_t Consumer::poll(handler);
+///
+/// poll() hands every message that it takes to `handler(const Message&)` and returns how many there
+/// were. A pacing policy has `harvested(std::size_t)`, called after each poll with its result, and
+/// `full()`, called after each refused push. No adapter waits on its own: that is Idle's part,
+/// alike for all.
+
+#include "harness/machine/affinity.hpp"
+#include "harness/machine/clock.hpp"
+#include "harness/machine/idle.hpp"
+#include "harness/run/barrier.hpp"
+#include "harness/run/message.hpp"
+#include "harness/run/round.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace sluice::bench {
+
+/// What the threads of one round share besides the queue.
+class RoundControl {
+public:
+    explicit RoundControl(const RoundPlan& plan)
+        : barrier(plan.producers() + 1),
+          idle(plan.placement.oversubscribed),
+          stallNs_(plan.stallNs) {}
+
+    StartBarrier barrier;
+    const Idle idle;
+
+    double stallNs() const noexcept { return stallNs_; }
+
+    // Relaxed: the flag only makes loops end; everything that is read afterwards is ordered by the
+    // barrier.
+    void abandon() noexcept { abandoned_.store(true, std::memory_order_relaxed); }
+    bool abandoned() const noexcept { return abandoned_.load(std::memory_order_relaxed); }
+
+private:
+    const double stallNs_;
+    std::atomic<bool> abandoned_{false};
+};
+
+/// A producer thread's own books; nobody else touches them before it was joined.
+struct alignas(128) SenderBooks {
+    Counts counts;
+    Nanoseconds startedAt = 0;
+    bool pinned = true;
+};
+
+/// How many of `total` messages producer `index` of `producers` sends.
+inline std::uint64_t shareOf(std::uint64_t total, std::size_t index,
+                             std::size_t producers) noexcept {
+    return total / producers + (index < total % producers ? 1 : 0);
+}
+
+/// Pushes one message, as often as it takes. False when the round was abandoned meanwhile. Inlined
+/// for all subjects alike, so that none pays for a call that another does not make.
+template <class Producer, class Message, class PacingPolicy>
+[[gnu::always_inline]] inline bool pushWaiting(Producer& to, const Message& message,
+                                               PacingPolicy& pacing, Counts& counts,
+                                               const RoundControl& control) {
+    for (;;) {
+        if (counts.enter(outcome(to.tryPush(message)), message.expectedSum())) {
+            return true;
+        }
+        if (control.abandoned()) {
+            return false;
+        }
+        pacing.full();
+        control.idle();
+    }
+}
+
+/// Pushes the messages `first` to `end` (exclusive) of one producer as fast as the queue takes
+/// them.
+template <class Message, class PacingPolicy, class Producer>
+void sendRange(Producer& to, std::size_t producer, std::uint64_t first, std::uint64_t end,
+               SenderBooks& books, const RoundControl& control) {
+    PacingPolicy pacing;
+    Counts counts;
+    for (std::uint64_t sequence = first; sequence < end; ++sequence) {
+        if (!pushWaiting(to, Message(producer, sequence), pacing, counts, control)) {
+            break;
+        }
+    }
+    counts.planned = end - first;
+    books.counts += counts;
+}
+
+/// Notices that nothing arrives any more, without a look at the clock while messages flow.
+class StallWatch {
+public:
+    explicit StallWatch(double limitNs) noexcept : limitNs_(limitNs) {}
+
+    void delivered() noexcept { empty_ = 0; }
+
+    bool stalled() noexcept {
+        if (++empty_ % checkEvery != 0) {
+            return false;
+        }
+        if (empty_ == checkEvery) {
+            emptySince_ = now();
+        }
+        return double(now() - emptySince_) > limitNs_;
+    }
+
+private:
+    static constexpr std::uint64_t checkEvery = 4096;
+
+    const double limitNs_;
+    std::uint64_t empty_ = 0;
+    Nanoseconds emptySince_ = 0;
+};
+
+/// Polls until `receipt` has `wanted` messages. Each is entered there and then given to `handle`.
+/// Gives the round up when nothing arrives any more.
+template <class Message, class PacingPolicy, class Consumer, class Handle>
+void receiveUntil(Consumer& from, std::uint64_t wanted, Receipt& receipt, RoundControl& control,
+                  Handle&& handle) {
+    // A copy that nobody else knows can stay in registers. Through the reference every queue that
+    // publishes its progress would have to write the books to memory after each message, and one
+    // message's entry would wait for the one before.
+    Receipt books = receipt;
+    const auto enter = [&](const Message& message) {
+        books.take(message);
+        handle(message);
+    };
+    PacingPolicy pacing;
+    StallWatch watch(control.stallNs());
+    while (books.count() < wanted) {
+        const std::size_t taken = from.poll(enter);
+        pacing.harvested(taken);
+        if (taken != 0) {
+            watch.delivered();
+            continue;
+        }
+        if (control.abandoned() || watch.stalled()) {
+            control.abandon();
+            break;
+        }
+        control.idle();
+    }
+    receipt = books;
+}
+
+/// Polls a queue that should be empty, so that a message that is delivered twice or comes from
+/// nowhere at the very end is counted too.
+template <class Message, class Consumer>
+void takeSurplus(Consumer& from, Receipt& receipt) {
+    constexpr int polls = 3;
+    for (int i = 0; i < polls; ++i) {
+        (void)from.poll([&](const Message& message) { receipt.take(message); });
+    }
+}
+
+/// Fills in what the books say once all threads are done.
+inline void settle(Round& round, const RoundPlan& plan, const std::vector<SenderBooks>& books,
+                   const Receipt& receipt, const RoundControl& control) {
+    for (const SenderBooks& sender : books) {
+        round.counts += sender.counts;
+        if (!sender.pinned) {
+            round.error = "a producer could not be pinned to its CPU";
+        }
+    }
+    round.counts.delivered = receipt.count();
+    round.counts.disorder = receipt.disorder();
+    round.counts.receivedSum = receipt.sum();
+    if (round.error.empty()) {
+        round.error = complaint(round.counts, plan.ordered, plan.retried);
+    }
+    if (round.error.empty() && control.abandoned()) {
+        round.error = "given up: nothing was delivered any more";
+    }
+}
+
+/// Runs one round. `produce(producer, index, books, control)` is the life of a producer thread,
+/// `consume(consumer, receipt, control)` that of the consumer. Both must pass the same barriers,
+/// also when the round is abandoned. `afterwards(books)` sees the producers' books before the queue
+/// goes.
+template <class Message, class Queue, class Produce, class Consume, class Afterwards>
+Round runCrew(const RoundPlan& plan, Produce&& produce, Consume&& consume,
+              Afterwards&& afterwards) {
+    Round round;
+    if (!takePlace(plan.placement, plan.placement.consumerCpu)) {
+        round.error = "the consumer could not be pinned to its CPU";
+        return round;
+    }
+    RoundControl control(plan);
+    const auto queue = std::make_unique<Queue>(plan.capacity, plan.producers());
+    std::vector<SenderBooks> books(plan.producers());
+    std::vector<std::thread> threads;
+    for (std::size_t index = 0; index < plan.producers(); ++index) {
+        threads.emplace_back([&, index] {
+            books[index].pinned = takePlace(plan.placement, plan.placement.producerCpus[index]);
+            if (!books[index].pinned) {
+                control.abandon();
+            }
+            auto producer = queue->producer();
+            produce(producer, index, books[index], control);
+            control.barrier.arriveAndWait();
+        });
+    }
+    Receipt receipt;
+    auto consumer = queue->consumer();
+    consume(consumer, receipt, control);
+    control.barrier.arriveAndWait();
+    takeSurplus<Message>(consumer, receipt);
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+    settle(round, plan, books, receipt, control);
+    afterwards(round, books);
+    return round;
+}
+
+}  // namespace sluice::bench

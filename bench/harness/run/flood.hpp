@@ -1,0 +1,86 @@
+#pragma once
+
+/// \file
+/// What each priority waits and loses while more is sent than can be handled.
+
+#include "harness/run/crew.hpp"
+#include "harness/run/send_schedule.hpp"
+#include "harness/statistics/statistics.hpp"
+
+#include <atomic>
+
+namespace sluice::bench {
+
+/// Of ten messages one is urgent, three are of medium priority, and the rest may be lost. So at
+/// twice what the consumer can handle there is time for all but some of the last.
+constexpr Urgency urgencyOf(std::uint64_t index) noexcept {
+    const std::uint64_t digit = index % 10;
+    return digit == 0 ? Urgency::high : digit % 3 == 0 ? Urgency::medium : Urgency::low;
+}
+
+/// One round with one producer, which sends at `plan.load` times the rate at which the consumer can
+/// handle, each message in `plan.handleNs`. No message is sent twice. A sample is the time from the
+/// moment at which a message of the watched urgency was to be sent to its handler's begin.
+/// Producers of the queue have, besides, `tryPush(message, urgency)`.
+template <class Queue, class Message, class PacingPolicy>
+Round floodRound(const RoundPlan& plan) {
+    constexpr Nanoseconds leadTime = 100000;
+    SendSchedule schedule{0, plan.handleNs / plan.load, nullptr};
+    std::vector<double> samples;
+    // Filled once and emptied, so that none of its pages is new when the clock runs.
+    samples.resize(std::size_t(plan.messages), -1.0);
+    samples.clear();
+    std::uint64_t lost = 0;
+    std::atomic<bool> isAllSent{false};
+
+    const auto produce = [&](auto& to, std::size_t, SenderBooks& books, RoundControl& control) {
+        control.barrier.arriveAndWait();
+        books.startedAt = schedule.start;
+        for (std::uint64_t index = 0; index < plan.messages; ++index) {
+            while (now() < schedule.intended(index)) {
+            }
+            const Message message(0, index);
+            const Urgency urgency = urgencyOf(index);
+            const bool taken =
+                books.counts.enter(outcome(to.tryPush(message, urgency)), message.expectedSum());
+            lost += !taken && urgency == plan.urgency;
+        }
+        books.counts.planned = plan.messages;
+        // Release: who has seen it finds all messages.
+        isAllSent.store(true, std::memory_order_release);
+    };
+    const auto consume = [&](auto& from, Receipt& receipt, RoundControl& control) {
+        schedule.start = now() + leadTime;
+        control.barrier.arriveAndWait();
+        const auto handle = [&](const Message& message) {
+            const Nanoseconds begin = now();
+            receipt.take(message);
+            if (urgencyOf(message.sequence()) == plan.urgency) {
+                samples.push_back(double(begin - schedule.intended(message.sequence())));
+            }
+            while (double(now() - begin) < plan.handleNs) {
+            }
+        };
+        PacingPolicy pacing;
+        for (;;) {
+            const bool isLast = isAllSent.load(std::memory_order_acquire);
+            const std::size_t taken = from.poll(handle);
+            pacing.harvested(taken);
+            if (taken == 0 && isLast) {
+                break;
+            }
+            if (taken == 0) {
+                control.idle();
+            }
+        }
+    };
+    const auto judge = [&](Round& round, const std::vector<SenderBooks>&) {
+        round.lost = lost;
+        round.intervalNs = schedule.intervalNs;
+        round.ns = samples.empty() ? 0 : median(samples);
+        round.samples = std::move(samples);
+    };
+    return runCrew<Message, Queue>(plan, produce, consume, judge);
+}
+
+}  // namespace sluice::bench

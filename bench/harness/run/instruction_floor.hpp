@@ -1,0 +1,44 @@
+#pragma once
+
+/// \file
+/// How few instructions a message can take at all.
+
+#include "harness/machine/perf_counters.hpp"
+#include "harness/run/message.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sluice::bench {
+
+/// User-mode instructions to make a message and to read it, without anything in between; negative
+/// when the processor's counters cannot be read. A queue on top of it cannot take fewer.
+template <std::size_t Bytes>
+double instructionFloor() {
+    constexpr std::uint64_t messages = 100000;
+    PerfCounters counters;
+    Receipt receipt;
+    (void)counters.take();
+    for (std::uint64_t sequence = 0; sequence < messages; ++sequence) {
+        Message<Bytes> message(0, sequence);
+        // The compiler must believe that somebody else has changed it meanwhile.
+        asm volatile("" : "+m"(message));
+        receipt.take(message);
+    }
+    const PerfCounts counts = counters.take();
+    // The sum is used: else it would not have to be computed.
+    const bool isRead = receipt.disorder() == 0 && receipt.sum() != 0;
+    return counts.instructions && isRead ? *counts.instructions / double(messages) : -1;
+}
+
+/// Half of what the payload of so many bytes takes alone: where everything is inlined, a batch may
+/// take less than its messages one by one.
+inline double loopFloor(std::size_t bytes) {
+    const double floor = bytes == 8      ? instructionFloor<8>()
+                         : bytes == 512  ? instructionFloor<512>()
+                         : bytes == 4096 ? instructionFloor<4096>()
+                                         : instructionFloor<64>();
+    return floor < 0 ? floor : floor / 2;
+}
+
+}  // namespace sluice::bench

@@ -1,0 +1,99 @@
+#pragma once
+
+/// \file
+/// Runs all subjects of one scenario round by round instead of one after the other.
+
+#include "harness/machine/perf_counters.hpp"
+#include "harness/machine/usage.hpp"
+#include "harness/run/round.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sluice::bench {
+
+/// One measured round, as raw as it came, without its samples.
+struct RoundRecord {
+    /// Its number among the measured rounds, and when its turn was among the entries of that round.
+    std::size_t index = 0;
+    std::size_t place = 0;
+
+    /// Which of the processes it ran in, when there were several.
+    std::size_t process = 0;
+    double ns = 0;
+    double timedNs = 0;
+    std::uint64_t clockReads = 0;
+    std::uint64_t timedMessages = 0;
+    Counts counts;
+    std::uint64_t lateSends = 0;
+    std::optional<std::uint64_t> allocations;
+    Usage usage;
+    PerfCounts perf;
+};
+
+/// All measured rounds of one subject; warm-up rounds are not among them.
+struct Series {
+    std::vector<RoundRecord> records;
+
+    /// The value of each round, in order: rounds of two subjects with the same index form a pair.
+    std::vector<double> roundNs;
+
+    /// Latency only: the samples of all rounds together.
+    std::vector<double> samples;
+
+    /// Latency only: the P99 of each round. The median of these is what a round without a stall of
+    /// the machine looks like; the P99 of all samples together includes such stalls.
+    std::vector<double> roundP99;
+
+    /// Loaded latency only: the distance of two sends in each round.
+    std::vector<double> roundIntervalNs;
+
+    Counts counts;
+    std::uint64_t timedOut = 0;
+    std::uint64_t lost = 0;
+    std::uint64_t lateSends = 0;
+    std::size_t roundsBehindSchedule = 0;
+
+    /// The first error of any round, warm-ups included; empty when there was none.
+    std::string error;
+};
+
+struct Repetition {
+    std::size_t warmups = 3;
+    std::size_t rounds = 10;
+
+    /// At most so many rounds more while a series is unreliable.
+    std::size_t extraRounds = 0;
+
+    /// The row of the Latin square that the first measured round takes: several processes go on
+    /// where the one before has stopped.
+    std::size_t firstRow = 0;
+
+    /// After this time no round begins, except for the first ones: as many as it takes to rank, see
+    /// fewestToRank. 0 is no limit.
+    double budgetNs = 0;
+
+    /// After this time no round begins at all, except for the first one that is measured. 0 is no
+    /// limit.
+    double longestNs = 0;
+};
+
+/// Above this spread of its rounds (standard deviation / mean) a series is unreliable.
+inline constexpr double unreliableCv = 0.3;
+bool isUnreliable(const Series& series);
+
+/// Called before each single run with the number of runs done and of all runs.
+using Progress = std::function<void(std::size_t done, std::size_t all)>;
+
+/// Runs every entry once per round, in an order that changes from round to round (see
+/// balancedOrder()). An entry that
+/// fails is not run again; its series says why. An interruption ends it; the round that was under
+/// way is left out, so that all series still have the same rounds.
+std::vector<Series> interleave(const std::vector<std::function<Round()>>& entries,
+                               const Repetition& repetition, const Progress& progress);
+
+}  // namespace sluice::bench

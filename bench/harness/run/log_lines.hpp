@@ -1,0 +1,67 @@
+#pragma once
+
+/// \file
+/// What a round of the log scenarios writes, and the check of the file that comes of it.
+///
+/// Each record says "Hello logger: msg number N", as spdlog's own benchmark has it, behind date and
+/// time to the microsecond in brackets. The number tells who wrote it and when in its own order.
+
+#include "harness/run/counts.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sluice::bench {
+
+inline constexpr std::uint64_t mostRecordsOfAThread = 100000000;
+
+constexpr std::uint64_t recordNumber(std::size_t thread, std::uint64_t sequence) noexcept {
+    return thread * mostRecordsOfAThread + sequence;
+}
+
+/// Reads lines in the order in which they stand in the file.
+class LogLines {
+public:
+    explicit LogLines(std::size_t threads) : expected_(threads, 0) {}
+
+    void take(std::string_view line) noexcept;
+
+    /// Enters what was found: delivered records and their sum, those that were not the next one of
+    /// their thread, and lines with an earlier time than the one above.
+    void enter(Counts& counts) const noexcept;
+
+    /// A line that is no record; empty when there was none.
+    const std::string& strange() const noexcept { return strange_; }
+
+private:
+    std::vector<std::uint64_t> expected_;
+    std::uint64_t delivered_ = 0;
+    std::uint64_t sum_ = 0;
+    std::uint64_t disorder_ = 0;
+    std::uint64_t backInTime_ = 0;
+    std::string time_;
+    std::string strange_;
+};
+
+/// A name of its own for each, in the system's folder for temporary files; removed at the end of
+/// the scope.
+class LogFile {
+public:
+    LogFile();
+    LogFile(const LogFile&) = delete;
+    LogFile& operator=(const LogFile&) = delete;
+    ~LogFile();
+
+    const std::string& path() const noexcept { return path_; }
+
+    /// Reads the file, and enters what it holds. The complaint about a strange line, or nothing.
+    std::string read(std::size_t threads, Counts& counts) const;
+
+private:
+    std::string path_;
+};
+
+}  // namespace sluice::bench

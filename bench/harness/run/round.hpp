@@ -1,0 +1,128 @@
+#pragma once
+
+/// \file
+/// What one round is asked to do and what it reports.
+
+#include "harness/machine/affinity.hpp"
+#include "harness/machine/clock.hpp"
+#include "harness/run/counts.hpp"
+#include "harness/run/send_schedule.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sluice::bench {
+
+/// When the memory of a process is looked at: when most blocks are in use, when all were freed, or
+/// when the allocator was asked afterwards to give memory back.
+enum class Moment { peak, freed, trimmed };
+
+/// How much a message of a flood matters.
+enum class Urgency { low, medium, high };
+
+/// One round of one subject. The untimed run-in sends `runIn` messages through the fresh queue with
+/// the threads of the round, so that memory and code are warm when the clock starts; its messages
+/// are counted and verified like all others.
+struct RoundPlan {
+    Placement placement;
+    std::size_t capacity = 4096;
+    std::uint64_t runIn = 0;
+    std::uint64_t messages = 0;
+
+    /// Raw enqueue and overflow: so many attempts are timed before the queue is emptied. Bursts: so
+    /// many messages has each.
+    std::uint64_t batch = 0;
+
+    /// Whether the subject promises to keep each producer's order. One that does and fails is
+    /// INVALID.
+    bool ordered = true;
+
+    /// Whether a refused message is pushed again until it is taken.
+    bool retried = true;
+
+    /// Flood: which messages are watched, and how long the consumer works on each of all.
+    Urgency urgency = Urgency::high;
+    double handleNs = 0;
+
+    /// Calls: which of the two is timed, and the order in which the blocks of a batch, `capacity`
+    /// of them, are freed.
+    bool timesFree = false;
+    bool shuffled = false;
+
+    /// Resident memory: when it is looked at.
+    Moment moment = Moment::peak;
+
+    /// Loaded latency: the load as a part of the subject's own capacity, the mean distance of two
+    /// sends, how many messages lie between two probes, and how long sends are planned for.
+    double load = 0;
+    double sendingNs = 50e6;
+    double intervalNs = 0;
+    std::uint64_t probeStride = 61;
+
+    /// Loaded latency: how the sends follow each other; the same seed gives the same gaps.
+    ArrivalProcess arrivals = ArrivalProcess::constant;
+    std::uint64_t arrivalSeed = 1;
+
+    /// Idle latency: how long the queue is left alone between two messages.
+    double restNs = 2000;
+
+    /// A latency above this is counted as timed out. It stays in the sample.
+    double timeoutNs = 10e6;
+
+    /// A round in which nothing was delivered for so long is given up and INVALID.
+    double stallNs = 5e9;
+
+    std::size_t producers() const noexcept { return placement.producerCpus.size(); }
+};
+
+struct Round {
+    Counts counts;
+
+    /// Throughput: nanoseconds per delivered message; calls: per call, or pair of calls. Latency:
+    /// the round's median. Resident memory: MiB.
+    double ns = 0;
+
+    /// The timed interval, and how often the clock was read by the thread that timed it, both reads
+    /// at its ends included. The interval is 0 where single calls are timed.
+    double timedNs = 0;
+    std::uint64_t clockReads = 0;
+
+    /// How many things `ns` is divided by.
+    std::uint64_t timedMessages = 0;
+
+    /// Latency only: one value for each probe or call.
+    std::vector<double> samples;
+    std::uint64_t timedOut = 0;
+
+    /// Flood: messages of the watched urgency that were refused.
+    std::uint64_t lost = 0;
+
+    /// Loaded latency only: the distance of two sends, and true when the sends fell behind their
+    /// schedule for good. `lateSends`: those that were due before the one in front was sent.
+    double intervalNs = 0;
+    bool behindSchedule = false;
+    std::uint64_t lateSends = 0;
+
+    /// How often the timed part called the allocator; nothing when nobody counts.
+    std::optional<std::uint64_t> allocations;
+
+    /// Why the round is INVALID; empty when it is not.
+    std::string error;
+
+    /// One value for `things` things that took from `start` to `end`. A clock that stood still is
+    /// an error.
+    void time(Nanoseconds start, Nanoseconds end, std::uint64_t things, std::uint64_t reads = 2) {
+        timedNs = double(end - start);
+        timedMessages = things;
+        clockReads = reads;
+        ns = timedNs / double(things);
+        if (timedNs <= 0 && error.empty()) {
+            error = "the clock stood still during the round";
+        }
+    }
+};
+
+}  // namespace sluice::bench

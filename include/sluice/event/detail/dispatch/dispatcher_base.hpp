@@ -1,0 +1,125 @@
+#pragma once
+
+#include <sluice/event/callback_list.hpp>
+#include <sluice/event/detail/dispatch/listener_map.hpp>
+
+#include <type_traits>
+#include <utility>
+
+namespace sluice::detail {
+
+/// What EventDispatcher and EventQueue have in common. `MixinRoot` is the class that the mixins are
+/// put upon; void for this one.
+template <class EventType, class Prototype, class Policies, class MixinRoot = void>
+class DispatcherBase {
+    static_assert(never<Prototype>, "the prototype of an EventDispatcher or EventQueue must be a "
+                                    "function type such as void(int)");
+};
+
+template <class EventType, class Result, class... Args, class Policies, class Root>
+class DispatcherBase<EventType, Result(Args...), Policies, Root>
+    : public ListenerMap<EventType, CallbackList<Result(Args...), Policies>, Policies> {
+    using Base = ListenerMap<EventType, CallbackList<Result(Args...), Policies>, Policies>;
+
+protected:
+    using Prototype = Result(Args...);  // also for mixins
+    using typename Base::Key;
+    using typename Base::List;
+    using ArgumentPassingMode = ArgumentPassingOf<Policies, ArgumentPassingAutoDetect>;
+    using MixinRoot = std::conditional_t<std::is_void_v<Root>, DispatcherBase, Root>;
+
+public:
+    using typename Base::Event;
+    using typename Base::Handle;
+    using Callback = typename List::Callback;
+
+    /// Adds a listener for an event at the end, at the beginning, or in front of another listener
+    /// of the same event (at the end when `before` is none).
+    Handle appendListener(const Event& event, const Callback& callback) {
+        return this->listOf(event).append(callback);
+    }
+    Handle appendListener(const Event& event, Callback&& callback) {
+        return this->listOf(event).append(std::move(callback));
+    }
+    Handle prependListener(const Event& event, const Callback& callback) {
+        return this->listOf(event).prepend(callback);
+    }
+    Handle prependListener(const Event& event, Callback&& callback) {
+        return this->listOf(event).prepend(std::move(callback));
+    }
+    Handle insertListener(const Event& event, const Callback& callback, const Handle& before) {
+        return this->listOf(event).insert(callback, before);
+    }
+    Handle insertListener(const Event& event, Callback&& callback, const Handle& before) {
+        return this->listOf(event).insert(std::move(callback), before);
+    }
+
+    /// Adds a listener behind those of the same or a higher priority. Listeners that were added
+    /// otherwise have priority 0. Looks for the place from the end.
+    Handle insertListenerByPriority(const Event& event, const Callback& callback, int priority) {
+        return this->listOf(event).insertByPriority(callback, priority);
+    }
+    Handle insertListenerByPriority(const Event& event, Callback&& callback, int priority) {
+        return this->listOf(event).insertByPriority(std::move(callback), priority);
+    }
+
+    /// Adds a listener that is told its own handle: f(handle, args...). See
+    /// CallbackList::appendWithHandle().
+    template <class F>
+    Handle appendListenerWithHandle(const Event& event, F f) {
+        return this->listOf(event).appendWithHandle(std::move(f));
+    }
+
+    /// Calls f(Handle, Callback&) or f(Callback&) for each listener of an event.
+    template <class F>
+    void forEach(const Event& event, F&& f) const {
+        if (const List* const list = this->find(event)) {
+            list->forEach(std::forward<F>(f));
+        }
+    }
+
+    /// The same until `f` returns false; then the result is false.
+    template <class F>
+    bool forEachIf(const Event& event, F&& f) const {
+        const List* const list = this->find(event);
+        return list == nullptr || list->forEachIf(std::forward<F>(f));
+    }
+
+    /// Calls the listeners of an event, which is found in the arguments.
+    void dispatch(Args... args) const {
+        static_assert(ArgumentPassingMode::canIncludeEventType,
+                      "dispatch(): the number of arguments is the prototype's, but the policy "
+                      "wants the event in front of them");
+        // A copy: the arguments are about to be moved on.
+        const Key event = getEvent<Policies, Event>(args...);
+        directDispatch(event, std::forward<Args>(args)...);
+    }
+
+    /// Calls the listeners of the event that `first` is or, by getEvent(), stands for.
+    template <class First>
+    void dispatch(First&& first, Args... args) const {
+        static_assert(ArgumentPassingMode::canExcludeEventType,
+                      "dispatch(): there is one argument more than in the prototype, but the "
+                      "policy wants the event among them");
+        directDispatch(getEvent<Policies, Event>(std::forward<First>(first), args...),
+                       std::forward<Args>(args)...);
+    }
+
+    /// Calls the listeners of this event.
+    void directDispatch(const Event& event, Args... args) const {
+        if (this->template isAllowed<MixinRoot>(args...)) {
+            if (const List* const list = this->find(event)) {
+                list->callAll(args...);
+            }
+        }
+    }
+
+protected:
+    /// For a queue: an event with arguments that it keeps.
+    template <class... A>
+    void dispatchTo(PrototypeTag<Prototype>, const Event& event, A&... args) const {
+        directDispatch(event, args...);
+    }
+};
+
+}  // namespace sluice::detail

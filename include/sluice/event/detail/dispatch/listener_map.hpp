@@ -1,0 +1,104 @@
+#pragma once
+
+#include <sluice/event/detail/dispatch/event_map.hpp>
+#include <sluice/event/detail/dispatch/mixin_hooks.hpp>
+#include <sluice/event/detail/list/policy_traits.hpp>
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+namespace sluice::detail {
+
+/// Lists of listeners, found by events: what all dispatchers and queues have in common. `List` is a
+/// CallbackList or a HeterCallbackList.
+template <class EventType, class ListType, class Policies>
+class ListenerMap {
+protected:
+    // What mixins may want to know.
+    using Threading = ThreadingOf<Policies>;
+    using List = ListType;
+    using Key = std::decay_t<EventType>;
+
+public:
+    using Event = EventType;
+    using Handle = typename List::Handle;
+    using Mutex = typename Threading::Mutex;
+
+    ListenerMap() noexcept = default;
+    ListenerMap(const ListenerMap&) = default;
+    ListenerMap(ListenerMap&&) noexcept = default;
+    ListenerMap& operator=(const ListenerMap&) = default;
+    ListenerMap& operator=(ListenerMap&&) noexcept = default;
+    ~ListenerMap() {
+        if constexpr (hasMixins) {
+            HookCalls::lose(this);
+        }
+    }
+
+    void swap(ListenerMap& other) noexcept { lists_.swap(other.lists_); }
+
+    /// False when the handle names no listener of this event.
+    bool removeListener(const Event& event, const Handle& handle) {
+        List* const list = find(event);
+        return list != nullptr && list->remove(handle);
+    }
+
+    /// The same, and waits until the listener has been destroyed. See
+    /// CallbackList::removeAndWait().
+    bool removeListenerAndWait(const Event& event, const Handle& handle) {
+        List* const list = find(event);
+        return list != nullptr && list->removeAndWait(handle);
+    }
+
+    /// How many listeners of an event have been removed but not destroyed, because calls of it that
+    /// had begun before are running.
+    [[nodiscard]] std::size_t removedSizeApprox(const Event& event) const {
+        const List* const list = find(event);
+        return list == nullptr ? 0 : list->removedSizeApprox();
+    }
+
+    /// Removes all listeners of an event.
+    void removeAllListeners(const Event& event) {
+        if (List* const list = find(event)) {
+            list->clear();
+        }
+    }
+
+    [[nodiscard]] bool hasAnyListener(const Event& event) const {
+        const List* const list = find(event);
+        return list != nullptr && !list->empty();
+    }
+
+    /// Whether the handle names a listener of this event of this dispatcher.
+    [[nodiscard]] bool ownsHandle(const Event& event, const Handle& handle) const {
+        const List* const list = find(event);
+        return list != nullptr && list->ownsHandle(handle);
+    }
+
+protected:
+    List& listOf(const Event& event) { return lists_.findOrAdd(event); }
+
+    /// Null when the event has never had a listener. Lists stay where they are as long as the
+    /// dispatcher lives.
+    List* find(const Event& event) const { return lists_.find(event); }
+
+    /// Whether the mixins let an event pass, and none of them has destroyed this object.
+    template <class Root, class... Args>
+    bool isAllowed(Args&... args) const {
+        if constexpr (hasMixins) {
+            const HookCalls calls(this);
+            return MixinHooks<Root, MixinsOf<Policies>>::allow(static_cast<const Root&>(*this),
+                                                               calls, args...);
+        } else {
+            return true;
+        }
+    }
+
+private:
+    static constexpr bool hasMixins = !std::is_same_v<MixinsOf<Policies>, MixinList<>>;
+
+    EventMap<Key, List, Policies> lists_;
+};
+
+}  // namespace sluice::detail

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <sluice/event/detail/list/policy_traits.hpp>
+
+#include <type_traits>
+
+// Calls mixinBeforeDispatch() of each mixin that has one, the first of the list first.
+
+// What a thread knows about its hooks exists once in a program, though its parts be shared
+// libraries that hide their symbols.
+
+namespace sluice {
+namespace [[gnu::visibility("default")]] detail {
+
+template <class Member>
+struct DeclaringClass;
+template <class Member, class Class>
+struct DeclaringClass<Member Class::*> {
+    using Type = Class;
+};
+
+template <class Mixin, class... Args>
+using HookResult =
+    decltype(std::declval<const Mixin&>().mixinBeforeDispatch(std::declval<Args&>()...));
+template <class Mixin>
+using PlainHook = typename DeclaringClass<decltype(&Mixin::mixinBeforeDispatch)>::Type;
+template <class Mixin, class... Args>
+using TemplateHook =
+    typename DeclaringClass<decltype(&Mixin::template mixinBeforeDispatch<Args&...>)>::Type;
+
+/// Whether the mixin has a hook, and not just that of the class below it, which would be called
+/// twice. It may have it from another base.
+template <class Mixin, class Below, class... Args>
+constexpr bool hasOwnHook() noexcept {
+    if constexpr (!isDetected<HookResult, Mixin, Args...>) {
+        return false;
+    } else if constexpr (isDetected<PlainHook, Mixin>) {
+        return !std::is_base_of_v<PlainHook<Mixin>, Below>;
+    } else if constexpr (isDetected<TemplateHook, Mixin, Args...>) {
+        return !std::is_base_of_v<TemplateHook<Mixin, Args...>, Below>;
+    } else {
+        return true;
+    }
+}
+
+/// Hooks of a dispatcher that this thread is calling. Those of one thread are linked innermost
+/// first, so that the end of the dispatcher reaches them.
+class HookCalls {
+public:
+    explicit HookCalls(const void* dispatcher) noexcept
+        : dispatcher_(dispatcher), outer_(innermost_) {
+        innermost_ = this;
+    }
+    HookCalls(const HookCalls&) = delete;
+    HookCalls& operator=(const HookCalls&) = delete;
+    ~HookCalls() { innermost_ = outer_; }
+
+    /// Whether the dispatcher has ended.
+    bool isLost() const noexcept { return dispatcher_ == nullptr; }
+
+    /// The dispatcher ends.
+    static void lose(const void* dispatcher) noexcept {
+        for (HookCalls* calls = innermost_; calls != nullptr; calls = calls->outer_) {
+            if (calls->dispatcher_ == dispatcher) {
+                calls->dispatcher_ = nullptr;
+            }
+        }
+    }
+
+private:
+    inline static thread_local HookCalls* innermost_ = nullptr;
+
+    const void* dispatcher_;
+    HookCalls* const outer_;
+};
+
+template <class Root, class List>
+struct MixinHooks;
+
+template <class Root>
+struct MixinHooks<Root, MixinList<>> {
+    template <class... Args>
+    static bool allow(const Root&, const HookCalls&, Args&...) {
+        return true;
+    }
+};
+
+template <class Root, template <class> class First, template <class> class... Rest>
+struct MixinHooks<Root, MixinList<First, Rest...>> {
+    using Mixin = typename WithMixins<Root, MixinList<First, Rest...>>::Type;
+    using Below = typename WithMixins<Root, MixinList<Rest...>>::Type;
+
+    /// Whether no hook has objected, or destroyed the dispatcher.
+    template <class... Args>
+    static bool allow(const Root& root, const HookCalls& calls, Args&... args) {
+        if constexpr (hasOwnHook<Mixin, Below, Args...>()) {
+            if (!static_cast<const Mixin&>(root).mixinBeforeDispatch(args...) || calls.isLost()) {
+                return false;
+            }
+        }
+        return MixinHooks<Root, MixinList<Rest...>>::allow(root, calls, args...);
+    }
+};
+
+}  // namespace detail
+}  // namespace sluice

@@ -1,0 +1,131 @@
+#pragma once
+
+#include <sluice/event/detail/heter/heter_dispatcher_base.hpp>
+#include <sluice/event/detail/queue/queue_core.hpp>
+
+#include <cstddef>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace sluice::detail {
+
+/// An event with the arguments of one of the prototypes, which was found when it was queued.
+template <class Event, class PrototypeList>
+struct HeterQueuedEvent;
+
+template <class Event, class... P>
+struct HeterQueuedEvent<Event, HeterTuple<P...>> {
+    std::decay_t<Event> event;
+    std::variant<typename PrototypeTraits<P>::Arguments...> arguments;
+};
+
+template <class... P, class Queued, class F, std::size_t... I>
+void visitOneOf(Queued& queued, F& f, std::index_sequence<I...>) {
+    const auto visit = [&](auto prototype, auto* arguments) {
+        if (arguments != nullptr) {
+            std::apply([&](auto&... args) { f(prototype, queued.event, args...); }, *arguments);
+        }
+        return arguments != nullptr;
+    };
+    (void)(... || visit(PrototypeTag<P>(), std::get_if<I>(&queued.arguments)));
+}
+
+/// f(prototype, event, args...).
+template <class Event, class... P, class F>
+void visitQueued(HeterQueuedEvent<Event, HeterTuple<P...>>& queued, F f) {
+    visitOneOf<P...>(queued, f, std::index_sequence_for<P...>());
+}
+
+/// HeterEventQueue without the mixins.
+template <class EventType, class PrototypeList, class Policies>
+class HeterQueueBase
+    : public QueueCore<HeterDispatcherBase<EventType, PrototypeList, Policies,
+                                           HeterQueueBase<EventType, PrototypeList, Policies>>,
+                       HeterQueuedEvent<EventType, PrototypeList>, Policies> {
+    using Queued = HeterQueuedEvent<EventType, PrototypeList>;
+    using Base = QueueCore<HeterDispatcherBase<EventType, PrototypeList, Policies, HeterQueueBase>,
+                           Queued, Policies>;
+    using typename Base::Content;
+    using typename Base::Match;
+
+    template <std::size_t I>
+    using Traits = PrototypeTraits<typename Match::template At<I>>;
+
+public:
+    using Event = EventType;
+
+    using Base::Base;
+
+    /// Queues the event that `first` is or, by getEvent(), stands for, with arguments of the first
+    /// prototype that accepts them; with ArgumentPassingIncludeEvent, `first` is one of these.
+    /// False when it was refused, because the queue is closed, or full and told to reject; then
+    /// the arguments are untouched.
+    template <class First, class... A>
+    bool enqueue(First&& first, A&&... args) {
+        if constexpr (Base::includesEvent) {
+            constexpr std::size_t index = Match::template ofArguments<First&&, A&&...>();
+            constexpr bool hasGetEvent = isDetected<EventResult, Policies, First&, A&...>;
+            return queue<index, contentOf<index, First, First, A...>(hasGetEvent)>(
+                [&] { return getEvent<Policies, Event>(first, args...); },
+                std::forward<First>(first), std::forward<A>(args)...);
+        } else {
+            constexpr std::size_t index = Match::template ofArguments<A&&...>();
+            constexpr bool hasGetEvent = isDetected<EventResult, Policies, First, A&...>;
+            return queue<index, contentOf<index, First, A...>(hasGetEvent)>(
+                [&]() -> Event {
+                    return getEvent<Policies, Event>(std::forward<First>(first), args...);
+                },
+                std::forward<A>(args)...);
+        }
+    }
+
+    /// Dispatches the events of the first prototype that the predicate can be called with, if
+    /// predicate(args...) is true; the others stay, in front of later ones. When that dispatches
+    /// none, the next such prototype has its turn.
+    template <class Predicate>
+    bool processIf(Predicate&& predicate) {
+        return processIfOfAny(predicate, std::make_index_sequence<Match::size>());
+    }
+
+private:
+    template <std::size_t I, class First, class... A>
+    static constexpr Content contentOf(bool hasGetEvent) noexcept {
+        return Base::template contentOf<typename Traits<I>::Arguments, First, A...>(hasGetEvent);
+    }
+
+    template <std::size_t I, Content How, class FindEvent, class... A>
+    bool queue(FindEvent findEvent, A&&... args) {
+        using Arguments = decltype(Queued::arguments);
+        return this->template add<How>([&] {
+            return Queued{findEvent(), Arguments(std::in_place_index<I>, std::forward<A>(args)...)};
+        });
+    }
+
+    template <class Predicate, std::size_t... I>
+    bool processIfOfAny(Predicate& predicate, std::index_sequence<I...>) {
+        return (... || processIfOf<I>(PrototypeTag<typename Match::template At<I>>(), predicate));
+    }
+
+    template <std::size_t I, class Predicate, class Result, class... Args>
+    bool processIfOf(PrototypeTag<Result(Args...)>, Predicate& predicate) {
+        if constexpr (std::is_invocable_v<Predicate&, Args...>) {
+            return this->processWhere([&predicate](Queued& queued) {
+                auto* const arguments = std::get_if<I>(&queued.arguments);
+                return arguments != nullptr && ask<Args...>(predicate, *arguments);
+            });
+        } else {
+            return false;
+        }
+    }
+
+    template <class... Args, class Predicate, class Arguments>
+    static bool ask(Predicate& predicate, Arguments& arguments) {
+        return std::apply(
+            [&predicate](auto&... args) -> bool { return predicate(static_cast<Args>(args)...); },
+            arguments);
+    }
+};
+
+}  // namespace sluice::detail

@@ -1,0 +1,259 @@
+#pragma once
+
+/// \file
+/// CallbackChain: callbacks in an order, called by many threads while others add and remove.
+///
+/// The part of a CallbackList that does not depend on the arguments.
+///
+/// Who may call what: any thread anything at any time, also from inside a callback; but moving,
+/// swapping, assigning and destroying need the list for themselves as far as other threads go. The
+/// thread that runs a callback may do these, too.
+///
+/// Progress: traversal is wait-free for each node and nobody can delay it; adding and removing take
+/// the lock for a few instructions. A thread that is stopped in a traversal of this list delays the
+/// freeing of what is removed from this list, and of nothing else.
+///
+/// Memory promise: what a thread wrote before it added a callback is visible to the callback.
+/// Everything a call did happens before the destructor of a callback that was removed meanwhile.
+///
+/// The callbacks are in a core on the heap, which begins with the first of them. A call is known by
+/// the address of the core. So moving and swapping lists exchange cores, and a call that runs goes
+/// on in the core that it began in.
+///
+/// Origin: the doubly linked list of the read-copy-update literature (P. McKenney), with eventpp's
+/// serial numbers to keep newcomers out of running traversals.
+///
+/// Invariants, under the lock of the core: `next` from first_ to last_ links exactly the nodes
+/// whose serial is not `removed` and whose owner is this core; `previous` is its inverse; all
+/// serials are at most currentCounter. A removed node keeps its `next`: a traversal that stands on
+/// it goes on through nodes that were removed after it, back to the list, and past none that was
+/// there before.
+///
+/// Edges: E1 link: node written -> `next` or first_ release .. acquire -> node read. E2 newest:
+/// serials rewritten at the wrap -> currentCounter release .. acquire -> serial read. E3 core: core
+/// built -> core_ release .. acquire -> core read. Free: see removals.hpp.
+///
+/// Tests: tests/unit/event/callback_list*_test.cpp, tests/stress/event_stress_test.cpp.
+
+#include <sluice/event/detail/list/chain_core.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace sluice::detail {
+
+/// Whether there is nothing to call: in a pointer, or in a wrapper that can be made of nullptr.
+template <class Callback>
+bool isNull(const Callback& callback) noexcept {
+    if constexpr (std::is_constructible_v<Callback, std::nullptr_t> &&
+                  std::is_constructible_v<bool, const Callback&>) {
+        return !static_cast<bool>(callback);
+    } else {
+        return false;
+    }
+}
+
+template <class Callback, class Threading>
+class CallbackChain {
+    using Core = ChainCore<Callback, Threading>;
+    using ReadSide = ReadSideOf<Threading>;
+    template <class T>
+    using Atomic = typename ReadSide::Platform::template Atomic<T>;
+
+public:
+    using Node = typename Core::Node;
+    using Handle = typename Core::Handle;
+
+    CallbackChain() noexcept = default;
+
+    CallbackChain(const CallbackChain& other) : CallbackChain() {
+        other.visitWhile([this](Node& node) {
+            const auto atEnd = [](Core&) -> Node* { return nullptr; };
+            (void)add(std::as_const(node.callback.get()), atEnd, node.priority);
+            return true;
+        });
+    }
+
+    CallbackChain(CallbackChain&& other) noexcept { swap(other); }
+
+    CallbackChain& operator=(const CallbackChain& other) {
+        if (this != &other) {
+            CallbackChain copy(other);
+            swap(copy);
+        }
+        return *this;
+    }
+
+    CallbackChain& operator=(CallbackChain&& other) noexcept {
+        if (this != &other) {
+            end();
+            swap(other);
+        }
+        return *this;
+    }
+
+    ~CallbackChain() { end(); }
+
+    void swap(CallbackChain& other) noexcept {
+        Core* const mine = core();
+        core_.store(other.core(), std::memory_order_release);
+        other.core_.store(mine, std::memory_order_release);
+        // Relaxed: nobody else uses the lists.
+        const auto counter = currentCounter.load(std::memory_order_relaxed);
+        currentCounter.store(other.currentCounter.load(std::memory_order_relaxed),
+                             std::memory_order_release);
+        other.currentCounter.store(counter, std::memory_order_release);
+    }
+
+    [[nodiscard]] bool empty() const noexcept {
+        const Core* const own = core();
+        return own == nullptr || own->first() == nullptr;
+    }
+
+    // All that add a callback return its handle; an empty one, with nothing added, for a null
+    // callable.
+
+    template <class C>
+    Handle append(C&& callback) {
+        return add(std::forward<C>(callback), [](Core&) -> Node* { return nullptr; });
+    }
+
+    template <class C>
+    Handle prepend(C&& callback) {
+        return add(std::forward<C>(callback), [](Core& core) { return core.first(); });
+    }
+
+    /// In front of `before`, or at the end when that is not in this list.
+    template <class C>
+    Handle insert(C&& callback, const Handle& before) {
+        return add(std::forward<C>(callback), [&before](Core& core) {
+            return core.holds(before.node_) ? before.node_ : nullptr;
+        });
+    }
+
+    /// In front of the callbacks at the end whose priority is lower.
+    template <class C>
+    Handle insertByPriority(C&& callback, int priority) {
+        const auto place = [priority](Core& core) { return core.firstBelow(priority); };
+        return add(std::forward<C>(callback), place, priority);
+    }
+
+    /// At the end: the callback that make(handle) returns.
+    template <class Make>
+    Handle appendMade(Make make) {
+        Core& own = coreForAdding();
+        Handle handle(new Node);
+        handle.node_->callback.construct(make(std::as_const(handle)));
+        own.publish(*handle.node_, currentCounter, [](Core&) -> Node* { return nullptr; });
+        return handle;
+    }
+
+    /// False when the handle names nothing in this list.
+    bool remove(const Handle& handle) {
+        Core* const own = core();
+        return own != nullptr && own->remove(handle);
+    }
+
+    bool removeAndWait(const Handle& handle) {
+        Core* const own = core();
+        return own != nullptr && own->removeAndWait(handle);
+    }
+
+    [[nodiscard]] bool ownsHandle(const Handle& handle) const noexcept {
+        const Core* const own = core();
+        return own != nullptr && own->ownsHandle(handle);
+    }
+
+    void clear() noexcept {
+        if (Core* const own = core()) {
+            own->clear();
+        }
+    }
+
+    /// How many callbacks have been removed but not destroyed.
+    [[nodiscard]] std::size_t removedSizeApprox() const noexcept {
+        const Core* const own = core();
+        return own == nullptr ? 0 : own->removedSizeApprox();
+    }
+
+    /// Calls visit(Node&) for the callbacks that are in the list now and not removed before their
+    /// turn, in order, until it returns false. Returns whether it always returned true.
+    template <class Visit>
+    bool visitWhile(Visit&& visit) const {
+        Core* const own = core();
+        if (own == nullptr) {
+            return true;
+        }
+        const Call<Threading> call(*own);
+        return visitInside(*own, visit);
+    }
+
+    static Handle handleOf(Node& node) noexcept {
+        node.addReference();
+        return Handle(&node);
+    }
+
+private:
+    Core* core() const noexcept { return core_.load(std::memory_order_acquire); }  // E3
+
+    Core& coreForAdding() {
+        Core* const own = core();
+        return own != nullptr ? *own : makeCore(std::make_unique<Core>());
+    }
+
+    /// Unless another thread was first.
+    [[gnu::cold, gnu::noinline]] Core& makeCore(std::unique_ptr<Core> made) {
+        Core* expected = nullptr;
+        while (!core_.compare_exchange_weak(expected, made.get(), std::memory_order_acq_rel,  // E3
+                                            std::memory_order_acquire)) {
+            if (expected != nullptr) {
+                return *expected;
+            }
+        }
+        return *made.release();
+    }
+
+    template <class C, class FindAfter>
+    Handle add(C&& callback, FindAfter findAfter, int priority = 0) {
+        if (isNull(callback)) {
+            return Handle();
+        }
+        Core& own = coreForAdding();
+        Handle handle(new Node);
+        handle.node_->callback.construct(std::forward<C>(callback));
+        handle.node_->priority = priority;
+        own.publish(*handle.node_, currentCounter, findAfter);
+        return handle;
+    }
+
+    template <class Visit>
+    bool visitInside(Core& own, Visit& visit) const {
+        const auto newest = currentCounter.load(std::memory_order_acquire);  // E2
+        // From here on this object is not used: a callback may destroy it.
+        for (Node* node = own.first(); node != nullptr;  // E1
+             node = node->next.load(std::memory_order_acquire)) {
+            if (node->isPartOf(newest) && !visit(*node)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /// Without other threads.
+    void end() noexcept {
+        if (Core* const own = core_.exchange(nullptr, std::memory_order_relaxed)) {
+            own->end();
+        }
+    }
+
+    // Null until the first callback is added.
+    Atomic<Core*> core_{nullptr};
+
+    // The newest serial. eventpp's name, which programs that derive from a list know.
+    // NOLINTNEXTLINE(readability-identifier-naming)
+    typename Threading::template Atomic<typename Node::Serial> currentCounter{0};
+};
+
+}  // namespace sluice::detail

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <sluice/event/detail/list/callback_node.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <utility>
+
+namespace sluice::detail {
+
+/// Names one callback of one list. True while the callback is in the list; safe to keep, copy and
+/// use after the callback or the list has gone. As a std::weak_ptr, it keeps a few bytes alive but
+/// not the callback.
+///
+/// A handle is used by one thread at a time; copies of it by any thread. Copying costs one atomic
+/// increment.
+template <class Node>
+class CallbackHandle {
+public:
+    CallbackHandle() noexcept = default;
+    CallbackHandle(const CallbackHandle& other) noexcept : node_(other.node_) {
+        if (node_ != nullptr) {
+            node_->addReference();
+        }
+    }
+    CallbackHandle(CallbackHandle&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
+    CallbackHandle& operator=(CallbackHandle other) noexcept {
+        std::swap(node_, other.node_);
+        return *this;
+    }
+    ~CallbackHandle() { reset(); }
+
+    void reset() noexcept {
+        if (node_ != nullptr) {
+            std::exchange(node_, nullptr)->dropReference();
+        }
+    }
+
+    [[nodiscard]] bool expired() const noexcept { return node_ == nullptr || node_->isRemoved(); }
+    operator bool() const noexcept { return !expired(); }
+
+    /// This handle, or an empty one when the callback has been removed.
+    [[nodiscard]] CallbackHandle lock() const noexcept {
+        return expired() ? CallbackHandle() : *this;
+    }
+
+    /// Removes the callback from its list, wherever that is. False when it has been removed
+    /// already. Any thread may call it, but not while another one destroys, moves or swaps the
+    /// list.
+    bool remove() const {
+        return !expired() && node_->owner.load(std::memory_order_relaxed)->remove(*this);
+    }
+
+    // The rest of std::weak_ptr's vocabulary; std::owner_less<> orders handles.
+
+    template <class Other>
+    bool owner_before(  // NOLINT(readability-identifier-naming)
+        const CallbackHandle<Other>& other) const noexcept {
+        return std::less<const void*>()(node_, other.node_);
+    }
+    /// 1 while the callback is in the list, else 0.
+    long use_count() const noexcept {  // NOLINT(readability-identifier-naming)
+        return expired() ? 0 : 1;
+    }
+    void swap(CallbackHandle& other) noexcept { std::swap(node_, other.node_); }
+
+    friend bool operator==(const CallbackHandle& handle, std::nullptr_t) noexcept {
+        return handle.expired();
+    }
+    friend bool operator!=(const CallbackHandle& handle, std::nullptr_t) noexcept {
+        return !handle.expired();
+    }
+    friend bool operator==(const CallbackHandle& a, const CallbackHandle& b) noexcept {
+        return a.node_ == b.node_;
+    }
+    friend bool operator!=(const CallbackHandle& a, const CallbackHandle& b) noexcept {
+        return a.node_ != b.node_;
+    }
+
+private:
+    template <class Other>
+    friend class CallbackHandle;
+    template <class Callback, class Threading>
+    friend class CallbackChain;
+    template <class Callback, class Threading>
+    friend class ChainCore;
+
+    /// Takes over one reference.
+    explicit CallbackHandle(Node* node) noexcept : node_(node) {}
+
+    Node* node_ = nullptr;
+};
+
+}  // namespace sluice::detail

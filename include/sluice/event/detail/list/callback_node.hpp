@@ -1,0 +1,75 @@
+#pragma once
+
+#include <sluice/base/cell.hpp>
+#include <sluice/event/detail/list/freeing.hpp>
+#include <sluice/event/detail/list/read_side.hpp>
+
+#include <atomic>
+#include <utility>
+
+namespace sluice::detail {
+
+template <class Callback, class Threading>
+class ChainCore;
+
+/// One callback in a list. It belongs to the list until it is removed, and then to the calls that
+/// may still use it; its memory lives on as long as a handle names it, as with std::weak_ptr.
+template <class Callback, class Threading>
+struct CallbackNode : Removed {
+    using Platform = typename ReadSideOf<Threading>::Platform;
+    template <class T>
+    using Atomic = typename Platform::template Atomic<T>;
+    using Serial = unsigned;
+
+    /// Of a node that is in no list.
+    static constexpr Serial removed = 0;
+
+    // With one reference, that of the first handle, and no callback yet.
+
+    // What a call reads comes first.
+    Atomic<CallbackNode*> next{nullptr};
+    Atomic<Serial> serial{removed};
+    Atomic<unsigned> references{1};
+    typename Platform::template Cell<Callback> callback;
+
+    // Of the lock of the list, which is the owner.
+    CallbackNode* previous = nullptr;
+    Atomic<ChainCore<Callback, Threading>*> owner{nullptr};
+    int priority = 0;
+
+    /// Whether the callback has been destroyed; written by the thread that destroys it.
+    Atomic<bool> isGone{false};
+
+    /// Relaxed, all: what is read under the answer is ordered by the link to the node.
+    bool isRemoved() const noexcept { return serial.load(std::memory_order_relaxed) == removed; }
+    bool isPartOf(Serial newest) const noexcept {
+        const Serial own = serial.load(std::memory_order_relaxed);
+        return own != removed && own <= newest;
+    }
+
+    void addReference() noexcept {
+        references.fetch_add(1U, std::memory_order_relaxed);  // relaxed: the caller has one
+    }
+
+    /// Release and acquire: all use of the node comes before its end.
+    void dropReference() noexcept {
+        if (references.fetch_sub(1U, std::memory_order_acq_rel) == 1) {
+            destroy(*this);
+        }
+    }
+
+    /// Not inlined: where the count is no atomic, g++ takes the next handle that drops its
+    /// reference for a use of the freed node.
+    [[gnu::noinline]] static void destroy(CallbackNode& node) noexcept { delete &node; }
+
+    /// No call uses the callback any more.
+    static void end(Removed& base) noexcept {
+        auto& node = static_cast<CallbackNode&>(base);
+        node.callback.destroy();
+        // Release: a thread that sees it also sees what the destructor did.
+        node.isGone.store(true, std::memory_order_release);
+        node.dropReference();
+    }
+};
+
+}  // namespace sluice::detail

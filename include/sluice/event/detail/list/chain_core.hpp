@@ -1,0 +1,284 @@
+#pragma once
+
+#include <sluice/base/napping_backoff.hpp>
+#include <sluice/event/detail/list/callback_handle.hpp>
+#include <sluice/event/detail/list/removals.hpp>
+
+#include <cstddef>
+#include <mutex>
+#include <utility>
+
+namespace sluice::detail {
+
+/// The part of a list that its calls need to the end, although a callback destroys, moves or swaps
+/// the list meanwhile.
+template <class Threading>
+class ListCore {
+    using ReadSide = ReadSideOf<Threading>;
+
+public:
+    using Platform = typename ReadSide::Platform;
+    using Users = typename ReadSide::Users;
+    using Effort = typename Removals<Threading>::Effort;
+    using Chain = typename Removals<Threading>::Chain;
+
+    explicit ListCore(void (*end)(void*)) noexcept : removals(end) {}
+
+    std::size_t removedSizeApprox() const noexcept { return removals.sizeApprox(); }
+
+    void collect(Effort effort) noexcept { removals.collect(users, lock, effort); }
+
+    /// By a call that has ended.
+    [[gnu::cold, gnu::noinline]] void collectAfterCall() noexcept { collect(Effort::limited); }
+
+    const Users users;
+    mutable LockOf<Threading> lock;
+    Removals<Threading> removals;
+};
+
+/// A call of the callbacks of a list.
+template <class Threading>
+class Call {
+    using ReadSide = ReadSideOf<Threading>;
+    using Core = ListCore<Threading>;
+
+public:
+    explicit Call(Core& core) : leaving_{core}, section_(core.users) {}
+
+private:
+    struct Leaving {
+        ~Leaving() {
+            ReadSide::fence();
+            if (__builtin_expect(core.removals.hasAny(), 0)) {
+                core.collectAfterCall();
+            }
+        }
+        Core& core;
+    };
+
+    Leaving leaving_;  // ends after the section
+    typename ReadSide::Section section_;
+};
+
+/// The callbacks of a list. See callback_chain.hpp.
+template <class Callback, class Threading>
+class ChainCore : public ListCore<Threading> {
+    using Base = ListCore<Threading>;
+    using ReadSide = ReadSideOf<Threading>;
+    using Lock = LockOf<Threading>;
+    using typename Base::Effort;
+    template <class T>
+    using Atomic = typename Base::Platform::template Atomic<T>;
+
+public:
+    using Node = CallbackNode<Callback, Threading>;
+    using Handle = CallbackHandle<Node>;
+    using Serial = typename Node::Serial;
+    using Counter = typename Threading::template Atomic<Serial>;
+
+    ChainCore() noexcept : Base([](void* core) { delete static_cast<ChainCore*>(core); }) {}
+
+    Node* first() const noexcept { return first_.load(std::memory_order_acquire); }  // E1
+
+    /// findAfter(core), under the lock, is the callback in front of which the new one goes.
+    template <class FindAfter>
+    void publish(Node& node, Counter& newest, FindAfter findAfter) {
+        node.addReference();  // the list's
+        // Of the code that knows the callback, not of the code that removes it.
+        node.free = &Node::end;
+        const std::lock_guard<Lock> guard(this->lock);
+        link(node, newest, findAfter(*this));
+    }
+
+    /// Under the lock: the first of the callbacks at the end whose priority is lower.
+    Node* firstBelow(int priority) noexcept {
+        Node* after = nullptr;
+        for (Node* node = last_; node != nullptr && node->priority < priority;
+             node = node->previous) {
+            after = node;
+        }
+        return after;
+    }
+
+    /// Under the lock. Relaxed: a node of this list is changed under the same lock, and the owner
+    /// of any other node is not this one.
+    bool holds(const Node* node) const noexcept {
+        return node != nullptr && !node->isRemoved() &&
+               node->owner.load(std::memory_order_relaxed) == this;
+    }
+
+    bool ownsHandle(const Handle& handle) const noexcept {
+        const std::lock_guard<Lock> guard(this->lock);
+        return holds(handle.node_);
+    }
+
+    bool remove(const Handle& handle) noexcept {
+        Node* const node = handle.node_;
+        {
+            const std::lock_guard<Lock> guard(this->lock);
+            if (!holds(node)) {
+                return false;
+            }
+            unlink(*node);
+        }
+        discard(node, node);
+        return true;
+    }
+
+    bool removeAndWait(const Handle& handle) noexcept {
+        const Handle kept = handle;  // the handle may be part of what is destroyed
+        Node* const node = kept.node_;
+        const bool isOwnCall = this->users.isInside();
+        bool isRemoved = false;
+        {
+            const std::lock_guard<Lock> guard(this->lock);
+            isRemoved = holds(node);
+            if (isRemoved) {
+                unlink(*node);
+            }
+            if (isRemoved && isOwnCall) {
+                typename Base::Chain chain;
+                chain.add(*node);
+                this->removals.add(chain);
+            }
+        }
+        this->users.waitForOthers();
+        if (isOwnCall) {
+            return isRemoved;  // the captures go when this thread's last call of the list ends
+        }
+        if (isRemoved) {
+            Freeing::freeNow(*node);  // here, and behind nobody else's destructor
+        } else if (wasHere(node)) {
+            awaitEnd(*node);
+        }
+        return isRemoved;
+    }
+
+    void clear() noexcept {
+        Node* last = nullptr;
+        if (Node* const all = detachAll(last)) {
+            discard(all, last);
+        }
+    }
+
+    /// The list has ended. Other threads have no calls of it running.
+    void end() noexcept {
+        Node* last = nullptr;
+        addRemoved(detachAll(last), last);
+        if (this->users.isInside()) {
+            const std::lock_guard<Lock> guard(this->lock);
+            this->removals.addOwner(this);
+            return;
+        }
+        Removed* const removed = this->removals.takeAll();
+        delete this;
+        Freeing::freeAll(removed);
+    }
+
+private:
+    /// Under the lock: in front of `after`, or at the end.
+    void link(Node& node, Counter& newest, Node* after) noexcept {
+        Node* const before = after != nullptr ? after->previous : last_;
+        node.previous = before;
+        node.next.store(after, std::memory_order_relaxed);  // relaxed, all: E1 publishes them
+        node.owner.store(this, std::memory_order_relaxed);
+        node.serial.store(nextSerial(newest), std::memory_order_relaxed);
+        (after != nullptr ? after->previous : last_) = &node;
+        (before != nullptr ? before->next : first_).store(&node, std::memory_order_release);  // E1
+    }
+
+    /// Under the lock. The node keeps its `next` for the traversals that stand on it.
+    void unlink(Node& node) noexcept {
+        node.serial.store(Node::removed, std::memory_order_relaxed);  // relaxed: calls that run at
+        Node* const after = node.next.load(std::memory_order_relaxed);  // the same time may miss it
+        Node* const before = node.previous;
+        (after != nullptr ? after->previous : last_) = before;
+        (before != nullptr ? before->next : first_).store(after, std::memory_order_release);  // E1
+    }
+
+    /// All callbacks, linked by `next`.
+    Node* detachAll(Node*& last) noexcept {
+        const std::lock_guard<Lock> guard(this->lock);
+        Node* const all = first_.load(std::memory_order_relaxed);  // relaxed: under the lock
+        for (Node* node = all; node != nullptr; node = node->next.load(std::memory_order_relaxed)) {
+            node->serial.store(Node::removed, std::memory_order_relaxed);  // relaxed: as in unlink
+        }
+        first_.store(nullptr, std::memory_order_release);
+        last = std::exchange(last_, nullptr);
+        return all;
+    }
+
+    /// The callbacks from `node` to `last` have been unlinked.
+    void discard(Node* node, Node* last) noexcept {
+        // Relaxed: a removal that races with this one may be freed after it.
+        const bool isFirst = !this->removals.hasAny();
+        const bool isInside = this->users.isInside();
+        if (isFirst && !isInside && this->users.isAlone()) {
+            freeNow(node, last);
+            return;
+        }
+        addRemoved(node, last);
+        if (!isInside) {
+            this->collect(Effort::limited);
+        }
+    }
+
+    void addRemoved(Node* node, Node* last) noexcept {
+        typename Base::Chain chain;
+        while (node != nullptr) {
+            chain.add(*node);
+            // Relaxed: the last writer was this thread.
+            node = node == last ? nullptr : node->next.load(std::memory_order_relaxed);
+        }
+        if (chain.size != 0) {
+            const std::lock_guard<Lock> guard(this->lock);
+            this->removals.add(chain);
+        }
+    }
+
+    /// Relaxed: a node keeps its owner when it is removed.
+    bool wasHere(const Node* node) const noexcept {
+        return node != nullptr && node->owner.load(std::memory_order_relaxed) == this;
+    }
+
+    /// Waits until the callback has been destroyed that somebody else has removed; not within its
+    /// destructor.
+    void awaitEnd(const Node& node) noexcept {
+        BasicNappingBackoff<typename Base::Platform> backoff;
+        // Acquire: what the destructor did comes before.
+        while (!node.isGone.load(std::memory_order_acquire) && !Freeing::isFreeing(node)) {
+            this->collect(Effort::full);
+            Freeing::freeDeferred();
+            backoff.wait();
+        }
+    }
+
+    static void freeNow(Node* node, Node* last) noexcept {
+        Node* const first = node;
+        for (; node != last; node = static_cast<Node*>(node->nextRemoved)) {
+            node->nextRemoved = node->next.load(std::memory_order_relaxed);  // relaxed: as above
+        }
+        last->nextRemoved = nullptr;
+        Freeing::freeAll(first);
+    }
+
+    /// Under the lock. After the largest number all callbacks count as old, and so does the one
+    /// that is being added: the running calls will call it.
+    Serial nextSerial(Counter& newest) noexcept {
+        Serial serial = newest.load(std::memory_order_relaxed) + 1;  // relaxed: under the lock
+        if (serial == Node::removed) {
+            serial = 1;
+            for (Node* node = first_.load(std::memory_order_relaxed); node != nullptr;
+                 node = node->next.load(std::memory_order_relaxed)) {
+                node->serial.store(serial, std::memory_order_relaxed);  // relaxed: E2
+            }
+        }
+        newest.store(serial, std::memory_order_release);  // E2
+        return serial;
+    }
+
+    Atomic<Node*> first_{nullptr};
+    Node* last_ = nullptr;
+};
+
+}  // namespace sluice::detail

@@ -1,0 +1,154 @@
+#pragma once
+
+#include <sluice/base/presence.hpp>
+#include <sluice/base/priority_mutex.hpp>
+#include <sluice/event/detail/list/policy_traits.hpp>
+
+#include <cstddef>
+#include <mutex>
+#include <type_traits>
+#include <utility>
+
+#if defined(__unix__)
+#include <pthread.h>
+#endif
+
+// How listeners are read while others change them: each call tells which list it is in, so that a
+// removal waits for the calls of its own list alone.
+//
+// Shared objects of a program may each have a registry of their own: a program that does not export
+// its symbols, and libraries that hide theirs. So each list keeps the registry that it began with,
+// and code of all shared objects uses that one.
+
+namespace sluice {
+namespace [[gnu::visibility("default")]] detail {
+
+template <class Threading>
+inline constexpr bool isSingleThreading = std::is_base_of_v<SingleThreading, Threading>;
+
+template <class T>
+using PlatformMember = typename T::Platform;
+
+/// The lock of a list: see MultipleThreading.
+template <class Threading>
+using LockOf = std::conditional_t<std::is_same_v<typename Threading::Mutex, std::mutex> &&
+                                      std::is_same_v<Threading, MultipleThreading>,
+                                  PriorityMutex, typename Threading::Mutex>;
+
+/// Where new lists register their calls. Never destroyed: static objects may use it to the end, and
+/// a thread keeps its place there when the shared object that made it has been unloaded.
+template <class Platform>
+BasicPresence<Platform>& sharedPresence() noexcept {
+    static BasicPresence<Platform>& shared = []() -> BasicPresence<Platform>& {
+        BasicPresence<Platform>& registry = *BasicPresence<Platform>::make().release();
+#if defined(__unix__)
+        // Without memory for this, a forked child keeps what it removes from a list that another
+        // thread was calling.
+        (void)::pthread_atfork(nullptr, nullptr,
+                               [] { sharedPresence<Platform>().forgetOtherThreads(); });
+#endif
+        return registry;
+    }();
+    return shared;
+}
+
+/// For objects of several threads.
+template <class Threading>
+class ReadSide {
+public:
+    using Platform = typename PolicyOr<StdPlatform, PlatformMember, Threading>::Type;
+    using Registry = BasicPresence<Platform>;
+    using GracePeriod = typename Registry::GracePeriod;
+
+    /// The threads that are calling one list.
+    class Users {
+    public:
+        Users() noexcept : Users(sharedPresence<Platform>()) {}
+        explicit Users(Registry& registry) noexcept : registry_(registry) {}
+        Users(const Users&) = delete;
+        Users& operator=(const Users&) = delete;
+
+        bool isInside() const noexcept { return registry_.isInside(this); }
+        /// Whether no other thread has ever come, except those that have ended.
+        bool isAlone() const noexcept { return registry_.isAlone(); }
+        GracePeriod beginGrace() const noexcept { return registry_.beginGrace(); }
+        bool hasPassed(GracePeriod& period) const noexcept {
+            return registry_.hasPassed(period, this);
+        }
+        void waitForOthers() const noexcept { registry_.waitForOthers(this); }
+
+    private:
+        friend class ReadSide;
+        Registry& registry_;
+    };
+
+    /// The time in which this thread is one of the users.
+    class Section {
+    public:
+        explicit Section(const Users& users) : section_(users.registry_.enter(&users)) {}
+
+    private:
+        typename Registry::Section section_;
+    };
+
+    /// Between the end of a section and a look at what was removed.
+    static void fence() noexcept { Platform::Fence::light(); }
+};
+
+/// For objects of one thread at a time.
+struct SinglePlatform {
+    template <class T>
+    using Atomic = SingleThreading::Atomic<T>;
+    template <class T>
+    using Cell = sluice::Cell<T>;
+    using Clock = StdPlatform::Clock;
+    static void pause() noexcept {}
+    static void yield() noexcept {}
+};
+
+class SingleThreadReadSide {
+public:
+    using Platform = SinglePlatform;
+    struct GracePeriod {};
+
+    class Users {
+    public:
+        Users() noexcept = default;
+        Users(const Users&) = delete;
+        Users& operator=(const Users&) = delete;
+
+        bool isInside() const noexcept { return calls_ != 0; }
+        bool isAlone() const noexcept { return true; }
+        GracePeriod beginGrace() const noexcept { return {}; }
+        bool hasPassed(GracePeriod& /*period*/) const noexcept { return !isInside(); }
+        void waitForOthers() const noexcept {}
+
+    private:
+        friend class SingleThreadReadSide;
+        mutable unsigned calls_ = 0;
+    };
+
+    class Section {
+    public:
+        explicit Section(const Users& users) noexcept : users_(&users), outer_(users.calls_) {
+            users.calls_ = outer_ + 1;
+        }
+        Section(const Section&) = delete;
+        Section& operator=(const Section&) = delete;
+        ~Section() { users_->calls_ = outer_; }
+
+    private:
+        const Users* const users_;
+        // In a register: read back from the list, it would make each call wait for the one before.
+        const unsigned outer_;
+    };
+
+    static void fence() noexcept {}
+};
+
+template <class Threading>
+using ReadSideOf =
+    std::conditional_t<isSingleThreading<Threading>, SingleThreadReadSide, ReadSide<Threading>>;
+
+}  // namespace detail
+}  // namespace sluice

@@ -1,0 +1,209 @@
+#pragma once
+
+#include <sluice/event/detail/list/freeing.hpp>
+#include <sluice/event/detail/list/look_allowance.hpp>
+#include <sluice/event/detail/list/read_side.hpp>
+
+#include <cstddef>
+#include <mutex>
+#include <utility>
+
+namespace sluice::detail {
+
+/// What was removed from one list or map, until no call of this list or map can be using it.
+///
+/// Who may call what: any thread anything at any time; collect() not under the owner's lock. After
+/// collect() the owner may be gone, because a destructor that it ran may have destroyed it.
+///
+/// Progress: removals are freed in batches. A batch waits for the calls that had begun when the
+/// batch was started, and for no later ones. One thread at a time moves the batch forward; others
+/// ask it to look once more, and go on.
+///
+/// Invariants, under the lock: `newest_` and `batch_` link all removals, each in reverse order;
+/// `count_` is their number. Those of `batch_` were removed before `period_` began. `hasAny_` is
+/// true while there are removals or the owner has ended. The thread that set `isCollecting_` owns
+/// `period_`.
+///
+/// Edges:
+/// - E1 begin: removals and hasAny_ stored, heavy() | section over, light(), hasAny_ loaded. Either
+///      the period does not wait for the section, or the thread that leaves sees hasAny_. So the
+///      last call that a batch waits for moves the batch forward.
+/// - E2 free: a section -> Presence's E1 -> the thread that finds the period over -> destructor.
+///
+/// Cost: beginning a batch takes a heavy fence. It is made `burst` times in a row
+/// and once per `interval` in the long run, and for each 256th removal.
+template <class Threading>
+class Removals {
+    using ReadSide = ReadSideOf<Threading>;
+    using Users = typename ReadSide::Users;
+    using Lock = LockOf<Threading>;
+    template <class T>
+    using Atomic = typename ReadSide::Platform::template Atomic<T>;
+
+public:
+    enum class Effort : unsigned char { limited, full };
+
+    /// For a call that has ended: whether it is to call collect().
+    bool hasAny() const noexcept {
+        return hasAny_.load(std::memory_order_relaxed);  // relaxed: E1, by the fence before it
+    }
+
+    /// endOwner(owner) ends the owner. The code that makes the owner provides it: the owner may be
+    /// ended by code of a shared object that is gone when the last call ends.
+    explicit Removals(void (*endOwner)(void*)) noexcept : endOwner_(endOwner) {}
+
+    std::size_t sizeApprox() const noexcept { return count_.load(std::memory_order_relaxed); }
+
+    /// Several, linked from the newest to the oldest.
+    struct Chain {
+        void add(Removed& removed) noexcept {
+            removed.nextRemoved = std::exchange(newest, &removed);
+            oldest = oldest != nullptr ? oldest : newest;
+            ++size;
+        }
+        Removed* newest = nullptr;
+        Removed* oldest = nullptr;
+        std::size_t size = 0;
+    };
+
+    /// Under the lock. Not for an empty chain.
+    void add(const Chain& chain) noexcept {
+        chain.oldest->nextRemoved = std::exchange(newest_, chain.newest);
+        // Relaxed, all: written under the lock, and E1.
+        const std::size_t before = count_.load(std::memory_order_relaxed);
+        count_.store(before + chain.size, std::memory_order_relaxed);
+        isMany_ = isMany_ || before / many != (before + chain.size) / many;
+        hasAny_.store(true, std::memory_order_relaxed);
+    }
+
+    /// Under the lock: the owner ends within a call of its own. The last such call ends it.
+    void addOwner(void* owner) noexcept {
+        owner_ = owner;
+        hasAny_.store(true, std::memory_order_relaxed);  // relaxed: for this thread
+    }
+
+    /// Frees what can be freed without waiting.
+    void collect(const Users& users, Lock& lock, Effort effort) noexcept {
+        Freed freed;
+        {
+            const std::lock_guard<Lock> guard(lock);
+            isAskedAgain_ = isCollecting_;
+            if (std::exchange(isCollecting_, true)) {
+                return;
+            }
+        }
+        while (isBatchReady(users, lock, effort) && takePassed(users, lock, freed)) {
+        }
+        if (freed.owner != nullptr) {
+            freed.end(freed.owner);
+        }
+        Freeing::freeAll(freed.first);
+    }
+
+    /// Everything, in the order of removal. Without other threads.
+    Removed* takeAll() noexcept {
+        Freed freed;
+        freed.append(std::exchange(batch_, nullptr));
+        freed.append(std::exchange(newest_, nullptr));
+        count_.store(0, std::memory_order_relaxed);  // relaxed, both: nobody else
+        hasAny_.store(false, std::memory_order_relaxed);
+        return freed.first;
+    }
+
+private:
+    static constexpr std::size_t many = 256;
+
+    struct Freed {
+        /// Takes a list that is in reverse order.
+        void append(Removed* newest) noexcept {
+            Removed* oldest = nullptr;
+            Removed* const youngest = newest;
+            while (newest != nullptr) {
+                Removed* const next = newest->nextRemoved;
+                newest->nextRemoved = oldest;
+                oldest = std::exchange(newest, next);
+            }
+            (last != nullptr ? last->nextRemoved : first) = oldest;
+            last = youngest != nullptr ? youngest : last;
+        }
+
+        Removed* first = nullptr;
+        Removed* last = nullptr;
+        void* owner = nullptr;
+        void (*end)(void*) = nullptr;
+    };
+
+    /// Starts a batch unless one waits already. False when there is nothing to do for now; then
+    /// this thread collects no longer.
+    bool isBatchReady(const Users& users, Lock& lock, Effort effort) noexcept {
+        Removed* newest = nullptr;
+        {
+            const std::lock_guard<Lock> guard(lock);
+            if (batch_ != nullptr || isOwnerWaiting_) {
+                return true;
+            }
+            newest = newest_;
+            const bool isUrgent =
+                effort == Effort::full || owner_ != nullptr || std::exchange(isMany_, false);
+            if ((newest == nullptr && owner_ == nullptr) ||
+                !(isUrgent || users.isAlone() ||
+                  LookAllowance<typename ReadSide::Platform::Clock>::take())) {
+                hasAny_.store(newest != nullptr, std::memory_order_relaxed);  // relaxed: E1
+                isCollecting_ = false;
+                return false;
+            }
+            batch_ = std::exchange(newest_, nullptr);
+            batchSize_ = count_.load(std::memory_order_relaxed);  // relaxed: under the lock
+            isOwnerWaiting_ = owner_ != nullptr;
+        }
+        period_ = users.beginGrace();  // E1
+        return true;
+    }
+
+    /// False when this thread collects no longer.
+    bool takePassed(const Users& users, Lock& lock, Freed& freed) noexcept {
+        const bool hasPassed = users.hasPassed(period_);  // E2
+        Removed* passed = nullptr;
+        bool goesOn = true;
+        {
+            const std::lock_guard<Lock> guard(lock);
+            if (hasPassed) {
+                passed = cutBatch();
+                if (isOwnerWaiting_) {
+                    freed.owner = owner_;
+                    freed.end = endOwner_;
+                    goesOn = false;
+                }
+            } else {
+                goesOn = std::exchange(isAskedAgain_, false);
+                isCollecting_ = goesOn;
+            }
+        }
+        freed.append(passed);
+        return goesOn;
+    }
+
+    /// Under the lock.
+    Removed* cutBatch() noexcept {
+        // Relaxed: written under the lock.
+        count_.store(count_.load(std::memory_order_relaxed) - batchSize_,
+                     std::memory_order_relaxed);
+        batchSize_ = 0;
+        return std::exchange(batch_, nullptr);
+    }
+
+    Atomic<bool> hasAny_{false};
+    Atomic<std::size_t> count_{0};
+    Removed* newest_ = nullptr;
+    Removed* batch_ = nullptr;
+    std::size_t batchSize_ = 0;
+    typename ReadSide::GracePeriod period_;
+    bool isCollecting_ = false;
+    bool isAskedAgain_ = false;
+    bool isMany_ = false;
+    bool isOwnerWaiting_ = false;
+    void* owner_ = nullptr;
+    void (*const endOwner_)(void*);
+};
+
+}  // namespace sluice::detail

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <sluice/event/detail/queue/event_store.hpp>
+
+#include <mutex>
+
+namespace sluice::detail {
+
+/// An admitted event that has no place yet. When it cannot be built, or a list of the policy
+/// throws when it is to find its place, there is room again.
+template <class Event, class Line, class Threading, class Counts>
+struct EventStore<Event, Line, Threading, Counts>::Building {
+    EventStore& store;
+    Line& node;
+    bool isPlaced = false;
+
+    void place() {
+        Audience listeners;
+        {
+            const std::lock_guard<Lock> guard(store.lock_);
+            node.moveFrontTo(store.line_);
+            isPlaced = true;
+            --store.building_;
+            store.countNew();
+            listeners = store.audience();
+        }
+        store.announce(listeners);
+    }
+
+    ~Building() {
+        if (isPlaced) {
+            return;
+        }
+        Suspended* woken = nullptr;
+        {
+            const std::lock_guard<Lock> guard(store.lock_);
+            --store.building_;
+            store.spares_.giveBack(node);
+            woken = store.takeSuspended();
+        }
+        store.notifyEverybody();
+        wakeAll(woken);
+    }
+};
+
+template <class Event, class Line, class Threading, class Counts>
+template <class Make>
+PushResult EventStore<Event, Line, Threading, Counts>::build(Make& make) {
+    Line discarded;
+    Line node;
+    {
+        const std::lock_guard<Lock> guard(lock_);
+        PushResult result = admit();
+        if (isToDiscard(result)) {
+            result = discardOldest(discarded);
+        }
+        if (result != PushResult::ok) {
+            return result;
+        }
+        ++building_;
+        (void)spares_.take(node);
+    }
+    Building building{*this, node};
+    destroyAll(discarded);
+    provideNode(node);
+    node.fillBack(make);
+    building.place();
+    return PushResult::ok;
+}
+
+template <class Event, class Line, class Threading, class Counts>
+void EventStore<Event, Line, Threading, Counts>::provideNode(Line& node) {
+    if constexpr (!Line::hasSpares) {
+        node.addNode();
+    } else {
+        while (node.isEmpty()) {
+            addSpares();
+            const std::lock_guard<Lock> guard(lock_);
+            (void)spares_.take(node);
+        }
+    }
+}
+
+}  // namespace sluice::detail

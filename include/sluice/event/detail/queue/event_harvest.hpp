@@ -1,0 +1,208 @@
+#pragma once
+
+#include <sluice/event/detail/queue/event_building.hpp>
+#include <sluice/event/detail/queue/event_peek.hpp>
+#include <sluice/event/detail/queue/event_store.hpp>
+
+#include <cstddef>
+#include <mutex>
+
+namespace sluice::detail {
+
+/// What a consumer has taken out. Each event is dropped or kept; what is left at the end counts as
+/// kept, and what is kept goes back to the front. When the store is destroyed meanwhile, on the
+/// same thread, nothing is left.
+template <class Event, class Line, class Threading, class Counts>
+class EventStore<Event, Line, Threading, Counts>::Harvest {
+public:
+    enum class Amount { one, all };
+
+    Harvest(EventStore& store, Amount amount) {
+        if (store.isEmpty()) {
+            return;
+        }
+        while (!hasTakenFrom(store, amount)) {
+            store.awaitEndOfPeek();
+        }
+        if (left_ != 0 && store.options_.overflow == Overflow::block) {
+            store.changed_.notifyAll();  // there is room
+        }
+    }
+
+    Harvest(const Harvest&) = delete;
+    Harvest& operator=(const Harvest&) = delete;
+
+    ~Harvest() {
+        if (store_ == nullptr) {
+            destroyEvents(kept_);
+            destroyEvents(rest_);
+            return;
+        }
+        wakeAll(end());
+    }
+
+    /// How many events it began with.
+    [[nodiscard]] std::size_t size() const noexcept { return taken_; }
+
+    /// Whether the store was destroyed meanwhile.
+    [[nodiscard]] bool isOrphaned() const noexcept { return taken_ != 0 && store_ == nullptr; }
+
+    /// Whether front() is an event.
+    [[nodiscard]] bool hasNext() const noexcept { return store_ != nullptr && left_ != 0; }
+    Event& front() noexcept { return rest_.front(); }
+
+    /// Calls handle(event) for each event, which is used up then, also when handle throws.
+    template <class Handle>
+    [[gnu::always_inline]] void useUp(Handle handle) {
+        Passage passage(*this);
+        while (store_ != nullptr && !passage.walk.isAtEnd()) {
+            const UsedUp event(passage);
+            handle(passage.walk.front());
+        }
+    }
+
+    /// Destroys the event at the front.
+    void drop() {
+        rest_.destroyFront();
+        rest_.moveFrontTo(done_);
+        --left_;
+    }
+
+    /// Destroys all that are left, unprocessed.
+    void discard() {
+        isDiscarding_ = true;
+        useUp([](Event&) {});
+    }
+
+    void keep() {
+        rest_.moveFrontTo(kept_);
+        --left_;
+        ++keptCount_;
+    }
+
+private:
+    friend class EventStore;
+
+    /// The harvest lies in memory, for the store knows its address; what changes with each event is
+    /// kept here.
+    struct Passage {
+        Harvest& harvest;
+        std::size_t left;
+        typename Line::Walk walk;
+
+        explicit Passage(Harvest& ownHarvest) noexcept
+            : harvest(ownHarvest),
+              left(ownHarvest.left_),
+              walk(ownHarvest.rest_, ownHarvest.done_) {}
+        Passage(const Passage&) = delete;
+        Passage& operator=(const Passage&) = delete;
+        ~Passage() { harvest.left_ = left; }
+    };
+    struct UsedUp {
+        Passage& passage;
+
+        explicit UsedUp(Passage& ownPassage) noexcept : passage(ownPassage) {}
+        UsedUp(const UsedUp&) = delete;
+        UsedUp& operator=(const UsedUp&) = delete;
+        ~UsedUp() {
+            passage.walk.destroyFront();
+            --passage.left;
+        }
+    };
+
+    /// False while somebody looks at the first event.
+    bool hasTakenFrom(EventStore& store, Amount amount) {
+        const std::lock_guard<Lock> guard(store.lock_);
+        if (store.line_.isEmpty() || store.isPeeked_) {
+            return !store.isPeeked_;
+        }
+        if (amount == Amount::one) {
+            store.line_.moveFrontTo(rest_);
+            left_ = 1;
+        } else {
+            rest_.swap(store.line_);
+            left_ = store.size_.load(std::memory_order_relaxed);  // relaxed: under the lock
+        }
+        store.resize(-static_cast<std::ptrdiff_t>(left_));
+        taken_ = left_;
+        join(store);
+        return true;
+    }
+
+    /// Gives everything back. Returns who is to look again; the store may be gone then.
+    Suspended* end() noexcept {
+        const std::lock_guard<Lock> guard(store_->lock_);
+        count();
+        store_->line_.prepend(rest_);
+        store_->line_.prepend(kept_);
+        store_->spares_.giveBack(done_);
+        leave();
+        const bool isOver = !store_->isBusyLocked();
+        if (isOver && store_->spares_.bytes() > store_->options_.keptBytes) {
+            orphans_.swap(store_->spares_);
+        }
+        // Under the lock: a thread that waits for the end of the work may destroy the store after
+        // it.
+        if (left_ + keptCount_ != 0 || store_->isClosed()) {
+            store_->arrived_.notifyAll();
+        }
+        if (isOver) {
+            store_->changed_.notifyAll();
+        }
+        return store_->takeSuspended();
+    }
+
+    /// Under the lock: what has become of the events.
+    void count() noexcept {
+        const std::size_t putBack = left_ + keptCount_;
+        const std::size_t dropped = taken_ - putBack;
+        store_->resize(static_cast<std::ptrdiff_t>(putBack));
+        store_->addQueued(store_->size_.load(std::memory_order_relaxed));  // relaxed: the lock
+        if (isDiscarding_) {
+            store_->discarded_ += dropped;
+        } else {
+            store_->addProcessed(dropped);
+        }
+    }
+
+    /// Under the lock, both.
+    // Out of line: g++ warns where it sees the address of a local harvest in a store that it
+    // outlives, though leave() takes it out again.
+    [[gnu::noinline]] void join(EventStore& store) noexcept {
+        store_ = &store;
+        older_ = store.harvests_;
+        if (older_ != nullptr) {
+            older_->newer_ = this;
+        }
+        store.harvests_ = this;
+    }
+    void leave() noexcept {
+        (newer_ != nullptr ? newer_->older_ : store_->harvests_) = older_;
+        if (older_ != nullptr) {
+            older_->newer_ = newer_;
+        }
+    }
+
+    static void destroyEvents(Line& events) {
+        Line empty;
+        while (!events.isEmpty()) {
+            events.destroyFront();
+            events.moveFrontTo(empty);
+        }
+    }
+
+    // First, so that it goes last: the nodes of a store that has gone, or that had too many.
+    typename Line::Spares orphans_;
+    EventStore* store_ = nullptr;
+    Harvest* older_ = nullptr;
+    Harvest* newer_ = nullptr;
+    Line rest_;
+    Line kept_;
+    Line done_;
+    std::size_t taken_ = 0;
+    std::size_t left_ = 0;
+    std::size_t keptCount_ = 0;
+    bool isDiscarding_ = false;
+};
+
+}  // namespace sluice::detail

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <sluice/event/detail/queue/event_store.hpp>
+
+#include <mutex>
+
+namespace sluice::detail {
+
+/// The first event, which nobody takes out while this lives.
+template <class Event, class Line, class Threading, class Counts>
+struct EventStore<Event, Line, Threading, Counts>::Peek {
+    EventStore& store;
+    Event* event = nullptr;
+
+    explicit Peek(EventStore& ownStore) : store(ownStore) {
+        while (!begins()) {
+            store.awaitEndOfPeek();
+        }
+    }
+    Peek(const Peek&) = delete;
+    Peek& operator=(const Peek&) = delete;
+    ~Peek() {
+        if (event == nullptr) {
+            return;
+        }
+        {
+            const std::lock_guard<Lock> guard(store.lock_);
+            store.isPeeked_ = false;
+        }
+        store.changed_.notifyAll();
+    }
+
+    bool begins() noexcept {
+        const std::lock_guard<Lock> guard(store.lock_);
+        if (store.isPeeked_) {
+            return false;
+        }
+        if (!store.line_.isEmpty()) {
+            event = &store.line_.front();
+            store.isPeeked_ = true;
+        }
+        return true;
+    }
+};
+
+template <class Event, class Line, class Threading, class Counts>
+template <class Look>
+bool EventStore<Event, Line, Threading, Counts>::peek(Look look) {
+    const Peek first(*this);
+    if (first.event == nullptr) {
+        return false;
+    }
+    look(*first.event);
+    return true;
+}
+
+}  // namespace sluice::detail

@@ -1,0 +1,434 @@
+#pragma once
+
+/// \file
+/// EventStore: the events of a queue, between any number of producers and consumers.
+///
+/// A line of events under one lock. Producers append one at a time; a consumer takes the first one
+/// or all of them out in constant time, deals with them without the lock, and puts back in front
+/// what it has kept.
+///
+/// Progress: blocking, for a few instructions. No foreign code runs under the lock, except a list
+/// type that the user's policy names. Events made of plain values are written under it; others take
+/// their place when they have been built. A list that throws when an event is added refuses it; one
+/// that throws when events are put back ends the program.
+///
+/// Memory promise: what a producer wrote before it added an event is visible to who handles it.
+///
+/// Order: first in, first out. What a consumer puts back comes before what has been added since.
+///
+/// Exact counts: accepted = taken and not put back + discarded + still there.
+///
+/// Invariants, under the lock: size_ is the number of events in line_. When an event is admitted,
+/// size_ + building_ <= limit, where building_ events have been admitted but have no place yet;
+/// what is put back may exceed the limit, and keeps others out until it does not. harvests_ links
+/// what consumers have taken out, newest first. While isPeeked_, the first event stays the first.
+///
+/// Edges: E1 hand-over: event written -> unlock .. lock -> event read. E2 ready: size_ release ..
+/// acquire by who waits; and the event count's own edge between the two.
+///
+/// Tests: tests/unit/event/event_queue*_test.cpp, tests/stress/event_stress_test.cpp.
+
+#include <sluice/base/cache_line.hpp>
+#include <sluice/base/setup_error.hpp>
+#include <sluice/event/detail/list/read_side.hpp>
+#include <sluice/event/detail/queue/event_counts.hpp>
+#include <sluice/event/detail/queue/event_lines.hpp>
+#include <sluice/event/detail/queue/event_waiters.hpp>
+#include <sluice/event/detail/queue/suspended.hpp>
+#include <sluice/event/event_queue_options.hpp>
+#include <sluice/queue/push_result.hpp>
+#include <sluice/wait/notify.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <utility>
+
+namespace sluice::detail {
+
+/// `Counts`: EventCounts, of which a store is made so that none takes no room.
+template <class Event, class Line, class Threading, class Counts = EventCounts<false>>
+class EventStore : private Counts {
+    using ReadSide = ReadSideOf<Threading>;
+    using Lock = LockOf<Threading>;
+    template <class T>
+    using Atomic = typename ReadSide::Platform::template Atomic<T>;
+
+public:
+    class Harvest;
+
+    explicit EventStore(const EventQueueOptions& options = {}) : options_(options) {
+        if (options.limit == 0) {
+            setupError("limit of an EventQueue is too small", options.limit, 1);
+        }
+    }
+
+    EventStore(const EventStore&) = delete;
+    EventStore& operator=(const EventStore&) = delete;
+
+    /// Also inside the handler of a harvest, whose events go with it.
+    ~EventStore() {
+        for (Harvest* harvest = harvests_; harvest != nullptr; harvest = harvest->older_) {
+            harvest->store_ = nullptr;
+            if (harvest->older_ == nullptr) {
+                harvest->orphans_.swap(spares_);
+            }
+        }
+        while (!line_.isEmpty()) {
+            line_.destroyFront();
+            Line gone;
+            line_.moveFrontTo(gone);
+        }
+        (void)suspended_.takeAll();  // they wait for ever, unless they are destroyed
+    }
+
+    const EventQueueOptions& options() const noexcept { return options_; }
+
+    /// How an event comes into being.
+    enum class Content {
+        plain,   ///< by copying numbers and bytes: no foreign code, nothing throws
+        foreign  ///< by calling constructors
+    };
+
+    /// Adds the event that make() returns. When make() throws, nothing has been added.
+    template <Content How, class Make>
+    PushResult add(Make make) {
+        const PushResult result = tryAdd<How>(make);
+        return result == PushResult::ok ? result : refused<How>(result, make);
+    }
+
+    /// Calls look(event) for the first event, which stays; consumers wait meanwhile. False when
+    /// there is none.
+    template <class Look>
+    bool peek(Look look);
+
+    [[nodiscard]] bool isEmpty() const noexcept {
+        return size_.load(std::memory_order_acquire) == 0;  // E2
+    }
+    [[nodiscard]] std::size_t size() const noexcept {
+        return size_.load(std::memory_order_acquire);
+    }
+
+    /// Whether an event is there, being added, or being dealt with.
+    [[nodiscard]] bool isBusy() const noexcept {
+        const std::lock_guard<Lock> guard(lock_);
+        return isBusyLocked();
+    }
+
+    /// Waits until there is an event, or the end: the store is closed and not busy. False in the
+    /// end.
+    bool awaitWork() const {
+        arrived_.wait([this] { return isReady() || (isClosed() && (!isEmpty() || !isBusy())); });
+        return !isClosed() || isBusy();
+    }
+
+    void close() noexcept {
+        Suspended* woken = nullptr;
+        {
+            const std::lock_guard<Lock> guard(lock_);
+            isClosed_.store(true, std::memory_order_release);
+            woken = takeSuspended();
+        }
+        notifyEverybody();
+        wakeAll(woken);
+    }
+    [[nodiscard]] bool isClosed() const noexcept {
+        return isClosed_.load(std::memory_order_acquire);
+    }
+
+    /// Frees the memory of events, if there is none. Returns how many bytes.
+    std::size_t trim() noexcept {
+        typename Line::Spares unused;
+        const std::lock_guard<Lock> guard(lock_);
+        if (!isBusyLocked()) {
+            unused.swap(spares_);
+        }
+        return unused.bytes();
+    }
+
+    [[nodiscard]] std::uint64_t discardedCount() const noexcept {
+        const std::lock_guard<Lock> guard(lock_);
+        return discarded_;
+    }
+    [[nodiscard]] auto statistics() const noexcept {
+        const std::lock_guard<Lock> guard(lock_);
+        return Counts::with(discarded_,
+                            size_.load(std::memory_order_relaxed));  // relaxed: the lock
+    }
+
+    /// Whether an event is there, and consumers are to hear of it.
+    [[nodiscard]] bool isReady() const noexcept { return !isEmpty() && isNotifying(); }
+    [[nodiscard]] bool isNotifying() const noexcept {
+        return silencers_.load(std::memory_order_acquire) == 0;
+    }
+
+    /// Until the last unsilence(), added events wake nobody.
+    void silence() noexcept {
+        const std::lock_guard<Lock> guard(lock_);
+        // Relaxed, all: written under the lock, and so is what they are compared with.
+        silencers_.store(silencers_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    }
+    void unsilence() noexcept {
+        Suspended* woken = nullptr;
+        {
+            const std::lock_guard<Lock> guard(lock_);
+            silencers_.store(silencers_.load(std::memory_order_relaxed) - 1,
+                             std::memory_order_release);
+            woken = takeSuspended();
+        }
+        if (isReady()) {
+            arrived_.notifyAll();
+        }
+        wakeAll(woken);
+    }
+
+    /// Waits without a thread: `who` is woken when there is an event for it, perhaps, or the end.
+    Suspension suspend(Suspended& who) noexcept {
+        const std::lock_guard<Lock> guard(lock_);
+        if (isReady()) {
+            return Suspension::refused;
+        }
+        if (hasEndedLocked()) {
+            return Suspension::ended;
+        }
+        suspended_.append(who);
+        return Suspension::waits;
+    }
+    void forget(const Suspended& who) noexcept {
+        const std::lock_guard<Lock> guard(lock_);
+        suspended_.remove(who);
+    }
+
+    /// Waits until ready(), which asks for an event or the end. Each event that is added wakes one
+    /// of the threads that wait here.
+    template <class Ready>
+    void awaitEvent(Ready ready) const {
+        arrived_.wait(ready);
+    }
+    template <class Ready, class Deadline>
+    bool awaitEventUntil(Ready ready, Deadline deadline) const {
+        return arrived_.waitUntil(ready, deadline);
+    }
+
+    /// Waits until ready(), which asks for anything else: room, rest, the end of a peek.
+    template <class Ready>
+    void awaitChange(Ready ready) const {
+        changed_.wait(ready);
+    }
+    template <class Ready, class Deadline>
+    bool awaitChangeUntil(Ready ready, Deadline deadline) const {
+        return changed_.waitUntil(ready, deadline);
+    }
+
+private:
+    /// The result in the end: after waiting for room, if the policy says so.
+    template <Content How, class Make>
+    [[gnu::cold, gnu::noinline]] PushResult refused(PushResult result, Make& make) {
+        while (result == PushResult::full && canHaveRoom()) {
+            awaitChange([this] { return hasRoom(); });
+            result = tryAdd<How>(make);
+        }
+        if (Counts::areKept && result != PushResult::ok) {
+            const std::lock_guard<Lock> guard(lock_);
+            Counts::addRejected();
+        }
+        return result;
+    }
+
+    /// When the oldest event is to make room, there may be none: all belongs to events that are
+    /// being built.
+    bool canHaveRoom() const noexcept {
+        if (options_.overflow == Overflow::reject) {
+            return false;
+        }
+        const std::lock_guard<Lock> guard(lock_);
+        return options_.overflow == Overflow::block || !line_.isEmpty() ||
+               admit() != PushResult::full;
+    }
+
+    template <Content How, class Make>
+    PushResult tryAdd(Make& make) {
+        if constexpr (Line::hasSpares && How == Content::plain) {
+            return addPlain(make);
+        } else {
+            return build(make);
+        }
+    }
+
+    /// Under the lock, which size_ is written under, hence relaxed.
+    bool isBusyLocked() const noexcept {
+        return building_ != 0 || harvests_ != nullptr || size_.load(std::memory_order_relaxed) != 0;
+    }
+
+    /// Relaxed for the same reason.
+    bool hasEndedLocked() const noexcept {
+        return isClosed_.load(std::memory_order_relaxed) && !isBusyLocked();
+    }
+
+    void notifyEverybody() noexcept {
+        arrived_.notifyAll();
+        changed_.notifyAll();
+    }
+
+    /// Under the lock: those who are to look again, after the unlock.
+    Suspended* takeSuspended() noexcept {
+        return !suspended_.isEmpty() && (isReady() || hasEndedLocked()) ? suspended_.takeAll()
+                                                                        : nullptr;
+    }
+
+    /// Or is closed: whether there is an answer.
+    bool hasRoom() const noexcept {
+        const std::lock_guard<Lock> guard(lock_);
+        return admit() != PushResult::full ||
+               (options_.overflow == Overflow::dropOldest && !isPeeked_);
+    }
+
+    struct Peek;
+    [[gnu::cold, gnu::noinline]] void awaitEndOfPeek() const {
+        awaitChange([this] {
+            const std::lock_guard<Lock> guard(lock_);
+            return !isPeeked_;
+        });
+    }
+
+    /// Those who are to hear of a new event. Found under the lock, so that either its producer sees
+    /// that consumers are to hear of it, or the last unsilence() sees the event.
+    struct Audience {
+        bool threads = false;
+        Suspended* suspended = nullptr;
+    };
+    Audience audience() noexcept {
+        return isNotifying() ? Audience{true, suspended_.takeFirst()} : Audience{};
+    }
+    /// After the unlock.
+    void announce(Audience audience) noexcept {
+        if (audience.threads) {
+            notifyOneOf(arrived_);
+        }
+        wakeAll(audience.suspended);
+    }
+
+    /// Under the lock. Relaxed, all: size_ and isClosed_ are written under it.
+    PushResult admit() const noexcept {
+        if (isClosed_.load(std::memory_order_relaxed)) {
+            return PushResult::closed;
+        }
+        return size_.load(std::memory_order_relaxed) + building_ < options_.limit
+                   ? PushResult::ok
+                   : PushResult::full;
+    }
+
+    bool isToDiscard(PushResult admitted) const noexcept {
+        return admitted == PushResult::full && options_.overflow == Overflow::dropOldest;
+    }
+
+    /// Under the lock: admit() after making room. The line takes what has to be destroyed after the
+    /// unlock.
+    [[gnu::cold, gnu::noinline]] PushResult discardOldest(Line& discarded) noexcept {
+        // More than one when events have been put back.
+        while (admit() == PushResult::full && !line_.isEmpty() && !isPeeked_) {
+            line_.moveFrontTo(discarded);
+            resize(-1);
+            ++discarded_;
+        }
+        return admit();
+    }
+
+    /// Under the lock.
+    void resize(std::ptrdiff_t change) noexcept {
+        const auto size = static_cast<std::ptrdiff_t>(size_.load(std::memory_order_relaxed));
+        size_.store(static_cast<std::size_t>(size + change), std::memory_order_release);  // E2
+    }
+
+    /// Under the lock: one more in the line.
+    void countNew() noexcept {
+        resize(1);
+        Counts::addEnqueued(size_.load(std::memory_order_relaxed));  // relaxed: under the lock
+    }
+
+    /// Without the lock.
+    void destroyAll(Line& events) {
+        if (events.isEmpty()) {
+            return;
+        }
+        Line empty;
+        while (!events.isEmpty()) {
+            events.destroyFront();
+            events.moveFrontTo(empty);
+        }
+        const std::lock_guard<Lock> guard(lock_);
+        spares_.giveBack(empty);
+    }
+
+    /// Under the lock. Plain values need not be destroyed.
+    [[gnu::cold, gnu::noinline]] PushResult discardPlain() noexcept {
+        Line discarded;
+        const PushResult result = discardOldest(discarded);
+        spares_.giveBack(discarded);
+        return result;
+    }
+
+    template <class Make>
+    PushResult addPlain(Make& make) {
+        PushResult result = PushResult::ok;
+        while (!addedPlain(make, result)) {
+            addSpares();
+        }
+        return result;
+    }
+
+    /// False when there was no node.
+    template <class Make>
+    bool addedPlain(Make& make, PushResult& result) noexcept {
+        Audience listeners;
+        {
+            const std::lock_guard<Lock> guard(lock_);
+            result = admit();
+            if (isToDiscard(result)) {
+                result = discardPlain();
+            }
+            if (result != PushResult::ok) {
+                return true;
+            }
+            if (!spares_.take(line_)) {
+                return false;
+            }
+            line_.fillBack(make);
+            countNew();
+            listeners = audience();
+        }
+        announce(listeners);
+        return true;
+    }
+
+    [[gnu::cold, gnu::noinline]] void addSpares() {
+        auto* const more = Line::Spares::makeMore();
+        const std::lock_guard<Lock> guard(lock_);
+        spares_.add(more);
+    }
+
+    struct Building;
+
+    template <class Make>
+    PushResult build(Make& make);
+    void provideNode(Line& node);
+
+    const EventQueueOptions options_;
+    mutable EventWaiters<Threading> arrived_;  // waits of consumers: for an event, or the end
+    mutable EventWaiters<Threading> changed_;  // all other waits
+
+    // Written under the lock, one line for an event that is added.
+    alignas(cacheLineSize) mutable Lock lock_;
+    Atomic<bool> isClosed_{false};
+    Atomic<unsigned> silencers_{0};
+    Atomic<std::size_t> size_{0};
+    std::size_t building_ = 0;
+    bool isPeeked_ = false;
+    Line line_;
+    typename Line::Spares spares_;
+    SuspendedLine suspended_;
+    Harvest* harvests_ = nullptr;
+    std::uint64_t discarded_ = 0;
+};
+
+}  // namespace sluice::detail

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <sluice/event/detail/queue/suspended.hpp>
+
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+namespace sluice::detail {
+
+/// Resumes a coroutine on the thread that woke it.
+struct ResumeHere {
+    template <class Handle>
+    void operator()(Handle handle) const {
+        handle.resume();
+    }
+};
+
+/// What `co_await queue.next()` waits with. Knows coroutines by their handle alone, whose type the
+/// compiler brings, so that it is the same class before and after C++20.
+template <class Store, class Queued, class Resume>
+class [[nodiscard]] NextEvent : private Suspended {
+    static_assert(std::is_nothrow_move_constructible_v<Queued>,
+                  "next() moves the event out, but moving one of its arguments may throw: use "
+                  "wait() and takeEvent()");
+
+public:
+    NextEvent(Store& store, Resume resume)
+        : Suspended(&look), store_(store), resume_(std::move(resume)) {}
+    NextEvent(const NextEvent&) = delete;
+    NextEvent& operator=(const NextEvent&) = delete;
+    /// Also of a coroutine that is destroyed while it waits.
+    ~NextEvent() {
+        if (isWaiting) {
+            store_.forget(*this);
+        }
+    }
+
+    // The names that the language wants.
+    bool await_ready() { return hasTaken(); }  // NOLINT(readability-identifier-naming)
+
+    /// False when it need not wait.
+    template <class Handle>
+    bool await_suspend(Handle handle) {  // NOLINT(readability-identifier-naming)
+        coroutine_ = handle.address();
+        goOn_ = &goOn<Handle>;
+        return !isDone();
+    }
+
+    /// Nothing in the end: when the queue is closed and all events are dealt with.
+    std::optional<Queued> await_resume() {  // NOLINT(readability-identifier-naming)
+        return std::move(taken_);
+    }
+
+private:
+    /// Whether there is an answer. If not, `*this` waits, and may be gone already.
+    bool isDone() {
+        while (!hasTaken()) {
+            switch (store_.suspend(*this)) {
+            case Suspension::waits:
+                return false;
+            case Suspension::ended:
+                return true;
+            case Suspension::refused:
+                break;
+            }
+        }
+        return true;
+    }
+
+    bool hasTaken() {
+        if (!store_.isReady()) {
+            return false;
+        }
+        typename Store::Harvest events(store_, Store::Harvest::Amount::one);
+        if (!events.hasNext()) {
+            return false;
+        }
+        taken_.emplace(std::move(events.front()));
+        events.drop();
+        return true;
+    }
+
+    static void look(Suspended& who) {
+        auto& self = static_cast<NextEvent&>(who);
+        if (self.isDone()) {
+            self.goOn_(self);
+        }
+    }
+
+    /// Ends `self`.
+    template <class Handle>
+    static void goOn(NextEvent& self) {
+        const Handle handle = Handle::from_address(self.coroutine_);
+        Resume resume = std::move(self.resume_);
+        resume(handle);
+    }
+
+    Store& store_;
+    Resume resume_;
+    void* coroutine_ = nullptr;
+    void (*goOn_)(NextEvent&) = nullptr;
+    std::optional<Queued> taken_;
+};
+
+}  // namespace sluice::detail

@@ -1,0 +1,305 @@
+#pragma once
+
+#include <sluice/event/detail/list/policy_traits.hpp>
+#include <sluice/event/detail/queue/event_harvest.hpp>
+#include <sluice/wait/deadline.hpp>
+#include <sluice/wait/harvest_pacing.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace sluice {
+template <class T, std::size_t NodesPerSlab>
+class PoolQueueAllocator;
+}
+
+namespace sluice::detail {
+
+template <class P, class Item>
+using QueueListMember = typename P::template QueueList<Item>;
+
+/// A PoolQueueList asks for a pool, and for no order of its own. Our slabs give that, faster.
+template <class List>
+inline constexpr bool isPoolQueueList = false;
+template <class T, std::size_t NodesPerSlab>
+inline constexpr bool isPoolQueueList<std::list<T, PoolQueueAllocator<T, NodesPerSlab>>> = true;
+
+/// Where the events of a queue are kept: in our slabs, or in the list of the policy.
+template <class Event, class Policies>
+auto selectLine() {
+    if constexpr (isDetected<QueueListMember, Policies, QueueItem<Event>>) {
+        using List = QueueListMember<Policies, QueueItem<Event>>;
+        using Line = std::conditional_t<isPoolQueueList<List>, SlabLine<Event>, ListLine<List>>;
+        return static_cast<Line*>(nullptr);
+    } else {
+        return static_cast<SlabLine<Event>*>(nullptr);
+    }
+}
+
+/// What all queues have in common: a dispatcher, and the store of the events in front of it.
+///
+/// A `Queued` is an event with its arguments. Its function visitQueued(queued, f), found by its
+/// type, calls f(prototype, event, args...), and the dispatcher has dispatchTo(prototype, event,
+/// args...).
+template <class Dispatcher, class Queued, class Policies>
+class QueueCore : public Dispatcher {
+public:
+    /// While one of these exists, adding events wakes nobody and wait() goes on waiting. When the
+    /// last one ends, waiters are woken if there are events. May be nested.
+    class DisableQueueNotify;
+
+    QueueCore() : QueueCore(EventQueueOptions{}) {}
+
+    /// A bounded queue. Refuses (see setupError) a limit of 0.
+    explicit QueueCore(const EventQueueOptions& options) : store_(options) {}
+
+    // Copying and moving concern the listeners; queued events stay where they are.
+    QueueCore(const QueueCore& other) : Dispatcher(other), store_(other.store_.options()) {}
+    QueueCore(QueueCore&& other) noexcept
+        : Dispatcher(std::move(other)), store_(other.store_.options()) {}
+    QueueCore& operator=(const QueueCore& other) {
+        Dispatcher::operator=(other);
+        return *this;
+    }
+    QueueCore& operator=(QueueCore&& other) noexcept {
+        Dispatcher::operator=(std::move(other));
+        return *this;
+    }
+    ~QueueCore() = default;
+
+    /// Refuses events from now on.
+    void close() noexcept { store_.close(); }
+    [[nodiscard]] bool isClosed() const noexcept { return store_.isClosed(); }
+
+    // ---- Consumers: any number of threads, each event goes to one of them
+
+    /// Dispatches the events that are queued now. False when there were none.
+    bool process() { return harvest(Amount::all, dispatching()).count != 0; }
+
+    /// Dispatches the first event.
+    bool processOne() { return harvest(Amount::one, dispatching()).count != 0; }
+
+    /// Calls visitor(event, args...) for the events that are queued now, instead of listeners:
+    /// without a search, mixins, or canContinueInvoking, and inlined.
+    template <class Visitor>
+    bool processQueueWith(Visitor&& visitor) {
+        return harvest(Amount::all, visiting(visitor)).count != 0;
+    }
+
+    /// The same for the first event.
+    template <class Visitor>
+    bool processOneWith(Visitor&& visitor) {
+        return harvest(Amount::one, visiting(visitor)).count != 0;
+    }
+
+    /// The loop of a consumer: dispatches events as they come and sleeps while there are none.
+    /// Returns when the queue is closed and everything that was accepted has been processed, or
+    /// when a listener has destroyed the queue. Any number of threads may run it; not from inside a
+    /// listener.
+    ///
+    /// A listener's exception ends the loop, which may be run again. The pacing lets small batches
+    /// grow while events flow; see HarvestPacing, and NoPacing.
+    template <class Pacing = HarvestPacing>
+    void run(const Pacing& pacing = Pacing()) {
+        runLoop(dispatching(), pacing);
+    }
+
+    /// The same with a visitor in place of the listeners, as processQueueWith().
+    template <class Visitor, class Pacing = HarvestPacing>
+    void runWith(Visitor&& visitor, const Pacing& pacing = Pacing()) {
+        runLoop(visiting(visitor), pacing);
+    }
+
+    /// Destroys all queued events.
+    void clearEvents() {
+        Harvest events(store_, Amount::all);
+        events.discard();
+    }
+
+    /// Frees the memory that the queue keeps for later events. Returns how many bytes: none while
+    /// an event is queued, being queued or being processed. See also EventQueueOptions::keptBytes.
+    std::size_t trim() noexcept { return store_.trim(); }
+
+    /// Whether nothing is queued, being queued or being processed.
+    [[nodiscard]] bool emptyQueue() const noexcept { return !store_.isBusy(); }
+
+    /// How many events are queued, or were a moment ago.
+    [[nodiscard]] std::size_t sizeApprox() const noexcept { return store_.size(); }
+
+    /// How many events made room for others, or were cleared.
+    [[nodiscard]] std::uint64_t discardedCount() const noexcept { return store_.discardedCount(); }
+
+    /// Counts of everything, for policies that ask for it. They cost nothing otherwise.
+    [[nodiscard]] EventQueueStatistics statistics() const noexcept {
+        static_assert(hasStatistics, "statistics() needs `static constexpr bool statistics = true` "
+                                     "in the policies of the queue");
+        return store_.statistics();
+    }
+
+    /// Waits until there is an event, or until the queue is closed. Each event that is added wakes
+    /// one of the threads that wait, as with eventpp.
+    void wait() const {
+        store_.awaitEvent([this] { return store_.isReady() || isClosed(); });
+    }
+
+    /// The same with a limit. True when there is an event, or one is still being processed, and
+    /// notification is not disabled.
+    template <class Rep, class Period>
+    bool waitFor(const std::chrono::duration<Rep, Period>& limit) const {
+        // What was found counts, though another consumer may have taken it since.
+        bool isFound = false;
+        const auto ready = [this, &isFound] {
+            isFound = store_.isReady();
+            return isFound || isClosed();
+        };
+        if (limit > limit.zero() && !ready()) {
+            (void)store_.awaitEventUntil(ready, deadlineAfter<Clock>(limit));
+        }
+        return isFound || (store_.isNotifying() && !emptyQueue());
+    }
+
+    /// Waits until everything that was accepted has been processed. Not from inside a listener.
+    void drain() const {
+        store_.awaitChange([this] { return emptyQueue(); });
+    }
+
+    /// The same with a limit; false when it passed first.
+    template <class Rep, class Period>
+    [[nodiscard]] bool drainFor(const std::chrono::duration<Rep, Period>& limit) const {
+        return store_.awaitChangeUntil([this] { return emptyQueue(); },
+                                       deadlineAfter<Clock>(limit));
+    }
+
+protected:
+    using Line = std::remove_pointer_t<decltype(selectLine<Queued, Policies>())>;
+    static constexpr bool hasStatistics = isDetected<StatisticsMember, Policies>;
+    using Store = EventStore<Queued, Line, ThreadingOf<Policies>, EventCounts<hasStatistics>>;
+    using Harvest = typename Store::Harvest;
+    using Amount = typename Harvest::Amount;
+    using Content = typename Store::Content;
+
+    /// Of an event that is made of First&&, and arguments that are made of A&&. What is long is
+    /// better copied without the lock.
+    template <class Arguments, class First, class... A>
+    static constexpr Content contentOf(bool hasGetEvent) noexcept {
+        constexpr std::size_t maxPlainBytes = 256;
+        return !hasGetEvent && sizeof(Queued) <= maxPlainBytes &&
+                       isPlain<typename Dispatcher::Key, First>() &&
+                       arePlain<A...>(static_cast<Arguments*>(nullptr))
+                   ? Content::plain
+                   : Content::foreign;
+    }
+
+    /// Queues what make() returns.
+    template <Content How, class Make>
+    bool add(Make make) {
+        return store_.template add<How>(make) == PushResult::ok;
+    }
+
+    struct Outcome {
+        std::size_t count;  ///< the events of the batch
+        bool isQueueGone;
+    };
+
+    // Inlined early, with useUp(): what a visitor refers to may then stay in registers.
+    template <class Handle>
+    [[gnu::always_inline]] Outcome harvest(Amount amount, Handle handle) {
+        Harvest events(store_, amount);
+        events.useUp(handle);
+        return {events.size(), events.isOrphaned()};
+    }
+
+    /// Dispatches the events that pass the test and keeps the others. Whether any passed.
+    template <class Test>
+    bool processWhere(Test test) {
+        bool any = false;
+        Harvest events(store_, Amount::all);
+        while (events.hasNext()) {
+            if (!test(events.front())) {
+                events.keep();
+            } else if (events.hasNext()) {  // unless the test has destroyed the queue
+                any = true;
+                dispatchFront(events);
+            }
+        }
+        return any;
+    }
+
+    void dispatchFront(Harvest& events) {
+        const Dropped dropped{events};
+        dispatchQueued(events.front());
+    }
+
+    template <class AnyQueued>
+    void dispatchQueued(AnyQueued& queued) const {
+        visitQueued(queued, [this](auto prototype, auto& event, auto&... args) {
+            this->dispatchTo(prototype, event, args...);
+        });
+    }
+
+    Store store_;
+
+private:
+    using Clock = typename EventWaiters<ThreadingOf<Policies>>::Clock;
+
+    /// Whether std::forward<From>(value) makes a To without foreign code. Not every constructor of
+    /// a trivially copyable type is trivial, so this one is asked for.
+    template <class To, class From>
+    static constexpr bool isPlain() noexcept {
+        using Source = std::decay_t<From>;
+        return (std::is_same_v<To, Source> && std::is_trivially_constructible_v<To, From&&> &&
+                std::is_trivially_destructible_v<To>) ||
+               (std::is_arithmetic_v<To> && std::is_arithmetic_v<Source>);
+    }
+    template <class... From, class... To>
+    static constexpr bool arePlain(std::tuple<To...>*) noexcept {
+        return (isPlain<To, From>() && ...);
+    }
+
+    /// The event is used up, also when a listener throws.
+    struct Dropped {
+        Harvest& events;
+        ~Dropped() { events.drop(); }
+    };
+
+    template <class Handle, class Pacing>
+    void runLoop(Handle handle, const Pacing& pacing) {
+        while (store_.awaitWork()) {
+            const Outcome outcome = harvest(Amount::all, handle);
+            if (outcome.isQueueGone) {
+                return;
+            }
+            pacing.harvested(outcome.count);
+        }
+    }
+
+    auto dispatching() {
+        return [this](Queued& queued) { dispatchQueued(queued); };
+    }
+    template <class Visitor>
+    auto visiting(Visitor& visitor) {
+        return [&visitor](Queued& queued) {
+            visitQueued(queued,
+                        [&visitor](auto, auto& event, auto&... args) { visitor(event, args...); });
+        };
+    }
+};
+
+template <class Dispatcher, class Queued, class Policies>
+class QueueCore<Dispatcher, Queued, Policies>::DisableQueueNotify {
+public:
+    DisableQueueNotify(QueueCore* queue) noexcept : queue_(*queue) { queue_.store_.silence(); }
+    DisableQueueNotify(const DisableQueueNotify&) = delete;
+    DisableQueueNotify& operator=(const DisableQueueNotify&) = delete;
+    ~DisableQueueNotify() { queue_.store_.unsilence(); }
+
+private:
+    QueueCore& queue_;
+};
+
+}  // namespace sluice::detail

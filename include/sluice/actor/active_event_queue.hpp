@@ -1,7 +1,20 @@
 #pragma once
 
-/// \file
-/// ActiveEventQueue: an EventQueue with a thread of its own that calls the listeners.
+#include <sluice/actor/detail/threads/thread_life.hpp>
+#include <sluice/actor/executor.hpp>
+#include <sluice/actor/thread_options.hpp>
+#include <sluice/base/assert.hpp>
+#include <sluice/base/single_writer_counter.hpp>
+#include <sluice/event/event_queue.hpp>
+#include <sluice/wait/park.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+namespace sluice {
+
+/// An EventQueue with a thread of its own that calls the listeners.
 ///
 /// Purpose: an active object whose handlers come and go while the program runs.
 ///
@@ -23,21 +36,6 @@
 /// Shutdown: the destructor stops, and waits for the listener that is running.
 ///
 /// Tests: tests/unit/actor/active_event_queue_test.cpp.
-
-#include <sluice/actor/detail/threads/thread_life.hpp>
-#include <sluice/actor/executor.hpp>
-#include <sluice/actor/thread_options.hpp>
-#include <sluice/base/assert.hpp>
-#include <sluice/base/single_writer_counter.hpp>
-#include <sluice/event/event_queue.hpp>
-#include <sluice/wait/park.hpp>
-
-#include <atomic>
-#include <chrono>
-#include <cstdint>
-
-namespace sluice {
-
 template <class Event, class Prototype, class Policies = DefaultPolicies>
 class ActiveEventQueue : public EventQueue<Event, Prototype, Policies> {
     using Queue = EventQueue<Event, Prototype, Policies>;

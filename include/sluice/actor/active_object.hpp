@@ -1,7 +1,32 @@
 #pragma once
 
-/// \file
-/// ActiveObject: an object with a thread of its own that handles its messages one at a time.
+#include <sluice/actor/actor_traits.hpp>
+#include <sluice/actor/detail/failure/handler_checks.hpp>
+#include <sluice/actor/detail/failure/restart_budget.hpp>
+#include <sluice/actor/detail/mailbox/posting.hpp>
+#include <sluice/actor/detail/replies/coroutines.hpp>
+#include <sluice/actor/detail/threads/thread_life.hpp>
+#include <sluice/actor/detail/timers/timing.hpp>
+#include <sluice/actor/executor.hpp>
+#include <sluice/actor/handler_times.hpp>
+#include <sluice/actor/thread_options.hpp>
+#include <sluice/base/assert.hpp>
+#include <sluice/base/single_writer_counter.hpp>
+#include <sluice/bus/bus.hpp>
+#include <sluice/bus/static_component.hpp>
+#include <sluice/wait/deadline.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#if defined(__cpp_exceptions)
+#include <exception>
+#endif
+
+namespace sluice {
+
+/// An object with a thread of its own that handles its messages one at a time.
 ///
 /// Purpose: any thread may call on the object by posting a message; the members of the object are
 /// touched by one thread only, so they need no lock.
@@ -49,33 +74,6 @@
 /// Timers have the edges of TimerSlots.
 ///
 /// Tests: tests/unit/actor, tests/stress/actor_stress_test.cpp.
-
-#include <sluice/actor/actor_traits.hpp>
-#include <sluice/actor/detail/failure/handler_checks.hpp>
-#include <sluice/actor/detail/failure/restart_budget.hpp>
-#include <sluice/actor/detail/mailbox/posting.hpp>
-#include <sluice/actor/detail/replies/coroutines.hpp>
-#include <sluice/actor/detail/threads/thread_life.hpp>
-#include <sluice/actor/detail/timers/timing.hpp>
-#include <sluice/actor/executor.hpp>
-#include <sluice/actor/handler_times.hpp>
-#include <sluice/actor/thread_options.hpp>
-#include <sluice/base/assert.hpp>
-#include <sluice/base/single_writer_counter.hpp>
-#include <sluice/bus/bus.hpp>
-#include <sluice/bus/static_component.hpp>
-#include <sluice/wait/deadline.hpp>
-
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#if defined(__cpp_exceptions)
-#include <exception>
-#endif
-
-namespace sluice {
-
 template <class Derived, class MessageList, class Traits = ActorTraits>
 class ActiveObject
     : public detail::Coroutines<

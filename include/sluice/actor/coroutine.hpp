@@ -1,48 +1,5 @@
 #pragma once
 
-/// \file
-/// Coroutine: a handler that waits while its object goes on. For C++20.
-///
-/// Purpose: a handler needs a reply, or room in another object's mailbox, and its thread has other
-/// messages to handle meanwhile.
-///
-///     struct Awaits : sluice::ActorTraits { static constexpr std::size_t maxCoroutines = 8; };
-///     class Robot : public sluice::ActiveObject<Robot, sluice::Messages<Plan>, Awaits> {
-///     public:
-///         void handle(const Plan& plan) { (void)run(follow(plan)); }
-///     private:
-///         sluice::Coroutine follow(Plan plan) {
-///             const auto speed = co_await motor_.request<double>(CurrentSpeed{}, 100ms);
-///             if (speed) co_await motor_.awaitPost(Speed{*speed / 2}, 10ms);
-///         }
-///     };
-///
-/// Use it where Future::get() would keep the thread of an object, or of a pool, waiting.
-///
-/// A coroutine is a member function of an object whose traits set maxCoroutines. It takes its
-/// arguments by value: the message goes when the handler returns. `run(coroutine)` starts it in a
-/// handler. It goes on in the object's own thread, between two handlers, so that the members need
-/// no lock. Other messages are handled while it waits.
-///
-/// What can be awaited: `request<Reply>(question, timeout)` gives an Expected<Reply, RequestError>,
-/// and `awaitPost(message, timeout)` of an object whose traits set awaitedPosts gives a
-/// PublishResult. After the timeout these are `timedOut`, and `full` or `refused`. Timeouts run on
-/// the clock of the coroutine's object.
-///
-/// Progress: no thread waits. A thread that is stopped within reply() delays the object that the
-/// reply wakes. When the memory of an executor is used up, a post is awaited until its object has
-/// handled a message, or until the timeout.
-///
-/// Capacity: run() returns false, and nothing happens, if the object has Traits::maxCoroutines that
-/// have not ended, or is closed. Allocation: the frame of each coroutine, one block for each
-/// request, and two for each wait for room. Exceptions: one that leaves a coroutine is a failure of
-/// the object, as one that leaves a handler is.
-///
-/// Shutdown: stop() and stopAfterDrain() do not wait for coroutines. Those that wait when the
-/// object ends are destroyed, in the object's thread, before `ended()` is called.
-///
-/// Tests: tests/cpp20/coroutine_test.cpp, tests/model/coroutine_line_model_test.cpp.
-
 #if defined(__cpp_impl_coroutine)
 
 #include <sluice/actor/detail/replies/coroutine_line.hpp>
@@ -177,6 +134,48 @@ private:
 
 }  // namespace detail
 
+/// A handler that waits while its object goes on. For C++20.
+///
+/// Purpose: a handler needs a reply, or room in another object's mailbox, and its thread has other
+/// messages to handle meanwhile.
+///
+///     struct Awaits : sluice::ActorTraits { static constexpr std::size_t maxCoroutines = 8; };
+///     class Robot : public sluice::ActiveObject<Robot, sluice::Messages<Plan>, Awaits> {
+///     public:
+///         void handle(const Plan& plan) { (void)run(follow(plan)); }
+///     private:
+///         sluice::Coroutine follow(Plan plan) {
+///             const auto speed = co_await motor_.request<double>(CurrentSpeed{}, 100ms);
+///             if (speed) co_await motor_.awaitPost(Speed{*speed / 2}, 10ms);
+///         }
+///     };
+///
+/// Use it where Future::get() would keep the thread of an object, or of a pool, waiting.
+///
+/// A coroutine is a member function of an object whose traits set maxCoroutines. It takes its
+/// arguments by value: the message goes when the handler returns. `run(coroutine)` starts it in a
+/// handler. It goes on in the object's own thread, between two handlers, so that the members need
+/// no lock. Other messages are handled while it waits.
+///
+/// What can be awaited: `request<Reply>(question, timeout)` gives an Expected<Reply, RequestError>,
+/// and `awaitPost(message, timeout)` of an object whose traits set awaitedPosts gives a
+/// PublishResult. After the timeout these are `timedOut`, and `full` or `refused`. Timeouts run on
+/// the clock of the coroutine's object.
+///
+/// Progress: no thread waits. A thread that is stopped within reply() delays the object that the
+/// reply wakes. When the memory of an executor is used up, a post is awaited until its object has
+/// handled a message, or until the timeout.
+///
+/// Capacity: run() returns false, and nothing happens, if the object has Traits::maxCoroutines that
+/// have not ended, or is closed. Allocation: the frame of each coroutine, one block for each
+/// request, and two for each wait for room. Exceptions: one that leaves a coroutine is a failure of
+/// the object, as one that leaves a handler is.
+///
+/// Shutdown: stop() and stopAfterDrain() do not wait for coroutines. Those that wait when the
+/// object ends are destroyed, in the object's thread, before `ended()` is called.
+///
+/// Tests: tests/cpp20/coroutine_test.cpp, tests/model/coroutine_line_model_test.cpp.
+///
 /// What a coroutine of an object returns. Destroying one that has not been started, ends it.
 class [[nodiscard]] Coroutine {
 public:

@@ -1,8 +1,5 @@
 #pragma once
 
-/// \file
-/// Executor: runs objects that share threads. See ThreadPool and ManualExecutor.
-
 #include <sluice/actor/detail/threads/handler_thread.hpp>
 #include <sluice/base/platform.hpp>
 #include <sluice/memory/block_pool.hpp>
@@ -67,6 +64,8 @@ private:
     bool (*const wake_)(TimedExecutorTask&);
 };
 
+/// Runs objects that share threads. See ThreadPool and ManualExecutor.
+///
 /// Runs objects that have messages, each of them on one thread at a time. PooledObject::start()
 /// names the executor of an object. The executor outlives its objects.
 class Executor {

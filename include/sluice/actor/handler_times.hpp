@@ -1,8 +1,5 @@
 #pragma once
 
-/// \file
-/// HandlerTimes: how often and how long the handlers of an object have run.
-
 #include <sluice/base/single_writer_counter.hpp>
 
 #include <atomic>
@@ -11,6 +8,8 @@
 
 namespace sluice {
 
+/// How often and how long the handlers of an object have run.
+///
 /// What handlerTimes() of an object returns. With Traits::handlerTimes the clock is read before and
 /// after each handler; without it the times are zero. Any thread may ask; the figures of a running
 /// object need not be of the same moment.

@@ -1,7 +1,19 @@
 #pragma once
 
-/// \file
-/// ManualExecutor: runs objects on the thread that calls it, step by step.
+#include <sluice/actor/detail/threads/alarms.hpp>
+#include <sluice/actor/executor.hpp>
+#include <sluice/wait/deadline.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+namespace sluice {
+
+/// Runs objects on the thread that calls it, step by step.
 ///
 /// Purpose: a test of objects that talk to each other runs the same each time, timers included.
 ///
@@ -20,20 +32,6 @@
 /// handler; outside of the handlers call runAll() before.
 ///
 /// Tests: tests/unit/actor/manual_executor_test.cpp.
-
-#include <sluice/actor/detail/threads/alarms.hpp>
-#include <sluice/actor/executor.hpp>
-#include <sluice/wait/deadline.hpp>
-
-#include <algorithm>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <random>
-#include <vector>
-
-namespace sluice {
-
 class ManualExecutor final : public Executor {
 public:
     explicit ManualExecutor(std::uint64_t seed = 0, const ExecutorOptions& options = {})

@@ -1,7 +1,43 @@
 #pragma once
 
-/// \file
-/// PooledObject: an object that handles its messages one at a time, on threads that it shares with
+#include <sluice/actor/actor_traits.hpp>
+#include <sluice/actor/detail/failure/handler_checks.hpp>
+#include <sluice/actor/detail/mailbox/pooled_posting.hpp>
+#include <sluice/actor/detail/replies/coroutines.hpp>
+#include <sluice/actor/detail/timers/timing.hpp>
+#include <sluice/actor/executor.hpp>
+#include <sluice/actor/handler_times.hpp>
+#include <sluice/base/assert.hpp>
+#include <sluice/base/setup_error.hpp>
+#include <sluice/base/single_writer_counter.hpp>
+#include <sluice/bus/bus_traits.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace sluice {
+
+/// What an object on an executor can be told.
+struct PooledTraits : BareBusTraits, FailureTraits {
+    static constexpr bool priorities = true;
+    static constexpr bool senders = true;
+
+    /// Messages that may be queued in the object. Those of low and medium priority leave a quarter
+    /// of it to high priority.
+    static constexpr std::uint32_t depth = 256;
+    /// Messages that the object handles before other objects have their turn.
+    static constexpr std::size_t batch = 32;
+    // As those of ActorTraits.
+    static constexpr std::size_t maxTimers = 0;
+    template <class Message>
+    static constexpr std::uint32_t maxInFlight = 0;
+    static constexpr std::size_t maxCoroutines = 0;
+    static constexpr bool awaitedPosts = false;
+    static constexpr bool handlerTimes = false;
+};
+
+/// An object that handles its messages one at a time, on threads that it shares with
 /// others.
 ///
 /// Purpose: a program has thousands of objects with a state of their own, and a few threads.
@@ -48,44 +84,6 @@
 ///
 /// Tests: tests/unit/actor/pooled_object_test.cpp, tests/stress/pooled_object_stress_test.cpp,
 /// tests/model/pooled_mailbox_model_test.cpp.
-
-#include <sluice/actor/actor_traits.hpp>
-#include <sluice/actor/detail/failure/handler_checks.hpp>
-#include <sluice/actor/detail/mailbox/pooled_posting.hpp>
-#include <sluice/actor/detail/replies/coroutines.hpp>
-#include <sluice/actor/detail/timers/timing.hpp>
-#include <sluice/actor/executor.hpp>
-#include <sluice/actor/handler_times.hpp>
-#include <sluice/base/assert.hpp>
-#include <sluice/base/setup_error.hpp>
-#include <sluice/base/single_writer_counter.hpp>
-#include <sluice/bus/bus_traits.hpp>
-
-#include <cstddef>
-#include <cstdint>
-#include <type_traits>
-
-namespace sluice {
-
-/// What an object on an executor can be told.
-struct PooledTraits : BareBusTraits, FailureTraits {
-    static constexpr bool priorities = true;
-    static constexpr bool senders = true;
-
-    /// Messages that may be queued in the object. Those of low and medium priority leave a quarter
-    /// of it to high priority.
-    static constexpr std::uint32_t depth = 256;
-    /// Messages that the object handles before other objects have their turn.
-    static constexpr std::size_t batch = 32;
-    // As those of ActorTraits.
-    static constexpr std::size_t maxTimers = 0;
-    template <class Message>
-    static constexpr std::uint32_t maxInFlight = 0;
-    static constexpr std::size_t maxCoroutines = 0;
-    static constexpr bool awaitedPosts = false;
-    static constexpr bool handlerTimes = false;
-};
-
 template <class Derived, class MessageList, class Traits = PooledTraits>
 class PooledObject
     : public detail::Coroutines<

@@ -1,7 +1,24 @@
 #pragma once
 
-/// \file
-/// StateMachine: a hierarchical state machine whose table is checked when it is compiled.
+#include <sluice/actor/detail/machine/deferred_messages.hpp>
+#include <sluice/actor/detail/machine/machine_graph.hpp>
+#include <sluice/actor/detail/machine/machine_table.hpp>
+#include <sluice/actor/transitions.hpp>
+#include <sluice/base/assert.hpp>
+
+#include <array>
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+namespace sluice {
+
+struct MachineTraits {
+    /// Messages that states have deferred.
+    static constexpr std::size_t maxDeferred = 8;
+};
+
+/// A hierarchical state machine whose table is checked when it is compiled.
 ///
 /// Purpose: what a part of a program does with a message depends on its state, and states share
 /// what they have in common.
@@ -52,25 +69,6 @@
 /// Tests: tests/unit/actor/state_machine_test.cpp, tests/unit/actor/state_machine_random_test.cpp,
 /// tests/unit/actor/random_machines_test.cpp, tests/alloc/state_machine_allocation_test.cpp,
 /// tests/compile_fail/actor_machines.cpp.
-
-#include <sluice/actor/detail/machine/deferred_messages.hpp>
-#include <sluice/actor/detail/machine/machine_graph.hpp>
-#include <sluice/actor/detail/machine/machine_table.hpp>
-#include <sluice/actor/transitions.hpp>
-#include <sluice/base/assert.hpp>
-
-#include <array>
-#include <cstddef>
-#include <type_traits>
-#include <utility>
-
-namespace sluice {
-
-struct MachineTraits {
-    /// Messages that states have deferred.
-    static constexpr std::size_t maxDeferred = 8;
-};
-
 template <class Context, class First, class Table, class Traits = MachineTraits>
 class StateMachine;
 

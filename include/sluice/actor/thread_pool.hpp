@@ -1,7 +1,23 @@
 #pragma once
 
-/// \file
-/// ThreadPool: an executor with a fixed number of threads.
+#include <sluice/actor/detail/threads/alarms.hpp>
+#include <sluice/actor/detail/threads/own_thread.hpp>
+#include <sluice/actor/detail/threads/task_line.hpp>
+#include <sluice/actor/executor.hpp>
+#include <sluice/actor/thread_options.hpp>
+#include <sluice/base/priority_mutex.hpp>
+#include <sluice/base/setup_error.hpp>
+#include <sluice/wait/park.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace sluice {
+
+/// An executor with a fixed number of threads.
 ///
 ///     sluice::ThreadPool pool(2);
 ///     sluice::Running<Session> session(pool);
@@ -24,24 +40,6 @@
 /// Edges: E1 task: what the scheduling thread wrote -> lock_ -> the thread that runs the task.
 ///
 /// Tests: tests/unit/actor/thread_pool_test.cpp, tests/stress/pooled_object_stress_test.cpp.
-
-#include <sluice/actor/detail/threads/alarms.hpp>
-#include <sluice/actor/detail/threads/own_thread.hpp>
-#include <sluice/actor/detail/threads/task_line.hpp>
-#include <sluice/actor/executor.hpp>
-#include <sluice/actor/thread_options.hpp>
-#include <sluice/base/priority_mutex.hpp>
-#include <sluice/base/setup_error.hpp>
-#include <sluice/wait/park.hpp>
-
-#include <atomic>
-#include <cstddef>
-#include <mutex>
-#include <utility>
-#include <vector>
-
-namespace sluice {
-
 class ThreadPool final : public Executor {
 public:
     /// All threads get the same options. Refuses a number of threads of 0, and what the system

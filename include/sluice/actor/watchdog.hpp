@@ -1,7 +1,22 @@
 #pragma once
 
-/// \file
-/// Watchdog: tells about objects whose handler takes too long.
+#include <sluice/base/setup_error.hpp>
+#include <sluice/wait/deadline.hpp>
+#include <sluice/wait/park.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+namespace sluice {
+
+/// Tells about objects whose handler takes too long.
 ///
 ///     sluice::Watchdog watchdog(std::chrono::milliseconds(100), [](const char* name, auto time) {
 ///         std::fprintf(stderr, "%s: a handler has run for %lld ms\n", name, ms(time));
@@ -23,23 +38,6 @@
 /// Allocation: watch() and start(). Errors: those of std::thread and setupError.
 ///
 /// Tests: tests/unit/actor/watchdog_test.cpp.
-
-#include <sluice/base/setup_error.hpp>
-#include <sluice/wait/deadline.hpp>
-#include <sluice/wait/park.hpp>
-
-#include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <cstdint>
-#include <functional>
-#include <list>
-#include <mutex>
-#include <thread>
-#include <utility>
-
-namespace sluice {
-
 class Watchdog {
     struct Entry;
 

@@ -1,8 +1,5 @@
 #pragma once
 
-/// \file
-/// StdPlatform: the one seam between Sluice's algorithms and the machine they run on.
-
 #include <sluice/base/asymmetric_fence.hpp>
 #include <sluice/base/cell.hpp>
 #include <sluice/base/pause.hpp>
@@ -15,6 +12,8 @@
 
 namespace [[gnu::visibility("default")]] sluice {
 
+/// The one seam between Sluice's algorithms and the machine they run on.
+///
 /// What a concurrent algorithm may use of its machine. Every concurrent template of Sluice takes a
 /// platform (as a parameter or as `Traits::Platform`) and touches atomics, plain shared storage,
 /// the clock and the scheduler only through it. Replacing this type therefore runs the shipped

@@ -1,15 +1,5 @@
 #pragma once
 
-/// \file
-/// PriorityFutex: what PriorityMutex asks of Linux.
-///
-/// A word is 0 or the number of the thread that owns it, with a bit of the system's while others
-/// sleep for it. Who sleeps for a word lends the owner its priority.
-///
-/// Origin: FUTEX_LOCK_PI and FUTEX_UNLOCK_PI, see futex(2).
-///
-/// Tests: tests/unit/base/priority_mutex_test.cpp.
-
 #if defined(__linux__)
 
 #include <atomic>
@@ -24,6 +14,14 @@
 namespace [[gnu::visibility("default")]] sluice {
 namespace detail {
 
+/// What PriorityMutex asks of Linux.
+///
+/// A word is 0 or the number of the thread that owns it, with a bit of the system's while others
+/// sleep for it. Who sleeps for a word lends the owner its priority.
+///
+/// Origin: FUTEX_LOCK_PI and FUTEX_UNLOCK_PI, see futex(2).
+///
+/// Tests: tests/unit/base/priority_mutex_test.cpp.
 class PriorityFutex {
 public:
     using Word = std::atomic<std::uint32_t>;

@@ -1,7 +1,15 @@
 #pragma once
 
-/// \file
-/// SlotStack: hands out the numbers of free slots, to any number of threads.
+#include <sluice/base/tagged_head.hpp>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace sluice {
+
+/// Hands out the numbers of free slots, to any number of threads.
 ///
 /// Purpose: a structure with its slots in place lets any thread take a free slot and give a slot
 /// back in any order, without a lock and without memory of its own.
@@ -26,16 +34,6 @@
 ///
 /// Tests: tests/unit/base/slot_stack_test.cpp, tests/model/latest_model_test.cpp,
 /// tests/model/tagged_head_model_test.cpp.
-
-#include <sluice/base/tagged_head.hpp>
-
-#include <array>
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
-
-namespace sluice {
-
 template <class Platform, std::size_t Count>
 class SlotStack {
     // The number of slots stands for none of them.

@@ -1,7 +1,12 @@
 #pragma once
 
-/// \file
-/// TaggedHead: the top of a stack of numbered nodes, in one atomic word.
+#include <atomic>
+#include <cstdint>
+#include <type_traits>
+
+namespace sluice {
+
+/// The top of a stack of numbered nodes, in one atomic word.
 ///
 /// Purpose: any number of threads and interrupts push nodes and pop nodes, without a lock. The
 /// nodes belong to the caller, who has a word for the successor in each of them.
@@ -44,13 +49,7 @@
 /// Origin: R. K. Treiber's stack (1986) with the tag of IBM's System/370 manual.
 ///
 /// Tests: tests/unit/base/tagged_head_test.cpp, tests/model/tagged_head_model_test.cpp.
-
-#include <atomic>
-#include <cstdint>
-#include <type_traits>
-
-namespace sluice {
-
+///
 /// `MostNumber` is the largest number of a node; `None`, at most that or 0, says that there is no
 /// node.
 template <class Platform, class Word, std::uint32_t MostNumber, std::uint32_t None>

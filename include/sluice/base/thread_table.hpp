@@ -1,11 +1,5 @@
 #pragma once
 
-/// \file
-/// ThreadTable: what the calling thread has in each of many shared objects.
-///
-/// Tests: tests/unit/base/thread_table_test.cpp, and those of Presence and BlockPool, which
-/// stand on it.
-
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -14,6 +8,11 @@
 
 namespace [[gnu::visibility("default")]] sluice {
 
+/// What the calling thread has in each of many shared objects.
+///
+/// Tests: tests/unit/base/thread_table_test.cpp, and those of Presence and BlockPool, which
+/// stand on it.
+///
 /// What this thread has in each of many shared objects ("homes"): a hash table per thread, found
 /// without a lock or an atomic access.
 ///

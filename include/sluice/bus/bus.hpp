@@ -1,7 +1,34 @@
 #pragma once
 
-/// \file
-/// Bus: typed messages from any number of publishers to the handlers of one consumer, the urgent
+#include <sluice/base/assert.hpp>
+#include <sluice/bus/bus_statistics.hpp>
+#include <sluice/bus/bus_traits.hpp>
+#include <sluice/bus/detail/bus_core.hpp>
+#include <sluice/bus/detail/handler_table.hpp>
+#include <sluice/bus/detail/publishing.hpp>
+#include <sluice/bus/detail/rooms.hpp>
+#include <sluice/bus/message_header.hpp>
+#include <sluice/bus/messages.hpp>
+#include <sluice/bus/priority.hpp>
+#include <sluice/bus/publish_result.hpp>
+#include <sluice/bus/subscription.hpp>
+#include <sluice/bus/visitor.hpp>
+#include <sluice/fixed/fixed_function.hpp>
+#include <sluice/wait/deadline.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace sluice {
+
+/// Typed messages from any number of publishers to the handlers of one consumer, the urgent
 /// ones first.
 ///
 /// Purpose: the parts of a program talk to each other through one object without knowing each
@@ -55,35 +82,6 @@
 /// Edges: those of the rings, HandlerTable and BusCore.
 ///
 /// Tests: tests/unit/bus, tests/stress/bus_stress_test.cpp, tests/model/bus_model_test.cpp.
-
-#include <sluice/base/assert.hpp>
-#include <sluice/bus/bus_statistics.hpp>
-#include <sluice/bus/bus_traits.hpp>
-#include <sluice/bus/detail/bus_core.hpp>
-#include <sluice/bus/detail/handler_table.hpp>
-#include <sluice/bus/detail/publishing.hpp>
-#include <sluice/bus/detail/rooms.hpp>
-#include <sluice/bus/message_header.hpp>
-#include <sluice/bus/messages.hpp>
-#include <sluice/bus/priority.hpp>
-#include <sluice/bus/publish_result.hpp>
-#include <sluice/bus/subscription.hpp>
-#include <sluice/bus/visitor.hpp>
-#include <sluice/fixed/fixed_function.hpp>
-#include <sluice/wait/deadline.hpp>
-
-#include <algorithm>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <iterator>
-#include <tuple>
-#include <type_traits>
-#include <utility>
-
-namespace sluice {
-
 template <class MessageList, class Traits = FullBusTraits>
 class Bus {
     static_assert(detail::isMessageList<MessageList>,

@@ -1,7 +1,21 @@
 #pragma once
 
-/// \file
-/// Component: the subscriptions of one owner, which end before anything else of the owner does.
+#include <sluice/base/assert.hpp>
+#include <sluice/base/setup_error.hpp>
+#include <sluice/bus/bus.hpp>
+#include <sluice/bus/subscription.hpp>
+#include <sluice/fixed/fixed_vector.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace sluice {
+
+/// The subscriptions of one owner, which end before anything else of the owner does.
 ///
 /// Purpose: an object whose member functions handle messages may be destroyed at any time, on any
 /// thread, also by one of these handlers. None of them must ever find a part of it gone.
@@ -37,22 +51,6 @@
 /// its own handler counts until that returns. The buses must outlive it.
 ///
 /// Tests: tests/unit/bus/component_test.cpp, tests/compile_fail/bus_components.cpp.
-
-#include <sluice/base/assert.hpp>
-#include <sluice/base/setup_error.hpp>
-#include <sluice/bus/bus.hpp>
-#include <sluice/bus/subscription.hpp>
-#include <sluice/fixed/fixed_vector.hpp>
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <type_traits>
-#include <utility>
-
-namespace sluice {
-
 template <class Owner, std::size_t MaxSubscriptions>
 class Component {
 public:

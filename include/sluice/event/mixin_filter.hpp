@@ -1,28 +1,5 @@
 #pragma once
 
-/// \file
-/// MixinFilter: filters in front of all listeners of a dispatcher or queue.
-///
-///     struct Policies { using Mixins = sluice::MixinList<sluice::MixinFilter>; };
-///     sluice::EventDispatcher<int, void(int), Policies> dispatcher;
-///     dispatcher.appendFilter([](int& value) { return value > 0; });
-///
-/// Purpose: look at every event, whatever its listeners, let it pass or not, and change its
-/// arguments. Filters run in the order in which they were added, also when the event has no
-/// listener; a queue runs them when it processes. The first that returns false ends the dispatch:
-/// no later filter and no listener is called. Arguments that the prototype takes by value come as
-/// references, and what a filter writes is what later filters and listeners get.
-///
-/// Who may call what, progress, memory: as for the CallbackList that the filters are in; its
-/// Threading is the dispatcher's. A filter may add and remove filters.
-///
-/// Errors: what a filter throws ends the dispatch. Cost: one branch for a dispatch without filters,
-/// one call for each filter.
-///
-/// Copies of the dispatcher have the same filters, swap() exchanges them.
-///
-/// Tests: tests/unit/event/mixin_filter_test.cpp.
-
 #include <sluice/event/callback_list.hpp>
 
 #include <functional>
@@ -48,6 +25,27 @@ struct FilterPolicies {
 
 }  // namespace detail
 
+/// Filters in front of all listeners of a dispatcher or queue.
+///
+///     struct Policies { using Mixins = sluice::MixinList<sluice::MixinFilter>; };
+///     sluice::EventDispatcher<int, void(int), Policies> dispatcher;
+///     dispatcher.appendFilter([](int& value) { return value > 0; });
+///
+/// Purpose: look at every event, whatever its listeners, let it pass or not, and change its
+/// arguments. Filters run in the order in which they were added, also when the event has no
+/// listener; a queue runs them when it processes. The first that returns false ends the dispatch:
+/// no later filter and no listener is called. Arguments that the prototype takes by value come as
+/// references, and what a filter writes is what later filters and listeners get.
+///
+/// Who may call what, progress, memory: as for the CallbackList that the filters are in; its
+/// Threading is the dispatcher's. A filter may add and remove filters.
+///
+/// Errors: what a filter throws ends the dispatch. Cost: one branch for a dispatch without filters,
+/// one call for each filter.
+///
+/// Copies of the dispatcher have the same filters, swap() exchanges them.
+///
+/// Tests: tests/unit/event/mixin_filter_test.cpp.
 template <class Base>
 class MixinFilter : public Base {
     using FilterPrototype = typename detail::FilterPrototypeOf<typename Base::Prototype>::Type;

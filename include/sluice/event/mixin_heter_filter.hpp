@@ -1,20 +1,5 @@
 #pragma once
 
-/// \file
-/// MixinHeterFilter: filters in front of all listeners of a heterogeneous dispatcher or queue.
-///
-///     struct Policies { using Mixins = sluice::MixinList<sluice::MixinHeterFilter>; };
-///     using Prototypes = sluice::HeterTuple<void(), void(int)>;
-///     sluice::HeterEventDispatcher<int, Prototypes, Policies> dispatcher;
-///     dispatcher.appendFilter([](int& value) { return value > 0; });
-///
-/// As MixinFilter, for the events of one prototype: a filter belongs to the first prototype whose
-/// arguments it takes, as references.
-///
-/// Who may call what, progress, memory, errors, cost: as for MixinFilter.
-///
-/// Tests: tests/unit/event/mixin_heter_filter_test.cpp.
-
 #include <sluice/event/heter_callback_list.hpp>
 #include <sluice/event/mixin_filter.hpp>
 
@@ -33,6 +18,19 @@ struct FilterPrototypesOf<HeterTuple<P...>> {
 
 }  // namespace detail
 
+/// Filters in front of all listeners of a heterogeneous dispatcher or queue.
+///
+///     struct Policies { using Mixins = sluice::MixinList<sluice::MixinHeterFilter>; };
+///     using Prototypes = sluice::HeterTuple<void(), void(int)>;
+///     sluice::HeterEventDispatcher<int, Prototypes, Policies> dispatcher;
+///     dispatcher.appendFilter([](int& value) { return value > 0; });
+///
+/// As MixinFilter, for the events of one prototype: a filter belongs to the first prototype whose
+/// arguments it takes, as references.
+///
+/// Who may call what, progress, memory, errors, cost: as for MixinFilter.
+///
+/// Tests: tests/unit/event/mixin_heter_filter_test.cpp.
 template <class Base>
 class MixinHeterFilter : public Base {
     using FilterList =

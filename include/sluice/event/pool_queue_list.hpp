@@ -1,27 +1,5 @@
 #pragma once
 
-/// \file
-/// PoolQueueList<T, N>: a list type for the policy QueueList whose nodes come from a pool.
-///
-/// Purpose: a std::list without malloc for each node.
-///
-///     sluice::PoolQueueList<Order> orders;
-///
-///     struct Policies {
-///         template <class Item>
-///         using QueueList = sluice::PoolQueueList<Item, 8192>;
-///     };
-///
-/// A queue with such policies has no list: it keeps its events in slabs of its own, as a queue
-/// without a QueueList does. That is faster than any list.
-///
-/// All lists of one type share one pool, so that they can splice; it grows by N nodes, is created
-/// by the first node and never destroyed, as lists of static storage duration may use it to the
-/// end. Threads: the pool may be used by any thread; the lists are as std::list is. Errors:
-/// std::bad_alloc.
-///
-/// Tests: tests/unit/event/pool_queue_list_test.cpp.
-
 #include <sluice/memory/block_pool.hpp>
 
 #include <cstddef>
@@ -89,6 +67,26 @@ private:
     }
 };
 
+/// A list type for the policy QueueList whose nodes come from a pool.
+///
+/// Purpose: a std::list without malloc for each node.
+///
+///     sluice::PoolQueueList<Order> orders;
+///
+///     struct Policies {
+///         template <class Item>
+///         using QueueList = sluice::PoolQueueList<Item, 8192>;
+///     };
+///
+/// A queue with such policies has no list: it keeps its events in slabs of its own, as a queue
+/// without a QueueList does. That is faster than any list.
+///
+/// All lists of one type share one pool, so that they can splice; it grows by N nodes, is created
+/// by the first node and never destroyed, as lists of static storage duration may use it to the
+/// end. Threads: the pool may be used by any thread; the lists are as std::list is. Errors:
+/// std::bad_alloc.
+///
+/// Tests: tests/unit/event/pool_queue_list_test.cpp.
 template <class T, std::size_t NodesPerSlab = 4096>
 using PoolQueueList = std::list<T, PoolQueueAllocator<T, NodesPerSlab>>;
 

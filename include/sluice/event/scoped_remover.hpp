@@ -1,7 +1,15 @@
 #pragma once
 
-/// \file
-/// ScopedRemover<Target>: removes the listeners that it added when it goes.
+#include <sluice/base/assert.hpp>
+#include <sluice/event/detail/utility/listener_target.hpp>
+#include <sluice/event/detail/utility/scoped_listeners.hpp>
+
+#include <type_traits>
+#include <utility>
+
+namespace sluice {
+
+/// Removes the listeners that it added when it goes.
 ///
 /// Purpose: a member beside the things its owner's listeners use, so that none of them outlives the
 /// owner. It adds listeners with the functions of its target, a CallbackList, EventDispatcher,
@@ -19,16 +27,6 @@
 /// dropped before the memory grows.
 ///
 /// Tests: tests/unit/event/scoped_remover_test.cpp.
-
-#include <sluice/base/assert.hpp>
-#include <sluice/event/detail/utility/listener_target.hpp>
-#include <sluice/event/detail/utility/scoped_listeners.hpp>
-
-#include <type_traits>
-#include <utility>
-
-namespace sluice {
-
 template <class Target>
 class ScopedRemover : public detail::Adders<ScopedRemover<Target>, Target> {
     using Base = detail::Adders<ScopedRemover, Target>;

@@ -1,31 +1,5 @@
 #pragma once
 
-/// \file
-/// PrometheusCollector: the accounts of buses for programs that expose their metrics with
-/// prometheus-cpp.
-///
-///     static constexpr std::string_view types[] = {"Sample", "Alarm"};  // as in its Messages
-///     const auto collector = std::make_shared<sluice::PrometheusCollector>();
-///     (void)collector->add("vehicle", bus, types);
-///     exposer.RegisterCollectable(collector);
-///
-/// Use it beside other metrics of prometheus-cpp. Use metrics_text.hpp, which tells the same
-/// families, in a program that has no need of that library otherwise. This header is the only one
-/// that needs it, so <sluice/inspect.hpp> does not include it; with CMake,
-/// find_package(prometheus-cpp) and link sluice::inspect_prometheus.
-///
-/// All buses of a program belong in one collector, as a family may be told only once. A counter is
-/// named with its `_total`, as in the text that Prometheus reads. Values are double, as everything
-/// in prometheus-cpp is: beyond 2^53 the last digits are lost.
-///
-/// Thread rules: any thread may call anything. A scrape reads the accounts as Bus::statistics()
-/// does, and stops no publisher and no consumer; add() and remove() wait for one that is under way.
-///
-/// It allocates when a bus is added, and in each scrape. Shutdown: a bus must outlive the collector
-/// or be removed.
-///
-/// Tests: tests/unit/inspect/prometheus_collector_test.cpp.
-
 #include <sluice/bus/bus_statistics.hpp>
 #include <sluice/inspect/bus_metrics.hpp>
 #include <sluice/inspect/detail/bus_families.hpp>
@@ -115,6 +89,30 @@ private:
 
 }  // namespace detail
 
+/// The accounts of buses for programs that expose their metrics with
+/// prometheus-cpp.
+///
+///     static constexpr std::string_view types[] = {"Sample", "Alarm"};  // as in its Messages
+///     const auto collector = std::make_shared<sluice::PrometheusCollector>();
+///     (void)collector->add("vehicle", bus, types);
+///     exposer.RegisterCollectable(collector);
+///
+/// Use it beside other metrics of prometheus-cpp. Use metrics_text.hpp, which tells the same
+/// families, in a program that has no need of that library otherwise. This header is the only one
+/// that needs it, so <sluice/inspect.hpp> does not include it; with CMake,
+/// find_package(prometheus-cpp) and link sluice::inspect_prometheus.
+///
+/// All buses of a program belong in one collector, as a family may be told only once. A counter is
+/// named with its `_total`, as in the text that Prometheus reads. Values are double, as everything
+/// in prometheus-cpp is: beyond 2^53 the last digits are lost.
+///
+/// Thread rules: any thread may call anything. A scrape reads the accounts as Bus::statistics()
+/// does, and stops no publisher and no consumer; add() and remove() wait for one that is under way.
+///
+/// It allocates when a bus is added, and in each scrape. Shutdown: a bus must outlive the collector
+/// or be removed.
+///
+/// Tests: tests/unit/inspect/prometheus_collector_test.cpp.
 class PrometheusCollector final : public prometheus::Collectable {
 public:
     PrometheusCollector() = default;

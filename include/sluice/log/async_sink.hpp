@@ -1,25 +1,5 @@
 #pragma once
 
-/// \file
-/// async_sink: a sink that hands what it gets to other sinks, on a back end's thread.
-///
-/// Use it where a logger must stay the object that it is: it takes the place of the logger's sinks.
-/// Then sinks() of that logger holds the async_sink, and a sink that is added later is called by
-/// the logging thread. Use make_async() or async_logger otherwise: they keep the list of sinks as
-/// it is, and they copy less.
-///
-/// Unlike those of a logger, changes of pattern and formatter travel with the records: what was
-/// logged before a change is printed in the old form.
-///
-/// Who may call what: any thread any member, but set_error_handler() while nobody logs. flush()
-/// returns at once.
-///
-/// Errors of the wrapped sinks go to the error handler given here, on the back end's thread;
-/// without one, as in spdlog, to stderr. When the back end has ended, log() and flush() throw
-/// spdlog_ex, which a logger hands to its own error handler.
-///
-/// Tests: tests/unit/log/async_sink_test.cpp.
-
 #include <sluice/log/backend.hpp>
 #include <sluice/log/default_backend.hpp>
 #include <sluice/log/detail/backend/access.hpp>
@@ -41,6 +21,24 @@
 
 namespace sluice::log {
 
+/// A sink that hands what it gets to other sinks, on a back end's thread.
+///
+/// Use it where a logger must stay the object that it is: it takes the place of the logger's sinks.
+/// Then sinks() of that logger holds the async_sink, and a sink that is added later is called by
+/// the logging thread. Use make_async() or async_logger otherwise: they keep the list of sinks as
+/// it is, and they copy less.
+///
+/// Unlike those of a logger, changes of pattern and formatter travel with the records: what was
+/// logged before a change is printed in the old form.
+///
+/// Who may call what: any thread any member, but set_error_handler() while nobody logs. flush()
+/// returns at once.
+///
+/// Errors of the wrapped sinks go to the error handler given here, on the back end's thread;
+/// without one, as in spdlog, to stderr. When the back end has ended, log() and flush() throw
+/// spdlog_ex, which a logger hands to its own error handler.
+///
+/// Tests: tests/unit/log/async_sink_test.cpp.
 class async_sink final : public spdlog::sinks::sink {
 public:
     /// Takes over `sinks`, each with its level and its form. Throws spdlog_ex without a back end.

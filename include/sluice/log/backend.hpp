@@ -1,7 +1,21 @@
 #pragma once
 
-/// \file
-/// backend: the thread that writes what loggers log, and the lanes between them.
+#include <sluice/log/backend_options.hpp>
+#include <sluice/log/statistics.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+
+namespace sluice::log {
+
+namespace detail {
+struct Access;
+class Engine;
+}  // namespace detail
+
+/// The thread that writes what loggers log, and the lanes between them.
 ///
 /// Purpose: what spdlog's thread pool is to its asynchronous loggers, with a lane for each logging
 /// thread, so that threads do not wait for each other, and with records written in the order in
@@ -24,22 +38,6 @@
 /// Errors: what cannot be set up throws spdlog_ex.
 ///
 /// Tests: tests/unit/log/backend_test.cpp.
-
-#include <sluice/log/backend_options.hpp>
-#include <sluice/log/statistics.hpp>
-
-#include <chrono>
-#include <cstddef>
-#include <memory>
-#include <mutex>
-
-namespace sluice::log {
-
-namespace detail {
-struct Access;
-class Engine;
-}  // namespace detail
-
 class backend {
 public:
     /// Starts the thread, unless the options say `manual`.

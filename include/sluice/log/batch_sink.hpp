@@ -1,7 +1,13 @@
 #pragma once
 
-/// \file
-/// batch_sink: a sink of spdlog that takes many records at a time.
+#include <spdlog/details/log_msg.h>
+#include <spdlog/sinks/sink.h>
+
+#include <cstddef>
+
+namespace sluice::log {
+
+/// A sink of spdlog that takes many records at a time.
 ///
 /// Purpose: a back end that has harvested many records can hand them over in one call, and say when
 /// there are no more for now. So a sink locks once and writes once for all of them. It stays a sink
@@ -17,14 +23,6 @@
 /// records and cannot write them for now says so in end_batch() and flush().
 ///
 /// Tests: tests/unit/log/batch_sink_test.cpp.
-
-#include <spdlog/details/log_msg.h>
-#include <spdlog/sinks/sink.h>
-
-#include <cstddef>
-
-namespace sluice::log {
-
 class batch_sink : public spdlog::sinks::sink {
 public:
     /// As log() for each of the `count` records from `first` on, in this order, under one lock.

@@ -1,7 +1,33 @@
 #pragma once
 
-/// \file
-/// file_sink: spdlog's basic_file_sink, for many records at a time (POSIX).
+#include <sluice/log/batch_sink.hpp>
+#include <sluice/log/detail/backend/logger_state.hpp>
+#include <sluice/log/detail/sink/log_file.hpp>
+#include <sluice/log/detail/sink/rotation_plan.hpp>
+#include <sluice/log/file_rotation.hpp>
+#include <sluice/log/pattern_formatter.hpp>
+
+#include <spdlog/common.h>
+#include <spdlog/details/log_msg.h>
+#include <spdlog/details/null_mutex.h>
+#include <spdlog/details/synchronous_factory.h>
+#include <spdlog/formatter.h>
+#include <spdlog/logger.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace sluice::log {
+
+/// Spdlog's basic_file_sink, for many records at a time (POSIX).
 ///
 ///     auto logger = sluice::log::file_logger_mt<sluice::log::async_factory>("core", "core.log");
 ///
@@ -34,34 +60,6 @@
 /// Memory: a buffer of 64 KiB, larger while a record is, or while the file cannot be written.
 ///
 /// Tests: tests/unit/log/file_sink_test.cpp.
-
-#include <sluice/log/batch_sink.hpp>
-#include <sluice/log/detail/backend/logger_state.hpp>
-#include <sluice/log/detail/sink/log_file.hpp>
-#include <sluice/log/detail/sink/rotation_plan.hpp>
-#include <sluice/log/file_rotation.hpp>
-#include <sluice/log/pattern_formatter.hpp>
-
-#include <spdlog/common.h>
-#include <spdlog/details/log_msg.h>
-#include <spdlog/details/null_mutex.h>
-#include <spdlog/details/synchronous_factory.h>
-#include <spdlog/formatter.h>
-#include <spdlog/logger.h>
-
-#include <cstddef>
-#include <cstdint>
-#include <cstdio>
-#include <cstring>
-#include <exception>
-#include <memory>
-#include <mutex>
-#include <string>
-#include <utility>
-#include <vector>
-
-namespace sluice::log {
-
 template <class Mutex>
 class file_sink final : public batch_sink {
 public:

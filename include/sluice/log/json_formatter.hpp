@@ -1,29 +1,5 @@
 #pragma once
 
-/// \file
-/// json_formatter: each line of the log is a JSON object.
-///
-///     logger->set_formatter(std::make_unique<sluice::log::json_formatter>());
-///
-///     {"time":"2030-01-31T12:00:00.000123Z","level":"info","logger":"core","thread":4711,
-///      "message":"order done","context":{"request":9},"fields":{"order":17,"ms":1.5}}
-///
-/// A record is on one line. Its members are always in this order.
-///
-/// - "time" is UTC with microseconds.
-/// - "file" and "line" follow "thread" if the record has a place in the source.
-/// - "context" has the pairs of scoped_context and of spdlog's mdc, and "fields" those of the call.
-///   Each is there if it has a pair.
-/// - Any bytes make a valid object. U+FFFD stands for each byte that is no UTF-8. `null` stands for
-///   a number that is infinite or not a number.
-/// - A key that is given twice is printed twice.
-///
-/// A sink that copies messages before it formats them has pairs in "message", as text.
-///
-/// Who may call what: one thread at a time, as with every formatter.
-///
-/// Tests: tests/unit/log/json_formatter_test.cpp.
-
 #include <sluice/log/detail/format/json_text.hpp>
 #include <sluice/log/detail/format/pair_text.hpp>
 #include <sluice/log/detail/format/pairs_in_sight.hpp>
@@ -46,6 +22,28 @@
 
 namespace sluice::log {
 
+/// Each line of the log is a JSON object.
+///
+///     logger->set_formatter(std::make_unique<sluice::log::json_formatter>());
+///
+///     {"time":"2030-01-31T12:00:00.000123Z","level":"info","logger":"core","thread":4711,
+///      "message":"order done","context":{"request":9},"fields":{"order":17,"ms":1.5}}
+///
+/// A record is on one line. Its members are always in this order.
+///
+/// - "time" is UTC with microseconds.
+/// - "file" and "line" follow "thread" if the record has a place in the source.
+/// - "context" has the pairs of scoped_context and of spdlog's mdc, and "fields" those of the call.
+///   Each is there if it has a pair.
+/// - Any bytes make a valid object. U+FFFD stands for each byte that is no UTF-8. `null` stands for
+///   a number that is infinite or not a number.
+/// - A key that is given twice is printed twice.
+///
+/// A sink that copies messages before it formats them has pairs in "message", as text.
+///
+/// Who may call what: one thread at a time, as with every formatter.
+///
+/// Tests: tests/unit/log/json_formatter_test.cpp.
 class json_formatter final : public spdlog::formatter {
 public:
     explicit json_formatter(std::string eol = spdlog::details::os::default_eol)

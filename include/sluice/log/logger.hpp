@@ -1,7 +1,33 @@
 #pragma once
 
-/// \file
-/// async_logger: a spdlog logger whose sinks are called by a back end.
+#include <sluice/log/backend.hpp>
+#include <sluice/log/detail/backend/error_channel.hpp>
+#include <sluice/log/detail/backend/logger_handle.hpp>
+#include <sluice/log/detail/backend/port.hpp>
+#include <sluice/log/detail/format/caller_state.hpp>
+#include <sluice/log/detail/format/deferred_site.hpp>
+#include <sluice/log/detail/format/record_head.hpp>
+#include <sluice/log/detail/format/record_pairs.hpp>
+#include <sluice/log/overflow_policy.hpp>
+
+#include <spdlog/logger.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace sluice::log {
+
+/// In its scope the times that the calling thread's log calls give are printed as they are.
+using own_time = detail::OwnTime;
+
+/// A spdlog logger whose sinks are called by a back end.
 ///
 /// Whatever spdlog does with a logger it does with this one: levels, patterns, the registry, clone,
 /// backtrace, flush_on, flush_every, error handlers. Different are:
@@ -31,34 +57,6 @@
 /// Cost: no allocation and no lock; the text is copied once, into the thread's lane.
 ///
 /// Tests: tests/unit/log/logger_test.cpp.
-
-#include <sluice/log/backend.hpp>
-#include <sluice/log/detail/backend/error_channel.hpp>
-#include <sluice/log/detail/backend/logger_handle.hpp>
-#include <sluice/log/detail/backend/port.hpp>
-#include <sluice/log/detail/format/caller_state.hpp>
-#include <sluice/log/detail/format/deferred_site.hpp>
-#include <sluice/log/detail/format/record_head.hpp>
-#include <sluice/log/detail/format/record_pairs.hpp>
-#include <sluice/log/overflow_policy.hpp>
-
-#include <spdlog/logger.h>
-
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <mutex>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <utility>
-
-namespace sluice::log {
-
-/// In its scope the times that the calling thread's log calls give are printed as they are.
-using own_time = detail::OwnTime;
-
 class async_logger : public spdlog::logger {
 public:
     /// Sinks from a range. As with spdlog, a back end that has gone already is an error of each

@@ -1,27 +1,5 @@
 #pragma once
 
-/// \file
-/// pattern_formatter: what spdlog::pattern_formatter writes, byte for byte, in fewer instructions.
-///
-/// Purpose: most of a line of a log is the same as in the line before. So whatever changes once a
-/// second at most is kept as text, digits and names are copied straight to their place, and the
-/// room for a line is made once. Everything else is written by spdlog itself: the texts that are
-/// kept, flags with a width, and flags that are rare. So what they look like is up to the version
-/// of spdlog in use.
-///
-/// Use it where spdlog::pattern_formatter is used. async_logger::set_pattern(),
-/// file_sink::set_pattern() and sluice::log::set_pattern() make one; sinks take it through
-/// set_formatter(), and spdlog's registry through spdlog::set_formatter(). Use spdlog's own one for
-/// flags of your own (custom_flags).
-///
-/// Who may call what: one thread at a time, as with every formatter; sinks call theirs under their
-/// lock.
-///
-/// Cost: about 15 ns for `[%Y-%m-%d %H:%M:%S.%e] [%n] [%l] %v`, and what copying the message takes.
-/// It allocates when it is made, when the second changes, and where `to` lacks room for a line.
-///
-/// Tests: tests/unit/log/pattern_formatter_test.cpp compares the two on random patterns.
-
 #include <sluice/log/detail/format/line_text.hpp>
 #include <sluice/log/detail/format/pattern_pieces.hpp>
 
@@ -85,6 +63,26 @@ inline bool hasContext() {
 
 }  // namespace detail
 
+/// What spdlog::pattern_formatter writes, byte for byte, in fewer instructions.
+///
+/// Purpose: most of a line of a log is the same as in the line before. So whatever changes once a
+/// second at most is kept as text, digits and names are copied straight to their place, and the
+/// room for a line is made once. Everything else is written by spdlog itself: the texts that are
+/// kept, flags with a width, and flags that are rare. So what they look like is up to the version
+/// of spdlog in use.
+///
+/// Use it where spdlog::pattern_formatter is used. async_logger::set_pattern(),
+/// file_sink::set_pattern() and sluice::log::set_pattern() make one; sinks take it through
+/// set_formatter(), and spdlog's registry through spdlog::set_formatter(). Use spdlog's own one for
+/// flags of your own (custom_flags).
+///
+/// Who may call what: one thread at a time, as with every formatter; sinks call theirs under their
+/// lock.
+///
+/// Cost: about 15 ns for `[%Y-%m-%d %H:%M:%S.%e] [%n] [%l] %v`, and what copying the message takes.
+/// It allocates when it is made, when the second changes, and where `to` lacks room for a line.
+///
+/// Tests: tests/unit/log/pattern_formatter_test.cpp compares the two on random patterns.
 class pattern_formatter final : public spdlog::formatter {
 public:
     /// The arguments of spdlog::pattern_formatter.

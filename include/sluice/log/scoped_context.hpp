@@ -1,7 +1,17 @@
 #pragma once
 
-/// \file
-/// scoped_context: pairs that every record of a thread has, as long as an object lives.
+#include <sluice/log/detail/format/caller_state.hpp>
+#include <sluice/log/detail/format/pair_codec.hpp>
+#include <sluice/log/key_value.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <vector>
+
+namespace sluice::log {
+
+/// Pairs that every record of a thread has, as long as an object lives.
 ///
 ///     const sluice::log::scoped_context context(kv("request", id), kv("user", name));
 ///     logger->info("begins");   // begins request=17 user=ann
@@ -21,18 +31,6 @@
 /// Memory: one block for each scope. Log calls allocate nothing for it.
 ///
 /// Tests: tests/unit/log/scoped_context_test.cpp.
-
-#include <sluice/log/detail/format/caller_state.hpp>
-#include <sluice/log/detail/format/pair_codec.hpp>
-#include <sluice/log/key_value.hpp>
-
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <vector>
-
-namespace sluice::log {
-
 class scoped_context {
 public:
     /// May throw std::bad_alloc.

@@ -1,7 +1,14 @@
 #pragma once
 
-/// \file
-/// DataToken: read-only access to bytes that somebody else owns, given back exactly once.
+#include <sluice/base/assert.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace sluice {
+
+/// Read-only access to bytes that somebody else owns, given back exactly once.
 ///
 /// Purpose: a message that carries a large payload carries a token instead of a copy. Whoever holds
 /// the token may read; when the last one is gone, the owner has its bytes back.
@@ -25,15 +32,6 @@
 /// token it was moved to.
 ///
 /// Tests: tests/unit/memory/data_token_test.cpp.
-
-#include <sluice/base/assert.hpp>
-
-#include <cstddef>
-#include <cstdint>
-#include <utility>
-
-namespace sluice {
-
 class [[nodiscard]] DataToken {
 public:
     /// Called with what the token was made of, on the thread that gives it up.

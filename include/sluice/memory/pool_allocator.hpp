@@ -1,7 +1,15 @@
 #pragma once
 
-/// \file
-/// PoolAllocator<T>: a standard allocator whose memory comes from a PoolResource.
+#include <sluice/memory/pool_resource.hpp>
+
+#include <cstddef>
+#include <limits>
+#include <new>
+#include <type_traits>
+
+namespace sluice {
+
+/// A standard allocator whose memory comes from a PoolResource.
 ///
 /// Purpose: containers and std::allocate_shared on pools, without a virtual call.
 ///
@@ -14,16 +22,6 @@
 /// and be moved in constant time. Threads: as for PoolResource, which must outlive all memory.
 ///
 /// Tests: tests/unit/memory/pool_allocator_test.cpp.
-
-#include <sluice/memory/pool_resource.hpp>
-
-#include <cstddef>
-#include <limits>
-#include <new>
-#include <type_traits>
-
-namespace sluice {
-
 template <class T>
 class PoolAllocator {
 public:

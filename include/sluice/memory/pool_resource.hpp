@@ -1,24 +1,5 @@
 #pragma once
 
-/// \file
-/// PoolResource: a std::pmr::memory_resource with a BlockPool for each size.
-///
-/// Purpose: blocks of several sizes, such as the nodes of containers, from pools.
-///
-/// Use it with std::pmr containers, or through PoolAllocator. Use BlockPool for blocks of one size.
-///
-/// Who may call what: any thread, any member. The resource must outlive everything that came from
-/// it. Several threads may call the upstream resource at once.
-///
-/// Sizes are rounded up to a power of two from 16 to Options::largestBlock, and each such size has
-/// a pool of its own, which grows without a limit unless Options::capacity sets one. Progress and
-/// memory promise are those of BlockPool. Larger blocks, and those with a larger alignment, come
-/// from the upstream resource if Options::largeFromUpstream says so, and are counted; else, and
-/// when a pool is exhausted or the upstream resource refuses, allocate() throws std::bad_alloc, or
-/// without exceptions ends the program through the assertion handler.
-///
-/// Tests: tests/unit/memory/pool_resource_test.cpp.
-
 #include <sluice/base/assert.hpp>
 #include <sluice/base/setup_error.hpp>
 #include <sluice/memory/block_pool.hpp>
@@ -41,6 +22,23 @@ struct PoolResourceOptions {
     void (*onLeak)(const BlockLeak&) noexcept = nullptr;
 };
 
+/// A std::pmr::memory_resource with a BlockPool for each size.
+///
+/// Purpose: blocks of several sizes, such as the nodes of containers, from pools.
+///
+/// Use it with std::pmr containers, or through PoolAllocator. Use BlockPool for blocks of one size.
+///
+/// Who may call what: any thread, any member. The resource must outlive everything that came from
+/// it. Several threads may call the upstream resource at once.
+///
+/// Sizes are rounded up to a power of two from 16 to Options::largestBlock, and each such size has
+/// a pool of its own, which grows without a limit unless Options::capacity sets one. Progress and
+/// memory promise are those of BlockPool. Larger blocks, and those with a larger alignment, come
+/// from the upstream resource if Options::largeFromUpstream says so, and are counted; else, and
+/// when a pool is exhausted or the upstream resource refuses, allocate() throws std::bad_alloc, or
+/// without exceptions ends the program through the assertion handler.
+///
+/// Tests: tests/unit/memory/pool_resource_test.cpp.
 class PoolResource : public std::pmr::memory_resource {
 public:
     /// Refuses (see setupError) a largestBlock that is no power of two in range, and what BlockPool

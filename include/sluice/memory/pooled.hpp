@@ -1,7 +1,17 @@
 #pragma once
 
-/// \file
-/// Pooled<Derived>: `new` and `delete` of a class on a pool.
+#include <sluice/base/setup_error.hpp>
+#include <sluice/memory/pool_resource.hpp>
+
+#include <cstddef>
+#include <cstring>
+#include <memory_resource>
+#include <new>
+#include <type_traits>
+
+namespace [[gnu::visibility("default")]] sluice {
+
+/// `new` and `delete` of a class on a pool.
 ///
 /// Purpose: existing code keeps its `new Message` and `delete message`, std::make_unique included,
 /// and the memory comes from a pool.
@@ -17,8 +27,8 @@
 /// its own size. It is created by the first use, on the heap, and never destroyed, so objects may
 /// live as long as they like. Sizes beyond PoolResource's pools, and arrays, come from the heap.
 ///
-/// Shared objects: the linker gives one resource to all shared objects that export their symbols. If
-/// one of them hides its symbols, or the program does not export them (-rdynamic), each has a
+/// Shared objects: the linker gives one resource to all shared objects that export their symbols.
+/// If one of them hides its symbols, or the program does not export them (-rdynamic), each has a
 /// resource of its own. Then create the objects in one of them, and give the class a virtual
 /// destructor that is defined there.
 ///
@@ -29,18 +39,6 @@
 /// constructor that throws gives the memory back.
 ///
 /// Tests: tests/unit/memory/pooled_test.cpp.
-
-#include <sluice/base/setup_error.hpp>
-#include <sluice/memory/pool_resource.hpp>
-
-#include <cstddef>
-#include <cstring>
-#include <memory_resource>
-#include <new>
-#include <type_traits>
-
-namespace [[gnu::visibility("default")]] sluice {
-
 template <class Derived>
 class Pooled {
 public:

@@ -1,7 +1,18 @@
 #pragma once
 
-/// \file
-/// StaticArena: objects at chosen places of a buffer that is part of the arena itself.
+#include <sluice/base/assert.hpp>
+#include <sluice/base/cell.hpp>
+#include <sluice/memory/detail/counted_text.hpp>
+#include <sluice/memory/detail/memory_tools.hpp>
+#include <sluice/memory/detail/unit_map.hpp>
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+namespace sluice {
+
+/// Objects at chosen places of a buffer that is part of the arena itself.
 ///
 /// Purpose: placement construction whose size, alignment and lifetime are checked. No heap, ever:
 /// the arena may be a static variable, stand on the stack, or be put into a section of its own by
@@ -23,19 +34,6 @@
 /// have been destroyed before their arena, which is asserted.
 ///
 /// Tests: tests/unit/memory/static_arena_test.cpp.
-
-#include <sluice/base/assert.hpp>
-#include <sluice/base/cell.hpp>
-#include <sluice/memory/detail/counted_text.hpp>
-#include <sluice/memory/detail/memory_tools.hpp>
-#include <sluice/memory/detail/unit_map.hpp>
-
-#include <cstddef>
-#include <type_traits>
-#include <utility>
-
-namespace sluice {
-
 template <std::size_t Bytes, std::size_t Align>
 class StaticArena;
 

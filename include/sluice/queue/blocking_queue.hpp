@@ -1,45 +1,5 @@
 #pragma once
 
-/// \file
-/// BlockingQueue: a queue whose sides wait for each other.
-///
-/// Purpose: gives any Sluice queue push and pop that wait, timed forms, close and drain.
-///
-/// Use it when a thread has nothing better to do than to wait. Use the bare queue when full or
-/// empty is an answer to act on.
-///
-/// Who may call what: as for the queue inside. close(), drain() and the sizes by anybody, drain()
-/// not by the consumer, who is the one it waits for. A handler may tryPush() into its own queue; a
-/// push() that waits for room there would wait for its own caller.
-///
-/// Progress: a wait ends when the other side acts or the queue is closed. With Park nobody spins
-/// for long, and no system call is made while the other side is awake. A message wakes one
-/// consumer, and room wakes one producer. A producer of MpscLanes has room of its own, so there all
-/// are woken.
-///
-/// Memory promise: that of the queue inside. Capacity, allocation, exceptions: those of the queue
-/// inside; an exception from a constructor or handler passes through, and the other side has been
-/// woken for what had been done before it. If the move of a message throws, pop(), popFor() and
-/// tryPop() leave the message in an SpscRing, MpscRing or SegmentQueue. MpscLanes and MpmcRing lose
-/// the message.
-///
-/// Shutdown: close() refuses pushes from now on, also those that wait. The consumer goes on to
-/// receive what was accepted and then gets the empty answer. A BlockingQueue must outlive the calls
-/// on it and its producers.
-///
-/// Origin: the wait strategies as a part of their own, apart from the queue, follow the LMAX
-/// Disruptor.
-///
-/// Invariant: every change that can end a wait is followed by a notification of the side that may
-/// wait for it. Messages and slots become available out of order: a woken thread may find nothing,
-/// and one change may then serve two. So a thread that waited, and leaves a message or room, wakes
-/// the next one.
-///
-/// Edges: none of its own: data travels by those of the queue, wake-ups by those of the wait
-/// strategy.
-///
-/// Tests: tests/unit/queue/blocking_queue_test.cpp, tests/conformance, tests/stress.
-
 #include <sluice/base/platform.hpp>
 #include <sluice/base/role_check.hpp>
 #include <sluice/queue/push_result.hpp>
@@ -89,6 +49,45 @@ struct AnyNumber {
 
 }  // namespace detail
 
+/// A queue whose sides wait for each other.
+///
+/// Purpose: gives any Sluice queue push and pop that wait, timed forms, close and drain.
+///
+/// Use it when a thread has nothing better to do than to wait. Use the bare queue when full or
+/// empty is an answer to act on.
+///
+/// Who may call what: as for the queue inside. close(), drain() and the sizes by anybody, drain()
+/// not by the consumer, who is the one it waits for. A handler may tryPush() into its own queue; a
+/// push() that waits for room there would wait for its own caller.
+///
+/// Progress: a wait ends when the other side acts or the queue is closed. With Park nobody spins
+/// for long, and no system call is made while the other side is awake. A message wakes one
+/// consumer, and room wakes one producer. A producer of MpscLanes has room of its own, so there all
+/// are woken.
+///
+/// Memory promise: that of the queue inside. Capacity, allocation, exceptions: those of the queue
+/// inside; an exception from a constructor or handler passes through, and the other side has been
+/// woken for what had been done before it. If the move of a message throws, pop(), popFor() and
+/// tryPop() leave the message in an SpscRing, MpscRing or SegmentQueue. MpscLanes and MpmcRing lose
+/// the message.
+///
+/// Shutdown: close() refuses pushes from now on, also those that wait. The consumer goes on to
+/// receive what was accepted and then gets the empty answer. A BlockingQueue must outlive the calls
+/// on it and its producers.
+///
+/// Origin: the wait strategies as a part of their own, apart from the queue, follow the LMAX
+/// Disruptor.
+///
+/// Invariant: every change that can end a wait is followed by a notification of the side that may
+/// wait for it. Messages and slots become available out of order: a woken thread may find nothing,
+/// and one change may then serve two. So a thread that waited, and leaves a message or room, wakes
+/// the next one.
+///
+/// Edges: none of its own: data travels by those of the queue, wake-ups by those of the wait
+/// strategy.
+///
+/// Tests: tests/unit/queue/blocking_queue_test.cpp, tests/conformance, tests/stress.
+///
 /// `Wait` is a wait strategy, used for both sides. `Pacing` is applied where batches pay: after a
 /// consume call, and by a producer in front of a full queue. pop() takes single messages and is not
 /// paced.

@@ -1,7 +1,19 @@
 #pragma once
 
-/// \file
-/// Latest: the newest value of a type, from several writers to one reader.
+#include <sluice/base/role_check.hpp>
+#include <sluice/base/slot_stack.hpp>
+#include <sluice/queue/queue_traits.hpp>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+namespace sluice {
+
+/// The newest value of a type, from several writers to one reader.
 ///
 /// Purpose: the reader always gets the newest value. Values that the reader did not take in time
 /// are overwritten, so a slow reader never makes a writer wait or fail.
@@ -59,20 +71,6 @@
 ///
 /// Tests: tests/unit/queue/latest_test.cpp, tests/model/latest_model_test.cpp,
 /// tests/stress/latest_stress_test.cpp, tests/alloc/queue_allocation_test.cpp.
-
-#include <sluice/base/role_check.hpp>
-#include <sluice/base/slot_stack.hpp>
-#include <sluice/queue/queue_traits.hpp>
-
-#include <array>
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <type_traits>
-#include <utility>
-
-namespace sluice {
-
 template <class T, std::size_t Writers, class Traits = QueueTraits>
 class Latest {
     static_assert(Writers >= 1, "Latest<T, Writers>: at least one thread must be able to write");

@@ -1,7 +1,21 @@
 #pragma once
 
-/// \file
-/// MpmcRing: a bounded queue from any number of producers to any number of consumers, first in
+#include <sluice/base/prefetch.hpp>
+#include <sluice/base/ring_positions.hpp>
+#include <sluice/queue/detail/ring_intake.hpp>
+#include <sluice/queue/detail/ring_storage.hpp>
+#include <sluice/queue/queue_traits.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory_resource>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+namespace sluice {
+
+/// A bounded queue from any number of producers to any number of consumers, first in
 /// first out for all.
 ///
 /// Purpose: many threads hand messages to a group of threads that share the work.
@@ -58,22 +72,6 @@
 /// there.
 ///
 /// Tests: tests/unit/queue/mpmc_ring_test.cpp, tests/conformance, tests/stress, tests/model.
-
-#include <sluice/base/prefetch.hpp>
-#include <sluice/base/ring_positions.hpp>
-#include <sluice/queue/detail/ring_intake.hpp>
-#include <sluice/queue/detail/ring_storage.hpp>
-#include <sluice/queue/queue_traits.hpp>
-
-#include <algorithm>
-#include <cstddef>
-#include <memory_resource>
-#include <optional>
-#include <type_traits>
-#include <utility>
-
-namespace sluice {
-
 template <class T, std::size_t Capacity, class Traits = QueueTraits>
 class MpmcRing : public detail::RingIntake<MpmcRing<T, Capacity, Traits>, T, Traits> {
     using Intake = detail::RingIntake<MpmcRing, T, Traits>;

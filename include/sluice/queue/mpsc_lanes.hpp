@@ -1,7 +1,20 @@
 #pragma once
 
-/// \file
-/// MpscLanes: many producers, each with a lane of its own, and one consumer that harvests all
+#include <sluice/base/role_check.hpp>
+#include <sluice/queue/detail/lane_list.hpp>
+#include <sluice/queue/detail/lane_round.hpp>
+#include <sluice/queue/push_result.hpp>
+#include <sluice/queue/queue_traits.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory_resource>
+#include <optional>
+#include <utility>
+
+namespace sluice {
+
+/// Many producers, each with a lane of its own, and one consumer that harvests all
 /// lanes.
 ///
 /// Purpose: several producers at the speed of one. A push touches only its own lane: no atomic
@@ -56,21 +69,6 @@
 ///
 /// Tests: tests/unit/queue/mpsc_lanes_test.cpp, tests/unit/queue/mpsc_lanes_idle_test.cpp,
 /// tests/model/mpsc_lanes_model_test.cpp, tests/conformance, tests/stress.
-
-#include <sluice/base/role_check.hpp>
-#include <sluice/queue/detail/lane_list.hpp>
-#include <sluice/queue/detail/lane_round.hpp>
-#include <sluice/queue/push_result.hpp>
-#include <sluice/queue/queue_traits.hpp>
-
-#include <algorithm>
-#include <cstddef>
-#include <memory_resource>
-#include <optional>
-#include <utility>
-
-namespace sluice {
-
 template <class T, class Traits = QueueTraits>
 class MpscLanes {
     using Platform = typename Traits::Platform;

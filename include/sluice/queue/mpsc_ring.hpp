@@ -1,7 +1,22 @@
 #pragma once
 
-/// \file
-/// MpscRing: a bounded queue from any number of producers to one consumer, first in first out for
+#include <sluice/base/prefetch.hpp>
+#include <sluice/base/ring_positions.hpp>
+#include <sluice/base/role_check.hpp>
+#include <sluice/queue/detail/ring_intake.hpp>
+#include <sluice/queue/detail/ring_storage.hpp>
+#include <sluice/queue/queue_traits.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory_resource>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+namespace sluice {
+
+/// A bounded queue from any number of producers to one consumer, first in first out for
 /// all.
 ///
 /// Purpose: many threads hand messages to one, in one order that everybody agrees on.
@@ -47,23 +62,6 @@
 /// -> [headCopy release .. headCopy acquire ->] slot written.
 ///
 /// Tests: tests/unit/queue/mpsc_ring_test.cpp, tests/conformance, tests/stress, tests/model.
-
-#include <sluice/base/prefetch.hpp>
-#include <sluice/base/ring_positions.hpp>
-#include <sluice/base/role_check.hpp>
-#include <sluice/queue/detail/ring_intake.hpp>
-#include <sluice/queue/detail/ring_storage.hpp>
-#include <sluice/queue/queue_traits.hpp>
-
-#include <algorithm>
-#include <cstddef>
-#include <memory_resource>
-#include <optional>
-#include <type_traits>
-#include <utility>
-
-namespace sluice {
-
 template <class T, std::size_t Capacity, class Traits = QueueTraits>
 class MpscRing : public detail::RingIntake<MpscRing<T, Capacity, Traits>, T, Traits> {
     using Intake = detail::RingIntake<MpscRing, T, Traits>;

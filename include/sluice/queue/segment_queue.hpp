@@ -1,7 +1,33 @@
 #pragma once
 
-/// \file
-/// SegmentQueue: an unbounded queue from any number of producers to one consumer.
+#include <sluice/base/backoff.hpp>
+#include <sluice/base/priority_mutex.hpp>
+#include <sluice/base/ring_positions.hpp>
+#include <sluice/base/role_check.hpp>
+#include <sluice/base/setup_error.hpp>
+#include <sluice/queue/detail/segment_chain.hpp>
+#include <sluice/queue/push_result.hpp>
+#include <sluice/queue/queue_traits.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory_resource>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+namespace sluice {
+
+struct SegmentQueueTraits : QueueTraits {
+    /// Size of a segment's slots, unless minSegmentSlots of them need more.
+    static constexpr std::size_t segmentBytes = 16384;
+    static constexpr std::size_t minSegmentSlots = 1;
+    /// Bytes of unused segments that the consumer keeps for later messages. It keeps at least one
+    /// segment and returns the others to the memory resource.
+    static constexpr std::size_t keptBytes = 1048576;
+};
+
+/// An unbounded queue from any number of producers to one consumer.
 ///
 /// Purpose: a queue that takes whatever comes, in one order that everybody agrees on, and can hand
 /// over all it holds in constant time.
@@ -50,34 +76,6 @@
 /// release .. next acquire -> read.
 ///
 /// Tests: tests/unit/queue/segment_queue_test.cpp, tests/conformance, tests/stress.
-
-#include <sluice/base/backoff.hpp>
-#include <sluice/base/priority_mutex.hpp>
-#include <sluice/base/ring_positions.hpp>
-#include <sluice/base/role_check.hpp>
-#include <sluice/base/setup_error.hpp>
-#include <sluice/queue/detail/segment_chain.hpp>
-#include <sluice/queue/push_result.hpp>
-#include <sluice/queue/queue_traits.hpp>
-
-#include <algorithm>
-#include <cstddef>
-#include <memory_resource>
-#include <mutex>
-#include <optional>
-#include <utility>
-
-namespace sluice {
-
-struct SegmentQueueTraits : QueueTraits {
-    /// Size of a segment's slots, unless minSegmentSlots of them need more.
-    static constexpr std::size_t segmentBytes = 16384;
-    static constexpr std::size_t minSegmentSlots = 1;
-    /// Bytes of unused segments that the consumer keeps for later messages. It keeps at least one
-    /// segment and returns the others to the memory resource.
-    static constexpr std::size_t keptBytes = 1048576;
-};
-
 template <class T, class Traits = SegmentQueueTraits>
 class SegmentQueue {
     using Platform = typename Traits::Platform;

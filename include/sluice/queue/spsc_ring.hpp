@@ -1,7 +1,21 @@
 #pragma once
 
-/// \file
-/// SpscRing: a bounded queue from one producer to one consumer.
+#include <sluice/base/prefetch.hpp>
+#include <sluice/base/ring_positions.hpp>
+#include <sluice/base/role_check.hpp>
+#include <sluice/queue/detail/ring_storage.hpp>
+#include <sluice/queue/push_result.hpp>
+#include <sluice/queue/queue_traits.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory_resource>
+#include <optional>
+#include <utility>
+
+namespace sluice {
+
+/// A bounded queue from one producer to one consumer.
 ///
 /// Purpose: the cheapest way to carry messages from one thread to another; the lane every other
 /// construction here is made of.
@@ -44,22 +58,6 @@
 /// true -> drained release .. drained acquire -> the end seen by another thread.
 ///
 /// Tests: tests/unit/queue/spsc_ring_test.cpp, tests/conformance, tests/stress, tests/model.
-
-#include <sluice/base/prefetch.hpp>
-#include <sluice/base/ring_positions.hpp>
-#include <sluice/base/role_check.hpp>
-#include <sluice/queue/detail/ring_storage.hpp>
-#include <sluice/queue/push_result.hpp>
-#include <sluice/queue/queue_traits.hpp>
-
-#include <algorithm>
-#include <cstddef>
-#include <memory_resource>
-#include <optional>
-#include <utility>
-
-namespace sluice {
-
 template <class T, std::size_t Capacity, class Traits = QueueTraits>
 class SpscRing {
     using Platform = typename Traits::Platform;

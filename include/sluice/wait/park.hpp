@@ -1,8 +1,5 @@
 #pragma once
 
-/// \file
-/// Park: the wait strategy that gives the processor back.
-
 #include <sluice/base/platform.hpp>
 #include <sluice/wait/event_count.hpp>
 
@@ -82,6 +79,7 @@ private:
     BasicEventCount<Platform, Parker> eventCount_;
 };
 
+/// The wait strategy that gives the processor back.
 using Park = BasicPark<>;
 
 }  // namespace sluice

@@ -1,7 +1,15 @@
 #pragma once
 
-/// \file
-/// AddOnlyHashMap: a hash table that any number of threads search, and add to, without a lock.
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <utility>
+
+namespace sluice::detail {
+
+/// A hash table that any number of threads search, and add to, without a lock.
 ///
 /// Entries lie in a table with open addressing and linear probing, at most half full. When it has
 /// as many entries as it may, each of its empty slots is closed, and a table four times as large
@@ -24,16 +32,6 @@
 /// The hash is spread by a multiplication, because that of a number is the number.
 ///
 /// Tests: tests/unit/event/event_map_test.cpp, tests/model/event_map_model_test.cpp.
-
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <utility>
-
-namespace sluice::detail {
-
 template <class Key, class Value, class Hash, class Equal, class Platform,
           std::size_t FirstCapacity = 8>
 class AddOnlyHashMap {

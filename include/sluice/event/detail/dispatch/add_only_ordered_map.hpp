@@ -1,7 +1,14 @@
 #pragma once
 
-/// \file
-/// AddOnlyOrderedMap: a skip list that any number of threads search, and add to, without a lock.
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+namespace sluice::detail {
+
+/// A skip list that any number of threads search, and add to, without a lock.
 ///
 /// Who may call what: find(), findOrAdd() and forEach() by any thread; the rest by one thread, for
 /// itself.
@@ -17,15 +24,7 @@
 /// Origin: W. Pugh, Skip Lists: A Probabilistic Alternative to Balanced Trees, 1990.
 ///
 /// Tests: tests/unit/event/event_map_test.cpp, tests/model/event_map_model_test.cpp.
-
-#include <array>
-#include <atomic>
-#include <cstddef>
-#include <memory>
-#include <utility>
-
-namespace sluice::detail {
-
+///
 /// With ten levels a million keys are found fast.
 template <class Key, class Value, class Less, class Platform, std::size_t Levels = 10>
 class AddOnlyOrderedMap {

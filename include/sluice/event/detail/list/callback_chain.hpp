@@ -1,7 +1,26 @@
 #pragma once
 
-/// \file
-/// CallbackChain: callbacks in an order, called by many threads while others add and remove.
+#include <sluice/event/detail/list/chain_core.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace sluice::detail {
+
+/// Whether there is nothing to call: in a pointer, or in a wrapper that can be made of nullptr.
+template <class Callback>
+bool isNull(const Callback& callback) noexcept {
+    if constexpr (std::is_constructible_v<Callback, std::nullptr_t> &&
+                  std::is_constructible_v<bool, const Callback&>) {
+        return !static_cast<bool>(callback);
+    } else {
+        return false;
+    }
+}
+
+/// Callbacks in an order, called by many threads while others add and remove.
 ///
 /// The part of a CallbackList that does not depend on the arguments.
 ///
@@ -34,27 +53,6 @@
 /// built -> core_ release .. acquire -> core read. Free: see removals.hpp.
 ///
 /// Tests: tests/unit/event/callback_list*_test.cpp, tests/stress/event_stress_test.cpp.
-
-#include <sluice/event/detail/list/chain_core.hpp>
-
-#include <cstddef>
-#include <memory>
-#include <type_traits>
-#include <utility>
-
-namespace sluice::detail {
-
-/// Whether there is nothing to call: in a pointer, or in a wrapper that can be made of nullptr.
-template <class Callback>
-bool isNull(const Callback& callback) noexcept {
-    if constexpr (std::is_constructible_v<Callback, std::nullptr_t> &&
-                  std::is_constructible_v<bool, const Callback&>) {
-        return !static_cast<bool>(callback);
-    } else {
-        return false;
-    }
-}
-
 template <class Callback, class Threading>
 class CallbackChain {
     using Core = ChainCore<Callback, Threading>;

@@ -1,7 +1,24 @@
 #pragma once
 
-/// \file
-/// EventStore: the events of a queue, between any number of producers and consumers.
+#include <sluice/base/cache_line.hpp>
+#include <sluice/base/setup_error.hpp>
+#include <sluice/event/detail/list/read_side.hpp>
+#include <sluice/event/detail/queue/event_counts.hpp>
+#include <sluice/event/detail/queue/event_lines.hpp>
+#include <sluice/event/detail/queue/event_waiters.hpp>
+#include <sluice/event/detail/queue/suspended.hpp>
+#include <sluice/event/event_queue_options.hpp>
+#include <sluice/queue/push_result.hpp>
+#include <sluice/wait/notify.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <utility>
+
+namespace sluice::detail {
+
+/// The events of a queue, between any number of producers and consumers.
 ///
 /// A line of events under one lock. Producers append one at a time; a consumer takes the first one
 /// or all of them out in constant time, deals with them without the lock, and puts back in front
@@ -27,25 +44,7 @@
 /// acquire by who waits; and the event count's own edge between the two.
 ///
 /// Tests: tests/unit/event/event_queue*_test.cpp, tests/stress/event_stress_test.cpp.
-
-#include <sluice/base/cache_line.hpp>
-#include <sluice/base/setup_error.hpp>
-#include <sluice/event/detail/list/read_side.hpp>
-#include <sluice/event/detail/queue/event_counts.hpp>
-#include <sluice/event/detail/queue/event_lines.hpp>
-#include <sluice/event/detail/queue/event_waiters.hpp>
-#include <sluice/event/detail/queue/suspended.hpp>
-#include <sluice/event/event_queue_options.hpp>
-#include <sluice/queue/push_result.hpp>
-#include <sluice/wait/notify.hpp>
-
-#include <cstddef>
-#include <cstdint>
-#include <mutex>
-#include <utility>
-
-namespace sluice::detail {
-
+///
 /// `Counts`: EventCounts, of which a store is made so that none takes no room.
 template <class Event, class Line, class Threading, class Counts = EventCounts<false>>
 class EventStore : private Counts {

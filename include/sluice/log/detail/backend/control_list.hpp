@@ -1,22 +1,5 @@
 #pragma once
 
-/// \file
-/// ControlList: what travels beside the records, and in order with them.
-///
-/// Flushes, changes of format, the end of a logger: each carries a stamp of the same clock as the
-/// records and is carried out when everything stamped before it has been written. It takes no room
-/// in any lane, so it cannot be dropped and nobody waits for room to send it.
-///
-/// Any thread may push(); the back end alone takes.
-///
-/// Invariant: stamps in the list never decrease, since each is taken while the list is locked. When
-/// the clock has started again they do, and takeUntil() does not look at them.
-/// Edge: a push that returned before the back end's look() is in the list that the back end takes
-/// after that look(). One that comes later has a stamp of after the look, thus beyond its
-/// watermark: either it is taken the next time, or it waits in the list for that.
-///
-/// Tests: tests/unit/log/control_list_test.cpp.
-
 #include <memory>
 #include <mutex>
 #include <sluice/log/detail/lanes/stamp_clock.hpp>
@@ -45,6 +28,21 @@ private:
     std::unique_ptr<Control> next_;
 };
 
+/// What travels beside the records, and in order with them.
+///
+/// Flushes, changes of format, the end of a logger: each carries a stamp of the same clock as the
+/// records and is carried out when everything stamped before it has been written. It takes no room
+/// in any lane, so it cannot be dropped and nobody waits for room to send it.
+///
+/// Any thread may push(); the back end alone takes.
+///
+/// Invariant: stamps in the list never decrease, since each is taken while the list is locked. When
+/// the clock has started again they do, and takeUntil() does not look at them.
+/// Edge: a push that returned before the back end's look() is in the list that the back end takes
+/// after that look(). One that comes later has a stamp of after the look, thus beyond its
+/// watermark: either it is taken the next time, or it waits in the list for that.
+///
+/// Tests: tests/unit/log/control_list_test.cpp.
 class ControlList {
 public:
     ControlList() = default;

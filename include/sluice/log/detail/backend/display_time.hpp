@@ -1,7 +1,15 @@
 #pragma once
 
-/// \file
-/// DisplayTime: the times that are printed, which do not step back from line to line.
+#include <sluice/log/detail/format/record_head.hpp>
+#include <sluice/log/detail/lanes/stamp_clock.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+
+namespace sluice::log::detail {
+
+/// The times that are printed, which do not step back from line to line.
 ///
 /// Records are ordered by their stamps. spdlog's own time of a record is read a little earlier, and
 /// how much earlier depends on what happens to the thread in between; so in the order of the stamps
@@ -15,16 +23,6 @@
 /// One thread at a time: the back end's.
 ///
 /// Tests: tests/unit/log/display_time_test.cpp.
-
-#include <sluice/log/detail/format/record_head.hpp>
-#include <sluice/log/detail/lanes/stamp_clock.hpp>
-
-#include <algorithm>
-#include <chrono>
-#include <cstdint>
-
-namespace sluice::log::detail {
-
 class DisplayTime {
 public:
     using time_point = spdlog::log_clock::time_point;

@@ -1,8 +1,5 @@
 #pragma once
 
-/// \file
-/// DropNotices: the lines in a log about records that are missing there.
-
 #include <sluice/log/backend_options.hpp>
 #include <sluice/log/detail/backend/display_time.hpp>
 #include <sluice/log/detail/backend/logger_list.hpp>
@@ -19,6 +16,8 @@
 
 namespace sluice::log::detail {
 
+/// The lines in a log about records that are missing there.
+///
 /// Knows what was dropped and what the log has told of it. By the thread that harvests.
 ///
 /// Tests: tests/unit/log/backend_test.cpp.

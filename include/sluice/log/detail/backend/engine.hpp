@@ -1,18 +1,5 @@
 #pragma once
 
-/// \file
-/// Engine: a back end, without its statistics and its checks of options.
-///
-///     Port: log calls -> the lanes; flushes and the ends of loggers -> the list of controls
-///     Harvester: what was logged and sent before, in the order of the stamps -> the sinks
-///
-/// A manual engine has no worker: the polling thread makes the harvests, in poll().
-///
-/// Who may call what: any thread any member, unless it says otherwise. Harvests exclude each other:
-/// the worker makes them; when it has left for good, whoever logs; around fork(), the caller.
-///
-/// Errors: those of sinks go to the loggers.
-
 #include <sluice/base/cache_line.hpp>
 #include <sluice/log/backend_options.hpp>
 #include <sluice/log/detail/backend/barrier.hpp>
@@ -42,6 +29,17 @@
 
 namespace sluice::log::detail {
 
+/// A back end, without its statistics and its checks of options.
+///
+///     Port: log calls -> the lanes; flushes and the ends of loggers -> the list of controls
+///     Harvester: what was logged and sent before, in the order of the stamps -> the sinks
+///
+/// A manual engine has no worker: the polling thread makes the harvests, in poll().
+///
+/// Who may call what: any thread any member, unless it says otherwise. Harvests exclude each other:
+/// the worker makes them; when it has left for good, whoever logs; around fork(), the caller.
+///
+/// Errors: those of sinks go to the loggers.
 class Engine final : public Port,
                      public std::enable_shared_from_this<Engine>,
                      private ProcessMember {

@@ -1,8 +1,5 @@
 #pragma once
 
-/// \file
-/// ErrorChannel: where a logger's errors go, as long as there are records of it.
-
 #include <spdlog/logger.h>
 
 #include <exception>
@@ -23,6 +20,8 @@ inline std::string describe(const char* what, const spdlog::source_loc& source) 
     return text;
 }
 
+/// Where a logger's errors go, as long as there are records of it.
+///
 /// Errors are reported by the back end, when the logger may have gone already. So this object is
 /// shared by both: it asks the logger for its handler while there is one, and keeps a copy then.
 ///

@@ -1,17 +1,5 @@
 #pragma once
 
-/// \file
-/// Harvester: writes what was logged into the sinks, and carries out controls, in the order of
-/// their stamps.
-///
-///     look at the lanes -> the watermark -> records and controls before it -> flushes -> notices
-///
-/// Who may call what: who harvests, any member; any thread those that say so.
-///
-/// Errors: those of sinks go to the loggers.
-///
-/// Tests: tests/unit/log/backend_test.cpp, tests/stress/log_order_stress_test.cpp.
-
 #include <sluice/log/backend_options.hpp>
 #include <sluice/log/detail/backend/control_list.hpp>
 #include <sluice/log/detail/backend/display_time.hpp>
@@ -31,6 +19,16 @@
 
 namespace sluice::log::detail {
 
+/// Writes what was logged into the sinks, and carries out controls, in the order of
+/// their stamps.
+///
+///     look at the lanes -> the watermark -> records and controls before it -> flushes -> notices
+///
+/// Who may call what: who harvests, any member; any thread those that say so.
+///
+/// Errors: those of sinks go to the loggers.
+///
+/// Tests: tests/unit/log/backend_test.cpp, tests/stress/log_order_stress_test.cpp.
 class Harvester {
 public:
     using Records = Intake<RecordHead>;

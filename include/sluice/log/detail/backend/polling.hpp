@@ -1,10 +1,5 @@
 #pragma once
 
-/// \file
-/// Polling: how an engine without a worker gets its harvests.
-///
-/// Tests: tests/unit/log/manual_backend_test.cpp.
-
 #include <sluice/log/detail/backend/harvest_turns.hpp>
 #include <sluice/log/detail/lanes/stamp_clock.hpp>
 
@@ -17,6 +12,10 @@
 
 namespace sluice::log::detail {
 
+/// How an engine without a worker gets its harvests.
+///
+/// Tests: tests/unit/log/manual_backend_test.cpp.
+///
 /// The polling thread makes the harvests. It is the thread that polled last, or before that the one
 /// that made the engine.
 ///

@@ -1,20 +1,5 @@
 #pragma once
 
-/// \file
-/// Port: the part of a back end that log calls use.
-///
-/// A logger has a share in it, so that it may log at any time, also when the back end that made it
-/// has gone: then the port refuses, and the logger says so.
-///
-///     log call -> post() -> the thread's lane
-///     flush(), the end of a logger -> wantFlush(), send() -> the list of controls
-///
-/// Engine has the other part: what happens behind the lanes.
-///
-/// Who may call what: any thread any member.
-///
-/// Errors: post() throws what registering a thread may throw.
-
 #include <sluice/base/cache_line.hpp>
 #include <sluice/log/detail/backend/harvest_scope.hpp>
 #include <sluice/log/detail/backend/logger_list.hpp>
@@ -32,6 +17,19 @@ namespace sluice::log::detail {
 
 class Control;
 
+/// The part of a back end that log calls use.
+///
+/// A logger has a share in it, so that it may log at any time, also when the back end that made it
+/// has gone: then the port refuses, and the logger says so.
+///
+///     log call -> post() -> the thread's lane
+///     flush(), the end of a logger -> wantFlush(), send() -> the list of controls
+///
+/// Engine has the other part: what happens behind the lanes.
+///
+/// Who may call what: any thread any member.
+///
+/// Errors: post() throws what registering a thread may throw.
 class Port {
 public:
     using Records = Intake<RecordHead>;

@@ -1,9 +1,5 @@
 #pragma once
 
-/// \file
-/// Process: the back ends of this process, for what happens to all of them at once: fork() and
-/// crashes.
-
 #include <atomic>
 #include <chrono>
 #include <mutex>
@@ -50,6 +46,9 @@ private:
     std::atomic<ProcessMember*> next_{nullptr};
 };
 
+/// The back ends of this process, for what happens to all of them at once: fork() and
+/// crashes.
+///
 /// The list of members; changed under a mutex, read without by handlers of fatal signals.
 ///
 /// The mutex belongs to a thread that may lock it again: sinks that the thread calls while it forks

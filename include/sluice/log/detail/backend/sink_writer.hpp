@@ -1,17 +1,5 @@
 #pragma once
 
-/// \file
-/// SinkWriter: hands records to sinks, a run at a time.
-///
-/// Consecutive records with the same sinks make a run, of up to 256 records. Sinks that are
-/// batch_sinks get it in one call, others record by record. A record that flushes ends its run.
-///
-/// One thread at a time: the back end's. Exceptions of sinks and formatters go to the logger's
-/// error channel. Pairs of a record are printed behind its text. Sinks are called in the mdc of the
-/// log call. A record that a sink has not taken is counted as lost, once for all its sinks.
-///
-/// Tests: tests/unit/log/sink_writer_test.cpp.
-
 #include <sluice/log/detail/backend/logger_state.hpp>
 #include <sluice/log/detail/format/pair_text.hpp>
 #include <sluice/log/detail/format/pairs_in_sight.hpp>
@@ -31,6 +19,16 @@
 
 namespace sluice::log::detail {
 
+/// Hands records to sinks, a run at a time.
+///
+/// Consecutive records with the same sinks make a run, of up to 256 records. Sinks that are
+/// batch_sinks get it in one call, others record by record. A record that flushes ends its run.
+///
+/// One thread at a time: the back end's. Exceptions of sinks and formatters go to the logger's
+/// error channel. Pairs of a record are printed behind its text. Sinks are called in the mdc of the
+/// log call. A record that a sink has not taken is counted as lost, once for all its sinks.
+///
+/// Tests: tests/unit/log/sink_writer_test.cpp.
 class SinkWriter {
 public:
     static constexpr std::size_t longestRun = 256;

@@ -1,8 +1,5 @@
 #pragma once
 
-/// \file
-/// WorkerThread: the thread of a back end, with its name and its processor.
-
 #include <sluice/log/backend_options.hpp>
 #include <sluice/log/detail/backend/error_channel.hpp>
 #include <sluice/log/detail/backend/signal.hpp>
@@ -20,6 +17,8 @@
 
 namespace sluice::log::detail {
 
+/// The thread of a back end, with its name and its processor.
+///
 /// Unlike a std::thread it can be waited for with a limit, and given up.
 ///
 /// One thread at a time may call the members.

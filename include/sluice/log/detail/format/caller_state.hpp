@@ -1,14 +1,5 @@
 #pragma once
 
-/// \file
-/// CallerState: what a thread's log calls take from their thread.
-///
-/// One object for each thread and for all shared libraries. It needs no destructor, so log calls of
-/// other destructors of the thread may use it. A signal handler of the thread may use it, too: a
-/// flag is set after what it tells of, and cleared before.
-///
-/// Tests: tests/unit/log/scoped_context_test.cpp, with_test.cpp, logger_test.cpp.
-
 #include <sluice/base/asymmetric_fence.hpp>
 #include <sluice/log/detail/format/pair_codec.hpp>
 #include <sluice/log/detail/format/thread_mdc.hpp>
@@ -21,6 +12,13 @@
 
 namespace sluice::log::detail {
 
+/// What a thread's log calls take from their thread.
+///
+/// One object for each thread and for all shared libraries. It needs no destructor, so log calls of
+/// other destructors of the thread may use it. A signal handler of the thread may use it, too: a
+/// flag is set after what it tells of, and cleared before.
+///
+/// Tests: tests/unit/log/scoped_context_test.cpp, with_test.cpp, logger_test.cpp.
 class CallerState {
 public:
     /// The flags of a RecordHead that a log call gets from its thread.

@@ -1,14 +1,5 @@
 #pragma once
 
-/// \file
-/// PairsInSight: which pairs belong to a message that a formatter of this thread gets.
-///
-/// spdlog's messages have no room for pairs. So the sinks get the message with its pairs as text,
-/// and a formatter finds the pairs themselves by where that text lies. A copy of a message has no
-/// pairs, only the text.
-///
-/// Tests: tests/unit/log/json_formatter_test.cpp.
-
 #include <sluice/log/detail/format/pair_codec.hpp>
 
 #include <spdlog/common.h>
@@ -27,6 +18,14 @@ struct PairedText {
     PairBytes pairs;
 };
 
+/// Which pairs belong to a message that a formatter of this thread gets.
+///
+/// spdlog's messages have no room for pairs. So the sinks get the message with its pairs as text,
+/// and a formatter finds the pairs themselves by where that text lies. A copy of a message has no
+/// pairs, only the text.
+///
+/// Tests: tests/unit/log/json_formatter_test.cpp.
+///
 /// In its scope the formatters that this thread calls find the pairs.
 class PairsInSight {
 public:

@@ -1,7 +1,26 @@
 #pragma once
 
-/// \file
-/// Intake: where the records of all threads enter, and leave in the order of their stamps.
+#include <sluice/log/detail/lanes/intake_consumer.hpp>
+#include <sluice/log/detail/lanes/intake_options.hpp>
+#include <sluice/log/detail/lanes/intake_producer.hpp>
+#include <sluice/log/detail/lanes/intake_statistics.hpp>
+#include <sluice/log/detail/lanes/lane_registry.hpp>
+#include <sluice/log/detail/lanes/record.hpp>
+#include <sluice/log/detail/lanes/record_writer.hpp>
+#include <sluice/log/detail/lanes/stamp_clock.hpp>
+#include <sluice/log/detail/lanes/watermark.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace sluice::log::detail {
+
+/// Where the records of all threads enter, and leave in the order of their stamps.
 ///
 /// Purpose: each thread posts into a lane of its own; the back end emits the records of all lanes
 /// in one order, in which a post that returned before another one began comes first.
@@ -46,27 +65,6 @@
 ///
 /// Tests: tests/unit/log/intake_*_test.cpp, tests/model/log_intake_model_test.cpp,
 /// tests/stress/log_order_stress_test.cpp.
-
-#include <sluice/log/detail/lanes/intake_consumer.hpp>
-#include <sluice/log/detail/lanes/intake_options.hpp>
-#include <sluice/log/detail/lanes/intake_producer.hpp>
-#include <sluice/log/detail/lanes/intake_statistics.hpp>
-#include <sluice/log/detail/lanes/lane_registry.hpp>
-#include <sluice/log/detail/lanes/record.hpp>
-#include <sluice/log/detail/lanes/record_writer.hpp>
-#include <sluice/log/detail/lanes/stamp_clock.hpp>
-#include <sluice/log/detail/lanes/watermark.hpp>
-
-#include <algorithm>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <type_traits>
-#include <utility>
-
-namespace sluice::log::detail {
-
 template <class Head, class Traits = IntakeTraits>
 class Intake {
     static_assert(std::is_trivially_copyable_v<Head> && alignof(Head) <= 8,

@@ -1,8 +1,5 @@
 #pragma once
 
-/// \file
-/// IntakeConsumer: the back end's side of an intake.
-
 #include <sluice/base/role_check.hpp>
 #include <sluice/log/detail/lanes/lane_registry.hpp>
 #include <sluice/log/detail/lanes/merge.hpp>
@@ -23,6 +20,8 @@
 
 namespace sluice::log::detail {
 
+/// The back end's side of an intake.
+///
 /// Looks at the lanes, emits their records in one order, and sleeps until there are more. What is
 /// promised is said at Intake.
 ///

@@ -1,8 +1,5 @@
 #pragma once
 
-/// \file
-/// IntakeProducer: the logging threads' side of an intake.
-
 #include <sluice/log/detail/lanes/intake_options.hpp>
 #include <sluice/log/detail/lanes/lane_registry.hpp>
 #include <sluice/log/detail/lanes/quiet_thread.hpp>
@@ -15,6 +12,8 @@
 
 namespace sluice::log::detail {
 
+/// The logging threads' side of an intake.
+///
 /// Brings a record into the calling thread's lane, or into the shared one, and makes room as the
 /// policy says. What is promised is said at Intake::post().
 ///

@@ -1,7 +1,27 @@
 #pragma once
 
-/// \file
-/// Lane: the records of one thread on their way to the back end.
+#include <sluice/base/asymmetric_fence.hpp>
+#include <sluice/base/backoff.hpp>
+#include <sluice/base/cache_line.hpp>
+#include <sluice/base/napping_backoff.hpp>
+#include <sluice/base/ring_positions.hpp>
+#include <sluice/log/detail/lanes/lane_parts.hpp>
+#include <sluice/log/detail/lanes/record.hpp>
+#include <sluice/log/detail/lanes/stamp_clock.hpp>
+#include <sluice/log/detail/lanes/thread_life.hpp>
+#include <sluice/wait/event_count.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+namespace sluice::log::detail {
+
+/// The records of one thread on their way to the back end.
 ///
 /// Purpose: a ring of bytes with one writer (the owner) and one reader (the back end), whose
 /// records carry stamps in ascending order, and whose word tells whether one is being stamped.
@@ -35,28 +55,6 @@
 ///
 /// Tests: tests/model/log_intake_model_test.cpp, tests/stress/log_order_stress_test.cpp, and those
 /// of Intake.
-
-#include <sluice/base/asymmetric_fence.hpp>
-#include <sluice/base/backoff.hpp>
-#include <sluice/base/cache_line.hpp>
-#include <sluice/base/napping_backoff.hpp>
-#include <sluice/base/ring_positions.hpp>
-#include <sluice/log/detail/lanes/lane_parts.hpp>
-#include <sluice/log/detail/lanes/record.hpp>
-#include <sluice/log/detail/lanes/stamp_clock.hpp>
-#include <sluice/log/detail/lanes/thread_life.hpp>
-#include <sluice/wait/event_count.hpp>
-
-#include <algorithm>
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <memory>
-#include <utility>
-
-namespace sluice::log::detail {
-
 template <class Traits>
 class Lane {
     using Platform = typename Traits::Platform;

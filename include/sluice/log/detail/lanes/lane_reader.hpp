@@ -1,8 +1,5 @@
 #pragma once
 
-/// \file
-/// LaneReader: what the back end knows of one lane.
-
 #include <sluice/log/detail/lanes/lane.hpp>
 #include <sluice/log/detail/lanes/record.hpp>
 #include <sluice/log/detail/lanes/stamp_clock.hpp>
@@ -15,6 +12,8 @@
 
 namespace sluice::log::detail {
 
+/// What the back end knows of one lane.
+///
 /// Reads a lane, and says below which key nothing more will come from it.
 ///
 /// Records are used where they lie, unless their owner may evict them: then they are copied first,

@@ -1,8 +1,5 @@
 #pragma once
 
-/// \file
-/// LaneRegistry: the lanes of one intake and who owns them.
-
 #include <sluice/base/cache_line.hpp>
 #include <sluice/base/napping_backoff.hpp>
 #include <sluice/base/thread_table.hpp>
@@ -33,6 +30,8 @@ struct LaneCounts {
     }
 };
 
+/// The lanes of one intake and who owns them.
+///
 /// Gives each thread that asks a lane of its own, takes it back when the thread ends, and hands it
 /// on when the back end has emptied it. One lane more, the shared one, is there for everybody who
 /// cannot use his own; it is used under a lock that is tried for and never waited for in a signal

@@ -1,8 +1,5 @@
 #pragma once
 
-/// \file
-/// Merge: the lane whose next record is the oldest.
-
 #include <sluice/log/detail/lanes/stamp_clock.hpp>
 
 #include <cstddef>
@@ -11,6 +8,8 @@
 
 namespace sluice::log::detail {
 
+/// The lane whose next record is the oldest.
+///
 /// A heap of sources by the key of what each will give next; of equal keys the one that was added
 /// first goes first. As long as one source has the oldest, going on costs two comparisons.
 ///

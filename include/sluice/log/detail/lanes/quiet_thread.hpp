@@ -1,8 +1,5 @@
 #pragma once
 
-/// \file
-/// QuietThread: what a thread may not do just now.
-
 #include <sluice/log/detail/lanes/record.hpp>
 
 #include <cstdint>
@@ -19,6 +16,8 @@
 namespace [[gnu::visibility("default")]] sluice {
 namespace log::detail {
 
+/// What a thread may not do just now.
+///
 /// While one lives, the calling thread's posts neither allocate nor wait: they use the thread's
 /// lane if it has one that is free and has room, else the shared one, and are counted as discarded
 /// when that cannot be had.

@@ -1,8 +1,5 @@
 #pragma once
 
-/// \file
-/// RecordWriter: puts a record into a lane.
-
 #include <sluice/log/detail/lanes/lane_registry.hpp>
 #include <sluice/log/detail/lanes/quiet_thread.hpp>
 #include <sluice/log/detail/lanes/record.hpp>
@@ -14,6 +11,8 @@
 
 namespace sluice::log::detail {
 
+/// Puts a record into a lane.
+///
 /// Writes records with heads of this type, for whoever has entered the lane. Nothing waits here.
 /// Tests: those of Intake.
 template <class Head, class Traits>

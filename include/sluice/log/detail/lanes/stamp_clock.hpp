@@ -1,8 +1,5 @@
 #pragma once
 
-/// \file
-/// StampClock: the clock whose readings order the records of all threads.
-
 #include <sluice/base/asymmetric_fence.hpp>
 
 #include <atomic>
@@ -29,6 +26,8 @@ using Key = std::uint64_t;
 /// Later than every record.
 inline constexpr Key endOfTime = std::numeric_limits<Key>::max();
 
+/// The clock whose readings order the records of all threads.
+///
 /// Ticks that no thread ever sees going back: the processor's counter where the kernel itself keeps
 /// time by it, else CLOCK_MONOTONIC in nanoseconds.
 ///

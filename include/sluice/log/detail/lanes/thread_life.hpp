@@ -1,8 +1,5 @@
 #pragma once
 
-/// \file
-/// ThreadLife: whether a thread has ended, even without running its destructors.
-
 #if defined(__linux__)
 #include <pthread.h>
 
@@ -11,6 +8,8 @@
 
 namespace sluice::log::detail {
 
+/// Whether a thread has ended, even without running its destructors.
+///
 /// Tells a thread that ended without a word (by the raw system call, or killed by the system alone)
 /// from one that is merely slow.
 ///

@@ -1,8 +1,5 @@
 #pragma once
 
-/// \file
-/// Watermark: below which key every record of every lane can be seen.
-
 #include <sluice/log/detail/lanes/lane_reader.hpp>
 #include <sluice/log/detail/lanes/lane_registry.hpp>
 #include <sluice/log/detail/lanes/stamp_clock.hpp>
@@ -15,6 +12,8 @@
 
 namespace sluice::log::detail {
 
+/// Below which key every record of every lane can be seen.
+///
 /// The back end's view of all lanes. The proof that the watermark holds what it promises is in
 /// docs/algorithms/ordered-log.md.
 ///

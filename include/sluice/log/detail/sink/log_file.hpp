@@ -1,8 +1,5 @@
 #pragma once
 
-/// \file
-/// LogFile: the file of a file_sink, which others may rename or remove (POSIX).
-
 #include <spdlog/common.h>
 #include <spdlog/details/file_helper.h>
 #include <spdlog/details/os.h>
@@ -21,6 +18,8 @@
 
 namespace sluice::log::detail {
 
+/// The file of a file_sink, which others may rename or remove (POSIX).
+///
 /// Opens a file as spdlog does, with its tries and its handlers, and writes to it without stdio.
 ///
 /// One thread at a time. Errors are spdlog_ex with the name and the cause. A file that could not be

@@ -1,15 +1,5 @@
 #pragma once
 
-/// \file
-/// Link: one connection to a NATS server. NatsBridge owns two. It hides libnats from its users.
-///
-/// Who may call what: publish and state by anybody, before close; subscribe by the owner, before
-/// close; close by the owner. A receiver runs on a thread of libnats, one for each subscription.
-///
-/// Edges: E1 complete: the end of a subscription's last call .. close() has returned.
-///
-/// Tests: bridge/nats/tests/nats_bridge_test.cpp.
-
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -80,6 +70,14 @@ protected:
     ~Receiver() = default;
 };
 
+/// One connection to a NATS server. NatsBridge owns two. It hides libnats from its users.
+///
+/// Who may call what: publish and state by anybody, before close; subscribe by the owner, before
+/// close; close by the owner. A receiver runs on a thread of libnats, one for each subscription.
+///
+/// Edges: E1 complete: the end of a subscription's last call .. close() has returned.
+///
+/// Tests: bridge/nats/tests/nats_bridge_test.cpp.
 class Link {
 public:
     /// Throws std::runtime_error with one line when the server cannot be reached or refuses.

@@ -1,48 +1,5 @@
 #pragma once
 
-/// \file
-/// NatsBridge: carries messages of chosen types between a bus and buses of other processes, through
-/// a NATS server.
-///
-///     sluice::nats::NatsBridge bridge(bus, {"nats://robot-7:4222"});
-///     bridge.importType<Order>({"fleet.order"});
-///     bridge.exportType<Position>({"fleet.position"});
-///
-/// Guarantee: each route has a profile.
-///
-/// - core: at most once (core NATS). A message that is lost behind the exporting bridge is counted
-///   as a gap by each importer that receives a later message of the same start of a program,
-///   subject and priority. Losses before an importer's first message and after its last one are not
-///   seen.
-/// - durable: at least once (JetStream). A message that the outbox accepted is kept there until the
-///   server has stored it, and on the server until each importer's bus has accepted it. Importers
-///   drop duplicates. A message in the outbox is lost when the process ends without close(), unless
-///   the outbox has a folder.
-///
-/// Messages travel as sluice::wire encodes them, behind its envelope. So sender and receivers may
-/// be built differently, and one of them may know fields that the other one does not.
-///
-/// Who may call what: exportType, outlet, importType and close by the owner, one thread at a time;
-/// statistics and state by anybody. Exported messages are encoded by the bus' consumer, in a
-/// handler. An outlet sends on the caller's thread. Imported messages are published by other
-/// threads: each import and priority has its own thread and its own table of sequences. A durable
-/// import waits for room in the bus. With BusOverflow::block each one does, and so does close():
-/// somebody must consume the bus meanwhile.
-///
-/// Loops: a bus needs Traits::origins. A message that a bridge has imported carries an origin and
-/// no bridge exports it again. A bridge drops a message of its own origin. Two bridges of one bus
-/// must have the same origin in their options.
-///
-/// Priority: high messages have a connection of their own, and in the durable profile a stream of
-/// their own. The subject names the priority: fleet.order.high, or <stream>.high.fleet.order.
-///
-/// Allocation: none for each message on the bus' side. An importer allocates once for each start of
-/// an origin, up to maxOrigins.
-///
-/// Lifetime: the bus outlives the bridge. The destructor closes without waiting for the server.
-///
-/// Tests: bridge/nats/tests/nats_bridge_test.cpp, bridge/nats/tests/durable_test.cpp.
-
 #include <sluice/bridge/nats/detail/exporter.hpp>
 #include <sluice/bridge/nats/detail/importer.hpp>
 #include <sluice/bridge/nats/detail/route.hpp>
@@ -86,6 +43,47 @@ private:
     detail::Exporter<T>& exporter_;
 };
 
+/// Carries messages of chosen types between a bus and buses of other processes, through
+/// a NATS server.
+///
+///     sluice::nats::NatsBridge bridge(bus, {"nats://robot-7:4222"});
+///     bridge.importType<Order>({"fleet.order"});
+///     bridge.exportType<Position>({"fleet.position"});
+///
+/// Guarantee: each route has a profile.
+///
+/// - core: at most once (core NATS). A message that is lost behind the exporting bridge is counted
+///   as a gap by each importer that receives a later message of the same start of a program,
+///   subject and priority. Losses before an importer's first message and after its last one are not
+///   seen.
+/// - durable: at least once (JetStream). A message that the outbox accepted is kept there until the
+///   server has stored it, and on the server until each importer's bus has accepted it. Importers
+///   drop duplicates. A message in the outbox is lost when the process ends without close(), unless
+///   the outbox has a folder.
+///
+/// Messages travel as sluice::wire encodes them, behind its envelope. So sender and receivers may
+/// be built differently, and one of them may know fields that the other one does not.
+///
+/// Who may call what: exportType, outlet, importType and close by the owner, one thread at a time;
+/// statistics and state by anybody. Exported messages are encoded by the bus' consumer, in a
+/// handler. An outlet sends on the caller's thread. Imported messages are published by other
+/// threads: each import and priority has its own thread and its own table of sequences. A durable
+/// import waits for room in the bus. With BusOverflow::block each one does, and so does close():
+/// somebody must consume the bus meanwhile.
+///
+/// Loops: a bus needs Traits::origins. A message that a bridge has imported carries an origin and
+/// no bridge exports it again. A bridge drops a message of its own origin. Two bridges of one bus
+/// must have the same origin in their options.
+///
+/// Priority: high messages have a connection of their own, and in the durable profile a stream of
+/// their own. The subject names the priority: fleet.order.high, or <stream>.high.fleet.order.
+///
+/// Allocation: none for each message on the bus' side. An importer allocates once for each start of
+/// an origin, up to maxOrigins.
+///
+/// Lifetime: the bus outlives the bridge. The destructor closes without waiting for the server.
+///
+/// Tests: bridge/nats/tests/nats_bridge_test.cpp, bridge/nats/tests/durable_test.cpp.
 template <class AnyBus>
 class NatsBridge {
     using Header = typename AnyBus::Header;

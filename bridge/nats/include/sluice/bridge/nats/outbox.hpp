@@ -1,35 +1,5 @@
 #pragma once
 
-/// \file
-/// Outbox: messages that leave it only when JetStream has stored them. NatsBridge owns one.
-///
-///     Outbox::Place place;
-///     if (outbox.reserve(Priority::high, place) == SendResult::ok) {
-///         ... write at most place.capacity() bytes to place.data() ...
-///         result = outbox.put(std::move(place), size, message);
-///     }
-///
-/// Who may call what: reserve, put and the counts by anybody; close by the owner. Each priority has
-/// a thread of the outbox, which sends, and a thread of libnats, which takes acknowledgements.
-///
-/// Room: all priorities share `outboxMessages` places. Low messages may fill 60 % of them, medium
-/// ones 80 %, high ones all. So low messages are refused first.
-///
-/// Progress: reserve and put never wait, except for the system call that wakes a sleeping thread.
-/// With outboxFolder, put waits for the disk.
-///
-/// Allocation: in the constructor alone. The sending threads allocate inside libnats.
-///
-/// Order: a lane sends in the order of put. A message that is sent again may arrive behind later
-/// ones. It cannot fall behind by more than `inFlight` messages.
-///
-/// Shutdown: after close, reserve answers `closed`. A place that is reserved at that time may still
-/// be put, and counts as abandoned if it is not acknowledged in time.
-///
-/// Invariant: accepted = acknowledged + undeliverable + abandoned + held.
-///
-/// Tests: bridge/nats/tests/durable_test.cpp. docs/decisions/bridge.md has the states.
-
 #include <sluice/bridge/nats/options.hpp>
 #include <sluice/bridge/nats/statistics.hpp>
 #include <sluice/bus/priority.hpp>
@@ -74,6 +44,34 @@ struct OutboxAccounts {
 
 }  // namespace detail
 
+/// Messages that leave it only when JetStream has stored them. NatsBridge owns one.
+///
+///     Outbox::Place place;
+///     if (outbox.reserve(Priority::high, place) == SendResult::ok) {
+///         ... write at most place.capacity() bytes to place.data() ...
+///         result = outbox.put(std::move(place), size, message);
+///     }
+///
+/// Who may call what: reserve, put and the counts by anybody; close by the owner. Each priority has
+/// a thread of the outbox, which sends, and a thread of libnats, which takes acknowledgements.
+///
+/// Room: all priorities share `outboxMessages` places. Low messages may fill 60 % of them, medium
+/// ones 80 %, high ones all. So low messages are refused first.
+///
+/// Progress: reserve and put never wait, except for the system call that wakes a sleeping thread.
+/// With outboxFolder, put waits for the disk.
+///
+/// Allocation: in the constructor alone. The sending threads allocate inside libnats.
+///
+/// Order: a lane sends in the order of put. A message that is sent again may arrive behind later
+/// ones. It cannot fall behind by more than `inFlight` messages.
+///
+/// Shutdown: after close, reserve answers `closed`. A place that is reserved at that time may still
+/// be put, and counts as abandoned if it is not acknowledged in time.
+///
+/// Invariant: accepted = acknowledged + undeliverable + abandoned + held.
+///
+/// Tests: bridge/nats/tests/durable_test.cpp. docs/decisions/bridge.md has the states.
 class Outbox {
 public:
     /// Names a message to the server. `subject` must stay until the outbox is destroyed.

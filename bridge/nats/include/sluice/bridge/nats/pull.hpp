@@ -1,7 +1,15 @@
 #pragma once
 
-/// \file
-/// Pull: brings the messages of one subject and priority out of a stream. NatsBridge owns one for
+#include <sluice/bridge/nats/options.hpp>
+#include <sluice/bus/priority.hpp>
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+namespace sluice::nats {
+
+/// Brings the messages of one subject and priority out of a stream. NatsBridge owns one for
 /// each durable import and priority.
 ///
 /// Who may call what: the constructor and stop by the owner. The receiver is called by the pull's
@@ -12,16 +20,6 @@
 /// come, when the order has expired, and when the link is connected again.
 ///
 /// Tests: bridge/nats/tests/durable_test.cpp.
-
-#include <sluice/bridge/nats/options.hpp>
-#include <sluice/bus/priority.hpp>
-
-#include <chrono>
-#include <memory>
-#include <string>
-
-namespace sluice::nats {
-
 class Pull {
 public:
     /// Throws std::runtime_error with one line when the server refuses the stream or the consumer.

@@ -76,7 +76,7 @@ private:
 /// must have the same origin in their options.
 ///
 /// Priority: high messages have a connection of their own, and in the durable profile a stream of
-/// their own. The subject names the priority: fleet.order.high, or <stream>.high.fleet.order.
+/// their own. The subject names the priority: fleet.order.high, or `<stream>.high.fleet.order`.
 ///
 /// Allocation: none for each message on the bus' side. An importer allocates once for each start of
 /// an origin, up to maxOrigins.

@@ -17,6 +17,8 @@
 #include <string>
 #include <system_error>
 
+// Not inline in the library, which includes each of these headers once.
+// NOLINTBEGIN(misc-definitions-in-headers)
 namespace sluice::log {
 
 namespace detail {
@@ -161,3 +163,4 @@ SLUICE_LOG_INLINE std::unique_lock<std::mutex> backend::lockToEnd() {
 }
 
 }  // namespace sluice::log
+// NOLINTEND(misc-definitions-in-headers)

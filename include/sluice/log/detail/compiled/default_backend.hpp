@@ -17,6 +17,8 @@
 #include <mutex>
 #include <utility>
 
+// Not inline in the library, which includes each of these headers once.
+// NOLINTBEGIN(misc-definitions-in-headers)
 namespace sluice::log {
 
 namespace detail {
@@ -151,3 +153,4 @@ SLUICE_LOG_INLINE void set_default_backend(std::shared_ptr<backend> next) {
 }
 
 }  // namespace sluice::log
+// NOLINTEND(misc-definitions-in-headers)

@@ -20,6 +20,8 @@
 #include <string>
 #include <utility>
 
+// Not inline in the library, which includes each of these headers once.
+// NOLINTBEGIN(misc-definitions-in-headers)
 namespace sluice::log {
 
 SLUICE_LOG_INLINE void init(const backend_options& options) {
@@ -56,3 +58,4 @@ SLUICE_LOG_INLINE bool shutdown(std::chrono::nanoseconds timeout) {
 }
 
 }  // namespace sluice::log
+// NOLINTEND(misc-definitions-in-headers)

@@ -23,6 +23,8 @@
 #include <utility>
 #include <vector>
 
+// Not inline in the library, which includes each of these headers once.
+// NOLINTBEGIN(misc-definitions-in-headers)
 namespace sluice::log {
 
 namespace detail {
@@ -143,3 +145,4 @@ SLUICE_LOG_INLINE void async_logger::log_formatted(const detail::DeferredSite& s
 }
 
 }  // namespace sluice::log
+// NOLINTEND(misc-definitions-in-headers)

@@ -12,6 +12,50 @@
 
 namespace [[gnu::visibility("default")]] sluice {
 
+/// A small mutex that lends its holder the priority of a waiting thread.
+///
+/// Purpose: threads of different real-time priorities share a short critical section.
+///
+///     PriorityMutex mutex;
+///     {
+///         const std::lock_guard<PriorityMutex> guard(mutex);
+///         changeWhatIsShared();
+///     }
+///
+/// Use it for sections of a few instructions that call no foreign code. Use std::mutex when the
+/// section is long. With a SpinLock a real-time thread would poll for a holder that it keeps from
+/// running.
+///
+/// Who may call what: any thread lock() and try_lock(); only the holder unlock(). A thread that
+/// locks a mutex that it holds waits for ever.
+///
+/// Progress: blocking. A thread that waits polls for microseconds, as the holder is usually about
+/// to leave. Then a real-time thread sleeps, and the holder runs with its priority. An ordinary
+/// thread gives its time slices away first. Threads that sleep wait in a line; those that poll may
+/// overtake them. A holder that waits for something else, such as a page fault, delays all.
+///
+/// Memory promise: everything done before unlock() is visible after the lock(), or successful
+/// try_lock(), that follows it.
+///
+/// Cost: one atomic step for lock(), and a store and a load for unlock(). The system is called when
+/// a thread sleeps. Twelve bytes. No allocation, no exceptions, constant-initialised.
+///
+/// Portability: elsewhere than on Linux it is a SpinLock.
+///
+/// States: `holder_` is 0 or the number of the thread between lock() and unlock(). Threads that
+/// sleep own `line_` one after the other. The one that does writes the holder's number to `loan_`,
+/// as if the holder had owned it all the time, and asks the system for it: so it sleeps, and lends
+/// its priority, until the holder gives `loan_` back in unlock().
+///
+/// Edges: E1 hand-over: unlock() releases holder_ -> take() acquires. E2 loan: loan_ written, heavy
+/// fence, holder_ read -- against -- holder_ cleared, light fence, loan_ read: either the waiter
+/// sees that the holder has left, or unlock() sees the loan.
+///
+/// Origin: the futexes of Linux with priority inheritance. New here: unlock() takes no atomic step,
+/// as the waiter asks for a word of its own, and pays for the fence.
+///
+/// Tests: tests/unit/base/priority_mutex_test.cpp, tests/model/priority_mutex_model_test.cpp.
+///
 /// `System` has the members of detail::PriorityFutex.
 template <class Platform, class System>
 class BasicPriorityMutex {
@@ -146,49 +190,7 @@ private:
 };
 
 #if defined(__linux__)
-/// A small mutex that lends its holder the priority of a waiting thread.
-///
-/// Purpose: threads of different real-time priorities share a short critical section.
-///
-///     PriorityMutex mutex;
-///     {
-///         const std::lock_guard<PriorityMutex> guard(mutex);
-///         changeWhatIsShared();
-///     }
-///
-/// Use it for sections of a few instructions that call no foreign code. Use std::mutex when the
-/// section is long. With a SpinLock a real-time thread would poll for a holder that it keeps from
-/// running.
-///
-/// Who may call what: any thread lock() and try_lock(); only the holder unlock(). A thread that
-/// locks a mutex that it holds waits for ever.
-///
-/// Progress: blocking. A thread that waits polls for microseconds, as the holder is usually about
-/// to leave. Then a real-time thread sleeps, and the holder runs with its priority. An ordinary
-/// thread gives its time slices away first. Threads that sleep wait in a line; those that poll may
-/// overtake them. A holder that waits for something else, such as a page fault, delays all.
-///
-/// Memory promise: everything done before unlock() is visible after the lock(), or successful
-/// try_lock(), that follows it.
-///
-/// Cost: one atomic step for lock(), and a store and a load for unlock(). The system is called when
-/// a thread sleeps. Twelve bytes. No allocation, no exceptions, constant-initialised.
-///
-/// Portability: elsewhere than on Linux it is a SpinLock.
-///
-/// States: `holder_` is 0 or the number of the thread between lock() and unlock(). Threads that
-/// sleep own `line_` one after the other. The one that does writes the holder's number to `loan_`,
-/// as if the holder had owned it all the time, and asks the system for it: so it sleeps, and lends
-/// its priority, until the holder gives `loan_` back in unlock().
-///
-/// Edges: E1 hand-over: unlock() releases holder_ -> take() acquires. E2 loan: loan_ written, heavy
-/// fence, holder_ read -- against -- holder_ cleared, light fence, loan_ read: either the waiter
-/// sees that the holder has left, or unlock() sees the loan.
-///
-/// Origin: the futexes of Linux with priority inheritance. New here: unlock() takes no atomic step,
-/// as the waiter asks for a word of its own, and pays for the fence.
-///
-/// Tests: tests/unit/base/priority_mutex_test.cpp, tests/model/priority_mutex_model_test.cpp.
+/// BasicPriorityMutex with its usual arguments.
 using PriorityMutex = BasicPriorityMutex<StdPlatform, detail::PriorityFutex>;
 #else
 class PriorityMutex : public SpinLock {

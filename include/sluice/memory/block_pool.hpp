@@ -29,6 +29,64 @@ struct BlockPoolTraits {
     static constexpr std::size_t magazineRounds = 64;
 };
 
+/// Raw blocks of one size, allocated on one thread and freed on another.
+///
+/// Purpose: memory for messages. No call to the general-purpose allocator once the pool has grown,
+/// and nothing shared between threads on most calls.
+///
+/// Use it for blocks whose type you manage yourself. Use ObjectPool<T> for objects, PoolAllocator
+/// for containers, PoolResource for several sizes.
+///
+/// Who may call what: any thread, any member. A block may be freed on any thread. The pool must
+/// outlive its blocks and all calls on it, but not the threads that used it.
+///
+/// Progress:
+/// - Most calls touch the calling thread's cache alone. One call of `magazineRounds` exchanges a
+///   magazine with the shared depot, which is lock-free.
+/// - Some calls lock a PriorityMutex for a few instructions: growth, trim(), and an allocation that
+///   finds the depot empty. So do the calls of a thread that is ending, and of a thread that finds
+///   its cache closed. Growth holds the mutex while it hands out the new slab's blocks. Other calls
+///   are not delayed. A holder runs with the priority of the threads that wait.
+/// - An allocation that finds the capacity reached empties the caches of idle threads. It waits
+///   for a trim() of another thread, and sleeps while another thread adds a slab.
+///
+/// Memory promise: what a thread wrote before it freed a block is visible to the one that gets it.
+///
+/// An exact pool (Options::isExact) has no caches: one list holds its free blocks, and each call
+/// takes from it or gives to it. That is lock-free, so an interrupt or a signal handler may do it.
+/// All its blocks are allocated by the constructor. The rules below for caches are about other
+/// pools.
+///
+/// Capacity: at most Options::capacity blocks are ever in use at once; unlimited by default. A pool
+/// may be exhausted while each other thread that uses it holds one free block. A thread in the
+/// middle of a call may hold 2 * magazineRounds more. On kernels without membarrier each other
+/// thread may hold that many. Allocation: from the memory resource, a slab at a time, and what the
+/// pool needs to find its free blocks; several threads may call the resource at once, and it must
+/// not use the pool. The first call of a thread takes its cache from the heap. Exhausted means that
+/// no free block is within reach, the capacity is reached or the memory resource has refused:
+/// tryAllocate() returns null and counts it, and nothing falls back to the heap. Shutdown: all
+/// blocks must have been freed, see ~BasicBlockPool. fork(): the child may use the pool unless
+/// another thread was in a call on it.
+///
+/// Double frees: release builds end the program if a thread frees the block that it freed last, or
+/// the one on top of its magazine. An exact pool finds each double free of a free block. Debug
+/// builds find all of them.
+///
+/// Origin: magazines and depot follow J. Bonwick and J. Adams, "Magazines and Vmem: Extending the
+/// Slab Allocator to Many CPUs and Arbitrary Resources" (2001).
+///
+/// Invariants: a block is used, the spare of one thread, or in one magazine. A magazine is in one
+/// cache, in the stack of full ones (full), or in that of empty ones (empty).
+///
+/// Edges: E1 hand-over: block freed -> magazine pushed with release .. popped with acquire -> block
+/// allocated. E2 lock: the common cache and the slabs are used under the lock. E3 provided: empty
+/// magazine pushed -> counted with release .. acquire -> blocks added that may need it. E4 figures:
+/// magazine created -> put into a cache with release .. acquire -> its size read for statistics().
+/// Idle caches are emptied under the edges of OwnerGate.
+///
+/// Tests: tests/unit/memory/block_pool_test.cpp, tests/unit/memory/block_pool_memory_test.cpp,
+/// tests/unit/memory/block_pool_reclaim_test.cpp, tests/model/owner_gate_model_test.cpp,
+/// tests/stress/pool_stress_test.cpp, tests/alloc/pool_allocation_test.cpp.
 template <class Traits = BlockPoolTraits>
 class BasicBlockPool {
     static_assert(Traits::Platform::hasThreads,
@@ -257,64 +315,7 @@ private:
     std::unique_ptr<Exact> exact_;
 };
 
-/// Raw blocks of one size, allocated on one thread and freed on another.
-///
-/// Purpose: memory for messages. No call to the general-purpose allocator once the pool has grown,
-/// and nothing shared between threads on most calls.
-///
-/// Use it for blocks whose type you manage yourself. Use ObjectPool<T> for objects, PoolAllocator
-/// for containers, PoolResource for several sizes.
-///
-/// Who may call what: any thread, any member. A block may be freed on any thread. The pool must
-/// outlive its blocks and all calls on it, but not the threads that used it.
-///
-/// Progress:
-/// - Most calls touch the calling thread's cache alone. One call of `magazineRounds` exchanges a
-///   magazine with the shared depot, which is lock-free.
-/// - Some calls lock a PriorityMutex for a few instructions: growth, trim(), and an allocation that
-///   finds the depot empty. So do the calls of a thread that is ending, and of a thread that finds
-///   its cache closed. Growth holds the mutex while it hands out the new slab's blocks. Other calls
-///   are not delayed. A holder runs with the priority of the threads that wait.
-/// - An allocation that finds the capacity reached empties the caches of idle threads. It waits
-///   for a trim() of another thread, and sleeps while another thread adds a slab.
-///
-/// Memory promise: what a thread wrote before it freed a block is visible to the one that gets it.
-///
-/// An exact pool (Options::isExact) has no caches: one list holds its free blocks, and each call
-/// takes from it or gives to it. That is lock-free, so an interrupt or a signal handler may do it.
-/// All its blocks are allocated by the constructor. The rules below for caches are about other
-/// pools.
-///
-/// Capacity: at most Options::capacity blocks are ever in use at once; unlimited by default. A pool
-/// may be exhausted while each other thread that uses it holds one free block. A thread in the
-/// middle of a call may hold 2 * magazineRounds more. On kernels without membarrier each other
-/// thread may hold that many. Allocation: from the memory resource, a slab at a time, and what the
-/// pool needs to find its free blocks; several threads may call the resource at once, and it must
-/// not use the pool. The first call of a thread takes its cache from the heap. Exhausted means that
-/// no free block is within reach, the capacity is reached or the memory resource has refused:
-/// tryAllocate() returns null and counts it, and nothing falls back to the heap. Shutdown: all
-/// blocks must have been freed, see ~BasicBlockPool. fork(): the child may use the pool unless
-/// another thread was in a call on it.
-///
-/// Double frees: release builds end the program if a thread frees the block that it freed last, or
-/// the one on top of its magazine. An exact pool finds each double free of a free block. Debug
-/// builds find all of them.
-///
-/// Origin: magazines and depot follow J. Bonwick and J. Adams, "Magazines and Vmem: Extending the
-/// Slab Allocator to Many CPUs and Arbitrary Resources" (2001).
-///
-/// Invariants: a block is used, the spare of one thread, or in one magazine. A magazine is in one
-/// cache, in the stack of full ones (full), or in that of empty ones (empty).
-///
-/// Edges: E1 hand-over: block freed -> magazine pushed with release .. popped with acquire -> block
-/// allocated. E2 lock: the common cache and the slabs are used under the lock. E3 provided: empty
-/// magazine pushed -> counted with release .. acquire -> blocks added that may need it. E4 figures:
-/// magazine created -> put into a cache with release .. acquire -> its size read for statistics().
-/// Idle caches are emptied under the edges of OwnerGate.
-///
-/// Tests: tests/unit/memory/block_pool_test.cpp, tests/unit/memory/block_pool_memory_test.cpp,
-/// tests/unit/memory/block_pool_reclaim_test.cpp, tests/model/owner_gate_model_test.cpp,
-/// tests/stress/pool_stress_test.cpp, tests/alloc/pool_allocation_test.cpp.
+/// BasicBlockPool with its usual arguments.
 using BlockPool = BasicBlockPool<>;
 
 }  // namespace sluice

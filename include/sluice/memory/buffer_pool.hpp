@@ -50,6 +50,43 @@ struct BufferPoolStatistics {
     std::uint64_t exhausted;  ///< calls of tryAcquire() that found none
 };
 
+/// Equal buffers that are filled on one thread and read on others, without a copy.
+///
+/// Purpose: payloads too large for a queue's slot: frames, samples, packets, what a device writes
+/// by DMA. A writer takes a free buffer, fills it and publishes it; the DataToken that results
+/// travels in a message; with the last token on it, the buffer is free again.
+///
+/// Use it for bytes that are written once and then read by several. Use ObjectPool<T> for objects
+/// with constructors, BlockPool for memory whose lifetime you manage yourself.
+///
+/// Who may call what: any thread, any member of the pool. A WritableBuffer or DataToken belongs to
+/// one thread at a time and may go to another one. The pool must outlive them and all calls on it.
+///
+/// Progress: all operations on buffers are lock-free. A failed exchange means that another thread's
+/// went through; tryAcquire() that finds nothing looks again if others were at work meanwhile. A
+/// stopped thread delays nobody, it merely keeps the buffers it has; only the pool's destructor
+/// waits for a thread stopped in the middle of giving one back. The platform must have a
+/// compare-exchange of 32 bits.
+///
+/// Memory promise: what a holder of a buffer did with it before giving it up, reading included,
+/// happens before what the next writer does. A token itself is handed over by you, in a
+/// synchronised way; then what the writer wrote is visible to the reader.
+///
+/// Capacity: exact, Options::buffers; all of them can be had by any thread. Allocation: once, by
+/// the constructor. Exhausted means that every buffer was out at some moment during the call: an
+/// answer, and counted. Exceptions: from the constructor alone. Shutdown: all buffers must have
+/// been given back; see ~BasicBufferPool.
+///
+/// Origin: free lists as in detail::ShardedFreeList, by Treiber (1986) and others named there.
+///
+/// Invariants: a buffer is free, in one shard, and has no holder; or it has one writer; or as many
+/// holders as tokens.
+///
+/// Edges: E1 hand-over: last holder's use -> push release .. pop acquire -> next writer's use. E2
+/// last: reader's use -> holders release .. holders acquire by the last one -> E1. E3 order: change
+/// of a shard release .. look acquire, for the exactness of `exhausted`.
+///
+/// Tests: tests/unit/memory/buffer_pool_test.cpp, tests/unit/memory/buffer_pool_threads_test.cpp.
 template <class Traits = BufferPoolTraits>
 class BasicBufferPool {
     using Core = detail::BufferCore<Traits>;
@@ -204,43 +241,7 @@ private:
     Core& core_;
 };
 
-/// Equal buffers that are filled on one thread and read on others, without a copy.
-///
-/// Purpose: payloads too large for a queue's slot: frames, samples, packets, what a device writes
-/// by DMA. A writer takes a free buffer, fills it and publishes it; the DataToken that results
-/// travels in a message; with the last token on it, the buffer is free again.
-///
-/// Use it for bytes that are written once and then read by several. Use ObjectPool<T> for objects
-/// with constructors, BlockPool for memory whose lifetime you manage yourself.
-///
-/// Who may call what: any thread, any member of the pool. A WritableBuffer or DataToken belongs to
-/// one thread at a time and may go to another one. The pool must outlive them and all calls on it.
-///
-/// Progress: all operations on buffers are lock-free. A failed exchange means that another thread's
-/// went through; tryAcquire() that finds nothing looks again if others were at work meanwhile. A
-/// stopped thread delays nobody, it merely keeps the buffers it has; only the pool's destructor
-/// waits for a thread stopped in the middle of giving one back. The platform must have a
-/// compare-exchange of 32 bits.
-///
-/// Memory promise: what a holder of a buffer did with it before giving it up, reading included,
-/// happens before what the next writer does. A token itself is handed over by you, in a
-/// synchronised way; then what the writer wrote is visible to the reader.
-///
-/// Capacity: exact, Options::buffers; all of them can be had by any thread. Allocation: once, by
-/// the constructor. Exhausted means that every buffer was out at some moment during the call: an
-/// answer, and counted. Exceptions: from the constructor alone. Shutdown: all buffers must have
-/// been given back; see ~BasicBufferPool.
-///
-/// Origin: free lists as in detail::ShardedFreeList, by Treiber (1986) and others named there.
-///
-/// Invariants: a buffer is free, in one shard, and has no holder; or it has one writer; or as many
-/// holders as tokens.
-///
-/// Edges: E1 hand-over: last holder's use -> push release .. pop acquire -> next writer's use. E2
-/// last: reader's use -> holders release .. holders acquire by the last one -> E1. E3 order: change
-/// of a shard release .. look acquire, for the exactness of `exhausted`.
-///
-/// Tests: tests/unit/memory/buffer_pool_test.cpp, tests/unit/memory/buffer_pool_threads_test.cpp.
+/// BasicBufferPool with its usual arguments.
 using BufferPool = BasicBufferPool<>;
 using WritableBuffer = BufferPool::WritableBuffer;
 

@@ -8,6 +8,54 @@
 
 namespace sluice {
 
+/// Sleeping until a condition on somebody else's lock-free data becomes true.
+///
+/// Purpose: what a condition variable is to a mutex, an event count is to an algorithm without one.
+///
+/// Use it to let a thread sleep until a queue is no longer empty. Use Park, which spins first,
+/// unless you need the steps apart. Use a condition variable when the data has a mutex anyway.
+///
+/// Who may call what: any thread, any member. Several may wait at once. notifyAll() wakes them all.
+/// notifyOne() wakes one of them, if each is one that it has not woken yet. Use it where each
+/// waiter waits for the same thing, and each change serves one of them. A thread whose wait()
+/// returned looks at the condition. If it leaves something for another waiter, it calls notifyOne()
+/// itself.
+///
+/// Progress: a notifier never waits for a waiter; a stopped waiter delays nobody. A stopped
+/// notifier delays the waiters that it was about to wake until the next notifier comes, which wakes
+/// all. (With CondVarParker a notifier takes a mutex when somebody sleeps.)
+///
+/// Memory promise: what a thread wrote before it notified is visible to a waiter whose condition
+/// saw it. The event count itself only guarantees that the condition is looked at again: either the
+/// waiter's check sees the change, or the notifier sees the waiter.
+///
+///     waiter                                  notifier
+///     key = prepareWait();                    make the condition true;
+///     if (condition) cancelWait(key);         notifyAll();
+///     else wait(key);
+///
+/// No allocation; nothing throws. Shutdown: nobody may be waiting when it is destroyed.
+///
+/// Origin: D. Vyukov's eventcount; the layout (count of waiters and epoch in one word) follows
+/// folly::EventCount. New here: the fence of the notifier is asymmetric, and permits wake one
+/// waiter of an epoch.
+///
+/// Invariants: waiters(state) is the number of threads that announced themselves in the current
+/// epoch and neither were cancelled nor took a permit. permits(state) <= waiters(state). A
+/// notification of all begins an epoch without waiters and permits. While isWaking(state), one
+/// notifier of this epoch has yet to call the kernel; other notifiers then begin an epoch, and wake
+/// all. 2^20 notifications of all while a thread is between prepareWait and its first look at the
+/// epoch would be taken for none.
+///
+/// A permit is taken by the first waiter that looks, which may be another one than the kernel woke.
+/// It is never lost: a waiter leaves without a permit only when another waiter is left for it.
+///
+/// Edges: E1 announce: fetch_add in prepareWait, heavy fence, condition read -- against --
+/// condition written, light fence, load in the notifier: at least one of the two reads sees the
+/// other's write. E2 wake: the change of epoch or permits by the notifier -> the look in wait.
+///
+/// Tests: tests/unit/wait/event_count_test.cpp, tests/unit/wait/notify_test.cpp,
+/// tests/model/event_count_model_test.cpp, tests/stress/park_stress_test.cpp.
 template <class Platform = StdPlatform, class Parker = DefaultParker>
 class BasicEventCount {
 public:
@@ -231,54 +279,7 @@ private:
     Parker parker_;
 };
 
-/// Sleeping until a condition on somebody else's lock-free data becomes true.
-///
-/// Purpose: what a condition variable is to a mutex, an event count is to an algorithm without one.
-///
-/// Use it to let a thread sleep until a queue is no longer empty. Use Park, which spins first,
-/// unless you need the steps apart. Use a condition variable when the data has a mutex anyway.
-///
-/// Who may call what: any thread, any member. Several may wait at once. notifyAll() wakes them all.
-/// notifyOne() wakes one of them, if each is one that it has not woken yet. Use it where each
-/// waiter waits for the same thing, and each change serves one of them. A thread whose wait()
-/// returned looks at the condition. If it leaves something for another waiter, it calls notifyOne()
-/// itself.
-///
-/// Progress: a notifier never waits for a waiter; a stopped waiter delays nobody. A stopped
-/// notifier delays the waiters that it was about to wake until the next notifier comes, which wakes
-/// all. (With CondVarParker a notifier takes a mutex when somebody sleeps.)
-///
-/// Memory promise: what a thread wrote before it notified is visible to a waiter whose condition
-/// saw it. The event count itself only guarantees that the condition is looked at again: either the
-/// waiter's check sees the change, or the notifier sees the waiter.
-///
-///     waiter                                  notifier
-///     key = prepareWait();                    make the condition true;
-///     if (condition) cancelWait(key);         notifyAll();
-///     else wait(key);
-///
-/// No allocation; nothing throws. Shutdown: nobody may be waiting when it is destroyed.
-///
-/// Origin: D. Vyukov's eventcount; the layout (count of waiters and epoch in one word) follows
-/// folly::EventCount. New here: the fence of the notifier is asymmetric, and permits wake one
-/// waiter of an epoch.
-///
-/// Invariants: waiters(state) is the number of threads that announced themselves in the current
-/// epoch and neither were cancelled nor took a permit. permits(state) <= waiters(state). A
-/// notification of all begins an epoch without waiters and permits. While isWaking(state), one
-/// notifier of this epoch has yet to call the kernel; other notifiers then begin an epoch, and wake
-/// all. 2^20 notifications of all while a thread is between prepareWait and its first look at the
-/// epoch would be taken for none.
-///
-/// A permit is taken by the first waiter that looks, which may be another one than the kernel woke.
-/// It is never lost: a waiter leaves without a permit only when another waiter is left for it.
-///
-/// Edges: E1 announce: fetch_add in prepareWait, heavy fence, condition read -- against --
-/// condition written, light fence, load in the notifier: at least one of the two reads sees the
-/// other's write. E2 wake: the change of epoch or permits by the notifier -> the look in wait.
-///
-/// Tests: tests/unit/wait/event_count_test.cpp, tests/unit/wait/notify_test.cpp,
-/// tests/model/event_count_model_test.cpp, tests/stress/park_stress_test.cpp.
+/// BasicEventCount with its usual arguments.
 using EventCount = BasicEventCount<>;
 
 }  // namespace sluice

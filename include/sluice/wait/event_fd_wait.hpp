@@ -49,6 +49,56 @@ private:
 
 }  // namespace detail
 
+/// The wait strategy of a consumer that lives in an event loop (Linux).
+///
+/// Purpose: a thread that sleeps in epoll, poll, select or asio, on sockets and timers, is to be
+/// woken by a bus or a queue as well. So this strategy has a file descriptor that can be read when
+/// something came.
+///
+///     struct LoopTraits : sluice::FullBusTraits { using Wait = sluice::EventFdWait; };
+///     const int descriptor = bus.waiting().descriptor();  // add it to the loop, to be read
+///     ...
+///     void onReadable() {  // and once before the loop begins
+///         do {
+///             bus.process();
+///         } while (bus.waitFor(0s));
+///         if (bus.isDrained()) { ... leave the loop ... }
+///     }
+///
+/// A timed wait that returns false arms the descriptor. The next notification makes the descriptor
+/// readable, and it stays readable until the next wait that reaches its deadline. A wait that ends
+/// before its deadline does not touch the descriptor. So publishers make no system call while the
+/// consumer finds messages. Each wait that reaches its deadline costs one system call, which clears
+/// the descriptor. Each arming costs one notifier one system call. The descriptor may become
+/// readable without a message. Then the consumer's next wait returns false. Both level-triggered
+/// and edge-triggered loops work.
+///
+/// Use it for a consumer that waits for other things besides. Use Park, which this is in all other
+/// respects, for one that does not. Until descriptor() has been called there is no descriptor, and
+/// nothing but a Park.
+///
+/// Who may call what: descriptor() and waits that may end in vain by one thread at a time, the one
+/// with the loop, once descriptor() has been called; other waits and notifyAll() by any thread.
+///
+/// Progress: notifyAll() never waits. A notifier that is stopped before it has written to the
+/// descriptor delays the loop until the next notifier comes, which writes too.
+///
+/// Nothing is allocated. Exceptions of `ready` pass through; the descriptor may then stay armed.
+/// Shutdown: nobody may be waiting when it is destroyed, and the descriptor must have been removed
+/// from the loop: it is closed.
+///
+/// Invariant: arming_ is odd from an arming until a notifier has written to the descriptor for it.
+/// Each arming has a number of its own, so a notifier that comes late takes no later arming.
+///
+/// Edges: E1 arm: descriptor cleared and arming written, heavy fence, condition read -- against --
+/// condition written, light fence, arming read: either the waiter's check sees the change, or the
+/// notifier sees the arming, and its write comes after the clearing. E2 cleared: a notifier's write
+/// to the descriptor -> the waiter's read that clears it. The kernel orders the two. So the
+/// waiter's next check sees the change that the cleared signal announced. E3 descriptor: its
+/// creation -> arming release .. arming acquire -> the write.
+///
+/// Tests: tests/unit/wait/event_fd_wait_test.cpp, tests/unit/bus/event_loop_test.cpp,
+/// tests/conformance/wait_strategy_test.cpp, tests/model/event_fd_wait_model_test.cpp.
 template <class Platform = StdPlatform, class Parker = DefaultParker,
           class Descriptor = detail::EventFd>
 class BasicEventFdWait {
@@ -126,56 +176,7 @@ private:
     Descriptor descriptor_;
 };
 
-/// The wait strategy of a consumer that lives in an event loop (Linux).
-///
-/// Purpose: a thread that sleeps in epoll, poll, select or asio, on sockets and timers, is to be
-/// woken by a bus or a queue as well. So this strategy has a file descriptor that can be read when
-/// something came.
-///
-///     struct LoopTraits : sluice::FullBusTraits { using Wait = sluice::EventFdWait; };
-///     const int descriptor = bus.waiting().descriptor();  // add it to the loop, to be read
-///     ...
-///     void onReadable() {  // and once before the loop begins
-///         do {
-///             bus.process();
-///         } while (bus.waitFor(0s));
-///         if (bus.isDrained()) { ... leave the loop ... }
-///     }
-///
-/// A timed wait that returns false arms the descriptor. The next notification makes the descriptor
-/// readable, and it stays readable until the next wait that reaches its deadline. A wait that ends
-/// before its deadline does not touch the descriptor. So publishers make no system call while the
-/// consumer finds messages. Each wait that reaches its deadline costs one system call, which clears
-/// the descriptor. Each arming costs one notifier one system call. The descriptor may become
-/// readable without a message. Then the consumer's next wait returns false. Both level-triggered
-/// and edge-triggered loops work.
-///
-/// Use it for a consumer that waits for other things besides. Use Park, which this is in all other
-/// respects, for one that does not. Until descriptor() has been called there is no descriptor, and
-/// nothing but a Park.
-///
-/// Who may call what: descriptor() and waits that may end in vain by one thread at a time, the one
-/// with the loop, once descriptor() has been called; other waits and notifyAll() by any thread.
-///
-/// Progress: notifyAll() never waits. A notifier that is stopped before it has written to the
-/// descriptor delays the loop until the next notifier comes, which writes too.
-///
-/// Nothing is allocated. Exceptions of `ready` pass through; the descriptor may then stay armed.
-/// Shutdown: nobody may be waiting when it is destroyed, and the descriptor must have been removed
-/// from the loop: it is closed.
-///
-/// Invariant: arming_ is odd from an arming until a notifier has written to the descriptor for it.
-/// Each arming has a number of its own, so a notifier that comes late takes no later arming.
-///
-/// Edges: E1 arm: descriptor cleared and arming written, heavy fence, condition read -- against --
-/// condition written, light fence, arming read: either the waiter's check sees the change, or the
-/// notifier sees the arming, and its write comes after the clearing. E2 cleared: a notifier's write
-/// to the descriptor -> the waiter's read that clears it. The kernel orders the two. So the
-/// waiter's next check sees the change that the cleared signal announced. E3 descriptor: its
-/// creation -> arming release .. arming acquire -> the write.
-///
-/// Tests: tests/unit/wait/event_fd_wait_test.cpp, tests/unit/bus/event_loop_test.cpp,
-/// tests/conformance/wait_strategy_test.cpp, tests/model/event_fd_wait_model_test.cpp.
+/// BasicEventFdWait with its usual arguments.
 using EventFdWait = BasicEventFdWait<>;
 
 }  // namespace sluice

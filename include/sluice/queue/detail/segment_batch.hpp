@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/base/backoff.hpp>
+#include <sluice/base/napping_backoff.hpp>
 #include <sluice/queue/segment_queue.hpp>
 
 #include <cstddef>
@@ -78,7 +78,7 @@ private:
 
     /// Whether the slot holds a message, as opposed to one whose constructor threw.
     bool waitUntilSettled(const Atomic<unsigned char>& word) const noexcept {
-        BasicBackoff<Platform> backoff;
+        BasicNappingBackoff<Platform> backoff;
         for (;;) {
             const unsigned char state = word.load(std::memory_order_acquire);  // E1 publish
             if (reader_.isFilled(state) || reader_.isSkipped(state)) {

@@ -6,7 +6,6 @@
 #include <sluice/wait/deadline.hpp>
 
 #include <chrono>
-#include <type_traits>
 #include <utility>
 
 namespace sluice::detail {
@@ -32,9 +31,9 @@ public:
 
 private:
     template <class Reply, class Question>
-    Future<Reply> send(Question&& question, StdPlatform::Clock::time_point deadline,
+    Future<Reply> send(Question question, StdPlatform::Clock::time_point deadline,
                        typename Future<Reply>::Timeout timeout, const PublishOptions& options) {
-        using Message = Request<std::decay_t<Question>, Reply>;
+        using Message = Request<Question, Reply>;
         auto& object = static_cast<Object&>(*this);
         if (object.isHere()) {
             return Future<Reply>(RequestError::ownObject);

@@ -84,7 +84,7 @@ public:
             const std::lock_guard<PriorityMutex> guard(lock_);
             append(task);
         }
-        work_.notifyAll();
+        work_.notifyOne();
     }
 
     [[nodiscard]] TimePoint now() const override { return StdPlatform::Clock::now(); }

@@ -4,11 +4,13 @@
 #include <sluice/actor/pooled_object.hpp>
 #include <sluice/actor/running.hpp>
 #include <sluice/actor/thread_pool.hpp>
+#include <sluice/wait/park.hpp>
 
 #include <gtest/gtest.h>
 
 #if defined(__linux__)
 #include <pthread.h>
+#include <sys/resource.h>
 #endif
 
 #include <atomic>
@@ -259,6 +261,39 @@ TEST(ThreadPoolTest, ThreadsHaveTheirOptions) {
     ASSERT_EQ(object.post(Beat{}), PublishResult::ok);
     EXPECT_TRUE(object.stopAfterDrain(test::late()));
     EXPECT_STREQ(object.name, "pool of a test");
+}
+
+struct Ping {};
+
+class Answering : public PooledObject<Answering, Messages<Ping>> {
+public:
+    void handle(const Ping&) {
+        ++handled;
+        isHandled.notifyAll();
+    }
+    std::atomic<int> handled{0};
+    Park isHandled;
+};
+
+long voluntarySwitches() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_nvcsw;
+}
+
+// The thread that posts sleeps once for each message, and so does the thread that handles it.
+TEST(ThreadPoolTest, AMessageWakesOneThread) {
+    constexpr std::size_t threads = 16;
+    constexpr int messages = 300;
+    ThreadPool pool(threads);
+    Running<Answering> object(pool);
+    const long before = voluntarySwitches();
+    for (int i = 1; i <= messages; ++i) {
+        ASSERT_EQ(object.post(Ping{}), PublishResult::ok);
+        object.isHandled.wait([&] { return object.handled == i; });
+        std::this_thread::yield();
+    }
+    EXPECT_LT(voluntarySwitches() - before, 6L * messages + 10L * long{threads});
 }
 #endif
 

@@ -78,7 +78,7 @@ RoundPlan plan(std::size_t senders = 1) {
 
 TEST(Acting, PostsAreTimedUntilTheLastHandlerEnds) {
     for (const std::size_t senders : {std::size_t{1}, std::size_t{3}}) {
-        const Round round = postRound<Honest>(plan(senders));
+        const Round round = postRound<Honest, ActorMessage>(plan(senders));
         EXPECT_EQ(round.error, "");
         EXPECT_EQ(round.counts.delivered, 120U);
         EXPECT_EQ(round.timedMessages, 100U);
@@ -89,7 +89,8 @@ TEST(Acting, PostsAreTimedUntilTheLastHandlerEnds) {
 TEST(Acting, AMessageThatIsNotHandledMakesTheRoundInvalid) {
     RoundPlan impatient = plan();
     impatient.stallNs = 1e6;
-    EXPECT_NE(postRound<Losing>(impatient).error, "");
+    const Round round = postRound<Losing, ActorMessage>(impatient);
+    EXPECT_NE(round.error, "");
 }
 
 TEST(Acting, ADelayIsThatOfOneMessage) {

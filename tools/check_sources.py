@@ -8,7 +8,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from checks import headers, layering, pages, pictures, snippets, wording
+from checks import glossary, headers, layering, pages, pictures, snippets, wording
 
 CHECKS = {
     "layering": layering.check,
@@ -17,6 +17,7 @@ CHECKS = {
     "paths": headers.check_named_paths,
     "umbrella": headers.check_umbrellas,
     "snippets": snippets.check,
+    "glossary": glossary.check,
     "pages": pages.check,
     "pictures": pictures.check,
     "wording": wording.check,

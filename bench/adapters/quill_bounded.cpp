@@ -1,7 +1,7 @@
 /// \file
 /// quill with a bounded queue, in a copy of the library: see quill_log.hpp.
 
-#define quill quill_bounded
+#define quill quill_bounded  // NOLINT(readability-identifier-naming): quill's namespace
 
 #include "adapters/log_subjects.hpp"
 

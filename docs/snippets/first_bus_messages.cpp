@@ -15,7 +15,7 @@ struct Stop {
 using Machine = sluice::Messages<Temperature, Stop>;
 
 // A quarter of a MiB: give it static storage or a place on the heap.
-static sluice::Bus<Machine> bus;
+sluice::Bus<Machine> bus;
 
 int main() {
     double last = 0;

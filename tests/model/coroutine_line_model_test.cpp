@@ -181,7 +181,6 @@ TEST(CoroutineLineModelTest, WokenOnceOrNotAtAll) {
 TEST(CoroutineLineModelTest, EveryOrderIsNeeded) {
     const Scenarios all{replyWakes, endBesideAReply, deadlineBesideAReply, roomIsToldOrFound};
     EXPECT_TRUE(survive({}, surveyOrders("coroutine_line.hpp", {}, all)));
-    EXPECT_TRUE(survive({}, surveyOrders("reply_cell.hpp", {}, all)));
     EXPECT_TRUE(survive({}, surveyOrders("room_line.hpp", {}, all)));
 }
 #endif

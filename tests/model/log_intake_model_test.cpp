@@ -434,8 +434,8 @@ OrderSurvey surveyOf(std::string_view file) {
 
 TEST(LogIntakeModelTest, TheFencesOfTheWakeUpAreNeeded) {
     // What a notifier writes reaches the back end through the words of the lanes.
-    EXPECT_TRUE(survive({"notified: load acquire -> relaxed", "wake: update acq_rel -> acquire",
-                         "wake: update acq_rel -> release"},
+    EXPECT_TRUE(survive({"leave: compare acquire -> relaxed", "leave: load acquire -> relaxed",
+                         "leave: update acquire -> relaxed", "wakeAll: update release -> relaxed"},
                         surveyOrders("event_count.hpp", options({1, 1}),
                                      {aRecordWakesTheSleeper, twoOrdersWakeTheSleeper})));
 }

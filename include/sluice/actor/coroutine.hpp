@@ -1,13 +1,13 @@
 #pragma once
 
-#if defined(__cpp_impl_coroutine)
-
 #include <sluice/actor/detail/replies/coroutine_line.hpp>
 #include <sluice/actor/detail/replies/room_requests.hpp>
 #include <sluice/actor/request.hpp>
 #include <sluice/base/assert.hpp>
 #include <sluice/bus/publish_result.hpp>
 #include <sluice/wait/deadline.hpp>
+
+#if defined(__cpp_impl_coroutine)
 
 #include <coroutine>
 #include <exception>
@@ -270,6 +270,8 @@ private:
 
 template <class Object, class... Args>
 struct std::coroutine_traits<sluice::Coroutine, Object&, Args...> {
+    // The language wants this name.
+    // NOLINTNEXTLINE(readability-identifier-naming)
     using promise_type = sluice::detail::CoroutinePromise<Object, Args...>;
 };
 

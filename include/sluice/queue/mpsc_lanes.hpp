@@ -62,8 +62,8 @@ namespace sluice {
 ///
 /// Edges: those of SpscRing per lane; E4 list: lane built or announced -> news released .. acquired
 /// -> consumer visits it. E5 unref: last use by one owner -> owners acq_rel .. owners acq_rel ->
-/// the other frees. E6 unlist: push published, light fence, isListed read -- against -- isListed
-/// cleared, heavy fence, lane read: either the producer announces the lane, or the consumer sees
+/// the other frees. E6 unlist: push published, light fence, state read -- against -- state made
+/// idle, heavy fence, lane read: either the producer announces the lane, or the consumer sees
 /// its message. Its release and acquire hand the link to the producer. E7 news: news built ->
 /// released .. acquired -> consumer takes them.
 ///

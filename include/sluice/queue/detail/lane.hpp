@@ -73,6 +73,9 @@ struct LaneNews {
     std::pmr::memory_resource* memory;
 };
 
+/// Whether the consumer visits a lane, or is about to.
+enum class LaneState : unsigned char { idle, listed };
+
 /// A producer's ring. Its producer handle and the queue own it together.
 template <class T, class Traits>
 struct Lane {
@@ -115,7 +118,7 @@ struct Lane {
     void announce() noexcept {
         Fence::light();  // E6 unlist
         // Relaxed: the fence orders it behind the push.
-        if (__builtin_expect(!isListed.load(std::memory_order_relaxed), 0)) {
+        if (__builtin_expect(state.load(std::memory_order_relaxed) == LaneState::idle, 0)) {
             list();
         }
     }
@@ -129,7 +132,8 @@ struct Lane {
 
     /// Adds the lane to the news unless it is there, or the consumer visits it already.
     [[gnu::noinline]] void list() noexcept {
-        if (!isListed.exchange(true, std::memory_order_acquire)) {  // E6 unlist
+        // Acquire: E6 unlist.
+        if (state.exchange(LaneState::listed, std::memory_order_acquire) == LaneState::idle) {
             news->add(*this);
         }
     }
@@ -149,13 +153,13 @@ struct Lane {
     Lane* previous = nullptr;
     Lane* next = nullptr;
 
-    // The next lane among the news or in the consumer's round. The thread that sets isListed owns
-    // it until the consumer clears isListed.
+    // The next lane among the news or in the consumer's round. The thread that makes the lane
+    // listed owns it until the consumer makes it idle.
     typename Traits::Platform::template Cell<Lane*> link;
-    Lane* nextIdle = nullptr;         // by the consumer, during a sweep
-    Atomic<bool> isListed{false};     // among the news or in the round
-    Atomic<bool> isLeaving{false};    // set by the producer: about to go
-    Atomic<unsigned char> owners{0};  // the sides that have gone
+    Lane* nextIdle = nullptr;                  // by the consumer, during a sweep
+    Atomic<LaneState> state{LaneState::idle};  // among the news or in the round
+    Atomic<bool> isLeaving{false};             // set by the producer: about to go
+    Atomic<unsigned char> owners{0};           // the sides that have gone
     News* news = nullptr;
     std::pmr::memory_resource* memory;
     Ring ring;

@@ -88,13 +88,15 @@ private:
             }
         }
         for (Lane* lane = idle; lane != nullptr; lane = lane->nextIdle) {
-            lane->isListed.store(false, std::memory_order_release);  // E6 unlist
+            lane->state.store(LaneState::idle, std::memory_order_release);  // E6 unlist
         }
         Traits::Platform::Fence::heavy();  // E6 unlist
         for (Lane* lane = idle; lane != nullptr; lane = lane->nextIdle) {
             // A producer that has not seen the change leaves its message to this look. Relaxed: if
-            // it is false, this thread wrote that.
-            if (lane->hasNews() && !lane->isListed.exchange(true, std::memory_order_relaxed)) {
+            // it is idle, this thread wrote that.
+            if (lane->hasNews() &&
+                lane->state.exchange(LaneState::listed, std::memory_order_relaxed) ==
+                    LaneState::idle) {
                 append(*lane);
             }
         }

@@ -42,7 +42,9 @@ public:
                   self.line_.push(self);
               }),
               line_(line),
-              frame_(frame) {}
+              frame_(frame) {
+            nextWoken_.construct(nullptr);
+        }
         ~Waiting() = default;
 
         void begin(TimePoint deadline) noexcept { line_.insert(*this, deadline); }
@@ -57,7 +59,8 @@ public:
         Waiting* earlier_ = nullptr;
         Waiting* later_ = nullptr;
         bool isInLine_ = false;
-        Waiting* nextWoken_ = nullptr;  ///< written by the thread that wakes, then by the object's
+        /// The one woken before. Written by the thread that wakes, then by the object's.
+        typename Platform::template Cell<Waiting*> nextWoken_;
     };
 
     /// Has the object's thread look: see below.
@@ -140,7 +143,7 @@ private:
         Waiting* newest =
             woken_.load(std::memory_order_relaxed);  // relaxed: only its value is used
         do {
-            waiting.nextWoken_ = newest;
+            waiting.nextWoken_.get() = newest;
         } while (!woken_.compare_exchange_weak(newest, &waiting, std::memory_order_release,
                                                std::memory_order_relaxed));  // E1 woken
         tell_(*this);
@@ -151,13 +154,13 @@ private:
         if (ready_ == nullptr && woken_.load(std::memory_order_relaxed) != nullptr) {
             Waiting* newest = woken_.exchange(nullptr, std::memory_order_acquire);  // E1 woken
             while (newest != nullptr) {
-                Waiting* const older = std::exchange(newest->nextWoken_, ready_);
+                Waiting* const older = std::exchange(newest->nextWoken_.get(), ready_);
                 ready_ = std::exchange(newest, older);
             }
         }
         Waiting* const first = ready_;
         if (first != nullptr) {
-            ready_ = first->nextWoken_;
+            ready_ = first->nextWoken_.get();
         }
         return first;
     }

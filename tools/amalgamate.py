@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 INCLUDE = re.compile(r"^\s*#\s*include\s*<([^>]+)>")
 CONDITION = re.compile(r"^\s*#\s*(if|ifdef|ifndef|endif)\b")
 # The last lines of a header whose functions stand in another header. In an edition that header follows.
-LAST = re.compile(r"\n#if !defined\(\w+\)\n#include <(sluice/[^>]+)>\n#endif\n\Z")
+LAST = re.compile(r"\n\n(?:#if !defined\(\w+\)\n)?#include <(sluice/[^>]+)>\n(?:#endif\n)?\Z")
 LICENCE = """\
 // Sluice {version}: {umbrella} in one file. Written by tools/amalgamate.py.
 // SPDX-License-Identifier: Apache-2.0

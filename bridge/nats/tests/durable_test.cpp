@@ -142,6 +142,7 @@ TEST(DurableTest, AMessageOfTheBusThatFindsNoPlaceIsAGap) {
     await([&] { return sender.bridge.statistics().held == 0U; });
     sender.send(6, Priority::high);
     receiver.consume(5);
+    EXPECT_TRUE(receiver.bridge.close(patience));
     EXPECT_EQ(receiver.bridge.statistics().gaps, 2U);
 }
 

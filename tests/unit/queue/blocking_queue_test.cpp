@@ -452,47 +452,47 @@ struct CountingWait : ScriptedWait {
 };
 
 TEST_F(BlockingQueueTest, MessageWakesOneConsumerAndRoomOneProducer) {
-    BlockingQueue<MpmcRing<int, 2>, CountingWait, ScriptedPacing> queue;
-    (void)queue.popFor(0s);
+    BlockingQueue<MpmcRing<int, 2>, CountingWait, ScriptedPacing> twoRooms;
+    (void)twoRooms.popFor(0s);
     auto& consumers = static_cast<CountingWait&>(*ScriptedWait::lastWaiter);
-    (void)queue.pushFor(1, 0s);
+    (void)twoRooms.pushFor(1, 0s);
     auto& producers = static_cast<CountingWait&>(*ScriptedWait::lastWaiter);
     consumers = {};
     producers = {};
-    EXPECT_EQ(queue.tryPush(2), PushResult::ok);
+    EXPECT_EQ(twoRooms.tryPush(2), PushResult::ok);
     EXPECT_EQ(consumers.ones, 1);
-    EXPECT_EQ(queue.tryPop(), 1);
+    EXPECT_EQ(twoRooms.tryPop(), 1);
     EXPECT_EQ(producers.ones, 1);
     EXPECT_EQ(consumers.notifications + producers.notifications, 0);
 }
 
 TEST_F(BlockingQueueTest, ThreadThatWaitedWakesTheNextOneIfItLeavesSomething) {
-    BlockingQueue<MpmcRing<int, 2>, CountingWait, ScriptedPacing> queue;
-    EXPECT_EQ(queue.pushFor(0, 0s), PushResult::ok);
+    BlockingQueue<MpmcRing<int, 2>, CountingWait, ScriptedPacing> twoRooms;
+    EXPECT_EQ(twoRooms.pushFor(0, 0s), PushResult::ok);
     auto& producers = static_cast<CountingWait&>(*ScriptedWait::lastWaiter);
-    EXPECT_EQ(queue.popFor(0s), 0);
+    EXPECT_EQ(twoRooms.popFor(0s), 0);
     auto& consumers = static_cast<CountingWait&>(*ScriptedWait::lastWaiter);
 
     consumers.ones = 0;
     ScriptedWait::onSleep = [&] {
-        (void)queue.tryPush(1);
-        (void)queue.tryPush(2);
+        (void)twoRooms.tryPush(1);
+        (void)twoRooms.tryPush(2);
     };
-    EXPECT_EQ(queue.pop(), 1);
+    EXPECT_EQ(twoRooms.pop(), 1);
     EXPECT_EQ(consumers.ones, 3) << "once for each message, and for the one that is left";
-    EXPECT_EQ(queue.pop(), 2);
+    EXPECT_EQ(twoRooms.pop(), 2);
     EXPECT_EQ(consumers.ones, 3) << "it has not waited";
 
-    EXPECT_EQ(queue.tryPush(3), PushResult::ok);
-    EXPECT_EQ(queue.tryPush(4), PushResult::ok);
+    EXPECT_EQ(twoRooms.tryPush(3), PushResult::ok);
+    EXPECT_EQ(twoRooms.tryPush(4), PushResult::ok);
     producers.ones = 0;
     ScriptedWait::onSleep = [&] {
-        (void)queue.tryPop();
-        (void)queue.tryPop();
+        (void)twoRooms.tryPop();
+        (void)twoRooms.tryPop();
     };
-    EXPECT_EQ(queue.push(5), PushResult::ok);
+    EXPECT_EQ(twoRooms.push(5), PushResult::ok);
     EXPECT_EQ(producers.ones, 3) << "once for each pop, and for the room that is left";
-    EXPECT_EQ(queue.push(6), PushResult::ok);
+    EXPECT_EQ(twoRooms.push(6), PushResult::ok);
     EXPECT_EQ(producers.ones, 3) << "it has not waited";
 }
 

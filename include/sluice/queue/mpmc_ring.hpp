@@ -172,6 +172,7 @@ private:
         ~Taken() {
             if (cell != nullptr) {
                 cell->destroy();
+                cell->ownLines();
             }
             ring.slotAt(position).sequence.store(ring.free(position),
                                                  std::memory_order_release);    // E2 reuse

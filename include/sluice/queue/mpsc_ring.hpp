@@ -204,6 +204,7 @@ private:
         ~Consumed() {
             if (cell != nullptr) {
                 cell->destroy();
+                cell->ownLines();
             }
             ring.head_.store(Positions::next(head), std::memory_order_release);  // E2 reuse
         }

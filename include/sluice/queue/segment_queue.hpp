@@ -276,6 +276,7 @@ private:
         ~Passed() {
             if (cell != nullptr) {
                 cell->destroy();
+                cell->ownLines();
             }
             reader.advance();
             head->store(after, std::memory_order_release);

@@ -307,6 +307,7 @@ private:
         Consumed& operator=(const Consumed&) = delete;
         ~Consumed() {
             ring.slotAt(head).destroy();
+            ring.slotAt(head).ownLines();
             ring.head_.store(Positions::next(head), std::memory_order_release);  // E2 reuse
         }
 

@@ -47,6 +47,13 @@ public:
         cell_.destroy();
     }
 
+    /// A write like each other.
+    void ownLines(Site site = Site::here()) {
+        execution().accessPlain(id_, true, site);
+        expectObject(false, "the lines of an object that lives are written");
+        cell_.ownLines();
+    }
+
 private:
     void expectObject(bool holds, const char* otherwise) const {
         if (execution().holdsObject(id_) != holds) {

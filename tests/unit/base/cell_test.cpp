@@ -1,3 +1,4 @@
+#include <array>
 #include <sluice/base/cell.hpp>
 
 #include <gtest/gtest.h>
@@ -142,6 +143,39 @@ TEST(CellTest, StaticRingNeedsNoStartUp) {
     readyFromTheStart[999].construct(3U, 'x');
     EXPECT_EQ(readyFromTheStart[999].get(), "xxx");
     readyFromTheStart[999].destroy();
+}
+
+/// Whether ownLines() of an empty Cell<T> writes its first and its last byte, and none beside it.
+template <std::size_t Size>
+void expectOwnBytesOnly() {
+    using Bytes = std::array<unsigned char, Size>;
+    struct {
+        std::array<unsigned char, 64> before;
+        Cell<Bytes> cell;
+        std::array<unsigned char, 64> behind;
+    } place;
+    place.before.fill(1);
+    place.behind.fill(1);
+    place.cell.construct().fill(1);
+    const Bytes& bytes = place.cell.get();
+    place.cell.destroy();
+    place.cell.ownLines();
+    EXPECT_EQ(bytes.front(), 0);
+    EXPECT_EQ(bytes.back(), Size <= 256 ? 0 : 1) << Size;
+    for (std::size_t i = 0; i < 64; ++i) {
+        EXPECT_EQ(place.before[i], 1) << Size;
+        EXPECT_EQ(place.behind[i], 1) << Size;
+    }
+}
+
+TEST(CellTest, OwnsTheLinesOfItsStorageAlone) {
+    expectOwnBytesOnly<1>();
+    expectOwnBytesOnly<2>();
+    expectOwnBytesOnly<64>();
+    expectOwnBytesOnly<65>();
+    expectOwnBytesOnly<200>();
+    expectOwnBytesOnly<256>();
+    expectOwnBytesOnly<4096>();
 }
 
 #if defined(__cpp_exceptions)

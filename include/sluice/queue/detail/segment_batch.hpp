@@ -70,6 +70,7 @@ private:
         ~Passed() {
             if (cell != nullptr) {
                 cell->destroy();
+                cell->ownLines();
             }
             batch.reader_.advance();
             --batch.places_;

@@ -55,7 +55,7 @@ void deliveredIsAtMostPublished() {
         },
         [&] {
             if (isPublished.load(acquire) == 1) {
-                accounts.delivered(0, Priority::low);
+                accounts.count(0, Priority::low, detail::Fate::delivered);
             }
         });
 }

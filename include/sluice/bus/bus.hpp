@@ -120,7 +120,7 @@ public:
 
     /// Allocates the counters of the calling thread. Afterwards its publications allocate nothing.
     /// Otherwise the first one does. False when there is no memory.
-    bool attachThread() noexcept { return core_.attachThread(); }
+    bool attachThread() noexcept { return core_.accounts().attachThread(); }
 
     // ---- Subscribers
 

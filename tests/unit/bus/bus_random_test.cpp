@@ -389,7 +389,7 @@ private:
     static constexpr bool drops(Priority priority) {
         return Traits::overflow[index(priority)] == BusOverflow::dropOldest;
     }
-    static constexpr bool canDrop() { return detail::canDrop<Traits>(); }
+    static constexpr bool canDrop() { return detail::hasPolicy<Traits>(BusOverflow::dropOldest); }
     static constexpr std::size_t index(Priority priority) {
         return static_cast<std::size_t>(priority);
     }

@@ -21,6 +21,10 @@ namespace sluice::detail {
 enum class Outcome : std::size_t { published, full, refused, closed, dropped };
 inline constexpr std::size_t outcomeCount = 5;
 
+/// What became of a message in the hands of the consumer: the index of a counter.
+enum class Fate : std::size_t { delivered, failed, discarded };
+inline constexpr std::size_t fateCount = 3;
+
 /// The books of a bus. Publishers write to counters of their own thread, the consumer to its own:
 /// no counter has two writers.
 template <class Platform, std::size_t TypeCount>
@@ -49,7 +53,9 @@ public:
     /// Counts messages that were not accepted. The room was full, unless the bus was closed.
     [[gnu::always_inline]] void rejected(std::size_t type, Priority priority, PublishResult result,
                                          std::uint64_t n, std::size_t room) noexcept {
-        const Outcome outcome = outcomeOf(result);
+        const Outcome outcome = result == PublishResult::full      ? Outcome::full
+                                : result == PublishResult::refused ? Outcome::refused
+                                                                   : Outcome::closed;
         add(counter(type, priority, outcome), n, outcome == Outcome::closed ? 0 : room);
     }
 
@@ -74,14 +80,8 @@ public:
 
     // ---- The consumer
 
-    void delivered(std::size_t type, Priority priority) noexcept {
-        own_[type][indexOf(priority)].delivered.add(1);
-    }
-    void failed(std::size_t type, Priority priority) noexcept {
-        own_[type][indexOf(priority)].failed.add(1);
-    }
-    void discarded(std::size_t type, Priority priority) noexcept {
-        own_[type][indexOf(priority)].discarded.add(1);
+    void count(std::size_t type, Priority priority, Fate fate) noexcept {
+        own_[type][indexOf(priority)][static_cast<std::size_t>(fate)].add(1);
     }
     void waited(Priority priority, std::uint64_t count, std::chrono::nanoseconds sum,
                 std::chrono::nanoseconds max) noexcept {
@@ -102,9 +102,9 @@ public:
         forEachCounts(statistics,
                       [&](MessageCounts& counts, std::size_t type, std::size_t priority) {
                           const Own& own = own_[type][priority];
-                          counts.delivered = own.delivered.get();
-                          counts.failed = own.failed.get();
-                          counts.discarded = own.discarded.get();
+                          counts.delivered = own[0].get();
+                          counts.failed = own[1].get();
+                          counts.discarded = own[2].get();
                       });
         addUp<Outcome::dropped>(statistics, &MessageCounts::dropped);
         addUp<Outcome::published>(statistics, &MessageCounts::published);
@@ -121,11 +121,7 @@ public:
     }
 
 private:
-    struct Own {
-        Count delivered;
-        Count failed;
-        Count discarded;
-    };
+    using Own = std::array<Count, fateCount>;
     struct Times {
         Count count;
         SingleWriterNumber<Platform>
@@ -147,11 +143,6 @@ private:
                                          Outcome outcome) noexcept {
         return (type * priorityCount + indexOf(priority)) * outcomeCount +
                static_cast<std::size_t>(outcome);
-    }
-    static constexpr Outcome outcomeOf(PublishResult result) noexcept {
-        return result == PublishResult::full      ? Outcome::full
-               : result == PublishResult::refused ? Outcome::refused
-                                                  : Outcome::closed;
     }
 
     template <class F>
@@ -201,9 +192,7 @@ public:
     void count(std::size_t, Priority, Outcome, std::uint64_t) noexcept {}
     void rejected(std::size_t, Priority, PublishResult, std::uint64_t, std::size_t) noexcept {}
     void sawUsed(std::size_t) noexcept {}
-    void delivered(std::size_t, Priority) noexcept {}
-    void failed(std::size_t, Priority) noexcept {}
-    void discarded(std::size_t, Priority) noexcept {}
+    void count(std::size_t, Priority, Fate) noexcept {}
     void waited(Priority, std::uint64_t, std::chrono::nanoseconds,
                 std::chrono::nanoseconds) noexcept {}
 };

@@ -33,11 +33,12 @@ constexpr bool areChecked() noexcept {
     static_assert(Traits::weights[0] != 0 && Traits::weights[1] != 0 && Traits::weights[2] != 0,
                   "weights of the traits must be at least 1");
     static_assert(Traits::maxHandlers != 0, "maxHandlers of the traits must be at least 1");
-    static_assert(Traits::priorities || !canDrop<Traits>(),
+    constexpr bool isDropping = hasPolicy<Traits>(BusOverflow::dropOldest);
+    static_assert(Traits::priorities || !isDropping,
                   "a bus without priorities is a bare ring, which cannot drop messages");
-    static_assert(!canDrop<Traits>() || Traits::producers == Producers::many,
+    static_assert(!isDropping || Traits::producers == Producers::many,
                   "dropOldest needs Producers::many: a publisher that drops is a second consumer");
-    static_assert(!canDrop<Traits>() || MessageList::areNothrowMovable,
+    static_assert(!isDropping || MessageList::areNothrowMovable,
                   "dropOldest moves a message out of the bus before its handler runs: the "
                   "messages must have a move constructor that is noexcept");
     using Observer = typename Traits::Observer;

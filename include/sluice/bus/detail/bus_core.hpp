@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -44,9 +45,6 @@ public:
     using Store = RingStore<Envelope, Traits>;
 
     explicit BusCore(Observer* observer) : observer_(observer) {}
-    BusCore(const BusCore&) = delete;
-    BusCore& operator=(const BusCore&) = delete;
-
     ~BusCore() {
         const auto drop = [](Envelope& envelope, auto) noexcept { envelope.destroy(); };
         while (store_.serve(drop, slots, [] {}) != 0) {
@@ -54,8 +52,6 @@ public:
     }
 
     // ---- Publishers
-
-    bool attachThread() noexcept { return accounts_.attachThread(); }
 
     /// Publishes at least one message of this type, which build(envelope) makes, or none.
     /// Afterwards the accounts know of those that were accepted or, if none was, of all that were
@@ -112,7 +108,7 @@ public:
             handle(delivery);
         };
         const auto released = [&]() __attribute__((always_inline)) {
-            if constexpr (canBlock<Traits>()) {
+            if constexpr (canBlock<Traits>) {
                 room_.notifyAll();
             }
         };
@@ -122,11 +118,21 @@ public:
     /// Waits for a message, for the end, for the deadline, or until isOver().
     template <class IsOver>
     bool waitUntil(typename Clock::time_point deadline, const IsOver& isOver) {
-        if (consumer_.isHere()) {  // a handler, in the consumer's role
-            return waitAsConsumer(deadline, isOver);
+        std::optional<typename RoleCheck::Scope> role;
+        if (!consumer_.isHere()) {  // a handler has the role already
+            role.emplace(consumerRole_, oneConsumer);
         }
-        const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
-        return waitAsConsumer(deadline, isOver);
+        time_.suspend();
+        bool hasMessage = false;
+        const auto isReady = [&] {
+            hasMessage = store_.hasArrival();
+            return hasMessage || store_.isDrained() || isOver();
+        };
+        (void)arrived_.waitUntil(isReady, deadline);
+        room_.notifyAll();  // a publisher that gives up tells only the consumer
+        // Not asked again: a publisher may have dropped the message. False would mean that the
+        // strategy has found nothing, after which an event loop goes to sleep.
+        return hasMessage;
     }
 
     // ---- Anybody
@@ -145,6 +151,7 @@ public:
                accounts_.awaitPublishers(room_, deadline);
     }
 
+    [[nodiscard]] Accounts& accounts() noexcept { return accounts_; }
     [[nodiscard]] const Store& store() const noexcept { return store_; }
     [[nodiscard]] Consumer& consumer() noexcept { return consumer_; }
     [[nodiscard]] bool isConsumedHere() const noexcept { return consumer_.isHere(); }
@@ -177,16 +184,6 @@ private:
         }
     };
 
-    /// As many slots as there are, in one step where the ring can do that.
-    template <class Ring, class Count>
-    [[gnu::always_inline]] static auto reserve(Ring& ring, [[maybe_unused]] Count count) {
-        if constexpr (Traits::producers == Producers::many && !std::is_same_v<Count, One>) {
-            return ring.tryReserve(count);
-        } else {
-            return ring.tryReserve();
-        }
-    }
-
     template <class Ring, class Count, class Build>
     [[gnu::always_inline]] Published
     publishTo(Ring& ring, std::size_t type, Priority priority, const PublishOptions& options,
@@ -199,7 +196,15 @@ private:
             }
         }
         Announcement announcement{*this};
-        auto claim = reserve(ring, count);
+        // As many slots as there are, in one step where the ring can do that.
+        auto claim = [&]() __attribute__((always_inline)) {
+            if constexpr (Traits::producers == Producers::many && !std::is_same_v<Count, One>) {
+                return ring.tryReserve(count);
+            } else {
+                return ring.tryReserve();
+            }
+        }
+        ();
         if (__builtin_expect(!claim, 0)) {
             const bool isClosed = claim.result() == PushResult::closed;
             if constexpr (Traits::producers == Producers::one) {
@@ -275,7 +280,7 @@ private:
 
     template <class RingReference, class Waiting>
     static constexpr bool canMakeRoom =
-        canDropOldest<std::remove_reference_t<RingReference>> || canBlock<Traits>() ||
+        canDropOldest<std::remove_reference_t<RingReference>> || canBlock<Traits> ||
         !std::is_same_v<Waiting, WaitAsTraitsSay>;
 
     /// There was no room, or the bus is closed: does as the overflow policy says, or the call.
@@ -307,21 +312,6 @@ private:
 
     // ---- Consuming
 
-    template <class IsOver>
-    bool waitAsConsumer(typename Clock::time_point deadline, const IsOver& isOver) {
-        time_.suspend();
-        bool hasMessage = false;
-        const auto isReady = [&] {
-            hasMessage = store_.hasArrival();
-            return hasMessage || store_.isDrained() || isOver();
-        };
-        (void)arrived_.waitUntil(isReady, deadline);
-        room_.notifyAll();  // a publisher that gives up tells only the consumer
-        // Not asked again: a publisher may have dropped the message. False would mean that the
-        // strategy has found nothing, after which an event loop goes to sleep.
-        return hasMessage;
-    }
-
     /// A thread in the role of the consumer.
     struct Consuming {
         explicit Consuming(BusCore& b) noexcept : bus(b), role(b.consumerRole_, oneConsumer) {
@@ -330,17 +320,6 @@ private:
         ~Consuming() {
             bus.endHarvest(*this);
             bus.consumer_.end();
-        }
-        Consuming(const Consuming&) = delete;
-        Consuming& operator=(const Consuming&) = delete;
-
-        /// A message has been handled. Its slot has not come back yet.
-        [[gnu::always_inline]] void handled() noexcept {
-            if constexpr (looksAround) {
-                if (__builtin_expect(--untilLook == 0, 0)) {
-                    bus.lookAround(*this);
-                }
-            }
         }
 
         BusCore& bus;
@@ -359,14 +338,16 @@ private:
         bool isDiscarded = false;
 
         /// A handler has thrown.
-        void countFailure() noexcept { consuming.bus.accounts_.failed(envelope.typeIndex(), P); }
+        void countFailure() noexcept {
+            consuming.bus.accounts_.count(envelope.typeIndex(), P, Fate::failed);
+        }
 
         [[gnu::always_inline]] ~Delivery() {
             BusCore& bus = consuming.bus;
             if (isDiscarded) {
-                bus.accounts_.discarded(envelope.typeIndex(), P);
+                bus.accounts_.count(envelope.typeIndex(), P, Fate::discarded);
             } else {
-                bus.accounts_.delivered(envelope.typeIndex(), P);
+                bus.accounts_.count(envelope.typeIndex(), P, Fate::delivered);
                 if (isFailed) {
                     countFailure();
                 }
@@ -375,7 +356,11 @@ private:
                 }
             }
             envelope.destroy();
-            consuming.handled();
+            if constexpr (looksAround) {
+                if (__builtin_expect(--consuming.untilLook == 0, 0)) {
+                    bus.lookAround(consuming);  // the slot has not come back yet
+                }
+            }
         }
     };
 

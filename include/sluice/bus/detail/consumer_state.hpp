@@ -60,6 +60,9 @@ struct ConsumerState {
     /// Waits until hasEnded() holds, which the consumer brings about.
     template <class HasEnded>
     void await(HasEnded hasEnded) {
+        if (hasEnded()) {
+            return;
+        }
         // Relaxed, both: a count, and the fence orders its rise.
         awaiting.fetch_add(1, std::memory_order_relaxed);
         Platform::Fence::heavy();  // E1 left; the strategy may have no fence of its own

@@ -71,10 +71,11 @@ public:
         }
         slot->callable = std::move(callable);  // not under the lock: it is the user's code
         const std::lock_guard<Lock> guard(lock_);
-        const CounterWord generation = nextGeneration();
+        lastGeneration_ = lastGeneration_ + 1 == ending ? 1 : lastGeneration_ + 1;
+        const CounterWord generation = lastGeneration_;
         slot->generation.store(generation, std::memory_order_relaxed);  // relaxed: E1 is the lock
         (void)order_.pushBack(Entry{slot, generation});  // as long as there are slots
-        noteChange();
+        version_.add(1);
         return {static_cast<std::size_t>(slot - slots_.data()), generation};
     }
 
@@ -90,8 +91,12 @@ public:
             return UnsubscribeResult::refused;
         }
         if (!beginEnd(slot, id)) {
-            return isItself && isEnding(slot, id) ? UnsubscribeResult::atReturn
-                                                  : awaitEnd(slot, id, consumer);
+            const auto isOver = [&] { return !isEnding(slot, id); };
+            if (isItself && !isOver()) {
+                return UnsubscribeResult::atReturn;
+            }
+            consumer.await(isOver);  // it may have ended itself before, and its handler still run
+            return UnsubscribeResult::alreadyOver;
         }
         if (isItself) {
             slot.endsWithCall = true;
@@ -99,12 +104,9 @@ public:
         }
         if (!consumer.isHere()) {
             Platform::Fence::heavy();  // E2
-            const auto hasLeft = [&] {
+            consumer.await([&] {
                 return consumer.handler.load(std::memory_order_acquire) != &slot;  // E3
-            };
-            if (!hasLeft()) {
-                consumer.await(hasLeft);
-            }
+            });
         }
         finish(slot);
         Platform::Fence::light();
@@ -136,8 +138,7 @@ public:
     /// By the consumer.
     template <class Failed>
     void callAll(Consumer& consumer, const Failed& failed, Args... args) noexcept {
-        // Relaxed: E1 is the lock, which renew() takes.
-        if (version_.load(std::memory_order_relaxed) != seenVersion_) {
+        if (version_.get() != seenVersion_) {
             renew();
         }
         for (const Entry& entry : mine_) {
@@ -189,19 +190,9 @@ private:
         return nullptr;
     }
 
-    CounterWord nextGeneration() noexcept {
-        lastGeneration_ = lastGeneration_ + 1 == ending ? 1 : lastGeneration_ + 1;
-        return lastGeneration_;
-    }
-
-    void noteChange() noexcept {
-        // Relaxed, both: written under the lock only, and the data comes with the lock.
-        version_.store(version_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    }
-
     void renew() {
         const std::lock_guard<Lock> guard(lock_);
-        seenVersion_ = version_.load(std::memory_order_relaxed);  // under the lock
+        seenVersion_ = version_.get();
         mine_ = order_;
     }
 
@@ -229,21 +220,13 @@ private:
         order_.eraseOrdered(std::find_if(order_.begin(), order_.end(), [&slot](const Entry& entry) {
             return entry.slot == &slot;
         }));
-        noteChange();
+        version_.add(1);
         return true;
     }
 
     /// Whether its end has begun and its callable is still there.
     static bool isEnding(const Slot& slot, Id id) noexcept {
         return slot.generation.load(std::memory_order_acquire) == (id.generation | ending);  // E4
-    }
-
-    /// It has ended itself before: its handler may still run.
-    static UnsubscribeResult awaitEnd(const Slot& slot, Id id, Consumer& consumer) {
-        if (isEnding(slot, id)) {
-            consumer.await([&] { return !isEnding(slot, id); });
-        }
-        return UnsubscribeResult::alreadyOver;
     }
 
     /// Destroys the callable, outside of the lock, and frees its slot.
@@ -257,10 +240,10 @@ private:
     std::array<Slot, Traits::maxHandlers> slots_;
     Order order_;
     CounterWord lastGeneration_ = 0;
-    Atomic<CounterWord> version_{0};
+    SingleWriterCounter<Platform> version_;  ///< changes of the table; written under the lock
 
     // The consumer's own.
-    CounterWord seenVersion_ = 0;
+    std::uint64_t seenVersion_ = 0;
     Order mine_;
 };
 

@@ -29,12 +29,8 @@ struct Published {
     }
 };
 
-// How long a publisher waits when there is no room.
+/// Instead of a duration.
 struct WaitAsTraitsSay {};
-template <class Duration>
-struct WaitAtMost {
-    Duration limit;
-};
 
 /// Until when a publisher waits for room. A time that has passed: the publisher does not wait.
 template <class Traits, class Clock>
@@ -44,10 +40,9 @@ typename Clock::time_point waitLimit(WaitAsTraitsSay, Priority priority) {
            : policy == BusOverflow::blockFor ? deadlineAfter<Clock>(Traits::blockLimit)
                                              : Clock::time_point::min();
 }
-template <class Traits, class Clock, class Duration>
-typename Clock::time_point waitLimit(const WaitAtMost<Duration>& waiting, Priority) {
-    return waiting.limit > Duration::zero() ? deadlineAfter<Clock>(waiting.limit)
-                                            : Clock::time_point::min();
+template <class Traits, class Clock, class Rep, class Period>
+typename Clock::time_point waitLimit(std::chrono::duration<Rep, Period> atMost, Priority) {
+    return atMost > atMost.zero() ? deadlineAfter<Clock>(atMost) : Clock::time_point::min();
 }
 
 /// The ways to publish. Derived has publishThrough(type, options, count, waiting, build), as
@@ -57,17 +52,13 @@ class Publishing {
 public:
     /// Publishes a copy of, or moves in, a message. Medium priority unless told otherwise.
     template <class T>
-    PublishResult publish(T&& message) {
-        return emplaceWith<std::decay_t<T>>(PublishOptions{}, std::forward<T>(message));
+    PublishResult publish(T&& message, const PublishOptions& options = {}) {
+        return emplaceWith<std::decay_t<T>>(options, std::forward<T>(message));
     }
     template <class T>
     PublishResult publish(T&& message, Priority priority) {
         static_assert(Traits::priorities, "this bus has no priorities: see its traits");
         return emplaceWith<std::decay_t<T>>(PublishOptions{priority}, std::forward<T>(message));
-    }
-    template <class T>
-    PublishResult publish(T&& message, const PublishOptions& options) {
-        return emplaceWith<std::decay_t<T>>(options, std::forward<T>(message));
     }
 
     /// Builds a T in its slot. The arguments are used only if it is accepted.
@@ -92,9 +83,7 @@ public:
     template <class T, class Rep, class Period>
     PublishResult publishFor(std::chrono::duration<Rep, Period> timeout, T&& message,
                              const PublishOptions& options = {}) {
-        return emplaced<std::decay_t<T>>(options,
-                                         WaitAtMost<std::chrono::duration<Rep, Period>>{timeout},
-                                         std::forward<T>(message));
+        return emplaced<std::decay_t<T>>(options, timeout, std::forward<T>(message));
     }
 
     /// Publishes copies of the messages of a range, as many as there is room for, in as few steps

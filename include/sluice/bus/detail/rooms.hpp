@@ -13,27 +13,17 @@ constexpr std::size_t indexOf(Priority priority) noexcept {
     return static_cast<std::size_t>(priority);
 }
 
+/// Whether a priority has this policy.
 template <class Traits>
-constexpr bool anyOverflow(BusOverflow overflow) noexcept {
-    for (const BusOverflow each : Traits::overflow) {
-        if (each == overflow) {
-            return true;
-        }
-    }
-    return false;
+constexpr bool hasPolicy(BusOverflow policy) noexcept {
+    return Traits::overflow[0] == policy || Traits::overflow[1] == policy ||
+           Traits::overflow[2] == policy;
 }
 
-/// Whether publishers may make room by dropping messages.
+/// Whether publishers may wait for room, unless a call says otherwise.
 template <class Traits>
-constexpr bool canDrop() noexcept {
-    return anyOverflow<Traits>(BusOverflow::dropOldest);
-}
-
-/// Whether publishers may wait for room.
-template <class Traits>
-constexpr bool canBlock() noexcept {
-    return anyOverflow<Traits>(BusOverflow::block) || anyOverflow<Traits>(BusOverflow::blockFor);
-}
+inline constexpr bool canBlock =
+    hasPolicy<Traits>(BusOverflow::block) || hasPolicy<Traits>(BusOverflow::blockFor);
 
 /// How many messages of this priority the bus has room for. Without a room in the traits, low and
 /// high get a quarter of the depth each, and medium gets the rest; each gets at least one. Without
@@ -47,10 +37,9 @@ constexpr std::size_t roomOf(Priority priority) noexcept {
         return Traits::rooms[indexOf(priority)];
     }
     const std::size_t quarter = std::max<std::size_t>(Traits::depth / 4, 1);
-    if (priority != Priority::medium) {
-        return quarter;
-    }
-    return Traits::depth > 2 * quarter ? Traits::depth - 2 * quarter : 1;
+    return priority != Priority::medium  ? quarter
+           : Traits::depth > 2 * quarter ? Traits::depth - 2 * quarter
+                                         : 1;
 }
 
 /// The rooms together.

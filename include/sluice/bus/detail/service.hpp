@@ -13,6 +13,7 @@ namespace sluice::detail {
 
 /// Serves the highest priority that has a message. The consumer looks at the head of the ring of
 /// high priority after each message, and at the ring of medium priority after `patience` low ones.
+/// Without priorities there is one ring to serve.
 template <class Traits>
 class StrictService {
     /// Each look may take the line away that a publisher is writing.
@@ -26,26 +27,30 @@ public:
             goOn();
             return true;
         };
-        std::size_t count = 0;
-        std::size_t served = 1;
-        while (served != 0 && count < max) {
-            const std::size_t left = max - count;
-            served = rings.template serveOne<Priority::high>(handle, left, always);
-            const auto isHighThere = rings.highArrival();
-            const auto untilHigh = [&]() __attribute__((always_inline)) {
-                goOn();
-                return !isHighThere();
-            };
-            if (served == 0) {
-                served = rings.template serveOne<Priority::medium>(handle, left, untilHigh);
+        if constexpr (!Traits::priorities) {
+            return rings.template serveOne<Priority::medium>(handle, max, always);
+        } else {
+            std::size_t count = 0;
+            std::size_t served = 1;
+            while (served != 0 && count < max) {
+                const std::size_t left = max - count;
+                served = rings.template serveOne<Priority::high>(handle, left, always);
+                const auto isHighThere = rings.highArrival();
+                const auto untilHigh = [&]() __attribute__((always_inline)) {
+                    goOn();
+                    return !isHighThere();
+                };
+                if (served == 0) {
+                    served = rings.template serveOne<Priority::medium>(handle, left, untilHigh);
+                }
+                if (served == 0) {
+                    served = rings.template serveOne<Priority::low>(
+                        handle, std::min(left, patience), untilHigh);
+                }
+                count += served;
             }
-            if (served == 0) {
-                served = rings.template serveOne<Priority::low>(handle, std::min(left, patience),
-                                                                untilHigh);
-            }
-            count += served;
+            return count;
         }
-        return count;
     }
 };
 
@@ -90,20 +95,8 @@ private:
     std::array<std::size_t, priorityCount> credit_ = Traits::weights;
 };
 
-/// Without priorities there is one ring to serve.
-struct PlainService {
-    template <class Rings, class Handle, class GoOn>
-    [[gnu::always_inline]] static std::size_t serve(Rings& rings, const Handle& handle,
-                                                    std::size_t max, const GoOn& goOn) {
-        return rings.template serveOne<Priority::medium>(
-            handle, max, [&]() __attribute__((always_inline)) { return goOn(), true; });
-    }
-};
-
 template <class Traits>
-using ServiceFor =
-    std::conditional_t<!Traits::priorities, PlainService,
-                       std::conditional_t<Traits::service == Service::strict, StrictService<Traits>,
-                                          WeightedService<Traits>>>;
+using ServiceFor = std::conditional_t<Traits::priorities && Traits::service == Service::weighted,
+                                      WeightedService<Traits>, StrictService<Traits>>;
 
 }  // namespace sluice::detail

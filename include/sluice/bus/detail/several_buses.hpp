@@ -15,14 +15,11 @@ bool drainAll(Buses& buses, TimePoint deadline) {
     for (auto& bus : buses) {
         bus.close();
     }
-    if (std::any_of(buses.begin(), buses.end(),
-                    [](const auto& bus) { return bus.isConsumedHere(); })) {
-        return std::all_of(buses.begin(), buses.end(),
-                           [](const auto& bus) { return bus.isDrained(); });
-    }
+    const bool isHandler = std::any_of(buses.begin(), buses.end(),
+                                       [](const auto& bus) { return bus.isConsumedHere(); });
     bool areDrained = true;
     for (auto& bus : buses) {
-        areDrained = bus.drain(deadline) && areDrained;
+        areDrained = (isHandler ? bus.isDrained() : bus.drain(deadline)) && areDrained;
     }
     return areDrained;
 }

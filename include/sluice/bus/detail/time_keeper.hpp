@@ -43,16 +43,14 @@ public:
 
     /// A message has been handled.
     void handled(Point stamp, Priority priority, Accounts& accounts) noexcept {
-        if constexpr (!Traits::statistics) {
-            return;
-        } else if constexpr (isCached) {
+        if constexpr (isCached && Traits::statistics) {
             Pending& pending = pending_[static_cast<std::size_t>(priority)];
             if (__builtin_expect(stamp != pending.stamp, 0)) {
                 endRun(pending);
                 pending.stamp = stamp;
             }
             ++pending.run;
-        } else {
+        } else if constexpr (Traits::statistics) {
             const auto wait = Clock::now() - stamp;
             accounts.waited(priority, 1, wait, wait);
         }
@@ -67,7 +65,15 @@ public:
                 offer(now.time_since_epoch().count());
             }
             for (std::size_t i = 0; i < priorityCount; ++i) {
-                settle(pending_[i], static_cast<Priority>(i), now, accounts);
+                Pending& pending = pending_[i];
+                if (pending.run != 0) {
+                    endRun(pending);
+                    const std::uint64_t all = ticks(now) * pending.count - pending.stamps;
+                    accounts.waited(static_cast<Priority>(i), pending.count,
+                                    typename Clock::duration(static_cast<Rep>(all)),
+                                    now - pending.oldest);
+                    pending = Pending{};
+                }
             }
         }
     }
@@ -84,39 +90,28 @@ private:
     static constexpr std::size_t batch = 8;
 
     struct Pending {
-        Point stamp{};            ///< of the current run of messages with one stamp
-        Rep run = 0;              ///< how many these are; they are not yet in `count` and `sum`
-        std::uint64_t count = 0;  ///< messages since the last reading of the clock, without the run
-        Point first{};            ///< the stamp of the first of them; sums of stamps would overflow
-        typename Clock::duration sum{0};  ///< of the distances from `first` to the stamps
-        Point oldest = Point::max();      ///< of the stamps
+        Point stamp = Point::max();   ///< of the current run of messages with one stamp
+        std::uint64_t run = 0;        ///< how many these are; they are not yet in the other members
+        std::uint64_t count = 0;      ///< messages since the last reading of the clock
+        std::uint64_t stamps = 0;     ///< the sum of their stamps, modulo 2^64, as `count * now` is
+        Point oldest = Point::max();  ///< of the stamps
     };
+
+    static std::uint64_t ticks(Point point) noexcept {
+        return static_cast<std::uint64_t>(point.time_since_epoch().count());
+    }
 
     /// Adds what had one stamp, as nearly all have that are handled between two readings.
     [[gnu::noinline]] void endRun(Pending& pending) const noexcept {
-        if (pending.run != 0) {
-            if (pending.count == 0) {
-                pending.first = pending.stamp;
-            }
-            pending.sum += (pending.stamp - pending.first) * pending.run;
-            pending.oldest = std::min(pending.oldest, pending.stamp);
-            pending.count += static_cast<std::uint64_t>(pending.run);
-            pending.run = 0;
-        }
+        pending.count += pending.run;
+        pending.stamps += ticks(pending.stamp) * pending.run;
+        pending.oldest = std::min(pending.oldest, pending.stamp);
+        pending.run = 0;
     }
 
     void offer(Rep cached) noexcept {
         if (cached_.load(std::memory_order_relaxed) != cached) {
             cached_.store(cached, std::memory_order_relaxed);
-        }
-    }
-
-    void settle(Pending& pending, Priority priority, Point now, Accounts& accounts) noexcept {
-        endRun(pending);
-        if (pending.count != 0) {
-            const auto all = (now - pending.first) * static_cast<Rep>(pending.count) - pending.sum;
-            accounts.waited(priority, pending.count, all, now - pending.oldest);
-            pending = Pending{};
         }
     }
 

@@ -78,8 +78,10 @@ void threadEndsAfterTheOwner() {
         });
 }
 
-/// Who finds nobody inside may destroy what the others have used, if it knows of their counts.
-void nobodyInsideMeansThatAllHaveLeft() {
+/// A thread that finds nobody inside may destroy what the others have used, if it knows of their
+/// counts. `beInside` is told to call its argument while it is inside.
+template <class BeInside>
+void nobodyInsideMeansThatAllHaveLeft(BeInside beInside) {
     Counters counters;
     Cell<int> used;
     used.construct(0);
@@ -95,14 +97,48 @@ void nobodyInsideMeansThatAllHaveLeft() {
             used.get() = 2;
         },
         [&] {
-            {
-                Counters::Inside inside;
-                counters.add(0, 1, inside);
-                isDone.store(1, release);
-                check(used.get() != 2, "destroyed while it was inside");
-            }
+            beInside(
+                counters, [&] { isDone.store(1, release); },
+                [&] { check(used.get() != 2, "destroyed while it was inside"); });
             (void)isDone.load(relaxed);  // the thread goes on for a while
         });
+}
+
+void beInsideOnce(Counters& counters) {
+    Counters::Inside inside;
+    counters.add(0, 1, inside);
+}
+
+/// By a count.
+void insideByACount() {
+    nobodyInsideMeansThatAllHaveLeft([](Counters& counters, auto tell, auto use) {
+        Counters::Inside inside;
+        counters.add(0, 1, inside);
+        tell();
+        use();
+    });
+}
+
+/// A thread stays, and is inside once more meanwhile.
+void insideByStaying() {
+    nobodyInsideMeansThatAllHaveLeft([](Counters& counters, auto tell, auto use) {
+        const Counters::Staying staying(counters);
+        beInsideOnce(counters);
+        tell();
+        use();
+    });
+}
+
+/// A thread that is inside by a count begins to stay.
+void insideByACountAndThenByStaying() {
+    nobodyInsideMeansThatAllHaveLeft([](Counters& counters, auto tell, auto use) {
+        Counters::Inside inside;
+        counters.add(0, 1, inside);
+        tell();
+        const Counters::Staying staying(counters);
+        beInsideOnce(counters);
+        use();
+    });
 }
 
 /// A thread that ends hands its counters on.
@@ -126,7 +162,9 @@ TEST(CountersModelTest, ALaterCountCarriesTheEarlierOne) {
 }
 
 TEST(CountersModelTest, NobodyInsideMeansThatAllHaveLeft) {
-    EXPECT_TRUE(holds(nobodyInsideMeansThatAllHaveLeft, ownThreads()));
+    EXPECT_TRUE(holds(insideByACount, ownThreads()));
+    EXPECT_TRUE(holds(insideByStaying, ownThreads()));
+    EXPECT_TRUE(holds(insideByACountAndThenByStaying, ownThreads()));
 }
 
 TEST(CountersModelTest, NoCountIsLostWhenThreadsEnd) {
@@ -138,9 +176,10 @@ TEST(CountersModelTest, NoCountIsLostWhenThreadsEnd) {
 #if !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN
 TEST(CountersModelTest, EveryOrderIsNeeded) {
     const Options options = ownThreads();
-    EXPECT_TRUE(survive({}, surveyOrders("per_thread_counters.hpp", options,
-                                         {threadEndsAfterTheOwner, countersAreHandedOn,
-                                          nobodyInsideMeansThatAllHaveLeft})));
+    EXPECT_TRUE(
+        survive({}, surveyOrders("per_thread_counters.hpp", options,
+                                 {threadEndsAfterTheOwner, countersAreHandedOn, insideByACount,
+                                  insideByStaying, insideByACountAndThenByStaying})));
     EXPECT_TRUE(survive(
         {}, surveyOrders("single_writer_counter.hpp", {}, {laterCountCarriesTheEarlierOne})));
     EXPECT_TRUE(survive(

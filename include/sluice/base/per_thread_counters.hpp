@@ -41,7 +41,8 @@ public:
         }
 
         Counts counts;
-        Atomic<bool> isInside{false};  // written by the thread
+        Atomic<bool> isInside{false};   // written by the thread
+        Atomic<bool> isStaying{false};  // written by the thread
         RoleCheck<Platform> adding;
         CounterRegistry& registry;
         bool isTaken = true;
@@ -68,7 +69,9 @@ public:
     [[nodiscard]] bool isAnyInside() const noexcept {
         const std::lock_guard<Lock> turn(lock_);
         const Slot* slot = first_;
-        while (slot != nullptr && !slot->isInside.load(std::memory_order_acquire)) {  // E1 left
+        // E1 left. In this order: a thread that begins to stay leaves the other mark later.
+        while (slot != nullptr && !slot->isInside.load(std::memory_order_acquire) &&
+               !slot->isStaying.load(std::memory_order_acquire)) {
             slot = slot->next;
         }
         return slot != nullptr;
@@ -216,8 +219,8 @@ class PerThreadCounters {
     using Registry = detail::CounterRegistry<Platform, Size>;
 
 public:
-    /// While it exists, the thread that has given it to add() is inside. It may outlive the
-    /// counters.
+    /// While it exists, the thread that has given it to add() is inside, or until another one of
+    /// the thread ends. It may outlive the counters.
     class Inside {
     public:
         Inside() noexcept = default;
@@ -229,17 +232,34 @@ public:
             }
         }
 
-        /// The thread may have been inside once more meanwhile, and left.
-        [[gnu::always_inline]] void renew() noexcept {
+    private:
+        friend PerThreadCounters;
+        typename Registry::Slot* slot_ = nullptr;
+    };
+
+    /// While it exists, its thread is inside, whichever Inside ends meanwhile. Several may nest. It
+    /// may outlive the counters.
+    class Staying {
+    public:
+        explicit Staying(PerThreadCounters& counters) noexcept
+            : slot_(counters.registry_->slotOfThread(counters.hash_)) {
             if (slot_ != nullptr) {
-                // Relaxed: what the thread does next releases it.
-                slot_->isInside.store(true, std::memory_order_relaxed);
+                // Relaxed, both: only this thread writes, and what it does next releases the mark.
+                wasStaying_ = slot_->isStaying.load(std::memory_order_relaxed);
+                slot_->isStaying.store(true, std::memory_order_relaxed);
+            }
+        }
+        Staying(const Staying&) = delete;
+        Staying& operator=(const Staying&) = delete;
+        ~Staying() {
+            if (slot_ != nullptr) {
+                slot_->isStaying.store(wasStaying_, std::memory_order_release);  // E1 left
             }
         }
 
     private:
-        friend PerThreadCounters;
-        typename Registry::Slot* slot_ = nullptr;
+        typename Registry::Slot* slot_;
+        bool wasStaying_ = false;
     };
 
     PerThreadCounters() : registry_(new Registry), hash_(Registry::Threads::hash(registry_)) {}
@@ -253,7 +273,10 @@ public:
     /// with what the thread does next says so. (Not a thread that has no counters of its own.)
     [[gnu::always_inline]] void add(std::size_t which, std::uint64_t n, Inside& inside) noexcept {
         inside.slot_ = registry_->add(hash_, which, n);
-        inside.renew();
+        if (inside.slot_ != nullptr) {
+            // Relaxed: what the thread does next releases it.
+            inside.slot_->isInside.store(true, std::memory_order_relaxed);
+        }
     }
 
     /// Whether a thread is inside. Everything that a thread did before it left happens before the
@@ -290,8 +313,9 @@ template <class Platform, std::size_t Size>
 class SingleCoreCounters {
 public:
     /// An interrupt is through when the code that it has interrupted goes on.
-    struct Inside {
-        void renew() noexcept {}
+    struct Inside {};
+    struct Staying {
+        explicit Staying(SingleCoreCounters&) noexcept {}
     };
     void add(std::size_t which, std::uint64_t n, Inside&) noexcept { add(which, n); }
     [[nodiscard]] static bool isAnyInside() noexcept { return false; }

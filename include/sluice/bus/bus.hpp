@@ -41,9 +41,8 @@ namespace sluice {
 ///
 /// Who may call what: publish and emplace by any thread, also by handlers (with Producers::one, by
 /// one thread at a time); process, processWith, processUntil, run, runWith, waitFor, waitUntil and
-/// discard by
-/// the consumer, one thread at a time; the rest by anybody. Handlers may do anything but consume
-/// from their own bus and destroy it.
+/// discard by the consumer, one thread at a time; the rest by anybody. Handlers may do anything
+/// but consume from their own bus and destroy it. Signal handlers may not call anything.
 ///
 /// Progress: publishing is lock-free up to the slot of its ring. A publisher that is stopped in the
 /// middle delays the delivery of later messages of its own priority. When the ring has filled up
@@ -248,10 +247,17 @@ public:
     [[nodiscard]] bool isConsumedHere() const noexcept { return core_.isConsumedHere(); }
 
     /// Closes, and waits until the consumer has dealt with what was accepted. False when the
-    /// deadline came first, and at once when a handler calls it. With statistics it also waits for
-    /// publishers that are on their way out of a call whose message was handled: the bus may be
-    /// destroyed then. Without, destroy it when all calls have returned.
+    /// deadline came first, and at once when a handler calls it.
     bool drain(typename Clock::time_point deadline) { return core_.drain(deadline); }
+
+    /// Whether drain() also waits until the calls that published the handled messages have
+    /// returned. If so, a publisher whose last call published a handled message does not have to be
+    /// joined before the bus is destroyed. Three publishers do: one whose call was refused, one
+    /// whose call threw, and one that publishes while the destructors of its thread_local objects
+    /// run. Without statistics, join all publishers first. Join the consumer in any case. Debug
+    /// builds notice a bus that is destroyed while a thread publishes.
+    static constexpr bool drainAwaitsPublishers =
+        Traits::statistics || !Traits::Platform::hasThreads;
 
     /// Which rooms are full: that of the highest priority whose room is.
     [[nodiscard]] Pressure pressure() const noexcept { return core_.store().pressure(); }
@@ -285,6 +291,7 @@ private:
     template <class T>
     using HandlersOf = detail::HandlerTable<void(const T&, const Header&), Traits>;
 
+    [[nodiscard]] auto stay() noexcept { return core_.accounts().stay(); }
     template <class Count, class Waiting, class Build>
     detail::Published publishThrough(std::size_t type, const PublishOptions& options, Count count,
                                      const Waiting& waiting, const Build& build) {

@@ -39,15 +39,25 @@ TEST(PerThreadCountersTest, KnowsWhetherAThreadIsInside) {
             counters.add(0, 1, another);
         }).join();
         EXPECT_TRUE(counters.isAnyInside()) << "the other one has left";
+    }
+    EXPECT_FALSE(counters.isAnyInside());
+    EXPECT_EQ(counters.sum(0), 2U);
+}
+
+TEST(PerThreadCountersTest, ThreadThatStaysIsInside) {
+    Counters counters;
+    {
+        const Counters::Staying staying(counters);
+        EXPECT_TRUE(counters.isAnyInside()) << "it need not count";
         {
             Counters::Inside nested;
             counters.add(0, 1, nested);
         }
-        inside.renew();
+        EXPECT_TRUE(counters.isAnyInside());
+        { const Counters::Staying nested(counters); }
         EXPECT_TRUE(counters.isAnyInside());
     }
     EXPECT_FALSE(counters.isAnyInside());
-    EXPECT_EQ(counters.sum(0), 3U);
 }
 
 TEST(PerThreadCountersTest, ThreadsThatComeLaterGoOnWithTheCountersOfThoseThatHaveEnded) {

@@ -4,8 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
+#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -215,43 +218,124 @@ TEST(BusDropAtTheEndTest, RunHearsOfADroppedMessage) {
     expectToldOfTheDrop([](BusForOne& bus) { bus.run(); });
 }
 
-/// A publisher that was told to stops while it wakes the consumer: its message is published by
-/// then, and its call has not returned.
-struct StoppedWhileItWakes : Park {
+/// A place where a publisher stops until the test lets it go on.
+struct Stop {
     inline static thread_local bool isToStop = false;
     inline static std::atomic<bool> hasStopped{false};
     inline static std::atomic<bool> mayGoOn{false};
 
-    void notifyAll() noexcept {
+    static void pass() noexcept {
         if (isToStop) {
             hasStopped.store(true);
             awaitThat([] { return mayGoOn.load(); });
         }
+    }
+    /// Starts a publisher that stops there, and returns when it has.
+    template <class Publish>
+    static void await(Crew& crew, Publish publish) {
+        hasStopped.store(false);  // the tests may be repeated in one process
+        mayGoOn.store(false);
+        crew.add([publish] {
+            isToStop = true;
+            publish();
+        });
+        crew.start();
+        awaitThat([] { return hasStopped.load(); });
+    }
+};
+
+/// While a thread wakes the consumer. Its message is published by then.
+struct StopsWhileItWakes : Park {
+    void notifyAll() noexcept {
+        Stop::pass();
         Park::notifyAll();
     }
 };
-struct StoppingTraits : FullBusTraits {
-    using Wait = StoppedWhileItWakes;
+template <class Base>
+struct StoppingTraits : Base {
+    using Wait = StopsWhileItWakes;
 };
 
-// Else the bus could be destroyed under the publisher's feet.
-TEST(BusDrainTest, WaitsForPublishersWhoseMessagesWereHandled) {
-    auto bus = std::make_unique<Bus<Messages<int>, StoppingTraits>>();
-    Crew crew;
-    crew.add([&] {
-        StoppedWhileItWakes::isToStop = true;
-        EXPECT_EQ(bus->publish(1), PublishResult::ok);
-    });
-    crew.start();
-    awaitThat([] { return StoppedWhileItWakes::hasStopped.load(); });
-    EXPECT_EQ(bus->process(), 1U);
+/// The publisher has stopped somewhere after its messages were published: the bus must not be
+/// destroyed yet.
+template <class AnyBus>
+void expectDrainWaitsForIt(std::unique_ptr<AnyBus> bus, Crew& crew, std::size_t messages) {
+    EXPECT_EQ(bus->process(), messages);
     EXPECT_FALSE(bus->drain(steady_clock::now()));
     EXPECT_TRUE(bus->isDrained()) << "all messages are handled";
-    StoppedWhileItWakes::mayGoOn.store(true);
+    Stop::mayGoOn.store(true);
     EXPECT_TRUE(bus->drain(steady_clock::now() + hours(1)));
     bus.reset();
     crew.join();
 }
+
+TEST(BusDrainTest, WaitsForPublishersWhoseMessagesWereHandled) {
+    auto bus = std::make_unique<Bus<Messages<int>, StoppingTraits<FullBusTraits>>>();
+    Crew crew;
+    Stop::await(crew, [&to = *bus] { EXPECT_EQ(to.publish(1), PublishResult::ok); });
+    expectDrainWaitsForIt(std::move(bus), crew, 1);
+}
+
+/// An observer that publishes once, and then stops.
+struct PublishingObserver : BusObserver {
+    void pressureChanged(Pressure, Pressure now) {
+        if (now == Pressure::warning) {
+            publish();
+            Stop::pass();
+        }
+    }
+    std::function<void()> publish;
+};
+struct ToldOfPressure : FullBusTraits {
+    using Observer = PublishingObserver;
+    static constexpr std::array<std::size_t, priorityCount> rooms{1, 2, 1};
+};
+
+TEST(BusDrainTest, WaitsForPublishersWhoseObserverHasPublished) {
+    PublishingObserver observer;
+    auto bus = std::make_unique<Bus<Messages<int>, ToldOfPressure>>(observer);
+    observer.publish = [&to = *bus] { EXPECT_EQ(to.publish(2), PublishResult::ok); };
+    Crew crew;
+    Stop::await(crew, [&to = *bus] { EXPECT_EQ(to.publish(1, Priority::low), PublishResult::ok); });
+    expectDrainWaitsForIt(std::move(bus), crew, 2);
+}
+
+/// A publisher stops when it finds no room.
+struct StopsWithoutRoom
+    : OverflowTraits<BusOverflow::block, BusOverflow::block, BusOverflow::block> {
+    static constexpr std::array<std::size_t, priorityCount> rooms{1, 2, 1};
+    static bool mayWait() noexcept { return Stop::pass(), true; }
+};
+
+TEST(BusDrainTest, WaitsForRangesOfWhichMessagesWereHandled) {
+    auto bus = std::make_unique<Bus<Messages<int>, StopsWithoutRoom>>();
+    const std::array<int, 3> range{1, 2, 3};
+    Crew crew;
+    Stop::await(crew, [&to = *bus, &range] {
+        EXPECT_EQ(to.publishAll(range.begin(), range.end()), 2U) << "it is closed then";
+    });
+    expectDrainWaitsForIt(std::move(bus), crew, 2);
+}
+
+// The type says whether publishers have to be joined.
+static_assert(Bus<Messages<int>>::drainAwaitsPublishers);
+static_assert(!Bus<Messages<int>, NoStatsBusTraits>::drainAwaitsPublishers);
+static_assert(!Bus<Messages<int>, BareBusTraits>::drainAwaitsPublishers);
+
+#if !defined(NDEBUG) && defined(GTEST_HAS_DEATH_TEST)
+TEST(BusDrainDeathTest, DestructionUnderAPublisherIsNoticed) {
+    const auto destroyUnderAPublisher = [] {
+        auto bus = std::make_unique<Bus<Messages<int>, StoppingTraits<NoStatsBusTraits>>>();
+        Crew crew;
+        Stop::await(crew, [&to = *bus] { (void)to.publish(1); });
+        (void)bus->process();
+        (void)bus->drain(steady_clock::now() + hours(1));
+        bus.reset();
+        std::_Exit(0);  // nobody may join the publisher
+    };
+    EXPECT_DEATH(destroyUnderAPublisher(), "destroyed while a thread publishes");
+}
+#endif
 
 }  // namespace
 }  // namespace sluice

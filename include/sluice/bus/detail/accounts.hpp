@@ -41,6 +41,10 @@ public:
     using Inside = typename Tally::Inside;
 
     bool attachThread() noexcept { return tally_.attach(); }
+    /// While the result exists, the calling thread is inside.
+    [[nodiscard]] typename Tally::Staying stay() noexcept {
+        return typename Tally::Staying(tally_);
+    }
 
     [[gnu::always_inline]] void published(std::size_t type, Priority priority,
                                           Inside& inside) noexcept {
@@ -180,9 +184,8 @@ private:
 /// Without statistics there are no books.
 class NoAccounts {
 public:
-    struct Inside {
-        void renew() noexcept {}
-    };
+    struct Inside {};
+    static Inside stay() noexcept { return {}; }
     void published(std::size_t, Priority, Inside&) noexcept {}
     template <class Wait, class Point>
     static bool awaitPublishers(Wait&, Point) noexcept {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sluice/base/call_check.hpp>
 #include <sluice/base/role_check.hpp>
 #include <sluice/bus/bus_traits.hpp>
 #include <sluice/bus/detail/accounts.hpp>
@@ -46,6 +47,9 @@ public:
 
     explicit BusCore(Observer* observer) : observer_(observer) {}
     ~BusCore() {
+        SLUICE_ASSERT(publishers_.areNone(),
+                      "a bus is destroyed while a thread publishes: join the "
+                      "thread first, see drain()");
         const auto drop = [](Envelope& envelope, auto) noexcept { envelope.destroy(); };
         while (store_.serve(drop, slots, [] {}) != 0) {
         }
@@ -73,13 +77,20 @@ public:
                 };
                 Published published = attempt();
                 if (__builtin_expect(published.result != PublishResult::ok, 0)) {
+                    const CallCheck::Scope call(publishers_);
                     if constexpr (canMakeRoom<decltype(ring), Waiting>) {
                         makeRoom(ring, priority, published, waiting, attempt);
                     }
                     if (published.result != PublishResult::ok) {
                         accounts_.rejected(type, priority, published.result, count,
                                            roomOf<Traits>(priority));
+                        return published;
                     }
+                }
+                if (gauge_.isAbove(pressureOf<Traits>(priority)) &&
+                    ring.sizeAtOnce() >= roomOf<Traits>(priority)) {
+                    [[maybe_unused]] const auto staying = accounts_.stay();
+                    gauge_.tell(store_, observer_);  // the observer may publish
                 }
                 return published;
             });
@@ -195,6 +206,7 @@ private:
                 return {refusal(priority), 0};
             }
         }
+        const CallCheck::Scope call(publishers_);
         Announcement announcement{*this};
         // As many slots as there are, in one step where the ring can do that.
         auto claim = [&]() __attribute__((always_inline)) {
@@ -225,11 +237,6 @@ private:
             claim.commit();
             ++done;
         } while (!std::is_same_v<Count, One> && claim);
-        if (gauge_.isAbove(pressureOf<Traits>(priority)) &&
-            ring.sizeAtOnce() >= roomOf<Traits>(priority)) {
-            gauge_.tell(store_, observer_);
-            inside.renew();  // the observer may have published
-        }
         return {PublishResult::ok, done};
     }
 
@@ -404,6 +411,7 @@ private:
     // Read by all, seldom written.
     alignas(Traits::cacheLineSize) alignas(Observer*) Observer* observer_;
     PressureGauge<Platform, Observer> gauge_;
+    CallCheck publishers_;
     Wait arrived_;
     Wait room_;
 

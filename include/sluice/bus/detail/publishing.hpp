@@ -102,6 +102,7 @@ public:
             ++first;
         };
         const auto count = static_cast<std::size_t>(std::distance(first, last));
+        [[maybe_unused]] const auto staying = derived().stay();  // also between the steps
         std::size_t accepted = 0;
         while (accepted < count) {
             const std::size_t n =

@@ -180,6 +180,15 @@ TEST(BusDeathTest, SecondConsumerIsNoticed) {
     EXPECT_DEATH(bus.process(), "a second consumer");
 }
 
+TEST(BusDeathTest, ThreadThatWaitsBesideTheConsumerIsNoticed) {
+    TestBus<8> bus;
+    const auto subscription = bus.subscribe<Sample>([&](const Sample&) {
+        std::thread([&] { (void)bus.waitFor(std::chrono::seconds(0)); }).join();
+    });
+    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    EXPECT_DEATH(bus.process(), "a second consumer");
+}
+
 TEST(BusDeathTest, HandlerThatConsumesFromItsOwnBusIsNoticed) {
     TestBus<8> bus;
     auto subscription = bus.subscribe<Sample>([&](const Sample&) { bus.process(); });
@@ -188,7 +197,6 @@ TEST(BusDeathTest, HandlerThatConsumesFromItsOwnBusIsNoticed) {
 }
 #endif
 
-#if defined(NDEBUG)
 struct OneProducer : DeepTraits<8, BareBusTraits> {
     static constexpr Producers producers = Producers::one;
 };
@@ -201,6 +209,7 @@ struct Chained {
 };
 
 // A debug build ends the program there.
+#if defined(NDEBUG)
 TEST(OneProducerTest, ConstructorThatPublishesIsRefused) {
     Bus<Messages<Chained>, OneProducer> bus;
     const auto nothing = [] {};
@@ -210,6 +219,12 @@ TEST(OneProducerTest, ConstructorThatPublishesIsRefused) {
     std::vector<int> seen;
     bus.processWith([&](Chained& message) { seen.push_back(message.value); });
     EXPECT_EQ(seen, (std::vector<int>{1, 3}));
+}
+#elif defined(GTEST_HAS_DEATH_TEST)
+TEST(OneProducerDeathTest, ConstructorThatPublishesIsNoticed) {
+    Bus<Messages<Chained>, OneProducer> bus;
+    const auto again = [&] { (void)bus.emplace<Chained>(2, [] {}); };
+    EXPECT_DEATH((void)bus.emplace<Chained>(1, again), "the constructor of a message must not");
 }
 #endif
 

@@ -1,0 +1,130 @@
+#include "support/crew.hpp"
+#include "unit/bus/bus_doubles.hpp"
+
+#include <sluice/base/platform.hpp>
+#include <sluice/wait/event_count.hpp>
+#include <sluice/wait/park.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+
+// How threads wait for a bus, and how they are woken.
+
+namespace sluice {
+namespace {
+
+using namespace test;
+using std::chrono::hours;
+
+/// Counts what a waiting thread does besides looking.
+struct CountingPlatform : StdPlatform {
+    struct Fence : StdPlatform::Fence {
+        static void heavy() noexcept {
+            ++waits;
+            StdPlatform::Fence::heavy();
+        }
+    };
+    static void pause() noexcept {
+        ++waits;
+        StdPlatform::pause();
+    }
+    static void yield() noexcept {
+        ++waits;
+        StdPlatform::yield();
+    }
+    inline static std::atomic<int> waits{0};
+};
+struct CountedWaits : OverflowTraits<BusOverflow::block, BusOverflow::block, BusOverflow::block> {
+    using Platform = CountingPlatform;
+    using Wait = BasicPark<CountingPlatform>;
+};
+
+TEST(BusWaitingTest, WithoutTimeEachCallLooksOnce) {
+    Bus<TestMessages, CountedWaits> bus;
+    using Clock = decltype(bus)::Clock;
+    const int before = CountingPlatform::waits;
+    for (const std::chrono::seconds none : {std::chrono::seconds(0), std::chrono::seconds(-1)}) {
+        EXPECT_FALSE(bus.waitFor(none));
+    }
+    EXPECT_FALSE(bus.waitUntil(Clock::time_point::min()));
+    while (bus.tryPublish(Sample{}) == PublishResult::ok) {
+    }
+    EXPECT_EQ(bus.publishFor(std::chrono::seconds(0), Sample{}), PublishResult::refused);
+    EXPECT_EQ(bus.publishFor(std::chrono::seconds(-1), Sample{}), PublishResult::refused);
+    EXPECT_TRUE(bus.waitFor(std::chrono::seconds(0)));
+    EXPECT_FALSE(bus.drain(Clock::time_point::min()));
+    EXPECT_EQ(CountingPlatform::waits, before);
+}
+
+/// Sleeps until it is woken, for no other reason. A notifier that is told to stops before it wakes.
+class StoppingParker {
+public:
+    template <class Word, class StillWaiting>
+    void park(const Word& word, StillWaiting stillWaiting) {
+        const int seen = wakes.load();
+        if (stillWaiting(word.load(std::memory_order_acquire))) {
+            isAsleep = true;
+            awaitThat([&] { return wakes.load() != seen; });
+        }
+    }
+    template <class Word, class StillWaiting, class Duration>
+    void parkFor(const Word& word, StillWaiting stillWaiting, Duration) {
+        park(word, stillWaiting);
+    }
+    template <class Word>
+    void unparkAll(const Word&) {
+        if (isToStop) {
+            hasStopped = true;
+            awaitThat([] { return mayGoOn.load(); });
+        }
+        ++wakes;
+    }
+    template <class Word>
+    void unparkOne(const Word& word) {
+        unparkAll(word);
+    }
+
+    inline static thread_local bool isToStop = false;
+    inline static std::atomic<bool> hasStopped{false};
+    inline static std::atomic<bool> mayGoOn{false};
+    inline static std::atomic<bool> isAsleep{false};
+    inline static std::atomic<int> wakes{0};
+};
+struct SleepAtOnce : BasicPark<StdPlatform, StoppingParker> {
+    SleepAtOnce() : BasicPark(Options{0, 0}) {}
+};
+struct StoppingNotifiers : DeepTraits<100> {
+    using Wait = SleepAtOnce;
+};
+
+TEST(BusWaitingTest, PublisherThatIsStoppedWhileItWakesDelaysNobody) {
+    using Parker = StoppingParker;
+    for (auto* const flag : {&Parker::hasStopped, &Parker::mayGoOn, &Parker::isAsleep}) {
+        *flag = false;  // the tests may be repeated in one process
+    }
+    Bus<TestMessages, StoppingNotifiers> bus;
+    std::atomic<std::size_t> handled{0};
+    Crew crew;
+    crew.add([&] {
+        EXPECT_TRUE(bus.waitFor(hours(1)));
+        handled = bus.process();
+    });
+    crew.add([&] {
+        awaitThat([] { return Parker::isAsleep.load(); });
+        Parker::isToStop = true;
+        EXPECT_EQ(bus.publish(Sample{}, Priority::low), PublishResult::ok);
+    });
+    crew.start();
+    awaitThat([] { return Parker::hasStopped.load(); });
+    EXPECT_EQ(bus.publish(Sample{}, Priority::high), PublishResult::ok);
+    awaitThat([&] { return handled != 0; });
+    Parker::mayGoOn = true;
+    crew.join();
+    EXPECT_EQ(handled + bus.process(), 2U);
+}
+
+}  // namespace
+}  // namespace sluice

@@ -24,8 +24,8 @@ namespace sluice {
 ///
 /// Purpose: runs the objects that have messages; the threads sleep while none has.
 ///
-/// Who may call what: the constructor and the destructor by one thread. All objects must have ended
-/// before the destructor, which joins the threads.
+/// Threads: one thread calls the constructor and the destructor. All objects must have ended before
+/// the destructor, which joins the threads. Any thread may call the other members.
 ///
 /// Progress: an object that gets its first message from a handler runs next on the thread of this
 /// handler, up to 32 times in a row; no other thread is woken for it. So a handler that goes on for
@@ -37,35 +37,35 @@ namespace sluice {
 /// Allocation: the threads, the memory for messages, see BlockPool, and a node for each object that
 /// has timers, when it starts. Errors: as those of ActiveObject::start() and BlockPool.
 ///
-/// Edges: E1 task: what the scheduling thread wrote -> lock_ -> the thread that runs the task.
+/// Edges: E1 task: the writes of the scheduling thread -> lock_ -> the thread that runs the task.
 ///
 /// Tests: tests/unit/actor/thread_pool_test.cpp, tests/stress/pooled_object_stress_test.cpp.
 class ThreadPool final : public Executor {
 public:
-    /// All threads get the same options. Refuses a number of threads of 0, and what the system
-    /// refuses, see setupError: then no thread is left.
+    /// All threads get the same options. Refuses a number of threads of 0, and options that the
+    /// system refuses: see setupError. Then no thread is left.
     explicit ThreadPool(std::size_t threads, const ExecutorOptions& options = {},
                         const ThreadOptions& threadOptions = {})
         : Executor(options), threads_(threads) {
         if (threads == 0) {
             setupError("number of threads of a pool", threads, 1);
         }
-        struct Refusal {
+        struct EndUnlessStarted {
             ThreadPool& pool;
-            bool isRefused = true;
-            ~Refusal() {
-                if (isRefused) {
+            bool isStarted = false;
+            ~EndUnlessStarted() {
+                if (!isStarted) {
                     pool.end();
                 }
             }
-        } refusal{*this};
+        } attempt{*this};
         for (detail::OwnThread& thread : threads_) {
             thread.start(
                 threadOptions, [](void* self) noexcept { static_cast<ThreadPool*>(self)->work(); },
                 this);
             ++started_;
         }
-        refusal.isRefused = false;
+        attempt.isStarted = true;
     }
 
     ~ThreadPool() override { end(); }
@@ -81,8 +81,8 @@ public:
 
     void scheduleLast(ExecutorTask& task) override {
         {
-            const std::lock_guard<PriorityMutex> guard(lock_);
-            append(task);
+            const Guard guard(lock_);
+            append(guard, task);
         }
         work_.notifyOne();
     }
@@ -90,17 +90,17 @@ public:
     [[nodiscard]] TimePoint now() const override { return StdPlatform::Clock::now(); }
 
     void addAlarm(TimedExecutorTask& task) override {
-        const std::lock_guard<PriorityMutex> guard(lock_);
+        const Guard guard(lock_);
         alarms_.add(task);
     }
 
     void setAlarm(TimedExecutorTask& task, TimePoint time) override {
         bool isEarlier = false;
         {
-            const std::lock_guard<PriorityMutex> guard(lock_);
+            const Guard guard(lock_);
             isEarlier = time < alarms_.earliest();
             alarms_.set(task, time);
-            publishEarliest();
+            publishEarliest(guard);
         }
         if (isEarlier) {
             work_.notifyAll();
@@ -108,9 +108,9 @@ public:
     }
 
     void removeAlarm(TimedExecutorTask& task) override {
-        const std::lock_guard<PriorityMutex> guard(lock_);
+        const Guard guard(lock_);
         alarms_.remove(task);
-        publishEarliest();
+        publishEarliest(guard);
     }
 
     void beforeWait() override {
@@ -120,7 +120,10 @@ public:
     }
 
 private:
-    /// After so many tasks that handlers of this thread made ready, the others have their turn.
+    using Guard = std::lock_guard<PriorityMutex>;
+
+    /// After so many tasks that handlers of this thread made ready, the thread takes one from the
+    /// line.
     static constexpr unsigned mostInARow = 32;
 
     struct Worker {
@@ -137,13 +140,13 @@ private:
         }
     }
 
-    void append(ExecutorTask& task) noexcept {
+    void append(const Guard& /*guard*/, ExecutorTask& task) noexcept {
         line_.append(task);
-        // Relaxed: read without the lock only by threads that look again before they sleep.
+        // Relaxed: a thread that reads it without lock_ reads it again before it sleeps.
         hasTasks_.store(true, std::memory_order_relaxed);
     }
 
-    void publishEarliest() noexcept {
+    void publishEarliest(const Guard& /*guard*/) noexcept {
         // Relaxed: as hasTasks_.
         earliest_.store(alarms_.earliest(), std::memory_order_relaxed);
     }
@@ -187,7 +190,7 @@ private:
             return std::exchange(worker.next, nullptr);
         }
         // No other thread is woken: there are as many tasks in the line as before, or fewer.
-        const std::lock_guard<PriorityMutex> guard(lock_);  // E1
+        const Guard guard(lock_);  // E1
         if (worker.next != nullptr) {
             line_.append(*std::exchange(worker.next, nullptr));
         }
@@ -202,9 +205,9 @@ private:
             return;
         }
         {
-            const std::lock_guard<PriorityMutex> guard(lock_);
-            alarms_.wakeDue(now(), [this](ExecutorTask& task) { append(task); });
-            publishEarliest();
+            const Guard guard(lock_);
+            alarms_.wakeDue(now(), [&](ExecutorTask& task) { append(guard, task); });
+            publishEarliest(guard);
         }
         work_.notifyAll();
     }
@@ -212,14 +215,15 @@ private:
     inline static thread_local Worker* current_ = nullptr;
 
     PriorityMutex lock_;
-    detail::TaskLine line_;  ///< under the lock
-    detail::Alarms alarms_;  ///< under the lock
-    std::atomic<bool> hasTasks_{false};
+    detail::TaskLine line_;              ///< guarded by lock_
+    detail::Alarms alarms_;              ///< guarded by lock_
+    std::atomic<bool> hasTasks_{false};  ///< whether line_ has a task; written with lock_
+    /// The time of the earliest alarm; written with lock_.
     std::atomic<TimePoint> earliest_{TimePoint::max()};
-    std::atomic<bool> isEnding_{false};
-    Park work_;
+    std::atomic<bool> isEnding_{false};  ///< written by end()
+    Park work_;                          ///< the threads without a task sleep here
     std::vector<detail::OwnThread> threads_;
-    std::size_t started_ = 0;  ///< of them; by the constructor and the destructor
+    std::size_t started_ = 0;  ///< running threads; written by the constructor and by end()
 };
 
 }  // namespace sluice

@@ -16,7 +16,7 @@
 
 namespace sluice {
 
-/// Tells about objects whose handler takes too long.
+/// Reports the objects that have a handler that takes too long.
 ///
 ///     sluice::Watchdog watchdog(std::chrono::milliseconds(100), [](const char* name, auto time) {
 ///         std::fprintf(stderr, "%s: a handler has run for %lld ms\n", name, ms(time));
@@ -27,8 +27,8 @@ namespace sluice {
 /// Use it to find handlers that wait, compute or loop for longer than the other messages of the
 /// object, or the other objects of its pool, can bear.
 ///
-/// Who may call what: every function by any thread. The report is called by the thread that looks,
-/// under a lock: it may not call the watchdog.
+/// Threads: any thread may call any member. The looking thread calls the report while it holds a
+/// lock, so the report may not call the watchdog.
 ///
 /// A look costs nothing to the objects. It compares how many handlers have run, and how many
 /// messages have been discarded, with the look before. So a handler is reported between `limit` and
@@ -81,7 +81,7 @@ public:
     /// Watches an ActiveObject or a PooledObject. The name is not copied.
     template <class Object>
     Watch watch(const Object& object, const char* name) {
-        const std::lock_guard<std::mutex> guard(mutex_);
+        const Guard guard(mutex_);
         entries_.push_back({name, &object, [](const void* o) {
                                 const auto& watched = *static_cast<const Object*>(o);
                                 return Activity{watched.isAwake(), watched.progress()};
@@ -92,9 +92,9 @@ public:
     /// Looks at all objects, and reports. For a program that has a loop of its own; `now` never
     /// goes back.
     void look(TimePoint now = std::chrono::steady_clock::now()) {
-        const std::lock_guard<std::mutex> guard(mutex_);
+        const Guard guard(mutex_);
         for (Entry& entry : entries_) {
-            lookAt(entry, now);
+            lookAt(guard, entry, now);
         }
     }
 
@@ -113,9 +113,11 @@ public:
     }
 
 private:
+    using Guard = std::lock_guard<std::mutex>;
+
     struct Activity {
-        bool isAwake;            ///< the object has a thread, and that does not wait
-        std::uint64_t progress;  ///< how many handlers have run, and messages been discarded
+        bool isAwake;            ///< a thread of the object runs, and does not wait for messages
+        std::uint64_t progress;  ///< handlers that have run + messages that were discarded
     };
 
     struct Entry {
@@ -125,10 +127,10 @@ private:
         std::uint64_t progress = 0;  ///< at the last look
         bool wasAwake = false;
         bool isReported = false;
-        TimePoint since{};  ///< when a look first found it like this
+        TimePoint since{};  ///< the time of the first look that found this state
     };
 
-    void lookAt(Entry& entry, TimePoint now) const {
+    void lookAt(const Guard& /*guard*/, Entry& entry, TimePoint now) const {
         const Activity activity = entry.activityOf(entry.object);
         if (!activity.isAwake || !entry.wasAwake || activity.progress != entry.progress) {
             entry.progress = activity.progress;
@@ -142,14 +144,14 @@ private:
     }
 
     void forget(const Entry& entry) noexcept {
-        const std::lock_guard<std::mutex> guard(mutex_);
+        const Guard guard(mutex_);
         entries_.remove_if([&entry](const Entry& each) { return &each == &entry; });
     }
 
     const std::chrono::nanoseconds limit_;
     const Report report_;
     std::mutex mutex_;
-    std::list<Entry> entries_;  ///< under the lock
+    std::list<Entry> entries_;  ///< guarded by mutex_
     std::atomic<bool> isEnding_{false};
     Park changed_;
     std::thread thread_;

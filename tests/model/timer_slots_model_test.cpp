@@ -55,7 +55,7 @@ struct Owner {
                 ++fired;
                 takeNews();  // as by a handler that finds no free slot
                 check(slots.entry(place).number() > 0, "its entry is there");
-                knows[place] = slots.again(place);
+                knows[place] = slots.rearm(place);
             }
         }
         return fired;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/actor/detail/threads/thread_life.hpp>
+#include <sluice/actor/detail/threads/thread_lifecycle.hpp>
 #include <sluice/actor/executor.hpp>
 #include <sluice/actor/thread_options.hpp>
 #include <sluice/base/assert.hpp>
@@ -58,7 +58,7 @@ public:
     /// system is a set-up error; afterwards the queue is as it was before.
     bool start(const ThreadOptions& options = {}) {
         return !this->isClosed() &&
-               life_.start(
+               lifecycle_.start(
                    options,
                    [](void* self) noexcept { static_cast<ActiveEventQueue*>(self)->work(); }, this,
                    [](bool /*isStarting*/) {});
@@ -96,7 +96,7 @@ public:
             return false;
         }
         Executor::beforeWaitInHandler();
-        life_.join();
+        lifecycle_.join();
         return true;
     }
 
@@ -126,7 +126,7 @@ private:
         servedBy_.store(nullptr, std::memory_order_relaxed);
     }
 
-    detail::ThreadLife<StdPlatform, Park> life_;
+    detail::ThreadLifecycle<StdPlatform, Park> lifecycle_;
     std::atomic<const void*> servedBy_{nullptr};  ///< written by the thread
     std::atomic<bool> isDiscarding_{false};       ///< set by stop()
     SingleWriterCounter<> failures_;

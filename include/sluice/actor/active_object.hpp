@@ -5,7 +5,7 @@
 #include <sluice/actor/detail/failure/restart_budget.hpp>
 #include <sluice/actor/detail/mailbox/posting.hpp>
 #include <sluice/actor/detail/replies/coroutines.hpp>
-#include <sluice/actor/detail/threads/thread_life.hpp>
+#include <sluice/actor/detail/threads/thread_lifecycle.hpp>
 #include <sluice/actor/detail/timers/timing.hpp>
 #include <sluice/actor/executor.hpp>
 #include <sluice/actor/handler_times.hpp>
@@ -69,9 +69,8 @@ namespace sluice {
 /// Later posts are `closed`. The last thing that the object's thread does is to call `ended()` of
 /// the class, if there is one. An object that was never started does not call it.
 ///
-/// Edges: those of ThreadLife. E3 told: isDiscarding_ written, mailbox closed, notified -> read by
-/// the thread when it wakes.
-/// Timers have the edges of TimerSlots.
+/// Edges: those of ThreadLifecycle. E3 told: isDiscarding_ written, mailbox closed, notified ->
+/// read by the thread when it wakes. Timers have the edges of TimerSlots.
 ///
 /// Tests: tests/unit/actor, tests/stress/actor_stress_test.cpp.
 template <class Derived, class MessageList, class Traits = ActorTraits>
@@ -154,7 +153,7 @@ public:
             return false;
         }
         Executor::beforeWaitInHandler();
-        life_.join();
+        lifecycle_.join();
         return true;
     }
 
@@ -195,7 +194,7 @@ protected:
     ActiveObject() = default;
     /// The members of Derived are gone here, so the thread must have ended.
     ~ActiveObject() {
-        if (!life_.isIdleOrEnded()) {
+        if (!lifecycle_.isIdleOrEnded()) {
             failAssertion({"thread has ended",
                            "an active object is destroyed while its thread may run: call stop() "
                            "and join() before, outside of its handlers, or hold it in a Running",
@@ -207,7 +206,7 @@ protected:
     /// is driven step by step, as in a test, and never started. Returns how many messages left the
     /// mailbox or came from timers. A handler that throws ends the harvest, which counts as 1.
     std::size_t handleQueued() {
-        SLUICE_ASSERT(life_.isIdle(), "handleQueued() is for an object that is never started");
+        SLUICE_ASSERT(lifecycle_.isIdle(), "handleQueued() is for an object that is never started");
         const typename Posting::Serving serving(*this);
         return handleDue();
     }
@@ -239,11 +238,11 @@ private:
 
     void close() noexcept {
         mailbox_.close();
-        life_.changed().notifyAll();  // a thread that waits before a restart
+        lifecycle_.changed().notifyAll();  // a thread that waits before a restart
     }
 
     bool begin(const ThreadOptions& options, detail::OwnThread::Work work) {
-        return !isClosed() && life_.start(options, work, this, [this](bool isStarting) {
+        return !isClosed() && lifecycle_.start(options, work, this, [this](bool isStarting) {
             mailbox_.letPublishersWait(isStarting);
         });
     }
@@ -251,7 +250,7 @@ private:
     /// Ends a closed object that has no thread: discards what is queued. False if it has a thread,
     /// or if another thread ends it. A start() that is under way may be refused: it is awaited.
     bool endUnstarted() {
-        if (isHere() || !life_.takeUnstarted()) {
+        if (isHere() || !lifecycle_.takeUnstarted()) {
             return false;
         }
         // Relaxed: a flag for other threads that drain, which acquire `ended`.
@@ -263,7 +262,7 @@ private:
         }
         this->endCoroutines();
         this->tellRoom();
-        life_.endedWithoutThread();
+        lifecycle_.endedWithoutThread();
         return true;
     }
 
@@ -342,8 +341,8 @@ private:
                 return;
             }
             isAwake_.store(false, std::memory_order_relaxed);  // see isAwake()
-            (void)life_.changed().waitUntil([this] { return isClosed(); },
-                                            deadlineAfter<Clock>(*wait));
+            (void)lifecycle_.changed().waitUntil([this] { return isClosed(); },
+                                                 deadlineAfter<Clock>(*wait));
             isAwake_.store(true, std::memory_order_relaxed);
             if (isDiscarding()) {
                 return;
@@ -362,7 +361,7 @@ private:
     /// Whether queued messages are discarded. Set by whoever stops the object, never cleared.
     Atomic<bool> isDiscarding_{false};
     /// Told, too, when the object is closed.
-    detail::ThreadLife<Platform, typename Traits::Wait> life_;
+    detail::ThreadLifecycle<Platform, typename Traits::Wait> lifecycle_;
     detail::RestartBudget<Traits> budget_;
     detail::HandlerBook<Traits, !Traits::statistics> book_;
     Atomic<bool> isAwake_{false};             ///< written by the object's thread

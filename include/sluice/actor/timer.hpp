@@ -18,9 +18,9 @@ class Timer {
 public:
     constexpr Timer() noexcept = default;
     /// Whether it names a timer, which may have ended.
-    [[nodiscard]] constexpr explicit operator bool() const noexcept { return life_ != 0; }
+    [[nodiscard]] constexpr explicit operator bool() const noexcept { return generation_ != 0; }
     [[nodiscard]] friend constexpr bool operator==(const Timer& a, const Timer& b) noexcept {
-        return a.life_ == b.life_ && a.place_ == b.place_;
+        return a.generation_ == b.generation_ && a.slot_ == b.slot_;
     }
     [[nodiscard]] friend constexpr bool operator!=(const Timer& a, const Timer& b) noexcept {
         return !(a == b);
@@ -29,10 +29,11 @@ public:
 private:
     template <class Platform, class Entry, std::size_t Count>
     friend class detail::TimerSlots;
-    constexpr Timer(std::uint32_t place, CounterWord life) noexcept : life_(life), place_(place) {}
+    constexpr Timer(std::uint32_t slot, CounterWord generation) noexcept
+        : generation_(generation), slot_(slot) {}
 
-    CounterWord life_ = 0;     ///< which timer of its slot; 0 is none
-    std::uint32_t place_ = 0;  ///< the slot
+    CounterWord generation_ = 0;  ///< the timers that its slot has had, with this one; 0: no timer
+    std::uint32_t slot_ = 0;      ///< the index of its slot
 };
 
 }  // namespace sluice

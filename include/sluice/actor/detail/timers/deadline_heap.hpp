@@ -6,29 +6,28 @@
 
 namespace sluice::detail {
 
-/// The places 0 to Count - 1, those that were inserted, in the order of their deadlines. Equal
-/// deadlines keep the order of insertion. Insertion and removal take O(log n) steps. One thread
-/// uses it.
+/// Indices from 0 to Count - 1 in the order of their deadlines. Equal deadlines keep the order of
+/// insertion. Insertion and removal take O(log n) steps. One thread uses it.
 template <class TimePoint, std::size_t Count>
 class DeadlineHeap {
 public:
-    using Place = std::uint32_t;
+    using Index = std::uint32_t;
 
     [[nodiscard]] bool isEmpty() const noexcept { return size_ == 0; }
-    /// The place with the earliest deadline; there is one.
-    [[nodiscard]] Place first() const noexcept { return nodes_[0].place; }
+    /// The index with the earliest deadline. The heap is not empty.
+    [[nodiscard]] Index first() const noexcept { return nodes_[0].index; }
     [[nodiscard]] TimePoint earliest() const noexcept { return nodes_[0].deadline; }
-    [[nodiscard]] bool contains(Place place) const noexcept { return position_[place] != 0; }
+    [[nodiscard]] bool contains(Index index) const noexcept { return position_[index] != 0; }
 
-    /// The place is not in the heap.
-    void insert(Place place, TimePoint deadline) noexcept {
-        rise(size_++, Node{deadline, ++insertions_, place});
+    /// The index is not in the heap.
+    void insert(Index index, TimePoint deadline) noexcept {
+        rise(size_++, Node{deadline, ++insertions_, index});
     }
 
-    /// The place is in the heap.
-    void remove(Place place) noexcept {
-        const std::size_t hole = position_[place] - 1U;
-        position_[place] = 0;
+    /// The index is in the heap.
+    void remove(Index index) noexcept {
+        const std::size_t hole = position_[index] - 1U;
+        position_[index] = 0;
         const Node last = nodes_[--size_];
         if (hole == size_) {
             return;
@@ -43,8 +42,8 @@ public:
 private:
     struct Node {
         TimePoint deadline{};
-        std::uint64_t insertion = 0;  ///< how many insertions came before
-        Place place = 0;
+        std::uint64_t insertion = 0;  ///< the number of insertions up to this one
+        Index index = 0;
 
         [[nodiscard]] bool isBefore(const Node& other) const noexcept {
             return deadline != other.deadline ? deadline < other.deadline
@@ -59,7 +58,7 @@ private:
 
     void put(std::size_t node, const Node& value) noexcept {
         nodes_[node] = value;
-        position_[value.place] = static_cast<Place>(node + 1);
+        position_[value.index] = static_cast<Index>(node + 1);
     }
 
     void rise(std::size_t hole, const Node& value) noexcept {
@@ -92,7 +91,7 @@ private:
     }
 
     std::array<Node, Count> nodes_{};
-    std::array<Place, Count> position_{};  ///< of each place, its node + 1; 0 outside of the heap
+    std::array<Index, Count> position_{};  ///< of each index, its node + 1; 0 outside of the heap
     std::size_t size_ = 0;
     std::uint64_t insertions_ = 0;
 };

@@ -24,7 +24,7 @@ class ObjectTimers {
     using TimePoint = typename Clock::time_point;
     using Duration = typename Clock::duration;
     using Header = MessageHeader<Traits>;
-    /// After so many handlers of timers, messages have their turn.
+    /// After so many handlers of timers, the object handles messages.
     static constexpr std::size_t batch = 32;
 
     /// Earlier deadlines could not be subtracted from the present.
@@ -42,7 +42,7 @@ class ObjectTimers {
         PostedMessage<MessageList, Traits> message;
     };
     using Slots = TimerSlots<Platform, Entry, Traits::maxTimers>;
-    using Place = typename Slots::Place;
+    using Index = typename Slots::Index;
 
 public:
     /// Empty if there is no free timer. The caller tells the object's thread.
@@ -58,10 +58,10 @@ public:
     [[nodiscard]] bool hasNews() const noexcept { return slots_.hasNews(); }
 
     void takeNews() noexcept {
-        slots_.takeNews([this](Place place) { queue_.insert(place, slots_.entry(place).deadline); },
-                        [this](Place place) {
-                            if (queue_.contains(place)) {
-                                queue_.remove(place);
+        slots_.takeNews([this](Index index) { queue_.insert(index, slots_.entry(index).deadline); },
+                        [this](Index index) {
+                            if (queue_.contains(index)) {
+                                queue_.remove(index);
                             }
                         });
     }
@@ -82,11 +82,11 @@ public:
         const TimePoint now = readClock();
         std::size_t count = 0;
         while (count < max && !queue_.isEmpty() && queue_.earliest() <= now && !isOver()) {
-            const Place place = queue_.first();
-            queue_.remove(place);
-            count += slots_.entry(place).period == Duration::zero()
-                         ? fireLast(place, receive)
-                         : fireAgain(place, now, receive);
+            const Index index = queue_.first();
+            queue_.remove(index);
+            count += slots_.entry(index).period == Duration::zero()
+                         ? fireLast(index, receive)
+                         : fireAgain(index, now, receive);
         }
         return count;
     }
@@ -106,37 +106,37 @@ private:
     /// 0 if the timer has been cancelled, otherwise 1. takeNews() frees the slot of a cancelled
     /// one.
     template <class Receive>
-    std::size_t fireLast(Place place, const Receive& receive) {
-        if (!slots_.end(place)) {
+    std::size_t fireLast(Index index, const Receive& receive) {
+        if (!slots_.end(index)) {
             return 0;
         }
         struct Release {
             Slots& slots;
-            Place place;
-            ~Release() { slots.release(place); }
-        } const release{slots_, place};
-        handle(slots_.entry(place), receive);
+            Index index;
+            ~Release() { slots.release(index); }
+        } const release{slots_, index};
+        handle(slots_.entry(index), receive);
         return 1;
     }
 
     template <class Receive>
-    std::size_t fireAgain(Place place, TimePoint now, const Receive& receive) {
-        if (!slots_.begin(place)) {
+    std::size_t fireAgain(Index index, TimePoint now, const Receive& receive) {
+        if (!slots_.begin(index)) {
             return 0;
         }
-        struct Again {
+        struct Rearm {
             ObjectTimers& timers;
-            Place place;
+            Index index;
             TimePoint next;
-            ~Again() {
-                timers.slots_.entry(place).deadline = next;
-                if (timers.slots_.again(place)) {
-                    timers.queue_.insert(place, next);
+            ~Rearm() {
+                timers.slots_.entry(index).deadline = next;
+                if (timers.slots_.rearm(index)) {
+                    timers.queue_.insert(index, next);
                 }
             }
         };
-        Entry& entry = slots_.entry(place);
-        const Again again{*this, place, following(entry, now)};
+        Entry& entry = slots_.entry(index);
+        const Rearm rearm{*this, index, following(entry, now)};
         handle(entry, receive);
         return 1;
     }

@@ -7,17 +7,18 @@
 
 namespace sluice::detail {
 
-/// The life of the thread of an object: started at most once, by any thread, and joined by any
-/// number of threads.
+/// Starts the thread of an object at most once, and lets any number of threads join it.
+///
+/// Any thread may call any member.
 ///
 /// Invariant: the state goes from idle to starting, to running, to joining, to ended. A refused
 /// start goes back to idle. A thread that is never started goes from idle to joining and to ended,
 /// by the thread that ends the object in its place.
 ///
-/// Edges: E1 started: what start() wrote -> state_ released .. acquired by join(). E2 ended: the
+/// Edges: E1 started: the writes of start() -> state_ released .. acquired by join(). E2 ended: the
 /// thread's last write -> pthread_join -> state_ released by one join() -> acquired by others.
 template <class Platform, class Wait>
-class ThreadLife {
+class ThreadLifecycle {
 public:
     [[nodiscard]] bool isIdle() const noexcept { return state() == State::idle; }
     [[nodiscard]] bool isIdleOrEnded() const noexcept {
@@ -33,20 +34,21 @@ public:
         if (!take(State::idle, State::starting)) {
             return false;
         }
-        struct Refusal {
-            ThreadLife& life;
+        struct IdleUnlessStarted {
+            ThreadLifecycle& lifecycle;
             const Announce& announce;
-            bool isRefused = true;
-            ~Refusal() {
-                if (isRefused) {
+            bool isStarted = false;
+            ~IdleUnlessStarted() {
+                if (!isStarted) {
                     announce(false);
+                    lifecycle.become(State::idle);
                 }
-                life.become(isRefused ? State::idle : State::running);  // E1 started
             }
-        } refusal{*this, announce};
+        } attempt{*this, announce};
         announce(true);
         thread_.start(options, work, object);
-        refusal.isRefused = false;
+        attempt.isStarted = true;
+        become(State::running);  // E1 started
         return true;
     }
 

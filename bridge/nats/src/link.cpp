@@ -16,7 +16,7 @@ std::vector<std::string> serversIn(const std::string& urls) {
     return servers;
 }
 
-/// What stands behind the credentials of the URLs: an error message must not tell a password.
+/// The URLs without their credentials: an error message must not contain a password.
 std::string withoutCredentials(const std::vector<std::string>& servers) {
     std::string all;
     for (const std::string& url : servers) {
@@ -79,8 +79,8 @@ void reconnected(natsConnection* connection, void* closure) {
     }
 }
 
-/// The last call about a connection. It notifies under the mutex: the owner may destroy the link as
-/// soon as it can take the mutex.
+/// The last call about a connection. It notifies while it holds the mutex: the owner may destroy
+/// the link as soon as the mutex is free.
 void closed(natsConnection*, void* closure) {
     Link::Parts& parts = of(closure);
     parts.become(LinkState::closed);
@@ -164,7 +164,7 @@ bool Link::close(std::chrono::milliseconds timeout) noexcept {
         return true;
     }
     bool isComplete = false;
-    // The flush tells whether the server has what was published: draining alone does not.
+    // The flush tells whether the server has all published messages. Draining does not tell it.
     if (timeout.count() > 0 && flush(timeout) &&
         natsConnection_DrainTimeout(parts.connection, timeout.count()) == NATS_OK) {
         std::unique_lock lock(parts.mutex);

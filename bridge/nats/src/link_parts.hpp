@@ -40,10 +40,10 @@ struct Link::Parts {
     /// How often the link was connected again. Written by a thread of libnats.
     std::atomic<std::uint64_t> reconnects{0};
 
-    /// What the server takes at most, with headers. Written by a thread of libnats.
+    /// The largest message that the server accepts, with headers. Written by a thread of libnats.
     std::atomic<std::size_t> maxPayload{0};
 
-    std::mutex mutex;  ///< of the following
+    std::mutex mutex;  ///< guards the following
     std::condition_variable changed;
     std::vector<natsSubscription*> subscriptions;
     std::size_t running = 0;  ///< subscriptions that may still call

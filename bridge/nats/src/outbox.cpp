@@ -54,18 +54,19 @@ Outbox::Outbox(Link& rest, Link& high, const NatsOptions& options)
 void Outbox::replay(Priority priority) {
     const auto i = static_cast<std::size_t>(priority);
     files_[i]->replay([&](const char* subject, const unsigned char* bytes, std::size_t size) {
-        Place place;
+        Reservation reservation;
         wire::Envelope envelope;
-        // The room of high messages is all of the outbox: a former process may have filled it.
-        if (reserve(Priority::high, place) != SendResult::ok || size > place.capacity() ||
+        // High messages may use all of the outbox: a former process may have filled it.
+        if (reserve(Priority::high, reservation) != SendResult::ok ||
+            size > reservation.capacity() ||
             wire::decodeEnvelope(bytes, size, envelope) != wire::EnvelopeError::none) {
             throw std::runtime_error("nats: the outbox does not take a message of its folder: "
                                      "raise outboxMessages and maxMessageSize");
         }
-        std::memcpy(place.data(), bytes, size);
+        std::memcpy(reservation.data(), bytes, size);
         accounts_.replayed.fetch_add(1);
         accounts_.accepted.fetch_add(1);
-        lanes_[i]->push({std::move(place),
+        lanes_[i]->push({std::move(reservation),
                          size,
                          {priority, subject, envelope.origin, envelope.incarnation, envelope.type,
                           envelope.sequence}});
@@ -76,20 +77,20 @@ Outbox::~Outbox() {
     (void)close(std::chrono::milliseconds(0));
 }
 
-SendResult Outbox::reserve(Priority priority, Place& place) noexcept {
+SendResult Outbox::reserve(Priority priority, Reservation& reservation) noexcept {
     if (isClosed_.load()) {
         return SendResult::closed;
     }
-    // Relaxed: it counts. The pool hands the memory over.
+    // Relaxed: it is a count. The pool orders the memory.
     std::uint64_t held = accounts_.held.load(std::memory_order_relaxed);
     do {
         if (held >= roomOf(priority)) {
             return SendResult::congested;
         }
     } while (!accounts_.held.compare_exchange_weak(held, held + 1, std::memory_order_relaxed));
-    place = Place();
-    place.accounts_ = &accounts_;
-    place.buffer_ = pool_.tryAcquire();  // there are as many buffers as places
+    reservation = Reservation();
+    reservation.accounts_ = &accounts_;
+    reservation.buffer_ = pool_.tryAcquire();  // there is a buffer for each
     return SendResult::ok;
 }
 
@@ -97,12 +98,13 @@ bool Outbox::fits(std::size_t size, Priority priority) const noexcept {
     return lanes_[static_cast<std::size_t>(priority)]->fits(size);
 }
 
-SendResult Outbox::put(Place&& place, std::size_t size, const Message& message) noexcept {
+SendResult Outbox::commit(Reservation&& reservation, std::size_t size,
+                          const Message& message) noexcept {
     const auto i = static_cast<std::size_t>(message.priority);
-    const unsigned char* const bytes = place.data();
+    const unsigned char* const bytes = reservation.data();
     const auto push = [&] {
         accounts_.accepted.fetch_add(1);
-        lanes_[i]->push({std::move(place), size, message});
+        lanes_[i]->push({std::move(reservation), size, message});
     };
     if (files_[i] == nullptr) {
         push();

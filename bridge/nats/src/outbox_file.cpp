@@ -24,7 +24,7 @@ namespace {
 constexpr std::string_view magic = "SLUICEO1";
 constexpr std::size_t headSize = 16;
 constexpr std::size_t recordHead = 12;
-/// A segment that has grown so large is followed by a new one.
+/// append begins a new segment after so many bytes.
 constexpr std::size_t segmentSize = 4 * 1024 * 1024;
 
 [[noreturn]] void fail(const std::string& what, const std::string& path) {
@@ -85,6 +85,7 @@ std::string OutboxFile::pathOf(std::uint64_t number) const {
 }
 
 void OutboxFile::replay(const Visitor& visit) {
+    const Guard guard(mutex_);
     std::vector<std::uint64_t> numbers;
     for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
         if (entry.path().extension() == ".outbox") {
@@ -93,15 +94,15 @@ void OutboxFile::replay(const Visitor& visit) {
     }
     std::sort(numbers.begin(), numbers.end());
     for (const std::uint64_t number : numbers) {
-        load(number, visit);
+        load(guard, number, visit);
     }
-    // A segment of a former process is never written to: its tail may be damaged.
-    if (!begin(numbers.empty() ? 1 : numbers.back() + 1)) {
+    // It does not append to a segment of a former process: the tail may be damaged.
+    if (!begin(guard, numbers.empty() ? 1 : numbers.back() + 1)) {
         fail("write into", folder_);
     }
 }
 
-void OutboxFile::load(std::uint64_t number, const Visitor& visit) {
+void OutboxFile::load(const Guard& /*guard*/, std::uint64_t number, const Visitor& visit) {
     std::ifstream stream(pathOf(number), std::ios::binary);
     const std::vector<char> content{std::istreambuf_iterator<char>(stream), {}};
     const auto* const bytes = reinterpret_cast<const unsigned char*>(content.data());
@@ -142,7 +143,7 @@ void OutboxFile::load(std::uint64_t number, const Visitor& visit) {
     }
 }
 
-bool OutboxFile::begin(std::uint64_t number) noexcept {
+bool OutboxFile::begin(const Guard& /*guard*/, std::uint64_t number) noexcept {
     Segment segment;
     segment.number = number;
     const int flags = O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC;
@@ -162,13 +163,13 @@ bool OutboxFile::begin(std::uint64_t number) noexcept {
     return true;
 }
 
-bool OutboxFile::write(std::string_view subject, const unsigned char* bytes,
+bool OutboxFile::write(const Guard& guard, std::string_view subject, const unsigned char* bytes,
                        std::size_t size) noexcept {
     if (isBroken_) {
         return false;
     }
     if (segments_.back().size >= segmentSize && !isFlushing_ && onDisk_ == written_ &&
-        !begin(segments_.back().number + 1)) {
+        !begin(guard, segments_.back().number + 1)) {
         return false;
     }
     Segment& segment = segments_.back();
@@ -183,7 +184,7 @@ bool OutboxFile::write(std::string_view subject, const unsigned char* bytes,
     const ssize_t done = pwritev(segment.file, parts.data(), static_cast<int>(parts.size()),
                                  static_cast<off_t>(segment.size));
     if (done < 0 || static_cast<std::size_t>(done) != total) {
-        // What was written of it is overwritten by the next message, or is a damaged tail.
+        // The next message overwrites the part that was written; otherwise it is a damaged tail.
         (void)!ftruncate(segment.file, static_cast<off_t>(segment.size));
         return false;
     }
@@ -193,19 +194,19 @@ bool OutboxFile::write(std::string_view subject, const unsigned char* bytes,
     return true;
 }
 
-void OutboxFile::waitForDisk(std::unique_lock<std::mutex>& lock) noexcept {
+void OutboxFile::waitForDisk(Guard& guard) noexcept {
     const std::uint64_t mine = written_;
     while (onDisk_ < mine) {
         if (isFlushing_) {
-            flushed_.wait(lock);
+            flushed_.wait(guard);
             continue;
         }
         isFlushing_ = true;
         const std::uint64_t reached = written_;
         const int file = segments_.back().file;
-        lock.unlock();
+        guard.unlock();
         const bool isFlushed = fdatasync(file) == 0;
-        lock.lock();
+        guard.lock();
         isBroken_ = isBroken_ || !isFlushed;
         isFlushing_ = false;
         onDisk_ = reached;
@@ -214,17 +215,17 @@ void OutboxFile::waitForDisk(std::unique_lock<std::mutex>& lock) noexcept {
 }
 
 void OutboxFile::freeOldest() noexcept {
-    const std::lock_guard guard(mutex_);
-    removeDone();
+    const Guard guard(mutex_);
+    removeDone(guard);
     Segment& oldest = segments_.front();
     ++oldest.done;
     std::array<unsigned char, 8> done{};
     put(done.data(), oldest.done, done.size());
     (void)!pwrite(oldest.file, done.data(), done.size(), magic.size());
-    removeDone();
+    removeDone(guard);
 }
 
-void OutboxFile::removeDone() noexcept {
+void OutboxFile::removeDone(const Guard& /*guard*/) noexcept {
     while (segments_.size() > 1 && segments_.front().done == segments_.front().messages) {
         remove(segments_.front());
         segments_.pop_front();

@@ -2,12 +2,13 @@
 
 // OutboxFile: the messages of one priority on a disk, until the server has stored them.
 //
-// Who may call what: append by anybody; freeOldest by the lane's thread; replay before both.
+// Threads: any thread calls append. The lane's thread calls freeOldest. The owner calls replay
+// before both.
 //
-// The folder has segments, numbered files. A message is appended to the newest one and is on the
-// disk when append returns. Several threads that append at once share one fdatasync. freeOldest
-// notes in the segment how many of its messages are done, and removes a segment whose messages all
-// are.
+// The folder has segments, which are numbered files. append writes a message to the newest segment,
+// and returns when the message is on the disk. Several threads that append at once share one
+// fdatasync. freeOldest writes the number of done messages into the segment. It removes a segment
+// when all of its messages are done.
 //
 // Segment: "SLUICEO1", the number of done messages in 8 bytes, then records. Record: length of the
 // subject and of the message, 4 bytes each; CRC32C of all other bytes of the record, 4 bytes; the
@@ -38,22 +39,23 @@ public:
     OutboxFile& operator=(const OutboxFile&) = delete;
     ~OutboxFile();
 
-    /// Hands over the messages that a former process left, oldest first. The subject stays valid.
+    /// Visits the messages that a former process left, oldest first. The subject stays valid.
     using Visitor =
         std::function<void(const char* subject, const unsigned char* bytes, std::size_t size)>;
     void replay(const Visitor& visit);
 
-    /// Writes a message, calls push() and waits for the disk. False when the disk takes nothing:
-    /// then push has not been called. Also false when flushing failed: then nothing is taken again.
+    /// Writes a message, calls push() and waits for the disk. False if the disk refuses the
+    /// message: then it does not call push(). False if flushing failed: then each later call
+    /// returns false.
     template <class Push>
     [[nodiscard]] bool append(std::string_view subject, const unsigned char* bytes,
                               std::size_t size, Push&& push) noexcept {
-        std::unique_lock lock(mutex_);
-        if (!write(subject, bytes, size)) {
+        Guard guard(mutex_);
+        if (!write(guard, subject, bytes, size)) {
             return false;
         }
         push();
-        waitForDisk(lock);
+        waitForDisk(guard);
         return !isBroken_;
     }
 
@@ -61,31 +63,34 @@ public:
     void freeOldest() noexcept;
 
 private:
+    using Guard = std::unique_lock<std::mutex>;
+
     struct Segment {
-        std::uint64_t number = 0;
+        std::uint64_t number = 0;  ///< the name of the file
         int file = -1;
         std::uint64_t messages = 0;
-        std::uint64_t done = 0;
-        std::size_t size = 0;
+        std::uint64_t done = 0;  ///< of the messages
+        std::size_t size = 0;    ///< bytes of the file
     };
 
     [[nodiscard]] std::string pathOf(std::uint64_t number) const;
-    void load(std::uint64_t number, const Visitor& visit);
-    [[nodiscard]] bool begin(std::uint64_t number) noexcept;
-    [[nodiscard]] bool write(std::string_view subject, const unsigned char* bytes,
-                             std::size_t size) noexcept;
-    void waitForDisk(std::unique_lock<std::mutex>& lock) noexcept;
-    void removeDone() noexcept;
+    void load(const Guard& guard, std::uint64_t number, const Visitor& visit);
+    [[nodiscard]] bool begin(const Guard& guard, std::uint64_t number) noexcept;
+    [[nodiscard]] bool write(const Guard& guard, std::string_view subject,
+                             const unsigned char* bytes, std::size_t size) noexcept;
+    /// Unlocks during fdatasync.
+    void waitForDisk(Guard& guard) noexcept;
+    void removeDone(const Guard& guard) noexcept;
     void remove(Segment& segment) noexcept;
 
     const std::string folder_;
-    int folderFile_ = -1;  ///< locked as long as the process uses the folder
-    std::deque<std::string> subjects_;
-    std::mutex mutex_;  ///< of the following
+    int folderFile_ = -1;               ///< locked as long as the process uses the folder
+    std::deque<std::string> subjects_;  ///< of the messages that replay has visited
+    std::mutex mutex_;                  ///< guards the following
     std::condition_variable flushed_;
-    std::deque<Segment> segments_;  ///< ascending; the last one is written to
-    std::uint64_t written_ = 0;     ///< messages
-    std::uint64_t onDisk_ = 0;      ///< messages; those up to here are on the disk
+    std::deque<Segment> segments_;  ///< ascending; append writes to the last one
+    std::uint64_t written_ = 0;     ///< messages that append has written
+    std::uint64_t onDisk_ = 0;      ///< messages that are on the disk
     bool isBroken_ = false;         ///< flushing has failed: the disk may lack messages
     bool isFlushing_ = false;       ///< a thread is inside fdatasync
 };

@@ -8,7 +8,7 @@
 namespace sluice::nats::detail {
 namespace {
 
-/// The server's code for a message that is larger than its stream takes.
+/// The server's code for a message that is too large for its stream.
 constexpr std::string_view tooLargeForStream = "\"err_code\":10054";
 
 std::string newInbox() {
@@ -43,7 +43,7 @@ void OutboxLane::start() {
 }
 
 void OutboxLane::push(Record&& record) noexcept {
-    // The ring has a slot for each place of the outbox.
+    // The ring has a slot for each message that the outbox has room for.
     const PushResult result = ring_.tryPush(std::move(record));
     SLUICE_ASSERT(result == PushResult::ok, "the outbox holds more messages than it has places");
     (void)result;
@@ -61,7 +61,7 @@ void OutboxLane::stop() noexcept {
 OutboxLane::Answer OutboxLane::readAnswer(natsMsg* message) noexcept {
     const std::string_view text = textOf(message);
     if (text.find("\"error\"") == std::string_view::npos) {
-        // Nothing but an empty message says that no stream listens.
+        // Only an empty message says that there is no stream.
         return text.find("\"seq\"") != std::string_view::npos ? Answer::stored : Answer::again;
     }
     return text.find(tooLargeForStream) != std::string_view::npos ? Answer::never : Answer::again;
@@ -110,7 +110,8 @@ void OutboxLane::run() noexcept {
         collect();
         sendAgain(now);
         sendNew(now);
-        // Without a message nothing but a push or a stop matters. Otherwise time and the link do.
+        // Without a message, the thread waits for a push or a stop, otherwise also for time and
+        // link.
         const bool isIdle = oldest_ == next_ && !ring_.hasArrival();
         const auto nap =
             isIdle ? std::chrono::milliseconds(std::chrono::minutes(1)) : options_.retryWait;
@@ -132,7 +133,7 @@ void OutboxLane::collect() noexcept {
         if (file_ != nullptr) {
             file_->freeOldest();
         }
-        slot.record.place = Outbox::Place();
+        slot.record.reservation = Outbox::Reservation();
     }
 }
 
@@ -140,7 +141,7 @@ void OutboxLane::sendAgain(Clock::time_point now) noexcept {
     if (link_.state.load() != LinkState::connected) {
         return;
     }
-    // The server may have lost what was on its way when the link broke.
+    // The server may have lost messages that were on their way when the link broke.
     const std::uint64_t reconnects = link_.reconnects.load();
     const bool isNewLink = std::exchange(reconnects_, reconnects) != reconnects;
     if (!isNewLink && now < nextLook_) {
@@ -179,7 +180,7 @@ void OutboxLane::sendNew(Clock::time_point now) noexcept {
 void OutboxLane::send(std::uint64_t position, Clock::time_point now) noexcept {
     Slot& slot = slotAt(position);
     slot.sentAt = now;
-    // Not when it has just been answered. Relaxed: no other thread reads what goes before.
+    // Not if the server has just answered. Relaxed: no other thread reads the writes before it.
     std::uint64_t word = slot.word.load(std::memory_order_relaxed);
     if (word == wordOf(position, Answer::stored) || word == wordOf(position, Answer::never)) {
         return;
@@ -208,7 +209,7 @@ natsStatus OutboxLane::transmit(const Record& record, std::uint64_t position) co
                   toString(message.priority), message.type,
                   static_cast<unsigned long long>(message.sequence));
     natsMsg* raw = nullptr;
-    const char* const bytes = reinterpret_cast<const char*>(record.place.data());
+    const char* const bytes = reinterpret_cast<const char*>(record.reservation.data());
     natsStatus status =
         natsMsg_Create(&raw, message.subject, reply.data(), bytes, static_cast<int>(record.size));
     const OwnedMessage owned(raw);

@@ -1,8 +1,8 @@
 #pragma once
 
-// OutboxLane: sends the messages of one priority, and again until the server has answered.
+// OutboxLane: sends each message of one priority until the server has answered.
 //
-// Who may call what: push by anybody; stop by the owner. The lane's thread sends. A thread of
+// Threads: any thread calls push. The owner calls stop. The lane's thread sends. A thread of
 // libnats calls `answered`.
 //
 // A message waits in the ring, in the order of push. The lane's thread moves the oldest one into a
@@ -10,15 +10,14 @@
 // numbers; the slot is the position modulo the size. The reply subject names the position.
 //
 // States of a slot, written as (position, answer) in one word:
-//   waiting  the lane's thread writes it, and sends the message again when ackWait has passed.
-//   again    the server refused: sent again when retryWait has passed.
-//   stored, never  the slot is free as soon as all older ones are.
-// The answering thread replaces (position, waiting) alone, by compare-exchange. So an answer to an
-// earlier try counts, and one to an earlier message in the slot does not.
+//   waiting  the lane's thread writes it. It sends the message again after ackWait.
+//   again    the server refused. The lane's thread sends the message again after retryWait.
+//   stored, never  the slot becomes free when all older slots are free.
+// The answering thread replaces (position, waiting) only, by compare-exchange. So an answer to an
+// earlier attempt counts. An answer to an earlier message in the slot does not count.
 //
-// Edges: E1 put: message written -> push release .. consume acquire -> sent. E2 answer: word
-// release
-// .. word acquire -> buffer given back.
+// Edges: E1 commit: message written -> push release .. consume acquire -> sent. E2 answer: word
+// release .. word acquire -> buffer returned.
 
 #include "link_parts.hpp"
 #include "outbox_file.hpp"
@@ -39,7 +38,7 @@ namespace sluice::nats::detail {
 class OutboxLane {
 public:
     struct Record {
-        Outbox::Place place;
+        Outbox::Reservation reservation;
         std::size_t size = 0;
         Outbox::Message message{};
     };
@@ -50,13 +49,13 @@ public:
     OutboxLane& operator=(const OutboxLane&) = delete;
     ~OutboxLane() { stop(); }
 
-    /// Begins to send. Before, the server gives no answer, so the lane may be destroyed although
-    /// the link is open.
+    /// Begins to send. Before start() the server does not answer, so the lane may be destroyed
+    /// while the link is open.
     void start();
     void push(Record&& record) noexcept;
-    /// Ends the lane's thread. What the lane holds stays until the destructor.
+    /// Ends the lane's thread. The lane keeps its messages until the destructor.
     void stop() noexcept;
-    /// Whether the server takes a message of this size and its headers.
+    /// Whether the server accepts a message of this size with its headers.
     [[nodiscard]] bool fits(std::size_t size) const noexcept {
         return size + headerSize <= link_.maxPayload.load(std::memory_order_relaxed);
     }
@@ -69,7 +68,7 @@ private:
 
     struct Slot {
         std::atomic<std::uint64_t> word{0};
-        Clock::time_point sentAt;  ///< by the lane's thread, like the record
+        Clock::time_point sentAt;  ///< written by the lane's thread, like the record
         Record record;
     };
 
@@ -109,7 +108,7 @@ private:
     std::uint64_t oldest_ = 1;  ///< position of the oldest slot in use
     std::uint64_t next_ = 1;    ///< the position behind the newest one
     std::uint64_t reconnects_ = 0;
-    Clock::time_point nextLook_;  ///< when sendAgain looks at the window
+    Clock::time_point nextLook_;  ///< the time of the next check in sendAgain
     std::thread thread_;
 };
 

@@ -16,7 +16,7 @@
 namespace sluice::nats {
 namespace {
 
-/// An order expires after so long. The server then says how many messages it did not send.
+/// An order expires after this time. Then the server says how many messages it did not send.
 constexpr std::chrono::seconds expiry{30};
 /// The thread waits a little longer for that answer.
 constexpr std::chrono::milliseconds patience{31'000};
@@ -62,7 +62,7 @@ struct Pull::Parts {
         }
         isStopped.store(true);
         stopped.notifyAll();
-        // Both wake the thread. Draining lets it take what has arrived first.
+        // Both wake the thread. Draining lets it first take the messages that have arrived.
         if (timeout.count() <= 0 ||
             natsSubscription_DrainTimeout(subscription, timeout.count()) != NATS_OK) {
             (void)natsSubscription_Unsubscribe(subscription);
@@ -73,7 +73,8 @@ struct Pull::Parts {
 
     void run() noexcept {
         while (true) {
-            // After a stop the messages that have arrived are handed over until libnats has none.
+            // After a stop the receiver gets the messages that have arrived, until libnats has
+            // none.
             if (!isStopped.load() && ordered <= options.pullBatch / 2) {
                 order();
             }
@@ -127,7 +128,7 @@ struct Pull::Parts {
                 return;
             }
             if (natsMsg_GetReply(message) == nullptr) {
-                ordered = 0;  // the link is connected again, and the server knows of no order
+                ordered = 0;  // the link is connected again, and the server has forgotten the order
                 return;
             }
         }

@@ -16,8 +16,8 @@ enum class LinkState : unsigned char { connected, disconnected, closed };
                                               : "closed";
 }
 
-/// Is told what happens to a bridge. Its functions are called by threads of libnats and of the
-/// bridge, several at once. They must not call the bridge.
+/// Gets the events of a bridge. Threads of libnats and of the bridge call its functions, several at
+/// once. The functions must not call the bridge.
 class LinkObserver {
 public:
     /// `link` is "high" or "rest".
@@ -30,15 +30,16 @@ protected:
 };
 
 struct LinkOptions {
-    /// Several servers may stand here, with commas between them.
+    /// One server, or several with commas between them.
     std::string url = "nats://127.0.0.1:4222";
-    std::string user;  ///< empty: none
+    std::string user;  ///< empty: no user
     std::string password;
     /// Public key of an nkey, and the file with its seed. Empty: none.
     std::string nkey;
     std::string nkeySeedFile;
-    /// Encrypts the link, and trusts servers whose certificate this file has signed. Empty: a URL
-    /// that begins with tls:// is encrypted all the same, with the authorities of the system.
+    /// The file of the authority. The link is encrypted, and trusts servers with a certificate of
+    /// this authority. Empty: the link is encrypted if the URL begins with tls://, and trusts the
+    /// authorities of the system.
     std::string authorityFile;
     /// Certificate and key of the program, for servers that ask. Empty: none.
     std::string certificateFile;
@@ -46,24 +47,24 @@ struct LinkOptions {
     std::chrono::milliseconds connectTimeout{2000};
     std::chrono::milliseconds reconnectWait{100};
     std::chrono::milliseconds reconnectJitter{100};  ///< a random time up to this is added
-    int reconnectBuffer = 64 * 1024;                 ///< bytes kept while the server is away
+    int reconnectBuffer = 64 * 1024;                 ///< bytes kept while there is no connection
     LinkObserver* observer = nullptr;                ///< must outlive the bridge
 };
 
-/// What a stream is told about a message.
+/// The answer of an importer to the stream.
 enum class Verdict : unsigned char {
-    taken,     ///< never again
+    taken,     ///< do not deliver it again
     accepted,  ///< taken as soon as handled() has grown by one for it
     later,     ///< deliver it again
-    never      ///< nobody can read it: never again
+    never      ///< unreadable: do not deliver it again
 };
 
-/// Takes the bytes of one message. The bytes are gone when it returns. Only streams have a use for
-/// the verdict.
+/// Gets the bytes of one message. The bytes are valid until receive() returns. Only streams use the
+/// verdict.
 class Receiver {
 public:
     virtual Verdict receive(const unsigned char* bytes, std::size_t size) noexcept = 0;
-    /// How many messages with the verdict `accepted` have been handled. Any thread.
+    /// The number of handled messages with the verdict `accepted`. Any thread may call it.
     [[nodiscard]] virtual std::uint64_t handled() const noexcept { return 0; }
 
 protected:
@@ -72,36 +73,35 @@ protected:
 
 /// One connection to a NATS server. NatsBridge owns two. It hides libnats from its users.
 ///
-/// Who may call what: publish and state by anybody, before close; subscribe by the owner, before
-/// close; close by the owner. A receiver runs on a thread of libnats, one for each subscription.
+/// Threads: any thread calls publish and state, before close. The owner calls subscribe, before
+/// close, and close. Each subscription has a thread of libnats, which calls the receiver.
 ///
 /// Edges: E1 complete: the end of a subscription's last call .. close() has returned.
 ///
 /// Tests: bridge/nats/tests/nats_bridge_test.cpp.
 class Link {
 public:
-    /// Throws std::runtime_error with one line when the server cannot be reached or refuses.
-    /// `name` is a constant that the observer is told.
+    /// Throws std::runtime_error with one line if the server cannot be reached or refuses. `name`
+    /// is a constant that the observer gets.
     Link(const LinkOptions& options, const char* name);
     Link(const Link&) = delete;
     Link& operator=(const Link&) = delete;
     ~Link();
 
-    /// False when libnats did not take it: the link is away and its buffer is full, the message is
-    /// larger than the server allows, or the link is closed.
+    /// False if libnats refused the message: there is no connection and its buffer is full, the
+    /// message is larger than the server allows, or the link is closed.
     [[nodiscard]] bool publish(const char* subject, const unsigned char* bytes,
                                std::size_t size) noexcept;
 
-    /// The receiver must outlive the link or its close(). Throws std::runtime_error when the
-    /// subject is wrong.
+    /// The receiver must live until close(). Throws std::runtime_error if the subject is wrong.
     void subscribe(const std::string& subject, Receiver& receiver);
 
-    /// Sends what has been published and handles what has arrived until the timeout, then ends the
-    /// connection. No receiver runs afterwards. False when the timeout came first or the server was
-    /// away: messages were lost then.
+    /// Sends the published messages and handles the messages that have arrived, until the timeout.
+    /// Then it ends the connection. No receiver runs afterwards. False if the timeout came first,
+    /// or if there was no connection: then messages were lost.
     bool close(std::chrono::milliseconds timeout) noexcept;
 
-    /// Whether the server has seen all that was published and subscribed.
+    /// Whether the server has all published messages and subscriptions.
     [[nodiscard]] bool flush(std::chrono::milliseconds timeout) noexcept;
 
     [[nodiscard]] LinkState state() const noexcept;

@@ -25,7 +25,8 @@
 
 namespace sluice::nats {
 
-/// Sends messages of one type to other processes, and says what became of each. The bridge owns it.
+/// Sends messages of one type to other processes, and returns a result for each. The bridge owns
+/// it.
 template <class T>
 class Outlet {
 public:
@@ -52,28 +53,27 @@ private:
 ///
 /// Guarantee: each route has a profile.
 ///
-/// - core: at most once (core NATS). A message that is lost behind the exporting bridge is counted
-///   as a gap by each importer that receives a later message of the same start of a program,
-///   subject and priority. Losses before an importer's first message and after its last one are not
-///   seen.
-/// - durable: at least once (JetStream). A message that the outbox accepted is kept there until the
-///   server has stored it, and on the server until each importer's bus has accepted it. Importers
-///   drop duplicates. A message in the outbox is lost when the process ends without close(), unless
-///   the outbox has a folder.
+/// - core: at most once (core NATS). An importer sees that a message is missing when it receives a
+///   later one with the same subject and priority, of the same start of the sender. It counts the
+///   missing message as a gap. It does not see losses before its first message and after its last.
+/// - durable: at least once (JetStream). The outbox keeps an accepted message until the server has
+///   stored it. The server keeps the message until the bus of each importer has accepted it.
+///   Importers drop duplicates. If the process ends without close(), the messages in the outbox are
+///   lost, except if the outbox has a folder.
 ///
-/// Messages travel as sluice::wire encodes them, behind its envelope. So sender and receivers may
-/// be built differently, and one of them may know fields that the other one does not.
+/// sluice::wire encodes the messages, with an envelope in front. So sender and receivers may be
+/// built differently, and each may have fields that the other one does not know.
 ///
-/// Who may call what: exportType, outlet, importType and close by the owner, one thread at a time;
-/// statistics and state by anybody. Exported messages are encoded by the bus' consumer, in a
-/// handler. An outlet sends on the caller's thread. Imported messages are published by other
-/// threads: each import and priority has its own thread and its own table of sequences. A durable
-/// import waits for room in the bus. With BusOverflow::block each one does, and so does close():
-/// somebody must consume the bus meanwhile.
+/// Threads: the owner calls exportType, outlet, importType and close, one thread at a time. Any
+/// thread calls statistics and state. The bus' consumer encodes exported messages, in a handler. An
+/// outlet sends on the caller's thread. Each import and priority has a thread of its own, which
+/// publishes the imported messages. A durable import waits for room in the bus. With
+/// BusOverflow::block each import waits for room, and so does close(): another thread must consume
+/// the bus meanwhile.
 ///
-/// Loops: a bus needs Traits::origins. A message that a bridge has imported carries an origin and
-/// no bridge exports it again. A bridge drops a message of its own origin. Two bridges of one bus
-/// must have the same origin in their options.
+/// Loops: a bus needs Traits::origins. An imported message has an origin, and no bridge exports it
+/// again. A bridge drops messages of its own origin. Two bridges of one bus must have the same
+/// origin in their options.
 ///
 /// Priority: high messages have a connection of their own, and in the durable profile a stream of
 /// their own. The subject names the priority: fleet.order.high, or `<stream>.high.fleet.order`.
@@ -91,7 +91,7 @@ class NatsBridge {
                   "a bridge needs Traits::origins: it tells imported messages from local ones");
 
 public:
-    /// Throws std::runtime_error with one line when the server cannot be reached or refuses.
+    /// Throws std::runtime_error with one line if the server cannot be reached or refuses.
     NatsBridge(AnyBus& bus, const NatsOptions& given)
         : bus_(bus), options_(given), rest_(given, "rest"), high_(given, "high") {
         if (options_.origin == 0) {
@@ -106,9 +106,9 @@ public:
     NatsBridge& operator=(const NatsBridge&) = delete;
     ~NatsBridge() { (void)close(std::chrono::milliseconds(0)); }
 
-    /// Sends each message of type T that the bus serves from now on. A message that cannot be sent
-    /// is counted, and is a gap for the importers. Throws std::runtime_error when the bus has no
-    /// room for another handler.
+    /// Sends each message of type T that the bus handles from now on. A message that cannot be sent
+    /// is counted, and is a gap for the importers. Throws std::runtime_error if the bus has no room
+    /// for another handler.
     template <class T>
     void exportType(const NatsRoute& route) {
         detail::Exporter<T>& exporter = addExporter<T>(route);
@@ -121,8 +121,8 @@ public:
         }
     }
 
-    /// A place to send messages of type T to other processes without the bus. A message that it
-    /// does not take is no gap, unless the disk refused it.
+    /// Makes an outlet, which sends messages of type T to other processes without the bus. A
+    /// message that it refuses is no gap, except if the disk refused it.
     template <class T>
     [[nodiscard]] Outlet<T> outlet(const NatsRoute& route) {
         return Outlet<T>(addExporter<T>(route));
@@ -163,9 +163,9 @@ public:
         }
     }
 
-    /// Stops exporting and importing. False when a link had to be cut before everything was sent
-    /// and handled, or when the outbox was not empty in time. Each of these steps may take
-    /// `timeout`. May be called repeatedly, but not by a handler of the bus.
+    /// Stops exporting and importing. False if a link was cut before all messages were sent and
+    /// handled, or if the outbox was not empty in time. Each of these steps may take `timeout`. May
+    /// be called repeatedly, but not by a handler of the bus.
     bool close(std::chrono::milliseconds timeout) noexcept {
         handlers_.clear();
         const bool isOutboxEmpty = outbox_ == nullptr || outbox_->close(timeout);
@@ -222,7 +222,7 @@ private:
         return exporter;
     }
 
-    /// A handler behind those that the bus has now.
+    /// Subscribes a handler that runs after the present handlers of the bus.
     template <class T>
     void noteHandled(const std::array<detail::Importer<T, AnyBus>*, priorityCount>& importers) {
         static_assert(Header::hasPriority, "untilHandled needs Traits::priorities: each priority "
@@ -237,7 +237,7 @@ private:
         }
     }
 
-    /// By the bus' consumer.
+    /// Called by the bus' consumer.
     template <class T>
     void exportOne(detail::Exporter<T>& exporter, const T& message, const Header& header) noexcept {
         if (header.origin != 0) {
@@ -264,7 +264,8 @@ private:
     const std::uint32_t incarnation_ = static_cast<std::uint32_t>(detail::drawNumber() >> 32);
     detail::Counters counters_;
     std::atomic<bool> isClosing_{false};
-    // The links end before what their threads call, and the handlers before the links.
+    // The links are destroyed before the importers and exporters, because their threads call these.
+    // The handlers are destroyed before the links.
     std::vector<std::unique_ptr<detail::AnyExporter>> exporters_;
     std::vector<std::unique_ptr<detail::AnyImporter>> importers_;
     std::unique_ptr<Outbox> outbox_;

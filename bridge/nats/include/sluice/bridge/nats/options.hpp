@@ -10,13 +10,13 @@
 
 namespace sluice::nats {
 
-/// The durable profile: messages are kept by JetStream until each importer has acknowledged them.
+/// The durable profile: JetStream keeps messages until each importer has acknowledged them.
 struct DurableOptions {
     /// Name of the fleet's two streams: "<stream>_high" and "<stream>_rest". The bridge creates
     /// them. Empty: the bridge has no durable profile.
     std::string stream;
-    /// Names this program among the importers. It must be unique, and the same after a restart:
-    /// then the program gets the messages that it missed. Only importers need it.
+    /// The name of this program among the importers. It must be unique, and the same after a
+    /// restart: then the program gets the messages that it has missed. Only importers need it.
     std::string name;
 
     /// Messages that the outbox holds until the server acknowledges them: at least 4.
@@ -41,19 +41,19 @@ struct DurableOptions {
     /// The server delivers a message again when an importer has not acknowledged it for so long.
     std::chrono::milliseconds redeliverAfter{30'000};
     int pullBatch = 256;  ///< messages that an importer asks for at once
-    /// The server forgets an importer that is away for so long. 0: never, so a program that does
-    /// not come back fills the stream.
+    /// The server forgets an importer that has no connection for so long. 0: never, so a program
+    /// that does not start again fills the stream.
     std::chrono::milliseconds forgetAfter{0};
 };
 
 struct NatsOptions : LinkOptions {
     /// Names the bus among all buses of the fleet. 0: the bridge draws a random number.
     std::uint64_t origin = 0;
-    /// Origins whose sequences an importer of one type and priority follows. Messages of further
-    /// origins are delivered, and counted as untracked.
+    /// An importer of one type and priority follows the sequences of so many origins. Messages of
+    /// further origins are delivered, and counted as untracked.
     std::size_t maxOrigins = 1024;
-    /// The largest message in bytes, as it travels. Each exported type has a buffer of this size,
-    /// and each message in the outbox.
+    /// The largest encoded message, in bytes. Each exported type and each message in the outbox has
+    /// a buffer of this size.
     std::size_t maxMessageSize = 64 * 1024;
     /// Bridges that a message may have passed.
     std::uint8_t maxHops = 1;
@@ -70,8 +70,9 @@ struct NatsRoute {
     /// Change it when the meaning of a field changes: other versions are refused and counted.
     std::uint32_t schemaVersion = 1;
     Profile profile = Profile::core;
-    /// Durable imports: a message is taken when the handlers that the bus had at importType have
-    /// returned; otherwise as soon as the bus has accepted it. Import the type on one route only.
+    /// Durable imports: true acknowledges a message after the return of those handlers that the bus
+    /// had at importType. False acknowledges it as soon as the bus has accepted it. If true, import
+    /// the type on one route only.
     bool untilHandled = false;
 };
 

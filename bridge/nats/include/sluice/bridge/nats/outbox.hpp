@@ -16,13 +16,13 @@
 
 namespace sluice::nats {
 
-/// What became of a message that was to be sent.
+/// The result of sending a message.
 enum class [[nodiscard]] SendResult : unsigned char {
     ok,         ///< durable: the outbox keeps it until the server has stored it
-    congested,  ///< no room for its priority: the server is slow or away
-    notOnDisk,  ///< the disk is full, or broken
-    tooLarge,   ///< larger than maxMessageSize, or than the server takes
-    closed      ///< the bridge has been closed
+    congested,  ///< no room for its priority: the server is slow or not connected
+    notOnDisk,  ///< the disk is full or broken
+    tooLarge,   ///< larger than maxMessageSize, or than the server accepts
+    closed      ///< the bridge is closed
 };
 
 namespace detail {
@@ -32,7 +32,7 @@ class OutboxLane;
 
 /// The accounts of an outbox, which its lanes share.
 struct OutboxAccounts {
-    std::atomic<std::uint64_t> held{0};  ///< places that are reserved or filled
+    std::atomic<std::uint64_t> held{0};  ///< reservations, and messages in the outbox
     std::atomic<std::uint64_t> accepted{0};
     std::atomic<std::uint64_t> acknowledged{0};
     std::atomic<std::uint64_t> undeliverable{0};
@@ -44,37 +44,37 @@ struct OutboxAccounts {
 
 }  // namespace detail
 
-/// Messages that leave it only when JetStream has stored them. NatsBridge owns one.
+/// Keeps messages until JetStream has stored them. NatsBridge owns one.
 ///
-///     Outbox::Place place;
-///     if (outbox.reserve(Priority::high, place) == SendResult::ok) {
-///         ... write at most place.capacity() bytes to place.data() ...
-///         result = outbox.put(std::move(place), size, message);
+///     Outbox::Reservation reservation;
+///     if (outbox.reserve(Priority::high, reservation) == SendResult::ok) {
+///         ... write at most reservation.capacity() bytes to reservation.data() ...
+///         result = outbox.commit(std::move(reservation), size, message);
 ///     }
 ///
-/// Who may call what: reserve, put and the counts by anybody; close by the owner. Each priority has
-/// a thread of the outbox, which sends, and a thread of libnats, which takes acknowledgements.
+/// Threads: any thread calls reserve, commit and the counts. The owner calls close. For each
+/// priority one thread of the outbox sends, and one thread of libnats receives acknowledgements.
 ///
-/// Room: all priorities share `outboxMessages` places. Low messages may fill 60 % of them, medium
-/// ones 80 %, high ones all. So low messages are refused first.
+/// Room: all priorities share room for `outboxMessages` messages. Low messages may use 60 % of it,
+/// medium messages 80 %, high messages all. So low messages are refused first.
 ///
-/// Progress: reserve and put never wait, except for the system call that wakes a sleeping thread.
-/// With outboxFolder, put waits for the disk.
+/// Progress: reserve and commit never wait, except for the system call that wakes a sleeping
+/// thread. With outboxFolder, commit waits for the disk.
 ///
 /// Allocation: in the constructor alone. The sending threads allocate inside libnats.
 ///
-/// Order: a lane sends in the order of put. A message that is sent again may arrive behind later
-/// ones. It cannot fall behind by more than `inFlight` messages.
+/// Order: each priority sends in the order of commit. A message that is sent again may arrive after
+/// later messages, but after at most `inFlight` of them.
 ///
-/// Shutdown: after close, reserve answers `closed`. A place that is reserved at that time may still
-/// be put, and counts as abandoned if it is not acknowledged in time.
+/// Shutdown: after close, reserve returns `closed`. An earlier reservation may still be committed.
+/// Its message counts as abandoned if the server does not acknowledge it in time.
 ///
 /// Invariant: accepted = acknowledged + undeliverable + abandoned + held.
 ///
 /// Tests: bridge/nats/tests/durable_test.cpp. docs/decisions/bridge.md has the states.
 class Outbox {
 public:
-    /// Names a message to the server. `subject` must stay until the outbox is destroyed.
+    /// Names a message to the server. `subject` must live until the outbox is destroyed.
     struct Message {
         Priority priority;
         const char* subject;
@@ -84,22 +84,22 @@ public:
         std::uint64_t sequence;
     };
 
-    /// Room for one message. It goes back when it is not put.
-    class [[nodiscard]] Place {
+    /// Room for one message. The destructor returns the room if the message was not committed.
+    class [[nodiscard]] Reservation {
     public:
-        Place() noexcept = default;
-        Place(Place&& other) noexcept
+        Reservation() noexcept = default;
+        Reservation(Reservation&& other) noexcept
             : accounts_(std::exchange(other.accounts_, nullptr)),
               buffer_(std::move(other.buffer_)) {}
-        Place& operator=(Place&& other) noexcept {
-            Place old(std::move(*this));
+        Reservation& operator=(Reservation&& other) noexcept {
+            Reservation old(std::move(*this));
             accounts_ = std::exchange(other.accounts_, nullptr);
             buffer_ = std::move(other.buffer_);
             return *this;
         }
-        Place(const Place&) = delete;
-        Place& operator=(const Place&) = delete;
-        ~Place() {
+        Reservation(const Reservation&) = delete;
+        Reservation& operator=(const Reservation&) = delete;
+        ~Reservation() {
             if (accounts_ != nullptr) {
                 buffer_.reset();
                 giveBack(*accounts_);
@@ -121,27 +121,33 @@ public:
         WritableBuffer buffer_;
     };
 
-    /// Creates the streams. Throws std::runtime_error with one line when the server refuses, and
-    /// when outboxMessages is less than 4. The links must be closed before the outbox ends.
+    using Place [[deprecated("Outbox::Reservation")]] = Reservation;
+
+    /// Creates the streams. Throws std::runtime_error with one line if the server refuses, or if
+    /// outboxMessages is less than 4. The links must be closed before the outbox is destroyed.
     Outbox(Link& rest, Link& high, const NatsOptions& options);
     Outbox(const Outbox&) = delete;
     Outbox& operator=(const Outbox&) = delete;
     ~Outbox();
 
-    SendResult reserve(Priority priority, Place& place) noexcept;
-    /// Whether the server takes messages of this size.
+    SendResult reserve(Priority priority, Reservation& reservation) noexcept;
+    /// Whether the server accepts messages of this size.
     [[nodiscard]] bool fits(std::size_t size, Priority priority) const noexcept;
-    /// The first `size` bytes of the place are the message. `ok`, or `notOnDisk`.
-    SendResult put(Place&& place, std::size_t size, const Message& message) noexcept;
+    /// Sends the first `size` bytes of the reservation. Returns `ok` or `notOnDisk`.
+    SendResult commit(Reservation&& reservation, std::size_t size, const Message& message) noexcept;
+    [[deprecated("Outbox::commit")]] SendResult put(Reservation&& reservation, std::size_t size,
+                                                    const Message& message) noexcept {
+        return commit(std::move(reservation), size, message);
+    }
 
-    /// Refuses new messages and waits until the server has stored all others. False when the
-    /// timeout came first: the rest is abandoned.
+    /// Refuses new messages and waits until the server has stored all others. False if the timeout
+    /// came first: then the other messages are abandoned.
     bool close(std::chrono::milliseconds timeout) noexcept;
 
     [[nodiscard]] std::size_t roomOf(Priority priority) const noexcept {
         return rooms_[static_cast<std::size_t>(priority)];
     }
-    /// Fills in the outbox' own numbers.
+    /// Fills in the numbers of the outbox.
     void fill(NatsStatistics& statistics) const noexcept;
 
 private:
@@ -150,7 +156,7 @@ private:
     Link::Parts& link_;
     detail::OutboxAccounts accounts_;
     std::atomic<bool> isClosed_{false};
-    std::atomic<bool> isEnded_{false};  ///< what is left is abandoned
+    std::atomic<bool> isEnded_{false};  ///< the other messages are abandoned; set by close
     std::array<std::size_t, priorityCount> rooms_;
     BufferPool pool_;
     std::array<std::unique_ptr<detail::OutboxFile>, priorityCount> files_;

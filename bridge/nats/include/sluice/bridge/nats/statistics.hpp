@@ -12,17 +12,17 @@ namespace sluice::nats {
 ///     received = delivered + refused + looped + malformed + otherSchema + tooManyHops + late
 ///              + duplicates
 struct NatsStatistics {
-    std::uint64_t sent = 0;      ///< libnats, or the outbox, took it
-    std::uint64_t unsent = 0;    ///< too large; or libnats refused it: away for too long
+    std::uint64_t sent = 0;      ///< libnats or the outbox accepted it
+    std::uint64_t unsent = 0;    ///< too large, or libnats refused it: no connection for too long
     std::uint64_t notAgain = 0;  ///< imported before, so not exported
 
     std::uint64_t congested = 0;      ///< the outbox had no room for its priority
-    std::uint64_t accepted = 0;       ///< the outbox took it
+    std::uint64_t accepted = 0;       ///< the outbox accepted it
     std::uint64_t acknowledged = 0;   ///< the server has stored it
-    std::uint64_t undeliverable = 0;  ///< the server will never take it
+    std::uint64_t undeliverable = 0;  ///< the server will never accept it
     std::uint64_t abandoned = 0;      ///< still in the outbox when the bridge had to close
     std::uint64_t replayed = 0;       ///< accepted by a former process, and found in the folder
-    std::uint64_t notOnDisk = 0;      ///< the disk did not take it, so the outbox did not
+    std::uint64_t notOnDisk = 0;      ///< the disk refused it, so the outbox refused it
     std::uint64_t held = 0;           ///< in the outbox now
     std::uint64_t resent = 0;         ///< times that a message was sent again
 
@@ -56,7 +56,7 @@ namespace detail {
 
 using Count = std::atomic<std::uint64_t>;
 
-// Relaxed: a count orders nothing, and readers expect no moment that all counts share.
+// Relaxed: a count orders nothing. The counts that a reader gets belong to different moments.
 inline void add(Count& count, std::uint64_t n = 1) noexcept {
     count.fetch_add(n, std::memory_order_relaxed);
 }

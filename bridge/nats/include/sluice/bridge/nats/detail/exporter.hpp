@@ -37,8 +37,8 @@ struct AnyExporter {
     virtual ~AnyExporter() = default;
 };
 
-/// Sends the messages of one type on one route. In the core profile one thread at a time sends; in
-/// the durable one any number.
+/// Sends the messages of one type on one route. In the core profile one thread at a time sends. In
+/// the durable profile any number of threads send.
 template <class T>
 class Exporter final : public AnyExporter {
 public:
@@ -76,20 +76,20 @@ private:
     }
 
     SendResult sendDurably(const T& message, Priority priority, std::uint64_t trace) noexcept {
-        Outbox::Place place;
-        const SendResult room = context_.outbox->reserve(priority, place);
+        Outbox::Reservation reservation;
+        const SendResult room = context_.outbox->reserve(priority, reservation);
         if (room != SendResult::ok) {
             return room;
         }
-        const std::size_t body = encodeBody(message, place.data(), place.capacity());
+        const std::size_t body = encodeBody(message, reservation.data(), reservation.capacity());
         if (body == 0 || !context_.outbox->fits(wire::envelopeSize + body, priority)) {
             return SendResult::tooLarge;
         }
         const std::uint64_t sequence = nextSequence(priority);
-        encodeHead(place.data(), body, priority, trace, sequence);
-        return context_.outbox->put(std::move(place), wire::envelopeSize + body,
-                                    {priority, subjects_[indexOf(priority)].c_str(),
-                                     context_.origin, context_.incarnation, type_, sequence});
+        encodeHead(reservation.data(), body, priority, trace, sequence);
+        return context_.outbox->commit(std::move(reservation), wire::envelopeSize + body,
+                                       {priority, subjects_[indexOf(priority)].c_str(),
+                                        context_.origin, context_.incarnation, type_, sequence});
     }
 
     SendResult sendAtOnce(const T& message, Priority priority, std::uint64_t trace) noexcept {
@@ -110,7 +110,7 @@ private:
         return SendResult::ok;
     }
 
-    /// The size; 0 when the message does not fit.
+    /// The size, or 0 if the message does not fit.
     static std::size_t encodeBody(const T& message, unsigned char* bytes,
                                   std::size_t capacity) noexcept {
         wire::Buffer body(bytes + wire::envelopeSize, capacity - wire::envelopeSize);

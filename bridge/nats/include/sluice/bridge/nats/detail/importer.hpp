@@ -38,8 +38,8 @@ struct AnyImporter : Receiver {
     virtual ~AnyImporter() = default;
 };
 
-/// Publishes the messages of one type and priority. Used by one thread: its subscription's, or its
-/// pull's.
+/// Publishes the messages of one type and priority. One thread uses it: the thread of its
+/// subscription or of its pull.
 template <class T, class AnyBus>
 class Importer final : public AnyImporter {
     static_assert(std::is_default_constructible_v<T>, "an importer makes a message first");
@@ -53,7 +53,7 @@ public:
           priority_(priority) {}
 
     [[nodiscard]] std::uint64_t handled() const noexcept override { return handled_.load(); }
-    /// By the bus' consumer, behind the handlers of a message that this importer has published.
+    /// Called by the bus' consumer, after the handlers of a message of this importer.
     void noteHandled() noexcept { handled_.fetch_add(1); }
 
     Verdict receive(const unsigned char* data, std::size_t size) noexcept override {
@@ -82,7 +82,7 @@ public:
             return countedAs(profile_ == Profile::durable ? counters.duplicates : counters.late,
                              Verdict::taken);
         }
-        // In the core profile a message that the bus refuses has been received all the same.
+        // In the core profile a message that the bus refuses also counts as received.
         const bool isAccepted = publish(envelope, std::move(message));
         if (log != nullptr && (isAccepted || profile_ == Profile::core)) {
             const std::int64_t change = log->add(envelope.sequence);
@@ -102,7 +102,7 @@ private:
         return verdict;
     }
 
-    /// False, too, when there is no memory for the message.
+    /// Also false if there is no memory for the message.
     static bool read(const unsigned char* data, std::size_t size, T& message) noexcept {
         try {
             return wire::decode(data + wire::envelopeSize, size - wire::envelopeSize, message) ==
@@ -112,8 +112,8 @@ private:
         }
     }
 
-    /// Null when the start is not followed: beyond maxOrigins, or without memory. Called before the
-    /// bus gets the message, so that nothing is allocated behind a message that has been seen.
+    /// Null beyond maxOrigins, or if there is no memory. Called before the bus gets the message: so
+    /// no allocation can fail after the bus has accepted the message.
     SequenceLog* logOf(const wire::Envelope& envelope) noexcept {
         const Start start(envelope.origin, envelope.incarnation);
         const auto known = logs_.find(start);

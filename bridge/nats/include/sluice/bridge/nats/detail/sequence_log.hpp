@@ -8,14 +8,14 @@
 
 namespace sluice::nats::detail {
 
-/// Knows which sequences of one origin have been received. With `mayReturn`, a missing sequence may
-/// arrive later; otherwise only a sequence beyond the newest one is fresh.
+/// The received sequences of one origin. With `mayReturn`, a missing sequence may arrive later.
+/// Otherwise only a sequence beyond the newest one is fresh.
 ///
-/// Used by one thread. It allocates in its constructor alone.
+/// One thread uses it. It allocates in its constructor alone.
 ///
 /// Invariants: the missing ranges are disjoint, ascending, and lie between the first and the newest
-/// sequence. A sequence in between that lies in no range has been received, or its range had no
-/// room: at most maxRanges are kept, and the oldest one is given up.
+/// sequence. At most maxRanges are kept; the oldest one is dropped. So a sequence in between that
+/// lies in no range was received, or its range was dropped.
 class SequenceLog {
 public:
     static constexpr std::size_t maxRanges = 64;
@@ -26,7 +26,7 @@ public:
         }
     }
 
-    /// False when it has been received, or was given up.
+    /// False if it was received, or if its range was dropped.
     [[nodiscard]] bool isFresh(std::uint64_t sequence) const noexcept {
         return isEmpty_ || sequence > newest_ ||
                (mayReturn_ && (sequence < first_ || rangeOf(sequence) != missing_.end()));

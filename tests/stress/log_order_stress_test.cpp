@@ -73,7 +73,7 @@ struct SystemStampClock {
         PortableFence::heavy();
         return key;
     }
-    static void letPass(Key key) noexcept {
+    static void waitUntilPast(Key key) noexcept {
         while (now() <= key) {
         }
     }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <sluice/log/detail/format/caller_state.hpp>
-#include <sluice/log/detail/lanes/quiet_thread.hpp>
+#include <sluice/log/detail/lanes/signal_safe_scope.hpp>
 
 #include <cerrno>
 
@@ -23,7 +23,7 @@ public:
 
 private:
     const int errno_;
-    const detail::QuietThread quiet_;
+    const detail::SignalSafeScope quiet_;
     const detail::PairsOfCall pairs_{{}};
 };
 

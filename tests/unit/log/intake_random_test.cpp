@@ -43,7 +43,7 @@ struct ScriptedClock {
     }
     static Key now() noexcept { return time; }
     static Key nowThenLook() noexcept { return time; }
-    static void letPass(Key) noexcept {}
+    static void waitUntilPast(Key) noexcept {}
 };
 struct ScriptedTraits : IntakeTraits {
     using Clock = ScriptedClock;

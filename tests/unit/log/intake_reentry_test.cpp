@@ -26,7 +26,7 @@ using log::detail::IntakeOptions;
 using log::detail::IntakeTraits;
 using log::detail::Key;
 using log::detail::Posted;
-using log::detail::QuietThread;
+using log::detail::SignalSafeScope;
 using log::detail::StampClock;
 
 using Numbers = std::vector<std::uint32_t>;
@@ -228,7 +228,7 @@ TEST(IntakeReentry, ACallbackOfACallbackIsCounted) {
 TEST(IntakeReentry, AQuietThreadNeitherAllocatesNorWaits) {
     LabelIntake<> intake(limits(1));
     {
-        const QuietThread quiet;
+        const SignalSafeScope quiet;
         ASSERT_EQ(postText(intake, {0, 1}, "without a lane"), Posted::ok);
         EXPECT_EQ(postText(intake, {0, 2}, std::string(1 << 20, 'x')), Posted::discarded);
     }
@@ -241,7 +241,7 @@ TEST(IntakeReentry, AQuietThreadNeitherAllocatesNorWaits) {
     ASSERT_EQ(postText(intake, {0, 3}, "with one"), Posted::ok);
     EXPECT_EQ(intake.laneCount(), 1U);
     {
-        const QuietThread quiet;
+        const SignalSafeScope quiet;
         EXPECT_EQ(postText(intake, {0, 4}, "no room"), Posted::discarded);
     }
     EXPECT_EQ(intake.statistics().discarded, 2U);

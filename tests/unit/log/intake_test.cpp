@@ -174,7 +174,7 @@ struct CoarseClock {
         return static_cast<Key>(time / std::chrono::nanoseconds(1)) / tick;
     }
     static Key nowThenLook() noexcept { return now(); }
-    static void letPass(Key key) noexcept {
+    static void waitUntilPast(Key key) noexcept {
         while (now() <= key) {
         }
     }
@@ -218,7 +218,7 @@ struct SetClock {
     }
     static Key now() noexcept { return time; }
     static Key nowThenLook() noexcept { return time - earlier; }
-    static void letPass(Key /*key*/) noexcept {}
+    static void waitUntilPast(Key /*key*/) noexcept {}
 };
 struct SetTraits : log::detail::IntakeTraits {
     using Clock = SetClock;

@@ -76,7 +76,7 @@ TEST(Merge, CanBeUsedAgain) {
     Source second;
     Merge<Source> merge;
     merge.add(1, first);
-    merge.clear();
+    merge.reset(0);
     EXPECT_TRUE(merge.isEmpty());
     merge.add(2, second);
     EXPECT_EQ(&merge.top(), &second);

@@ -38,7 +38,7 @@ TEST(StampClock, AnnouncesBeforeItReads) {
 TEST(StampClock, LetPassReturnsWhenTheNextReadingIsLater) {
     for (int i = 0; i < 1000; ++i) {
         const Key key = StampClock::now();
-        StampClock::letPass(key);
+        StampClock::waitUntilPast(key);
         ASSERT_GT(StampClock::now(), key);
     }
 }
@@ -59,7 +59,7 @@ TEST(StampClock, NeverGoesBackFromThreadToThread) {
                 }
                 const Key key = StampClock::now();
                 backward += key <= latest.load(std::memory_order_relaxed) ? 1 : 0;
-                StampClock::letPass(key);
+                StampClock::waitUntilPast(key);
                 latest.store(key, std::memory_order_relaxed);
                 turn.store(round + 1, std::memory_order_release);
             }

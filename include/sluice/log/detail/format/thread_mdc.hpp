@@ -10,7 +10,7 @@
 /// Tests: tests/unit/log/mdc_test.cpp, with a spdlog that has one.
 
 #include <sluice/log/detail/format/pair_codec.hpp>
-#include <sluice/log/detail/lanes/quiet_thread.hpp>
+#include <sluice/log/detail/lanes/signal_safe_scope.hpp>
 
 #include <spdlog/version.h>
 
@@ -42,7 +42,7 @@ public:
     /// The mdc of the calling thread. Null when there is none. Making it may allocate.
     static Map* find() {
 #if SLUICE_LOG_HAS_MDC
-        if (!isOver_ && !QuietThread::isQuiet()) {
+        if (!isOver_ && !SignalSafeScope::isActive()) {
             static thread_local const Life life;
             static_cast<void>(life);
             return &spdlog::mdc::get_context();

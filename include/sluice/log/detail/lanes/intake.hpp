@@ -20,45 +20,39 @@
 
 namespace sluice::log::detail {
 
-/// Where the records of all threads enter, and leave in the order of their stamps.
+/// Collects the records of all threads, and emits them in the order of their stamps.
 ///
-/// Purpose: each thread posts into a lane of its own; the back end emits the records of all lanes
-/// in one order, in which a post that returned before another one began comes first.
+/// Each thread posts into a lane of its own. The back end emits the records of all lanes in one
+/// order. If a post returns before another post begins, its record comes first.
 ///
-/// Who may call what: the members under "Producers" and "Anybody" by any thread, also in signal
-/// handlers, destructors of thread-local and static objects, and in the callbacks of post() and
-/// emitBefore(); those under "Back end" by one thread at a time, and not from the callbacks.
+/// Threads: any thread calls the members under "Producers" and "Any thread", also in signal
+/// handlers, in destructors of thread-local and static objects, and in the callbacks of post() and
+/// emitBefore(). One thread at a time calls the members under "Back end", and not in a callback.
 ///
-/// Progress: a post is wait-free while its lane has room and the thread has a lane. A thread that
-/// is stopped in the middle of a post holds the output back only if it is between its announcement
-/// and its publication, some tens of nanoseconds without calls or locks: then no record with a
-/// later stamp is emitted until it goes on, is found dead, or `maxHold` has passed. Posts go on
-/// meanwhile as far as the lanes have room. A stopped back end lets the lanes become full.
+/// Progress: a post is wait-free while the thread has a lane with room. A thread that is stopped
+/// between its announcement and its publication delays all records with later stamps. This window
+/// takes some tens of nanoseconds, without calls or locks. The delay ends when the thread goes on,
+/// when it is found dead, or after `maxHold`. Meanwhile other threads post as long as their lanes
+/// have room. While the back end is stopped, the lanes fill.
 ///
-/// Memory promise: what a thread wrote before post() is visible to the emit() of that record.
+/// Memory promise: the emit() of a record sees the writes of its thread before post().
 ///
-/// Order: emitBefore() emits keys in ascending order, over all calls, and each thread's records in
-/// the order of its posts; a violation, possible only after `maxHold`, is counted. The stamp is
-/// taken when the record has its room and is complete, so waiting does not make it old.
+/// Order: emitBefore() emits keys in ascending order, over all calls, and the records of a thread
+/// in the order of its posts. A violation is possible only after `maxHold`; it is counted. A post
+/// takes its stamp after it has room and has written the record, so a wait for room does not make
+/// the stamp old.
 ///
-/// Capacity: per thread, in records and bytes, both exact. Allocation: a thread's first post makes
-/// a lane, or takes over one that was left; a record larger than a lane allocates; nothing else
-/// does. A lane is handed on or freed when its thread has ended and its records have been emitted.
+/// Capacity: for each thread, in records and in bytes, both exact. Allocation: the first post of a
+/// thread makes a lane or reuses one; a record that is larger than a lane allocates. Nothing else
+/// allocates. The lane of an ended thread is reused or freed when its records have been emitted.
 ///
-/// Pace: a back end that looks at once again after a few records takes over, time after time, the
-/// lines that threads are writing; pausing some microseconds after a small harvest makes posting
-/// several times faster. That is left to the caller.
+/// Pace: a back end that looks again at once takes over the cache lines that threads are writing.
+/// A pause of some microseconds after a small harvest makes posts several times faster. The caller
+/// decides about pauses.
 ///
-/// Shutdown: after close() posts return `closed`, those that wait too; isDrained() tells when the
-/// last record has been emitted. The destructor drops what is left; no call may be under way, but
-/// the threads may live on.
-///
-/// Control: orders for the back end that belong at a moment between records (flush, retire) are not
-/// records. They are kept in a list under a mutex, each with key = now() taken under that mutex.
-/// The back end calls look() first, then takes the mutex and reads the list: an order it does not
-/// find was stamped after that, hence after the look, so its key is not below the watermark. It is
-/// carried out when the watermark has reached its key and hasBelow(key) is false: then all that was
-/// posted before it, by any thread, has been emitted.
+/// Shutdown: after close() a post returns `closed`, also a post that is waiting. isDrained() tells
+/// when the last record has been emitted. The destructor drops the other records. No call may be
+/// running; the threads may live longer.
 ///
 /// Origin of the order: announcements as in hazard pointers and epochs, applied to time stamps.
 /// docs/algorithms/ordered-log.md has the protocol, the proof and the bounds.
@@ -83,7 +77,8 @@ public:
     using Record = detail::Record<Head>;
     using TimePoint = typename Platform::Clock::time_point;
 
-    /// Refuses what IntakeOptions refuses, and lanes too small for an empty record.
+    /// Refuses options that IntakeOptions refuses, and lanes that are too small for an empty
+    /// record.
     explicit Intake(const IntakeOptions& options = {})
         : registry_(new Registry(limitsOf(options.checked(Writer::leastBytes)), sharedLimits())),
           producer_(registry_, options.roomMaker),
@@ -100,12 +95,11 @@ public:
     // ---- Producers
 
     /// Posts a record: `write(std::byte* to)` fills exactly `bytes` bytes at a multiple of 8. It
-    /// may not throw; it may post. When it has been called and the intake is closed just then, the
-    /// record is dropped all the same.
+    /// may not throw; it may post. If the intake is closed after the call of write(), the record is
+    /// dropped.
     ///
-    /// `discarded`: there was no room, and the policy or the situation (a signal handler, a
-    /// callback of a post, the back end's own thread) did not allow to wait for it; it has been
-    /// counted.
+    /// `discarded`: there was no room, and the policy did not allow a wait. A signal handler, a
+    /// callback of a post and the back end's own thread never wait. The record is counted.
     template <class Write>
     Posted post(const Head& head, std::size_t bytes, overflow_policy policy, Write&& write) {
         return producer_.post(head, bytes, policy, std::forward<Write>(write));
@@ -113,15 +107,16 @@ public:
 
     // ---- Back end
 
-    /// Looks at all lanes once. Returns the watermark: all records with keys below it are visible.
+    /// Looks at each lane once. Returns the watermark: all records with smaller keys are visible.
     Key look() {
         const AtWork atWork(producer_);
         return consumer_->look();
     }
 
-    /// Hands the visible records with keys below `limit` and the watermark, at most `max` of them,
-    /// to emit(const Record&), the oldest first. Their room is given back when the call returns, so
-    /// a `max` of some hundreds keeps producers going. emit() may not throw. Returns how many.
+    /// Calls emit(const Record&) for visible records with keys below `limit` and the watermark, the
+    /// oldest first, at most `max` times. emit() may not throw. The room of the records is free
+    /// when the call returns, so a `max` of some hundreds keeps producers going. Returns the number
+    /// of records.
     template <class Emit>
     std::size_t emitBefore(Key limit, std::size_t max, Emit&& emit) {
         return emitBefore(limit, max, emit, [] {});
@@ -141,37 +136,37 @@ public:
         return consumer_->hasBefore(limit);
     }
 
-    /// Sleeps until there may be something to do: a record, a wake(), or the time. Records that a
-    /// look() has seen and could not release count, unless a thread that is stopped while announced
-    /// holds the watermark; then the call returns when that thread goes on, or after some 20 ms.
-    /// Returns whether there is something to do. It may return without, and before the time.
+    /// Sleeps until there is a record or a wake(), or until the time. A record that a look() has
+    /// seen and that has not been emitted counts. Exception: if a stalled thread holds the
+    /// watermark back, the call returns when that thread goes on, or after some 20 ms. Returns
+    /// whether there is work. It may return false before the time.
     bool waitForWork(TimePoint until) { return consumer_->waitForWork(until); }
 
     /// Whether the intake was closed and its last record has been emitted.
     [[nodiscard]] bool isDrained() const { return consumer_->isDrained(); }
 
-    /// The calling thread is the back end no longer: its posts may wait for room again.
+    /// The calling thread is no longer the back end. So its posts may wait for room.
     void resign() noexcept { producer_.forgetBackEnd(); }
 
-    // ---- Anybody
+    // ---- Any thread
 
-    /// Ends a waitForWork(), the next one if none is under way.
+    /// Ends a waitForWork(): the running one, or the next one.
     void wake() noexcept { consumer_->wake(); }
 
-    /// A key later than those of all posts that have returned before, and not later than those of
-    /// all that begin afterwards.
+    /// A key that is later than the keys of all posts that have returned, and not later than the
+    /// key of any post that begins afterwards.
     Key now() noexcept {
         const Key key = Clock::now();
-        Clock::letPass(key);
+        Clock::waitUntilPast(key);
         return key + 1;
     }
 
-    /// Posts with overflow_policy::overrun_oldest are to come. From now on records are copied
-    /// before they are used, so the first such post that finds no room can already evict. Without
-    /// this call only the second one can be sure of that.
+    /// Announces posts with overflow_policy::overrun_oldest. From now on the back end copies
+    /// records before it emits them, so the first such post without room can evict. Without this
+    /// call only the second such post can.
     void expectEviction() noexcept { copies_.store(true, std::memory_order_relaxed); }
 
-    /// Refuses posts from now on, those that wait included.
+    /// Refuses posts from now on, also posts that are waiting.
     void close() noexcept {
         registry_->close();
         wake();
@@ -181,7 +176,7 @@ public:
         return statistics([](const LaneStatistics&) {});
     }
 
-    /// The same; visit(const LaneStatistics&) sees each lane that is there, under a lock.
+    /// The same, and calls visit(const LaneStatistics&) for each lane. It holds a lock meanwhile.
     template <class Visit>
     IntakeStatistics statistics(Visit visit) const {
         IntakeStatistics sum;
@@ -195,14 +190,8 @@ public:
             }
         });
         static_cast<LaneCounts&>(sum) = counts;
-        // Relaxed, all: mere numbers.
         const Watermark<Traits>& watermark = consumer_->watermark();
-        const auto& marks = watermark.marks();
-        sum.highWaterMessages = marks.messages.load(std::memory_order_relaxed);
-        sum.highWaterBytes = marks.bytes.load(std::memory_order_relaxed);
-        sum.stalls = marks.stalls.load(std::memory_order_relaxed);
-        sum.longestStall =
-            std::chrono::nanoseconds(marks.longestStall.load(std::memory_order_relaxed));
+        static_cast<LanePeaks&>(sum) = watermark.marks().peaks();
         sum.ignoredStalls = watermark.ignoredStalls();
         sum.deadThreads = watermark.deadThreads();
         sum.emitted = consumer_->emitted();
@@ -210,8 +199,8 @@ public:
         return sum;
     }
 
-    /// Records evicted, and records refused for want of room, since the last reset: exact, whoever
-    /// posts meanwhile. Statistics are not reset.
+    /// The records that were evicted, or refused because there was no room, since the last reset.
+    /// Exact, also while threads post. A reset does not change statistics().
     [[nodiscard]] std::uint64_t overrun() const {
         return sinceReset(overrunBefore_, &LaneCounts::overrun);
     }
@@ -221,22 +210,22 @@ public:
     void resetOverrun() { reset(overrunBefore_, &LaneCounts::overrun); }
     void resetDiscarded() { reset(discardedBefore_, &LaneCounts::discarded); }
 
-    /// Lanes there are: owned, not yet emptied, and kept for new threads.
+    /// The lanes of threads, the lanes that are not yet empty, and the lanes for new threads.
     [[nodiscard]] std::size_t laneCount() const noexcept { return registry_->laneCount(); }
 
     // ---- Fork
 
-    /// Around fork(): first this, on the thread that forks; then one of the following three.
+    /// The thread that forks calls beforeFork(), and after fork() one of the following three.
     void beforeFork() noexcept { registry_->lockForFork(); }
     void afterForkInParent() noexcept { registry_->afterForkInParent(); }
 
-    /// In a child that uses the intake no more.
+    /// In a child that does not use the intake.
     void unlockInChild() noexcept { registry_->unlockInChild(); }
 
-    /// Only the calling thread is there. What was posted before is the parent's to emit; what other
-    /// threads had half made is counted as lost. All counts start anew.
+    /// In a child that uses the intake. It has one thread. The parent emits the earlier records. A
+    /// record that another thread was writing is counted as lost. All other counts begin at 0.
     void afterForkInChild() {
-        // Not destroyed: the parent's back end may have been at work on it.
+        // Not destroyed: the parent's back end may have been using it.
         (void)consumer_.release();
         consumer_ = std::make_unique<Out>(*registry_, maxHold_);
         producer_.forgetBackEnd();
@@ -260,7 +249,7 @@ private:
     }
     std::uint64_t sinceReset(const Atomic<std::uint64_t>& before,
                              std::uint64_t LaneCounts::*count) const {
-        // Read first: the totals only grow, so the difference is never negative.
+        // It is read first: the totals only grow, so the difference is never negative.
         const std::uint64_t start = before.load(std::memory_order_acquire);
         return totals().*count - start;
     }
@@ -270,18 +259,12 @@ private:
 
     static LaneStatistics statisticsOf(const typename Registry::Slot& slot) noexcept {
         LaneStatistics lane;
-        static_cast<LaneCounts&>(lane) = Registry::countsOf(slot);
+        static_cast<LaneCounts&>(lane) = slot.counts();
+        static_cast<LanePeaks&>(lane) = slot.marks().peaks();
         lane.thread = slot.info();
         const Occupancy occupancy = slot.occupancy();
         lane.messages = occupancy.messages;
         lane.bytes = occupancy.bytes;
-        // Relaxed: mere numbers.
-        const auto& marks = slot.marks();
-        lane.highWaterMessages = marks.messages.load(std::memory_order_relaxed);
-        lane.highWaterBytes = marks.bytes.load(std::memory_order_relaxed);
-        lane.stalls = marks.stalls.load(std::memory_order_relaxed);
-        lane.longestStall =
-            std::chrono::nanoseconds(marks.longestStall.load(std::memory_order_relaxed));
         return lane;
     }
 

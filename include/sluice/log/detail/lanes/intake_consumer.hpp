@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sluice/base/role_check.hpp>
+#include <sluice/base/single_writer_counter.hpp>
 #include <sluice/log/detail/lanes/lane_registry.hpp>
 #include <sluice/log/detail/lanes/merge.hpp>
 #include <sluice/log/detail/lanes/record.hpp>
@@ -22,14 +23,14 @@ namespace sluice::log::detail {
 
 /// The back end's side of an intake.
 ///
-/// Looks at the lanes, emits their records in one order, and sleeps until there are more. What is
-/// promised is said at Intake.
+/// Looks at the lanes, emits their records in one order, and sleeps until there are more. Intake
+/// has the contract.
 ///
-/// One thread at a time; wake() and the numbers are for any thread.
+/// One thread at a time calls the members. Any thread calls wake() and reads the numbers.
 ///
 /// Edges: E1 sleep: the word of a lane published, light fence, waiters read -- against -- waiters
-/// counted, heavy fence, words of all lanes read. So a thread that has posted finds the sleeper, or
-/// the sleeper finds the record.
+/// counted, heavy fence, words of all lanes read. So the posting thread finds the sleeper, or the
+/// sleeper finds the record.
 ///
 /// Tests: those of Intake; tests/model/log_intake_model_test.cpp.
 template <class Head, class Traits>
@@ -57,29 +58,31 @@ public:
         const Key before = watermark_.get();
         const Key watermark = watermark_.look(registry_);
         if (__builtin_expect(std::max(before, watermark) == endOfTime, 0)) {
-            last_ = 0;  // the clock has started again
+            last_ = 0;  // the clock started again
         }
         isSettled_ = wasClosed && !watermark_.anyAnnounced();
         return watermark;
     }
 
-    /// With `copies` records are copied before they are used, so that their owners can evict.
+    /// With `copies` it copies records before it emits them, so that their owners can evict.
     template <class Emit, class Finish>
     std::size_t emitBefore(Key limit, std::size_t max, bool copies, Emit& emit, Finish& finish) {
         const Role role(role_, oneBackEnd);
-        const Harvest harvest(*this, std::min(limit, watermark_.get()), max, copies);
+        limit = std::min(limit, watermark_.get());
+        const CloseLanes close{*this};
+        openLanes(limit, max, copies);
         std::size_t count = 0;
         for (; count < max && !merge_.isEmpty(); ++count) {
             Reader& reader = merge_.top();
-            hand(reader.front(), reader.lane(), emit);
-            if (reader.next(harvest.limit)) {
+            emitOne(reader.front(), reader.lane(), emit);
+            if (reader.next(limit)) {
                 merge_.setTopKey(reader.key());
             } else {
                 merge_.removeTop();
             }
         }
         finish();
-        add(emitted_, count);
+        emitted_.add(count);
         return count;
     }
 
@@ -99,7 +102,7 @@ public:
             if (hasNews()) {
                 events.cancelWait(key);
             } else {
-                // Once: whoever calls this looks again, whatever ended the sleep.
+                // Once: the caller looks again after each sleep.
                 static_cast<void>(events.waitUntil(key, until));
             }
         }
@@ -108,7 +111,7 @@ public:
 
     [[nodiscard]] bool isDrained() const { return isSettled_ && !watermark_.hasRecords(); }
 
-    // ---- Anybody
+    // ---- Any thread
 
     void wake() noexcept {
         woken_.store(1, std::memory_order_release);
@@ -116,13 +119,8 @@ public:
     }
 
     [[nodiscard]] const Watermark<Traits>& watermark() const noexcept { return watermark_; }
-    // Relaxed, both: mere numbers.
-    [[nodiscard]] std::uint64_t emitted() const noexcept {
-        return emitted_.load(std::memory_order_relaxed);
-    }
-    [[nodiscard]] std::uint64_t orderViolations() const noexcept {
-        return orderViolations_.load(std::memory_order_relaxed);
-    }
+    [[nodiscard]] std::uint64_t emitted() const noexcept { return emitted_.get(); }
+    [[nodiscard]] std::uint64_t orderViolations() const noexcept { return orderViolations_.get(); }
 
 private:
     using Role = typename RoleCheck<Platform>::Scope;
@@ -131,33 +129,34 @@ private:
         "a second back end, or a callback of the back end that calls it: let one thread at a time "
         "look, emit and wait";
 
-    /// The lanes that have something to emit, opened; closes them.
-    struct Harvest {
-        Harvest(IntakeConsumer& o, Key l, std::size_t max, bool copies) : consumer(o), limit(l) {
-            consumer.merge_.clear();
-            consumer.open_.clear();
-            consumer.watermark_.forEach([this, max, copies](Reader& reader) {
-                if (reader.open(limit, max, copies)) {
-                    consumer.open_.push_back(&reader);
-                    consumer.merge_.add(reader.key(), reader);
-                }
-            });
-        }
-        Harvest(const Harvest&) = delete;
-        Harvest& operator=(const Harvest&) = delete;
-        ~Harvest() {
+    /// Closes the open lanes and frees the blocks of the emitted records.
+    struct CloseLanes {
+        IntakeConsumer& consumer;
+
+        ~CloseLanes() {
             for (Reader* const reader : consumer.open_) {
                 reader->close();
             }
+            consumer.open_.clear();
             while (LargePayload* const payload = consumer.used_) {
                 consumer.used_ = payload->next;
                 LargePayload::free(payload);
             }
         }
-
-        IntakeConsumer& consumer;
-        const Key limit;
     };
+
+    /// Opens the lanes that have records below `limit`.
+    void openLanes(Key limit, std::size_t max, bool copies) {
+        // So each lane that was opened is closed, also when there is no memory to open the next.
+        merge_.reset(watermark_.laneCount());
+        open_.reserve(watermark_.laneCount());
+        watermark_.forEach([&](Reader& reader) {
+            if (reader.open(limit, max, copies)) {
+                open_.push_back(&reader);
+                merge_.add(reader.key(), reader);
+            }
+        });
+    }
 
     [[nodiscard]] bool isWoken() const noexcept {
         return woken_.load(std::memory_order_acquire) != 0;
@@ -166,8 +165,8 @@ private:
         return isWoken() || watermark_.hasNews(registry_) || watermark_.hasRecords();
     }
 
-    /// What the others post meanwhile cannot be emitted, so they are not asked to wake anybody; and
-    /// the processor is left to the thread that is waited for.
+    /// Waits for the stalled thread. Later records of other threads cannot be emitted meanwhile, so
+    /// other threads do not wake this one. It yields the processor to the stalled thread.
     bool waitForStalled(TimePoint until) {
         using std::chrono::microseconds;
         microseconds nap{0};
@@ -186,17 +185,17 @@ private:
         return ready() && takeNews();
     }
     bool takeNews() noexcept {
-        // Relaxed: what the waker wrote was acquired by hasNews(), or is no news yet.
+        // Relaxed: hasNews() has acquired the writes of the waker, or there is no news yet.
         woken_.store(0, std::memory_order_relaxed);
         return true;
     }
 
     template <class Emit>
-    void hand(const std::byte* place, const Lane& lane, Emit& emit) noexcept {
-        const RecordHeader& header = headerAt(place);
+    void emitOne(const std::byte* record, const Lane& lane, Emit& emit) noexcept {
+        const RecordHeader& header = headerAt(record);
         const auto& head =
-            *std::launder(reinterpret_cast<const Head*>(place + sizeof(RecordHeader)));
-        const std::byte* payload = place + Writer::payloadAt;
+            *std::launder(reinterpret_cast<const Head*>(record + sizeof(RecordHeader)));
+        const std::byte* payload = record + Writer::payloadAt;
         std::size_t size = header.payloadSize;
         const LaneInfo* info = &lane.info();
         if (__builtin_expect(header.isForeign(), 0)) {
@@ -204,7 +203,7 @@ private:
             payload += sizeof(LaneInfo);
         }
         if (__builtin_expect(header.isLarge(), 0)) {
-            LargePayload* const block = largePayloadAt(place, sizeof(Head));
+            LargePayload* const block = largePayloadAt(record, sizeof(Head));
             payload = block->bytes();
             size = block->size;
             block->next = std::exchange(used_, block);
@@ -217,31 +216,26 @@ private:
         emit(Record{header.key, head, payload, size, *info});
     }
 
-    /// Records from before the clock started again have later stamps.
+    /// Records that were stamped before the clock started again have later stamps.
     [[gnu::cold, gnu::noinline]] void noteStepBack(Key key) noexcept {
         if (watermark_.get() == endOfTime) {
             last_ = key;
         } else {
-            add(orderViolations_, 1);
+            orderViolations_.add(1);
         }
-    }
-
-    static void add(Atomic<std::uint64_t>& count, std::uint64_t n) noexcept {
-        // Relaxed: one writer, and no data follows a count.
-        count.store(count.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
     }
 
     Registry& registry_;
     Watermark<Traits> watermark_;
     Merge<Reader> merge_;
-    std::vector<Reader*> open_;
-    LargePayload* used_ = nullptr;  // large payloads that have been emitted
-    Key last_ = 0;                  // the latest key that was emitted
-    Atomic<std::uint64_t> emitted_{0};
-    Atomic<std::uint64_t> orderViolations_{0};
-    Atomic<unsigned char> woken_{0};  // by wake(), since the last wait
+    std::vector<Reader*> open_;     ///< the readers between open() and close()
+    LargePayload* used_ = nullptr;  ///< blocks of emitted records, until the lanes are closed
+    Key last_ = 0;                  ///< the latest emitted key
+    SingleWriterCounter<Platform> emitted_;
+    SingleWriterCounter<Platform> orderViolations_;
+    Atomic<unsigned char> woken_{0};  ///< wake() was called since the last wait
     RoleCheck<Platform> role_;
-    bool isSettled_ = false;  // closed, and the last record has been seen
+    bool isSettled_ = false;  ///< the intake is closed, and a look has seen the last record
 };
 
 }  // namespace sluice::log::detail

@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// How an intake is set up.
+/// The settings of an intake.
 
 #include <sluice/base/platform.hpp>
 #include <sluice/base/priority_mutex.hpp>
@@ -17,10 +17,9 @@ namespace sluice::log::detail {
 
 enum class [[nodiscard]] Posted : unsigned char { ok, discarded, closed };
 
-/// Makes room on the thread that posts, instead of waiting for room. For a back end without a
-/// thread.
+/// Makes room on the thread that posts, instead of a wait. For a back end without a thread.
 struct RoomMaker {
-    /// False when the calling thread is not the one that empties the lanes.
+    /// False if the calling thread is not the thread that empties the lanes.
     bool (*make)(void* engine) noexcept = nullptr;
     void* engine = nullptr;
 };
@@ -29,13 +28,13 @@ struct IntakeOptions {
     static constexpr std::size_t mostMessages = std::size_t{1} << 30U;
     static constexpr std::size_t mostBytes = std::size_t{1} << 30U;
 
-    std::size_t laneMessages = 8192;                ///< of each thread
-    std::size_t laneBytes = std::size_t{1} << 20U;  ///< of each thread, all parts of records
-    /// How long a thread that is stopped while announced may hold the output back.
+    std::size_t laneMessages = 8192;                ///< records in the lane of a thread
+    std::size_t laneBytes = std::size_t{1} << 20U;  ///< bytes in the lane of a thread, with headers
+    /// The longest time that a stalled thread may hold the output back.
     std::chrono::nanoseconds maxHold = std::chrono::nanoseconds::max();
     RoomMaker roomMaker;
 
-    /// Refuses (see setupError) no messages or too many, fewer bytes than `leastBytes` or too many,
+    /// Refuses, see setupError: no messages or too many, fewer bytes than `leastBytes` or too many,
     /// and a maxHold that is not positive.
     [[nodiscard]] const IntakeOptions& checked(std::size_t leastBytes) const {
         check("messages of a lane", laneMessages, 1, mostMessages);
@@ -57,8 +56,8 @@ private:
 struct IntakeTraits {
     using Platform = StdPlatform;
     using Clock = StampClock;
-    using Parker = DefaultParker;  ///< what sleeping threads of the intake sleep on
-    using Lock = PriorityMutex;    ///< of the list of lanes
+    using Parker = DefaultParker;  ///< puts the threads of the intake to sleep
+    using Lock = PriorityMutex;    ///< guards the list of lanes
 };
 
 }  // namespace sluice::log::detail

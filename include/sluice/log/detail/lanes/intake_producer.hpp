@@ -2,20 +2,21 @@
 
 #include <sluice/log/detail/lanes/intake_options.hpp>
 #include <sluice/log/detail/lanes/lane_registry.hpp>
-#include <sluice/log/detail/lanes/quiet_thread.hpp>
 #include <sluice/log/detail/lanes/record_writer.hpp>
+#include <sluice/log/detail/lanes/signal_safe_scope.hpp>
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <new>
+#include <utility>
 
 namespace sluice::log::detail {
 
 /// The logging threads' side of an intake.
 ///
-/// Brings a record into the calling thread's lane, or into the shared one, and makes room as the
-/// policy says. What is promised is said at Intake::post().
+/// Writes a record into the calling thread's lane, or into the shared lane, and makes room as the
+/// policy says. Intake::post() has the contract.
 ///
 /// Tests: those of Intake.
 template <class Head, class Traits>
@@ -46,12 +47,12 @@ public:
 
     // ---- Back end
 
-    /// While one lives, the back end's thread is at work. Its own posts are told so: they may not
-    /// wait for what it does, now or later.
+    /// While one lives, the calling thread does the work of the back end. So its posts do not wait
+    /// for room, which this thread alone can make.
     class AtWork {
     public:
         explicit AtWork(IntakeProducer& producer) noexcept : producer_(producer) {
-            // Relaxed, all: only posts of the same thread want to know.
+            // Relaxed, all: posts of the same thread read them.
             producer.backEndThread_.store(Threads::mark(), std::memory_order_relaxed);
             producer.isAtWork_.store(1, std::memory_order_relaxed);
         }
@@ -63,26 +64,24 @@ public:
         IntakeProducer& producer_;
     };
 
-    /// There is no back end's thread any more, until one is at work again.
+    /// No thread is the back end's from now on, until the next AtWork.
     void forgetBackEnd() noexcept {
         backEndThread_.store(nullptr, std::memory_order_relaxed);  // relaxed: see AtWork
         isAtWork_.store(0, std::memory_order_relaxed);
     }
 
 private:
-    struct Leave {
+    using SharedGuard = typename Registry::SharedGuard;
+
+    struct LeaveLane {
         Lane& lane;
-        ~Leave() { lane.leave(); }
-    };
-    struct Unlock {
-        Registry& registry;
-        ~Unlock() { registry.unlockShared(); }
+        ~LeaveLane() { lane.leave(); }
     };
 
     template <class Write>
     Posted postToOwn(Lane& lane, const Head& head, std::size_t bytes, overflow_policy policy,
                      Write& write) {
-        const Leave leave{lane};
+        const LeaveLane leave{lane};
         const Outcome outcome = Writer::tryPost(*registry_, lane, 0, head, bytes, write);
         if (__builtin_expect(outcome == Outcome::ok, 1)) {
             return Posted::ok;
@@ -90,7 +89,7 @@ private:
         return postWithoutRoom(lane, head, bytes, policy, write, outcome);
     }
 
-    /// As tryPost(), for all that is out of the ordinary.
+    /// The same as tryPost(), out of line: for the rare cases.
     template <class Write>
     [[gnu::cold, gnu::noinline]] Outcome tryPostRarely(Lane& lane, std::uint32_t flags,
                                                        const Head& head, std::size_t bytes,
@@ -116,7 +115,7 @@ private:
         return Posted::discarded;
     }
 
-    /// False when the record cannot have room.
+    /// False if there is no way to make room for the record.
     bool makeRoom(Lane& lane, std::size_t bytes, overflow_policy policy) {
         if (hasPolled(policy)) {
             return !isClosed();
@@ -132,28 +131,28 @@ private:
         return !isClosed();
     }
 
-    /// Whether the caller is the thread that empties the lanes of a manual back end, and has just
-    /// done so instead of waiting for room.
+    /// The thread that polls a manual back end empties the lanes instead of waiting for room. False
+    /// for any other thread.
     bool hasPolled(overflow_policy policy) {
         return policy == overflow_policy::block && roomMaker_.make != nullptr &&
-               !QuietThread::isQuiet() && roomMaker_.make(roomMaker_.engine);
+               !SignalSafeScope::isActive() && roomMaker_.make(roomMaker_.engine);
     }
 
-    /// The back end's own thread would wait for itself; and what it has in hand it cannot evict.
+    /// The back end's own thread cannot wait for itself. It cannot evict records while it emits.
     [[nodiscard]] bool mayMakeRoom(overflow_policy policy) const noexcept {
         // Relaxed: see AtWork.
         return policy == overflow_policy::overrun_oldest
                    ? !isBackEnd() || isAtWork_.load(std::memory_order_relaxed) == 0
-                   : policy == overflow_policy::block && !isBackEnd() && !QuietThread::isQuiet();
+                   : policy == overflow_policy::block && !isBackEnd() &&
+                         !SignalSafeScope::isActive();
     }
 
-    /// Not on the way that nearly every post takes: the thread has no lane yet, or no more, or the
-    /// post interrupts another one.
+    /// For the rare cases: the thread has no lane, or the post interrupts another post.
     template <class Write>
     [[gnu::cold, gnu::noinline]] Posted postElsewhere(const Head& head, std::size_t bytes,
                                                       overflow_policy policy, Write& write) {
         Lane* lane = Threads::find(registry_, hash_);
-        bool mayWait = lane == nullptr && !QuietThread::isQuiet();
+        bool mayWait = lane == nullptr && !SignalSafeScope::isActive();
         if (mayWait) {
             lane = enroll();
         }
@@ -163,9 +162,9 @@ private:
         return postToShared(head, bytes, policy, write, mayWait);
     }
 
-    /// Null when the thread is ending, or when there is no memory for a lane.
+    /// Null if the thread is ending, or if there is no memory for a lane.
     Lane* enroll() noexcept {
-        const QuietThread quiet;  // a handler that interrupts this must not do it too
+        const SignalSafeScope scope;  // a signal handler must not enroll the same thread meanwhile
 #if defined(__cpp_exceptions)
         try {
             return Threads::add(*registry_);
@@ -181,8 +180,9 @@ private:
     Posted postToShared(const Head& head, std::size_t bytes, overflow_policy policy, Write& write,
                         bool mayWait) {
         Lane& lane = registry_->shared();
-        while (registry_->lockShared(!mayWait)) {
-            const Outcome outcome = tryPostLocked(lane, head, bytes, policy, write, mayWait);
+        while (SharedGuard guard = registry_->lockShared(!mayWait)) {
+            const Outcome outcome =
+                tryPostToShared(std::move(guard), lane, head, bytes, policy, write, mayWait);
             if (outcome == Outcome::ok) {
                 return Posted::ok;
             }
@@ -204,12 +204,11 @@ private:
         return Posted::discarded;
     }
 
-    /// With the shared lane's lock, which is given back.
+    /// One attempt. It unlocks the shared lane.
     template <class Write>
-    Outcome tryPostLocked(Lane& lane, const Head& head, std::size_t bytes, overflow_policy policy,
-                          Write& write, bool mayWait) {
+    Outcome tryPostToShared(SharedGuard /*guard*/, Lane& lane, const Head& head, std::size_t bytes,
+                            overflow_policy policy, Write& write, bool mayWait) {
         constexpr std::uint32_t flags = RecordHeader::foreign;
-        const Unlock unlock{*registry_};
         const Outcome outcome = tryPostRarely(lane, flags, head, bytes, write);
         if (outcome != Outcome::full || policy != overflow_policy::overrun_oldest || !mayWait ||
             !mayMakeRoom(policy)) {
@@ -224,16 +223,16 @@ private:
         return registry_->closed().load(std::memory_order_acquire);
     }
 
-    /// Whether this is the back end's own thread, which would wait for itself.
+    /// Whether the calling thread is the back end's.
     [[nodiscard]] bool isBackEnd() const noexcept {
         return backEndThread_.load(std::memory_order_relaxed) == Threads::mark();
     }
 
     Registry* const registry_;
-    const std::size_t hash_;
+    const std::size_t hash_;  ///< of the registry, for ThreadTable
     const RoomMaker roomMaker_;
-    Atomic<const void*> backEndThread_{nullptr};
-    Atomic<unsigned char> isAtWork_{0};
+    Atomic<const void*> backEndThread_{nullptr};  ///< its mark; written by that thread
+    Atomic<unsigned char> isAtWork_{0};           ///< an AtWork lives; written by that thread
 };
 
 }  // namespace sluice::log::detail

@@ -1,43 +1,34 @@
 #pragma once
 
 /// \file
-/// What an intake counts.
+/// The counts of an intake.
 
 #include <sluice/log/detail/lanes/lane_registry.hpp>
 #include <sluice/log/detail/lanes/record.hpp>
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 
 namespace sluice::log::detail {
 
-/// Of one thread's lane, since the thread got it. Numbers of running threads are each as of some
+/// The counts of one lane since its thread got it. While the thread posts, each number belongs to a
 /// moment during the call.
-struct LaneStatistics : LaneCounts {
+struct LaneStatistics : LaneCounts, LanePeaks {
     LaneInfo thread;
-    std::size_t messages = 0;           ///< in the lane now
-    std::size_t bytes = 0;              ///< that they take
-    std::size_t highWaterMessages = 0;  ///< most that a look of the back end has found
-    std::size_t highWaterBytes = 0;
-    std::uint64_t stalls = 0;  ///< records that were still announced when the back end looked again
-    std::chrono::nanoseconds longestStall{0};
+    std::size_t messages = 0;  ///< records in the lane now
+    std::size_t bytes = 0;     ///< the bytes of these records
 };
 
-/// Of all lanes, those that are no longer there included. In quiet moments
-/// logged = emitted + overrun + messages.
-struct IntakeStatistics : LaneCounts {
+/// The sums over all lanes, with the lanes that have been freed. While no thread posts and no
+/// record is emitted, logged = emitted + overrun + messages.
+struct IntakeStatistics : LaneCounts, LanePeaks {
     std::uint64_t emitted = 0;
-    std::size_t lanes = 0;     ///< that threads own, or have left with records in them
-    std::size_t messages = 0;  ///< accepted and not yet emitted, in lanes that are there
-    std::size_t bytes = 0;
-    std::size_t highWaterMessages = 0;  ///< of any one lane
-    std::size_t highWaterBytes = 0;
-    std::uint64_t stalls = 0;
-    std::chrono::nanoseconds longestStall{0};
-    std::uint64_t ignoredStalls = 0;    ///< that lasted longer than maxHold
+    std::size_t lanes = 0;              ///< lanes of threads, and lanes that are not yet empty
+    std::size_t messages = 0;           ///< accepted records that have not been emitted
+    std::size_t bytes = 0;              ///< the bytes of these records
+    std::uint64_t ignoredStalls = 0;    ///< stalls that lasted longer than maxHold
     std::uint64_t orderViolations = 0;  ///< records that came too late after such a stall
-    std::uint64_t deadThreads = 0;      ///< that ended without running their destructors
+    std::uint64_t deadThreads = 0;      ///< threads that died without their destructors
 };
 
 }  // namespace sluice::log::detail

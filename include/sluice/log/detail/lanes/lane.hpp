@@ -5,10 +5,11 @@
 #include <sluice/base/cache_line.hpp>
 #include <sluice/base/napping_backoff.hpp>
 #include <sluice/base/ring_positions.hpp>
+#include <sluice/base/single_writer_counter.hpp>
 #include <sluice/log/detail/lanes/lane_parts.hpp>
 #include <sluice/log/detail/lanes/record.hpp>
 #include <sluice/log/detail/lanes/stamp_clock.hpp>
-#include <sluice/log/detail/lanes/thread_life.hpp>
+#include <sluice/log/detail/lanes/thread_liveness.hpp>
 #include <sluice/wait/event_count.hpp>
 
 #include <algorithm>
@@ -21,37 +22,34 @@
 
 namespace sluice::log::detail {
 
-/// The records of one thread on their way to the back end.
+/// A ring of bytes that carries the records of one thread to the back end.
 ///
-/// Purpose: a ring of bytes with one writer (the owner) and one reader (the back end), whose
-/// records carry stamps in ascending order, and whose word tells whether one is being stamped.
+/// One thread, the owner, writes records with ascending stamps. The back end reads them. The word
+/// of the lane tells whether the owner is stamping a record.
 ///
-/// Who may call what: the members under "Owner" by the owning thread, those under "Back end" by one
-/// thread at a time, the rest by anybody. Between enter() and leave() the owner uses the lane; a
-/// signal handler that interrupts it finds that out by enter() and goes elsewhere.
+/// Threads: the owner calls the members under "Owner". One thread at a time calls the members under
+/// "Back end". Any thread calls the others. The owner uses the lane between enter() and leave(). A
+/// signal handler that interrupts the owner gets false from enter(), and uses another lane.
 ///
-/// Progress: posting is wait-free while there is room. An owner that is stopped between announcing
-/// and publishing (a window without calls, locks or page faults of its own) holds back the records
-/// of all lanes that are stamped later, and nothing else. Evicting and copying exclude each other
-/// by a claim, held for as long as the copying of a few records takes; one side that is preempted
-/// then keeps the other waiting.
+/// Progress: a post is wait-free while there is room. An owner that is stopped between announcing
+/// and publishing delays records with later stamps, and nothing else. In between it takes no lock.
+/// While one side evicts or copies a few records, the other side waits for its claim.
 ///
-/// Capacity: `messages` records and `bytes` bytes, both exact. The bytes are allocated by the
-/// constructor, half of them for records that begin near the end of the ring: a record lies in one
-/// piece wherever it begins. Memory that no record has reached is not touched, and an empty lane
-/// begins again at the beginning of the ring, so a thread that logs little uses little of it. A
-/// record larger than `bytes` brings a block of its own, at most one of them at a time.
+/// Capacity: `messages` records and `bytes` bytes, both exact. The constructor allocates twice the
+/// bytes, because a record that begins near the end of the ring lies in one piece. An empty lane
+/// begins again at the beginning of the ring, so a thread that logs little touches little memory. A
+/// record larger than `bytes` has a block of its own; there is at most one such record in the lane.
 ///
 /// Invariants: released <= read <= published, in records and in bytes; published - released is at
 /// most the limit, in both. Keys ascend, except when the clock starts again. word = published << 1
 /// | announced.
 ///
-/// Edges: E1 announce: the exchange of the word -> whoever reads the clock after having seen the
-/// word unchanged; the argument about clocks is in docs/algorithms/ordered-log.md. E2 publish:
-/// record written -> word release .. word acquire -> record read. E3 reuse: record read -> released
-/// release .. released acquire -> record overwritten. E4 claim: records copied or evicted -> claim
-/// release .. claim acquire -> records evicted or copied. E5 leave: last use by the owner -> left
-/// release .. left acquire -> the lane is somebody else's.
+/// Edges: E1 announce: the exchange of the word -> a thread that reads the clock after it has seen
+/// the word unchanged; docs/algorithms/ordered-log.md has the proof. E2 publish: record written ->
+/// word release .. word acquire -> record read. E3 reuse: record read -> released release ..
+/// released acquire -> record overwritten. E4 claim: records copied or evicted -> claim release ..
+/// claim acquire -> records evicted or copied. E5 leave: last use by the owner -> left release ..
+/// left acquire -> first use by the next owner.
 ///
 /// Tests: tests/model/log_intake_model_test.cpp, tests/stress/log_order_stress_test.cpp, and those
 /// of Intake.
@@ -65,7 +63,7 @@ class Lane {
 public:
     static constexpr std::uint64_t announced = 1;
 
-    /// So many bytes are written before the owner asks whether the lane is empty.
+    /// The owner asks once in so many bytes whether the lane is empty.
     static constexpr std::size_t step = 8192;
 
     explicit Lane(const LaneLimits& limits)
@@ -75,15 +73,23 @@ public:
     Lane(const Lane&) = delete;
     Lane& operator=(const Lane&) = delete;
 
-    /// Nobody uses it any more.
+    struct Unclaim {
+        void operator()(Lane* lane) const noexcept {
+            lane->claim_.store(LaneClaim::none, std::memory_order_release);  // E4
+        }
+    };
+    /// The right to release the lane's oldest records. Null: the other side has it.
+    using ClaimGuard = std::unique_ptr<Lane, Unclaim>;
+
+    /// No thread uses the lane any more.
     ~Lane() { dropRecords(); }
 
     // ---- Owner
 
-    /// Whether the lane may be used: false while the thread is using it already, that is in a
-    /// signal handler or a callback. leave() must follow.
+    /// False if the thread uses the lane already: the caller is a signal handler or a callback.
+    /// After true, leave() must follow.
     bool enter() noexcept {
-        // Relaxed, and compiler barriers: only the thread itself reads it, in its handlers.
+        // Relaxed, and compiler barriers: only this thread and its signal handlers read it.
         if (__builtin_expect(entered_.load(std::memory_order_relaxed) != 0, 0)) {
             return false;
         }
@@ -96,31 +102,31 @@ public:
         entered_.store(0, std::memory_order_relaxed);
     }
 
-    /// Where the next record may be written, or null when it does not fit.
-    std::byte* place(std::size_t footprint) noexcept {
-        // Relaxed: the owner reads what it has written itself.
+    /// Room for the next record; null if it does not fit.
+    std::byte* reserve(std::size_t footprint) noexcept {
+        // Relaxed: the owner reads its own writes.
         const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
         const std::uint64_t count = word_.load(std::memory_order_relaxed) >> 1U;
         if (__builtin_expect(tail + footprint > tailLimit_ || count == countLimit_, 0)) {
-            return placeBeyond(footprint);
+            return reserveBeyond(footprint);
         }
         return ring_.get() + (tail & mask_);
     }
 
     /// The same, also for records with a block of their own.
-    std::byte* place(const Room& room) noexcept {
+    std::byte* reserve(const Room& room) noexcept {
         noteReleased();
         const bool tooManyLarge = room.isLarge && largeBefore_ + limits_.messages > countLimit_;
-        return tooManyLarge ? nullptr : place(room.footprint);
+        return tooManyLarge ? nullptr : reserve(room.footprint);
     }
 
-    /// Stamps and publishes the record that was written, all but its key, to place(). Returns the
-    /// key, or endOfTime if the intake was closed; then nothing has happened.
-    Key publish(std::byte* place, const Atomic<bool>& closed) noexcept {
-        // Relaxed: the owner reads what it has written itself.
+    /// Stamps and publishes a record. The owner has written all of it but the key to reserve().
+    /// Returns the key, or endOfTime if the intake was closed: then it publishes nothing.
+    Key publish(std::byte* record, const Atomic<bool>& closed) noexcept {
+        // Relaxed: the owner reads its own writes.
         const std::uint64_t word = word_.load(std::memory_order_relaxed);
         const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
-        auto& header = const_cast<RecordHeader&>(headerAt(place));
+        auto& header = const_cast<RecordHeader&>(headerAt(record));
         recordAt_ = tail;
 
         const Key key = Clock::announceThenNow(word_, word | announced);  // E1
@@ -135,38 +141,36 @@ public:
         return key;
     }
 
-    /// To be called after publish() for a record with a block of its own.
+    /// Called after publish() of a record with a block of its own.
     void notePublishedLarge() noexcept { largeBefore_ = published(); }
 
-    /// Drops the oldest records until there is room; false when there is none to be had since the
-    /// back end has the oldest in hand. From the first call on the back end takes copies.
+    /// Evicts the oldest records until there is room. False if the back end is reading the oldest
+    /// records in the lane. From the first call on the back end copies records before it uses them.
     bool evictFor(const Room& room) noexcept {
-        // Relaxed: the claim decides; this is for the next time the back end has it.
+        // Relaxed: the claim decides; the back end reads this before its next claim.
         copies_.store(1, std::memory_order_relaxed);
-        if (!claim(LaneClaim::evicting)) {
+        const ClaimGuard guard = claim(LaneClaim::evicting);
+        if (guard == nullptr) {
             return false;
         }
         std::uint64_t evicted = 0;
-        while (place(room) == nullptr) {
+        while (reserve(room) == nullptr) {
             const std::byte* const oldest = at(releasedBytes());
-            if (headerAt(oldest).isLarge()) {
-                LargePayload::free(largePayloadAt(oldest, limits_.headSize));
-            }
-            release(releasedBytes() + headerAt(oldest).footprint(), releasedCount() + 1);
+            freeBlockOf(oldest, limits_.headSize);
+            release(guard, releasedBytes() + headerAt(oldest).footprint(), releasedCount() + 1);
             ++evicted;
         }
-        reclaim(LaneClaim::none);
-        add(overrun_, evicted);
+        overrun_.add(evicted);
         return true;
     }
 
-    /// Sleeps until half of the lane is free and the record fits, or `closed`. Half of it, since
-    /// waking a thread for every record costs more than the record.
+    /// Sleeps until half of the lane is free and the record fits, or until `closed`. Waking a
+    /// thread for each free record would cost more than the records.
     void awaitRoom(const Room& room, const Atomic<bool>& closed) noexcept {
-        // Relaxed: no data follows, and the event count looks again after close().
+        // Relaxed: no data follows, and the event count reads it again after close().
         const auto ready = [&]() noexcept {
             return closed.load(std::memory_order_relaxed) ||
-                   (place(room) != nullptr && isHalfFree(releasedCount(), releasedBytes()));
+                   (reserve(room) != nullptr && isHalfFree(releasedCount(), releasedBytes()));
         };
         BasicBackoff<Platform> backoff;
         while (!backoff.isYielding()) {
@@ -178,7 +182,7 @@ public:
         room_.await(ready);
     }
 
-    /// Sleeps until half of the lane is free, or `closed`. For a lane that several threads use.
+    /// Sleeps until half of the lane is free, or until `closed`. For the shared lane.
     void awaitHalfFree(const Atomic<bool>& closed) noexcept {
         room_.await([&]() noexcept {
             return closed.load(std::memory_order_relaxed) ||  // relaxed: see awaitRoom()
@@ -186,51 +190,55 @@ public:
         });
     }
 
-    void countDiscarded() noexcept { add(discarded_, 1); }
+    void countDiscarded() noexcept { discarded_.add(1); }
 
-    /// By the thread that owns the lane from now on.
+    /// Called by the new owner.
     void begin(const LaneInfo& info) noexcept {
         info_ = info;
-        life_.begin();
+        liveness_.begin();
     }
 
-    /// By the owner, which is ending. An announced record, of a thread that was cancelled, is lost.
+    /// Called by the owner at its end. An announced record of a cancelled thread is lost.
     void end() noexcept {
-        giveUpAnnounced();
-        life_.end();
-        leave();
+        giveUpPost();
+        liveness_.end();
         left_.store(1, std::memory_order_release);  // E5
     }
 
     // ---- Back end
 
-    /// The word, seen at a moment after the load before it and before the one after it.
+    /// The word. Earlier loads of the caller are over, and later loads have not begun.
     [[nodiscard]] std::uint64_t look() const noexcept {
         return word_.load(std::memory_order_seq_cst);  // E2
     }
 
-    /// Takes the lane's oldest records in hand. For the owner: false when the back end has them in
-    /// place, else true soon. For the back end always true.
-    bool claim(LaneClaim wanted) noexcept {
+    /// Waits for the right to release records. Null for the owner while the back end reads records
+    /// in the lane.
+    ClaimGuard claim(LaneClaim wanted) noexcept {
         BasicNappingBackoff<Platform> backoff;
         LaneClaim found = LaneClaim::none;
         while (!claim_.compare_exchange_weak(found, wanted, std::memory_order_acquire,
                                              std::memory_order_relaxed)) {  // E4
             if (found == LaneClaim::inPlace) {
-                return false;
+                return nullptr;
             }
             if (found != LaneClaim::none) {
                 backoff.wait();
             }
             found = LaneClaim::none;
         }
-        return true;
+        return ClaimGuard(this);
     }
-    void reclaim(LaneClaim claim) noexcept {
-        claim_.store(claim, std::memory_order_release);
-    }  // E4
+    /// The back end reads records in the lane until endInPlace(). The owner cannot evict meanwhile.
+    void beginInPlace(ClaimGuard guard) noexcept {
+        // Relaxed: the owner reads only the value, and endInPlace() releases.
+        guard.release()->claim_.store(LaneClaim::inPlace, std::memory_order_relaxed);
+    }
+    void endInPlace(std::uint64_t bytes, std::uint64_t count) noexcept {
+        release(ClaimGuard(this), bytes, count);
+    }
 
-    /// Whether records may be evicted, so that they must be copied before they are used.
+    /// Whether the owner may evict records. Then the back end copies records before it uses them.
     [[nodiscard]] bool mayEvict() const noexcept {
         return copies_.load(std::memory_order_relaxed) != 0;  // relaxed: see evictFor()
     }
@@ -238,7 +246,7 @@ public:
     [[nodiscard]] const std::byte* at(std::uint64_t position) const noexcept {
         return ring_.get() + (position & mask_);
     }
-    // Relaxed: whoever asks has the claim, or wants a number.
+    // Relaxed: the caller has the claim, or wants a number.
     [[nodiscard]] std::uint64_t releasedBytes() const noexcept {
         return releasedBytes_.load(std::memory_order_relaxed);
     }
@@ -246,13 +254,13 @@ public:
         return releasedCount_.load(std::memory_order_relaxed);
     }
 
-    /// Everything up to here is no longer used. Under the claim.
-    void release(std::uint64_t bytes, std::uint64_t count) noexcept {
+    /// The records before this position are no longer used.
+    void release(const ClaimGuard& /*guard*/, std::uint64_t bytes, std::uint64_t count) noexcept {
         releasedBytes_.store(bytes, std::memory_order_release);  // E3
         releasedCount_.store(count, std::memory_order_release);  // E3
     }
 
-    /// To be called after release(), without the claim.
+    /// Called after release(), without the claim.
     void tellRoom() noexcept {
         if (isHalfFree(releasedCount(), releasedBytes())) {
             room_.notifyAll();
@@ -264,91 +272,78 @@ public:
         return left_.load(std::memory_order_acquire) != 0;  // E5
     }
 
-    /// Whether the owner has gone without a word. Then the lane is as after end().
-    bool buryIfDead() noexcept {
-        if (hasLeft() || !life_.isOver()) {
+    /// Ends the lane for an owner that died without end(). False if the owner lives.
+    bool endIfDead() noexcept {
+        if (hasLeft() || !liveness_.hasDied()) {
             return false;
         }
-        giveUpAnnounced();
-        leave();
+        giveUpPost();
         left_.store(1, std::memory_order_relaxed);  // relaxed: read by the same thread
         return true;
     }
 
     [[nodiscard]] LaneMarks<Platform>& marks() noexcept { return marks_; }
 
-    // ---- Between two owners, or while the owner's posts are over
+    // ---- Between two owners, or after the last post of the owner
 
-    /// Makes the lane ready for another owner: it is empty, and its counts have been taken.
+    /// Makes the lane ready for another owner. The lane is empty. The caller has read its counts.
     void reset() noexcept {
-        left_.store(0, std::memory_order_relaxed);  // relaxed: handed on under a lock
+        left_.store(0, std::memory_order_relaxed);  // relaxed: the registry's lock orders it
         copies_.store(0, std::memory_order_relaxed);
-        discarded_.store(0, std::memory_order_relaxed);
-        overrun_.store(0, std::memory_order_relaxed);
-        lost_.store(0, std::memory_order_relaxed);
-        publishedBefore_ = published();
+        former_ = totals();
         marks_.reset();
     }
 
-    /// In the child of a fork, where nobody else runs: the records are the parent's to write, the
-    /// half-made one of a thread that is not here is lost, and only the caller owns a lane still.
-    /// Counts start anew.
+    /// In the child of a fork. The parent writes the records. A record that another thread was
+    /// writing is lost. Counts begin at 0.
     void resetInChild(bool isOwn, bool isShared) noexcept {
         reset();
-        life_.forget();
+        liveness_.resetInChild();
         if (isOwn) {
-            life_.begin();
+            liveness_.begin();
         } else {
-            giveUpAnnounced();
-            leave();
+            giveUpPost();
             left_.store(isShared ? 0 : 1, std::memory_order_relaxed);  // relaxed: as in reset()
         }
-        const bool isHalfMade = (word_.load(std::memory_order_relaxed) & announced) != 0;
-        release(isHalfMade ? recordAt_ : tail(), published());
-        reclaim(LaneClaim::none);
-        tailLimit_ = 0;  // the next record looks again
+        const bool isAnnounced = (word_.load(std::memory_order_relaxed) & announced) != 0;
+        release(ClaimGuard(this), isAnnounced ? recordAt_ : tail(), published());
+        tailLimit_ = 0;  // the next record reads the released position again
     }
 
-    /// The records are destroyed; nothing will be written any more.
+    /// Destroys the records and frees the memory. No record is written afterwards.
     void freeRing() noexcept {
         dropRecords();
         ring_.reset();
     }
 
-    /// Destroys the records.
+    /// Destroys the records. No other thread uses the lane.
     void dropRecords() noexcept {
         std::uint64_t position = releasedBytes();
         const std::uint64_t count = published();
         for (std::uint64_t i = releasedCount(); i != count; ++i) {
-            if (headerAt(at(position)).isLarge()) {
-                LargePayload::free(largePayloadAt(at(position), limits_.headSize));
-            }
+            freeBlockOf(at(position), limits_.headSize);
             position += headerAt(at(position)).footprint();
         }
-        release(position, count);
+        release(ClaimGuard(this), position, count);
     }
 
-    // ---- Anybody: numbers, each as of some moment during the call
+    // ---- Any thread: numbers, each as of some moment during the call
 
     [[nodiscard]] const LaneInfo& info() const noexcept { return info_; }
     [[nodiscard]] const LaneMarks<Platform>& marks() const noexcept { return marks_; }
     [[nodiscard]] const LaneLimits& limits() const noexcept { return limits_; }
-    // Relaxed, all: no data follows a number.
-    [[nodiscard]] std::uint64_t logged() const noexcept { return published() - publishedBefore_; }
-    [[nodiscard]] std::uint64_t discarded() const noexcept {
-        return discarded_.load(std::memory_order_relaxed);
+    /// Of this owner. The caller holds the registry's lock.
+    [[nodiscard]] LaneCounts counts() const noexcept {
+        const LaneCounts all = totals();
+        return {all.logged - former_.logged, all.discarded - former_.discarded,
+                all.overrun - former_.overrun, all.lost - former_.lost};
     }
-    [[nodiscard]] std::uint64_t overrun() const noexcept {
-        return overrun_.load(std::memory_order_relaxed);
-    }
-    [[nodiscard]] std::uint64_t lost() const noexcept {
-        return lost_.load(std::memory_order_relaxed);
-    }
+    // Relaxed, both: no data follows a number.
     [[nodiscard]] std::uint64_t published() const noexcept {
         return word_.load(std::memory_order_relaxed) >> 1U;
     }
     [[nodiscard]] Occupancy occupancy() const noexcept {
-        // What was released is read first: both only grow, so no difference is negative.
+        // Released first: both only grow, so no difference is negative.
         const std::uint64_t count = releasedCount_.load(std::memory_order_acquire);  // E3
         const std::uint64_t bytes = releasedBytes_.load(std::memory_order_acquire);  // E3
         return {static_cast<std::size_t>(published() - count),
@@ -359,9 +354,8 @@ public:
     }
 
 private:
-    static void add(Atomic<std::uint64_t>& count, std::uint64_t n) noexcept {
-        // Relaxed: one writer, and no data follows a count.
-        count.store(count.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+    [[nodiscard]] LaneCounts totals() const noexcept {
+        return {published(), discarded_.get(), overrun_.get(), lost_.get()};
     }
 
     void noteReleased() noexcept {
@@ -369,9 +363,9 @@ private:
         countLimit_ = releasedCount_.load(std::memory_order_acquire) + limits_.messages;  // E3
     }
 
-    /// As place(), with a look at what was released. Until the ring has been used once as a whole
-    /// the owner comes here once in `step` bytes, so that it begins again where it has been.
-    [[gnu::cold, gnu::noinline]] std::byte* placeBeyond(std::size_t footprint) noexcept {
+    /// The same as reserve(), after reading the released position. Until the owner has used the
+    /// whole ring, it comes here once in `step` bytes, and may begin again at the beginning.
+    [[gnu::cold, gnu::noinline]] std::byte* reserveBeyond(std::size_t footprint) noexcept {
         restartIfEmpty();
         noteReleased();
         const std::uint64_t tail = this->tail();
@@ -385,8 +379,8 @@ private:
         return ring_.get() + (tail & mask_);
     }
 
-    /// The next record begins at the beginning of the ring again, if no record is waiting. So a
-    /// thread that logs little touches little memory. Under the claim, as if it evicted.
+    /// If the lane is empty, the next record begins at the beginning of the ring. So a thread that
+    /// logs little touches little memory. It does not wait for the claim.
     void restartIfEmpty() noexcept {
         LaneClaim found = LaneClaim::none;
         if ((tail() & mask_) < step ||
@@ -394,61 +388,64 @@ private:
                                             std::memory_order_relaxed)) {  // E4
             return;
         }
+        const ClaimGuard guard(this);
         if (releasedCount() == published()) {
             const std::uint64_t next = (tail() | mask_) + 1;
-            // Relaxed: E3 publishes it to those who ask for numbers.
+            // Relaxed: E3 publishes it to threads that read the numbers.
             tail_.store(next, std::memory_order_relaxed);
-            release(next, published());
+            release(guard, next, published());
         }
-        reclaim(LaneClaim::none);
     }
 
-    /// Half of the limits, if this is what was given back.
+    /// Whether half of the limits is free, if this is the released position.
     [[nodiscard]] bool isHalfFree(std::uint64_t count, std::uint64_t bytes) const noexcept {
         return published() - count <= limits_.messages - limits_.messages / 2 &&
                tail() - bytes <= limits_.bytes - limits_.bytes / 2;
     }
 
-    void giveUpAnnounced() noexcept {
+    /// Ends a post that its thread cannot finish.
+    void giveUpPost() noexcept {
         const std::uint64_t word = word_.load(std::memory_order_relaxed);
         if ((word & announced) != 0) {
             tail_.store(recordAt_, std::memory_order_relaxed);
             word_.store(word & ~announced, std::memory_order_release);
-            add(lost_, 1);
+            lost_.add(1);
         }
+        leave();
     }
 
-    // What the owner writes with every record. The back end reads the first two.
+    // The owner writes these with each record. The back end reads the first two. Positions count
+    // the bytes since the lane was made.
     alignas(cacheLineSize) Atomic<std::uint64_t> word_{0};
-    Atomic<std::uint64_t> tail_{0};  // in bytes, like all positions
-    std::uint64_t tailLimit_ = 0;    // room as far as the owner knows, or where it asks
-    std::uint64_t countLimit_ = 0;
-    std::uint64_t recordAt_ = 0;     // where the announced record begins
-    std::uint64_t largeBefore_ = 0;  // the last record with a block of its own is before this
-    Atomic<unsigned char> entered_{0};
+    Atomic<std::uint64_t> tail_{0};     ///< position of the next record
+    std::uint64_t tailLimit_ = 0;       ///< a record that ends beyond it calls reserveBeyond()
+    std::uint64_t countLimit_ = 0;      ///< records that may be published without reserveBeyond()
+    std::uint64_t recordAt_ = 0;        ///< position of the announced record
+    std::uint64_t largeBefore_ = 0;     ///< published() after the last record with its own block
+    Atomic<unsigned char> entered_{0};  ///< the owner is between enter() and leave()
 
-    // What is hardly ever written.
+    // Seldom written.
     alignas(cacheLineSize) const LaneLimits limits_;
     const std::uint64_t mask_;
     std::unique_ptr<std::byte[]> ring_;
-    Atomic<unsigned char> copies_{0};  // records may be evicted
-    Atomic<unsigned char> left_{0};    // the owner has gone
+    Atomic<unsigned char> copies_{0};  ///< the owner evicts; written by the owner
+    Atomic<unsigned char> left_{0};    ///< the owner has ended
     LaneInfo info_;
 
-    // What the back end writes with every harvest; the owner reads it when the lane looks full.
+    // The back end writes these in each harvest. The owner reads them when the lane looks full.
     alignas(cacheLineSize) Atomic<std::uint64_t> releasedBytes_{0};
     Atomic<std::uint64_t> releasedCount_{0};
     Atomic<LaneClaim> claim_{LaneClaim::none};
     LaneMarks<Platform> marks_;
 
-    // What is used when something is out of the ordinary.
-    alignas(cacheLineSize) Atomic<std::uint64_t> discarded_{0};
-    Atomic<std::uint64_t> overrun_{0};
-    Atomic<std::uint64_t> lost_{0};
-    std::uint64_t publishedBefore_ = 0;  // by former owners
-    std::uint64_t used_ = 0;             // the highest place in the ring; the owner writes it
-    BasicEventCount<Platform, typename Traits::Parker> room_;
-    ThreadLife life_;
+    // For rare cases; the owner writes these.
+    alignas(cacheLineSize) SingleWriterCounter<Platform> discarded_;
+    SingleWriterCounter<Platform> overrun_;
+    SingleWriterCounter<Platform> lost_;
+    LaneCounts former_;  ///< totals() when the owner got the lane; written with registry's lock
+    std::uint64_t used_ = 0;  ///< the highest offset in the ring that was written to
+    BasicEventCount<Platform, typename Traits::Parker> room_;  ///< the owner waits here for room
+    ThreadLiveness liveness_;
 };
 
 }  // namespace sluice::log::detail

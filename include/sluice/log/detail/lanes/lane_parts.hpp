@@ -3,14 +3,37 @@
 /// \file
 /// The small types of a Lane.
 
-#include <atomic>
+#include <sluice/base/single_writer_number.hpp>
+
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 
 namespace sluice::log::detail {
 
-/// Who has the oldest records of a lane in hand, and for what.
-enum class LaneClaim : unsigned char { none, evicting, copying, inPlace };
+/// The side that may release the oldest records of a lane.
+enum class LaneClaim : unsigned char {
+    none,
+    evicting,  ///< the owner
+    copying,   ///< the back end, for as long as it copies a few records
+    inPlace    ///< the back end, until it has emitted the records
+};
+
+/// The records that lanes have accepted, refused and lost.
+struct LaneCounts {
+    std::uint64_t logged = 0;     ///< accepted
+    std::uint64_t discarded = 0;  ///< refused because there was no room
+    std::uint64_t overrun = 0;    ///< accepted, and evicted by later records
+    std::uint64_t lost = 0;       ///< begun by a thread that was cancelled or died
+
+    LaneCounts& operator+=(const LaneCounts& other) noexcept {
+        logged += other.logged;
+        discarded += other.discarded;
+        overrun += other.overrun;
+        lost += other.lost;
+        return *this;
+    }
+};
 
 struct LaneLimits {
     std::size_t messages;
@@ -18,10 +41,10 @@ struct LaneLimits {
     std::size_t headSize;  ///< of the user's head
 };
 
-/// What a record needs in a lane.
+/// The room that a record takes in a lane.
 struct Room {
-    std::size_t footprint;
-    bool isLarge;  ///< it has a block of its own
+    std::size_t footprint;  ///< bytes, with the header
+    bool isLarge;           ///< the payload is in a block of its own
 };
 
 struct Occupancy {
@@ -29,30 +52,51 @@ struct Occupancy {
     std::size_t bytes;
 };
 
-/// What the back end has noticed; any thread may read it.
+/// The maxima of lanes, as numbers.
+struct LanePeaks {
+    std::size_t highWaterMessages = 0;         ///< the most records that a look found in one lane
+    std::size_t highWaterBytes = 0;            ///< the most bytes that a look found in one lane
+    std::uint64_t stalls = 0;                  ///< records that two looks in a row found announced
+    std::chrono::nanoseconds longestStall{0};  ///< the longest time that one stayed announced
+};
+
+/// The maxima of one lane, or of all. The back end writes them, and any thread reads them.
 template <class Platform>
-struct LaneMarks {
-    template <class T>
-    using Atomic = typename Platform::template Atomic<T>;
+class LaneMarks {
+    using Number = SingleWriterNumber<Platform>;
 
-    Atomic<std::size_t> messages{0};  ///< most that a look has found
-    Atomic<std::size_t> bytes{0};
-    Atomic<std::uint64_t> stalls{0};       ///< records that were still announced at the next look
-    Atomic<std::int64_t> longestStall{0};  ///< in nanoseconds
-
-    // Relaxed, all: one writer, and no data follows a number.
-    template <class T>
-    static void raise(Atomic<T>& mark, T value) noexcept {
-        if (value > mark.load(std::memory_order_relaxed)) {
-            mark.store(value, std::memory_order_relaxed);
-        }
+public:
+    void note(const Occupancy& found) noexcept {
+        raise(messages_, found.messages);
+        raise(bytes_, found.bytes);
+    }
+    void noteStall() noexcept { stalls_.set(stalls_.get() + 1); }
+    void noteStall(std::chrono::nanoseconds length) noexcept {
+        raise(longestStall_, static_cast<std::uint64_t>(length.count()));
     }
     void reset() noexcept {
-        messages.store(0, std::memory_order_relaxed);
-        bytes.store(0, std::memory_order_relaxed);
-        stalls.store(0, std::memory_order_relaxed);
-        longestStall.store(0, std::memory_order_relaxed);
+        for (Number* const number : {&messages_, &bytes_, &stalls_, &longestStall_}) {
+            number->set(0);
+        }
     }
+
+    [[nodiscard]] LanePeaks peaks() const noexcept {
+        return {static_cast<std::size_t>(messages_.get()), static_cast<std::size_t>(bytes_.get()),
+                stalls_.get(),
+                std::chrono::nanoseconds(static_cast<std::int64_t>(longestStall_.get()))};
+    }
+
+private:
+    static void raise(Number& mark, std::uint64_t value) noexcept {
+        if (value > mark.get()) {
+            mark.set(value);
+        }
+    }
+
+    Number messages_;
+    Number bytes_;
+    Number stalls_;
+    Number longestStall_;  ///< in nanoseconds
 };
 
 }  // namespace sluice::log::detail

@@ -8,37 +8,38 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 namespace sluice::log::detail {
 
-/// What the back end knows of one lane.
+/// Reads a lane for the back end.
 ///
-/// Reads a lane, and says below which key nothing more will come from it.
-///
-/// Records are used where they lie, unless their owner may evict them: then they are copied first,
-/// and their room is given back at once. What front() returned stays valid until close().
+/// look() returns a bound: no later record of the lane has a smaller key. The reader reads records
+/// in the lane, except if the owner may evict them. Then it copies them first, and gives their room
+/// back at once. The results of front() stay valid until close().
 ///
 /// One thread at a time. open() allocates when records have to be copied. Tests: those of Lane.
 template <class Traits>
 class LaneReader {
     using Lane = detail::Lane<Traits>;
+    using ClaimGuard = typename Lane::ClaimGuard;
 
 public:
     explicit LaneReader(Lane& lane) noexcept : lane_(&lane) {}
 
     [[nodiscard]] Lane& lane() const noexcept { return *lane_; }
 
-    /// Looks at the lane's word; `now` was read before, `before` was `now` of the look before it.
-    /// Returns the bound: whatever this lane publishes after this look has a key of at least that.
+    /// Reads the lane's word. The caller has read `now` earlier; `before` is the `now` of the look
+    /// before. Returns the bound: a record that the lane publishes later has at least this key.
     Key look(Key now, Key before) noexcept {
         const std::uint64_t word = lane_->look();
         const bool isAnnounced = (word & Lane::announced) != 0;
         isStalled_ = isAnnounced && word == word_;
         if (!isAnnounced) {
-            bound_ = now;  // who announces from now on reads the clock from now on
+            bound_ = now;  // a later announcement comes before a later reading of the clock
         } else if (!isStalled_) {
-            bound_ = before;  // this call was not yet announced at the look before
+            bound_ = before;  // the look before did not see this announcement
         }
         word_ = word;
         return bound_;
@@ -46,17 +47,17 @@ public:
 
     /// Whether the last look saw a record announced.
     [[nodiscard]] bool isAnnounced() const noexcept { return (word_ & Lane::announced) != 0; }
-    /// Whether the last two looks saw the same one announced.
+    /// Whether the last two looks saw the same record announced.
     [[nodiscard]] bool isStalled() const noexcept { return isStalled_; }
-    /// Whether something has happened in the lane since the last look.
+    /// Whether the owner has announced or published a record since the last look.
     [[nodiscard]] bool hasChanged() const noexcept { return lane_->look() != word_; }
 
-    /// Whether a record that the last look saw has not been used yet.
+    /// Whether a record that the last look saw has not been emitted yet.
     [[nodiscard]] bool hasRecords() const noexcept {
         return stagedCount_ != 0 || visible() > lane_->releasedCount();
     }
 
-    /// The key of the oldest of them; endOfTime if there is none.
+    /// The key of the oldest such record; endOfTime if there is none.
     [[nodiscard]] Key nextKey() const noexcept {
         if (stagedCount_ != 0) {
             return headerAt(stagedFront()).key;
@@ -64,37 +65,33 @@ public:
         if (visible() <= lane_->releasedCount()) {
             return endOfTime;
         }
-        // Looks again: the owner may have evicted it meanwhile.
-        (void)lane_->claim(LaneClaim::copying);
-        const Key key = visible() > lane_->releasedCount()
-                            ? headerAt(lane_->at(lane_->releasedBytes())).key
-                            : endOfTime;
-        lane_->reclaim(LaneClaim::none);
-        return key;
+        // Checks again with the claim: the owner may have evicted the record meanwhile.
+        const ClaimGuard guard = lane_->claim(LaneClaim::copying);
+        return visible() > lane_->releasedCount() ? headerAt(lane_->at(lane_->releasedBytes())).key
+                                                  : endOfTime;
     }
 
-    /// Makes records with keys below `limit` ready, if there are any, at least `max` if there are
-    /// so many. With `copies` they are copied. When it returns true, close() must follow.
+    /// Makes records with keys below `limit` ready: all of them, or at least `max`. With `copies`
+    /// it copies them. Returns whether there is one. After true, close() must follow.
     bool open(Key limit, std::size_t max, bool copies) {
         if (!hasRecords()) {
             return false;
         }
-        (void)lane_->claim(LaneClaim::copying);
+        ClaimGuard guard = lane_->claim(LaneClaim::copying);
         isInPlace_ = stagedCount_ == 0 && !copies && !lane_->mayEvict();
         if (isInPlace_) {
-            return openInPlace(limit);
+            return openInPlace(std::move(guard), limit);
         }
-        const Unclaim unclaim{*lane_};
-        stage(limit, max);
+        stage(guard, limit, max);
         front_ = stagedFront();
         return stagedCount_ != 0 && headerAt(front_).key < limit;
     }
 
-    /// The record that is next.
+    /// The next record.
     [[nodiscard]] const std::byte* front() const noexcept { return front_; }
     [[nodiscard]] Key key() const noexcept { return headerAt(front_).key; }
 
-    /// On to the next one; false when none is ready with a key below `limit`.
+    /// Moves to the next record. False if no ready record has a key below `limit`.
     bool next(Key limit) noexcept {
         const std::uint32_t footprint = headerAt(front_).footprint();
         if (isInPlace_) {
@@ -115,51 +112,44 @@ public:
         return key() < limit;
     }
 
-    /// What was passed by next() is no longer used.
+    /// Gives the room of the emitted records back.
     void close() noexcept {
         if (isInPlace_) {
-            lane_->release(readBytes_, readCount_);
-            lane_->reclaim(LaneClaim::none);
+            lane_->endInPlace(readBytes_, readCount_);
         }
         lane_->tellRoom();
     }
 
-    /// Destroys the copied records that were not used.
+    /// Destroys the copies that were not emitted.
     void dropStaged() noexcept {
         for (; stagedCount_ != 0; --stagedCount_) {
             const std::byte* const record = stagedFront();
-            if (headerAt(record).isLarge()) {
-                LargePayload::free(largePayloadAt(record, lane_->limits().headSize));
-            }
+            freeBlockOf(record, lane_->limits().headSize);
             stagedAt_ += headerAt(record).footprint();
         }
     }
 
 private:
-    struct Unclaim {
-        Lane& lane;
-        ~Unclaim() { lane.reclaim(LaneClaim::none); }
-    };
-
     [[nodiscard]] std::uint64_t visible() const noexcept { return word_ >> 1U; }
 
-    bool openInPlace(Key limit) noexcept {
+    bool openInPlace(ClaimGuard guard, Key limit) noexcept {
         readBytes_ = lane_->releasedBytes();
         readCount_ = lane_->releasedCount();
         front_ = lane_->at(readBytes_);
-        const bool ready = readCount_ < visible() && key() < limit;
-        lane_->reclaim(ready ? LaneClaim::inPlace : LaneClaim::none);
-        return ready;
+        const bool isReady = readCount_ < visible() && key() < limit;
+        if (isReady) {
+            lane_->beginInPlace(std::move(guard));
+        }
+        return isReady;
     }
 
     [[nodiscard]] const std::byte* stagedFront() const noexcept {
         return reinterpret_cast<const std::byte*>(staged_.data()) + stagedAt_;
     }
 
-    /// Copies records with keys below `limit` out of the lane until `max` are there. Under the
-    /// claim.
-    void stage(Key limit, std::size_t max) {
-        // More may have been evicted since the look than was visible then.
+    /// Copies records with keys below `limit` out of the lane, up to `max` with the earlier copies.
+    void stage(const ClaimGuard& guard, Key limit, std::size_t max) {
+        // The owner may have evicted more records since the look than were visible then.
         std::uint64_t count = lane_->releasedCount();
         const std::uint64_t begin = lane_->releasedBytes();
         std::uint64_t end = begin;
@@ -184,7 +174,7 @@ private:
             at += footprint;
         }
         stagedCount_ = total;
-        lane_->release(end, count);
+        lane_->release(guard, end, count);
     }
 
     void makeStageRoom(std::size_t bytes) {
@@ -202,20 +192,19 @@ private:
     }
 
     Lane* lane_;
-    std::uint64_t word_ = 0;  // at the last look
-    Key bound_ = 0;
+    std::uint64_t word_ = 0;  ///< the lane's word at the last look
+    Key bound_ = 0;           ///< of the last look
     bool isStalled_ = false;
 
-    bool isInPlace_ = true;
-    const std::byte* front_ = nullptr;
-    std::uint64_t readBytes_ = 0;
-    std::uint64_t readCount_ = 0;
+    bool isInPlace_ = true;             ///< open() has read records in the lane
+    const std::byte* front_ = nullptr;  ///< the next record
+    std::uint64_t readBytes_ = 0;       ///< position of the next record in the lane
+    std::uint64_t readCount_ = 0;       ///< records before it
 
-    // Copies, for lanes whose owner evicts.
-    std::vector<std::uint64_t> staged_;
-    std::size_t stagedAt_ = 0;
-    std::size_t stagedEnd_ = 0;
-    std::size_t stagedCount_ = 0;
+    std::vector<std::uint64_t> staged_;  ///< copies of records that the owner may evict
+    std::size_t stagedAt_ = 0;           ///< offset of the next copy, in bytes
+    std::size_t stagedEnd_ = 0;          ///< end of the copies, in bytes
+    std::size_t stagedCount_ = 0;        ///< copies that have not been emitted
 };
 
 }  // namespace sluice::log::detail

@@ -4,45 +4,30 @@
 #include <sluice/base/napping_backoff.hpp>
 #include <sluice/base/thread_table.hpp>
 #include <sluice/log/detail/lanes/lane.hpp>
-#include <sluice/log/detail/lanes/quiet_thread.hpp>
+#include <sluice/log/detail/lanes/signal_safe_scope.hpp>
 #include <sluice/wait/event_count.hpp>
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 
 namespace sluice::log::detail {
 
-/// What lanes have carried.
-struct LaneCounts {
-    std::uint64_t logged = 0;     ///< accepted
-    std::uint64_t discarded = 0;  ///< refused for want of room
-    std::uint64_t overrun = 0;    ///< accepted, and evicted by later ones
-    std::uint64_t lost = 0;       ///< half-made by a thread that was cancelled, or died
-
-    LaneCounts& operator+=(const LaneCounts& other) noexcept {
-        logged += other.logged;
-        discarded += other.discarded;
-        overrun += other.overrun;
-        lost += other.lost;
-        return *this;
-    }
-};
-
-/// The lanes of one intake and who owns them.
+/// The lanes of one intake, and their owners.
 ///
-/// Gives each thread that asks a lane of its own, takes it back when the thread ends, and hands it
-/// on when the back end has emptied it. One lane more, the shared one, is there for everybody who
-/// cannot use his own; it is used under a lock that is tried for and never waited for in a signal
-/// handler.
+/// A thread gets a lane of its own with its first record. The registry takes the lane back when the
+/// thread ends. It gives the lane to another thread when the back end has emptied it. A thread that
+/// cannot use a lane of its own uses the shared lane, one thread at a time. A signal handler tries
+/// to lock the shared lane and does not wait for it.
 ///
-/// Who may call what: the members under "Back end" by one thread at a time, the others by any
-/// thread. The list is changed and walked under a mutex with priority inheritance; no user code, no
-/// allocation and no signal handler's post runs under it.
+/// Threads: one thread at a time calls the members under "Back end"; any thread calls the others.
+/// A mutex with priority inheritance guards the list. While a thread holds it, the thread runs no
+/// user code, allocates nothing, and its signal handlers post into the shared lane.
 ///
-/// Lifetime: counted, as ThreadTable needs it. The intake is one user, each thread with a lane
-/// another.
+/// Lifetime: a count of users, as ThreadTable needs it. The intake is one user, and each thread
+/// with a lane is another.
 ///
 /// Tests: those of Intake; tests/model/log_intake_model_test.cpp.
 template <class Traits>
@@ -63,8 +48,16 @@ public:
         LaneRegistry& registry;
         Slot* next = nullptr;
         Slot* previous = nullptr;
-        bool isKnown = false;  // to the back end
+        bool isKnown = false;  ///< the back end has visited it; guarded by lock_
     };
+
+    struct UnlockShared {
+        void operator()(LaneRegistry* registry) const noexcept {
+            registry->sharedHolder_.store(nullptr, std::memory_order_release);
+        }
+    };
+    /// The calling thread alone uses the shared lane while this lives. Null: another thread does.
+    using SharedGuard = std::unique_ptr<LaneRegistry, UnlockShared>;
     using Threads = ThreadTable<LaneRegistry>;
 
     /// Lanes without an owner that are kept for the next threads.
@@ -72,22 +65,22 @@ public:
 
     LaneRegistry(const LaneLimits& limits, const LaneLimits& sharedLimits)
         : limits_(limits), shared_(new Slot(*this, sharedLimits)) {
-        add(*shared_);
+        add(Guard(*this), *shared_);
     }
     LaneRegistry(const LaneRegistry&) = delete;
     LaneRegistry& operator=(const LaneRegistry&) = delete;
 
-    /// The intake lets go; no post is under way.
+    /// The intake ends. No post is running.
     void abandon() noexcept {
         isAbandoned_.store(true, std::memory_order_relaxed);  // relaxed: see isAbandoned()
         forEach([](Slot& slot) { slot.freeRing(); });
-        letGo();
+        unref();
     }
 
     // ---- For ThreadTable
 
     [[nodiscard]] bool isAbandoned() const noexcept {
-        // Relaxed: a thread that does not see it yet lets go of the registry later.
+        // Relaxed: a thread that does not see it yet ends its use of the registry later.
         return isAbandoned_.load(std::memory_order_relaxed);
     }
 
@@ -98,9 +91,7 @@ public:
         }
         slot->begin(thisThread());
         users_.fetch_add(1, std::memory_order_relaxed);  // relaxed: the caller holds the intake
-        const QuietThread quiet;
-        const std::lock_guard<Lock> turn(lock_);
-        add(*slot);
+        add(Guard(*this), *slot);
         return *slot;
     }
 
@@ -108,33 +99,33 @@ public:
         LaneRegistry& registry = slot.registry;
         slot.end();
         registry.leavers_.fetch_add(1, std::memory_order_relaxed);  // relaxed: see leavers()
-        registry.letGo();
+        registry.unref();
     }
 
     // ---- The shared lane
 
     [[nodiscard]] Lane& shared() noexcept { return *shared_; }
 
-    /// Tries to become the one who uses the shared lane; gives up soon when it `mayNotWait`, and at
-    /// once when this thread is using it already.
-    bool lockShared(bool mayNotWait) noexcept {
+    /// Tries to lock the shared lane. Null at once if this thread has locked it already. Null soon
+    /// with `mayNotWait`.
+    [[nodiscard]] SharedGuard lockShared(bool mayNotWait) noexcept {
         const void* const me = Threads::mark();
         BasicNappingBackoff<Platform> backoff;
         for (unsigned left = mayNotWait ? 16 : 1000; left != 0; --left) {
             const void* holder = nullptr;
             if (sharedHolder_.compare_exchange_strong(holder, me, std::memory_order_acquire,
                                                       std::memory_order_relaxed)) {
-                return true;
+                return SharedGuard(this);
             }
             if (holder == me) {
-                return false;
+                return nullptr;
             }
             backoff.wait();
         }
-        return false;
+        return nullptr;
     }
-    void unlockShared() noexcept { sharedHolder_.store(nullptr, std::memory_order_release); }
 
+    /// Counts a record that found no room in the shared lane, or did not get the lane.
     void countDropped() noexcept { dropped_.fetch_add(1, std::memory_order_relaxed); }
 
     // ---- Closing and waking
@@ -150,16 +141,15 @@ public:
 
     // ---- Back end
 
-    /// Changes when a lane is added.
+    /// The number of lanes that were added until now.
     [[nodiscard]] std::uint64_t version() const noexcept {
         return version_.load(std::memory_order_seq_cst);
     }
-    /// Calls visit(Slot&) for each lane that was added since it was called last, under the lock.
-    /// Returns the version that is then known.
+    /// Calls visit(Slot&) for each lane that was added since the last call. It holds the lock
+    /// meanwhile. Returns the version that belongs to these lanes.
     template <class Visit>
     std::uint64_t visitNew(Visit visit) {
-        const QuietThread quiet;
-        const std::lock_guard<Lock> turn(lock_);
+        const Guard guard(*this);
         for (Slot* slot = first_; slot != nullptr && !slot->isKnown; slot = slot->next) {
             visit(*slot);
             slot->isKnown = true;
@@ -167,29 +157,28 @@ public:
         return version();
     }
 
-    /// Lanes that their owners have left and that have not been handed on.
+    /// The number of lanes whose owner has ended and that have no new owner.
     [[nodiscard]] std::size_t leavers() const noexcept {
         return leavers_.load(std::memory_order_relaxed);  // relaxed: hasLeft() tells which, and E5
     }
 
-    /// A thread was found dead: its share in the registry ends, as in dismiss().
+    /// Ends the use of the registry by a dead thread, as dismiss() does for a thread that ends.
     void dismissDead() noexcept {
         leavers_.fetch_add(1, std::memory_order_relaxed);  // relaxed: read by the same thread
-        letGo();
+        unref();
     }
 
-    /// Hands on a lane that its owner has left and that is empty.
+    /// Makes a lane ready for another thread. The lane is empty, and its owner has ended.
     void recycle(Slot& slot) noexcept {
         Slot* unwanted = nullptr;
         {
-            const QuietThread quiet;
-            const std::lock_guard<Lock> turn(lock_);
+            const Guard guard(*this);
             (slot.previous == nullptr ? first_ : slot.previous->next) = slot.next;
             if (slot.next != nullptr) {
                 slot.next->previous = slot.previous;
             }
             --size_;
-            gone_ += countsOf(slot);
+            gone_ += slot.counts();
             slot.reset();
             if (spares_ < mostSpare) {
                 slot.next = spare_;
@@ -203,41 +192,34 @@ public:
         delete unwanted;
     }
 
-    // ---- Anybody
+    // ---- Any thread
 
-    /// Calls visit(Slot&) for each lane, under the lock.
+    /// Calls visit(Slot&) for each lane. It holds the lock meanwhile.
     template <class Visit>
     void forEach(Visit visit) {
-        const QuietThread quiet;
-        const std::lock_guard<Lock> turn(lock_);
+        const Guard guard(*this);
         for (Slot* slot = first_; slot != nullptr; slot = slot->next) {
             visit(*slot);
         }
     }
 
-    /// Of all lanes, those that are no longer there included. `visit(const Slot&)` sees each lane
-    /// that is.
+    /// The sum over all lanes, with the lanes that have been freed. Calls visit(const Slot&) for
+    /// each lane that has not been freed. It holds the lock meanwhile.
     template <class Visit>
     LaneCounts counts(Visit visit) {
-        const QuietThread quiet;
-        const std::lock_guard<Lock> turn(lock_);
+        const Guard guard(*this);
         LaneCounts sum = gone_;
         sum.discarded += dropped_.load(std::memory_order_relaxed);
         for (const Slot* slot = first_; slot != nullptr; slot = slot->next) {
-            sum += countsOf(*slot);
+            sum += slot->counts();
             visit(*slot);
         }
         return sum;
     }
 
-    static LaneCounts countsOf(const Slot& slot) noexcept {
-        return {slot.logged(), slot.discarded(), slot.overrun(), slot.lost()};
-    }
-
-    /// Lanes of threads, and those that are kept for others.
+    /// The lanes of threads, and the lanes that are kept for new threads.
     [[nodiscard]] std::size_t laneCount() noexcept {
-        const QuietThread quiet;
-        const std::lock_guard<Lock> turn(lock_);
+        const Guard guard(*this);
         return size_ - 1 + spares_;
     }
 
@@ -246,7 +228,7 @@ public:
     void lockForFork() noexcept { lock_.lock(); }
     void afterForkInParent() noexcept { lock_.unlock(); }
 
-    /// In the child, with the lock that was taken before the fork.
+    /// In the child, which has one thread. lockForFork() has locked the list.
     void afterForkInChild() noexcept {
         const Lane* const own = Threads::find(this, Threads::hash(this));
         gone_ = LaneCounts{};
@@ -257,7 +239,7 @@ public:
         for (Slot* slot = first_; slot != nullptr; slot = slot->next) {
             const bool isOthers = slot != shared_ && slot != own;
             if (isOthers && !slot->hasLeft()) {
-                --shares;  // its thread's; never the last one, since the caller has one
+                --shares;  // the child has no such thread; the caller has a share, so one is left
             }
             left += isOthers ? 1 : 0;
             slot->resetInChild(slot == own, slot == shared_);
@@ -270,6 +252,16 @@ public:
     void unlockInChild() noexcept { lock_.forgetHolder(); }
 
 private:
+    /// Locks the list. Signal handlers of this thread post into the shared lane meanwhile.
+    class Guard {
+    public:
+        explicit Guard(LaneRegistry& registry) noexcept : lock_(registry.lock_) {}
+
+    private:
+        const SignalSafeScope scope_;
+        const std::lock_guard<Lock> lock_;
+    };
+
     ~LaneRegistry() {
         while (Slot* const slot = first_) {
             first_ = slot->next;
@@ -281,7 +273,7 @@ private:
         }
     }
 
-    void add(Slot& slot) noexcept {
+    void add(const Guard& /*guard*/, Slot& slot) noexcept {
         slot.isKnown = false;
         slot.previous = nullptr;
         slot.next = first_;
@@ -294,8 +286,7 @@ private:
     }
 
     Slot* takeSpare() noexcept {
-        const QuietThread quiet;
-        const std::lock_guard<Lock> turn(lock_);
+        const Guard guard(*this);
         Slot* const slot = spare_;
         if (slot != nullptr) {
             spare_ = slot->next;
@@ -304,32 +295,33 @@ private:
         return slot;
     }
 
-    void letGo() noexcept {
-        // Acquire and release: the last one must see what the others did to their lanes.
+    void unref() noexcept {
+        // Acquire and release: the last user sees the writes of the others to their lanes.
         if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
             delete this;
         }
     }
 
-    // What every post reads and hardly anybody writes.
-    alignas(cacheLineSize) Atomic<bool> closed_{false};
-    Atomic<bool> isAbandoned_{false};
-    const LaneLimits limits_;
-    Events events_;  // the back end waits for work
-    Atomic<std::uint64_t> version_{0};
+    // Each post reads these fields; they seldom change.
+    alignas(cacheLineSize) Atomic<bool> closed_{false};  ///< written by close()
+    Atomic<bool> isAbandoned_{false};                    ///< written by abandon()
+    const LaneLimits limits_;                            ///< of each lane but the shared one
+    Events events_;                                      ///< the back end waits here for work
+    Atomic<std::uint64_t> version_{0};                   ///< written with lock_
 
     alignas(cacheLineSize) Lock lock_;
-    Slot* first_ = nullptr;
-    Slot* spare_ = nullptr;
-    std::size_t size_ = 0;
-    std::size_t spares_ = 0;
-    LaneCounts gone_;
-    Atomic<std::size_t> leavers_{0};
-    Atomic<std::size_t> users_{1};
+    Slot* first_ = nullptr;           ///< the newest lane of the list; guarded by lock_
+    Slot* spare_ = nullptr;           ///< a lane without an owner, the first of them; guarded
+    std::size_t size_ = 0;            ///< lanes in the list; guarded
+    std::size_t spares_ = 0;          ///< lanes that are kept for new threads; guarded
+    LaneCounts gone_;                 ///< counts of lanes that have left the list; guarded
+    Atomic<std::size_t> leavers_{0};  ///< see leavers(); written by any thread
+    Atomic<std::size_t> users_{1};    ///< the intake, and the threads with a lane
 
+    /// The mark of the thread that uses the shared lane, or null. Written by any thread.
     alignas(cacheLineSize) Atomic<const void*> sharedHolder_{nullptr};
     Slot* const shared_;
-    Atomic<std::uint64_t> dropped_{0};
+    Atomic<std::uint64_t> dropped_{0};  ///< see countDropped()
 };
 
 }  // namespace sluice::log::detail

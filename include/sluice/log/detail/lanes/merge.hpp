@@ -8,17 +8,22 @@
 
 namespace sluice::log::detail {
 
-/// The lane whose next record is the oldest.
+/// Finds the source with the oldest next record.
 ///
-/// A heap of sources by the key of what each will give next; of equal keys the one that was added
-/// first goes first. As long as one source has the oldest, going on costs two comparisons.
+/// A heap of sources, ordered by the key of the next record of each. Of equal keys the source that
+/// was added first goes first. While one source keeps the oldest record, a step costs two
+/// comparisons.
 ///
-/// One thread. add() allocates until there was room for all sources once. Tests:
+/// One thread. add() allocates only when there are more sources than ever before. Tests:
 /// tests/unit/log/merge_test.cpp.
 template <class Source>
 class Merge {
 public:
-    void clear() noexcept { entries_.clear(); }
+    /// Removes all sources. The next `count` calls of add() do not allocate.
+    void reset(std::size_t count) {
+        entries_.clear();
+        entries_.reserve(count);
+    }
 
     void add(Key key, Source& source) {
         entries_.push_back({key, entries_.size(), &source});
@@ -34,16 +39,16 @@ public:
 
     [[nodiscard]] bool isEmpty() const noexcept { return entries_.empty(); }
 
-    /// The source that has the oldest.
+    /// The source with the oldest next record.
     [[nodiscard]] Source& top() const noexcept { return *entries_.front().source; }
 
-    /// It has got a later key.
+    /// The next record of top() has this later key.
     void setTopKey(Key key) noexcept {
         entries_.front().key = key;
         sink();
     }
 
-    /// It has no more.
+    /// Removes top(), which has no more records.
     void removeTop() noexcept {
         entries_.front() = entries_.back();
         entries_.pop_back();
@@ -53,12 +58,12 @@ public:
 private:
     struct Entry {
         Key key;
-        std::size_t turn;
+        std::size_t sequence;  ///< the number of sources that were added before
         Source* source;
     };
 
     static bool isBefore(const Entry& a, const Entry& b) noexcept {
-        return a.key < b.key || (a.key == b.key && a.turn < b.turn);
+        return a.key < b.key || (a.key == b.key && a.sequence < b.sequence);
     }
 
     void sink() noexcept {

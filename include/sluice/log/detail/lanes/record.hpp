@@ -11,34 +11,34 @@
 
 namespace sluice::log::detail {
 
-/// Whose records a lane carries.
+/// The thread whose records a lane carries.
 struct LaneInfo {
-    std::uint64_t threadId = 0;  ///< as the system numbers it
-    char threadName[16] = {};    ///< what it was called at its first record
+    std::uint64_t threadId = 0;  ///< the system's number
+    char threadName[16] = {};    ///< its name at its first record
 };
 
-/// What is known of every record. Behind it lie, each at the next multiple of 8: the head of the
-/// user; LaneInfo, if the record is of another thread than its lane; the payload, or where it is.
+/// The beginning of each record. Behind it lie, each at a multiple of 8: the user's head; LaneInfo,
+/// if the record is in the shared lane; the payload, or the address of its block.
 struct RecordHeader {
     static constexpr std::uint32_t large = 1;    ///< the payload is in a block of its own
     static constexpr std::uint32_t foreign = 2;  ///< the record names its thread
     static constexpr std::uint32_t flags = 7;
 
     Key key;
-    std::uint32_t payloadSize;  // 0 when it is large
-    std::uint32_t footprintAndFlags;
+    std::uint32_t payloadSize;        ///< 0 if the payload has a block of its own
+    std::uint32_t footprintAndFlags;  ///< bytes of the record, a multiple of 8, with the flags
 
     [[nodiscard]] std::uint32_t footprint() const noexcept { return footprintAndFlags & ~flags; }
     [[nodiscard]] bool isLarge() const noexcept { return (footprintAndFlags & large) != 0; }
     [[nodiscard]] bool isForeign() const noexcept { return (footprintAndFlags & foreign) != 0; }
 };
 
-/// A payload that is larger than a lane; it lies behind this.
+/// The block of a payload that is larger than a lane. The payload lies behind this.
 struct alignas(8) LargePayload {
     std::size_t size;
-    LargePayload* next = nullptr;  // of those that are to be freed
+    LargePayload* next = nullptr;  ///< the next block that the back end will free
 
-    /// Null when there is no memory for it.
+    /// Null if there is no memory.
     static LargePayload* make(std::size_t size) noexcept {
         if (size > static_cast<std::size_t>(-1) / 2) {
             return nullptr;
@@ -51,7 +51,7 @@ struct alignas(8) LargePayload {
     std::byte* bytes() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
 };
 
-/// A record on its way out. What it points to is valid until emitBefore() returns.
+/// A record as emit() sees it. Its pointers are valid until emitBefore() returns.
 template <class Head>
 struct Record {
     Key key;
@@ -65,15 +65,22 @@ constexpr std::size_t roundUpTo8(std::size_t size) noexcept {
     return (size + 7) & ~std::size_t{7};
 }
 
-inline const RecordHeader& headerAt(const std::byte* place) noexcept {
-    return *std::launder(reinterpret_cast<const RecordHeader*>(place));
+inline const RecordHeader& headerAt(const std::byte* record) noexcept {
+    return *std::launder(reinterpret_cast<const RecordHeader*>(record));
 }
 
-/// The large payload of the record that lies here, `headSize` being that of the user's head.
-inline LargePayload* largePayloadAt(const std::byte* place, std::size_t headSize) noexcept {
-    const std::size_t info = headerAt(place).isForeign() ? sizeof(LaneInfo) : 0;
-    return *std::launder(reinterpret_cast<LargePayload* const*>(place + sizeof(RecordHeader) +
+/// The block of a large record. `headSize` is the size of the user's head.
+inline LargePayload* largePayloadAt(const std::byte* record, std::size_t headSize) noexcept {
+    const std::size_t info = headerAt(record).isForeign() ? sizeof(LaneInfo) : 0;
+    return *std::launder(reinterpret_cast<LargePayload* const*>(record + sizeof(RecordHeader) +
                                                                 roundUpTo8(headSize) + info));
+}
+
+/// Frees the block of a record, if the record has one.
+inline void freeBlockOf(const std::byte* record, std::size_t headSize) noexcept {
+    if (headerAt(record).isLarge()) {
+        LargePayload::free(largePayloadAt(record, headSize));
+    }
 }
 
 }  // namespace sluice::log::detail

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <sluice/log/detail/lanes/lane_registry.hpp>
-#include <sluice/log/detail/lanes/quiet_thread.hpp>
 #include <sluice/log/detail/lanes/record.hpp>
+#include <sluice/log/detail/lanes/signal_safe_scope.hpp>
 #include <sluice/log/detail/lanes/stamp_clock.hpp>
 
 #include <cstddef>
@@ -11,10 +11,9 @@
 
 namespace sluice::log::detail {
 
-/// Puts a record into a lane.
+/// Writes records into lanes.
 ///
-/// Writes records with heads of this type, for whoever has entered the lane. Nothing waits here.
-/// Tests: those of Intake.
+/// The calling thread has entered the lane. No member waits. Tests: those of Intake.
 template <class Head, class Traits>
 class RecordWriter {
     using Registry = LaneRegistry<Traits>;
@@ -23,10 +22,10 @@ class RecordWriter {
 public:
     enum class Outcome : unsigned char { ok, full, noMemory, closed };
 
-    /// Where the payload, or the name of the thread, begins in a record.
+    /// The offset in a record of the payload, or of the thread's name.
     static constexpr std::size_t payloadAt = sizeof(RecordHeader) + roundUpTo8(sizeof(Head));
 
-    /// What every record has room in.
+    /// The bytes of the smallest lane that every record fits into.
     static constexpr std::size_t leastBytes = payloadAt + sizeof(LargePayload*);
 
     /// The room that a record of so many bytes takes in this lane.
@@ -41,7 +40,7 @@ public:
         return {footprint, false};
     }
 
-    /// Posts if there is room. `write` is called only then.
+    /// Posts if there is room. It calls `write` only then.
     template <class Write>
     static Outcome tryPost(Registry& registry, Lane& lane, std::uint32_t flags, const Head& head,
                            std::size_t bytes, Write& write) {
@@ -49,33 +48,34 @@ public:
         if (__builtin_expect(room.isLarge, 0)) {
             return tryPostLarge(registry, lane, flags, head, bytes, write);
         }
-        std::byte* const place = lane.place(room.footprint);
-        if (__builtin_expect(place == nullptr, 0)) {
+        std::byte* const record = lane.reserve(room.footprint);
+        if (__builtin_expect(record == nullptr, 0)) {
             return Outcome::full;
         }
-        write(fill(place, head, bytes, room.footprint, flags));
-        return publish(registry, lane, place);
+        write(fill(record, head, bytes, room.footprint, flags));
+        return publish(registry, lane, record);
     }
 
 private:
-    /// The same with a block for the payload.
+    /// The same for a payload in a block of its own.
     template <class Write>
     [[gnu::cold, gnu::noinline]] static Outcome tryPostLarge(Registry& registry, Lane& lane,
                                                              std::uint32_t flags, const Head& head,
                                                              std::size_t bytes, Write& write) {
         const Room room = roomFor(lane, flags, bytes);
-        std::byte* const place = lane.place(room);
-        if (place == nullptr) {
+        std::byte* const record = lane.reserve(room);
+        if (record == nullptr) {
             return Outcome::full;
         }
-        LargePayload* const payload = QuietThread::isQuiet() ? nullptr : LargePayload::make(bytes);
+        LargePayload* const payload =
+            SignalSafeScope::isActive() ? nullptr : LargePayload::make(bytes);
         if (payload == nullptr) {
             return Outcome::noMemory;
         }
         write(payload->bytes());
         flags |= RecordHeader::large;
-        ::new (fill(place, head, 0, room.footprint, flags)) LargePayload*(payload);
-        const Outcome outcome = publish(registry, lane, place);
+        ::new (fill(record, head, 0, room.footprint, flags)) LargePayload*(payload);
+        const Outcome outcome = publish(registry, lane, record);
         if (outcome == Outcome::ok) {
             lane.notePublishedLarge();
         } else {
@@ -84,36 +84,36 @@ private:
         return outcome;
     }
 
-    /// Writes all but the key and the payload; returns where that belongs.
-    static std::byte* fill(std::byte* place, const Head& head, std::size_t payloadSize,
+    /// Writes all but the key and the payload. Returns the address for the payload.
+    static std::byte* fill(std::byte* record, const Head& head, std::size_t payloadSize,
                            std::size_t footprint, std::uint32_t flags) noexcept {
-        ::new (place) RecordHeader{0, static_cast<std::uint32_t>(payloadSize),
-                                   static_cast<std::uint32_t>(footprint) | flags};
-        ::new (place + sizeof(RecordHeader)) Head(head);
+        ::new (record) RecordHeader{0, static_cast<std::uint32_t>(payloadSize),
+                                    static_cast<std::uint32_t>(footprint) | flags};
+        ::new (record + sizeof(RecordHeader)) Head(head);
         if ((flags & RecordHeader::foreign) == 0) {
-            return place + payloadAt;
+            return record + payloadAt;
         }
-        ::new (place + payloadAt) LaneInfo(thisThread());
-        return place + payloadAt + sizeof(LaneInfo);
+        ::new (record + payloadAt) LaneInfo(thisThread());
+        return record + payloadAt + sizeof(LaneInfo);
     }
 
-    static Outcome publish(Registry& registry, Lane& lane, std::byte* place) noexcept {
-        const Key key = lane.publish(place, registry.closed());
+    static Outcome publish(Registry& registry, Lane& lane, std::byte* record) noexcept {
+        const Key key = lane.publish(record, registry.closed());
         if (__builtin_expect(key == endOfTime, 0)) {
-            return takenBack(registry);
+            return refuse(registry);
         }
         announce(registry);
-        Traits::Clock::letPass(key);
+        Traits::Clock::waitUntilPast(key);
         return Outcome::ok;
     }
 
-    /// The back end may have seen the announcement, and wait for the record.
-    [[gnu::cold, gnu::noinline]] static Outcome takenBack(Registry& registry) noexcept {
+    /// The back end may have seen the announcement. Then it waits for the record, so it is woken.
+    [[gnu::cold, gnu::noinline]] static Outcome refuse(Registry& registry) noexcept {
         announce(registry);
         return Outcome::closed;
     }
 
-    /// Apart, so that a log call stays short enough to be compiled into its caller.
+    /// Out of line, so that a log call is short enough to be compiled into its caller.
     [[gnu::noinline]] static void announce(Registry& registry) noexcept {
         registry.events().notifyAll();
     }

@@ -20,7 +20,7 @@
 namespace [[gnu::visibility("default")]] sluice {
 namespace log::detail {
 
-/// What records are ordered by: a reading of the stamp clock, in ticks of unknown length.
+/// The stamp of a record: a reading of the stamp clock, in ticks of unknown length.
 using Key = std::uint64_t;
 
 /// Later than every record.
@@ -28,36 +28,38 @@ inline constexpr Key endOfTime = std::numeric_limits<Key>::max();
 
 /// The clock whose readings order the records of all threads.
 ///
-/// Ticks that no thread ever sees going back: the processor's counter where the kernel itself keeps
-/// time by it, else CLOCK_MONOTONIC in nanoseconds.
+/// No thread sees its ticks go back. It reads the processor's counter if the kernel keeps time by
+/// that counter, otherwise CLOCK_MONOTONIC in nanoseconds.
 ///
-/// What C++ does not say is the order between reading a clock and accesses to memory. The three
-/// readings differ in just that; on it rests the order of the log (docs/algorithms/ordered-log.md):
+/// C++ does not order the reading of a clock and accesses to memory. The three readings differ in
+/// this order. The order of the log depends on it (docs/algorithms/ordered-log.md):
 ///
-/// - announceThenNow(): everybody can see the announcement when the clock is read;
-/// - now(): everything earlier in the program is over when the clock is read;
-/// - nowThenLook(): the clock has been read when the next load is made.
+/// - announceThenNow(): all threads can see the announcement when the clock is read;
+/// - now(): all earlier accesses of the thread are over when the clock is read;
+/// - nowThenLook(): the clock has been read when the next load begins.
 ///
 /// On x86-64 a locked exchange is visible to all when it is over, `lfence` lets no later
 /// instruction start before it, and the counters of all cores count together where the kernel uses
 /// them. On AArch64 `dsb` and `isb` do the same before a reading; behind it comes a load whose
-/// address depends on the reading, as in Linux. Elsewhere a full fence and the system's clock.
+/// address depends on the reading, as in Linux. Other processors use a full fence and the system's
+/// clock.
 ///
-/// The first use decides which counter, for all threads and for good; later changes of the kernel's
-/// clock source are not noticed. Any thread may call any member, in signal handlers too. Cost:
-/// about 10 to 15 ns with the counter, 25 ns with CLOCK_MONOTONIC; announcing costs 5 to 8 more.
+/// The first use chooses the clock for all threads, until the process ends. It does not notice a
+/// later change of the kernel's clock source. Any thread may call any member, also in signal
+/// handlers. Cost: about 10 to 15 ns with the counter, 25 ns with CLOCK_MONOTONIC; an announcement
+/// costs 5 to 8 ns more.
 ///
 /// Tests: tests/unit/log/stamp_clock_test.cpp.
 class StampClock {
 public:
-    /// Shows `value` in `word`, then reads the clock.
+    /// Writes `value` to `word`, then reads the clock.
     template <class Word>
     static Key announceThenNow(Word& word, std::uint64_t value) noexcept {
         word.exchange(value, std::memory_order_seq_cst);
         return now();
     }
 
-    /// A reading that nothing before the call is later than.
+    /// A reading that is later than all accesses before the call.
     static Key now() noexcept {
         if (__builtin_expect(usesCounter(), 1)) {
             return readCounterLast();
@@ -66,7 +68,7 @@ public:
         return readSystemClock();
     }
 
-    /// A reading that no load after the call is earlier than.
+    /// A reading that is earlier than all loads after the call.
     static Key nowThenLook() noexcept {
         const Key ticks =
             __builtin_expect(usesCounter(), 1) ? readCounterFirst() : readSystemClock();
@@ -74,9 +76,10 @@ public:
         return ticks;
     }
 
-    /// Returns when a later now(), on whatever thread, is later than `key`. The processor's counter
-    /// of x86-64 ticks faster than threads can hand anything on; slower clocks are waited for.
-    static void letPass(Key key) noexcept {
+    /// Returns when a later now() on any thread returns more than `key`. The counter of x86-64
+    /// ticks faster than threads can communicate; on other processors the call waits for the next
+    /// tick.
+    static void waitUntilPast(Key key) noexcept {
         if (__builtin_expect(!usesCounter() || !counterIsFast, 0)) {
             while (now() <= key) {
             }
@@ -85,7 +88,7 @@ public:
 
     /// Whether the processor's counter is read.
     static bool usesCounter() noexcept {
-        // Relaxed: the choice is the whole message, and it never changes once made.
+        // Relaxed: no data belongs to the choice, and it never changes.
         const Source source = source_.load(std::memory_order_relaxed);
         return __builtin_expect(source == Source::counter, 1) ||
                (source == Source::undecided && decide());
@@ -110,7 +113,7 @@ private:
         __asm__ __volatile__("rdtsc\n\tlfence" : "=a"(low), "=d"(high)::"memory");
         return Key{high} << 32U | low;
     }
-    /// Whether it counts at one rate whatever the processor does.
+    /// Whether it counts at the same rate in all states of the processor.
     static bool hasSteadyCounter() noexcept {
         unsigned a = 0;
         unsigned b = 0;
@@ -155,14 +158,14 @@ private:
         Source source = Source::undecided;
         const Source found =
             hasSteadyCounter() && kernelUsesCounter() ? Source::counter : Source::systemClock;
-        // Relaxed: as above. When another thread was first, its choice is left in `source`.
+        // Relaxed: as above. If another thread was first, `source` holds its choice.
         if (source_.compare_exchange_strong(source, found, std::memory_order_relaxed)) {
             source = found;
         }
         return source == Source::counter;
     }
 
-    /// The kernel watches the counters of all cores and gives them up when they disagree.
+    /// The kernel watches the counters of all cores. It stops using them when they disagree.
     static bool kernelUsesCounter() noexcept {
 #if defined(__linux__)
         const int savedErrno = errno;
@@ -182,7 +185,7 @@ private:
 #endif
     }
 
-    // Initialised at compile time, hence usable before any dynamic initialisation has run.
+    // Initialised at compile time, so usable before dynamic initialisation.
     inline static std::atomic<Source> source_{Source::undecided};
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sluice/base/single_writer_counter.hpp>
 #include <sluice/log/detail/lanes/lane_reader.hpp>
 #include <sluice/log/detail/lanes/lane_registry.hpp>
 #include <sluice/log/detail/lanes/stamp_clock.hpp>
@@ -12,28 +13,25 @@
 
 namespace sluice::log::detail {
 
-/// Below which key every record of every lane can be seen.
+/// Finds the watermark: the back end can see each record of each lane with a smaller key.
 ///
-/// The back end's view of all lanes. The proof that the watermark holds what it promises is in
-/// docs/algorithms/ordered-log.md.
+/// docs/algorithms/ordered-log.md has the proof.
 ///
-/// One thread. look() allocates when lanes were added. Tests: those of Intake.
+/// One thread at a time. look() allocates after lanes were added. Tests: those of Intake.
 template <class Traits>
 class Watermark {
     using Registry = LaneRegistry<Traits>;
     using Slot = typename Registry::Slot;
     using Clock = typename Traits::Platform::Clock;
-    template <class T>
-    using Atomic = typename Traits::Platform::template Atomic<T>;
-
+    using Counter = SingleWriterCounter<typename Traits::Platform>;
     using Marks = LaneMarks<typename Traits::Platform>;
 
 public:
     using Reader = LaneReader<Traits>;
     using Duration = std::chrono::nanoseconds;
 
-    /// How long a record stays announced before the back end asks whether its thread is alive, and
-    /// between two such questions.
+    /// The time that a record stays announced before the back end checks whether its thread lives,
+    /// and the time between two such checks.
     static constexpr Duration probeInterval = std::chrono::milliseconds(100);
 
     explicit Watermark(Duration maxHold) noexcept : maxHold_(maxHold) {}
@@ -45,17 +43,19 @@ public:
     Watermark(const Watermark&) = delete;
     Watermark& operator=(const Watermark&) = delete;
 
-    /// Looks at every lane. Returns the watermark: each record with a key below it is visible, now
-    /// and for good, except those whose thread was given up by the limit.
+    /// Looks at each lane and returns the watermark. Records with smaller keys stay visible, and no
+    /// other one appears later, except a record of a thread that was stalled for longer than the
+    /// limit.
     ///
-    /// The processor's counter may start again while the machine sleeps. Then stamps from before
-    /// would never come below the watermark, so the watermark is endOfTime for one look: all that
-    /// is visible is emitted. A record that becomes visible later with such a stamp does the same.
+    /// The processor's counter may start again while the machine sleeps. Older stamps would then
+    /// stay above the watermark for ever. So the watermark of one look is endOfTime, and the back
+    /// end emits all visible records. A record with an old stamp that appears later has the same
+    /// effect.
     Key look(Registry& registry) {
         recycleLeft(registry);
         const Key now = Traits::Clock::nowThenLook();
-        // That reading may be too early: nothing orders it behind the loads of the last look. The
-        // second one is ordered behind them.
+        // The first reading may be too early: no order keeps it behind the loads of the last look.
+        // Such an order holds for the second reading.
         const bool hasRestarted = isBehind(now) && isBehind(Traits::Clock::now());
         adopt(registry);
         Key low = now;
@@ -87,8 +87,8 @@ public:
 
     [[nodiscard]] Key get() const noexcept { return watermark_; }
 
-    /// Whether the last look saw a record announced; one that did not and came after close() has
-    /// seen the last record there will be.
+    /// Whether the last look saw a record announced. A look after close() that saw none has seen
+    /// the last record.
     [[nodiscard]] bool anyAnnounced() const noexcept { return anyAnnounced_; }
 
     /// Whether the watermark waits for a thread that was announced at two looks.
@@ -108,7 +108,7 @@ public:
                            [](const Watch& watch) { return watch.reader.hasChanged(); });
     }
 
-    /// Whether there are records that the last look saw and that have not been emitted.
+    /// Whether a record that the last look saw has not been emitted yet.
     [[nodiscard]] bool hasRecords() const noexcept {
         return std::any_of(lanes_.begin(), lanes_.end(),
                            [](const Watch& watch) { return watch.reader.hasRecords(); });
@@ -119,6 +119,8 @@ public:
                            [limit](const Watch& watch) { return watch.reader.nextKey() < limit; });
     }
 
+    [[nodiscard]] std::size_t laneCount() const noexcept { return lanes_.size(); }
+
     template <class Visit>
     void forEach(Visit visit) {
         for (Watch& watch : lanes_) {
@@ -126,25 +128,21 @@ public:
         }
     }
 
-    // ---- Anybody
+    // ---- Any thread
 
-    /// The highest of all lanes, and all stalls.
+    /// The maxima over all lanes, and the count of all stalls.
     [[nodiscard]] const Marks& marks() const noexcept { return marks_; }
-    /// Stalls that lasted longer than the limit.
-    [[nodiscard]] std::uint64_t ignoredStalls() const noexcept {
-        return ignoredStalls_.load(std::memory_order_relaxed);  // relaxed: a mere number
-    }
-    /// Threads found to have gone without a word.
-    [[nodiscard]] std::uint64_t deadThreads() const noexcept {
-        return deadThreads_.load(std::memory_order_relaxed);  // relaxed: a mere number
-    }
+    /// The number of stalls that lasted longer than the limit.
+    [[nodiscard]] std::uint64_t ignoredStalls() const noexcept { return ignoredStalls_.get(); }
+    /// The number of threads that died without their destructors.
+    [[nodiscard]] std::uint64_t deadThreads() const noexcept { return deadThreads_.get(); }
 
 private:
     using TimePoint = std::chrono::time_point<Clock, Duration>;
 
     struct Stall {
         bool isOn = false;
-        bool isIgnored = false;  // it has lasted longer than the limit
+        bool isIgnored = false;  ///< it has lasted longer than the limit
         TimePoint since{};
         TimePoint nextProbe{};
     };
@@ -154,12 +152,7 @@ private:
         Stall stall;
     };
 
-    static void add(Atomic<std::uint64_t>& count) noexcept {
-        // Relaxed: one writer, and no data follows a count.
-        count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    }
-
-    /// Whether this reading is earlier than that of the last look, or than a record that it saw.
+    /// Whether this reading is earlier than the last look, or than a record that the look saw.
     bool isBehind(Key now) const noexcept {
         return now < before_ ||
                std::any_of(lanes_.begin(), lanes_.end(), [now](const Watch& watch) {
@@ -171,33 +164,31 @@ private:
     void noteOccupancy(const Watch& watch) noexcept {
         if (watch.reader.hasRecords()) {
             const Occupancy found = watch.reader.lane().occupancy();
-            for (Marks* const marks : {&marks_, &watch.reader.lane().marks()}) {
-                Marks::raise(marks->messages, found.messages);
-                Marks::raise(marks->bytes, found.bytes);
-            }
+            marks_.note(found);
+            watch.reader.lane().marks().note(found);
         }
     }
 
     void noteLength(const Watch& watch, Duration length) noexcept {
-        const std::int64_t value{length.count()};
-        Marks::raise(marks_.longestStall, value);
-        auto& own = watch.reader.lane().marks();
-        own.raise(own.longestStall, value);
+        marks_.noteStall(length);
+        watch.reader.lane().marks().noteStall(length);
     }
 
     static Slot& slotOf(const Watch& watch) noexcept {
         return static_cast<Slot&>(watch.reader.lane());
     }
 
-    /// Brings in the lanes that were added. Those that a thread has died in without a word would
-    /// otherwise stay for ever, so this is when all are asked.
+    /// Adds the new lanes. It also checks whether the owner of each lane lives: the lane of a dead
+    /// thread would stay for ever otherwise.
     void adopt(Registry& registry) {
         if (registry.version() == version_) {
             return;
         }
         std::size_t most = 0;
         registry.forEach([&most](Slot&) { ++most; });
-        lanes_.reserve(2 * most + 8);  // no allocation under the lock, unless more come meanwhile
+        // So the callback, which runs with the lock, allocates only if many lanes are added
+        // meanwhile.
+        lanes_.reserve(2 * most + 8);
         version_ = registry.visitNew([this](Slot& slot) {
             lanes_.push_back(Watch{Reader(slot), {}});
         });
@@ -206,14 +197,14 @@ private:
         }
     }
 
-    /// A thread stays announced: preempted between announcing and publishing, or dead.
+    /// The bound of a lane with a stalled record: its thread is preempted, or dead.
     [[gnu::cold, gnu::noinline]] Key hold(Registry& registry, Watch& watch, Key now, Key bound) {
         const TimePoint time = Clock::now();
         Stall& stall = watch.stall;
         if (!stall.isOn) {
             stall = Stall{true, false, announcedSince_, time + probeInterval};
-            add(marks_.stalls);
-            add(watch.reader.lane().marks().stalls);
+            marks_.noteStall();
+            watch.reader.lane().marks().noteStall();
         }
         const Duration length = time - stall.since;
         noteLength(watch, length);
@@ -226,7 +217,7 @@ private:
             return bound;
         }
         if (!stall.isIgnored) {
-            add(ignoredStalls_);
+            ignoredStalls_.add(1);
         }
         stall.isIgnored = true;
         return now;
@@ -240,13 +231,13 @@ private:
     }
 
     void probe(Registry& registry, Watch& watch) {
-        if (watch.reader.lane().buryIfDead()) {
-            add(deadThreads_);
+        if (watch.reader.lane().endIfDead()) {
+            deadThreads_.add(1);
             registry.dismissDead();
         }
     }
 
-    /// Hands on the lanes whose owners have gone and that were empty at the last look.
+    /// Recycles the lanes without an owner that were empty at the last look.
     void recycleLeft(Registry& registry) {
         for (std::size_t i = 0; registry.leavers() != 0 && i < lanes_.size();) {
             Watch& watch = lanes_[i];
@@ -263,15 +254,15 @@ private:
 
     const Duration maxHold_;
     std::vector<Watch> lanes_;
-    std::uint64_t version_ = 0;
-    Key before_ = 0;
-    Key watermark_ = 0;
-    bool anyAnnounced_ = false;
-    bool anyStalled_ = false;
-    TimePoint announcedSince_{};  // the time of the last look that saw a record announced
+    std::uint64_t version_ = 0;   ///< of the registry: lanes_ has its lanes
+    Key before_ = 0;              ///< the clock at the last look
+    Key watermark_ = 0;           ///< of the last look
+    bool anyAnnounced_ = false;   ///< at the last look
+    bool anyStalled_ = false;     ///< at the last look
+    TimePoint announcedSince_{};  ///< the time of the last look that saw a record announced
     Marks marks_;
-    Atomic<std::uint64_t> ignoredStalls_{0};
-    Atomic<std::uint64_t> deadThreads_{0};
+    Counter ignoredStalls_;
+    Counter deadThreads_;
 };
 
 }  // namespace sluice::log::detail

@@ -16,23 +16,22 @@
 namespace [[gnu::visibility("default")]] sluice {
 namespace log::detail {
 
-/// What a thread may not do just now.
+/// While one lives, the posts of its thread neither allocate nor wait.
 ///
-/// While one lives, the calling thread's posts neither allocate nor wait: they use the thread's
-/// lane if it has one that is free and has room, else the shared one, and are counted as discarded
-/// when that cannot be had.
+/// Such a post uses the thread's lane if the lane is free and has room. Otherwise it tries the
+/// shared lane. If another thread uses the shared lane, the record is counted as discarded.
 ///
-/// For signal handlers: the code they interrupted may hold malloc's lock, or one that the back end
-/// needs. A handler that interrupted a post is told apart without this. No cost to posts: it is
-/// asked for only when there is no lane or no room.
-class QuietThread {
+/// For signal handlers: the interrupted code may hold the lock of malloc(), or a lock that the back
+/// end needs. (A handler that interrupts a post notices this without a scope.) Posts pay nothing:
+/// they read it only if there is no lane or no room.
+class SignalSafeScope {
 public:
-    QuietThread() noexcept { depth_ = depth_ + 1; }
-    ~QuietThread() { depth_ = depth_ - 1; }
-    QuietThread(const QuietThread&) = delete;
-    QuietThread& operator=(const QuietThread&) = delete;
+    SignalSafeScope() noexcept { depth_ = depth_ + 1; }
+    ~SignalSafeScope() { depth_ = depth_ - 1; }
+    SignalSafeScope(const SignalSafeScope&) = delete;
+    SignalSafeScope& operator=(const SignalSafeScope&) = delete;
 
-    static bool isQuiet() noexcept { return depth_ != 0; }
+    static bool isActive() noexcept { return depth_ != 0; }
 
 private:
     // Volatile: the only other reader is a signal handler of the same thread.

@@ -10,12 +10,12 @@ namespace detail {
 
 class Port;
 
-/// A back end as the rest of the module sees it.
+/// Gives the rest of the module access to the parts of a back end.
 struct Access {
     static void leave(backend& which);
     static void end(backend& which);
 
-    /// What log calls use of it. Null for none.
+    /// The part that log calls use. Null for a null back end.
     static std::shared_ptr<Port> port(const std::shared_ptr<backend>& of) noexcept;
 };
 

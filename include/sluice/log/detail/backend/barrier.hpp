@@ -8,8 +8,7 @@
 
 namespace sluice::log::detail {
 
-/// Runs `finish`, which says whether all is well, then gives a signal. A bad one if the back end
-/// has ended first.
+/// Runs `finish` and gives its result to a signal. Gives false if the back end ends first.
 template <class Finish>
 class Barrier : public Control {
 public:

@@ -7,8 +7,8 @@
 
 namespace sluice::log::detail {
 
-/// An action of the back end. Each one lives in a node of its own, which the sender allocates: what
-/// must not fail, such as the end of a logger, is allocated when that begins.
+/// An action of the back end. The sender allocates it. For an action that must not fail, such as
+/// the end of a logger, the sender allocates it early, when the logger begins.
 class Control {
 public:
     Control() = default;
@@ -16,10 +16,10 @@ public:
     Control& operator=(const Control&) = delete;
     virtual ~Control() = default;
 
-    /// Runs on the back end when every record stamped up to here is written.
+    /// Runs on the back end after each record with an earlier stamp is written.
     virtual void run() noexcept = 0;
 
-    /// The back end has ended without coming to it.
+    /// The back end has ended without running it.
     virtual void abandon() noexcept {}
 
 private:
@@ -28,19 +28,20 @@ private:
     std::unique_ptr<Control> next_;
 };
 
-/// What travels beside the records, and in order with them.
+/// The actions that wait for the back end, in order with the records.
 ///
-/// Flushes, changes of format, the end of a logger: each carries a stamp of the same clock as the
-/// records and is carried out when everything stamped before it has been written. It takes no room
-/// in any lane, so it cannot be dropped and nobody waits for room to send it.
+/// Flushes, changes of format, the end of a logger: each has a stamp of the same clock as the
+/// records. The back end runs it after it has written all records with earlier stamps. An action
+/// takes no room in a lane. So it cannot be dropped, and its sender does not wait for room.
 ///
-/// Any thread may push(); the back end alone takes.
+/// Any thread may push(). Only the back end takes.
 ///
-/// Invariant: stamps in the list never decrease, since each is taken while the list is locked. When
-/// the clock has started again they do, and takeUntil() does not look at them.
-/// Edge: a push that returned before the back end's look() is in the list that the back end takes
-/// after that look(). One that comes later has a stamp of after the look, thus beyond its
-/// watermark: either it is taken the next time, or it waits in the list for that.
+/// Invariant: stamps in the list never decrease, because push() reads the clock with the lock. They
+/// decrease if the clock starts again; takeUntil() ignores them.
+///
+/// Edge: the back end calls look(), then it locks the list and takes. A push that returned before
+/// the look is in the list. A later push has a stamp after the look, so its stamp is not below the
+/// watermark: it waits in the list for a later harvest.
 ///
 /// Tests: tests/unit/log/control_list_test.cpp.
 class ControlList {
@@ -50,8 +51,8 @@ public:
     ControlList& operator=(const ControlList&) = delete;
     ~ControlList() { abandon(std::move(first_)); }
 
-    /// Takes over `control` and stamps it with what `now` returns; false, and nothing has happened,
-    /// when the list is closed.
+    /// Takes over `control` and stamps it with the result of `now`. False if the list is closed:
+    /// then the caller keeps it.
     template <class Now>
     [[nodiscard]] bool push(std::unique_ptr<Control>& control, Now&& now) noexcept {
         const std::lock_guard<std::mutex> lock(mutex_);
@@ -65,8 +66,8 @@ public:
         return true;
     }
 
-    /// Calls `handle(control, key)` for each entry with a stamp below `limit`, in order, under no
-    /// lock.
+    /// Calls `handle(control, key)` for each entry with a stamp below `limit`, in order, without
+    /// the lock.
     template <class Handle>
     void takeBefore(Key limit, Handle&& handle) {
         while (std::unique_ptr<Control> control = takeOne(limit)) {
@@ -74,7 +75,7 @@ public:
         }
     }
 
-    /// The last entry at some moment, and its stamp; none and 0 of an empty list.
+    /// The last entry at a moment, and its stamp. Null and 0 for an empty list.
     struct Mark {
         const Control* control;
         Key key;
@@ -84,8 +85,8 @@ public:
         return last_ == nullptr ? Mark{nullptr, 0} : Mark{last_, last_->key_};
     }
 
-    /// As takeBefore() for all entries up to that one, whatever their stamps. The caller has taken
-    /// nothing since newest().
+    /// The same for all entries up to the mark, with any stamp. The caller has taken no entry since
+    /// newest().
     template <class Handle>
     void takeUntil(Mark mark, Handle&& handle) {
         for (bool isLast = mark.control == nullptr; !isLast;) {
@@ -97,7 +98,7 @@ public:
         }
     }
 
-    /// Nothing more is accepted; what is in the list is abandoned.
+    /// Refuses later entries, and abandons those in the list.
     void close() noexcept {
         std::unique_ptr<Control> left;
         {
@@ -109,12 +110,12 @@ public:
         abandon(std::move(left));
     }
 
-    /// Around fork(), so that the child finds the list whole.
+    /// Around fork(), so that the child gets a complete list.
     void lock() noexcept { mutex_.lock(); }
     void unlock() noexcept { mutex_.unlock(); }
 
-    /// In the child of a fork(): who sent the entries does not exist. They are leaked, since others
-    /// may have been inside of what they hold.
+    /// In the child of a fork(): the senders of the entries do not exist. The entries are leaked,
+    /// because other threads may have been using the objects that they hold.
     void forget() noexcept {
         static_cast<void>(first_.release());
         last_ = nullptr;
@@ -134,7 +135,7 @@ private:
         return taken;
     }
 
-    /// One after the other: a long list must not be destroyed by recursion.
+    /// One after the other: recursion would need much stack for a long list.
     static void abandon(std::unique_ptr<Control> first) noexcept {
         while (first) {
             first->abandon();
@@ -143,7 +144,7 @@ private:
         }
     }
 
-    std::mutex mutex_;
+    std::mutex mutex_;  ///< guards the following
     std::unique_ptr<Control> first_;
     Control* last_ = nullptr;
     bool isClosed_ = false;

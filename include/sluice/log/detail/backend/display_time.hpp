@@ -9,16 +9,16 @@
 
 namespace sluice::log::detail {
 
-/// The times that are printed, which do not step back from line to line.
+/// Makes the printed times, which do not step back from line to line.
 ///
-/// Records are ordered by their stamps. spdlog's own time of a record is read a little earlier, and
-/// how much earlier depends on what happens to the thread in between; so in the order of the stamps
-/// these times would step back now and then. A record with a time earlier than that of the line
-/// before it shows the time of the line before it. So it is for a record that was held up, by a
-/// full lane or by the scheduler. So it is, too, after spdlog's clock was set back: until the clock
-/// has caught up, all lines show the last time from before.
+/// Stamps order the records. spdlog reads its own time of a record a little earlier than the stamp.
+/// The distance varies, for example if the thread is preempted in between. So these times may step
+/// back in the order of the stamps. A record with a time before that of the last line shows the
+/// time of the last line. This also holds for a record that waited for room, and after spdlog's
+/// clock was set back: until the clock has caught up, all lines show the last time from before.
 ///
-/// Printed as it is: a time that is marked as the caller's own, or as that of a backtrace's line.
+/// Two times are printed unchanged: a time that the caller gave, and the time of a line of a
+/// backtrace.
 ///
 /// One thread at a time: the back end's.
 ///
@@ -28,19 +28,19 @@ public:
     using time_point = spdlog::log_clock::time_point;
     using SteadyTime = std::chrono::steady_clock::time_point;
 
-    /// Three clocks at one moment: that of the stamps, a steady one and that of the printed times.
-    /// To be called once a harvest, since spdlog's clock may be set.
+    /// Takes three clocks at one moment: the clock of the stamps, a steady clock, and spdlog's
+    /// clock. Called once in each harvest, because spdlog's clock may be set.
     void adjust(Key key, SteadyTime steady, time_point wall) noexcept {
         if (isSet_ && key > first_.key && steady > first_.steady) {
             ticksLength_ = inTicks(steady - first_.steady) / double(key - first_.key);
         } else if (!isSet_ || key < now_.key) {
-            first_ = Moment{key, steady, wall};  // the first one, or the stamps have begun again
+            first_ = Moment{key, steady, wall};  // the first moment, or the stamps began again
             isSet_ = true;
         }
         now_ = Moment{key, steady, wall};
     }
 
-    /// What is printed for a record with this stamp.
+    /// The printed time of a record with this stamp.
     time_point show(const RecordHead& head, Key key) noexcept {
         if ((head.flags & RecordHead::keepsTime) != 0) {
             return head.time;
@@ -69,11 +69,11 @@ private:
         return now_.wall - time_point::duration(static_cast<time_point::rep>(ticks * ticksLength_));
     }
 
-    bool isSet_ = false;
-    Moment first_;
-    Moment now_;
-    double ticksLength_ = 0;  // of a stamp, in ticks of the printed times
-    time_point shown_{};
+    bool isSet_ = false;      ///< adjust() was called
+    Moment first_;            ///< the first moment of this run of stamps
+    Moment now_;              ///< the moment of the last adjust()
+    double ticksLength_ = 0;  ///< the length of a stamp's tick, in ticks of the printed times
+    time_point shown_{};      ///< the last printed time
 };
 
 }  // namespace sluice::log::detail

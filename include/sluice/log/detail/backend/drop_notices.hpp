@@ -16,9 +16,9 @@
 
 namespace sluice::log::detail {
 
-/// The lines in a log about records that are missing there.
+/// Writes lines into a log about records that are missing there.
 ///
-/// Knows what was dropped and what the log has told of it. By the thread that harvests.
+/// It counts the dropped records that no line has reported. The harvesting thread calls it.
 ///
 /// Tests: tests/unit/log/backend_test.cpp.
 class DropNotices {
@@ -28,7 +28,7 @@ public:
 
     explicit DropNotices(std::chrono::nanoseconds interval) noexcept : interval_(interval) {}
 
-    /// Whether it is time for a line, and there is something to tell. Then tell() has to follow.
+    /// Whether it is time for a line and records are missing. After true, tell() must follow.
     bool isDue(TimePoint now, LoggerList& loggers, const Records& records) noexcept {
         if (now < next_ || isTelling_) {
             return false;
@@ -40,7 +40,7 @@ public:
         return isTelling_;
     }
 
-    /// The notice could not be sent: it will be due again.
+    /// The notice could not be sent: it becomes due again.
     void cancel() noexcept { isTelling_ = false; }
 
     /// Writes the lines of all loggers.
@@ -74,14 +74,14 @@ public:
         }
     }
 
-    /// The logger goes.
+    /// The logger ends.
     void forget(const LoggerState& logger) noexcept {
         if (lastOverrunning_ == &logger) {
             lastOverrunning_ = nullptr;
         }
     }
 
-    /// In the child of a fork: what was dropped before is the parent's to tell.
+    /// In the child of a fork: the parent reports the records that were dropped before.
     void forgetAll(LoggerList& loggers) noexcept {
         isTelling_ = false;
         lastOverrunning_ = nullptr;
@@ -92,23 +92,23 @@ public:
 private:
     static constexpr std::chrono::nanoseconds longestInterval = std::chrono::hours(24);
 
-    // Relaxed: counts, which publish nothing.
+    // Relaxed: no data belongs to a count.
     static std::uint64_t discardedOf(const LoggerState& logger) noexcept {
         return logger.discarded.load(std::memory_order_relaxed);
     }
 
-    /// Which logger's records were overrun nobody knows: they count as those of the logger that
-    /// wrote last among those that overrun.
+    /// The lanes do not know the logger of an overrun record. All of them count for the logger with
+    /// overflow_policy::overrun_oldest that wrote last.
     std::uint64_t untold(const LoggerState& logger, const Records& records) const noexcept {
         return discardedOf(logger) - logger.told +
                (&logger == lastOverrunning_ ? records.statistics().overrun - toldOverrun_ : 0);
     }
 
     const std::chrono::nanoseconds interval_;
-    TimePoint next_{};
-    const LoggerState* lastOverrunning_ = nullptr;
-    std::uint64_t toldOverrun_ = 0;  // overrun records that a line has told of
-    bool isTelling_ = false;         // a notice is on its way
+    TimePoint next_{};                              ///< the earliest time of the next line
+    const LoggerState* lastOverrunning_ = nullptr;  ///< wrote last, of those that overrun
+    std::uint64_t toldOverrun_ = 0;                 ///< overrun records that a line has reported
+    bool isTelling_ = false;                        ///< a notice was sent and has not run yet
 };
 
 }  // namespace sluice::log::detail

@@ -4,8 +4,8 @@
 #include <sluice/log/backend_options.hpp>
 #include <sluice/log/detail/backend/barrier.hpp>
 #include <sluice/log/detail/backend/control_list.hpp>
+#include <sluice/log/detail/backend/harvest_mutex.hpp>
 #include <sluice/log/detail/backend/harvest_scope.hpp>
-#include <sluice/log/detail/backend/harvest_turns.hpp>
 #include <sluice/log/detail/backend/harvester.hpp>
 #include <sluice/log/detail/backend/idle_pacing.hpp>
 #include <sluice/log/detail/backend/polling.hpp>
@@ -32,14 +32,15 @@ namespace sluice::log::detail {
 /// A back end, without its statistics and its checks of options.
 ///
 ///     Port: log calls -> the lanes; flushes and the ends of loggers -> the list of controls
-///     Harvester: what was logged and sent before, in the order of the stamps -> the sinks
+///     Harvester: earlier records and controls, in the order of the stamps -> the sinks
 ///
-/// A manual engine has no worker: the polling thread makes the harvests, in poll().
+/// A manual engine has no worker: the polling thread harvests, in poll().
 ///
-/// Who may call what: any thread any member, unless it says otherwise. Harvests exclude each other:
-/// the worker makes them; when it has left for good, whoever logs; around fork(), the caller.
+/// Threads: any thread may call any member, unless the member says otherwise. A mutex guards each
+/// harvest. The worker harvests. After the worker has left, each thread that logs harvests. Around
+/// fork(), the forking thread harvests.
 ///
-/// Errors: those of sinks go to the loggers.
+/// Errors: the loggers get the errors of their sinks.
 class Engine final : public Port,
                      public std::enable_shared_from_this<Engine>,
                      private ProcessMember {
@@ -58,7 +59,7 @@ public:
             return false;
         }
         intake_.wake();
-        attend();
+        ensureHarvest();
         return true;
     }
 
@@ -68,7 +69,7 @@ public:
         }
         harvester_.wantFlush(logger, intake_.now());
         intake_.wake();
-        attend();
+        ensureHarvest();
         return true;
     }
 
@@ -93,12 +94,13 @@ public:
     /// For a manual engine. See Polling::poll().
     std::size_t poll() noexcept { return options_.manual ? polling_.poll() : 0; }
 
-    /// The worker writes what there is, and ends; from now on whoever logs writes it, too. False
-    /// when `atMost` passed first: then nothing more is taken, and the worker ends when it can.
+    /// The worker writes all records, and ends. From now on a thread that logs also writes. False
+    /// if `atMost` passed first: then all later records are refused, and the worker ends when it
+    /// can.
     bool leave(std::chrono::nanoseconds atMost) {
         setMode(Mode::caller);
         if (endWorker(atMost)) {
-            attend();  // for what its last hook has logged
+            ensureHarvest();  // the last hook of the worker may have logged
             return true;
         }
         intake_.close();
@@ -107,9 +109,9 @@ public:
         return false;
     }
 
-    /// Nothing more is taken; the worker writes what there is, flushes the sinks, and ends. False
-    /// when `atMost` passed first: then what is left is not written. False, too, when a sink
-    /// failed, and inside a harvest; what there is gets written when the caller returns.
+    /// Refuses later records. The worker writes all records, flushes the sinks, and ends. False if
+    /// `atMost` passed first: then the other records are not written. False if a sink failed. False
+    /// inside a harvest: then the records are written after the caller has returned.
     bool close(std::chrono::nanoseconds atMost) {
         intake_.close();
         forbidRestart();
@@ -123,16 +125,15 @@ public:
             finish();
         }
         if (isOver) {
-            controls_.close();  // also when there never was a worker, as in the child of a fork
+            controls_.close();  // also if there was no worker, as in the child of a fork
         } else {
             closeControls();
         }
         return isOver && harvester_.isFlushed();
     }
 
-    /// Everything logged before by anyone is written, and the sinks are flushed; false when
-    /// `atMost` passed first, a sink failed, the back end has ended, or the caller is inside a
-    /// harvest.
+    /// Waits until all earlier records are written and the sinks are flushed. False if `atMost`
+    /// passed first, if a sink failed, if the back end has ended, or inside a harvest.
     bool flushAndWait(std::chrono::nanoseconds atMost) {
         const auto end = deadlineAfter<std::chrono::steady_clock>(atMost);
         const auto done = std::make_shared<Signal>();
@@ -142,7 +143,7 @@ public:
         if (isInHarvest() || harvester_.isAbandoned() || !send(barrier)) {
             return false;
         }
-        // Where nobody else harvests, a logging thread may have held up the first try.
+        // No other thread harvests: a thread that was logging may have delayed the first attempt.
         while (mode_.load(std::memory_order_relaxed) == Mode::caller || polling_.isMine()) {
             if (polling_.isMine()) {
                 polling_.drain();
@@ -153,12 +154,13 @@ public:
             if (std::chrono::steady_clock::now() >= end) {
                 return false;
             }
-            attend();
+            ensureHarvest();
         }
         return done->waitUntil(end) && done->isGood();
     }
 
 private:
+    using Guard = HarvestMutex::Guard;
     friend class Polling<Engine>;
 
     static IntakeOptions intakeOptions(const backend_options& options, Engine* engine) {
@@ -172,29 +174,28 @@ private:
         return result;
     }
 
-    void attendMyself() noexcept override {
+    void harvestHere() noexcept override {
         if (mode_.load(std::memory_order_seq_cst) == Mode::nobody) {
             restart();
         }
         if (mode_.load(std::memory_order_seq_cst) == Mode::caller) {
-            harvesting_.take([this] { intake_.wake(); });
-            harvestLocked();
+            const Guard guard = harvesting_.lockFirst([this] { intake_.wake(); });
+            harvest(guard);
             intake_.resign();
-            harvesting_.unlock();
         }
     }
 
-    /// The worker waits for work, or until another thread takes its turn.
+    /// The worker waits for work, or until another thread wants to harvest.
     void rest(IdlePacing::Rest length) {
         if (length == IdlePacing::untilWoken) {
-            const std::lock_guard<HarvestTurns> lock(harvesting_);
+            const Guard guard = harvesting_.lock();
             intake_.waitForWork(std::chrono::steady_clock::now() + std::chrono::seconds(1));
         } else if (length != IdlePacing::none) {
             std::this_thread::sleep_for(length);
         }
     }
 
-    /// As in a harvest, the hook does not wait for its own thread.
+    /// Runs a hook as if in a harvest, so that it does not wait for its own thread.
     void runHook(const std::function<void()>& hook, const ErrorChannel& errors) noexcept {
         if (hook) {
             const HarvestScope scope(this);
@@ -202,7 +203,8 @@ private:
         }
     }
 
-    /// Starts the worker of a forked child. Without one, whoever logs does its work.
+    /// Starts the worker of a forked child. If the system refuses a thread, each thread that logs
+    /// harvests.
     void restart() noexcept {
         const std::lock_guard<std::mutex> lock(restarting_);
         if (mode_.load(std::memory_order_seq_cst) == Mode::nobody) {
@@ -219,7 +221,7 @@ private:
     bool endWorker(std::chrono::nanoseconds atMost) {
         mayLeave_.store(true, std::memory_order_release);
         intake_.wake();
-        // A sink that waited would wait for itself, or for another one that waits for it.
+        // A sink cannot wait for itself, nor for another sink that waits for it.
         const bool mayWait = !isInHarvest();
         if (mayWait && worker_.join(atMost)) {
             return true;
@@ -232,7 +234,7 @@ private:
         return false;
     }
 
-    /// A forked child that has not logged yet needs no worker any more.
+    /// A forked child that has not logged needs no worker from now on.
     void forbidRestart() noexcept {
         const std::lock_guard<std::mutex> lock(restarting_);
         if (mode_.load(std::memory_order_seq_cst) == Mode::nobody) {
@@ -240,8 +242,9 @@ private:
         }
     }
 
-    /// Controls are taken as long as somebody comes for them. A worker that was given up still
-    /// does: of giving it up and its end, whichever comes second closes the list.
+    /// The list of controls is open as long as a thread takes them. A worker that was given up
+    /// still takes them. So the second call closes the list: one comes from the worker's end, the
+    /// other from the thread that gave it up.
     void closeControls() noexcept {
         if (isClosing_.exchange(true, std::memory_order_acq_rel)) {
             controls_.close();
@@ -252,20 +255,21 @@ private:
         return std::chrono::steady_clock::now() + std::chrono::milliseconds(5);
     }
 
-    /// Writes what was logged and sent before, in order. Returns the watermark it has reached, and
-    /// when it began: another thread may harvest, and change the member, as soon as this returns.
+    /// Writes the earlier records and runs the earlier controls, in order. Returns the watermark.
+    /// Sets `begun` to the time of the beginning. (Another thread may harvest before the caller
+    /// could ask harvester_.)
     Key harvest(std::chrono::steady_clock::time_point& begun) noexcept {
-        const std::lock_guard<HarvestTurns> lock(harvesting_);
-        const Key reached = harvestLocked();
+        const Guard guard = harvesting_.lock();
+        const Key reached = harvest(guard);
         begun = harvester_.begun();
         return reached;
     }
 
-    Key harvestLocked() noexcept {
+    Key harvest(const Guard& /*guard*/) noexcept {
         const HarvestScope scope(this);
         const std::uint64_t rescue = rescueWanted_.load(std::memory_order_acquire);
         const Key reached = harvester_.harvest();
-        // Relaxed: only who harvests writes it.
+        // Relaxed: a harvest wrote it, and the mutex orders harvests.
         if (reached != 0 && rescueDone_.load(std::memory_order_relaxed) != rescue) {
             static_cast<void>(loggers_.flush());
             rescueDone_.store(rescue, std::memory_order_release);
@@ -295,33 +299,31 @@ private:
         }
     }
 
-    /// The last thing that a worker does: whatever held a sink keeps its lines, too.
+    /// The last step of a worker. A sink with a buffer of its own keeps no line back.
     void finish() noexcept {
-        const std::lock_guard<HarvestTurns> lock(harvesting_);
+        const Guard guard = harvesting_.lock();
         const HarvestScope scope(this);
         harvester_.finish();
     }
 
-    /// What was logged until now is written by the parent alone: the child starts with nothing. In
-    /// between no other thread writes, so no sink's lock is held, and no sink holds back a text
-    /// that both would write. A sink that forks has a child whose only thread goes on in the sink.
-    /// A worker that was given up is not waited for. Two sinks that fork cannot wait for each
-    /// other: in the child of each the other's back end has ended.
+    /// The parent alone writes the records up to the fork: the child begins without records. During
+    /// the fork no other thread writes. So no thread holds the lock of a sink, and no sink has text
+    /// in a buffer that both processes would write.
+    ///
+    /// If a sink forks, the only thread of the child goes on in the sink. The fork does not wait
+    /// for a worker that was given up. Two sinks that fork at once cannot wait for each other: in
+    /// the child of each one the back end of the other has ended.
     bool stopForFork() noexcept override {
         if (HarvestScope::isInside(this) || harvester_.isAbandoned()) {
             return true;
         }
-        isSettled_ = harvesting_.tryTakeUntil(soon(), [this] { intake_.wake(); });
-        return isSettled_ || isInHarvest();
+        forkGuard_ = harvesting_.tryLockUntil(soon(), [this] { intake_.wake(); });
+        return forkGuard_ || isInHarvest();
     }
-    void goOn() noexcept override {
-        if (std::exchange(isSettled_, false)) {
-            harvesting_.unlock();
-        }
-    }
+    void goOn() noexcept override { forkGuard_ = {}; }
     void settleForFork() noexcept override {
-        if (isSettled_) {
-            harvestLocked();
+        if (forkGuard_) {
+            harvest(forkGuard_);
             const HarvestScope scope(this);
             static_cast<void>(loggers_.flush());
             intake_.resign();
@@ -338,7 +340,7 @@ private:
         unlockAfterFork();
     }
     void afterForkInChild() noexcept override {
-        if (!isSettled_) {
+        if (!forkGuard_) {
             intake_.unlockInChild();
             unlockAfterFork();
             if (!HarvestScope::isInside(this)) {
@@ -379,21 +381,21 @@ private:
                    rescueWanted_.load(std::memory_order_acquire);
     }
 
-    // What changes now and then.
+    // Seldom written.
     const backend_options options_;
     ControlList controls_;
     WorkerThread worker_;
-    std::mutex restarting_;
-    bool isSettled_ = false;  // for the fork() that is under way
-    std::atomic<std::uint64_t> rescueWanted_{0};
+    std::mutex restarting_;  ///< guards the start of the worker in a forked child
+    Guard forkGuard_;        ///< of harvesting_, during a fork(); the forking thread writes it
+    std::atomic<std::uint64_t> rescueWanted_{0};  ///< requests of crash handlers
     Polling<Engine> polling_{*this};
-    std::atomic<bool> mayLeave_{false};
-    std::atomic<bool> isClosing_{false};
+    std::atomic<bool> mayLeave_{false};   ///< the worker ends when it has written all records
+    std::atomic<bool> isClosing_{false};  ///< closeControls() was called once
 
-    // What who harvests uses, under the mutex.
-    alignas(cacheLineSize) HarvestTurns harvesting_;
+    // Written in each harvest. harvesting_ guards harvester_.
+    alignas(cacheLineSize) HarvestMutex harvesting_;
     Harvester harvester_{intake_, loggers_, controls_, options_.notice_interval};
-    std::atomic<std::uint64_t> rescueDone_{0};
+    std::atomic<std::uint64_t> rescueDone_{0};  ///< rescueWanted_ at the last harvest
 };
 
 }  // namespace sluice::log::detail

@@ -10,7 +10,8 @@
 
 namespace sluice::log::detail {
 
-/// The text of an error in a log call, with its place when that is known, in spdlog's words.
+/// The text of an error in a log call, with its source location if that is known, in spdlog's
+/// words.
 inline std::string describe(const char* what, const spdlog::source_loc& source) {
     std::string text = what;
     if (source.filename != nullptr) {
@@ -20,33 +21,33 @@ inline std::string describe(const char* what, const spdlog::source_loc& source) 
     return text;
 }
 
-/// Where a logger's errors go, as long as there are records of it.
+/// Passes errors to the error handler of a logger, until its last record is written.
 ///
-/// Errors are reported by the back end, when the logger may have gone already. So this object is
-/// shared by both: it asks the logger for its handler while there is one, and keeps a copy then.
+/// The back end reports errors, perhaps after the logger has ended. So both share this object. It
+/// reads the handler of the logger as long as the logger lives, and keeps a copy then.
 ///
-/// Any thread may call any member. As in spdlog, a handler is set while nobody logs.
+/// Any thread may call any member. As in spdlog, the program sets a handler while no thread logs.
 class ErrorChannel {
 public:
-    /// `handler` is looked at for each report until release().
+    /// Each report reads `handler` until release().
     ErrorChannel(std::string name, const spdlog::err_handler* handler)
         : name_(std::move(name)), live_(handler) {}
     ErrorChannel(const ErrorChannel&) = delete;
     ErrorChannel& operator=(const ErrorChannel&) = delete;
 
-    /// The owner of the handler goes.
+    /// The owner of the handler ends.
     void release() noexcept {
         const std::lock_guard<std::mutex> lock(mutex_);
         try {
             kept_ = *live_;
         } catch (...) {
-            // A handler that cannot be copied is lost; spdlog's own speaks for it.
+            // A handler that cannot be copied is replaced by spdlog's own.
         }
         live_ = nullptr;
     }
 
-    /// Calls the handler, or does what spdlog does without one: prints a line to stderr, one in a
-    /// second. The handler runs under no lock. What it throws ends here.
+    /// Calls the handler. Without a handler it prints a line to stderr, at most one in a second, as
+    /// spdlog does. It holds no lock during the call. It catches all exceptions of the handler.
     void report(const std::string& text) const noexcept {
         try {
             Reporter reporter(name_);
@@ -77,12 +78,12 @@ private:
     }
 
     const std::string name_;
-    mutable std::mutex mutex_;
-    const spdlog::err_handler* live_;
-    spdlog::err_handler kept_;
+    mutable std::mutex mutex_;         ///< guards the following
+    const spdlog::err_handler* live_;  ///< the logger's handler; null after release()
+    spdlog::err_handler kept_;         ///< the copy of release()
 };
 
-/// Runs an action that calls foreign code and reports whatever it throws. False if it threw.
+/// Runs an action that calls foreign code. Reports its exception. False if it threw.
 template <class Action>
 bool guarded(const ErrorChannel& errors, const spdlog::source_loc& source,
              Action&& action) noexcept {

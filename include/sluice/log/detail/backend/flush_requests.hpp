@@ -10,18 +10,19 @@
 
 namespace sluice::log::detail {
 
-/// Flushes of loggers that are wanted and not yet carried out. Each logger has one key, so any
-/// number of them takes no memory. Any thread may call want(); the others belong to who harvests.
+/// Flushes of loggers that were requested and not carried out yet. Each logger has one key, so any
+/// number of requests takes no memory. Any thread may call want(). The harvesting thread calls the
+/// other members.
 class FlushRequests {
 public:
-    /// The sinks are to be flushed when every record with a smaller key is written.
+    /// Requests a flush of the sinks after all records with smaller keys are written.
     void want(LoggerState& logger, Key key) noexcept {
         storeMax(logger.flushWanted, key);
         wanted_.fetch_add(1, std::memory_order_release);
     }
 
-    /// Every record with a key below `limit` is written. A flush that is taken waits for its limit;
-    /// those that are wanted meanwhile cannot put it off.
+    /// All records with keys below `limit` are written. A taken flush waits for its own key. Later
+    /// requests cannot delay it.
     void carryOut(LoggerList& loggers, SinkWriter& writer, Key limit) noexcept {
         const std::uint64_t wanted = wanted_.load(std::memory_order_acquire);
         if (wanted == done_) {
@@ -33,9 +34,9 @@ public:
         done_ = isDone ? wanted : done_;
     }
 
-    /// The same for one logger. False when its flush has to wait.
+    /// The same for one logger. False if its flush has to wait.
     static bool carryOut(LoggerState& logger, SinkWriter& writer, Key limit) noexcept {
-        // Again after a flush: one that was wanted while an earlier one waited is still there.
+        // Again after a flush: another one may have been requested while this one waited.
         for (;;) {
             if (logger.flushTaken == 0) {
                 // Relaxed: the count of flushes was acquired.
@@ -52,15 +53,15 @@ public:
         }
     }
 
-    /// In the child of a fork: what was wanted is the parent's to do.
+    /// In the child of a fork: the parent carries out the earlier requests.
     static void forget(LoggerState& logger) noexcept {
         logger.flushTaken = 0;
         logger.flushWanted.store(0, std::memory_order_relaxed);  // relaxed: there is one thread
     }
 
 private:
-    std::atomic<std::uint64_t> wanted_{0};  // calls of want()
-    std::uint64_t done_ = 0;                // of them: those that nothing is left of
+    std::atomic<std::uint64_t> wanted_{0};  ///< calls of want()
+    std::uint64_t done_ = 0;                ///< wanted_ when no request was left
 };
 
 }  // namespace sluice::log::detail

@@ -7,42 +7,43 @@
 
 namespace sluice::log::detail {
 
-/// The mutex of those who harvest. The worker, which has it nearly always, lets others go first:
-/// they say that they want it, and `wake()` ends the worker's wait.
-class HarvestTurns {
+/// The mutex of the threads that harvest. The worker holds it nearly always, so it lets the others
+/// go first. A thread that wants the mutex says so, and ends the worker's wait with `wake()`.
+class HarvestMutex {
 public:
-    void lock() { mutex_.lock(); }
-    void unlock() { mutex_.unlock(); }
+    using Guard = std::unique_lock<std::mutex>;
 
-    /// For others than the worker.
+    [[nodiscard]] Guard lock() { return Guard(mutex_); }
+
+    /// The same for another thread than the worker.
     template <class Wake>
-    void take(Wake&& wake) {
+    [[nodiscard]] Guard lockFirst(Wake&& wake) {
         const Want want(others_);
         wake();
-        mutex_.lock();
+        return lock();
     }
 
-    /// The same until `end`. False when a harvest takes longer.
+    /// The same until `end`. Does not own the mutex if a harvest takes longer.
     template <class Wake>
-    bool tryTakeUntil(std::chrono::steady_clock::time_point end, Wake&& wake) {
+    [[nodiscard]] Guard tryLockUntil(std::chrono::steady_clock::time_point end, Wake&& wake) {
         const Want want(others_);
         wake();
-        bool isMine = mutex_.try_lock();
-        while (!isMine && std::chrono::steady_clock::now() < end) {
+        Guard guard(mutex_, std::try_to_lock);
+        while (!guard && std::chrono::steady_clock::now() < end) {
             std::this_thread::yield();
-            isMine = mutex_.try_lock();
+            static_cast<void>(guard.try_lock());
         }
-        return isMine;
+        return guard;
     }
 
-    /// For the worker, before it locks.
+    /// Called by the worker before it locks.
     void letOthersGo() const noexcept {
-        while (others_.load(std::memory_order_relaxed) != 0) {  // relaxed: a plea
+        while (others_.load(std::memory_order_relaxed) != 0) {  // relaxed: a hint
             std::this_thread::yield();
         }
     }
 
-    /// In the child of a fork.
+    /// In the child of a fork, which has one thread.
     void forgetOthers() noexcept {
         others_.store(0, std::memory_order_relaxed);  // relaxed: there is one thread
     }
@@ -59,7 +60,7 @@ private:
     };
 
     std::mutex mutex_;
-    std::atomic<unsigned> others_{0};  // that want the mutex
+    std::atomic<unsigned> others_{0};  ///< threads that want the mutex, without the worker
 };
 
 }  // namespace sluice::log::detail

@@ -2,8 +2,8 @@
 
 namespace sluice::log::detail {
 
-/// Marks the calling thread as the one that harvests an engine. Sinks, formatters, error handlers
-/// and hooks run in its scope.
+/// While one lives, its thread harvests this engine. Sinks, formatters, error handlers and hooks
+/// run inside.
 class HarvestScope {
 public:
     explicit HarvestScope(const void* engine) noexcept : before_(harvested_) {
@@ -18,9 +18,9 @@ public:
     static bool isInside(const void* engine) noexcept { return harvested_ == engine; }
 
 private:
-    const void* before_;
+    const void* before_;  ///< harvested_ outside of this scope
 
-    /// The engine that this thread harvests. One for all shared libraries.
+    /// The engine that this thread harvests, or null. All shared libraries have the same variable.
     [[gnu::visibility("default")]] inline static thread_local const void* harvested_ = nullptr;
 };
 

@@ -19,14 +19,14 @@
 
 namespace sluice::log::detail {
 
-/// Writes what was logged into the sinks, and carries out controls, in the order of
-/// their stamps.
+/// Writes records into the sinks, and runs controls, in the order of their stamps.
 ///
 ///     look at the lanes -> the watermark -> records and controls before it -> flushes -> notices
 ///
-/// Who may call what: who harvests, any member; any thread those that say so.
+/// Threads: the harvesting thread may call any member. Any thread may call the members that say
+/// so.
 ///
-/// Errors: those of sinks go to the loggers.
+/// Errors: the loggers get the errors of their sinks.
 ///
 /// Tests: tests/unit/log/backend_test.cpp, tests/stress/log_order_stress_test.cpp.
 class Harvester {
@@ -42,8 +42,8 @@ public:
     Harvester(const Harvester&) = delete;
     Harvester& operator=(const Harvester&) = delete;
 
-    /// Writes what was logged and sent before. Returns the watermark it has reached; 0 when there
-    /// was no memory: then nothing was taken that is not written.
+    /// Writes the earlier records and runs the earlier controls. Returns the watermark. Returns 0
+    /// if there was no memory: then each record that it took is written.
     Key harvest() noexcept {
         try {
             return tryHarvest();
@@ -52,10 +52,10 @@ public:
         }
     }
 
-    /// When the last harvest began.
+    /// The time at which the last harvest began.
     TimePoint begun() const noexcept { return begun_; }
 
-    /// The last harvest of all is over: tells of missing records, and flushes the sinks.
+    /// Called after the last harvest: reports missing records, and flushes the sinks.
     void finish() noexcept {
         if (!isAbandoned()) {
             tellOfAllDrops();
@@ -64,57 +64,58 @@ public:
         }
     }
 
-    /// Whether finish() found all sinks well. By whoever knows that it is over.
+    /// Whether finish() flushed all sinks without an error. Called after finish().
     bool isFlushed() const noexcept { return isFlushed_; }
 
-    /// Flushes the sinks of all loggers. False when that failed, or when a flush failed or a sink
-    /// lost a record since the last time.
+    /// Flushes the sinks of all loggers. False if that failed. Also false if an earlier flush
+    /// failed or a sink lost a record since the last call.
     bool flushSinks() noexcept {
         const std::uint64_t toldBefore = std::exchange(toldLost_, lost());
         const bool wasFlushed = writer_.takeIsFlushed();
         return loggers_.flush() && wasFlushed && toldLost_ == toldBefore;
     }
 
-    /// The sinks of this logger are to be flushed when every record with a smaller key is written.
-    /// Any thread may call this.
+    /// Requests a flush of this logger's sinks after all records with smaller keys are written. Any
+    /// thread may call it.
     void wantFlush(LoggerState& logger, Key key) noexcept { flushes_.want(logger, key); }
 
-    /// A line in the log about records of this logger that are missing there.
+    /// Writes a line into the log if records of this logger are missing there.
     void tellOfDrops(LoggerState& logger) noexcept {
         drops_.tell(logger, intake_, writer_, display_, reached_);
     }
 
     void tellOfAllDrops() noexcept { drops_.tell(loggers_, intake_, writer_, display_, reached_); }
 
-    /// A logger has gone: its last records have been written.
+    /// A logger has ended, and its last records have been written.
     void forget(LoggerState& logger) noexcept {
         FlushRequests::carryOut(logger, writer_, endOfTime);
         drops_.forget(logger);
     }
 
-    /// In the child of a fork: what was dropped and wanted before is the parent's.
+    /// In the child of a fork: the parent reports drops and carries out flushes of before.
     void forgetAll() noexcept {
         drops_.forgetAll(loggers_);
         loggers_.forEach([](LoggerState& logger) { FlushRequests::forget(logger); });
     }
 
-    /// No more records are written; a harvest under way ends early. Any thread. Relaxed: a plea.
+    /// Writes no more records. A running harvest ends early. Any thread may call it. Relaxed: a
+    /// hint.
     void abandon() noexcept { isAbandoned_.store(true, std::memory_order_relaxed); }
     bool isAbandoned() const noexcept { return isAbandoned_.load(std::memory_order_relaxed); }
 
-    /// Records that every sink has taken, and those that one has not. Any thread. Relaxed: counts.
+    /// The records that all sinks have taken, and the records that a sink has not taken. Any thread
+    /// may call these. Relaxed: no data belongs to a count.
     std::uint64_t written() const noexcept { return written_.load(std::memory_order_relaxed); }
     std::uint64_t lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
 
-    /// Both of them.
+    /// The sum of both.
     std::uint64_t seen() const noexcept { return written() + lost(); }
 
 private:
-    /// So many records are written before their room is given back, and before a look at whether
-    /// to end early.
+    /// After so many records their room is given back, and the harvest checks whether to end early.
     static constexpr std::size_t longestChunk = 1024;
 
-    /// Tells of missing records behind those that were logged before.
+    /// Reports missing records, after the earlier records.
     class Notice : public Control {
     public:
         explicit Notice(Harvester& harvester) noexcept : harvester_(harvester) {}
@@ -132,7 +133,7 @@ private:
         begun_ = std::chrono::steady_clock::now();
         const ControlList::Mark sent = controls_.newest();
         Key limit = intake_.look();
-        // A stamp that is later than the clock: the clock has started again.
+        // If a stamp is later than the clock, the clock has started again.
         const bool isSentBefore = sent.key != 0 && sent.key > intake_.now();
         if (__builtin_expect(isSentBefore, 0)) {
             limit = intake_.look();
@@ -158,7 +159,7 @@ private:
     void carryOut(Control& control) {
         writer_.endBatch();
         control.run();
-        writer_.endBatch();  // while the sinks of what it wrote are there: it may end a logger
+        writer_.endBatch();  // at once: a later control may end a logger and its sinks
     }
 
     void lookForDrops() noexcept {
@@ -174,7 +175,7 @@ private:
         intake_.wake();
     }
 
-    /// All visible records before `limit`.
+    /// Writes all visible records with keys below `limit`.
     void write(Key limit) {
         std::size_t count = longestChunk;
         while (count != 0 && !isAbandoned()) {
@@ -186,7 +187,7 @@ private:
                                 display_.show(record.head, record.key));
                 },
                 [this] { writer_.endRun(); });
-            // Relaxed: only who harvests writes them.
+            // Relaxed: only the harvesting thread writes them.
             const std::uint64_t newlyLost = writer_.takeLost();
             lost_.store(lost() + newlyLost, std::memory_order_relaxed);
             written_.store(written() + count - newlyLost, std::memory_order_relaxed);
@@ -202,11 +203,11 @@ private:
     DisplayTime display_;
     std::atomic<std::uint64_t> written_{0};
     std::atomic<std::uint64_t> lost_{0};
-    std::uint64_t toldLost_ = 0;  // that a flush of all sinks has told of
-    bool isFlushed_ = true;
-    TimePoint begun_{};
+    std::uint64_t toldLost_ = 0;  ///< lost() at the last flushSinks()
+    bool isFlushed_ = true;       ///< see isFlushed()
+    TimePoint begun_{};           ///< see begun()
     DropNotices drops_;
-    Key reached_ = 0;  // the last watermark
+    Key reached_ = 0;  ///< the last watermark
 };
 
 }  // namespace sluice::log::detail

@@ -8,20 +8,20 @@
 
 namespace sluice::log::detail {
 
-/// How long the worker rests between two harvests, as `pacing_policy` says.
+/// Decides how long the worker rests between two harvests, as `pacing_policy` says.
 ///
-/// With `park` the worker sleeps until it is woken as soon as a harvest is done. That costs a
-/// logging thread a system call, once for all that it logs until the worker sleeps again. So a
-/// lone record is written as soon as the system lets the worker run.
+/// `park`: after a harvest the worker sleeps until a logging thread wakes it. Waking costs the
+/// logging thread a system call, once until the worker sleeps again. So a lone record is written as
+/// soon as the system lets the worker run.
 ///
-/// While records flow, waking the worker for each of them would cost more than the records. And a
-/// look at a lane takes over the cache line that its thread writes with every record. So the worker
-/// naps after each harvest that was not a large one, and the next harvest is larger. Records flow
-/// when more of them have come than one in `flowGap`, by `flowStart` records or more. A nap is what
-/// a record then waits at most, and what the system adds to a nap, on Linux 50 microseconds.
+/// While records flow, waking the worker for each record would cost more than the record. Each look
+/// at a lane also takes over the cache line that its thread is writing. So the worker naps after
+/// each harvest, except after a large one, and the next harvest is larger. Records flow if
+/// `flowStart` more of them have come than one in each `flowGap`. A record then waits for at most a
+/// nap, and for the time that the system adds to a nap, on Linux 50 microseconds.
 ///
-/// With `nap` the worker never has to be woken: its naps grow to half a millisecond while nothing
-/// comes. With `spin` it looks all the time.
+/// `nap`: no thread ever wakes the worker. Its naps grow to half a millisecond while there are no
+/// records. `spin`: the worker does not rest.
 ///
 /// Tests: tests/unit/log/idle_pacing_test.cpp, tests/unit/log/pacing_policy_test.cpp.
 class IdlePacing {
@@ -42,7 +42,7 @@ public:
 
     explicit IdlePacing(pacing_policy policy) noexcept : policy_(policy) {}
 
-    /// To be called after each harvest with the number of records that it delivered.
+    /// The rest after a harvest that delivered so many records.
     Rest after(std::uint64_t delivered, TimePoint now) noexcept {
         switch (policy_) {
         case pacing_policy::spin:
@@ -75,8 +75,8 @@ private:
 
     const pacing_policy policy_;
     Rest nap_ = shortestNap;
-    /// Each record moves it on by `flowGap`, from the present at least: its distance from the
-    /// present is by how much records come closer together than that.
+    /// Each record adds `flowGap` to it. It is never before the present. So its distance from the
+    /// present says by how much records come closer together than `flowGap`.
     TimePoint flowUntil_{};
 };
 

@@ -15,7 +15,7 @@
 
 namespace sluice::log::detail {
 
-/// The end of a logger: its state goes with it.
+/// The control that ends a logger and destroys its state.
 class LoggerEnd : public Control {
 public:
     LoggerEnd(Port& port, std::unique_ptr<LoggerState> logger)
@@ -31,10 +31,10 @@ private:
     std::unique_ptr<LoggerState> logger_;
 };
 
-/// A logger's share in a back end. When it goes, the back end is told, and deletes the state when
-/// it has written the records that point to it.
+/// A logger's use of a back end. Its destructor sends a control to the back end, which destroys the
+/// state after it has written the records that point to it.
 ///
-/// One thread at a time may call the members that are not const, and none other beside them.
+/// A thread that calls a member that is not const is the only one that uses the object.
 class LoggerHandle {
 public:
     LoggerHandle() = default;
@@ -58,13 +58,13 @@ public:
     }
     ~LoggerHandle() {
         if (end_ && !port_->send(end_)) {
-            end_.reset();  // the back end has ended: nobody else looks at the state
+            end_.reset();  // the back end has ended: no other thread uses the state
         }
     }
 
     LoggerState& state() const noexcept { return *state_; }
 
-    /// False when the back end has ended.
+    /// False if the back end has ended.
     bool flush() const noexcept { return port_->wantFlush(*state_); }
 
 private:

@@ -10,8 +10,8 @@
 
 namespace sluice::log::detail {
 
-/// The loggers of one back end. Any thread may add; who harvests alone removes, or whoever holds
-/// the last reference to a back end that has ended.
+/// The loggers of one back end. Any thread may add one. The harvesting thread removes one; after
+/// the back end's end, the thread with its last reference does.
 class LoggerList {
 public:
     LoggerList() = default;
@@ -28,7 +28,7 @@ public:
         loggers_.erase(std::find(loggers_.begin(), loggers_.end(), &logger));
     }
 
-    /// Calls `visit(logger)` for each, under no lock. By who harvests.
+    /// Calls `visit(logger)` for each logger, without the lock. The harvesting thread calls it.
     template <class Visit>
     void forEach(Visit&& visit) {
         std::size_t index = 0;
@@ -38,8 +38,8 @@ public:
         }
     }
 
-    /// Flushes each sink once, in the name of one of its loggers. By who harvests. False when a
-    /// sink threw, which its logger is told, or when there was no memory.
+    /// Flushes each sink once. The harvesting thread calls it. False if a sink threw or if there
+    /// was no memory. One of the loggers of the sink gets the exception.
     [[nodiscard]] bool flush() noexcept {
         try {
             bool isFlushed = true;
@@ -60,18 +60,18 @@ public:
         }
     }
 
-    /// Around fork(), so that the child finds the list whole.
+    /// Around fork(), so that the child gets a complete list.
     void lock() noexcept { mutex_.lock(); }
     void unlock() noexcept { mutex_.unlock(); }
 
 private:
-    /// Null behind the last one. Others are only added meanwhile, at the end.
+    /// Null for an index behind the end. Other threads only add, at the end.
     LoggerState* at(std::size_t index) noexcept {
         const std::lock_guard<std::mutex> lock(mutex_);
         return index < loggers_.size() ? loggers_[index] : nullptr;
     }
 
-    std::mutex mutex_;
+    std::mutex mutex_;  ///< guards the following
     std::vector<LoggerState*> loggers_;
 };
 

@@ -18,12 +18,12 @@
 
 namespace sluice::log::detail {
 
-/// The line in a log about records that are missing there.
+/// The text of the line about records that are missing in the log.
 inline std::string droppedText(std::uint64_t dropped) {
     return std::to_string(dropped) + (dropped == 1 ? " record dropped" : " records dropped");
 }
 
-/// A sink, and the same one as a batch_sink if it is one.
+/// A sink, and the same sink as a batch_sink if it is one.
 struct SinkEntry {
     explicit SinkEntry(spdlog::sink_ptr taken)
         : sink(std::move(taken)), batch(dynamic_cast<batch_sink*>(sink.get())) {}
@@ -32,11 +32,11 @@ struct SinkEntry {
     batch_sink* batch;
 };
 
-/// What the back end knows of a logger: the records in the lanes point here. It outlives the
-/// logger: the back end deletes it when every record stamped before the logger's end has been
-/// written. So no record counts references.
+/// A logger as the back end knows it. The records in the lanes point to it. It lives longer than
+/// the logger: the back end deletes it after it has written each record that was stamped before the
+/// logger's end. So no record counts references.
 ///
-/// Its name, sinks, policy and channel never change. Counters: any thread adds.
+/// Name, sinks, policy and channel never change.
 class LoggerState {
 public:
     LoggerState(std::string loggerName, const std::vector<spdlog::sink_ptr>& sinkList,
@@ -61,16 +61,16 @@ public:
     std::vector<SinkEntry> sinks;
     const std::shared_ptr<ErrorChannel> errors;
 
-    /// Records of this logger that found no room. Relaxed: a count, which publishes nothing. Away
-    /// from what every log call reads.
+    /// Records of this logger that found no room. Any thread adds, relaxed: no data belongs to a
+    /// count. In a cache line of its own, because each log call reads the fields above.
     alignas(cacheLineSize) std::atomic<std::uint64_t> discarded{0};
-    /// How many of them the log itself has told of. The back end's own.
+    /// The number of them that lines in the log have reported. Written by the back end.
     std::uint64_t told = 0;
 
-    /// A flush is wanted of what has a smaller key; 0: none. Any thread raises it, and the back end
-    /// takes it away.
+    /// A flush is requested after all records with smaller keys; 0: no request. Any thread raises
+    /// it, and the back end sets it to 0.
     std::atomic<Key> flushWanted{0};
-    /// The one that the back end has taken and not yet carried out. The back end's own.
+    /// The request that the back end has taken and not carried out yet. Written by the back end.
     Key flushTaken = 0;
 };
 

@@ -1,25 +1,24 @@
 #pragma once
 
-#include <sluice/log/detail/backend/harvest_turns.hpp>
+#include <sluice/log/detail/backend/harvest_mutex.hpp>
 #include <sluice/log/detail/lanes/stamp_clock.hpp>
 
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <thread>
 
 namespace sluice::log::detail {
 
-/// How an engine without a worker gets its harvests.
+/// The harvests of an engine without a worker.
 ///
-/// Tests: tests/unit/log/manual_backend_test.cpp.
-///
-/// The polling thread makes the harvests. It is the thread that polled last, or before that the one
-/// that made the engine.
+/// The polling thread harvests. It is the thread that polled last. Before the first poll it is the
+/// thread that made the engine.
 ///
 /// Any thread may call any member.
+///
+/// Tests: tests/unit/log/manual_backend_test.cpp.
 template <class Engine>
 class Polling {
     using TimePoint = std::chrono::steady_clock::time_point;
@@ -29,8 +28,8 @@ public:
     Polling(const Polling&) = delete;
     Polling& operator=(const Polling&) = delete;
 
-    /// Writes what there is. The calling thread is the polling thread from now on. Returns how many
-    /// records the sinks were given. 0 in a harvest.
+    /// Writes all records. The calling thread is the polling thread from now on. Returns the number
+    /// of records that the sinks got. Returns 0 inside a harvest.
     std::size_t poll() noexcept {
         if (Engine::isInHarvest()) {
             return 0;
@@ -39,8 +38,8 @@ public:
         return drain();
     }
 
-    /// The calling thread is the polling thread from now on. Relaxed: only the thread itself wants
-    /// to know.
+    /// The calling thread is the polling thread from now on. Relaxed: a thread looks only for its
+    /// own number.
     void take() noexcept { thread_.store(std::this_thread::get_id(), std::memory_order_relaxed); }
 
     /// Whether the engine is manual, has not ended, and the caller is its polling thread.
@@ -50,7 +49,7 @@ public:
                engine_.mode_.load(std::memory_order_seq_cst) == Engine::Mode::worker;
     }
 
-    /// A harvest. Returns how many records the sinks were given.
+    /// Harvests once. Returns the number of records that the sinks got.
     std::size_t drain() noexcept {
         const std::uint64_t count = harvest();
         if (isRestLeft_.exchange(false, std::memory_order_acq_rel)) {
@@ -59,22 +58,22 @@ public:
         return static_cast<std::size_t>(count);
     }
 
-    /// The calling thread found its lane full. The polling thread makes room; waiting for room, it
-    /// would wait for itself. False for any other thread. `polling` is one of these.
+    /// Called by a thread with a full lane. The polling thread makes room, because it cannot wait
+    /// for itself. False for any other thread. `polling` is the Polling.
     static bool makeRoom(void* polling) noexcept {
         auto& self = *static_cast<Polling*>(polling);
         if (!self.isMine()) {
             return false;
         }
         if (self.drain() == 0) {
-            std::this_thread::yield();  // for a thread that is stopped in the middle of a log call
+            std::this_thread::yield();  // to a thread that was preempted in a log call
         }
         return true;
     }
 
-    /// The intake is closed: writes what it has, and flushes the sinks. False when `end` came first
-    /// or a sink failed. In a harvest this is left to the end of the harvest, or to the next
-    /// poll().
+    /// Writes the records of the closed intake, and flushes the sinks. False if `end` came first,
+    /// or if a sink failed. Inside a harvest it returns false, and the end of the harvest or the
+    /// next poll() does the work.
     bool close(TimePoint end) noexcept {
         engine_.setMode(Engine::Mode::closed);
         if (Engine::isInHarvest()) {
@@ -86,13 +85,13 @@ public:
 
 private:
     std::uint64_t harvest() noexcept {
-        const std::lock_guard<HarvestTurns> lock(engine_.harvesting_);
+        const HarvestMutex::Guard guard = engine_.harvesting_.lock();
         const std::uint64_t before = engine_.harvester_.seen();
-        engine_.harvestLocked();
+        engine_.harvest(guard);
         return engine_.harvester_.seen() - before;
     }
 
-    /// False when `end` came first: then what is left is not written.
+    /// False if `end` came first: then the other records are not written.
     bool writeRest(TimePoint end) noexcept {
         const Key last = engine_.intake_.now();
         TimePoint begun;
@@ -110,8 +109,8 @@ private:
     }
 
     Engine& engine_;
-    std::atomic<std::thread::id> thread_{std::this_thread::get_id()};
-    std::atomic<bool> isRestLeft_{false};  // a sink has closed the engine
+    std::atomic<std::thread::id> thread_{std::this_thread::get_id()};  ///< the polling thread
+    std::atomic<bool> isRestLeft_{false};  ///< a sink closed the engine; the next drain() finishes
 };
 
 }  // namespace sluice::log::detail

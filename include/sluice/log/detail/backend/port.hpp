@@ -19,17 +19,15 @@ class Control;
 
 /// The part of a back end that log calls use.
 ///
-/// A logger has a share in it, so that it may log at any time, also when the back end that made it
-/// has gone: then the port refuses, and the logger says so.
+/// Each logger owns it together with the back end. So a logger may log after its back end has
+/// ended: then the port refuses the record, and the logger reports it.
 ///
 ///     log call -> post() -> the thread's lane
 ///     flush(), the end of a logger -> wantFlush(), send() -> the list of controls
 ///
-/// Engine has the other part: what happens behind the lanes.
+/// Engine has the other part, behind the lanes.
 ///
-/// Who may call what: any thread any member.
-///
-/// Errors: post() throws what registering a thread may throw.
+/// Threads: any thread may call any member, unless the member says otherwise.
 class Port {
 public:
     using Records = Intake<RecordHead>;
@@ -37,29 +35,29 @@ public:
     Port(const Port&) = delete;
     Port& operator=(const Port&) = delete;
 
-    /// A record for the calling thread's lane; `write(to)` fills in its bytes. What could not be
-    /// taken is counted here.
+    /// Posts a record into the calling thread's lane. `write(to)` fills in its bytes. A record that
+    /// is not accepted is counted.
     template <class Write>
     Posted post(const RecordHead& head, std::size_t bytes, overflow_policy policy, Write&& write) {
         const Posted posted =
             intake_.post(head, bytes, allowed(policy), std::forward<Write>(write));
         if (__builtin_expect(posted != Posted::ok, 0)) {
-            // Relaxed: counts, which publish nothing.
+            // Relaxed: no data belongs to a count.
             auto& counter = posted == Posted::closed ? refused_ : head.logger->discarded;
             counter.fetch_add(1, std::memory_order_relaxed);
         }
-        attend();
+        ensureHarvest();
         return posted;
     }
 
-    /// Hands over a control; false, and it is still the caller's, when the back end has ended.
+    /// Takes over a control. False if the back end has ended: then the caller keeps it.
     [[nodiscard]] virtual bool send(std::unique_ptr<Control>& control) noexcept = 0;
 
-    /// The sinks of this logger are flushed when everything logged before is written. While one
-    /// flush waits, any number of others is one more. False when the back end has ended.
+    /// Flushes the sinks of this logger after all earlier records are written. Any number of calls
+    /// while one flush waits cause one more flush. False if the back end has ended.
     [[nodiscard]] virtual bool wantFlush(LoggerState& logger) noexcept = 0;
 
-    /// The last record of a logger is written, and its state goes. By the thread that harvests.
+    /// Called by the harvesting thread after the last record of a logger, before its state ends.
     virtual void retire(LoggerState& logger) noexcept = 0;
 
     LoggerList& loggers() noexcept { return loggers_; }
@@ -70,45 +68,46 @@ public:
     /// error handler.
     static bool isInHarvest() noexcept { return HarvestScope::isInside(); }
 
-    /// Records that came after the end.
+    /// The number of records that came after the end.
     std::uint64_t refused() const noexcept { return refused_.load(std::memory_order_relaxed); }
 
 protected:
-    /// Who harvests.
+    /// The thread that harvests.
     enum class Mode : unsigned char {
         worker,  ///< the worker
-        nobody,  ///< a worker that is still to be started: in the child of a fork()
-        caller,  ///< whoever has logged: the worker has left
-        closed   ///< nothing is taken any more
+        nobody,  ///< none yet: the next log call in the child of a fork() starts a worker
+        caller,  ///< each thread that logs: the worker has left
+        closed   ///< none: records are refused
     };
 
     explicit Port(const IntakeOptions& options) : intake_(options) {}
     ~Port() = default;
 
-    /// After a record or a control was handed over: somebody must come for it.
+    /// Called after a record or a control was handed over: ensures that a thread harvests it.
     ///
-    /// Sequentially consistent, as setMode(), the announcement of a record and the look at the
-    /// lanes are: who reads the old mode has announced its record before the worker's last look.
-    void attend() noexcept {
+    /// Sequentially consistent, like setMode(), the announcement of a record and the look at the
+    /// lanes. So a thread that reads the old mode has announced its record before the worker's last
+    /// look.
+    void ensureHarvest() noexcept {
         if (__builtin_expect(mode_.load(std::memory_order_seq_cst) != Mode::worker, 0) &&
             !isInHarvest()) {
-            attendMyself();
+            harvestHere();
         }
     }
 
-    /// The same where the worker does not come.
-    virtual void attendMyself() noexcept = 0;
+    /// Harvests on the calling thread, or starts a worker, as the mode says.
+    virtual void harvestHere() noexcept = 0;
 
-    // What each post reads.
+    // Each post reads these.
     std::atomic<Mode> mode_{Mode::worker};
-    std::atomic<std::uint64_t> refused_{0};
+    std::atomic<std::uint64_t> refused_{0};  ///< written by threads that post after the end
     Records intake_;
 
-    // What changes now and then.
+    // Seldom written.
     alignas(cacheLineSize) LoggerList loggers_;
 
 private:
-    /// A sink that waited for room would wait for itself.
+    /// A sink does not wait for room: its own thread makes the room.
     static overflow_policy allowed(overflow_policy policy) noexcept {
         return policy == overflow_policy::block && isInHarvest() ? overflow_policy::discard_new
                                                                  : policy;

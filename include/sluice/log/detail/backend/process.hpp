@@ -11,21 +11,22 @@
 
 namespace sluice::log::detail {
 
-/// What concerns the whole process. A back end is one; add() and remove() are called by any thread.
+/// An object that takes part in the fork() and the crash of its process, such as a back end.
 class ProcessMember {
 public:
     ProcessMember() = default;
     ProcessMember(const ProcessMember&) = delete;
     ProcessMember& operator=(const ProcessMember&) = delete;
 
-    /// Called in this order around fork(): nothing may be half done when the process is copied.
+    /// Called in this order around fork(), so that no work is half done in the copy.
     ///
-    /// The first one stops the thread that calls sinks. It waits for a few milliseconds at most,
-    /// and false means that this was not enough: then every member gets goOn(), and all begin
-    /// again. So a sink that forks as well, or that makes a member, has its turn in between.
+    /// stopForFork() stops the thread that calls sinks. It waits for a few milliseconds at most.
+    /// After false, each member gets goOn(), and all begin again. In between another thread may
+    /// fork or make a member.
     ///
-    /// The second one calls the sinks; it is called when all have stopped. The third one is called
-    /// when all have settled, since what one still does in the second may need another.
+    /// settleForFork() calls the sinks. It is called after all members have stopped.
+    /// lockForFork() is called after all have settled, because the sinks of one member may use
+    /// another member.
     virtual bool stopForFork() noexcept = 0;
     virtual void goOn() noexcept = 0;
     virtual void settleForFork() noexcept = 0;
@@ -33,8 +34,8 @@ public:
     virtual void afterForkInParent() noexcept = 0;
     virtual void afterForkInChild() noexcept = 0;
 
-    /// In the handler of a fatal signal: asks for everything to be written, and whether it is. True
-    /// also where nobody could do it.
+    /// In the handler of a fatal signal: requests that all records are written, and tells whether
+    /// they are. Also true if no thread could write them.
     virtual void beginRescue() noexcept = 0;
     virtual bool isRescued() const noexcept = 0;
 
@@ -46,16 +47,14 @@ private:
     std::atomic<ProcessMember*> next_{nullptr};
 };
 
-/// The back ends of this process, for what happens to all of them at once: fork() and
-/// crashes.
+/// The list of all members, for fork() and crashes.
 ///
-/// The list of members; changed under a mutex, read without by handlers of fatal signals.
-///
-/// The mutex belongs to a thread that may lock it again: sinks that the thread calls while it forks
-/// may make a member, and may fork.
+/// A mutex guards changes. Handlers of fatal signals read the list without it. The thread that
+/// holds the mutex may lock it again: a sink that it calls during a fork may make a member, and may
+/// fork. Any thread may call add() and remove().
 class Process {
 public:
-    /// One for the process, also for shared libraries that hide their symbols.
+    /// All shared libraries have the same object, also those that hide their symbols.
     [[gnu::visibility("default")]] static Process& instance() {
         static Process* const forEver = new Process;
         return *forEver;
@@ -71,15 +70,15 @@ public:
     void remove(ProcessMember& member) {
         const std::lock_guard<Process> lock(*this);
         std::atomic<ProcessMember*>* link = &first_;
-        // Relaxed: changed under the mutex only.
+        // Relaxed: the mutex orders changes.
         while (link->load(std::memory_order_relaxed) != &member) {
             link = &link->load(std::memory_order_relaxed)->next_;
         }
         link->store(member.next_.load(std::memory_order_relaxed), std::memory_order_release);
     }
 
-    /// Takes no lock: for handlers of fatal signals, where a member that goes at this very moment
-    /// makes little worse.
+    /// Takes no lock, for handlers of fatal signals. A member that ends at this moment may crash
+    /// such a handler; the process is about to end anyway.
     template <class Visit>
     void forEach(Visit&& visit) {
         for (ProcessMember* member = first_.load(std::memory_order_acquire); member != nullptr;
@@ -108,7 +107,7 @@ public:
 private:
     Process() {
 #if defined(__unix__)
-        // Without memory for this fork() goes on without us: nothing else can be done about it.
+        // Without memory for the handlers, fork() does not call them. There is no way to report it.
         static_cast<void>(
             pthread_atfork([] { instance().beforeFork(); },
                            [] { instance().afterFork(&ProcessMember::afterForkInParent); },
@@ -120,7 +119,7 @@ private:
         lock();
         ++forks_;
         if (forks_ > 1) {
-            return;  // a sink forks that is called by a fork
+            return;  // a sink that a fork calls forks itself
         }
         while (!stopAll()) {
             forEach([](ProcessMember& member) { member.goOn(); });
@@ -154,10 +153,10 @@ private:
     }
 
     std::mutex mutex_;
-    std::atomic<const void*> owner_{nullptr};  // the thread that has the mutex
-    unsigned depth_ = 0;                       // how often it has locked it
-    unsigned forks_ = 0;                       // of its fork() calls that are under way
-    std::atomic<ProcessMember*> first_{nullptr};
+    std::atomic<const void*> owner_{nullptr};     ///< the mark of the thread that holds the mutex
+    unsigned depth_ = 0;                          ///< how often that thread has locked it; guarded
+    unsigned forks_ = 0;                          ///< its running calls of fork(); guarded
+    std::atomic<ProcessMember*> first_{nullptr};  ///< written with the mutex
 };
 
 }  // namespace sluice::log::detail

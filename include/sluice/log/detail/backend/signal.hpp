@@ -6,7 +6,8 @@
 
 namespace sluice::log::detail {
 
-/// What one thread waits for and another one gives, once. Shared, as the waiter may give up.
+/// A result that one thread gives once and another thread waits for. Both own it, because the
+/// waiting thread may give up.
 class Signal {
 public:
     void give(bool isGood) {
@@ -16,7 +17,7 @@ public:
         changed_.notify_all();
     }
 
-    /// False when `end` came first.
+    /// False if `end` came first.
     bool waitUntil(std::chrono::steady_clock::time_point end) {
         std::unique_lock<std::mutex> lock(mutex_);
         return changed_.wait_until(lock, end, [this] { return isGiven_; });
@@ -28,7 +29,7 @@ public:
     }
 
 private:
-    std::mutex mutex_;
+    std::mutex mutex_;  ///< guards the following
     std::condition_variable changed_;
     bool isGiven_ = false;
     bool isGood_ = false;

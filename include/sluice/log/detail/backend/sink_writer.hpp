@@ -19,14 +19,15 @@
 
 namespace sluice::log::detail {
 
-/// Hands records to sinks, a run at a time.
+/// Passes records to sinks, a run at a time.
 ///
-/// Consecutive records with the same sinks make a run, of up to 256 records. Sinks that are
-/// batch_sinks get it in one call, others record by record. A record that flushes ends its run.
+/// Consecutive records with the same sinks make a run, of up to 256 records. A batch_sink gets the
+/// run in one call. Any other sink gets it record by record. A record that flushes ends its run.
 ///
-/// One thread at a time: the back end's. Exceptions of sinks and formatters go to the logger's
-/// error channel. Pairs of a record are printed behind its text. Sinks are called in the mdc of the
-/// log call. A record that a sink has not taken is counted as lost, once for all its sinks.
+/// The harvesting thread calls the members. The logger's error channel gets the exceptions of sinks
+/// and formatters. The pairs of a record are printed behind its text. During the calls of the sinks
+/// the thread has the mdc of the log call. A record that a sink did not take counts as lost, once
+/// for all its sinks.
 ///
 /// Tests: tests/unit/log/sink_writer_test.cpp.
 class SinkWriter {
@@ -41,7 +42,7 @@ public:
     SinkWriter(const SinkWriter&) = delete;
     SinkWriter& operator=(const SinkWriter&) = delete;
 
-    /// `payload` must stay where it is until the run ends. `time` is what is printed.
+    /// `payload` stays valid until the run ends. `time` is the printed time.
     void add(const RecordHead& head, const std::byte* payload, std::size_t size,
              spdlog::log_clock::time_point time) noexcept {
         LoggerState& logger = *head.logger;
@@ -60,7 +61,7 @@ public:
         const bool isPrintable = head.site == nullptr ? read(head, payload, size, message)
                                                       : print(head, payload, size, message);
         if (isPrintable) {
-            run_.push_back(message);  // within what was reserved
+            run_.push_back(message);  // within the reserved room
         } else {
             ++lost_;
         }
@@ -71,7 +72,7 @@ public:
         }
     }
 
-    /// A line about records of this logger that are missing.
+    /// Writes a line about records of this logger that are missing.
     void tell(LoggerState& logger, std::uint64_t dropped,
               spdlog::log_clock::time_point time) noexcept {
         endRun();
@@ -82,13 +83,13 @@ public:
             run_.emplace_back(time, spdlog::source_loc{}, logger.name, spdlog::level::warn, text);
             endRun();
         });
-        lost_ = lost;  // a line about records is none of them
+        lost_ = lost;  // the line itself is no record
     }
 
-    /// How many records the runs that have ended lost, since it was asked last.
+    /// The records that the ended runs have lost since the last call.
     std::uint64_t takeLost() noexcept { return std::exchange(lost_, 0); }
 
-    /// The records given so far reach their sinks.
+    /// Passes the records of the run to their sinks.
     void endRun() noexcept {
         if (logger_ != nullptr && !run_.empty()) {
             findPrinted();
@@ -107,7 +108,7 @@ public:
         }
     }
 
-    /// The harvest is over: batch sinks hand on what they have formatted.
+    /// The harvest is over: batch sinks write their formatted text.
     void endBatch() noexcept {
         endRun();
         for (const Used& used : used_) {
@@ -123,13 +124,13 @@ public:
         }
     }
 
-    /// Whether no flush() has failed since it was asked last.
+    /// Whether no flush() has failed since the last call.
     bool takeIsFlushed() noexcept { return std::exchange(isFlushed_, true); }
 
 private:
     using Message = spdlog::details::log_msg;
 
-    /// Room for the text of deferred records that is kept from one run to the next, in bytes.
+    /// A larger buffer for the text of deferred records is freed after its run. In bytes.
     static constexpr std::size_t keptText = std::size_t{1} << 20U;
 
     /// A batch sink that has got records since the last end_batch().
@@ -145,7 +146,7 @@ private:
         std::size_t size;
     };
 
-    /// The pairs of run_[message], whose own text has this size.
+    /// The pairs of run_[message]. The text without the pairs has `textSize` bytes.
     struct Paired {
         std::size_t message;
         std::size_t textSize;
@@ -165,7 +166,7 @@ private:
         return true;
     }
 
-    /// Returns how many bytes stand before the text.
+    /// Returns the number of bytes before the text.
     [[gnu::noinline]] static std::size_t readExtra(const RecordHead& head, const std::byte* payload,
                                                    Message& message) noexcept {
         std::size_t skipped = sizeOfPairs(head, payload);
@@ -208,7 +209,7 @@ private:
     }
     [[gnu::cold, gnu::noinline]] void makePrinted() { printed_.reserve(longestRun); }
 
-    /// How many bytes the pairs take that the payload begins with, and the sizes before them.
+    /// The bytes of the pairs at the beginning of the payload, with their sizes.
     static std::size_t sizeOfPairs(const RecordHead& head, const std::byte* payload) noexcept {
         return __builtin_expect((head.flags & RecordHead::hasPairs) != 0, 0) ? sizeOfPairs(payload)
                                                                              : 0;
@@ -227,7 +228,7 @@ private:
         return {payload + sizeof prefix, prefix.mdc};
     }
 
-    /// The records of a run have the same mdc.
+    /// Ends the run if its records have another mdc.
     void beginMdc(PairBytes mdc) noexcept {
         if (mdc.size != mdc_.size ||
             (mdc.size != 0 && std::memcmp(mdc.bytes, mdc_.bytes, mdc.size) != 0)) {
@@ -236,7 +237,7 @@ private:
         mdc_ = mdc;
     }
 
-    /// What a record with pairs, or one that flushes, needs when it is in the run.
+    /// The last step for a record that has pairs or that flushes.
     [[gnu::noinline]] void finish(const RecordHead& head, const std::byte* pairs,
                                   bool isInRun) noexcept {
         if ((head.flags & RecordHead::hasPairs) != 0 && isInRun) {
@@ -251,8 +252,8 @@ private:
         }
     }
 
-    /// Prints the pairs behind the text of the newest message, and keeps them for formatters. If
-    /// there is no memory for that, the message is printed without its pairs.
+    /// Prints the pairs behind the text of the newest message, and keeps them for formatters.
+    /// Without memory for the pairs, the message is printed without them.
     [[gnu::cold, gnu::noinline]] void addPairs(const RecordHead& head,
                                                const std::byte* from) noexcept {
         RecordPairs::Prefix prefix;
@@ -299,7 +300,7 @@ private:
 
     void giveSinks() noexcept {
         sight_.clear();
-        for (const Paired& one : paired_) {  // within what was reserved
+        for (const Paired& one : paired_) {  // within the reserved room
             sight_.push_back({run_[one.message].payload, one.textSize, one.context, one.pairs});
         }
         const PairsInSight scope(sight_.data(), sight_.size());
@@ -338,17 +339,17 @@ private:
         }
     }
 
-    PairBytes mdc_;                  // of the records of the run
-    LoggerState* logger_ = nullptr;  // of the last record of the run, if there is one
+    PairBytes mdc_;                  ///< the mdc of the records of the run
+    LoggerState* logger_ = nullptr;  ///< the logger of the run's last record; null: empty run
     std::vector<Message> run_;
-    std::bitset<longestRun> isLost_;  // of the run: a sink has not taken it
-    std::uint64_t lost_ = 0;          // of earlier runs, not asked for yet
-    std::vector<Printed> printed_;
-    std::vector<Paired> paired_;
-    std::vector<PairedText> sight_;  // the same, while sinks are called
+    std::bitset<longestRun> isLost_;  ///< for each record of the run: a sink did not take it
+    std::uint64_t lost_ = 0;          ///< lost records of earlier runs, for takeLost()
+    std::vector<Printed> printed_;    ///< the records of the run with text in text_
+    std::vector<Paired> paired_;      ///< the records of the run with pairs
+    std::vector<PairedText> sight_;   ///< paired_ as formatters see it, during the calls of sinks
     spdlog::memory_buf_t text_;
-    bool isFlushed_ = true;
-    std::vector<Used> used_;
+    bool isFlushed_ = true;   ///< see takeIsFlushed()
+    std::vector<Used> used_;  ///< the batch sinks of this batch
 };
 
 }  // namespace sluice::log::detail

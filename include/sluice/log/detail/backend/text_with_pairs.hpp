@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// logTextWithPairs: a log call with pairs whose text is formatted by the caller.
+/// logTextWithPairs: a log call with pairs. The caller formats its text.
 ///
 /// Tests: tests/unit/log/with_test.cpp.
 
@@ -21,8 +21,8 @@
 
 namespace sluice::log::detail {
 
-/// The text goes to an async_logger with its pairs. Any other logger gets the pairs as text, and so
-/// does a backtrace; formatters of the calling thread find the pairs themselves.
+/// Logs a text with pairs. An async_logger gets the pairs as pairs. Any other logger, and a
+/// backtrace, get them as text; formatters on the calling thread find the pairs themselves.
 inline void logReadyText(spdlog::logger& logger, spdlog::source_loc source,
                          spdlog::level::level_enum level, PairList pairs,
                          spdlog::memory_buf_t& text) {
@@ -40,8 +40,8 @@ inline void logReadyText(spdlog::logger& logger, spdlog::source_loc source,
     logger.log(source, level, paired.payload);
 }
 
-/// Formats, and logs that. A formatter that throws does so again in `logPlain(logger,
-/// arguments...)`, which is a call of spdlog's: so the logger's error handler is told.
+/// Formats a text and logs it. If the formatter throws, it calls `logPlain(logger, arguments...)`,
+/// a call of spdlog's. There the formatter throws again, and spdlog calls the error handler.
 template <class LogPlain, class... Arguments>
 void logTextWithPairs(spdlog::logger& logger, spdlog::source_loc source,
                       spdlog::level::level_enum level, PairList pairs, const LogPlain& logPlain,

@@ -19,7 +19,7 @@ namespace sluice::log::detail {
 
 /// The thread of a back end, with its name and its processor.
 ///
-/// Unlike a std::thread it can be waited for with a limit, and given up.
+/// Unlike a std::thread, it has a join with a time limit, and it can be given up.
 ///
 /// One thread at a time may call the members.
 class WorkerThread {
@@ -29,8 +29,8 @@ public:
     WorkerThread& operator=(const WorkerThread&) = delete;
     ~WorkerThread() { giveUp(); }
 
-    /// Runs `body(errors)` on a new thread. What it refers to must live until it returns, also when
-    /// the thread was given up. May throw std::system_error.
+    /// Runs `body(errors)` on a new thread. The objects that `body` refers to live until it
+    /// returns, also if the thread is given up. May throw std::system_error.
     template <class Body>
     void start(const backend_options& options, Body body) {
         auto end = std::make_shared<Signal>();
@@ -38,7 +38,7 @@ public:
             const ErrorChannel errors(options.thread_name, &noHandler);
             settle(options, errors);
             run(errors);
-            { const Body last = std::move(run); }  // what it held is gone before anybody goes on
+            { const Body last = std::move(run); }  // destroyed before join() returns
             end->give(true);
         });
         end_ = std::move(end);
@@ -46,7 +46,7 @@ public:
 
     bool isRunning() const noexcept { return thread_ != nullptr; }
 
-    /// Waits until the thread has ended; false when `atMost` passed first.
+    /// Waits until the thread has ended. False if `atMost` passed first.
     bool join(std::chrono::nanoseconds atMost) {
         if (thread_ == nullptr) {
             return true;
@@ -59,7 +59,7 @@ public:
         return true;
     }
 
-    /// The thread goes on by itself, or ends by itself.
+    /// No longer waits for the thread, which ends by itself.
     void giveUp() noexcept {
         if (thread_ != nullptr) {
             thread_->detach();
@@ -67,11 +67,11 @@ public:
         }
     }
 
-    /// In the child of a fork() the thread does not exist, but its handle believes it does.
+    /// In the child of a fork(): the thread does not exist, but its handle is joinable.
     void forget() noexcept { static_cast<void>(thread_.release()); }
 
 private:
-    /// A name or a processor that the system refuses is reported; the thread works without.
+    /// Reports a processor that the system refuses. The thread then runs on any processor.
     static void settle(const backend_options& options, const ErrorChannel& errors) {
 #if defined(__linux__)
         pthread_setname_np(pthread_self(), options.thread_name.substr(0, 15).c_str());

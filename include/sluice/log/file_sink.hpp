@@ -27,44 +27,45 @@
 
 namespace sluice::log {
 
-/// Spdlog's basic_file_sink, for many records at a time (POSIX).
+/// Writes lines to a file like spdlog's basic_file_sink, many records at a time (POSIX).
 ///
 ///     auto logger = sluice::log::file_logger_mt<sluice::log::async_factory>("core", "core.log");
 ///
-/// Purpose: lines are formatted straight into one buffer and reach the file in one write(2) for
-/// each harvest of a back end. It does not go through stdio.
+/// The sink formats lines straight into one buffer. It calls write(2) once for each harvest of a
+/// back end. It does not use stdio.
 ///
-/// Use it where basic_file_sink is used. Without a back end it behaves like that one: lines leave
-/// the buffer 4096 bytes at a time, when flush() is called, and at the end. set_rotation() makes a
-/// new file after so many bytes, or every day.
+/// Use it instead of basic_file_sink. Without a back end it behaves like that sink: it writes the
+/// buffer 4096 bytes at a time, in flush(), and at its end. set_rotation() begins a new file after
+/// so many bytes, or every day.
 ///
-/// Others may rename or remove the file, as logrotate does. reopen() then opens the file of the
-/// name again, and watch_file() makes the sink notice by itself. No line is lost by either: a line
+/// Another program may rename or remove the file, as logrotate does. Then reopen() opens the file
+/// of the name again. With watch_file() the sink notices by itself. Neither loses a line: each line
 /// is in the old file or in the new one.
 ///
-/// file_sink_mt: any thread anything. file_sink_st: one thread at a time. A thread that writes
-/// holds up others that log to this sink.
+/// Threads: any thread may call any member of a file_sink_mt; one thread at a time those of a
+/// file_sink_st. A thread that writes delays other threads that log to this sink.
 ///
-/// Patterns: it begins with a pattern_formatter of Sluice's, and set_pattern() gives it another
-/// one. Whatever set_formatter() gives it, it uses.
+/// Patterns: the sink begins with a pattern_formatter of Sluice's. set_pattern() replaces it by
+/// another one, and set_formatter() by any formatter.
 ///
-/// Errors: a file that cannot be opened throws spdlog_ex from the constructor, after as many tries
-/// as spdlog makes. A failed write throws spdlog_ex with the name and the cause from log(),
-/// flush() or end_batch(): loggers hand it to their error handlers. What could not be written
-/// stays, and the next of these calls tries again, so nothing is lost or doubled when the disk has
-/// room again. Beyond 1 MiB of it new records are refused with the same exception, also from
-/// log_batch(), and counted: lost_records(). When the file can be written again, a line "N records
-/// dropped" stands where they are missing. A formatter that throws costs its own record alone. What
-/// the destructor cannot write it gives up, and says so on stderr.
+/// Errors: if the file cannot be opened, the constructor throws spdlog_ex, after as many attempts
+/// as spdlog makes. If a write fails, log(), flush() or end_batch() throws spdlog_ex with the name
+/// and the cause; loggers pass it to their error handlers. The unwritten text stays in the buffer,
+/// and the next of these calls tries again. So no line is lost or doubled when the disk has room
+/// again. If more than 1 MiB is unwritten, the sink refuses new records with the same exception,
+/// also in log_batch(), and counts them: lost_records(). When the file can be written again, a line
+/// "N records dropped" stands in their place. A formatter that throws loses its own record only.
+/// The destructor prints on stderr how much it could not write.
 ///
-/// Memory: a buffer of 64 KiB, larger while a record is, or while the file cannot be written.
+/// Memory: a buffer of 64 KiB. It is larger for a larger record, and while writes fail.
 ///
 /// Tests: tests/unit/log/file_sink_test.cpp.
 template <class Mutex>
 class file_sink final : public batch_sink {
 public:
-    /// The arguments of spdlog's basic_file_sink: the folder is made if need be, the file is
-    /// emptied first if `truncate` says so, and the handlers are called around opening and closing.
+    /// The arguments of spdlog's basic_file_sink. Makes the folder if it is missing. With
+    /// `truncate` it empties the file first. Calls the handlers before and after it opens and
+    /// closes the file.
     explicit file_sink(const spdlog::filename_t& filename, bool truncate = false,
                        const spdlog::file_event_handlers& handlers = {})
         : file_(filename, truncate, handlers), formatter_(std::make_unique<pattern_formatter>()) {
@@ -76,7 +77,7 @@ public:
 
     ~file_sink() override {
         try {
-            write();
+            write(Guard(mutex_));
         } catch (const std::exception& error) {
             std::fprintf(stderr,
                          "[*** LOG ERROR ***] file_sink: %zu bytes lost, %llu records %s: %s\n",
@@ -87,10 +88,10 @@ public:
 
     void log(const spdlog::details::log_msg& message) override {
         {
-            const std::lock_guard lock(mutex_);
-            add(message);
+            const Guard guard(mutex_);
+            add(guard, message);
             if (buffer_.size() >= aloneBytes) {
-                write();
+                write(guard);
             }
         }
         tellOfRotations();
@@ -98,12 +99,12 @@ public:
 
     void log_batch(const spdlog::details::log_msg* first, std::size_t count,
                    std::size_t& taken) override {
-        const std::lock_guard lock(mutex_);
+        const Guard guard(mutex_);
         for (taken = 0; taken < count; ++taken) {
             if (should_log(first[taken].level)) {
-                add(first[taken]);
+                add(guard, first[taken]);
                 if (buffer_.size() >= batchBytes && buffer_.size() < mostUnwritten) {
-                    writeIfPossible();
+                    writeIfPossible(guard);
                 }
             }
         }
@@ -111,34 +112,34 @@ public:
 
     void end_batch() override { flush(); }
 
-    /// Hands to the system what is in the buffer. That it reaches the disk is the system's affair.
+    /// Writes the buffer. The system decides when the text reaches the disk.
     void flush() override {
         {
-            const std::lock_guard lock(mutex_);
-            write();
+            const Guard guard(mutex_);
+            write(guard);
         }
         tellOfRotations();
     }
 
-    /// Opens the file of this name again, after others have renamed or removed it. What is in the
-    /// buffer goes to the old file.
+    /// Opens the file of this name again, after another program has renamed or removed it. Writes
+    /// the buffer to the old file first.
     void reopen() {
-        const std::lock_guard lock(mutex_);
-        write();
+        const Guard guard(mutex_);
+        write(guard);
         file_.reopen(false);
     }
 
-    /// Before each write the sink looks whether the name still belongs to its file, and opens the
-    /// file of the name when it does not. After each write it looks whether the file was removed
-    /// meanwhile, and writes the same again. That takes two system calls a write.
+    /// Before each write the sink checks whether the name still belongs to its file. If not, it
+    /// opens the file of the name. After each write it checks whether the file was removed
+    /// meanwhile. If so, it writes the text again. Each check takes a system call.
     void watch_file(bool isWatched = true) {
-        const std::lock_guard lock(mutex_);
+        const Guard guard(mutex_);
         isWatched_ = isWatched;
     }
 
-    /// From now on the sink makes new files by itself. To be called before anybody logs.
+    /// From now on the sink begins new files by itself. Call it before the first record.
     void set_rotation(file_rotation rotation) {
-        const std::lock_guard lock(mutex_);
+        const Guard guard(mutex_);
         plan_ = detail::RotationPlan(std::move(rotation), file_.lastWritten());
         rotates_ = true;
     }
@@ -148,43 +149,45 @@ public:
     }
 
     void set_formatter(std::unique_ptr<spdlog::formatter> formatter) override {
-        const std::lock_guard lock(mutex_);
+        const Guard guard(mutex_);
         formatter_ = std::move(formatter);
     }
 
     const spdlog::filename_t& filename() const { return file_.filename(); }
 
-    /// Empties the file. What is in the buffer goes with it.
+    /// Empties the file and the buffer.
     void truncate() {
-        const std::lock_guard lock(mutex_);
+        const Guard guard(mutex_);
         buffer_.clear();
         file_.reopen(true);
     }
 
-    /// Bytes that wait in the buffer.
+    /// The bytes in the buffer.
     std::size_t unwritten_bytes() const {
-        const std::lock_guard lock(mutex_);
+        const Guard guard(mutex_);
         return buffer_.size();
     }
 
-    /// Records that were refused because the file could not be written for too long.
+    /// The records that were refused because writes have failed for too long.
     std::uint64_t lost_records() const {
-        const std::lock_guard lock(mutex_);
+        const Guard guard(mutex_);
         return lost_;
     }
 
 private:
-    // Nobody says that a batch is over when there is no back end: then as stdio has it.
+    using Guard = std::lock_guard<Mutex>;
+
+    // Without a back end, log() writes so many bytes at a time, like stdio.
     static constexpr std::size_t aloneBytes = 4096;
     static constexpr std::size_t batchBytes = std::size_t{64} * 1024;
     static constexpr std::size_t roomForALine = 4096;
     static constexpr std::size_t mostUnwritten = std::size_t{1024} * 1024;
 
-    /// Formats one record. It is lost when this throws.
-    void add(const spdlog::details::log_msg& message) {
+    /// Formats one record. The record is lost if this throws.
+    void add(const Guard& guard, const spdlog::details::log_msg& message) {
         if (buffer_.size() >= mostUnwritten) {
             try {
-                write();
+                write(guard);
             } catch (...) {
                 ++lost_;
                 lostTime_ = message.time;
@@ -193,7 +196,7 @@ private:
             }
         }
         if (rotates_ && plan_.isDue(file_.size() + buffer_.size(), message.time)) {
-            rotate(message.time, buffer_.size());
+            rotate(guard, message.time, buffer_.size());
         }
         const std::size_t size = buffer_.size();
         try {
@@ -203,15 +206,15 @@ private:
             throw;
         }
         if (rotates_ && plan_.isTooLarge(file_.size() + size, file_.size() + buffer_.size())) {
-            rotate(message.time, size);
+            rotate(guard, message.time, size);
         }
     }
 
-    /// The first `count` bytes of the buffer go to the old file, and the rest to a new one. When
-    /// something fails, all goes to the old file, and the next write() tells why.
-    void rotate(spdlog::log_clock::time_point time, std::size_t count) {
+    /// Writes the first `count` bytes of the buffer to the old file. The rest goes to a new file.
+    /// If a step fails, the rest goes to the old file, too, and the next write() throws the reason.
+    void rotate(const Guard& guard, spdlog::log_clock::time_point time, std::size_t count) {
         try {
-            writeBuffer(count);
+            writeBuffer(guard, count);
             rotated_.push_back(file_.rotate(time));
             plan_.done(time);
         } catch (const spdlog::spdlog_ex& error) {
@@ -228,7 +231,7 @@ private:
         std::vector<spdlog::filename_t> names;
         detail::RotationPlan plan;
         {
-            const std::lock_guard lock(mutex_);
+            const Guard guard(mutex_);
             if (rotated_.empty()) {
                 return;
             }
@@ -240,22 +243,22 @@ private:
         }
     }
 
-    /// The records stay when it fails, and end_batch() says so.
-    void writeIfPossible() {
+    /// If it fails, the records stay in the buffer, and end_batch() throws.
+    void writeIfPossible(const Guard& guard) {
         try {
-            write();
+            write(guard);
         } catch (const spdlog::spdlog_ex&) {
             return;
         }
     }
 
-    void write() {
-        writeBuffer(buffer_.size());
+    void write(const Guard& guard) {
+        writeBuffer(guard, buffer_.size());
         if (__builtin_expect(lost_ != told_, 0)) {
             const std::string text = detail::droppedText(lost_ - told_);
             formatter_->format({lostTime_, {}, lostName_, spdlog::level::warn, text}, buffer_);
             told_ = lost_;
-            writeBuffer(buffer_.size());
+            writeBuffer(guard, buffer_.size());
         }
         if (__builtin_expect(!complaint_.empty(), 0)) {
             throw spdlog::spdlog_ex(std::exchange(complaint_, {}));
@@ -263,7 +266,7 @@ private:
     }
 
     /// Writes the first `count` bytes, and keeps the others.
-    void writeBuffer(std::size_t count) {
+    void writeBuffer(const Guard& guard, std::size_t count) {
         std::size_t done = 0;
         try {
             if (isWatched_ && count != 0 && file_.isMoved()) {
@@ -276,18 +279,18 @@ private:
                 file_.write(buffer_.data(), count, done);
             }
         } catch (...) {
-            keepFrom(done);
+            keepFrom(guard, done);
             throw;
         }
-        keepFrom(count);
+        keepFrom(guard, count);
         if (buffer_.size() == 0 && buffer_.capacity() > mostUnwritten) {
             buffer_ = spdlog::memory_buf_t{};
             buffer_.reserve(batchBytes + roomForALine);
         }
     }
 
-    /// What comes before `begin` was written.
-    void keepFrom(std::size_t begin) {
+    /// Removes the bytes before `begin`, which were written.
+    void keepFrom(const Guard& /*guard*/, std::size_t begin) {
         const std::size_t size = buffer_.size() - begin;
         if (size != 0) {
             std::memmove(buffer_.data(), buffer_.data() + begin, size);
@@ -295,20 +298,19 @@ private:
         buffer_.resize(size);
     }
 
-    mutable Mutex mutex_;
+    mutable Mutex mutex_;  ///< guards the following
     detail::LogFile file_;
     bool isWatched_ = false;
-    // What set_rotation() has set; rotates_ is set before anybody logs.
-    bool rotates_ = false;
+    bool rotates_ = false;  ///< set by set_rotation(), before the first record
     detail::RotationPlan plan_;
-    std::vector<spdlog::filename_t> rotated_;  // old files that the hook has not been told of
-    std::string complaint_;                    // why the last rotation failed
+    std::vector<spdlog::filename_t> rotated_;  ///< old files that the hook does not know yet
+    std::string complaint_;                    ///< the error of the last rotation
     std::unique_ptr<spdlog::formatter> formatter_;
     spdlog::memory_buf_t buffer_;
-    std::uint64_t lost_ = 0;                  // records
-    std::uint64_t told_ = 0;                  // of them, in the file
-    spdlog::log_clock::time_point lostTime_;  // of the last one that was lost
-    std::string lostName_;                    // and its logger's
+    std::uint64_t lost_ = 0;                  ///< refused records
+    std::uint64_t told_ = 0;                  ///< refused records that a line in the file counts
+    spdlog::log_clock::time_point lostTime_;  ///< the time of the last refused record
+    std::string lostName_;                    ///< the logger of the last refused record
 };
 
 using file_sink_mt = file_sink<std::mutex>;

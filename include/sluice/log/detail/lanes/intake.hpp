@@ -180,8 +180,8 @@ public:
     template <class Visit>
     IntakeStatistics statistics(Visit visit) const {
         IntakeStatistics sum;
-        const LaneCounts counts = registry_->counts([&](const auto& slot) {
-            const LaneStatistics lane = statisticsOf(slot);
+        const LaneCounts counts = registry_->counts([&](const auto& slot, const LaneCounts& its) {
+            const LaneStatistics lane = statisticsOf(slot, its);
             sum.messages += lane.messages;
             sum.bytes += lane.bytes;
             if (&slot != &registry_->shared()) {
@@ -245,7 +245,7 @@ private:
     }
 
     [[nodiscard]] LaneCounts totals() const {
-        return registry_->counts([](const auto&) {});
+        return registry_->counts([](const auto&, const LaneCounts&) {});
     }
     std::uint64_t sinceReset(const Atomic<std::uint64_t>& before,
                              std::uint64_t LaneCounts::*count) const {
@@ -257,9 +257,10 @@ private:
         before.store(totals().*count, std::memory_order_release);
     }
 
-    static LaneStatistics statisticsOf(const typename Registry::Slot& slot) noexcept {
+    static LaneStatistics statisticsOf(const typename Registry::Slot& slot,
+                                       const LaneCounts& counts) noexcept {
         LaneStatistics lane;
-        static_cast<LaneCounts&>(lane) = slot.counts();
+        static_cast<LaneCounts&>(lane) = counts;
         static_cast<LanePeaks&>(lane) = slot.marks().peaks();
         lane.thread = slot.info();
         const Occupancy occupancy = slot.occupancy();

@@ -286,11 +286,10 @@ public:
 
     // ---- Between two owners, or after the last post of the owner
 
-    /// Makes the lane ready for another owner. The lane is empty. The caller has read its counts.
+    /// Makes the lane ready for another owner. The lane is empty.
     void reset() noexcept {
         left_.store(0, std::memory_order_relaxed);  // relaxed: the registry's lock orders it
         copies_.store(0, std::memory_order_relaxed);
-        former_ = totals();
         marks_.reset();
     }
 
@@ -332,11 +331,9 @@ public:
     [[nodiscard]] const LaneInfo& info() const noexcept { return info_; }
     [[nodiscard]] const LaneMarks<Platform>& marks() const noexcept { return marks_; }
     [[nodiscard]] const LaneLimits& limits() const noexcept { return limits_; }
-    /// Of this owner. The caller holds the registry's lock.
+    /// The counts of all owners.
     [[nodiscard]] LaneCounts counts() const noexcept {
-        const LaneCounts all = totals();
-        return {all.logged - former_.logged, all.discarded - former_.discarded,
-                all.overrun - former_.overrun, all.lost - former_.lost};
+        return {published(), discarded_.get(), overrun_.get(), lost_.get()};
     }
     // Relaxed, both: no data follows a number.
     [[nodiscard]] std::uint64_t published() const noexcept {
@@ -354,10 +351,6 @@ public:
     }
 
 private:
-    [[nodiscard]] LaneCounts totals() const noexcept {
-        return {published(), discarded_.get(), overrun_.get(), lost_.get()};
-    }
-
     void noteReleased() noexcept {
         tailLimit_ = releasedBytes_.load(std::memory_order_acquire) + limits_.bytes;      // E3
         countLimit_ = releasedCount_.load(std::memory_order_acquire) + limits_.messages;  // E3
@@ -442,7 +435,6 @@ private:
     alignas(cacheLineSize) SingleWriterCounter<Platform> discarded_;
     SingleWriterCounter<Platform> overrun_;
     SingleWriterCounter<Platform> lost_;
-    LaneCounts former_;  ///< totals() when the owner got the lane; written with registry's lock
     std::uint64_t used_ = 0;  ///< the highest offset in the ring that was written to
     BasicEventCount<Platform, typename Traits::Parker> room_;  ///< the owner waits here for room
     ThreadLiveness liveness_;

@@ -33,6 +33,10 @@ struct LaneCounts {
         lost += other.lost;
         return *this;
     }
+    LaneCounts operator-(const LaneCounts& other) const noexcept {
+        return {logged - other.logged, discarded - other.discarded, overrun - other.overrun,
+                lost - other.lost};
+    }
 };
 
 struct LaneLimits {

@@ -49,6 +49,7 @@ public:
         Slot* next = nullptr;
         Slot* previous = nullptr;
         bool isKnown = false;  ///< the back end has visited it; guarded by lock_
+        LaneCounts former;     ///< the counts of former owners; guarded by lock_
     };
 
     struct UnlockShared {
@@ -178,7 +179,8 @@ public:
                 slot.next->previous = slot.previous;
             }
             --size_;
-            gone_ += slot.counts();
+            gone_ += countsOf(guard, slot);
+            slot.former = slot.counts();
             slot.reset();
             if (spares_ < mostSpare) {
                 slot.next = spare_;
@@ -203,7 +205,7 @@ public:
         }
     }
 
-    /// The sum over all lanes, with the lanes that have been freed. Calls visit(const Slot&) for
+    /// The sum over all lanes, with the lanes that have been freed. Calls visit(slot, counts) for
     /// each lane that has not been freed. It holds the lock meanwhile.
     template <class Visit>
     LaneCounts counts(Visit visit) {
@@ -211,8 +213,9 @@ public:
         LaneCounts sum = gone_;
         sum.discarded += dropped_.load(std::memory_order_relaxed);
         for (const Slot* slot = first_; slot != nullptr; slot = slot->next) {
-            sum += slot->counts();
-            visit(*slot);
+            const LaneCounts counts = countsOf(guard, *slot);
+            sum += counts;
+            visit(*slot, counts);
         }
         return sum;
     }
@@ -242,6 +245,7 @@ public:
                 --shares;  // the child has no such thread; the caller has a share, so one is left
             }
             left += isOthers ? 1 : 0;
+            slot->former = slot->counts();
             slot->resetInChild(slot == own, slot == shared_);
             slot->isKnown = false;
         }
@@ -271,6 +275,10 @@ private:
             spare_ = slot->next;
             delete slot;
         }
+    }
+
+    static LaneCounts countsOf(const Guard& /*guard*/, const Slot& slot) noexcept {
+        return slot.counts() - slot.former;
     }
 
     void add(const Guard& /*guard*/, Slot& slot) noexcept {

@@ -8,10 +8,11 @@ import argparse
 import sys
 from pathlib import Path
 
-from checks import glossary, headers, layering, pages, pictures, snippets, wording
+from checks import glossary, headers, layering, locks, pages, pictures, snippets, wording
 
 CHECKS = {
     "layering": layering.check,
+    "locks": locks.check,
     "length": headers.check_length,
     "tests": headers.check_tests,
     "paths": headers.check_named_paths,

@@ -1,0 +1,40 @@
+"""A helper that needs a lock takes the guard as a parameter, instead of a comment that asks for it."""
+
+import re
+from pathlib import Path
+
+from .problem import Problem, cxx_files, lines_of
+
+FOLDERS = ("include", "src", "bridge", "bench", "examples")
+# Modules that still have such comments.
+NOT_YET = {Path("include/sluice") / module for module in ("base", "bus", "event", "memory", "queue")}
+ASKED_FOR = re.compile(
+    r"///.*\b((under|with) (the|its) (lock|mutex|claim)|caller (has|holds) the)\b", re.IGNORECASE
+)
+NAMED = re.compile(r"\b\w+Locked\(")
+MESSAGE = "a helper that needs a lock takes the guard as a parameter: see CONTRIBUTING.md"
+
+
+def check(root):
+    return [
+        Problem(path, number, MESSAGE)
+        for path in cxx_files(root, FOLDERS)
+        if not NOT_YET.intersection(path.parents)
+        for number, line in helpers(lines_of(root, path))
+        if ASKED_FOR.search(line) or NAMED.search(line)
+    ]
+
+
+def helpers(lines):
+    """Numbered lines without the contracts of classes and the comments of fields."""
+    comment = []
+    for number, line in enumerate(lines, 1):
+        if line.lstrip().startswith("///"):
+            comment.append((number, line))
+            continue
+        if not re.match(r"\s*(template|class|struct|\[\[)", line) and "(" in line:
+            yield from comment
+            yield number, line.partition("//")[0]
+        elif line.lstrip().startswith("template"):
+            continue  # the comment belongs to the line that follows
+        comment = []

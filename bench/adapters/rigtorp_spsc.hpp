@@ -1,49 +1,37 @@
 #pragma once
 
+#include "adapters/try_pop_adapter.hpp"
+
 #include <rigtorp/SPSCQueue.h>
 
 #include <cstddef>
 
 namespace sluice::bench {
 
-/// rigtorp::SPSCQueue: try_push(), and front() with pop(), which hands messages out in place.
+/// rigtorp::SPSCQueue: try_push(), and front() with pop(), which shows messages in place.
 template <class Message>
-class RigtorpSpsc {
-    using Queue = rigtorp::SPSCQueue<Message>;
-
+class RigtorpSpscQueue {
 public:
-    RigtorpSpsc(std::size_t capacity, std::size_t) : queue_(capacity), most_(capacity) {}
+    explicit RigtorpSpscQueue(std::size_t capacity) : queue_(capacity) {}
 
-    struct Producer {
-        Queue& queue;
-        bool tryPush(const Message& message) { return queue.try_push(message); }
-    };
+    bool tryPush(const Message& message) { return queue_.try_push(message); }
 
-    struct Consumer {
-        Queue& queue;
-        std::size_t most;
-
-        template <class Handler>
-        std::size_t poll(Handler&& handler) {
-            std::size_t count = 0;
-            for (; count < most; ++count) {
-                const Message* message = queue.front();
-                if (message == nullptr) {
-                    break;
-                }
-                handler(*message);
-                queue.pop();
-            }
-            return count;
+    template <class Handler>
+    bool tryConsume(Handler& handler) {
+        const Message* const message = queue_.front();
+        if (message == nullptr) {
+            return false;
         }
-    };
-
-    Producer producer() { return {queue_}; }
-    Consumer consumer() { return {queue_, most_}; }
+        handler(*message);
+        queue_.pop();
+        return true;
+    }
 
 private:
-    Queue queue_;
-    const std::size_t most_;
+    rigtorp::SPSCQueue<Message> queue_;
 };
+
+template <class Message>
+using RigtorpSpsc = TryPopAdapter<Message, RigtorpSpscQueue<Message>, Taking::inPlace>;
 
 }  // namespace sluice::bench

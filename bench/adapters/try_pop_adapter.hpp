@@ -1,16 +1,20 @@
 #pragma once
 
 /// \file
-/// Queues that take one message and hand out one copy, behind the interface of the rounds.
+/// Queues that accept one message and give one message, with the interface of the rounds.
 
 #include <cstddef>
 
 namespace sluice::bench {
 
-/// `Queue` is made with a capacity. It has tryPush(message), false when it is full, and
-/// tryPop(message), false when it is empty. The consumer runs the documented loop of such queues:
-/// it pops until the queue is empty, at most as many as the queue holds.
-template <class Message, class Queue>
+/// The way in which a queue gives a message.
+enum class Taking { copies, inPlace };
+
+/// `Queue` is made with a capacity. It has tryPush(message), false if it is full. Queues that copy
+/// have tryPop(message), the others tryConsume(handler), false if they are empty. The consumer runs
+/// the documented loop of such queues: it pops until the queue is empty, but at most as many
+/// messages as the queue holds.
+template <class Message, class Queue, Taking How = Taking::copies>
 class TryPopAdapter {
 public:
     TryPopAdapter(std::size_t capacity, std::size_t) : queue_(capacity), most_(capacity) {}
@@ -25,10 +29,15 @@ public:
         std::size_t most;
         template <class Handler>
         std::size_t poll(Handler&& handler) {
-            Message message{};
             std::size_t count = 0;
-            for (; count < most && queue.tryPop(message); ++count) {
-                handler(message);
+            if constexpr (How == Taking::inPlace) {
+                for (; count < most && queue.tryConsume(handler); ++count) {
+                }
+            } else {
+                Message message{};
+                for (; count < most && queue.tryPop(message); ++count) {
+                    handler(message);
+                }
             }
             return count;
         }

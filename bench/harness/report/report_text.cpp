@@ -126,8 +126,16 @@ void printMachine(std::ostream& out, const MachineRecord& machine) {
         out << format("; others had %.1f %%, stolen %.1f %%", 100 * machine.others,
                       100 * machine.stolen);
     }
-    out << (isSteady(machine) ? "\n"
-                              : "\n  UNSTEADY: the machine was disturbed or changed meanwhile\n");
+    out << '\n';
+}
+
+// The first line about a scenario, because its figures mean less.
+void printWarning(std::ostream& out, const MachineRecord& machine) {
+    if (!isSteady(machine)) {
+        out << "\nUNSTEADY: others had the CPUs, or the time of a cache line changed by more than "
+               "half. Ratios mean more than medians. To measure again until the machine is steady: "
+               "--until-quiet 60";
+    }
 }
 
 std::string intervalText(const Interval& interval) {
@@ -367,6 +375,7 @@ void printScenario(std::ostream& out, const std::vector<Result>& results,
     if (results.empty()) {
         return;
     }
+    printWarning(out, machine);
     printTitle(out, results.front());
     printMachine(out, machine);
     switch (results.front().scenario.kind) {

@@ -6,7 +6,9 @@
 
 #include "adapters/event_transport.hpp"
 #include "harness/run/event_batches.hpp"
+#include "harness/run/idle_latency.hpp"
 #include "harness/run/listening.hpp"
+#include "harness/run/loaded_latency.hpp"
 #include "harness/run/subject.hpp"
 #include "harness/run/throughput.hpp"
 
@@ -66,7 +68,9 @@ void addDispatches(EventRounds& rounds, Threads threads) {
 template <template <class> class Queue>
 void addBatches(EventRounds& rounds) {
     using Short = Queue<ShortArgument>;
-    rounds["enqueue-32B"] = &eventBatchRound<Short, CallListeners, Phase::enqueue>;
+    for (const char* const name : {"enqueue-32B", "enqueue-1K", "enqueue-100K", "enqueue-1M"}) {
+        rounds[name] = &eventBatchRound<Short, CallListeners, Phase::enqueue>;
+    }
     for (const char* const name : {"process-10K", "process-100K", "process-1M"}) {
         rounds[name] = &eventBatchRound<Short, CallListeners, Phase::drain>;
     }
@@ -78,6 +82,15 @@ void addVisits(EventRounds& rounds) {
     for (const char* const name : {"visit-100K", "visit-1M"}) {
         rounds[name] = &eventBatchRound<Queue<ShortArgument>, CallVisitor, Phase::drain>;
     }
+}
+
+/// Between threads, with a consumer that sleeps in the queue's wait.
+template <template <class> class Queue>
+void addSleepers(EventRounds& rounds) {
+    using Transport = EventTransport<Queue<ShortArgument>, Waiting::sleeps>;
+    rounds["wait-32B-1p"] = &throughputRound<Transport, ShortArgument, NoPacing>;
+    rounds["wait-idle-32B"] = &idleLatencyRound<Transport, ShortArgument, NoPacing>;
+    rounds["wait-loaded-32B"] = &loadedLatencyRound<Transport, ShortArgument, NoPacing>;
 }
 
 /// Between threads, as documented under the id of `subject`, paced under that + "/paced".

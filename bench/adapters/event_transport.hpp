@@ -5,14 +5,19 @@
 
 #include "harness/run/event_batches.hpp"
 
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 
 namespace sluice::bench {
 
-/// Producers enqueue; the consumer calls process() in a loop, and the listeners hand every argument
-/// to the crew's handler. That costs an indirect call more than a listener of one's own, for all
-/// subjects alike.
-template <class Queue>
+/// How the consumer learns of events. It asks again and again, or it sleeps in the queue's wait.
+enum class Waiting { polls, sleeps };
+
+/// Producers enqueue. The consumer calls process() in a loop, and the listeners pass each argument
+/// to the crew's handler. Compared with a program's own listener, this costs one more indirect
+/// call, the same for all subjects.
+template <class Queue, Waiting How = Waiting::polls>
 class EventTransport {
     using Argument = typename Queue::Argument;
 
@@ -65,8 +70,12 @@ private:
         };
         hand_.handler = &handler;
         hand_.count = 0;
-        // Some queues look at a plain variable to see whether they are empty. Without the barrier
-        // the compiler may look at it once and poll for ever; everybody gets it.
+        if constexpr (How == Waiting::sleeps) {
+            // Limited, because a round also polls when no event will come.
+            queue_.waitFor(std::chrono::milliseconds(1));
+        }
+        // Some queues read a plain variable to see whether they are empty. Without the barrier the
+        // compiler may read it once and poll for ever. All subjects have the barrier.
         asm volatile("" : : : "memory");
         queue_.process();
         return hand_.count;

@@ -1,10 +1,11 @@
 #pragma once
 
 /// \file
-/// Adapters for classes that speak eventpp's vocabulary: eventpp's, those of its fork, and ours.
+/// Adapters for classes with eventpp's names: those of eventpp, of its fork, and ours.
 
 #include "adapters/add_events.hpp"
 
+#include <chrono>
 #include <type_traits>
 #include <utility>
 
@@ -50,6 +51,7 @@ public:
     }
     void enqueue(int event, const Argument& argument) { queue_.enqueue(event, argument); }
     void process() { queue_.process(); }
+    void waitFor(std::chrono::milliseconds atMost) { (void)queue_.waitFor(atMost); }
     template <class Visitor>
     void visit(Visitor visitor) {
         queue_.processQueueWith(visitor);
@@ -80,7 +82,7 @@ struct OneThread {
     using Threading = SingleThreading;
 };
 
-/// Adds what a library with these classes can do under one of its policies. `Library` has
+/// Adds the rounds of a library with these classes, under one of its policies. `Library` has
 /// `CallbackList<Prototype, Policies>`, `EventDispatcher<Event, Prototype, Policies>` and
 /// `EventQueue<Event, Prototype, Policies>`.
 template <class Library, class Policies, Threads Use>
@@ -106,6 +108,7 @@ struct Vocabulary {
             addVisits<Queue>(subject.rounds);
         }
         if constexpr (Use == Threads::any) {
+            addSleepers<Queue>(subject.rounds);
             addCrossings<Queue>(subjects, std::move(subject));
         } else {
             subjects.push_back(std::move(subject));

@@ -2,6 +2,8 @@
 
 #include "adapters/event_subjects.hpp"
 #include "harness/report/comparison.hpp"
+#include "harness/run/machine.hpp"
+#include "scenarios/loaded_round.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -11,11 +13,11 @@ namespace sluice::bench {
 
 namespace {
 
-/// A scenario, and what the plan of its rounds is made of.
+/// A scenario, and the size of its rounds.
 struct Work {
     Scenario scenario;
     std::size_t size;     ///< listeners, events or queued events; 0 for queues between threads
-    std::uint64_t share;  ///< one round does the messages of the options, divided by this
+    std::uint64_t share;  ///< a round has the messages of the options, divided by this
 };
 
 Work alone(const char* name, const char* what, std::size_t size, std::uint64_t share) {
@@ -33,7 +35,15 @@ Work across(const char* name, std::size_t producers) {
             1};
 }
 
-// What has one thread comes first: no other one has called a list by then.
+Work asleep(const char* name, Kind kind, const char* what) {
+    Work work{{"events", name, kind, sizeof(ShortArgument), 1, Spread::apart, what}, 0, 1};
+    work.scenario.load = kind == Kind::loadedLatency ? 0.5 : 0;
+    return work;
+}
+
+const char* const withSleeper = "wait-32B-1p";
+
+// Scenarios with one thread come first: until then no second thread has called a list.
 std::vector<Work> works() {
     return {
         alone("call-1", "one call of a list with one callback", 1, 1),
@@ -42,6 +52,9 @@ std::vector<Work> works() {
         alone("add-10000", "one callback, of 10 000 added to an empty list", 10000, 5),
         alone("dispatch-100", "one dispatch, 100 event ids with one listener each", 100, 1),
         alone("enqueue-32B", "one enqueue of a 32-byte argument, 10 000 are queued", 10000, 1),
+        alone("enqueue-1K", "one enqueue of a 32-byte argument, 1 000 are queued", 1000, 1),
+        alone("enqueue-100K", "one enqueue of a 32-byte argument, 100 000 are queued", 100000, 1),
+        alone("enqueue-1M", "one enqueue of a 32-byte argument, 1 000 000 are queued", 1000000, 1),
         alone("process-10K", "one event of process(), 10 ids, 10 000 are queued", 10000, 1),
         alone("process-100K", "one event of process(), 10 ids, 100 000 are queued", 100000, 1),
         alone("process-1M", "one event of process(), 10 ids, 1 000 000 are queued", 1000000, 1),
@@ -58,6 +71,14 @@ std::vector<Work> works() {
                  100, 100),
         across("across-32B-1p", 1),
         across("across-32B-4p", 4),
+        asleep(withSleeper, Kind::throughput,
+               "queue between threads, 32-byte argument, wait and process() in a loop"),
+        asleep("wait-idle-32B", Kind::idleLatency,
+               "one event, from enqueue to the listener, on a queue whose consumer sleeps"),
+        asleep(
+            "wait-loaded-32B", Kind::loadedLatency,
+            "one event, from the moment at which it was to be sent to the listener; the consumer "
+            "sleeps in wait"),
     };
 }
 
@@ -66,8 +87,8 @@ std::vector<ScalingPair> scaling() {
             {"one dispatch, 100 event ids", "dispatch-100", "dispatch-100-2t"}};
 }
 
-// Nanoseconds that the library promises on a machine like the one its targets come from; and the
-// same as parts of what eventpp took there, for other machines, where eventpp is given.
+// Nanoseconds that the library promises on a machine like the one of its targets. The ratios to
+// eventpp there are for other machines, if eventpp is given.
 std::vector<Target> targets() {
     return {
         {"call-1", "sluice", "", 5},
@@ -107,6 +128,12 @@ RoundPlan planFor(const Work& work, const SuiteOptions& options, const std::vect
     plan.capacity = work.size;
     plan.messages = std::max<std::uint64_t>(100, options.messages / work.share);
     plan.runIn = plan.messages / 10;
+    plan.load = work.scenario.load;
+    plan.sendingNs = options.quick ? 10e6 : 50e6;
+    if (work.scenario.kind == Kind::idleLatency) {
+        plan.messages = options.quick ? 100 : 500;
+        plan.restNs = 200'000;  // so that the consumer falls asleep
+    }
     return plan;
 }
 
@@ -168,9 +195,19 @@ Suite eventSuite(const SuiteOptions& options, const std::vector<int>& cpus) {
             return {};
         }
         const RoundPlan plan = planFor(*work, options, cpus);
+        if (scenario.kind == Kind::loadedLatency) {
+            return {plan, [plan, throughput = rounds.at(withSleeper), run = round->second] {
+                        return loadedRound(throughput, run, plan);
+                    }};
+        }
         return {plan, [plan, run = round->second] { return run(plan); }};
     };
-    suite.machineAlone = [](const Scenario&) { return nullptr; };
+    suite.machineAlone = [=](const Scenario& scenario) -> std::function<Round()> {
+        if (!hasSamples(scenario.kind)) {
+            return nullptr;
+        }
+        return [=] { return wakefulnessRound(cpus[0], cpus[1]); };
+    };
     suite.compare = [known = suite.subjects](const std::vector<Result>& results) {
         return compareEvents(results, known);
     };

@@ -5,8 +5,8 @@
 ///
 ///     auto log = spdlog::basic_logger_mt<sluice::log::async_factory>("name", "file.log");
 ///
-/// They make a logger of the default back end, which begins with the first one, and register it
-/// with spdlog, as spdlog's own factories do.
+/// A factory makes a logger of the default back end and registers it with spdlog, as spdlog's own
+/// factories do. The first logger starts the back end.
 ///
 /// Tests: tests/unit/log/async_factory_test.cpp.
 
@@ -19,7 +19,7 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #if defined(SPDLOG_COMPILED_LIB)
 // The compiled library has the console factories only for spdlog's own factories. These files hold
-// templates alone, so every unit may have them.
+// templates alone, so each unit may include them.
 #include <spdlog/sinks/stdout_color_sinks-inl.h>
 #include <spdlog/sinks/stdout_sinks-inl.h>
 #endif
@@ -42,13 +42,13 @@ struct async_factory_impl {
     }
 };
 
-/// Callers wait for room.
+/// The calling thread waits for room.
 using async_factory = async_factory_impl<overflow_policy::block>;
 
-/// Callers do not wait: the thread's oldest records make room.
+/// The calling thread does not wait: its oldest records make room.
 using async_factory_nonblock = async_factory_impl<overflow_policy::overrun_oldest>;
 
-/// Callers do not wait: the new record is not taken.
+/// The calling thread does not wait: the new record is discarded.
 using async_factory_discard = async_factory_impl<overflow_policy::discard_new>;
 
 }  // namespace sluice::log

@@ -21,27 +21,26 @@
 
 namespace sluice::log {
 
-/// A sink that hands what it gets to other sinks, on a back end's thread.
+/// A sink that passes its records to other sinks, on a back end's thread.
 ///
-/// Use it where a logger must stay the object that it is: it takes the place of the logger's sinks.
-/// Then sinks() of that logger holds the async_sink, and a sink that is added later is called by
-/// the logging thread. Use make_async() or async_logger otherwise: they keep the list of sinks as
-/// it is, and they copy less.
+/// Use it if a logger must stay the same object: it replaces the logger's sinks. Then sinks() of
+/// that logger holds the async_sink, and the logging thread calls a sink that is added later.
+/// Otherwise use make_async() or async_logger: they keep the list of sinks, and they copy less.
 ///
-/// Unlike those of a logger, changes of pattern and formatter travel with the records: what was
-/// logged before a change is printed in the old form.
+/// A change of pattern or formatter is in order with the records: a record that was logged before
+/// the change is printed in the old form. (Changes of a logger are not in order.)
 ///
-/// Who may call what: any thread any member, but set_error_handler() while nobody logs. flush()
-/// returns at once.
+/// Threads: any thread may call any member, but set_error_handler() only while no thread logs.
+/// flush() returns at once.
 ///
-/// Errors of the wrapped sinks go to the error handler given here, on the back end's thread;
-/// without one, as in spdlog, to stderr. When the back end has ended, log() and flush() throw
-/// spdlog_ex, which a logger hands to its own error handler.
+/// Errors: the error handler of this sink gets the errors of the wrapped sinks, on the back end's
+/// thread. Without a handler they go to stderr, as in spdlog. After the back end has ended, log()
+/// and flush() throw spdlog_ex, which a logger passes to its own error handler.
 ///
 /// Tests: tests/unit/log/async_sink_test.cpp.
 class async_sink final : public spdlog::sinks::sink {
 public:
-    /// Takes over `sinks`, each with its level and its form. Throws spdlog_ex without a back end.
+    /// Wraps `sinks`, each with its level and its formatter. Throws spdlog_ex without a back end.
     async_sink(const std::vector<spdlog::sink_ptr>& sinks, const std::shared_ptr<backend>& by,
                overflow_policy policy = overflow_policy::block)
         : port_(existing(by)),
@@ -94,7 +93,7 @@ public:
     }
 
 private:
-    /// Gives the wrapped sinks another form.
+    /// Gives the wrapped sinks another formatter.
     class Reform : public detail::Control {
     public:
         Reform(const detail::LoggerState& state, std::unique_ptr<spdlog::formatter> formatter)

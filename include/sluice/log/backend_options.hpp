@@ -8,34 +8,32 @@
 
 namespace sluice::log {
 
-/// The longest duration there is: for ever, as far as a program is concerned.
+/// No limit: the longest duration.
 inline constexpr std::chrono::nanoseconds no_limit = std::chrono::nanoseconds::max();
 
-/// What the back end's thread does when it has written all there is.
+/// The way in which the back end's thread rests when all records are written.
 enum class pacing_policy : unsigned char {
-    /// It sleeps at once, and the next log call wakes it, which costs that call a system call.
-    /// While
-    /// more than 20,000 records a second come it naps instead, for some 15 microseconds.
+    /// The thread sleeps at once. The next log call wakes it, with a system call. While more than
+    /// 20,000 records a second come, the thread naps for some 15 microseconds instead.
     park,
-    /// It naps, for half a millisecond when nothing has come for some time. No log call makes a
-    /// system call. For threads that must not wait for the system, at the price of 2,000 wake-ups a
-    /// second while nothing happens.
+    /// The thread naps, for half a millisecond while no records come. No log call makes a system
+    /// call. For logging threads that must not wait for the system. It costs 2,000 wake-ups a
+    /// second.
     nap,
-    /// It looks all the time and uses up a processor. For the shortest delay.
+    /// The thread does not rest, and uses a processor. For the shortest delay.
     spin,
 };
 
-/// How a back end is set up. What cannot work is refused by its constructor with a spdlog_ex that
-/// names the value and the limit.
+/// The settings of a back end. Its constructor refuses a wrong setting with a spdlog_ex that names
+/// the value and the limit.
 struct backend_options {
-    /// Room of each logging thread: so many messages, and so many bytes. A message that is larger
-    /// than all the bytes is taken all the same, in a block of its own. Bytes of 0 grow with the
-    /// messages: 128 for each, at least 1 MiB, and at most 1 GiB. A short message takes less than
-    /// 128 bytes, and only bytes in use take memory.
+    /// The room of each logging thread, in messages and in bytes. A message that is larger than all
+    /// the bytes has a block of its own. 0 bytes: 128 for each message, but at least 1 MiB and at
+    /// most 1 GiB. A short message takes less than 128 bytes. Only used bytes take memory.
     std::size_t queue_size = 8192;
     std::size_t queue_bytes = 0;
 
-    /// The bytes that a thread has room for.
+    /// The bytes of a thread's lane.
     std::size_t bytes_of_room() const noexcept {
         constexpr std::size_t least = std::size_t{1} << 20U;
         constexpr std::size_t most = std::size_t{1} << 30U;
@@ -44,33 +42,33 @@ struct backend_options {
                                 : std::clamp(std::min(queue_size, most / each) * each, least, most);
     }
 
-    /// Without a thread: the program calls backend::poll(), which writes. The settings of a thread
+    /// No thread: the program calls backend::poll(), which writes. The settings of the thread
     /// below, its hooks and `pacing` have no effect then.
     bool manual = false;
 
     pacing_policy pacing = pacing_policy::park;
 
-    /// How long a thread that was interrupted in the middle of a log call may hold up the output.
-    /// Without a limit the order of lines is strict. With one, a record that comes later than that
-    /// may be printed out of order; statistics() counts those.
+    /// The longest time that a thread which is interrupted in a log call may delay the output.
+    /// Without a limit the order of lines is strict. With a limit, a record that comes later may be
+    /// printed out of order; statistics() counts such records.
     std::chrono::nanoseconds max_hold = no_limit;
 
-    /// How long the destructor waits until everything is written. What is left then is counted.
+    /// The time that the destructor waits. The records that are not written then are counted.
     std::chrono::nanoseconds drain_timeout = no_limit;
 
-    /// A line "N records dropped" goes to the log where records are missing, at most one in so
-    /// long. Zero: a line at each gap. `no_limit`: none.
+    /// A line "N records dropped" stands in the log where records are missing, at most one in this
+    /// time. Zero: a line for each gap. `no_limit`: no such lines.
     std::chrono::nanoseconds notice_interval = std::chrono::seconds(1);
 
-    /// Called on the worker when it begins and before it ends. What they throw is reported on
+    /// Called on the worker at its beginning and at its end. Their exceptions are reported on
     /// stderr. They may log as a sink may: without waiting for room.
     std::function<void()> on_thread_start;
     std::function<void()> on_thread_stop;
 
-    /// The worker's name as ps and debuggers show it; Linux shows the first 15 characters.
+    /// The worker's name in ps and debuggers. Linux shows the first 15 characters.
     std::string thread_name = "sluice-log";
 
-    /// The processor that the worker stays on; negative: wherever the system puts it.
+    /// The processor of the worker. Negative: the system chooses.
     int cpu = -1;
 };
 

@@ -7,31 +7,31 @@
 
 namespace sluice::log {
 
-/// A sink of spdlog that takes many records at a time.
+/// A spdlog sink that accepts many records at a time.
 ///
-/// Purpose: a back end that has harvested many records can hand them over in one call, and say when
-/// there are no more for now. So a sink locks once and writes once for all of them. It stays a sink
-/// like any other: without a back end, log() and flush() do what they do everywhere.
+/// A back end passes all records of a harvest in one call, and says when the harvest is over. So
+/// the sink locks once and writes once for all of them. Without a back end, log() and flush() work
+/// as in any other sink.
 ///
-/// Derive from it for a sink that gains by this. Derive from spdlog::sinks::base_sink for any other
-/// one: it gets the same records one by one.
+/// Derive from it if many records at a time cost less. Otherwise derive from
+/// spdlog::sinks::base_sink: it gets the same records one by one.
 ///
-/// Who may call what: any thread anything, unless the sink says otherwise.
+/// Threads: any thread may call any member, unless the sink says otherwise.
 ///
-/// Errors: both may throw what log() throws. When log_batch() throws, one record is lost, and the
-/// caller goes on with the next one. The back end counts the lost record. A sink that keeps its
-/// records and cannot write them for now says so in end_batch() and flush().
+/// Errors: both functions may throw, like log(). If log_batch() throws, one record is lost. The
+/// back end counts it and goes on with the next record. A sink that keeps records because it cannot
+/// write them throws in end_batch() and flush().
 ///
 /// Tests: tests/unit/log/batch_sink_test.cpp.
 class batch_sink : public spdlog::sinks::sink {
 public:
-    /// As log() for each of the `count` records from `first` on, in this order, under one lock.
-    /// Those below the level of the sink are left out. When it throws, `taken` is the number of
-    /// records before the lost one.
+    /// The same as log() for `count` records from `first` on, in this order, with one lock. It
+    /// skips records below the level of the sink. If it throws, `taken` is the number of records
+    /// before the lost one.
     virtual void log_batch(const spdlog::details::log_msg* first, std::size_t count,
                            std::size_t& taken) = 0;
 
-    /// The harvest is over: hands what was formatted to the system.
+    /// The harvest is over: passes the formatted text to the system.
     virtual void end_batch() = 0;
 };
 

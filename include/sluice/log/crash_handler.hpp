@@ -1,18 +1,18 @@
 #pragma once
 
 /// \file
-/// A handler of fatal signals that lets the back ends write what was logged.
+/// A handler of fatal signals that lets the back ends write the earlier records.
 ///
-/// Without it, records that wait in lanes are lost with the process. With it, the thread that
-/// crashes waits, at most as long as it is told, until the workers of all back ends have written
-/// what was logged before, and have flushed the sinks. Then the signal takes its course: an earlier
-/// handler, or the end of the process, with a core where one is wanted. After a fault the processor
-/// runs the faulty instruction again, so the handler and the core see the cause and the address.
-/// Any other signal is raised again, so it seems to come from the process itself.
+/// Without it, records in lanes are lost with the process. With it, the crashing thread waits until
+/// the workers of all back ends have written the earlier records and flushed the sinks, but at most
+/// for the given time. Then the signal has its usual effect: an earlier handler runs, or the
+/// process ends, with a core if cores are on. After a fault the processor runs the faulty
+/// instruction again, so handler and core see the cause and the address. Any other signal is raised
+/// again, so it seems to come from the process itself.
 ///
-/// Opt-in, and best effort: the process is damaged. The worker cannot be helped that crashes
-/// itself, nor one whose sink waits for what the crashed thread holds. A thread that crashed in the
-/// middle of a log call keeps back what others logged after that.
+/// Opt-in, and best effort, because the process is damaged. It cannot help a worker that crashes
+/// itself, nor a worker whose sink waits for a lock of the crashed thread. A thread that crashed
+/// inside a log call holds back later records of other threads.
 ///
 /// Any thread may call install_crash_handler(), also again: later settings replace earlier ones.
 ///
@@ -36,19 +36,19 @@ namespace sluice::log {
 
 namespace detail {
 
-/// What the handler knows; it lives for ever.
+/// The state of the handler. It is never destroyed.
 class CrashHandler {
 public:
-    /// One for the process, also for shared libraries that hide their symbols.
+    /// All shared libraries have the same object, also those that hide their symbols.
     [[gnu::visibility("default")]] static CrashHandler& instance() {
         static CrashHandler* const forEver = new CrashHandler;
         return *forEver;
     }
 
     void install(std::chrono::nanoseconds timeout, std::initializer_list<int> signals) {
-        // Relaxed: the handler may be running already, and either value is good.
+        // Relaxed: the handler may be running, and both values are valid.
         timeout_.store(timeout.count(), std::memory_order_relaxed);
-        static_cast<void>(Process::instance());  // made here: it allocates
+        static_cast<void>(Process::instance());  // made here, because it allocates
         for (const int signal : signals) {
             install(signal);
         }
@@ -79,7 +79,7 @@ private:
         CrashHandler& self = instance();
         Process::instance().forEach([](ProcessMember& member) { member.beginRescue(); });
         self.waitForRescue();
-        // It comes again as soon as this handler has returned.
+        // The signal comes again as soon as this handler has returned.
         sigaction(signal, &self.before_[static_cast<std::size_t>(signal)], nullptr);
         if (!isFault(signal, *info)) {
             raise(signal);
@@ -87,11 +87,11 @@ private:
         errno = savedErrno;
     }
 
-    /// Whether the interrupted instruction caused the signal, and does so again.
+    /// Whether the interrupted instruction caused the signal, and will cause it again.
     static bool isFault(int signal, const siginfo_t& info) noexcept {
 #if defined(BUS_MCEERR_AO)
         if (signal == SIGBUS && info.si_code == BUS_MCEERR_AO) {
-            return false;  // memory went bad that no instruction asked for
+            return false;  // a memory error that no instruction caused
         }
 #endif
         const bool mayBe =

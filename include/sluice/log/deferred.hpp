@@ -1,37 +1,38 @@
 #pragma once
 
 /// \file
-/// SLUICE_LOG_INFO(logger, "format {}", arguments...) and its kin: call sites that copy their
-/// arguments and leave the formatting to the back end.
+/// SLUICE_LOG_INFO(logger, "format {}", arguments...) and its kin: log calls that copy their
+/// arguments. The back end formats them.
 ///
-/// Purpose: what a log call costs the thread that makes it, without the time to format.
+/// The calling thread pays for the copy, not for the formatting.
 ///
-/// Use it on hot paths. Use logger->info(...) when it does not matter, or when the format string is
-/// known at run time only. Both may be mixed: order, sinks, levels, policies are the same, and so
-/// is the text, but for a null `char*`, which is printed as "(null)".
+/// Use them on hot paths. Use logger->info(...) elsewhere, or if the format string is known only at
+/// run time. Both may be mixed: order, sinks, levels, policies and text are the same. One
+/// exception: a null `char*` is printed as "(null)".
 ///
 /// `logger` is a spdlog::logger or a class derived from it, by reference, pointer or smart pointer.
-/// An async_logger defers, also one that is known as spdlog::logger only, as spdlog's factories and
-/// spdlog::get() return it. Any other logger formats in place, through its own log(). So does a
-/// logger that keeps a backtrace, and a call with an argument that cannot be copied; which are
-/// copied, and how a type opts in: copy_when_logging.hpp.
+/// An async_logger defers the formatting, also through a pointer to spdlog::logger, as spdlog's
+/// factories and spdlog::get() return it. Any other logger formats in place, through its own log().
+/// So does a logger that keeps a backtrace, and a call with an argument that cannot be copied.
+/// copy_when_logging.hpp lists the types that are copied, and says how to opt in with a type of
+/// your own.
 ///
-/// Levels: a call below SLUICE_LOG_ACTIVE_LEVEL (by default SPDLOG_ACTIVE_LEVEL) is not compiled,
-/// only the general SLUICE_LOG always is. Otherwise the logger's level is looked at first; the
-/// arguments of a call that is off are not evaluated, the logger is. An argument may contain
-/// another log call, but -Wshadow then remarks on the names that both use.
+/// Levels: a call below SLUICE_LOG_ACTIVE_LEVEL (by default SPDLOG_ACTIVE_LEVEL) is not compiled.
+/// The general SLUICE_LOG is always compiled. A call first reads the logger's level. If the level
+/// is off, the call evaluates the logger and none of its arguments. An argument may contain another
+/// log call, but -Wshadow then warns about the names of both.
 ///
-/// The format string is a constant, checked when compiled, in C++17 too: braces, number and
+/// The format string is a constant. The compiler checks it, also in C++17: braces, number and
 /// specifications of the arguments. Named arguments are not supported. A call without arguments
-/// prints its text as it is, braces too, as spdlog does. Arguments that are pairs, kv(key, value),
-/// have no field in the format string: they are printed behind the text. Built with std::format
-/// (SPDLOG_USE_STD_FORMAT) every call formats in place, and its check is that of the library.
+/// prints its text unchanged, with its braces, as spdlog does. Pairs, kv(key, value), have no field
+/// in the format string: they are printed behind the text. With std::format (SPDLOG_USE_STD_FORMAT)
+/// each call formats in place, and the standard library checks it.
 ///
-/// Who may call what: any thread, as a call of the logger. What the back end formats later: values
-/// of the moment of the call; the global locale, for `{:L}`, is that of the moment of formatting.
-/// Exceptions: a formatter that throws does so on the back end, and the logger's error handler is
-/// told; nothing else is lost. Memory: a call allocates nothing, unless the record is larger than
-/// the thread's lane.
+/// Threads: any thread, like a call of the logger. The back end formats the values that the
+/// arguments had at the call. The global locale, for `{:L}`, is the one at the time of formatting.
+/// Exceptions: a formatter throws on the back end, and the logger's error handler gets the
+/// exception; only this record is lost. Memory: a call allocates nothing, except for a record that
+/// is larger than the thread's lane.
 ///
 /// Tests: tests/unit/log/deferred_test.cpp, argument_codec_test.cpp, tests/compile_fail.
 
@@ -55,7 +56,7 @@
 
 namespace sluice::log::detail {
 
-/// The logger itself, of what a call site was given.
+/// The logger of a call site, given as reference, pointer or smart pointer.
 template <class Logger>
 constexpr auto& loggerOf(Logger& logger) noexcept {
     if constexpr (std::is_base_of_v<spdlog::logger, Logger>) {
@@ -107,7 +108,7 @@ constexpr auto printerOf() noexcept {
     }
 }
 
-/// Place is the local class of a call site: it says where that is, how severe, and the format.
+/// Place is the local class of a call site. It has the source location, the level and the format.
 template <class Place, class... Codecs>
 inline constexpr DeferredSite siteOf{Place::severity(), Place::source(), Place::text(),
                                      printerOf<Place, Codecs...>()};
@@ -115,8 +116,9 @@ inline constexpr DeferredSite siteOf{Place::severity(), Place::source(), Place::
 template <class Argument>
 inline constexpr bool isFormattable = fmt::is_formattable<std::decay_t<Argument>>::value;
 
-/// Refuses a format string that does not fit. `Arguments` are what will be formatted with it. False
-/// when it was refused, so that nothing more is said. A text without arguments is not a format.
+/// Refuses a format string that does not fit. The call formats `Arguments` with it. Returns false
+/// after a refusal, so that the compiler prints one error. A text without arguments is not a
+/// format.
 template <class Place, class... Arguments>
 constexpr bool isFormatRight() noexcept {
     constexpr FormatFault fault = sizeof...(Arguments) == 0
@@ -133,8 +135,8 @@ constexpr bool isFormatRight() noexcept {
     return fault == FormatFault::none && allFormattable;
 }
 
-/// The formatting library's own check; it does nothing when the program runs. An error in here is
-/// of a specification that does not fit its argument.
+/// The formatting library's own check. It does nothing at run time. An error in here means that a
+/// specification does not fit its argument.
 template <class Place, class... Arguments>
 void checkSpecifications() noexcept {
     if constexpr (sizeof...(Arguments) != 0) {
@@ -158,8 +160,8 @@ inline constexpr bool canDefer<
                 std::declval<const DeferredSite&>(), 0, std::declval<void (*)(std::byte*)>()))>> =
     true;
 
-/// The logger as one that defers; null when it formats in place. Known as a spdlog::logger it is
-/// told by its very type, which costs less than a search among the bases of its class.
+/// The logger as one that defers, or null if it formats in place. A spdlog::logger is recognised by
+/// its exact type, which costs less than a search among the bases of its class.
 template <class Logger>
 auto* deferring(Logger& logger) noexcept {
     if constexpr (canDefer<Logger>) {
@@ -172,8 +174,8 @@ auto* deferring(Logger& logger) noexcept {
 
 #endif
 
-/// What stands for an argument that is formatted in place: characters for a pointer to them, which
-/// may be null, and for an array of them, which may be full; anything else as it is.
+/// The form of an argument that is formatted in place: characters for a pointer to them, which may
+/// be null, and for an array of them, which may be full; any other argument unchanged.
 template <class Argument>
 decltype(auto) shownInPlace(Argument&& argument) noexcept {
     using T = std::remove_const_t<std::remove_reference_t<Argument>>;
@@ -193,7 +195,7 @@ void logInPlace(spdlog::logger& logger, Arguments&&... arguments) {
                std::forward<Arguments>(arguments)...);
 }
 
-/// A call that is wanted: the logger's level lets it through, or it keeps a backtrace.
+/// A call that passes the logger's level, or whose logger keeps a backtrace.
 template <class Place, class Logger, class... Arguments>
 void logAt(Logger& logger, Arguments&&... arguments) {
 #if !defined(SPDLOG_USE_STD_FORMAT)
@@ -250,7 +252,7 @@ auto onlyPair(const Argument& argument) noexcept {
     }
 }
 
-/// What a call site does. Its pairs are not among the arguments of the format.
+/// Runs a call site. Its pairs are not among the arguments of the format.
 template <class Place, class Logger, class Format, class... Arguments>
 void logCall(Logger& logger, const Format& /*format*/, Arguments&&... arguments) {
     if constexpr ((isPair<Arguments> || ...)) {

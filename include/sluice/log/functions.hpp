@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// The functions that a program which used spdlog's asynchronous mode looks for.
+/// Functions with the names that spdlog's asynchronous mode has.
 ///
 /// | spdlog | here |
 /// |---|---|
@@ -31,38 +31,39 @@
 
 namespace sluice::log {
 
-/// Begins a default back end with these options. The one before ends, when nobody else holds it.
+/// Starts a default back end with these options. The old one ends when its last owner releases it.
 void init(const backend_options& options);
 
-/// As spdlog's init_thread_pool. The size is the room of each thread, in messages. Whatever the
-/// number of threads, from 1 to 1000 as in spdlog, one writes: several could not keep the order.
+/// The same as spdlog's init_thread_pool. The size is the room of each logging thread, in messages.
+/// For any number of threads, from 1 to 1000 as in spdlog, one thread writes: several could not
+/// keep the order.
 void init(std::size_t queue_size, std::size_t thread_count,
           std::function<void()> on_thread_start = {}, std::function<void()> on_thread_stop = {});
 
-/// Makes a logger and registers it; callers wait for room.
+/// Makes a logger and registers it. Its callers wait for room.
 template <class Sink, class... Args>
 std::shared_ptr<spdlog::logger> create_async(std::string name, Args&&... args) {
     return async_factory::create<Sink>(std::move(name), std::forward<Args>(args)...);
 }
 
-/// Makes a logger and registers it; the oldest records make room.
+/// Makes a logger and registers it. The oldest records make room.
 template <class Sink, class... Args>
 std::shared_ptr<spdlog::logger> create_async_nb(std::string name, Args&&... args) {
     return async_factory_nonblock::create<Sink>(std::move(name), std::forward<Args>(args)...);
 }
 
-/// As spdlog::set_pattern(), for all loggers of spdlog's registry and those that are made later.
-/// The lines are the same. The formatter is Sluice's, which writes them in less time.
+/// The same as spdlog::set_pattern(), for all loggers of spdlog's registry and for later ones. The
+/// lines are the same. Sluice's formatter writes them in less time.
 void set_pattern(const std::string& pattern,
                  spdlog::pattern_time_type type = spdlog::pattern_time_type::local);
 
-/// As backend::flush_wait(); true when there is no default back end.
+/// The same as backend::flush_wait(). True if there is no default back end.
 bool flush_wait(std::chrono::nanoseconds timeout = no_limit);
 
-/// Ends spdlog (its registry lets all loggers go) and the default back end: what was logged is
-/// written and the sinks are flushed. False when `timeout` passed first. A logger made later begins
-/// a new back end. spdlog::shutdown() does the same without a limit of its own: it waits as long as
-/// `drain_timeout` of the back end's options.
+/// Ends spdlog (its registry releases all loggers) and the default back end. Waits until all
+/// records are written and the sinks are flushed. False if `timeout` passed first. A later logger
+/// starts a new back end. spdlog::shutdown() does the same, with `drain_timeout` of the options as
+/// its limit.
 bool shutdown(std::chrono::nanoseconds timeout = no_limit);
 
 }  // namespace sluice::log

@@ -22,26 +22,26 @@
 
 namespace sluice::log {
 
-/// Each line of the log is a JSON object.
+/// Formats each record as a JSON object on one line.
 ///
 ///     logger->set_formatter(std::make_unique<sluice::log::json_formatter>());
 ///
 ///     {"time":"2030-01-31T12:00:00.000123Z","level":"info","logger":"core","thread":4711,
 ///      "message":"order done","context":{"request":9},"fields":{"order":17,"ms":1.5}}
 ///
-/// A record is on one line. Its members are always in this order.
+/// The members are always in this order.
 ///
 /// - "time" is UTC with microseconds.
-/// - "file" and "line" follow "thread" if the record has a place in the source.
-/// - "context" has the pairs of scoped_context and of spdlog's mdc, and "fields" those of the call.
-///   Each is there if it has a pair.
-/// - Any bytes make a valid object. U+FFFD stands for each byte that is no UTF-8. `null` stands for
-///   a number that is infinite or not a number.
+/// - "file" and "line" follow "thread" if the record has a source location.
+/// - "context" has the pairs of scoped_context and of spdlog's mdc, "fields" the pairs of the call.
+///   An object without pairs is left out.
+/// - Any bytes make a valid object. Each byte that is not UTF-8 becomes U+FFFD.
+/// - A number that is infinite or not a number becomes `null`.
 /// - A key that is given twice is printed twice.
 ///
-/// A sink that copies messages before it formats them has pairs in "message", as text.
+/// If a sink copies messages before it formats them, the pairs stand in "message", as text.
 ///
-/// Who may call what: one thread at a time, as with every formatter.
+/// Threads: one thread at a time, as with any formatter.
 ///
 /// Tests: tests/unit/log/json_formatter_test.cpp.
 class json_formatter final : public spdlog::formatter {
@@ -128,7 +128,7 @@ private:
 
     const std::string eol_;
     Second second_ = Second::max();
-    std::string secondText_;  // what is printed of that second
+    std::string secondText_;  ///< the printed text of that second
 };
 
 }  // namespace sluice::log

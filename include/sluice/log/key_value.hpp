@@ -50,7 +50,7 @@ namespace detail {
 template <class T>
 inline constexpr bool isAlwaysRefused = false;
 
-/// The value as one of the types that a pair has.
+/// Converts the value to one of the types of a pair.
 template <class T>
 key_value::value_type pairValue(const T& value) noexcept {
     using Value = key_value::value_type;
@@ -80,7 +80,7 @@ key_value::value_type pairValue(const T& value) noexcept {
 
 }  // namespace detail
 
-/// A pair for one log call. See key_value.hpp for the types that `value` may have.
+/// A pair for one log call. See key_value.hpp for the types of `value`.
 template <class T>
 key_value kv(std::string_view key, const T& value) noexcept {
     return {key, detail::pairValue(value)};

@@ -7,23 +7,22 @@
 ///     SLUICE_LOG_EVERY(1000, logger, spdlog::level::info, "{} packets", count);
 ///     SLUICE_LOG_AT_MOST(5, logger, spdlog::level::err, "cannot reach {}", host);
 ///
-/// Purpose: a fault that repeats in a loop does not fill the log.
+/// Use them where a fault may repeat in a loop and fill the log.
 ///
-/// Each is a SLUICE_LOG (see deferred.hpp) with a count of its own: all threads and all loggers
-/// that come by share it, and each instance of a template has another one. Calls that the logger's
-/// level holds up are not counted. The arguments of a call that is held back are not evaluated.
+/// Each is a SLUICE_LOG (see deferred.hpp) with a count of its own. All threads and all loggers
+/// share the count of a call site. Each instance of a template has another count. A call that the
+/// logger's level stops is not counted. A call that is held back does not evaluate its arguments.
 ///
-/// SLUICE_LOG_ONCE logs the first call. SLUICE_LOG_EVERY logs the first of every n calls; 0 is
-/// taken for 1. SLUICE_LOG_AT_MOST logs the first n calls of a second, which begins with the first
-/// call after the last one ended. It tells what it held back: a line "N messages held back", of the
-/// same level and place, stands before the next message that it logs. What is held back after the
-/// last message of a site is not told. n may be a variable; 0 is taken for 1, and at most
-/// 16,777,215 counts.
+/// SLUICE_LOG_ONCE logs the first call. SLUICE_LOG_EVERY logs the first of every n calls; 0 counts
+/// as 1. SLUICE_LOG_AT_MOST logs the first n calls of a second. A second begins with the first call
+/// after the end of the last one. Before its next message it prints a line "N messages held back",
+/// with the same level and source location. It does not report calls after its last message. n may
+/// be a variable; 0 counts as 1, and at most 16,777,215 calls are counted.
 ///
-/// Who may call what: any thread, and a signal handler as it may use SLUICE_LOG. Nothing waits. The
-/// counts are relaxed atomic numbers and publish nothing. A call costs one atomic
-/// read-modify-write, SLUICE_LOG_AT_MOST reads the steady clock as well, and SLUICE_LOG_ONCE reads
-/// one flag from its second call on.
+/// Threads: any thread, and a signal handler under the rules of SLUICE_LOG. No call waits. The
+/// counts are relaxed atomic numbers and order nothing. A call costs one atomic read-modify-write.
+/// SLUICE_LOG_AT_MOST also reads the steady clock. SLUICE_LOG_ONCE reads one flag from its second
+/// call on.
 ///
 /// Tests: tests/unit/log/limited_test.cpp.
 
@@ -36,7 +35,7 @@
 
 namespace sluice::log::detail {
 
-/// Says yes to the first call.
+/// Passes the first call.
 class OnceLimit {
 public:
     bool passes() noexcept {
@@ -48,7 +47,7 @@ private:
     std::atomic<bool> done_{false};
 };
 
-/// Says yes to the first of every n calls.
+/// Passes the first of every n calls.
 class EveryLimit {
 public:
     bool passes(std::uint64_t n) noexcept {
@@ -60,7 +59,7 @@ private:
     std::atomic<std::uint64_t> calls_{0};
 };
 
-/// Says yes to the first n calls of a second, and counts the others.
+/// Passes the first n calls of a second, and counts the others.
 class RateLimit {
 public:
     bool passes(std::uint64_t n, std::chrono::steady_clock::time_point time) noexcept {
@@ -70,7 +69,7 @@ public:
         std::uint64_t state = state_.load(std::memory_order_relaxed);
         std::uint64_t next = 0;
         do {
-            // A thread may come late with an earlier time: it belongs to the second that runs.
+            // A thread may come with an earlier time: then its call belongs to the present second.
             const bool isOver = state == 0 || now >= (state >> countBits) + 1000;
             if (!isOver && (state & countMask) >= most) {
                 heldBack_.fetch_add(1, std::memory_order_relaxed);
@@ -81,7 +80,7 @@ public:
         return true;
     }
 
-    /// How many calls were held back since this was asked last. Each is told once.
+    /// The calls that were held back since the last call of this function.
     std::uint64_t takeHeldBack() noexcept {
         return heldBack_.load(std::memory_order_relaxed) == 0
                    ? 0
@@ -89,12 +88,13 @@ public:
     }
 
 private:
-    // In one word, so that no thread sees a second with the count of another: the milliseconds at
-    // which the second began, enough for 34 years of uptime, and how many calls it has let through.
+    // One word, so that no thread sees a second with the count of another one. It has the
+    // milliseconds at which the second began, enough for 34 years of uptime, and the calls that it
+    // has passed.
     static constexpr unsigned countBits = 24;
     static constexpr std::uint64_t countMask = (std::uint64_t{1} << countBits) - 1;
 
-    std::atomic<std::uint64_t> state_{0};  // 0: nothing has passed yet
+    std::atomic<std::uint64_t> state_{0};  ///< 0: no call has passed yet
     std::atomic<std::uint64_t> heldBack_{0};
 };
 

@@ -24,43 +24,41 @@
 
 namespace sluice::log {
 
-/// In its scope the times that the calling thread's log calls give are printed as they are.
+/// While one lives, the log calls of its thread print the times that the caller gives, unchanged.
 using own_time = detail::OwnTime;
 
-/// A spdlog logger whose sinks are called by a back end.
+/// A spdlog logger with sinks that a back end calls.
 ///
-/// Whatever spdlog does with a logger it does with this one: levels, patterns, the registry, clone,
-/// backtrace, flush_on, flush_every, error handlers. Different are:
+/// It supports all that spdlog does with a logger: levels, patterns, the registry, clone,
+/// backtrace, flush_on, flush_every, error handlers. The differences:
 ///
-/// - The level is checked and the text is formatted on the calling thread; the sinks, with their
-///   levels and patterns, are called by the back end, in the order of all calls of all threads.
-/// - What sinks throw goes to the error handler, on the back end's thread. Whatever it is, it ends
-///   there.
-/// - flush() returns at once. The sinks are flushed after all that was logged before. Calls that
-///   come while a flush waits are carried out together. flush_wait() of the back end waits.
-/// - A record that is not taken, since the lane is full or the back end has ended, is counted; the
-///   latter is also reported to the error handler, on the calling thread.
-/// - Times are printed so that they do not step back from line to line, also when the clock was set
-///   back. Lines of a backtrace and times that the caller gave are printed as they are. Through a
-///   pointer to spdlog::logger nobody can tell that a time is the caller's: an own_time around the
-///   call tells. Without it an earlier time is printed as that of the line before.
+/// - The calling thread checks the level and formats the text. The back end calls the sinks, with
+///   their levels and patterns, in the order of the log calls of all threads.
+/// - The error handler gets the exceptions of sinks, of any type, on the back end's thread.
+/// - flush() returns at once. The sinks are flushed after all earlier records. Several calls while
+///   a flush waits cause one flush. flush_wait() of the back end waits.
+/// - A record is counted if the lane is full or the back end has ended. In the second case the
+///   calling thread also calls the error handler.
+/// - Printed times do not step back from line to line, also if the clock was set back. Two times
+///   are printed unchanged: those of a backtrace, and those that the caller gave. If the caller
+///   gives a time through a pointer to spdlog::logger, put an own_time around the call. Otherwise
+///   an earlier time is printed as the time of the line before.
 ///
-/// Who may call what: as with any logger of spdlog. In particular the error handler and the list of
-/// sinks are changed while nobody logs. Records in the back end do not mind when their logger goes.
-/// A sink may log, too, but not through a logger whose backtrace is on: spdlog holds a lock while
-/// it dumps one.
+/// Threads: as with any logger of spdlog. So change the error handler and the list of sinks only
+/// while no thread logs. A logger may be destroyed while the back end has records of it. A sink may
+/// log, but not through a logger with a backtrace: spdlog holds a lock while it dumps one.
 ///
-/// In a signal handler a log call is delivered or counted, and waits for nothing, if its arguments
-/// are formatted without a lock and without allocation, and if backtrace is off. The first call of
-/// a thread allocates: see signal_scope.hpp.
+/// Signal handlers: a log call is delivered or counted, and does not wait, if its arguments are
+/// formatted without lock and allocation, and if backtrace is off. The first call of a thread
+/// allocates: see signal_scope.hpp.
 ///
-/// Cost: no allocation and no lock; the text is copied once, into the thread's lane.
+/// Cost: no allocation and no lock. The text is copied once, into the thread's lane.
 ///
 /// Tests: tests/unit/log/logger_test.cpp.
 class async_logger : public spdlog::logger {
 public:
-    /// Sinks from a range. As with spdlog, a back end that has gone already is an error of each
-    /// call, not of this one.
+    /// Sinks from a range. If the back end has ended, each log call reports it, not the
+    /// constructor, as with spdlog.
     template <class It>
     async_logger(std::string name, It begin, It end, const std::weak_ptr<backend>& by,
                  overflow_policy policy = overflow_policy::block)
@@ -75,7 +73,7 @@ public:
     async_logger(std::string name, spdlog::sink_ptr sink, const std::weak_ptr<backend>& by,
                  overflow_policy policy = overflow_policy::block);
 
-    /// With the name, the sinks and all settings of another logger.
+    /// Copies the name, the sinks and all settings of another logger.
     async_logger(const spdlog::logger& other, const std::weak_ptr<backend>& by,
                  overflow_policy policy);
 
@@ -85,20 +83,21 @@ public:
 
     overflow_policy policy() const noexcept { return policy_; }
 
-    /// A logger of that name with the same sinks, back end, policy and settings.
+    /// A logger with this name and the same sinks, back end, policy and settings.
     std::shared_ptr<spdlog::logger> clone(std::string name) override;
 
-    /// As spdlog's, with a pattern_formatter of Sluice's: it writes the same lines in less time.
+    /// The same as spdlog's, with a pattern_formatter of Sluice's: it writes the same lines in less
+    /// time.
     void set_pattern(const std::string& pattern,
                      spdlog::pattern_time_type type = spdlog::pattern_time_type::local);
 
     using spdlog::logger::log;
 
-    /// A message with a time of the caller's, which is printed as it is.
+    /// A message with a time of the caller, which is printed unchanged.
     void log(spdlog::log_clock::time_point time, spdlog::source_loc source,
              spdlog::level::level_enum level, spdlog::string_view_t text);
 
-    /// A message whose arguments the back end formats: `write(to)` encodes `size` bytes of them as
+    /// A message that the back end formats. `write(to)` encodes the arguments into `size` bytes, as
     /// `site.print` expects them. The caller has checked the level.
     template <class Write>
     void log_deferred(const detail::DeferredSite& site, std::size_t size, Write&& write) {
@@ -127,7 +126,7 @@ protected:
 private:
     async_logger(const async_logger& other, std::string name);
 
-    /// The end of every constructor.
+    /// The last step of each constructor.
     void join(const std::weak_ptr<backend>& by);
 
     [[gnu::cold]] void noteTrace(std::string_view text) noexcept;
@@ -142,7 +141,7 @@ private:
         }
     }
 
-    /// The pairs of the call and the context of its thread go before the rest.
+    /// The pairs of the call and the context of its thread stand before the rest.
     template <class Write>
     [[gnu::cold, gnu::noinline]] void postWithPairs(detail::RecordHead& head,
                                                     spdlog::level::level_enum level,
@@ -169,13 +168,13 @@ private:
     }
 
     bool flushes(spdlog::level::level_enum level) const noexcept {
-        // Relaxed, as in spdlog: a setting that takes effect some time.
+        // Relaxed, as in spdlog: no data belongs to the setting.
         return level >= flush_level_.load(std::memory_order_relaxed) && level != spdlog::level::off;
     }
 
-    /// spdlog lets everybody change the list of sinks while nobody logs; the back end's copy
-    /// follows it with the next call. Several threads may make that one, so none looks at the copy
-    /// before it knows that it is the right one.
+    /// In spdlog a program may change the list of sinks while no thread logs. The back end's copy
+    /// follows with the next log call. Several threads may make this call, so each checks the key
+    /// before it uses the copy.
     const detail::LoggerHandle& handle() {
         const std::uint64_t wanted = sinksKey();
         // Acquire: the handle was made before its key.
@@ -187,8 +186,8 @@ private:
 
     [[gnu::cold]] void refresh(std::uint64_t wanted);
 
-    /// Differs from list to list, as far as 64 bits allow. Odd, as addresses of sinks are even, so
-    /// never 0.
+    /// Differs for different lists of sinks, as far as 64 bits allow. Odd, because addresses of
+    /// sinks are even; so it is never 0.
     std::uint64_t sinksKey() const noexcept {
         std::uint64_t key = 1;
         for (const spdlog::sink_ptr& sink : sinks_) {
@@ -198,7 +197,8 @@ private:
         return key;
     }
 
-    /// Formats here, for the sinks and for the backtrace. `write(to, arguments)` encodes.
+    /// Formats on the calling thread, for the sinks and the backtrace. `write(to, arguments)`
+    /// encodes.
     using Encode = void (*)(std::byte* to, const void* arguments);
     [[gnu::cold]] void log_formatted(const detail::DeferredSite& site, std::size_t size,
                                      Encode write, const void* arguments);
@@ -207,7 +207,7 @@ private:
     overflow_policy policy_;
     std::shared_ptr<detail::ErrorChannel> errors_;
     detail::LoggerHandle handle_;
-    std::atomic<std::uint64_t> handleKey_{0};  // the sinks that it was made for
+    std::atomic<std::uint64_t> handleKey_{0};  ///< sinksKey() when handle_ was made
     std::mutex refreshing_;
 };
 

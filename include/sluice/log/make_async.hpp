@@ -1,20 +1,19 @@
 #pragma once
 
 /// \file
-/// make_async: an asynchronous logger for one that exists already.
+/// make_async: replaces a logger by an asynchronous one.
 ///
 ///     sluice::log::make_async(spdlog::default_logger());
 ///     spdlog::info("from now on another thread writes this");
 ///
 /// The new logger has the name, the sinks and all settings of the old one. spdlog's registry and
-/// spdlog's default logger have it from now on instead of the old one. `sinks()` holds the sinks
-/// themselves, so a program may cast them to their types. A sink that is added later is called by
-/// the back end, too.
+/// spdlog's default logger hold it instead of the old one. `sinks()` holds the same sinks, so a
+/// program may cast them to their types. The back end also calls a sink that is added later.
 ///
-/// Whoever holds a pointer to the old logger still logs without a back end, to the same sinks. Call
-/// this at the start of the program, while nobody else uses the registry.
+/// A pointer to the old logger still logs without a back end, to the same sinks. Call make_async()
+/// at the start of the program, while no other thread uses the registry.
 ///
-/// Errors: no logger, spdlog_ex.
+/// Errors: a null logger throws spdlog_ex.
 ///
 /// Tests: tests/unit/log/make_async_test.cpp.
 

@@ -22,8 +22,8 @@
 #include <utility>
 #include <vector>
 
-// Threads have a context since 1.14, and %+ writes it. Where spdlog is header-only it has brought
-// this header, of which not every version can be included twice.
+// Threads have a context since spdlog 1.14, and %+ writes it. A header-only spdlog has included
+// this header already, and some versions cannot be included twice.
 #if SPDLOG_VERSION >= 11400 && !defined(SPDLOG_NO_TLS) && !defined(SPDLOG_HEADER_ONLY)
 #include <spdlog/mdc.h>
 #endif
@@ -32,27 +32,27 @@ namespace sluice::log {
 
 namespace detail {
 
-/// A text that is kept, and where in it colors begin and end.
+/// A kept text, with the range of it that is coloured.
 struct KeptText {
     LineText text;
     std::size_t colorBegin = 0;
     std::size_t colorEnd = 0;
 };
 
-/// One piece of a pattern, ready to be written.
+/// A piece of a pattern, ready to be written.
 struct PatternStep {
     PieceKind kind = PieceKind::text;
     bool beginsColor = false;
     bool endsColor = false;
 
-    /// What is kept; of a level, one for each.
+    /// The kept text. A level piece has one for each level.
     std::vector<KeptText> texts;
 
-    /// Writes the piece: the kept texts and what is not known here.
+    /// Writes the piece: its kept text, or a rare flag.
     std::unique_ptr<spdlog::pattern_formatter> writer;
 };
 
-/// Whether the calling thread has a context that %+ would write.
+/// Whether the calling thread has a context that %+ writes.
 inline bool hasContext() {
 #if SPDLOG_VERSION >= 11400 && !defined(SPDLOG_NO_TLS)
     return !spdlog::mdc::get_context().empty();
@@ -63,26 +63,25 @@ inline bool hasContext() {
 
 }  // namespace detail
 
-/// What spdlog::pattern_formatter writes, byte for byte, in fewer instructions.
+/// Writes the same lines as spdlog::pattern_formatter, byte for byte, in fewer instructions.
 ///
-/// Purpose: most of a line of a log is the same as in the line before. So whatever changes once a
-/// second at most is kept as text, digits and names are copied straight to their place, and the
-/// room for a line is made once. Everything else is written by spdlog itself: the texts that are
-/// kept, flags with a width, and flags that are rare. So what they look like is up to the version
-/// of spdlog in use.
+/// Most of a line of a log is the same as in the line before. So the formatter keeps each text that
+/// changes at most once a second. It copies digits and names straight into the line, and makes room
+/// for a line once. spdlog itself writes all other texts: the kept ones, flags with a width, and
+/// rare flags. So they look as in the version of spdlog that is used.
 ///
-/// Use it where spdlog::pattern_formatter is used. async_logger::set_pattern(),
-/// file_sink::set_pattern() and sluice::log::set_pattern() make one; sinks take it through
-/// set_formatter(), and spdlog's registry through spdlog::set_formatter(). Use spdlog's own one for
-/// flags of your own (custom_flags).
+/// Use it instead of spdlog::pattern_formatter. async_logger::set_pattern(),
+/// file_sink::set_pattern() and sluice::log::set_pattern() make one. Give one to any sink by
+/// set_formatter(), and to spdlog's registry by spdlog::set_formatter(). Use spdlog's own formatter
+/// for flags of your own (custom_flags).
 ///
-/// Who may call what: one thread at a time, as with every formatter; sinks call theirs under their
-/// lock.
+/// Threads: one thread at a time, as with any formatter. A sink calls its formatter while it holds
+/// its lock.
 ///
-/// Cost: about 15 ns for `[%Y-%m-%d %H:%M:%S.%e] [%n] [%l] %v`, and what copying the message takes.
-/// It allocates when it is made, when the second changes, and where `to` lacks room for a line.
+/// Cost: about 15 ns for `[%Y-%m-%d %H:%M:%S.%e] [%n] [%l] %v`, and the time to copy the message.
+/// It allocates in the constructor, when the second changes, and if `to` lacks room for a line.
 ///
-/// Tests: tests/unit/log/pattern_formatter_test.cpp compares the two on random patterns.
+/// Tests: tests/unit/log/pattern_formatter_test.cpp compares both formatters on random patterns.
 class pattern_formatter final : public spdlog::formatter {
 public:
     /// The arguments of spdlog::pattern_formatter.
@@ -94,7 +93,7 @@ public:
         for (const detail::Piece& piece : detail::piecesOf(pattern_)) {
             steps_.push_back(stepFor(piece));
         }
-        // Appended as it is: an end of line has no flags.
+        // Appended unchanged: an end of line has no flags.
         steps_.emplace_back().texts.push_back({detail::LineText(eol_)});
         countRoom();
     }
@@ -105,7 +104,7 @@ public:
             beginSecond(message, time);
         }
         const std::size_t room = roomFor(message);
-        // Only used for times in that second.
+        // Used only for times in that second.
         const auto fraction = static_cast<std::uint32_t>(since(second_, time));
         char* at = extend(to, room);
         for (const detail::PatternStep& step : steps_) {
@@ -133,12 +132,12 @@ private:
         return std::chrono::nanoseconds(message.time.time_since_epoch()).count();
     }
 
-    /// Of a time before `begin` a large number.
+    /// A large number for a time before `begin`.
     static std::uint64_t since(Nanoseconds begin, Nanoseconds time) noexcept {
         return static_cast<std::uint64_t>(time) - static_cast<std::uint64_t>(begin);
     }
 
-    /// Makes `to` larger by `room`. Returns where the room begins.
+    /// Makes `to` larger by `room`. Returns the address of the new part.
     static char* extend(spdlog::memory_buf_t& to, std::size_t room) {
         const std::size_t size = to.size();
         to.resize(size + room);
@@ -177,7 +176,7 @@ private:
                 message.color_range_end};
     }
 
-    // Of the times before the epoch, which are rounded the other way, none is in a second.
+    // No time before the epoch is in a second: such times are rounded the other way.
     void beginSecond(const spdlog::details::log_msg& message, Nanoseconds time) {
         constexpr auto second = static_cast<Nanoseconds>(perSecond);
         for (detail::PatternStep& step : steps_) {
@@ -189,7 +188,7 @@ private:
         second_ = time < 0 ? noSecond : time / second * second;
     }
 
-    /// What a line needs besides the names and the payloads in it.
+    /// The room that a line needs, without the names and the payloads in it.
     void countRoom() {
         constexpr std::size_t mostDigits = std::numeric_limits<std::size_t>::digits10 + 1;
         constexpr std::size_t brackets = 3;
@@ -212,8 +211,8 @@ private:
         return room_ + names_ * message.logger_name.size() + payloads_ * message.payload.size();
     }
 
-    /// The end of what it has written at `at`, or null where spdlog is to write. `fraction`: that
-    /// of the second, in nanoseconds.
+    /// Returns the end of the text that it wrote at `at`; null if spdlog must write the piece.
+    /// `fraction`: nanoseconds of the second.
     [[gnu::always_inline]] char* write(const detail::PatternStep& step,
                                        const spdlog::details::log_msg& message,
                                        std::uint32_t fraction, const spdlog::memory_buf_t& to,
@@ -278,7 +277,7 @@ private:
     const std::string eol_;
     std::vector<detail::PatternStep> steps_;
 
-    /// The second whose texts are kept.
+    /// The second of the kept texts.
     Nanoseconds second_ = noSecond;
     std::size_t room_ = 0;
     std::size_t names_ = 0;

@@ -11,13 +11,13 @@
 
 namespace sluice::log {
 
-/// Pairs that every record of a thread has, as long as an object lives.
+/// Adds pairs to each record of its thread while it lives.
 ///
 ///     const sluice::log::scoped_context context(kv("request", id), kv("user", name));
 ///     logger->info("begins");   // begins request=17 user=ann
-///     handle();                 // what it logs on this thread has the same pairs
+///     handle();                 // records of this thread have the same pairs
 ///
-/// Each log call copies the pairs of its thread, so the back end prints the values of the moment of
+/// Each log call copies the pairs of its thread, so the back end prints their values at the time of
 /// the call. Text sinks print them behind the message, before the pairs of the call. A
 /// json_formatter prints them in the object "context".
 ///

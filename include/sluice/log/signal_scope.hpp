@@ -7,13 +7,13 @@
 
 namespace sluice::log {
 
-/// To be the first thing in a signal handler that logs.
+/// Makes logging safe in a signal handler. Declare one first in a handler that logs.
 ///
-/// A thread's first record makes its lane, which allocates; a handler may have interrupted the
-/// allocator. In this scope the thread's records allocate nothing and wait for nothing: without a
-/// lane that is free they go into one that all such records share, and are counted as discarded
-/// when that is in use or full. They take no pairs of the call that was interrupted. errno is at
-/// the end what it was at the beginning.
+/// The first record of a thread allocates its lane, but the handler may have interrupted the
+/// allocator. While a signal_scope lives, the records of its thread allocate nothing and wait for
+/// nothing. If the thread has no free lane, they use a lane that all such records share. If another
+/// thread uses that lane, or if it is full, they are counted as discarded. They do not have the
+/// pairs of the interrupted call. At its end the scope restores errno.
 class signal_scope {
 public:
     signal_scope() noexcept : errno_(errno) {}

@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// with(logger, kv(key, value)...): a log call in spdlog's manner that has key-value pairs.
+/// with(logger, kv(key, value)...): a log call like spdlog's, with key-value pairs.
 ///
 ///     using sluice::log::kv;
 ///     sluice::log::with(logger, kv("order", 17), kv("ms", 1.5)).info("{} orders left", 3);
@@ -10,13 +10,12 @@
 /// `3 orders left order=17 ms=1.5`. Sinks with a json_formatter print the pairs as an object.
 ///
 /// - Levels, sinks and error handlers are those of the logger.
-/// - The call formats its text, as logger->info() does. SLUICE_LOG_INFO takes pairs, too, and
-/// leaves
-///   the formatting to the back end.
+/// - The call formats its text, like logger->info(). SLUICE_LOG_INFO accepts pairs, too, and the
+///   back end formats its text.
 /// - A logger that keeps a backtrace has pairs as text only.
 /// - Do not keep the result: it refers to the logger and to the texts of the pairs.
 ///
-/// Who may call what: any thread, as a call of the logger.
+/// Threads: any thread, like a call of the logger.
 ///
 /// Tests: tests/unit/log/with_test.cpp.
 
@@ -86,7 +85,7 @@ private:
     const std::array<key_value, N> pairs_;
 };
 
-/// A log call with these pairs.
+/// The log calls of a logger, with these pairs.
 template <class Logger, class... Pairs>
 [[nodiscard]] call_with_pairs<sizeof...(Pairs)> with(Logger&& logger, const Pairs&... pairs) {
     static_assert(sizeof...(Pairs) != 0 && (detail::isPair<Pairs> && ...),

@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// What the functions of backend do.
+/// The functions of backend.
 
 #include <sluice/log/backend.hpp>
 #include <sluice/log/detail/backend/access.hpp>
@@ -124,7 +124,7 @@ SLUICE_LOG_INLINE std::size_t backend::queue_size() const {
 
 SLUICE_LOG_INLINE backend_statistics backend::statistics() const {
     backend_statistics result;
-    // Room first: no allocation may happen while the lanes are visited.
+    // Reserved first: no allocation may happen while the lanes are visited.
     result.threads.reserve(2 * engine_->records().laneCount() + 16);
     const detail::IntakeStatistics all =
         engine_->records().statistics([&result](const detail::LaneStatistics& lane) {
@@ -145,7 +145,8 @@ SLUICE_LOG_INLINE backend_statistics backend::statistics() const {
     return result;
 }
 
-/// The program ends: everything is written, and from now on whoever logs writes it.
+/// The end of the program: writes all records. From now on a thread that logs writes its own
+/// records.
 SLUICE_LOG_INLINE void backend::leave() {
     const std::chrono::nanoseconds timeout = engine_->options().drain_timeout;
     engine_->poll();  // the polling thread of a manual back end may have ended
@@ -156,7 +157,7 @@ SLUICE_LOG_INLINE void backend::leave() {
     }
 }
 
-/// Not locked when somebody ends it and waits for the sink that is the caller.
+/// Does not lock if another thread ends the back end and waits for the sink that is the caller.
 SLUICE_LOG_INLINE std::unique_lock<std::mutex> backend::lockToEnd() {
     return detail::Engine::isInHarvest() ? std::unique_lock<std::mutex>(ending_, std::try_to_lock)
                                          : std::unique_lock<std::mutex>(ending_);

@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// What the functions of default_backend.hpp do.
+/// The functions of default_backend.hpp.
 
 #include <sluice/log/backend.hpp>
 #include <sluice/log/default_backend.hpp>
@@ -23,10 +23,10 @@ namespace sluice::log {
 
 namespace detail {
 
-/// Lives for ever, since static objects may log whenever they are destroyed.
+/// It is never destroyed, because static objects may log in their destructors.
 class DefaultBackend final : private ProcessMember {
 public:
-    /// One for the process, also for shared libraries that hide their symbols.
+    /// All shared libraries have the same object, also those that hide their symbols.
     [[gnu::visibility("default")]] static DefaultBackend& instance() {
         static DefaultBackend* const forEver = new DefaultBackend;
         static const AtExit atExit{*forEver};
@@ -36,7 +36,8 @@ public:
     std::shared_ptr<backend> get() {
         std::shared_ptr<backend> found = peek();
         if (!found) {
-            // Under no lock: a fork() may wait for its thread. Of two that come here one is kept.
+            // Without the lock: a fork() may wait for the thread of the new back end. If two
+            // threads come here, one back end is kept.
             auto made = std::make_shared<backend>();
             const std::lock_guard<std::mutex> lock(mutex_);
             found = backend_ = backend_ ? backend_ : made;
@@ -60,8 +61,8 @@ public:
     }
 
 private:
-    /// spdlog::shutdown() lets go of spdlog's thread pool. The registry keeps this object in the
-    /// pool's place, so its destructor learns of the shutdown. It holds the pool that was there.
+    /// spdlog::shutdown() releases spdlog's thread pool. The registry holds this object as if it
+    /// were the pool. So its destructor notices the shutdown. It keeps the former pool.
     class ShutdownHook {
     public:
         explicit ShutdownHook(std::shared_ptr<spdlog::details::thread_pool> pool)
@@ -75,8 +76,8 @@ private:
     };
 
     void awaitShutdown() {
-        // A sink would wait for the registry, and spdlog::shutdown() for the sink. Relaxed: it is
-        // read again under the lock.
+        // Not in a sink: it would wait for the registry, and spdlog::shutdown() for the sink.
+        // Relaxed: it is read again below, with the lock.
         if (isHooked_.load(std::memory_order_relaxed) || HarvestScope::isInside() ||
             hasLeft_.load(std::memory_order_acquire)) {
             return;
@@ -91,23 +92,23 @@ private:
         }
     }
 
-    /// With the registry's lock on its thread pool.
+    /// spdlog calls it while it holds the registry's lock on its thread pool.
     void hookIsGone() {
         if (hasLeft_.load(std::memory_order_acquire)) {
             return;
         }
         isHooked_.store(false, std::memory_order_relaxed);
         if (spdlog::details::registry::instance().get_tp().use_count() != 0) {
-            awaitShutdown();  // spdlog has got a new thread pool
+            awaitShutdown();  // spdlog has a new thread pool
         } else if (const std::shared_ptr<backend> last = exchange(nullptr)) {
             Access::end(*last);
         }
     }
 
-    /// The program ends.
+    /// Notices the end of the program.
     struct AtExit {
         explicit AtExit(DefaultBackend& of) : holder(of) {
-            // spdlog's registry is made before this, hence destroyed after it: its loggers find
+            // Makes spdlog's registry before this, so that it is destroyed later: its loggers find
             // their back end.
             static_cast<void>(spdlog::details::registry::instance());
         }
@@ -135,10 +136,10 @@ private:
     void beginRescue() noexcept override {}
     bool isRescued() const noexcept override { return true; }
 
-    std::mutex mutex_;
+    std::mutex mutex_;  ///< guards backend_
     std::shared_ptr<backend> backend_;
-    std::atomic<bool> hasLeft_{false};   // the program ends; written by the thread that ends it
-    std::atomic<bool> isHooked_{false};  // written under the registry's lock on its thread pool
+    std::atomic<bool> hasLeft_{false};   ///< the program ends; written by the thread that ends it
+    std::atomic<bool> isHooked_{false};  ///< written with the registry's lock on its thread pool
 };
 
 }  // namespace detail
@@ -148,7 +149,7 @@ SLUICE_LOG_INLINE std::shared_ptr<backend> default_backend() {
 }
 
 SLUICE_LOG_INLINE void set_default_backend(std::shared_ptr<backend> next) {
-    // The old one ends when the result goes, under no lock.
+    // The old one ends with the result, without the lock.
     static_cast<void>(detail::DefaultBackend::instance().exchange(std::move(next)));
 }
 

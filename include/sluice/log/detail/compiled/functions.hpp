@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// What the functions of functions.hpp do.
+/// The functions of functions.hpp.
 
 #include <sluice/log/backend_options.hpp>
 #include <sluice/log/default_backend.hpp>

@@ -2,8 +2,8 @@
 
 /// \file
 /// The headers of this folder have the functions of the log that are no templates. A program that
-/// links `sluice::log_compiled` finds these functions in the library. In any other program each
-/// unit compiles the functions that it uses.
+/// links `sluice::log_compiled` finds them in the library. In any other program each unit compiles
+/// the functions that it uses.
 
 #if defined(SLUICE_LOG_COMPILED_LIB)
 #define SLUICE_LOG_INLINE

@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// What the functions of async_logger do.
+/// The functions of async_logger.
 
 #include <sluice/log/backend.hpp>
 #include <sluice/log/detail/backend/access.hpp>

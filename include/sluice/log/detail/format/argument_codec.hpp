@@ -1,11 +1,11 @@
 #pragma once
 
 /// \file
-/// The bytes in which the arguments of a deferred call travel, and back.
+/// The encoding of the arguments of a deferred call.
 ///
-/// Each codec says what the caller holds of an argument while it measures and writes (so that a
-/// string is measured once), how many bytes that takes, and what the back end reads from them. The
-/// bytes of one argument follow those of the one before, without gaps and at no alignment.
+/// Each codec has three parts: the object that the caller holds while it measures and writes, so
+/// that it measures a string once; the number of bytes; and the value that the back end reads from
+/// the bytes. The bytes of the arguments follow each other without gaps, at no alignment.
 
 #include <sluice/base/assert.hpp>
 #include <sluice/log/copy_when_logging.hpp>
@@ -24,7 +24,7 @@
 
 namespace sluice::log::detail {
 
-/// Reads an object whose bytes are there, and moves on behind it.
+/// Reads an object from its bytes, and moves `from` behind them.
 template <class T>
 T readValue(const std::byte*& from) noexcept {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -55,7 +55,7 @@ struct ValueCodec {
     static Decoded read(const std::byte*& from) noexcept { return readValue<T>(from); }
 };
 
-/// Characters: how many, then themselves.
+/// The number of characters, then the characters.
 struct TextCodec {
     using Held = std::string_view;
     using Decoded = std::string_view;
@@ -87,7 +87,7 @@ struct TextCodec {
     }
 };
 
-/// What a user's argument_codec<T> writes: how many bytes, then those.
+/// The number of bytes that a user's argument_codec<T> writes, then these bytes.
 template <class T>
 struct UserCodec {
     using Codec = argument_codec<T>;
@@ -154,14 +154,14 @@ using CodecOfType = std::conditional_t<
     std::conditional_t<isText<T>, TextCodec,
                        std::conditional_t<isPlainValue<T>, ValueCodec<T>, NoCodec>>>;
 
-/// The codec for what a call was given, whether by reference or not.
+/// The codec for an argument of a call, given by value or by reference.
 template <class Argument>
 using CodecOf = CodecOfType<std::remove_const_t<std::remove_reference_t<Argument>>>;
 
 template <class Argument>
 inline constexpr bool isCopied = !std::is_same_v<CodecOf<Argument>, NoCodec>;
 
-/// The arguments of one call, measured and ready to be written. It refers to them.
+/// The arguments of one call, measured and ready to be written. The object refers to them.
 template <class... Codecs>
 class EncodedArguments {
 public:
@@ -184,7 +184,7 @@ private:
     std::tuple<typename Codecs::Held...> held_;
 };
 
-/// What the back end formats, in the order of the arguments. Views in it refer to the bytes.
+/// The decoded values, in the order of the arguments. Views in them refer to the bytes.
 template <class... Codecs>
 std::tuple<typename Codecs::Decoded...> decodeArguments(const std::byte* from, std::size_t size) {
     const std::byte* const begin = from;

@@ -12,11 +12,11 @@
 
 namespace sluice::log::detail {
 
-/// What a thread's log calls take from their thread.
+/// The parts of a log call that come from its thread.
 ///
-/// One object for each thread and for all shared libraries. It needs no destructor, so log calls of
-/// other destructors of the thread may use it. A signal handler of the thread may use it, too: a
-/// flag is set after what it tells of, and cleared before.
+/// Each thread has one object, which all shared libraries share. It needs no destructor, so log
+/// calls in other destructors of the thread may use it. A signal handler of the thread may also use
+/// it: each flag is set after its data, and cleared before.
 ///
 /// Tests: tests/unit/log/scoped_context_test.cpp, with_test.cpp, logger_test.cpp.
 class CallerState {
@@ -29,7 +29,7 @@ public:
         return static_cast<std::uint8_t>(state_.flags_ | (mdc() != nullptr ? hasPairs : 0U));
     }
 
-    /// The number of the calling thread, as the system has it.
+    /// The system's number of the calling thread.
     static std::uint32_t thread() noexcept {
         if (__builtin_expect(state_.thread_ == 0, 0)) {
             findThread();
@@ -37,7 +37,7 @@ public:
         return state_.thread_;
     }
 
-    /// Between these two calls the thread's records keep the times that they are given.
+    /// Between these two calls the records of the thread keep their given times.
     static void beginOwnTime() noexcept {
         ++state_.ownTimes_;
         state_.flags_ |= keepsTime;
@@ -49,7 +49,7 @@ public:
         }
     }
 
-    /// The pairs of the next record of this thread. Returns those before.
+    /// Sets the pairs of the next record of this thread. Returns the pairs before.
     static PairList setPairs(PairList pairs) noexcept {
         const PairList before = state_.pairs_;
         clearPairFlag();
@@ -58,7 +58,7 @@ public:
         return before;
     }
 
-    /// The context of this thread. Null for none. Returns the one before.
+    /// Sets the context of this thread; null for none. Returns the context before.
     static const PairBytes* setContext(const PairBytes* context) noexcept {
         const PairBytes* const before = state_.context_;
         clearPairFlag();
@@ -66,7 +66,7 @@ public:
         setPairFlag();
         return before;
     }
-    /// What spdlog's mdc of this thread has. Null for nothing.
+    /// The content of spdlog's mdc of this thread; null for none.
     static const ThreadMdc::Map* mdc() noexcept {
         return state_.isTracing_ ? nullptr : ThreadMdc::findFull();
     }
@@ -74,8 +74,8 @@ public:
         return state_.context_ == nullptr ? PairBytes() : *state_.context_;
     }
 
-    /// Between these two calls the thread writes the lines of a backtrace. They are from other
-    /// calls, so they get neither its time nor its context.
+    /// Between these two calls the thread writes the lines of a backtrace. They come from other
+    /// calls, so they have neither the time nor the context of this call.
     static void beginTrace() noexcept {
         beginOwnTime();
         state_.isTracing_ = true;
@@ -106,18 +106,18 @@ private:
 
     std::uint8_t flags_ = 0;
     bool isTracing_ = false;
-    std::uint32_t thread_ = 0;  // 0: not asked for yet
+    std::uint32_t thread_ = 0;  ///< 0: not known yet
     unsigned ownTimes_ = 0;
     PairList pairs_;
     const PairBytes* context_ = nullptr;
-    const PairBytes* hidden_ = nullptr;  // the context, while a backtrace is written
+    const PairBytes* hidden_ = nullptr;  ///< the context, while the thread writes a backtrace
 
     static thread_local CallerState state_;
 };
 
 [[gnu::visibility("default")]] inline thread_local CallerState CallerState::state_;
 
-/// In its scope the next record of the thread has these pairs.
+/// While one lives, the next record of its thread has these pairs.
 class PairsOfCall {
 public:
     explicit PairsOfCall(PairList pairs) noexcept : before_(CallerState::setPairs(pairs)) {}

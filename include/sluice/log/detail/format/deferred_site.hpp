@@ -6,13 +6,13 @@
 
 namespace sluice::log::detail {
 
-/// One call site whose arguments are formatted by the back end. There is one constant for each
-/// site, which lives as long as the program.
+/// A call site with arguments that the back end formats. Each site has one constant, which lives as
+/// long as the program.
 struct DeferredSite {
     spdlog::level::level_enum level;
     spdlog::source_loc source;
     spdlog::string_view_t format;
-    /// Appends the text of encoded arguments. It may throw, as formatting does.
+    /// Appends the text of encoded arguments. It may throw, like the formatting library.
     void (*print)(const DeferredSite& site, const std::byte* arguments, std::size_t size,
                   spdlog::memory_buf_t& to);
 };

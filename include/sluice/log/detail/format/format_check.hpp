@@ -5,11 +5,12 @@
 
 namespace sluice::log::detail {
 
-/// What can be said of a format string before its specifications are looked at. The formatting
-/// library checks everything; this finds the common mistakes first and says them in one line.
+/// The faults that can be found in a format string without its specifications. The formatting
+/// library checks all of it. This check comes first, and describes a common fault in one line.
 enum class FormatFault : unsigned char { none, brace, name, tooFew };
 
-/// Reads the number at `at` and moves on behind it. One that no argument can have stays large.
+/// Reads the number at `at` and moves `at` behind it. A number that no argument can have stays
+/// large.
 constexpr std::size_t readNumber(std::string_view format, std::size_t& at) noexcept {
     std::size_t number = 0;
     while (at < format.size() && format[at] >= '0' && format[at] <= '9') {
@@ -19,8 +20,8 @@ constexpr std::size_t readNumber(std::string_view format, std::size_t& at) noexc
     return number;
 }
 
-/// Moves on behind the closing brace of a field that began before `at`; fields in its
-/// specification, for a width or a precision, are left to the formatting library.
+/// Moves `at` behind the closing brace of a field that began before it. The formatting library
+/// checks the fields for width and precision in its specification.
 constexpr bool skipField(std::string_view format, std::size_t& at) noexcept {
     for (std::size_t open = 1; open != 0; ++at) {
         if (at == format.size()) {

@@ -35,8 +35,8 @@ inline void appendEscape(spdlog::memory_buf_t& to, unsigned char byte) {
     to.push_back(digits[byte & 0xFU]);
 }
 
-/// How many bytes the UTF-8 character at the front of the text takes. 0 when the text begins with
-/// none: with an overlong form, half of a surrogate pair, a number beyond U+10FFFF, or a part.
+/// The bytes of the UTF-8 character at the front of the text. 0 if there is none: an overlong form,
+/// half of a surrogate pair, a number beyond U+10FFFF, or a part of a character.
 inline std::size_t utf8Length(std::string_view text) noexcept {
     const auto at = [&](std::size_t i) -> unsigned {
         return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
@@ -65,7 +65,7 @@ inline std::size_t utf8Length(std::string_view text) noexcept {
     return 0;
 }
 
-/// The text as a JSON string, with its quotes. U+FFFD stands for each byte that is no UTF-8.
+/// Appends the text as a JSON string, with its quotes. Each byte that is not UTF-8 becomes U+FFFD.
 inline void appendJson(spdlog::memory_buf_t& to, std::string_view text) {
     constexpr std::string_view replacement = "\xEF\xBF\xBD";
     to.push_back('"');

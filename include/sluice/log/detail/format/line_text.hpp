@@ -1,11 +1,11 @@
 #pragma once
 
 /// \file
-/// How a line of a log is put together: short texts and digits, copied to a place with room.
+/// Builds a line of a log from short texts and digits, in room that the caller has made.
 ///
-/// Whoever calls makes the room first. A copy may write up to `LineText::slack` bytes beyond its
-/// end, so that short texts of any size cost one or two stores; what comes next overwrites them.
-/// Nothing here allocates but LineText for a text that is not short.
+/// A copy may write up to `LineText::slack` bytes beyond its end. So a short text of any size costs
+/// one or two stores. The next text overwrites these bytes. Only LineText allocates, for a text
+/// that is not short.
 ///
 /// Tests: tests/unit/log/pattern_formatter_test.cpp.
 
@@ -21,7 +21,7 @@ namespace sluice::log::detail {
 /// A text that changes seldom and is copied often.
 class LineText {
 public:
-    /// Room that must follow a copy.
+    /// The room that must follow a copy.
     static constexpr std::size_t slack = 32;
 
     LineText() = default;
@@ -50,9 +50,9 @@ private:
     std::string long_;
 };
 
-/// Copies `size` bytes that may not be read beyond their end. Returns the end of the copy.
+/// Copies `size` bytes, without reading beyond their end. Returns the end of the copy.
 inline char* copyText(char* to, const char* from, std::size_t size) noexcept {
-    // Two loads that overlap fit all sizes from 1 to 2 times their own.
+    // Two loads that overlap cover each size from one load to two.
     const auto twice = [&](auto part) {
         auto last = part;
         std::memcpy(&part, from, sizeof part);

@@ -1,9 +1,9 @@
 #pragma once
 
 /// \file
-/// The bytes in which key-value pairs travel, and back.
+/// The encoding of key-value pairs.
 ///
-/// A pair is the number of its type, its key, and its value. Texts have their size before them. The
+/// A pair is the number of its type, its key, and its value. A text has its size before it. The
 /// pairs follow each other without gaps, at no alignment.
 ///
 /// Tests: tests/unit/log/key_value_test.cpp.
@@ -19,7 +19,7 @@
 
 namespace sluice::log::detail {
 
-/// Pairs of a call that has not returned.
+/// The pairs of a call that has not returned.
 struct PairList {
     const key_value* first = nullptr;
     std::size_t count = 0;
@@ -67,7 +67,7 @@ inline std::byte* writePairs(std::byte* to, PairList pairs) noexcept {
     return to;
 }
 
-/// Reads the value whose type has this number.
+/// Reads a value of the type with this number.
 template <std::size_t Index = 0>
 key_value::value_type readPairValue(std::size_t index, const std::byte*& from) noexcept {
     using Value = key_value::value_type;

@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// How pairs are printed: as ` key=value` for text sinks, and as members of a JSON object.
+/// Prints pairs: as ` key=value` for text sinks, and as members of a JSON object.
 ///
 /// Tests: tests/unit/log/key_value_test.cpp, json_formatter_test.cpp.
 
@@ -29,7 +29,7 @@ void appendNumber(spdlog::memory_buf_t& to, T value) {
     spdlog::fmt_lib::format_to(std::back_inserter(to), "{}", value);
 }
 
-/// Whether a text must stand in quotes, so that a reader finds the end of it.
+/// Whether a text needs quotes, so that a reader finds its end.
 inline bool needsQuotes(std::string_view text) noexcept {
     for (const char c : text) {
         const auto byte = static_cast<unsigned char>(c);
@@ -40,7 +40,7 @@ inline bool needsQuotes(std::string_view text) noexcept {
     return text.empty();
 }
 
-/// A text in quotes on one line. Bytes that are no ASCII stay as they are.
+/// Appends a text in quotes, on one line. Bytes that are not ASCII stay unchanged.
 inline void appendQuoted(spdlog::memory_buf_t& to, std::string_view text) {
     to.push_back('"');
     for (const char c : text) {
@@ -57,7 +57,7 @@ inline void appendQuoted(spdlog::memory_buf_t& to, std::string_view text) {
     to.push_back('"');
 }
 
-/// ` key=value` for each pair.
+/// Appends ` key=value` for each pair.
 inline void printPairs(PairBytes pairs, spdlog::memory_buf_t& to) {
     const auto printText = [&to](std::string_view text) {
         needsQuotes(text) ? appendQuoted(to, text) : appendText(to, text);
@@ -74,15 +74,15 @@ inline void printPairs(PairBytes pairs, spdlog::memory_buf_t& to) {
                 } else if constexpr (std::is_null_pointer_v<T>) {
                     appendText(to, "null");
                 } else {
-                    appendNumber(to, value);  // of a bool: true or false
+                    appendNumber(to, value);  // a bool becomes true or false
                 }
             },
             pair.value());
     });
 }
 
-/// `"key":value,...`, what stands between the braces of an object. JSON knows no number that is
-/// infinite or not a number: `null` stands for it.
+/// Appends `"key":value,...`, the members of an object. A number that is infinite or not a number
+/// becomes `null`, because JSON has no such number.
 inline void printJsonMembers(PairBytes pairs, spdlog::memory_buf_t& to) {
     bool isFirst = true;
     forEachPair(pairs, [&](const key_value& pair) {

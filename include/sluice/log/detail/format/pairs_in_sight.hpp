@@ -10,26 +10,24 @@
 
 namespace sluice::log::detail {
 
-/// A message and its pairs. The text of the message goes on with that of the pairs.
+/// A message and its pairs. The text of the pairs follows the text of the message.
 struct PairedText {
     spdlog::string_view_t payload;
-    std::size_t textSize;  ///< of the message without its pairs
+    std::size_t textSize;  ///< the size of the message without its pairs
     PairBytes context;
     PairBytes pairs;
 };
 
-/// Which pairs belong to a message that a formatter of this thread gets.
+/// While one lives, the formatters that its thread calls find the pairs of their message.
 ///
-/// spdlog's messages have no room for pairs. So the sinks get the message with its pairs as text,
-/// and a formatter finds the pairs themselves by where that text lies. A copy of a message has no
-/// pairs, only the text.
+/// A message of spdlog has no room for pairs. So the sinks get the message with its pairs as text.
+/// A formatter finds the pairs by the address of that text. A copy of the message has no pairs,
+/// only the text.
 ///
 /// Tests: tests/unit/log/json_formatter_test.cpp.
-///
-/// In its scope the formatters that this thread calls find the pairs.
 class PairsInSight {
 public:
-    /// They are in the order of their addresses, and no payload is empty.
+    /// The messages are in the order of their addresses, and no payload is empty.
     PairsInSight(const PairedText* first, std::size_t count) noexcept
         : first_(first), count_(count), before_(top_) {
         top_ = this;
@@ -59,7 +57,7 @@ private:
     const std::size_t count_;
     const PairsInSight* const before_;
 
-    /// One for all shared libraries.
+    /// All shared libraries have the same variable.
     [[gnu::visibility("default")]] inline static thread_local const PairsInSight* top_ = nullptr;
 };
 

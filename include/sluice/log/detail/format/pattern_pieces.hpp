@@ -1,10 +1,10 @@
 #pragma once
 
 /// \file
-/// Splits a pattern of spdlog into pieces by how often what they say changes.
+/// Splits a pattern of spdlog into pieces by how often their text changes.
 ///
-/// Nothing here knows what a flag writes. A piece keeps its own part of the pattern, from which
-/// spdlog can write it.
+/// A piece does not know its text. It keeps its own part of the pattern, and spdlog can write the
+/// text from it.
 ///
 /// Tests: tests/unit/log/pattern_formatter_test.cpp.
 
@@ -20,16 +20,16 @@ enum class PieceKind : unsigned char {
     text,          ///< the same in each line
     second,        ///< the same in each line of a second
     milliseconds,  ///< three digits
-    microseconds,  ///< six
-    nanoseconds,   ///< nine
-    name,          ///< that of the logger
-    namePart,      ///< the same in brackets with a blank, where there is one
+    microseconds,  ///< six digits
+    nanoseconds,   ///< nine digits
+    name,          ///< the name of the logger
+    namePart,      ///< the name in brackets with a blank, if it is not empty
     level,         ///< the same in each line of a level; colors begin and end in it
     thread,        ///< the number of the thread
     payload,       ///< the message itself
-    sourcePart,    ///< file and line in brackets with a blank, where they are known
-    contextPart,   ///< the context of the thread in brackets with a blank, where there is one
-    other,         ///< what spdlog writes for each line anew
+    sourcePart,    ///< file and line in brackets with a blank, if they are known
+    contextPart,   ///< the thread's context in brackets with a blank, if there is one
+    other,         ///< spdlog writes it again for each line
 };
 
 struct Piece {
@@ -41,7 +41,7 @@ struct Piece {
     bool endsColor = false;
 };
 
-/// What a flag is, written without width.
+/// The kind of a flag without width.
 inline PieceKind kindOfPlain(char flag) noexcept {
     switch (flag) {
     case 'e':
@@ -64,8 +64,8 @@ inline PieceKind kindOfPlain(char flag) noexcept {
     }
 }
 
-/// What a flag is with a width or without, unless it is cut off there. The time zone is not among
-/// those of a second: spdlog looks at it every ten seconds, counted from a line.
+/// The kind of a flag, with or without a width, that does not cut its text. The time zone does not
+/// belong to a second: spdlog reads it every ten seconds, counted from a line.
 inline PieceKind kindOfWide(char flag) noexcept {
     constexpr std::string_view secondFlags = "aAbhBcCYDxmdHIMSEprRTX";
     constexpr std::string_view levelFlags = "lL";
@@ -78,7 +78,7 @@ inline PieceKind kindOfWide(char flag) noexcept {
     return levelFlags.find(flag) != std::string_view::npos ? PieceKind::level : PieceKind::other;
 }
 
-/// Collects pieces; neighbours that spdlog can write together become one.
+/// Collects pieces. Neighbours that spdlog can write together become one piece.
 class PieceList {
 public:
     void add(PieceKind kind, std::string_view pattern) {
@@ -115,7 +115,7 @@ private:
         return kind == PieceKind::text || kind == PieceKind::second || kind == PieceKind::level;
     }
 
-    // A text is the same whenever the other piece is.
+    // A text never changes, so it can join any piece.
     static bool areKeptTogether(PieceKind a, PieceKind b) noexcept {
         return isKept(a) && isKept(b) && (a == b || a == PieceKind::text || b == PieceKind::text);
     }
@@ -123,8 +123,8 @@ private:
     std::vector<Piece> pieces_;
 };
 
-/// Where the flag of the `%` at `at` is, behind `[-=]digits!`; the size of the pattern when it ends
-/// before. As spdlog has it, `!` belongs to the width only behind digits.
+/// The position of the flag of the `%` at `at`, behind `[-=]digits!`; the size of the pattern if it
+/// ends before. As in spdlog, `!` belongs to the width only behind digits.
 inline std::size_t findFlag(std::string_view pattern, std::size_t at) noexcept {
     const auto isDigit = [&] {
         return at < pattern.size() && pattern[at] >= '0' && pattern[at] <= '9';
@@ -140,14 +140,14 @@ inline std::size_t findFlag(std::string_view pattern, std::size_t at) noexcept {
     return hasWidth && at < pattern.size() && pattern[at] == '!' ? at + 1 : at;
 }
 
-/// What a flag is, from its `%` on.
+/// The kind of a flag, from its `%` on.
 inline PieceKind kindOf(std::string_view source) noexcept {
     const char flag = source.back();
     if (source.size() == 2) {
         const PieceKind kind = kindOfPlain(flag);
         return kind != PieceKind::other ? kind : kindOfWide(flag);
     }
-    // What is cut off is cut off the line: some flags cut more than they have written.
+    // A flag that cuts may cut more of the line than it has written.
     const bool isCut = source[source.size() - 2] == '!';
     return isCut ? PieceKind::other : kindOfWide(flag);
 }
@@ -163,7 +163,7 @@ inline std::vector<Piece> piecesOf(std::string_view pattern) {
         }
         const std::size_t flag = findFlag(pattern, at);
         if (flag >= pattern.size()) {
-            break;  // a flag that never comes writes nothing
+            break;  // a `%` without a flag writes nothing
         }
         const std::string_view source = pattern.substr(at, flag + 1 - at);
         if (source == "%+") {

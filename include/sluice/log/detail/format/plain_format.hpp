@@ -1,8 +1,9 @@
 #pragma once
 
 /// \file
-/// Printing where the format is nothing but text and fields `{}`, as most are: without the parser
-/// of the formatting library, in less than half of its instructions, with the same output.
+/// Printing of formats that have only text and fields `{}`, like most formats. It does not use the
+/// parser of the formatting library. It takes less than half of its instructions, and its output is
+/// the same.
 
 #include <spdlog/common.h>
 
@@ -15,7 +16,7 @@
 
 namespace sluice::log::detail {
 
-/// Whether a format that has passed its check has only fields `{}`, and no brace that is printed.
+/// Whether a checked format has only fields `{}`, and prints no brace.
 constexpr bool isPlainFormat(std::string_view format) noexcept {
     for (std::size_t at = 0; at < format.size(); ++at) {
         if (format[at] == '}' || (format[at] == '{' && format[++at] != '}')) {
@@ -25,7 +26,7 @@ constexpr bool isPlainFormat(std::string_view format) noexcept {
     return true;
 }
 
-/// Appends what `{}` makes of a value.
+/// Appends the text of `{}` for a value.
 template <class T>
 void appendPlain(spdlog::memory_buf_t& to, T& value) {
     if constexpr (std::is_same_v<T, std::string_view>) {
@@ -46,7 +47,8 @@ public:
     PlainPrinter(spdlog::string_view_t format, spdlog::memory_buf_t& to) noexcept
         : from_(format.data()), end_(format.data() + format.size()), to_(to) {}
 
-    /// The text up to the next field, and the value in its place. Without a field: nothing.
+    /// Appends the text up to the next field, and the value in the field's position. Without a
+    /// field it appends nothing.
     template <class T>
     void append(T& value) {
         const auto* const field = static_cast<const char*>(
@@ -58,7 +60,7 @@ public:
         }
     }
 
-    /// The text behind the last field.
+    /// Appends the text behind the last field.
     void finish() { to_.append(from_, end_); }
 
 private:

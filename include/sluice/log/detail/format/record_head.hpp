@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// What a record in a lane is made of: a head, and behind it text or encoded arguments.
+/// The parts of a record in a lane: a head, and behind it text or encoded arguments.
 
 #include <sluice/log/detail/format/caller_state.hpp>
 #include <sluice/log/detail/format/deferred_site.hpp>
@@ -16,15 +16,15 @@ namespace sluice::log::detail {
 
 class LoggerState;
 
-/// Trivially copyable. Its key and its size are the lane's.
+/// The head of a record. Trivially copyable. The lane has its key and its size.
 struct RecordHead {
     enum Flags : std::uint8_t {
         none = 0,
         /// A RecordExtra and a name stand before the text.
         hasExtra = 1,
-        /// The time is the caller's own, or that of an old record: it is printed as it is.
+        /// The caller gave the time, or the record is old: the time is printed unchanged.
         keepsTime = CallerState::keepsTime,
-        /// There is no time: the stamp of the record tells.
+        /// There is no time: the printed time comes from the stamp.
         hasNoTime = 4,
         /// The sinks are flushed after it.
         flushes = 8,
@@ -35,18 +35,18 @@ struct RecordHead {
     LoggerState* logger;
     const DeferredSite* site;  ///< null: the payload is text
     spdlog::log_clock::time_point time;
-    std::uint32_t thread;  ///< as the system numbers it
+    std::uint32_t thread;  ///< the system's number
     std::uint8_t level;
     std::uint8_t flags;
 };
 
-/// What most records do not have: a place in the source, and a name that is not the logger's.
+/// The parts that few records have: a source location, and a name that differs from the logger's.
 struct RecordExtra {
     spdlog::source_loc source;
     std::size_t nameSize;
 };
 
-/// In its scope the calling thread gives its records times of its own.
+/// While one lives, its thread gives its records times of its own.
 class OwnTime {
 public:
     OwnTime() noexcept { CallerState::beginOwnTime(); }
@@ -55,7 +55,7 @@ public:
     OwnTime& operator=(const OwnTime&) = delete;
 };
 
-/// Copies `size` bytes and returns where they end; no bytes may have no address.
+/// Copies `size` bytes and returns the end of the copy. `from` may be null for 0 bytes.
 inline std::byte* append(std::byte* to, const void* from, std::size_t size) noexcept {
     if (size != 0) {
         std::memcpy(to, from, size);
@@ -63,10 +63,10 @@ inline std::byte* append(std::byte* to, const void* from, std::size_t size) noex
     return to + size;
 }
 
-/// A message as it goes into a lane.
+/// A message in the form that a lane stores.
 class RecordText {
 public:
-    /// `name` is empty when it is the logger's. All that is given must outlive this object.
+    /// `name` is empty if it is the logger's. The arguments must outlive this object.
     RecordText(const spdlog::details::log_msg& message, spdlog::string_view_t name) noexcept
         : message_(message),
           name_(name),

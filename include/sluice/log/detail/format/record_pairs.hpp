@@ -9,10 +9,10 @@
 
 namespace sluice::log::detail {
 
-/// The pairs of one record, as they go into a lane before its text or arguments.
+/// The pairs of one record in the form that a lane stores, before its text or arguments.
 class RecordPairs {
 public:
-    /// Sizes of what follows.
+    /// The sizes of the three parts that follow.
     struct Prefix {
         std::size_t mdc;
         std::size_t context;
@@ -26,7 +26,7 @@ public:
         return sizeof(Prefix) + context_.size + mdcSize_ + pairsSize_;
     }
 
-    /// Returns where it ends.
+    /// Writes the pairs. Returns the end.
     std::byte* write(std::byte* to) const noexcept;
 
 private:

@@ -3,11 +3,11 @@
 /// \file
 /// The mdc of a thread: pairs of texts that spdlog prints with each line (since spdlog 1.14).
 ///
-/// A formatter prints the mdc of the thread that it runs on. So a log call takes a copy of its
-/// thread's mdc along, and the back end calls the sinks in that mdc. Where spdlog has no mdc, all
-/// of this is empty.
+/// A formatter prints the mdc of the thread that it runs on. So a log call copies the mdc of its
+/// thread, and the back end calls the sinks with that mdc. Without an mdc in spdlog all of this is
+/// empty.
 ///
-/// Tests: tests/unit/log/mdc_test.cpp, with a spdlog that has one.
+/// Tests: tests/unit/log/mdc_test.cpp, with a spdlog that has an mdc.
 
 #include <sluice/log/detail/format/pair_codec.hpp>
 #include <sluice/log/detail/lanes/signal_safe_scope.hpp>
@@ -16,8 +16,8 @@
 
 #if SPDLOG_VERSION >= 11400 && !defined(SPDLOG_NO_TLS)
 #define SLUICE_LOG_HAS_MDC 1
-// Where spdlog is header-only this header brings the mdc, of which not every version can be
-// included twice.
+// A header-only spdlog has included this header already, and some versions cannot be included
+// twice.
 #include <spdlog/pattern_formatter.h>
 #if !defined(SPDLOG_HEADER_ONLY)
 #include <spdlog/mdc.h>
@@ -34,24 +34,24 @@
 
 namespace sluice::log::detail {
 
-/// In a signal handler, and when the thread's mdc has been destroyed, there is none.
+/// There is none in a signal handler, and after the thread's mdc has been destroyed.
 class ThreadMdc {
 public:
     using Map = std::map<std::string, std::string>;
 
-    /// The mdc of the calling thread. Null when there is none. Making it may allocate.
+    /// The mdc of the calling thread, or null. Making it may allocate.
     static Map* find() {
 #if SLUICE_LOG_HAS_MDC
         if (!isOver_ && !SignalSafeScope::isActive()) {
-            static thread_local const Life life;
-            static_cast<void>(life);
+            static thread_local const EndMark mark;
+            static_cast<void>(mark);
             return &spdlog::mdc::get_context();
         }
 #endif
         return nullptr;
     }
 
-    /// Null, too, when it is empty.
+    /// Also null for an empty mdc.
     static const Map* findFull() {
         const Map* const mdc = find();
         return mdc == nullptr || mdc->empty() ? nullptr : mdc;
@@ -59,19 +59,19 @@ public:
 
 private:
 #if SLUICE_LOG_HAS_MDC
-    /// It makes the mdc first, so it ends before the mdc does.
-    struct Life {
-        Life() { static_cast<void>(spdlog::mdc::get_context()); }
-        Life(const Life&) = delete;
-        Life& operator=(const Life&) = delete;
-        ~Life() { isOver_ = true; }
+    /// Makes the mdc first, so that this object ends before the mdc.
+    struct EndMark {
+        EndMark() { static_cast<void>(spdlog::mdc::get_context()); }
+        EndMark(const EndMark&) = delete;
+        EndMark& operator=(const EndMark&) = delete;
+        ~EndMark() { isOver_ = true; }
     };
 
     [[gnu::visibility("default")]] inline static thread_local bool isOver_ = false;
 #endif
 };
 
-/// In its scope the mdc of the calling thread is the one of a log call.
+/// While one lives, its thread has the mdc of a log call.
 class MdcOfCall {
 public:
     /// `pairs` are texts. If there is no memory for them, the mdc is empty.

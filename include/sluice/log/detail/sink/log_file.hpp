@@ -18,12 +18,12 @@
 
 namespace sluice::log::detail {
 
-/// The file of a file_sink, which others may rename or remove (POSIX).
+/// The file of a file_sink (POSIX). Another program may rename or remove it.
 ///
-/// Opens a file as spdlog does, with its tries and its handlers, and writes to it without stdio.
+/// It opens a file with spdlog's attempts and handlers, and writes to it without stdio.
 ///
-/// One thread at a time. Errors are spdlog_ex with the name and the cause. A file that could not be
-/// opened again is tried again by the next write.
+/// One thread at a time. Errors are spdlog_ex with the name and the cause. If a file cannot be
+/// opened again, the next write tries again.
 ///
 /// Tests: tests/unit/log/log_file_test.cpp, tests/unit/log/file_rotation_test.cpp.
 class LogFile {
@@ -41,7 +41,8 @@ public:
 
     /// Bytes of the file.
     std::size_t size() const noexcept { return size_; }
-    /// When the file was written before this object opened it; the present for an empty one.
+    /// The time of the last write before this object opened the file; the present for an empty
+    /// file.
     Time lastWritten() const noexcept { return lastWritten_; }
 
     /// Writes from `done` on and moves `done` forward.
@@ -60,10 +61,10 @@ public:
         }
     }
 
-    /// Opens the file of this name, which may be another one by now.
+    /// Opens the file of this name again, which may be another file now.
     void reopen(bool truncate) {
         descriptor_ = closed;
-        // Not the reference that the file has: opening assigns to it.
+        // A copy: opening assigns to the file's own name.
         const spdlog::filename_t name = filename();
         file_.open(name, truncate);
     }
@@ -77,14 +78,14 @@ public:
                named.st_dev != own.st_dev;
     }
 
-    /// Whether the file has no name any more: what was written is gone with it.
+    /// Whether the file has been removed, and its text with it.
     bool isRemoved() const noexcept {
         struct ::stat own {};
         return descriptor_ != closed && ::fstat(descriptor_, &own) == 0 && own.st_nlink == 0;
     }
 
-    /// Renames the file; the next write opens a new one. Returns the name that the old one has now.
-    /// When the file cannot be renamed, it stays open.
+    /// Renames the file. The next write opens a new one. Returns the new name of the old file. If
+    /// renaming fails, the file stays open.
     spdlog::filename_t rotate(Time time) {
         spdlog::filename_t name = freeName(time);
         if (std::rename(filename().c_str(), name.c_str()) != 0) {
@@ -98,14 +99,14 @@ public:
 private:
     static constexpr int closed = -1;
 
-    // spdlog tells which file it has opened to its handlers alone.
+    // Only spdlog's handlers get the file that spdlog has opened.
     spdlog::file_event_handlers withDescriptor(spdlog::file_event_handlers handlers) {
         handlers.after_open = [this, told = std::move(handlers.after_open)](
                                   const spdlog::filename_t& name, std::FILE* file) {
             if (told) {
                 told(name, file);
             }
-            // What a handler has written comes before the first line.
+            // The text of a handler stands before the first line.
             std::fflush(file);
             descriptor_ = ::fileno(file);
             noteSize();
@@ -121,7 +122,7 @@ private:
             size_ == 0 ? spdlog::log_clock::now() : spdlog::log_clock::from_time_t(own.st_mtime);
     }
 
-    /// The name with date and time, and with a number when there is such a file already.
+    /// The name with date and time, and with a number if there is such a file already.
     spdlog::filename_t freeName(Time time) const {
         const std::tm local = spdlog::details::os::localtime(spdlog::log_clock::to_time_t(time));
         char text[32];

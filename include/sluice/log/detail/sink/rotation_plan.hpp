@@ -12,7 +12,7 @@
 
 namespace sluice::log::detail {
 
-/// When the file of a file_sink is due to be changed. One thread at a time.
+/// Decides when a file_sink begins a new file. One thread at a time.
 ///
 /// Tests: tests/unit/log/file_rotation_test.cpp.
 class RotationPlan {
@@ -26,13 +26,14 @@ public:
         }
     }
 
-    /// Whether a record of this time belongs to the next file; so many bytes are in this one.
+    /// Whether a record of this time belongs to the next file. This file has `bytes` bytes.
     bool isDue(std::size_t bytes, Time time) const noexcept {
         return (rotation_.max_bytes != 0 && bytes >= rotation_.max_bytes + failedAt_) ||
                time >= nextDay_;
     }
 
-    /// Whether so many bytes more are too many.
+    /// Whether a line is too long for this file, which grows with it from `before` to `after`
+    /// bytes.
     bool isTooLarge(std::size_t before, std::size_t after) const noexcept {
         return rotation_.max_bytes != 0 && before > failedAt_ &&
                after > rotation_.max_bytes + failedAt_;
@@ -44,7 +45,8 @@ public:
         skipDays(time);
     }
 
-    /// It could not be changed: tried again after as much as it may hold, or the next day.
+    /// The file could not be changed. The next attempt is made after as many bytes as a file may
+    /// have, or the next day.
     void failed(std::size_t bytes, Time time) {
         failedAt_ = bytes;
         skipDays(time);
@@ -81,7 +83,7 @@ private:
 
     file_rotation rotation_;
     Time nextDay_ = Time::max();
-    std::size_t failedAt_ = 0;  // bytes of the file when it could not be changed
+    std::size_t failedAt_ = 0;  ///< bytes of the file at the last failed change
 };
 
 }  // namespace sluice::log::detail

@@ -16,24 +16,24 @@ namespace sluice {
 
 /// An EventQueue with a thread of its own that calls the listeners.
 ///
-/// Purpose: an active object whose handlers come and go while the program runs.
+/// Its handlers may come and go while the program runs.
 ///
 ///     sluice::ActiveEventQueue<std::string, void(int)> events;
 ///     const auto handle = events.appendListener("speed", [](int speed) { ... });
 ///     events.start({"events"});
 ///     events.enqueue("speed", 3);  // any thread; the listener runs on the thread of `events`
 ///
-/// Use ActiveObject when the handlers are known when the program is compiled: it is several times
+/// Use ActiveObject if the handlers are known when the program is compiled: it is several times
 /// faster, has priorities, and its mailbox is bounded.
 ///
-/// Who may call what: everything of EventQueue as there, and every other function by any thread.
-/// Inside a listener stopAfterDrain() and join() do not wait. The destructor by one thread, and not
-/// inside a listener.
+/// Threads: the functions of EventQueue as described there. Any thread may call the other
+/// functions. Inside a listener stopAfterDrain() and join() do not wait. One thread calls the
+/// destructor, not inside a listener.
 ///
-/// Progress, order, capacity and allocation: those of EventQueue. Exceptions: a listener that
-/// throws is counted, its event is used up, and the thread goes on.
+/// Progress, order, capacity and allocation: those of EventQueue. Exceptions: if a listener throws,
+/// the exception is counted, its event is not dispatched further, and the thread goes on.
 ///
-/// Shutdown: the destructor stops, and waits for the listener that is running.
+/// Shutdown: the destructor stops the queue, and waits for the running listener.
 ///
 /// Tests: tests/unit/actor/active_event_queue_test.cpp.
 template <class Event, class Prototype, class Policies = DefaultPolicies>
@@ -54,8 +54,8 @@ public:
         }
     }
 
-    /// Starts the thread. False when it was started before, or has been stopped. A refusal by the
-    /// system is a set-up error; afterwards the queue is as it was before.
+    /// Starts the thread. False if it was started before, or if the queue was stopped. A refusal by
+    /// the system is a set-up error: then the queue is unchanged.
     bool start(const ThreadOptions& options = {}) {
         return !this->isClosed() &&
                lifecycle_.start(
@@ -64,17 +64,17 @@ public:
                    [](bool /*isStarting*/) {});
     }
 
-    /// Refuses later events, and destroys the queued ones. Those that the thread has taken out of
-    /// the queue already are dispatched.
+    /// Refuses later events, and destroys the queued ones. Events that the thread has already taken
+    /// out of the queue are dispatched.
     void stop() {
         isDiscarding_.store(true, std::memory_order_relaxed);  // relaxed: close() releases it
         this->close();
         this->clearEvents();
     }
 
-    /// Refuses later events, and waits until the queued ones have been dispatched. True when they
-    /// have. After the timeout it stops. Inside a listener it returns false at once, and the thread
-    /// ends when all has been dispatched.
+    /// Refuses later events, and waits until the queued ones have been dispatched. Then it returns
+    /// true. After the timeout it stops. Inside a listener it returns false at once, and the thread
+    /// ends when all events have been dispatched.
     template <class Rep, class Period>
     bool stopAfterDrain(std::chrono::duration<Rep, Period> timeout) {
         this->close();
@@ -85,12 +85,12 @@ public:
         if (!this->drainFor(timeout)) {
             stop();
         }
-        // Relaxed: what emptied the queue is known here.
+        // Relaxed: the same thread knows already how the queue became empty.
         return !isDiscarding_.load(std::memory_order_relaxed);
     }
 
-    /// Waits until the thread has ended, which somebody else brings about by stopping the queue. At
-    /// once true if it was never started, and false inside a listener.
+    /// Waits until the thread has ended. Another call must stop the queue. Returns true at once if
+    /// it was never started, and false at once inside a listener.
     bool join() {
         if (isHere()) {
             return false;
@@ -100,12 +100,12 @@ public:
         return true;
     }
 
-    /// Whether the caller is a listener that the thread has called, or something called by one.
+    /// Whether a listener calls this, on the thread of the queue.
     [[nodiscard]] bool isHere() const noexcept {
         // Relaxed: equal only if this thread wrote it.
         return servedBy_.load(std::memory_order_relaxed) == StdPlatform::thisThread();
     }
-    /// Listeners that have thrown.
+    /// The number of exceptions that left a listener.
     [[nodiscard]] std::uint64_t failures() const noexcept { return failures_.get(); }
 
 private:

@@ -28,8 +28,8 @@ namespace sluice {
 
 /// An object with a thread of its own that handles its messages one at a time.
 ///
-/// Purpose: any thread may call on the object by posting a message; the members of the object are
-/// touched by one thread only, so they need no lock.
+/// Any thread may post a message to the object. Only the object's thread uses its members, so they
+/// need no lock.
 ///
 ///     class Motor : public sluice::ActiveObject<Motor, sluice::Messages<Speed, Stop>> {
 ///     public:
@@ -40,34 +40,37 @@ namespace sluice {
 ///     sluice::Running<Motor> motor;  // starts the thread; its destructor stops and joins it
 ///     (void)motor.post(Stop{}, sluice::Priority::high);
 ///
-/// Use it when a part of a program has a state of its own and something to do for others. Use Bus
-/// when several parts share a thread, or when handlers come and go at run time.
+/// Use it for a part of a program that has a state of its own. Use Bus if several parts share a
+/// thread, or if handlers come and go at run time.
 ///
-/// Who may call what: every function by any thread, and by the object's own handlers. Inside an own
-/// handler stopAfterDrain() and join() do not wait. The destructor by one thread, after join() or
-/// before start(), when the calls of all other threads have returned. Never inside an own handler:
-/// see Running.
+/// Threads: any thread and the object's own handlers may call every function. Inside an own handler
+/// stopAfterDrain() and join() do not wait. One thread calls the destructor, after join() or before
+/// start(), when the calls of all other threads have returned. An own handler never calls the
+/// destructor: see Running.
 ///
-/// Progress: posting is the bus' publishing. stop() waits for a start() that is under way. For an
-/// object that was never started, it also waits for posts that are under way. It waits for nothing
-/// else. The thread leaves after the handler that is running. A handler that never returns keeps
+/// Progress: posting is the bus' publishing. stop() waits for a start() that another thread is in.
+/// If the object was never started, it also waits for the posts of other threads. It waits for
+/// nothing else. The thread ends after the running handler. A handler that never returns keeps
 /// join() waiting; stopAfterDrain() has a deadline.
 ///
-/// Order, admission, results and accounts: those of Bus. Timers are looked at after each harvest of
-/// the mailbox. A handler of a timer may wait for as many handlers as the mailbox has room, and for
-/// earlier timers.
+/// Order, admission, results and accounts: those of Bus. The thread checks timers after each
+/// harvest of the mailbox. So a handler of a timer may wait for as many handlers as the mailbox has
+/// room for, and for earlier timers.
 ///
-/// Memory promise: a handler sees what the poster wrote before it posted. After join() the caller
-/// sees everything that the handlers wrote.
+/// Memory promise: a handler sees the writes of the poster before the post. After join() the caller
+/// sees all writes of the handlers.
 ///
 /// Capacity: slots for Traits::depth messages and Traits::maxTimers timers, in the object. The
-/// first post of a thread allocates the counters of that thread, and attachThread() does it
-/// earlier; afterwards nothing is allocated. Starting the thread allocates what the system needs.
-/// Exceptions: when a handler throws, the message counts as delivered and failed, the object calls
-/// `handlerFailed(std::exception_ptr)` of the class if there is one, and acts by Traits::onFailure.
-/// Shutdown: stop() discards what is queued, and counts it; stopAfterDrain() handles it first.
-/// Later posts are `closed`. The last thing that the object's thread does is to call `ended()` of
-/// the class, if there is one. An object that was never started does not call it.
+/// first post of a thread allocates the counters of that thread; attachThread() does it earlier.
+/// Afterwards the object allocates nothing. To start the thread, the system allocates.
+///
+/// Exceptions: if a handler throws, the message counts as delivered and failed. The object calls
+/// `handlerFailed(std::exception_ptr)` of the class, if there is one, and acts by
+/// Traits::onFailure.
+///
+/// Shutdown: stop() discards queued messages, and counts them; stopAfterDrain() handles them first.
+/// Later posts are `closed`. At its end the object's thread calls `ended()` of the class, if there
+/// is one. An object that was never started does not call it.
 ///
 /// Edges: those of ThreadLifecycle. E3 told: isDiscarding_ written, mailbox closed, notified ->
 /// read by the thread when it wakes. Timers have the edges of TimerSlots.
@@ -100,8 +103,8 @@ public:
 
     // ---- The thread
 
-    /// Starts the thread. False when it was started before, or has been stopped. A refusal by the
-    /// system is a set-up error; afterwards the object is as it was before.
+    /// Starts the thread. False if it was started before, or if the object was stopped. A refusal
+    /// by the system is a set-up error: then the object is unchanged.
     bool start(const ThreadOptions& options = {}) {
         constexpr bool isHandled = detail::handlesAll<Derived, Header, MessageList>;
         constexpr bool canRestart =
@@ -121,7 +124,7 @@ public:
         }
     }
 
-    /// Refuses later messages, and discards what is queued once the running handler has returned.
+    /// Refuses later messages. Discards the queued messages after the running handler has returned.
     void stop() {
         // Relaxed: the close below releases it.
         isDiscarding_.store(true, std::memory_order_relaxed);  // E3 told
@@ -129,10 +132,10 @@ public:
         (void)endUnstarted();
     }
 
-    /// Refuses later messages, and waits until the queued ones have been handled. True when they
-    /// have. When the deadline comes first, it stops, and the rest is discarded. So it does with an
-    /// object that was never started. Inside an own handler it returns false at once, and the
-    /// object stops when all has been handled.
+    /// Refuses later messages, and waits until the queued ones have been handled. Then it returns
+    /// true. If the deadline comes first, it stops, and the other messages are discarded. It does
+    /// the same with an object that was never started. Inside an own handler it returns false at
+    /// once, and the object stops when all messages have been handled.
     bool stopAfterDrain(typename Clock::time_point deadline) {
         close();
         if (isHere()) {
@@ -146,8 +149,8 @@ public:
         return !isDiscarding_.load(std::memory_order_relaxed);
     }
 
-    /// Waits until the thread has ended, which somebody else brings about by stopping the object.
-    /// At once true for an object that was never started, and false inside an own handler.
+    /// Waits until the thread has ended. Another call must stop the object. Returns true at once
+    /// for an object that was never started, and false at once inside an own handler.
     bool join() {
         if (isHere()) {
             return false;
@@ -157,7 +160,7 @@ public:
         return true;
     }
 
-    // ---- Anybody: isHere, isClosed, pressure, sizeApprox, capacity, statistics, see Posting
+    // ---- Any thread: isHere, isClosed, pressure, sizeApprox, capacity, statistics, see Posting
 
     [[nodiscard]] HandlerTimes handlerTimes() const {
         HandlerTimes times = book_.times();
@@ -169,8 +172,8 @@ public:
         }
         return times;
     }
-    /// Handlers that have been called, and messages that have been discarded: see Watchdog. Without
-    /// statistics discarded messages do not count.
+    /// The number of called handlers and of discarded messages: see Watchdog. Without statistics it
+    /// does not count discarded messages.
     [[nodiscard]] std::uint64_t progress() const {
         std::uint64_t progress = handlerTimes().handled;
         if constexpr (Traits::statistics) {
@@ -185,14 +188,14 @@ public:
     [[nodiscard]] bool isAwake() const noexcept {
         return isAwake_.load(std::memory_order_relaxed);  // relaxed: no data follows
     }
-    /// Handlers, and calls of `restart()`, that have thrown.
+    /// The number of exceptions that left a handler or `restart()`.
     [[nodiscard]] std::uint64_t failures() const noexcept { return failures_.get(); }
-    /// Restarts that have succeeded.
+    /// The number of successful restarts.
     [[nodiscard]] std::uint64_t restarts() const noexcept { return restarts_.get(); }
 
 protected:
     ActiveObject() = default;
-    /// The members of Derived are gone here, so the thread must have ended.
+    /// The members of Derived are destroyed before this, so the thread must have ended.
     ~ActiveObject() {
         if (!lifecycle_.isIdleOrEnded()) {
             failAssertion({"thread has ended",
@@ -202,9 +205,9 @@ protected:
         }
     }
 
-    /// Handles what is queued on the calling thread, and then timers that are due, for a class that
-    /// is driven step by step, as in a test, and never started. Returns how many messages left the
-    /// mailbox or came from timers. A handler that throws ends the harvest, which counts as 1.
+    /// For an object that is never started, as in a test: handles the queued messages on the
+    /// calling thread, and then the due timers. Returns the number of messages from the mailbox and
+    /// from timers. A handler that throws ends the harvest, which counts as 1.
     std::size_t handleQueued() {
         SLUICE_ASSERT(lifecycle_.isIdle(), "handleQueued() is for an object that is never started");
         const typename Posting::Serving serving(*this);
@@ -214,7 +217,7 @@ protected:
 private:
     using Posting::mailbox_;
 
-    /// Calls the handler that fits the message. Those of timers have not been posted.
+    /// Calls the handler that fits the message. A message of a timer was not posted.
     template <bool IsPosted>
     struct Receiver {
         ActiveObject& object;
@@ -247,8 +250,9 @@ private:
         });
     }
 
-    /// Ends a closed object that has no thread: discards what is queued. False if it has a thread,
-    /// or if another thread ends it. A start() that is under way may be refused: it is awaited.
+    /// Ends a closed object without a thread: discards the queued messages. False if it has a
+    /// thread, or if another thread ends it. It waits for a start() of another thread, which the
+    /// system may refuse.
     bool endUnstarted() {
         if (isHere() || !lifecycle_.takeUnstarted()) {
             return false;
@@ -296,7 +300,7 @@ private:
         return isDiscarding_.load(std::memory_order_relaxed);
     }
 
-    /// Handles queued messages, and then timers that are due. Returns how many.
+    /// Handles queued messages, and then due timers. Returns their number.
     std::size_t handleDue() {
         const auto isOver = [this] { return isDiscarding(); };
         const std::size_t count =
@@ -305,8 +309,8 @@ private:
         return count + surviving([&] { return this->fireTimers(isOver, Receiver<false>{*this}); });
     }
 
-    /// Calls a function that calls handlers, and deals with a handler that throws: then it returns
-    /// 1.
+    /// Calls a function that calls handlers. If a handler throws, it handles the failure and
+    /// returns 1.
     template <class Handling>
     std::size_t surviving(const Handling& handling) {
 #if defined(__cpp_exceptions)
@@ -358,9 +362,10 @@ private:
     }
 #endif
 
-    /// Whether queued messages are discarded. Set by whoever stops the object, never cleared.
+    /// Whether queued messages are discarded. Written by the thread that stops the object; never
+    /// cleared.
     Atomic<bool> isDiscarding_{false};
-    /// Told, too, when the object is closed.
+    /// Also notified when the object is closed.
     detail::ThreadLifecycle<Platform, typename Traits::Wait> lifecycle_;
     detail::RestartBudget<Traits> budget_;
     detail::HandlerBook<Traits, !Traits::statistics> book_;

@@ -55,7 +55,7 @@ public:
 private:
     bool isDone() override { return true; }
     bool giveUp() override { return detach(); }
-    /// False if it has been woken.
+    /// False if another thread has woken it.
     bool detach() { return !std::exchange(isAttached_, false) || future_.detach(*this); }
 
     BasicFuture<Traits, Reply> future_;
@@ -93,7 +93,7 @@ public:
     // NOLINTEND(readability-identifier-naming)
 
 private:
-    /// Whether there is a result other than that there is no room.
+    /// Whether there is a result, or room.
     bool isPosted() {
         result_ = post_.object.tryPost(std::move(post_.message), post_.options);
         return !isWithoutRoom(result_);
@@ -122,7 +122,7 @@ private:
 #endif
     }
     bool giveUp() override { return detach(); }
-    /// False if it has been woken.
+    /// False if another thread has woken it.
     bool detach() { return !std::exchange(isAttached_, false) || room_->detach(*this); }
 
     PostToAwait<Target, T> post_;
@@ -134,10 +134,9 @@ private:
 
 }  // namespace detail
 
-/// A handler that waits while its object goes on. For C++20.
+/// A handler that waits while its object handles other messages. For C++20.
 ///
-/// Purpose: a handler needs a reply, or room in another object's mailbox, and its thread has other
-/// messages to handle meanwhile.
+/// Use it for a handler that needs a reply, or room in another object's mailbox.
 ///
 ///     struct Awaits : sluice::ActorTraits { static constexpr std::size_t maxCoroutines = 8; };
 ///     class Robot : public sluice::ActiveObject<Robot, sluice::Messages<Plan>, Awaits> {
@@ -150,33 +149,34 @@ private:
 ///         }
 ///     };
 ///
-/// Use it where Future::get() would keep the thread of an object, or of a pool, waiting.
+/// Use it instead of Future::get() in a handler, which would make the thread of an object or of a
+/// pool wait.
 ///
 /// A coroutine is a member function of an object whose traits set maxCoroutines. It takes its
-/// arguments by value: the message goes when the handler returns. `run(coroutine)` starts it in a
-/// handler. It goes on in the object's own thread, between two handlers, so that the members need
-/// no lock. Other messages are handled while it waits.
+/// arguments by value, because the message is destroyed when the handler returns. `run(coroutine)`
+/// starts it in a handler. It continues on the object's own thread, between two handlers, so the
+/// members need no lock. The object handles other messages while the coroutine waits.
 ///
-/// What can be awaited: `request<Reply>(question, timeout)` gives an Expected<Reply, RequestError>,
-/// and `awaitPost(message, timeout)` of an object whose traits set awaitedPosts gives a
-/// PublishResult. After the timeout these are `timedOut`, and `full` or `refused`. Timeouts run on
-/// the clock of the coroutine's object.
+/// A coroutine can await two things. `request<Reply>(question, timeout)` gives an Expected<Reply,
+/// RequestError>. `awaitPost(message, timeout)` of an object whose traits set awaitedPosts gives a
+/// PublishResult. After the timeout the results are `timedOut`, and `full` or `refused`. The clock
+/// of the coroutine's object measures the timeouts.
 ///
-/// Progress: no thread waits. A thread that is stopped within reply() delays the object that the
-/// reply wakes. When the memory of an executor is used up, a post is awaited until its object has
-/// handled a message, or until the timeout.
+/// Progress: no thread waits. A thread that is stopped inside reply() delays the object that the
+/// reply wakes. If the memory of an executor is used up, a post waits until its object has handled
+/// a message, or until the timeout.
 ///
-/// Capacity: run() returns false, and nothing happens, if the object has Traits::maxCoroutines that
-/// have not ended, or is closed. Allocation: the frame of each coroutine, one block for each
-/// request, and two for each wait for room. Exceptions: one that leaves a coroutine is a failure of
-/// the object, as one that leaves a handler is.
+/// Capacity: run() returns false, and does nothing, if the object has Traits::maxCoroutines that
+/// have not ended, or if it is closed. Allocation: the frame of each coroutine, one block for each
+/// request, and two for each wait for room. Exceptions: an exception that leaves a coroutine is a
+/// failure of the object, like one that leaves a handler.
 ///
-/// Shutdown: stop() and stopAfterDrain() do not wait for coroutines. Those that wait when the
-/// object ends are destroyed, in the object's thread, before `ended()` is called.
+/// Shutdown: stop() and stopAfterDrain() do not wait for coroutines. The object's thread destroys
+/// the waiting coroutines before it calls `ended()`.
 ///
 /// Tests: tests/cpp20/coroutine_test.cpp, tests/model/coroutine_line_model_test.cpp.
 ///
-/// What a coroutine of an object returns. Destroying one that has not been started, ends it.
+/// The result of a coroutine of an object. Its destructor ends a coroutine that was not started.
 class [[nodiscard]] Coroutine {
 public:
     Coroutine(Coroutine&& other) noexcept

@@ -11,17 +11,18 @@
 
 namespace sluice {
 
-/// What an executor is told when it is made.
+/// The settings of an executor.
 struct ExecutorOptions {
-    /// The largest message of its objects, in bytes, with about 32 bytes for the mailbox.
+    /// The size of the largest message of its objects, in bytes, with about 32 bytes for the
+    /// mailbox.
     std::size_t messageSize = 128;
     /// The largest alignment of a message; a power of two.
     std::size_t messageAlignment = alignof(std::max_align_t);
-    /// Messages that may be queued in all of its objects together.
+    /// The number of messages that may be queued in all of its objects together.
     std::size_t maxMessages = 65536;
 };
 
-/// An object that has messages. It is scheduled once until it runs.
+/// An object with messages. It is scheduled once until it runs.
 class ExecutorTask {
 public:
     ExecutorTask(const ExecutorTask&) = delete;
@@ -41,17 +42,17 @@ private:
     void (*const run_)(ExecutorTask&);
 };
 
-/// When an alarm is due, and the number of its task: those of one time are woken in the order of
-/// their numbers.
+/// The time of an alarm, and the number of its task. Tasks with the same time are woken in the
+/// order of their numbers.
 using ExecutorAlarm = std::pair<StdPlatform::Clock::time_point, std::uint64_t>;
 
-/// An object that has timers. It has one alarm, for the earliest of them.
+/// An object with timers. It has one alarm, for the earliest timer.
 class TimedExecutorTask : public ExecutorTask {
 public:
-    /// Has the object look at its timers. True if it must be scheduled for that.
+    /// Makes the object check its timers. True if it must be scheduled for that.
     [[nodiscard]] bool wake() { return wake_(*this); }
 
-    /// The executor's.
+    /// Written by the executor.
     ExecutorAlarm alarm{StdPlatform::Clock::time_point::max(), 0};
 
 protected:
@@ -64,10 +65,11 @@ private:
     bool (*const wake_)(TimedExecutorTask&);
 };
 
-/// Runs objects that share threads. See ThreadPool and ManualExecutor.
+/// Runs objects that share threads, each of them on one thread at a time. See ThreadPool and
+/// ManualExecutor.
 ///
-/// Runs objects that have messages, each of them on one thread at a time. PooledObject::start()
-/// names the executor of an object. The executor outlives its objects.
+/// PooledObject::start() names the executor of an object. The executor lives longer than its
+/// objects.
 class Executor {
 public:
     using TimePoint = StdPlatform::Clock::time_point;
@@ -75,26 +77,26 @@ public:
     Executor(const Executor&) = delete;
     Executor& operator=(const Executor&) = delete;
 
-    /// Has a task run soon: it has got its first message. By any thread.
+    /// Schedules a task that has its first message. Any thread calls it.
     virtual void schedule(ExecutorTask& task) = 0;
-    /// Has a task run again after the others: it has had its turn. By the thread that runs it.
+    /// Schedules a task behind the others. The thread that has run the task calls it.
     virtual void scheduleLast(ExecutorTask& task) = 0;
 
-    /// The time of the objects' timers.
+    /// The time of the clock of the objects' timers.
     [[nodiscard]] virtual TimePoint now() const = 0;
-    /// Makes room for the alarm of a task, which is not set. May throw std::bad_alloc.
+    /// Makes room for the alarm of a task. The alarm is not set. May throw std::bad_alloc.
     virtual void addAlarm(TimedExecutorTask& task) = 0;
-    /// Sets the alarm of a task: at that time it is woken, and the alarm is no longer set;
-    /// TimePoint::max() is never. By the thread that runs the task.
+    /// Sets the alarm of a task. The task is woken at this time, and then the alarm is no longer
+    /// set. TimePoint::max(): never. The thread that runs the task calls it.
     virtual void setAlarm(TimedExecutorTask& task, TimePoint time) = 0;
-    /// After the return the task is not woken any more. By the thread that runs the task.
+    /// The task is not woken after the return. The thread that runs the task calls it.
     virtual void removeAlarm(TimedExecutorTask& task) = 0;
 
-    /// For a thread that is about to wait for an object: lets other threads run what only this
-    /// thread would run next, or runs it if there are no others.
+    /// Called by a thread before it waits for an object. Lets other threads run the task that only
+    /// this thread would run next. Without other threads, it runs this task.
     virtual void beforeWait() = 0;
-    /// The same for the executor whose task the calling thread runs, if it runs one. A handler
-    /// calls it before it waits for other objects; Future::get() does.
+    /// The same for the executor whose task the calling thread runs, if there is one. A handler
+    /// calls it before it waits for other objects; Future::get() does it, too.
     static void beforeWaitInHandler() {
         if (current_ != nullptr) {
             current_->beforeWait();
@@ -107,11 +109,11 @@ public:
     [[nodiscard]] std::size_t messageSize() const noexcept { return messages_.blockSize(); }
     [[nodiscard]] std::size_t messageAlignment() const noexcept { return messages_.alignment(); }
 
-    /// Told about each object that has ended.
+    /// Notified of each object that has ended.
     Park& ends() noexcept { return ends_; }
 
-    /// The calling thread runs a task of this executor as long as it lives. Each object makes one
-    /// while it runs: a shared object may have variables of its own, which the code of the executor
+    /// While one lives, its thread runs a task of this executor. Each object makes one while it
+    /// runs, because a shared library may have variables of its own, which the code of the executor
     /// does not know.
     class Current {
     public:

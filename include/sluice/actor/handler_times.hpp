@@ -8,13 +8,13 @@
 
 namespace sluice {
 
-/// How often and how long the handlers of an object have run.
+/// The number and the times of an object's handlers.
 ///
-/// What handlerTimes() of an object returns. With Traits::handlerTimes the clock is read before and
-/// after each handler; without it the times are zero. Any thread may ask; the figures of a running
-/// object need not be of the same moment.
+/// handlerTimes() of an object returns it. With Traits::handlerTimes the object reads the clock
+/// before and after each handler. Otherwise the times are zero. Any thread may call it. The figures
+/// of a running object may belong to different moments.
 struct HandlerTimes {
-    std::uint64_t handled = 0;  ///< those of timers included
+    std::uint64_t handled = 0;  ///< handlers that have run, with those of timers
     std::chrono::nanoseconds inHandlers{0};
     std::chrono::nanoseconds longestHandler{0};
     /// From the time stamp of a message to its handler. Zero if the header has no time stamp.
@@ -51,8 +51,8 @@ private:
     typename Platform::template Atomic<std::chrono::nanoseconds::rep> longest_{0};
 };
 
-/// Calls the handlers of one object. Counts them if nobody else does, and keeps their times if the
-/// traits say so. The object's thread writes.
+/// Calls the handlers of one object. Counts them, and measures their times if the traits say so.
+/// The object's thread writes.
 template <class Traits, bool Counts, bool HasTimes = Traits::handlerTimes>
 class HandlerBook {
 public:

@@ -15,7 +15,7 @@ namespace sluice {
 
 /// Runs objects on the thread that calls it, step by step.
 ///
-/// Purpose: a test of objects that talk to each other runs the same each time, timers included.
+/// So a test of objects that talk to each other runs the same each time, with its timers.
 ///
 ///     sluice::ManualExecutor executor(seed);
 ///     sluice::Running<Session> session(executor);
@@ -23,13 +23,13 @@ namespace sluice {
 ///     executor.runAll();
 ///     executor.runFor(std::chrono::minutes(10));  // takes as long as the handlers
 ///
-/// Each step chooses one of the objects that have messages, by the seed: the same seed and the same
-/// posts give the same run, and other seeds give other orders. An object has its turn of at most
+/// Each step chooses one of the objects with messages, by the seed. The same seed and the same
+/// posts give the same run. Other seeds give other orders. In a step an object handles at most
 /// Traits::batch messages.
 ///
-/// Who may call what: one thread everything, posts to the objects and their stop() included. join()
-/// and stopAfterDrain() of an object call runAll() before they wait. So does Future::get() in a
-/// handler; outside of the handlers call runAll() before.
+/// Threads: one thread calls all functions, also posts to the objects and their stop(). join() and
+/// stopAfterDrain() of an object call runAll() before they wait. So does Future::get() in a
+/// handler. Outside of handlers call runAll() first.
 ///
 /// Tests: tests/unit/actor/manual_executor_test.cpp.
 class ManualExecutor final : public Executor {
@@ -41,21 +41,21 @@ public:
     void scheduleLast(ExecutorTask& task) override { ready_.push_back(&task); }
     void beforeWait() override { (void)runAll(); }
 
-    /// Begins at zero, and moves in runFor() only.
+    /// Begins at zero. Only runFor() moves it.
     [[nodiscard]] TimePoint now() const override { return now_; }
     void addAlarm(TimedExecutorTask& task) override { alarms_.add(task); }
     void setAlarm(TimedExecutorTask& task, TimePoint time) override { alarms_.set(task, time); }
     void removeAlarm(TimedExecutorTask& task) override { alarms_.remove(task); }
 
-    /// Objects that have messages.
+    /// The number of objects with messages.
     [[nodiscard]] std::size_t readyCount() const noexcept { return ready_.size(); }
 
-    /// Gives one object its turn. False if none has messages.
+    /// Runs one object. False if no object has messages.
     bool step() {
         if (ready_.empty()) {
             return false;
         }
-        // Not by a distribution of the standard library: each library has its own.
+        // No distribution of the standard library: each library has another one.
         const auto chosen = ready_.begin() + static_cast<std::ptrdiff_t>(random_() % ready_.size());
         ExecutorTask* const task = *chosen;
         ready_.erase(chosen);
@@ -63,7 +63,7 @@ public:
         return true;
     }
 
-    /// Steps until no object has messages, at most `atMost` times. Returns how many.
+    /// Steps until no object has messages, at most `atMost` times. Returns the number of steps.
     std::size_t runAll(std::size_t atMost = SIZE_MAX) {
         std::size_t steps = 0;
         while (steps < atMost && step()) {
@@ -72,8 +72,8 @@ public:
         return steps;
     }
 
-    /// Runs all, and moves the clock to the next timer and runs all again, until so much time of
-    /// this clock has passed. Not in a handler.
+    /// Runs all objects, then moves the clock to the next timer and runs all again, until so much
+    /// time of this clock has passed. Not in a handler.
     template <class Rep, class Period>
     void runFor(std::chrono::duration<Rep, Period> time) {
         const TimePoint end = deadlineAfter(now_, time);

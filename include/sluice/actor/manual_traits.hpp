@@ -9,7 +9,7 @@
 namespace sluice {
 
 /// A clock that stands still until a test moves it. Each Tag has a clock of its own. Any thread may
-/// read it; one thread moves it.
+/// read it. One thread moves it.
 template <class Tag = void>
 class ManualClock {
 public:
@@ -23,13 +23,13 @@ public:
     static time_point now() noexcept {
         return time_point(duration(now_.load(std::memory_order_relaxed)));
     }
-    /// Moves it to this time, which does not lie in the past.
+    /// Moves the clock to this time, which is not in the past.
     static void moveTo(time_point time) noexcept {
         SLUICE_ASSERT(time >= now(), "a steady clock does not move back");
         now_.store(time.time_since_epoch().count(), std::memory_order_relaxed);
     }
     static void advance(duration by) noexcept { moveTo(now() + by); }
-    /// Back to zero, for the next test. Nothing that has read the clock may be in use.
+    /// Back to zero, for the next test. No object that has read the clock may be in use.
     static void reset() noexcept { now_.store(0, std::memory_order_relaxed); }
 
 private:

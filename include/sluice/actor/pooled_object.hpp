@@ -18,17 +18,17 @@
 
 namespace sluice {
 
-/// What an object on an executor can be told.
+/// The traits of an object on an executor.
 struct PooledTraits : BareBusTraits, FailureTraits {
     static constexpr bool priorities = true;
     static constexpr bool senders = true;
 
-    /// Messages that may be queued in the object. Those of low and medium priority leave a quarter
-    /// of it to high priority.
+    /// The number of messages that may be queued in the object. Messages of low and medium priority
+    /// leave a quarter of it to high priority.
     static constexpr std::uint32_t depth = 256;
-    /// Messages that the object handles before other objects have their turn.
+    /// The number of messages that the object handles before other objects run.
     static constexpr std::size_t batch = 32;
-    // As those of ActorTraits.
+    // The same as in ActorTraits.
     static constexpr std::size_t maxTimers = 0;
     template <class Message>
     static constexpr std::uint32_t maxInFlight = 0;
@@ -37,10 +37,9 @@ struct PooledTraits : BareBusTraits, FailureTraits {
     static constexpr bool handlerTimes = false;
 };
 
-/// An object that handles its messages one at a time, on threads that it shares with
-/// others.
+/// An object that handles its messages one at a time, on threads that it shares with other objects.
 ///
-/// Purpose: a program has thousands of objects with a state of their own, and a few threads.
+/// So a program can have thousands of objects with a state of their own, and a few threads.
 ///
 ///     class Session : public sluice::PooledObject<Session, sluice::Messages<Packet, Hangup>> {
 ///     public:
@@ -54,31 +53,31 @@ struct PooledTraits : BareBusTraits, FailureTraits {
 /// Use it for many objects whose handlers are short. Use ActiveObject for an object that waits or
 /// computes for long in a handler: it has a thread of its own.
 ///
-/// Who may call what: every function by any thread, and by the object's own handlers. Inside a
-/// handler stopAfterDrain() and join() do not wait. start() and the destructor by one thread; the
-/// destructor after join() or before start(), never inside an own handler: see Running.
+/// Threads: any thread and the object's own handlers may call every function. Inside a handler
+/// stopAfterDrain() and join() do not wait. One thread calls start() and the destructor. It calls
+/// the destructor after join() or before start(), never inside an own handler: see Running.
 ///
-/// Progress: post() never waits. A message that finds no room is refused, so that objects that post
-/// to each other cannot wait for each other. The object handles at most Traits::batch messages,
-/// and then other objects have their turn.
+/// Progress: post() never waits. A message without room is refused, so objects that post to each
+/// other cannot wait for each other. The object handles at most Traits::batch messages, then other
+/// objects run.
 ///
-/// Order: messages of high priority first; those of one poster and one priority in order.
+/// Order: messages of high priority first; messages of one poster and one priority in order.
 ///
-/// Memory promise: a handler sees what the poster wrote before it posted, and what earlier handlers
-/// of the object wrote, on whatever threads they ran. After join() the caller sees all of it.
+/// Memory promise: a handler sees the writes of the poster before the post, and the writes of
+/// earlier handlers of the object on all threads. After join() the caller sees all of these writes.
 ///
-/// Capacity: Traits::depth messages, of which a quarter is for messages of high priority, and the
-/// executor's for all of its objects. An idle object with its mailbox takes sizeof(PooledObject)
+/// Capacity: Traits::depth messages, with a quarter reserved for high priority, and the capacity of
+/// the executor for all of its objects. An idle object with its mailbox takes sizeof(PooledObject)
 /// bytes, at most 256 without timers. Allocation: none by the object; see BlockPool for the
 /// executor's messages.
 ///
-/// Exceptions: when a handler throws, the message counts as handled and failed, the object calls
-/// `handlerFailed(std::exception_ptr)` of the class if there is one, and acts by Traits::onFailure.
-/// With `restart` it handles nothing until restartBackOff has passed; its thread runs other
-/// objects.
+/// Exceptions: if a handler throws, the message counts as handled and failed. The object calls
+/// `handlerFailed(std::exception_ptr)` of the class, if there is one, and acts by
+/// Traits::onFailure. With `restart` it handles no message until restartBackOff has passed. Its
+/// thread runs other objects meanwhile.
 ///
-/// End: when the object has been stopped and will handle nothing any more, `ended()` of the class
-/// is called if there is one, before hasEnded() is true.
+/// End: after stop() and the last handler, the object calls `ended()` of the class, if there is
+/// one. Then hasEnded() is true.
 ///
 /// Edges: those of PooledPosting, PooledMailbox and TimerSlots.
 ///
@@ -103,12 +102,12 @@ public:
     using Posting::isHere;
 
     struct Statistics {
-        std::uint64_t handled = 0;    ///< those of timers included
-        std::uint64_t failed = 0;     ///< of the handled ones: the handler has thrown
-        std::uint64_t discarded = 0;  ///< accepted, and not handled as the object was stopped
-        std::uint64_t restarts = 0;   ///< that have succeeded
+        std::uint64_t handled = 0;    ///< handlers that have run, with those of timers
+        std::uint64_t failed = 0;     ///< handlers that have thrown
+        std::uint64_t discarded = 0;  ///< accepted messages that stop() discarded
+        std::uint64_t restarts = 0;   ///< successful restarts
         // With Traits::statistics.
-        std::uint64_t full = 0;    ///< posts that found no room, those of a full type included
+        std::uint64_t full = 0;    ///< posts without room, also without room for their type
         std::uint64_t closed = 0;  ///< posts to an object that was not running
     };
 
@@ -120,9 +119,9 @@ public:
     // ---- Timers: postAfter, postAt, postEvery, postEveryFrom, cancel, firedTimers, see Timing
     // ---- Coroutines: run, resumptions, see Coroutine
 
-    // ---- Life
+    // ---- Start and end
 
-    /// Lets the object take messages. False when it was started before, or has been stopped.
+    /// Lets the object accept messages. False if it was started before, or if it was stopped.
     bool start(Executor& executor) {
         static_assert(detail::handlesAll<Derived, Header, MessageList>,
                       "an object has a public `void handle(const T&)` or `void handle(const T&, "
@@ -140,13 +139,13 @@ public:
         return this->begin(executor);
     }
 
-    /// Refuses later messages, and discards what is queued once the running handler has returned.
+    /// Refuses later messages. Discards the queued messages after the running handler has returned.
     void stop() noexcept { (void)this->close(Closing::discarding); }
 
-    /// Refuses later messages, and waits until the queued ones have been handled. True when they
-    /// have. When the deadline comes first, it stops. So it does with an object that was never
-    /// started. Inside an own handler it returns false at once, and the object ends when all has
-    /// been handled.
+    /// Refuses later messages, and waits until the queued ones have been handled. Then it returns
+    /// true. If the deadline comes first, it stops. It does the same with an object that was never
+    /// started. Inside an own handler it returns false at once, and the object ends when all
+    /// messages have been handled.
     bool stopAfterDrain(typename Clock::time_point deadline) {
         const bool isStarted = this->close(Closing::draining);
         if (isHere()) {
@@ -162,10 +161,10 @@ public:
     /// Waits until the object has ended. False inside an own handler.
     bool join() { return !isHere() && awaitEnd(Clock::time_point::max()); }
 
-    // ---- Anybody: isHere, isClosed, hasEnded, sizeApprox, capacity, see PooledPosting
+    // ---- Any thread: isHere, isClosed, hasEnded, sizeApprox, capacity, see PooledPosting
 
     [[nodiscard]] HandlerTimes handlerTimes() const noexcept { return book_.times(); }
-    /// Handlers that have been called, and messages that have been discarded: see Watchdog.
+    /// The number of called handlers and of discarded messages: see Watchdog.
     [[nodiscard]] std::uint64_t progress() const noexcept {
         std::uint64_t progress = book_.handled() + discarded_.get();
         if constexpr (Traits::maxCoroutines != 0) {
@@ -181,7 +180,7 @@ public:
 
 protected:
     PooledObject() noexcept : PooledObject(std::bool_constant<detail::hasAlarm<Traits>>{}) {}
-    /// The members of Derived are gone here, so the object must have ended.
+    /// The members of Derived are destroyed before this, so the object must have ended.
     ~PooledObject() {
         if (!hasEnded()) {
             failAssertion({"object has ended",
@@ -248,7 +247,7 @@ private:
         this->executor()->scheduleLast(*this);
     }
 
-    /// False when the object is another thread's, or gone.
+    /// False if another thread runs the object, or if it has been destroyed.
     bool serveOne() {
         for (;;) {
             if (mailbox_.hasNew()) {
@@ -268,8 +267,8 @@ private:
         }
     }
 
-    /// There is nothing to handle. False if a message has come. Otherwise the object is not used
-    /// afterwards: it may be running on another thread, or gone.
+    /// The object has no messages. False if a message has come. Otherwise the caller must not use
+    /// the object: another thread may run or destroy it.
     bool goIdle() {
         if constexpr (detail::hasAlarm<Traits>) {
             if (!setAlarm()) {
@@ -288,7 +287,7 @@ private:
         return true;
     }
 
-    /// All has been handled.
+    /// All messages have been handled.
     bool end() {
         Executor& executor = *this->executor();
         const auto tell = [this] {
@@ -303,7 +302,7 @@ private:
         return true;
     }
 
-    /// For the earliest timer, or for the restart. False if it is due.
+    /// Sets the alarm for the earliest timer, or for the restart. False if it is due.
     bool setAlarm() {
         if (isEnding_) {
             this->executor()->removeAlarm(*this);
@@ -394,7 +393,7 @@ private:
             [&] { detail::callHandler(static_cast<Derived&>(*this), content, header); });
     }
 
-    /// Calls a function that calls handlers, and deals with a handler that throws.
+    /// Calls a function that calls handlers. If a handler throws, it handles the failure.
     template <class Handling>
     void surviving(const Handling& handling) {
 #if defined(__cpp_exceptions)
@@ -416,7 +415,7 @@ private:
 #endif
     }
 
-    /// Whether the object waits for its restart, which this brings about when it is due.
+    /// Whether the object waits for its restart. Restarts it if the restart is due.
     bool isResting() {
         if constexpr (Traits::onFailure == OnFailure::restart) {
             while (this->isRestartPlanned() && !isDiscarding()) {
@@ -437,7 +436,7 @@ private:
     using Posting::isEnding_;
     using Posting::mailbox_;
     using Posting::refusals_;
-    // The consumer's.
+    // Written by the consumer.
     MessageLine high_;
     MessageLine others_;
     SingleWriterCounter<Platform> failed_;

@@ -3,7 +3,7 @@
 /// \file
 /// Request and Future: a message that is answered.
 ///
-/// Purpose: a thread asks an active object, and gets the reply or the reason why there is none.
+/// A thread asks an active object, and gets the reply or the reason why there is none.
 ///
 ///     struct CurrentSpeed {};
 ///     using SpeedRequest = sluice::Request<CurrentSpeed, double>;
@@ -16,21 +16,20 @@
 ///     const auto speed = future.get();
 ///     use(speed ? *speed : 0);  // otherwise speed.error() is a RequestError
 ///
-/// Use it where a thread cannot go on without the reply. Post a message with the sender's address
-/// where it can: nobody waits then.
+/// Use it if a thread cannot go on without the reply. Otherwise post a message with the sender's
+/// address: then no thread waits.
 ///
-/// Who may call what: a Request and a Future belong to one thread at a time. Each may be moved to
-/// another one.
+/// Threads: one thread at a time uses a Request or a Future. Each may be moved to another thread.
 ///
-/// Progress: reply() wakes the waiting thread and waits for nothing. get() waits until the reply,
-/// the cancellation, or the deadline. So objects that request from each other in a cycle go on
-/// after their deadlines. An object that requests from itself gets `ownObject` at once.
+/// Progress: reply() wakes the waiting thread and does not wait. get() waits until the reply, the
+/// cancellation, or the deadline. So objects that request from each other in a cycle go on after
+/// their deadlines. An object that requests from itself gets `ownObject` at once.
 ///
-/// A request is cancelled when it is destroyed without a reply: its object discards it, drops it
-/// for a newer message, or its handler throws.
+/// A request is cancelled if it is destroyed without a reply: if its object discards it, drops it
+/// for a newer message, or if its handler throws.
 ///
-/// Allocation: one block for each request, when it is made. Exceptions: std::bad_alloc, before
-/// anything has been posted, and those of moving the question and the reply.
+/// Allocation: one block for each request, when it is made. Exceptions: std::bad_alloc, before the
+/// post, and the exceptions of moving the question and the reply.
 ///
 /// Tests: tests/unit/actor/request_test.cpp, tests/model/reply_cell_model_test.cpp.
 
@@ -55,12 +54,12 @@ struct RequestTraits {
     using Wait = Park;
 };
 
-/// Why a request has no reply.
+/// The reason why a request has no reply.
 enum class RequestError : unsigned char {
     full,       ///< the object's mailbox had no room
-    refused,    ///< its mailbox had no room for the priority; a higher one may have had some
+    refused,    ///< its mailbox had no room for the priority; a higher priority may have room
     closed,     ///< the object had been stopped
-    ownObject,  ///< a handler requested from its own object, which would wait for itself
+    ownObject,  ///< a handler requested from its own object, which cannot wait for itself
     cancelled,  ///< it was discarded, or handled without a reply
     timedOut,   ///< the deadline came first; a reply that comes later is dropped
 };
@@ -68,7 +67,7 @@ enum class RequestError : unsigned char {
 template <class Traits, class Question, class Reply>
 class BasicRequest;
 
-/// A reply that will come, or not. Destroying it gives the reply up.
+/// A reply that may come. The destructor gives the reply up.
 template <class Traits, class Reply>
 class [[nodiscard]] BasicFuture {
     using Cell = detail::ReplyCell<Traits, Reply>;
@@ -77,7 +76,7 @@ class [[nodiscard]] BasicFuture {
 public:
     using Timeout = std::optional<std::chrono::nanoseconds>;
 
-    /// One that has failed already.
+    /// A future that has failed already.
     explicit BasicFuture(RequestError error) noexcept : error_(error) {}
 
     BasicFuture(BasicFuture&& other) noexcept
@@ -86,7 +85,7 @@ public:
           timeout_(other.timeout_),
           error_(other.error_) {}
     BasicFuture& operator=(BasicFuture&& other) noexcept {
-        BasicFuture taken(std::move(other));  // gives up what was awaited here
+        BasicFuture taken(std::move(other));  // gives up the former reply
         std::swap(cell_, taken.cell_);
         std::swap(deadline_, taken.deadline_);
         std::swap(timeout_, taken.timeout_);
@@ -99,16 +98,16 @@ public:
         }
     }
 
-    /// Whether get() returns at once for another reason than the deadline.
+    /// Whether get() returns at once, for another reason than the deadline.
     [[nodiscard]] bool isReady() const noexcept {
         return cell_ == nullptr || cell_->state() != Cell::State::waiting;
     }
 
-    /// For detail::AwaitedFuture: has a waker told when isReady() becomes true. False if it is.
+    /// For detail::AwaitedFuture: calls the waker when isReady() becomes true. False if it is true.
     [[nodiscard]] bool attach(detail::Waker& waker) noexcept {
         return cell_ != nullptr && cell_->attach(waker);
     }
-    /// After true: the waker is not told afterwards. False if it has been.
+    /// After true, the waker is not called. False if it was called.
     bool detach(detail::Waker& waker) { return cell_->detach(waker); }
     /// The deadline on another clock, which shows `now`.
     template <class OtherTimePoint>
@@ -121,8 +120,8 @@ public:
                    : deadlineAfter(now, deadline_ - Traits::Wait::Clock::now());
     }
 
-    /// Waits for the reply until the deadline. After `timedOut` it may be called again: it looks
-    /// whether the reply has come since. The reply is given out once; a later call is a misuse.
+    /// Waits for the reply until the deadline. After `timedOut` it may be called again, to check
+    /// whether the reply has come since. The reply is returned once; a later call is a misuse.
     Expected<Reply, RequestError> get() {
         if (!isReady()) {
             Executor::beforeWaitInHandler();
@@ -131,7 +130,7 @@ public:
         return poll();
     }
 
-    /// The same without a wait: `timedOut` if the reply is not there.
+    /// The same without a wait: `timedOut` if the reply has not come.
     Expected<Reply, RequestError> poll() {
         if (cell_ == nullptr) {
             SLUICE_ASSERT(error_ != noError, "a future gives its reply out once");
@@ -165,11 +164,11 @@ private:
 
     Cell* cell_ = nullptr;
     TimePoint deadline_{};
-    Timeout timeout_;               ///< what the deadline was made of, if it was made of a duration
-    RequestError error_ = noError;  ///< why there is no cell
+    Timeout timeout_;  ///< the duration that the deadline was made of, if there was one
+    RequestError error_ = noError;  ///< the reason why there is no cell
 };
 
-/// A question to an active object, as its handler gets it. It is a message like any other one.
+/// A question to an active object, as its handler gets it. It is a message like any other.
 template <class Traits, class Question, class Reply>
 class BasicRequest {
     using Cell = detail::ReplyCell<Traits, Reply>;
@@ -207,8 +206,8 @@ public:
         return Future(RequestError::refused);
     }
 
-    /// Sends the reply, made of these arguments: none for void. False, and nothing happens, if it
-    /// has been sent before or the request has been taken.
+    /// Sends the reply, made of these arguments; none for void. False, without effect, if it was
+    /// sent before or if take() was called.
     template <class... Args>
     bool reply(Args&&... args) const {
         if (cell_ == nullptr) {
@@ -219,7 +218,7 @@ public:
         return true;
     }
 
-    /// Whether somebody still wants the reply. A handler may skip a request that nobody awaits.
+    /// Whether a future waits for the reply. A handler may skip a request without a future.
     [[nodiscard]] bool isAwaited() const noexcept { return cell_ != nullptr && cell_->isAwaited(); }
 
     /// For a handler that replies later: moves the request out of the message.
@@ -233,10 +232,10 @@ public:
     mutable Question question;
 
 private:
-    // Without a cell, which would be lost if moving the question threw.
+    // Without a cell: an exception from moving the question would leak it.
     explicit BasicRequest(Question&& q) : question(std::move(q)) {}
 
-    mutable Cell* cell_ = nullptr;  ///< null, too, once it has been replied to or taken
+    mutable Cell* cell_ = nullptr;  ///< also null after reply() or take()
 };
 
 template <class Question, class Reply>

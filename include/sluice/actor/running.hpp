@@ -8,14 +8,14 @@
 
 namespace sluice {
 
-/// An active object that runs as long as it exists. The constructor starts the thread when the
-/// object is complete. The destructor stops and joins it while the object is still complete.
+/// An active object that runs while it exists. The constructor starts the thread when the object is
+/// complete. The destructor stops and joins it while the object is still complete.
 ///
 ///     sluice::Running<Motor> motor({"motor"}, 3.5);  // Motor(3.5) on a thread named "motor"
 ///
-/// The destructor discards what is queued; call stopAfterDrain() before if it is to be handled.
-/// Inside one of its own handlers the object cannot be destroyed: that ends the program with a
-/// message, in release builds too. Let another thread destroy it, after stop() in the handler.
+/// The destructor discards the queued messages. To handle them, call stopAfterDrain() first. The
+/// object cannot be destroyed inside one of its own handlers: this ends the program with a message,
+/// also in release builds. Let another thread destroy it, after stop() in the handler.
 template <class Object>
 class Running final : public Object {
 public:
@@ -24,7 +24,7 @@ public:
         : Object(std::forward<Args>(args)...) {
         (void)this->start(options);
     }
-    /// For an object that shares the threads of an executor.
+    /// For an object on an executor.
     template <class... Args>
     explicit Running(Executor& executor, Args&&... args) : Object(std::forward<Args>(args)...) {
         (void)this->start(executor);

@@ -14,16 +14,16 @@
 namespace sluice {
 
 struct MachineTraits {
-    /// Messages that states have deferred.
+    /// The number of messages that may be deferred at a time.
     static constexpr std::size_t maxDeferred = 8;
 };
 
-/// A hierarchical state machine whose table is checked when it is compiled.
+/// A hierarchical state machine. The compiler checks its table.
 ///
-/// Purpose: what a part of a program does with a message depends on its state, and states share
-/// what they have in common.
+/// Use it for a part of a program that treats a message differently in different states, with
+/// states that share a part of their rows.
 ///
-/// docs/guide/actors.md has a whole one. A state is a type. It may have
+/// docs/guide/actors.md has a complete example. A state is a type. It may have
 ///
 ///     using Parent = Moving;             // it lies in this state
 ///     using Initial = Slow;              // a state with others inside begins with this one
@@ -31,7 +31,7 @@ struct MachineTraits {
 ///     static void enter(Motor& motor);   // or enter()
 ///     static void exit(Motor& motor);    // or exit()
 ///
-/// and a table says what messages do:
+/// The table has a row for each reaction to a message:
 ///
 ///     using Table = sluice::Transitions<
 ///         sluice::On<Standing, Start, Moving, sluice::If<&Motor::isClear>>,
@@ -42,24 +42,24 @@ struct MachineTraits {
 ///     machine.start();
 ///     machine.handle(Start{});
 ///
-/// Use it inside of an active object, whose `handle` functions call it, or alone.
+/// Use it inside an active object, whose `handle` functions call it, or alone.
 ///
-/// Who may call what: one thread at a time. Guards, actions, enter() and exit() do not call
-/// start(), stop() or handle() of their own machine: they post a message instead.
+/// Threads: one thread at a time. Guards, actions, enter() and exit() do not call start(), stop()
+/// or handle() of their own machine: they post a message instead.
 ///
 /// Order: guard; exits from the inside out, up to the innermost state that contains source and
-/// target; actions; entries from the outside in; then what the target begins with. A state that
-/// leads to one inside of it, or to one that contains it, leaves the outer of the two and enters it
-/// only if both are the same state. Deferred messages come back in order after each change of
-/// state.
+/// target; actions; entries from the outside in; initial states of the target. If source and target
+/// are the same state, the machine leaves it and enters it again. If one of them contains the
+/// other, the machine stays in the outer one. Deferred messages come back in order after each
+/// change of state.
 ///
-/// Cost: a message takes one look into a table of functions, and what its row does. Capacity: the
-/// machine holds maxDeferred messages; there is no heap.
+/// Cost: a message takes one look into a table of functions, and the functions of its row.
+/// Capacity: the machine holds maxDeferred messages; there is no heap.
 ///
-/// Exceptions: if a function of the user throws, the machine is in the innermost state that it has
+/// Exceptions: if a user's function throws, the machine is in the innermost state that it has
 /// entered and not left. If there is none, the machine does not run, and start() may be called. A
-/// deferred message whose function throws does not come back again. The others do, after the next
-/// message.
+/// deferred message whose function throws does not come back again. The others come back after the
+/// next message.
 ///
 /// Accounts: messages with the result `deferred` = those that came back and were handled, or threw
 /// + discardedCount() + deferredCount().
@@ -97,7 +97,7 @@ public:
         comeBack();
         return true;
     }
-    /// Leaves all states, discards what was deferred, and forgets the history.
+    /// Leaves all states, discards the deferred messages, and forgets the history.
     void stop() {
         static constexpr auto leaving = leaveTable(States{});
         const Calling calling(*this);
@@ -108,7 +108,7 @@ public:
         last_.fill(none);
     }
 
-    /// Does what the table says about the message.
+    /// Uses the row of the table for the message.
     template <class Message>
     Result handle(const Message& message) {
         const Calling calling(*this);
@@ -271,7 +271,7 @@ private:
         }
     }
 
-    /// Enters what a state begins with that has others inside.
+    /// Enters the initial state of a state with others inside.
     template <class State>
     void begin() {
         if constexpr (!std::is_void_v<detail::Initial<State>>) {

@@ -11,8 +11,8 @@ enum class SchedulingPolicy : unsigned char {
     roundRobin,  ///< SCHED_RR: takes turns with threads of the same priority
 };
 
-/// What the thread of an active object asks of the system. `start()` refuses an option that the
-/// system refuses: the error names the option, the value and the limit, and no thread is left.
+/// The options of the thread of an active object. `start()` fails if the system refuses an option:
+/// the error names the option, the value and the limit, and no thread is left.
 struct ThreadOptions {
     /// Shown by debuggers and by `top -H`. At most 15 bytes. It is copied.
     const char* name = "";

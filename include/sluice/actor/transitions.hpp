@@ -1,24 +1,24 @@
 #pragma once
 
 /// \file
-/// The rows of a state machine's table, and what becomes of a message. See state_machine.hpp.
+/// The rows of a state machine's table, and the result of a message. See state_machine.hpp.
 
 namespace sluice {
 
-/// What has become of a message.
+/// The result of a message.
 enum class MachineResult : unsigned char {
-    handled,    ///< a row has counted
-    deferred,   ///< it comes back when the state has changed
+    handled,    ///< a row was used
+    deferred,   ///< it comes again after the state has changed
     refused,    ///< its state defers it, and maxDeferred messages are deferred already
-    unhandled,  ///< no row has counted, or the machine is not running
+    unhandled,  ///< no row was used, or the machine is not running
 };
 
-/// A guard: the row counts only if it returns true. A function, or a member function of the
+/// A guard: the row is used only if it returns true. A function, or a member function of the
 /// context, that takes nothing, the context, the message, or the context and the message.
 template <auto Function>
 struct If {};
 
-/// What is done. A function as that of If.
+/// An action. A function like that of If.
 template <auto Function>
 struct Do {};
 
@@ -36,8 +36,8 @@ struct Stay {};
 template <class State, class Message>
 struct Defer {};
 
-/// The table of a machine. Of the rows of one state and one type of message the first counts whose
-/// guard returns true. If there is none, those of the state's parent are asked.
+/// The table of a machine. Of the rows of one state and one type of message, the first one whose
+/// guard returns true is used. Without such a row, the rows of the state's parent are checked.
 template <class... Rows>
 struct Transitions {};
 

@@ -32,7 +32,7 @@ inline constexpr bool
     hasHandlerFailed<Derived, std::void_t<decltype(std::declval<Derived&>().handlerFailed(
                                   std::declval<std::exception_ptr>()))>> = true;
 
-/// Tells the class about the exception that is being handled, if it wants to know.
+/// Calls `handlerFailed` of the class with the caught exception, if there is one.
 template <class Derived>
 void tellFailure(Derived& object) noexcept {
     if constexpr (hasHandlerFailed<Derived>) {
@@ -49,7 +49,7 @@ template <class Derived>
 inline constexpr bool
     hasEndedFunction<Derived, std::void_t<decltype(std::declval<Derived&>().ended())>> = true;
 
-/// Tells the class that its object handles nothing any more, if it wants to know.
+/// Calls `ended` of the class, if there is one.
 template <class Derived>
 void tellEnd(Derived& object) noexcept {
     if constexpr (hasEndedFunction<Derived>) {

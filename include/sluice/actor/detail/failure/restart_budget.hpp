@@ -5,7 +5,7 @@
 
 namespace sluice::detail {
 
-/// The restarts that the traits of an active object still allow. Used by the object's thread only.
+/// The restarts that the traits of an active object still allow. The object's thread uses it.
 template <class Traits>
 class RestartBudget {
     using Clock = typename Traits::Platform::Clock;
@@ -14,7 +14,7 @@ class RestartBudget {
                   "restartBackOff is at least 0 and at most maxRestartBackOff");
 
 public:
-    /// Takes one restart. Returns how long to wait before it; nothing when the limit is reached.
+    /// Takes one restart. Returns the wait before it; nothing if the limit is reached.
     std::optional<std::chrono::nanoseconds> take(typename Clock::time_point now) {
         if (used_ == 0 || now - begin_ >= Traits::restartPeriod) {
             begin_ = now;

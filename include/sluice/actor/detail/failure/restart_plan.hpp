@@ -9,9 +9,9 @@
 
 namespace sluice::detail {
 
-/// When an object on an executor restarts. It handles nothing until then, and blocks no thread.
-/// Used by the thread that runs the object, except restarts(). Without OnFailure::restart there is
-/// nothing of this in the object.
+/// The time at which an object on an executor restarts. It handles no message until then, and
+/// blocks no thread. The thread that runs the object uses it; any thread calls restarts(). Without
+/// OnFailure::restart it is empty.
 template <class Traits, bool IsOn = Traits::onFailure == OnFailure::restart>
 class RestartPlan {
 protected:
@@ -27,7 +27,7 @@ class RestartPlan<Traits, true> {
 protected:
     using TimePoint = typename Traits::Platform::Clock::time_point;
 
-    /// A handler or a restart has thrown. False when the limit of restarts is reached.
+    /// Called after a handler or a restart has thrown. False if the limit of restarts is reached.
     [[nodiscard]] bool planRestart(TimePoint now) {
         const auto wait = budget_.take(now);
         isPlanned_ = wait.has_value();

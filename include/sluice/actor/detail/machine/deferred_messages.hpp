@@ -31,8 +31,8 @@ public:
     /// Whether comeBack() has messages to offer.
     [[nodiscard]] bool isDue() const noexcept { return hasChanged_; }
 
-    /// Calls `offer(message)` for each message, and begins with the oldest one again after each
-    /// further change of state. Out of line: most messages find nothing deferred.
+    /// Calls `offer(message)` for each message. After each further change of state it begins with
+    /// the oldest message again. Out of line, because most calls find no deferred message.
     template <class Offer>
     [[gnu::noinline]] void comeBack(const Offer& offer) {
         while (hasChanged_) {
@@ -44,8 +44,8 @@ public:
     }
 
 private:
-    /// Removes a message that has been offered, unless the message stays deferred. A message whose
-    /// function throws is removed too, and the next call of comeBack() offers the others.
+    /// Removes an offered message, except if the message stays deferred. If its function throws,
+    /// the message is removed, too, and the next call of comeBack() offers the others.
     struct Offered {
         Offered(DeferredMessages& owner, std::size_t offered) noexcept
             : messages(owner), index(offered) {}
@@ -76,10 +76,10 @@ private:
 
     FixedVector<Message, Capacity> messages_;
     std::size_t discarded_ = 0;
-    bool hasChanged_ = false;  ///< the state, since these messages were offered
+    bool hasChanged_ = false;  ///< the state has changed since these messages were offered
 };
 
-/// Of a machine that defers nothing.
+/// For a machine that defers nothing.
 template <std::size_t Capacity>
 class DeferredMessages<std::variant<>, Capacity> {
 public:

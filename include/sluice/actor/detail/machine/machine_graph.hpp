@@ -18,9 +18,9 @@ constexpr std::string_view nameOf(Do<Function> /*action*/) noexcept {
     return functionName<Function>();
 }
 
-/// A machine as text for Graphviz. A state is a node `s<number>`, and a state with others inside is
-/// a cluster. An arrow from or to a cluster begins or ends at its border. A point leads to what a
-/// state begins with.
+/// Prints a machine as text for Graphviz. A state is a node `s<number>`. A state with others inside
+/// is a cluster. An arrow from or to a cluster begins or ends at its border. A point has an arrow
+/// to the initial state of a state.
 template <class Table, class... Rows>
 class MachineGraph {
 public:
@@ -48,7 +48,7 @@ private:
     static constexpr std::array<std::string_view, none> names = namesOf(typename Table::States{});
     static constexpr std::array<bool, none> histories = historiesOf(typename Table::States{});
 
-    /// What a state begins with, innermost.
+    /// The innermost initial state of a state.
     static constexpr std::size_t leafOf(std::size_t state) noexcept {
         while (Table::initials[state] != none) {
             state = Table::initials[state];

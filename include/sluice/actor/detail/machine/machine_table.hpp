@@ -16,7 +16,7 @@ struct TypeList {
     static constexpr std::size_t size = sizeof...(Ts);
     template <class T>
     static constexpr bool contains = (std::is_same_v<T, Ts> || ...);
-    /// How many come before T; `size` if it is not there.
+    /// The number of types before T; `size` if T is not in the list.
     template <class T>
     static constexpr std::size_t indexOf() noexcept {
         std::size_t index = 0;
@@ -100,7 +100,7 @@ void callExit([[maybe_unused]] Context& context) {
     }
 }
 
-/// The list with a state, its parents, and what they begin with.
+/// The list with a state, its parents, and its initial states.
 template <class List, class State,
           bool IsThere = List::template contains<State> || std::is_void_v<State>>
 struct WithState {
@@ -173,7 +173,7 @@ struct DeferredVariant<std::variant<Ms...>, Row, Rows...> {
 template <class... Rows>
 using DeferredMessage = typename DeferredVariant<std::variant<>, Rows...>::Type;
 
-/// Calls a guard or an action with what it takes.
+/// Calls a guard or an action with the arguments that it takes.
 template <auto Function, class Context, class Message>
 decltype(auto) callWith(Context& context, const Message& message) {
     using F = decltype(Function);
@@ -206,7 +206,7 @@ void acts(Do<Function> /*action*/, Context& context, const Message& message) {
 
 // ---- The table
 
-/// What a table is made of, and whether it makes sense.
+/// The checked contents of a table.
 template <class First, class... Rows>
 struct MachineTable {
     using States = typename WithStates<TypeList<>, First, typename RowOf<Rows>::Source...,
@@ -243,8 +243,8 @@ struct MachineTable {
         return false;
     }
 
-    /// The innermost state that contains both: of a state and one inside of it the outer one, of a
-    /// state and itself its parent. `size` is the whole machine.
+    /// The innermost state that contains both. If one of two states contains the other one, the
+    /// outer one; for twice the same state, its parent. `size` is the whole machine.
     static constexpr std::size_t commonOf(std::size_t a, std::size_t b) noexcept {
         std::size_t common = a == b ? parents[a] : a;
         while (common != size && !contains(common, b)) {
@@ -262,7 +262,7 @@ struct MachineTable {
         return false;
     }
 
-    /// Whether each state that has children says which one it begins with.
+    /// Whether each state with children names its initial state.
     static constexpr bool hasInitials() noexcept {
         for (std::size_t state = 0; state != size; ++state) {
             const std::size_t parent = parents[state];
@@ -282,7 +282,7 @@ struct MachineTable {
         return true;
     }
 
-    /// Marks a state that is entered: with its parents, and what it begins with.
+    /// Marks an entered state, its parents, and its initial states.
     static constexpr void enter(std::array<bool, size>& reached, std::size_t state) noexcept {
         for (std::size_t steps = 0; state != size && steps <= size; ++steps) {
             for (std::size_t each = state; each != size && !reached[each]; each = parents[each]) {
@@ -313,7 +313,7 @@ struct MachineTable {
         return true;
     }
 
-    /// Whether a row of the same state and message stands in front that has no guard.
+    /// Whether an earlier row of the same state and message has no guard.
     static constexpr bool hasHiddenRow() noexcept {
         const std::array<std::size_t, sizeof...(Rows) + 1> sources{
             indexOf<typename RowOf<Rows>::Source>..., size};

@@ -5,7 +5,7 @@
 
 namespace sluice::detail {
 
-/// What stands behind "What = " in the text that the compiler makes of a template's argument.
+/// The part behind "What = " of the compiler's text about a template's argument.
 constexpr std::string_view argumentIn(std::string_view function, std::string_view what) noexcept {
     const std::size_t begin = function.find(what) + what.size();
     std::size_t depth = 0;
@@ -33,13 +33,13 @@ constexpr std::string_view lastName(std::string_view name) noexcept {
     return name.substr(begin);
 }
 
-/// The name of a type, for people.
+/// The name of a type, as a person writes it.
 template <class Type>
 constexpr std::string_view typeName() noexcept {
     return lastName(argumentIn(__PRETTY_FUNCTION__, "Type = "));
 }
 
-/// The name of a function, for people.
+/// The name of a function, as a person writes it.
 template <auto Function>
 constexpr std::string_view functionName() noexcept {
     std::string_view name = argumentIn(__PRETTY_FUNCTION__, "Function = ");

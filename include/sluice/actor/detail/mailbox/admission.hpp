@@ -5,8 +5,8 @@
 
 namespace sluice::detail {
 
-/// Counts one more, unless there are as many as the limit allows. A refusal changes nothing, so it
-/// takes no room from another thread.
+/// Counts one more, if the limit allows it. A refusal changes nothing, so it takes no room from
+/// another thread.
 ///
 /// Relaxed: no data follows a count.
 template <class Count>

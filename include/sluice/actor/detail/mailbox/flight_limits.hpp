@@ -13,14 +13,13 @@
 
 namespace sluice::detail {
 
-/// Whether messages may leave the mailbox without having been handled.
+/// Whether messages may leave the mailbox without being handled.
 template <class Traits>
 inline constexpr bool drops = Traits::overflow[0] == BusOverflow::dropOldest ||
                               Traits::overflow[1] == BusOverflow::dropOldest ||
                               Traits::overflow[2] == BusOverflow::dropOldest;
 
-/// How many messages of each type an object has that are posted and not handled, for those types
-/// that have a limit.
+/// The number of posted and not handled messages of each type that has a limit.
 ///
 /// Relaxed, all: no data follows a count.
 template <class MessageList, class Traits>
@@ -34,8 +33,8 @@ class FlightLimits<Messages<Ts...>, Traits> {
 public:
     static constexpr bool areThere = ((limit<Ts> != 0) || ...);
 
-    /// Posts by publish(), which returns a PublishResult, if the type has not as many as it may
-    /// have; otherwise returns refused(). After `ok` of publish(), land() follows.
+    /// Posts by publish(), which returns a PublishResult, if the limit of the type allows it.
+    /// Otherwise returns refused(). After `ok` of publish(), land() follows.
     template <class T, class Publish, class Refused>
     PublishResult takeOff(const Publish& publish, [[maybe_unused]] const Refused& refused) {
         if constexpr (limit<T> == 0) {

@@ -7,26 +7,27 @@ namespace sluice::detail {
 /// A message on its way to an object on an executor.
 template <class Platform>
 struct MailboxNode {
-    /// While it is in a mailbox: an older message, or the state that came before.
+    /// In a mailbox: an older message, or the state before the message.
     typename Platform::template Cell<void*> older;
-    MailboxNode* next = nullptr;  ///< the consumer's
+    MailboxNode* next = nullptr;  ///< written by the consumer
 };
 
-/// The mailbox of an object that shares threads with others: a stack of messages that its consumer
-/// takes as a whole. One word is both the newest message and the state of the object, so one atomic
-/// step both adds a message and tells whether the object must be scheduled.
+/// The mailbox of an object on an executor: a stack of messages that its consumer takes as a whole.
+/// One word is both the newest message and the state of the object. So one atomic step adds a
+/// message and tells whether the object must be scheduled.
 ///
-/// States: *ended* takes no messages. *Idle*: no messages, and nobody has the object. *Busy*: no
-/// new messages, and the object is scheduled or running. A message on top of idle or busy. The
-/// thread that leads from idle to another state schedules the object; the thread that runs the
-/// object is its only consumer.
+/// States: *ended*: refuses messages. *Idle*: no messages, and no thread has the object. *Busy*: no
+/// new messages, and the object is scheduled or running. Or a message on top of idle or busy. The
+/// thread that changes idle to another state schedules the object. The thread that runs the object
+/// is its only consumer.
 ///
-/// Progress: push() is lock-free; a stopped thread delays nobody. The others: one step.
+/// Progress: push() is lock-free; a stopped thread delays no other thread. The other functions take
+/// one step.
 ///
-/// Edges: E1 message: message and what came before written -> push() releases -> takeAll()
-/// acquires. E2 object: what its consumer wrote -> goIdle() releases -> push() goes on with the
-/// same word -> takeAll() of the next consumer acquires. E3 end: the last use of the object ->
-/// end() releases -> hasEnded() acquires.
+/// Edges: E1 message: the writes of the poster -> push() releases -> takeAll() acquires. E2 object:
+/// the writes of its consumer -> goIdle() releases -> push() goes on with the same word ->
+/// takeAll() of the next consumer acquires. E3 end: the last use of the object -> end() releases ->
+/// hasEnded() acquires.
 ///
 /// Origin: the stack of R. K. Treiber (1986), taken whole, as in CAF.
 template <class Platform>
@@ -56,10 +57,10 @@ public:
         return newest == &marks_[idle] ? Pushed::first : Pushed::queued;
     }
 
-    /// Leads from ended to idle, before other threads may push.
+    /// Changes ended to idle, before other threads may push.
     void begin() noexcept { newest_.store(&marks_[idle], std::memory_order_relaxed); }
 
-    /// Back from there, if nobody has pushed.
+    /// Changes idle back to ended, if no thread has pushed.
     void cancelBegin() noexcept {
         newest_.store(&marks_[ended], std::memory_order_relaxed);  // relaxed: as begin()
     }
@@ -101,14 +102,14 @@ private:
     }
 
     typename Platform::template Atomic<void*> newest_{&marks_[ended]};
-    char marks_[3]{};  ///< their addresses stand for the states
+    char marks_[3]{};  ///< the addresses are the states
 };
 
-/// A message without content, for news that lies elsewhere. It is in a mailbox once at most,
-/// however often it is sent.
+/// A message without content, which announces news in another place. It is in a mailbox at most
+/// once, also if it is sent several times.
 ///
-/// Edges: E1 news: news written -> send() -> wasTaken() -> news read. E2 again: the consumer's last
-/// look at the node -> wasTaken() -> the next send() that uses it.
+/// Edges: E1 news: news written -> send() -> wasTaken() -> news read. E2 reuse: the consumer's last
+/// use of the node -> wasTaken() -> the next send() that uses it.
 template <class Platform>
 class MailboxSignal {
     using Mailbox = PooledMailbox<Platform>;
@@ -121,7 +122,7 @@ public:
                mailbox.push(node_) == Mailbox::Pushed::first;
     }
     [[nodiscard]] bool is(const Node& node) const noexcept { return &node == &node_; }
-    /// By the consumer that has taken it, before it looks for the news.
+    /// Called by the consumer that has taken it, before it reads the news.
     void wasTaken() noexcept { isSent_.exchange(false, std::memory_order_acq_rel); }  // E1, E2
 
 private:

@@ -22,7 +22,7 @@
 
 namespace sluice::detail {
 
-/// What an executor sees of an object, and what only an object with an alarm has.
+/// An object as its executor sees it, and the parts that only an object with an alarm has.
 template <class Traits, bool HasAlarm = hasAlarm<Traits>>
 class PooledTask : protected ExecutorTask {
 protected:
@@ -36,12 +36,12 @@ protected:
     ~PooledTask() = default;
 
     MailboxSignal<typename Traits::Platform> alarmNews_;
-    /// The consumer's: what the executor's alarm was set to; time_point::min() if it may have been
-    /// due since.
+    /// The time to which the executor's alarm is set; time_point::min() if it may have been due
+    /// since. Written by the consumer.
     Executor::TimePoint alarm_ = Executor::TimePoint::max();
 };
 
-/// The mailbox of an object on an executor, and the ways into it.
+/// The mailbox of an object on an executor, and its posting functions.
 ///
 /// Edges: E1 start: executor and mailbox written by begin() -> closing_ released .. acquired -> a
 /// post by another thread. E2 told: `ended()` of the class -> isTelling_ released -> hasEnded().
@@ -52,7 +52,7 @@ class PooledPosting : public Requesting<PooledPosting<MessageList, Traits>>,
                       protected PooledTask<Traits> {
 
 public:
-    /// Posts a copy of, or moves in, a message. Medium priority unless told otherwise. Never waits.
+    /// Posts a message, which it copies or moves. Medium priority by default. Never waits.
     template <class T>
     PublishResult post(T&& message, const PublishOptions& options = {}) {
         return emplaceWith<std::decay_t<T>>(options, std::forward<T>(message));
@@ -63,14 +63,14 @@ public:
         options.priority = priority;
         return post(std::forward<T>(message), options);
     }
-    /// The same, under the name that ActiveObject has for it.
+    /// The same, with the name that ActiveObject has for it.
     template <class T>
     PublishResult tryPost(T&& message, const PublishOptions& options = {}) {
         return post(std::forward<T>(message), options);
     }
 
-    /// Builds a T. The arguments are used only if it is accepted, or if the object is stopped at
-    /// the same time.
+    /// Builds a T. The arguments are used only if the message is accepted, or if the object is
+    /// stopped at the same time.
     template <class T, class... Args>
     PublishResult emplace(Args&&... args) {
         return emplaceWith<T>(PublishOptions{}, std::forward<Args>(args)...);
@@ -96,9 +96,9 @@ public:
             [] { return PublishResult::full; }));
     }
 
-    // ---- Anybody
+    // ---- Any thread
 
-    /// Whether the caller is a handler of this object, or something called by one.
+    /// Whether a handler of this object calls this.
     [[nodiscard]] bool isHere() const noexcept {
         // Relaxed: equal only if this thread wrote it.
         return servedBy_.load(std::memory_order_relaxed) == Platform::thisThread();
@@ -112,7 +112,7 @@ public:
     [[nodiscard]] bool hasEnded() const noexcept {
         return mailbox_.hasEnded() && !isTelling_.load(std::memory_order_acquire);  // E2 told
     }
-    /// Messages that have been accepted and not been handled; posts that are under way count, too.
+    /// The number of accepted messages that have not been handled. Running posts count, too.
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
         return queued_.load(std::memory_order_relaxed);
     }
@@ -146,7 +146,7 @@ protected:
     }
     [[nodiscard]] typename Platform::Clock::time_point now() const { return executor()->now(); }
 
-    /// False when it was begun or stopped before.
+    /// False if it was begun or stopped before.
     bool begin(Executor& executor) {
         if (closing() != Closing::unstarted) {
             return false;
@@ -161,17 +161,17 @@ protected:
                                              std::memory_order_relaxed)) {  // E1 start
             return true;
         }
-        // Nobody has posted: the object was closed all the time.
+        // No thread has posted: the object was closed all the time.
         if constexpr (hasAlarm<Traits>) {
             executor.removeAlarm(*this);
         }
         mailbox_.cancelBegin();
-        executor.ends().notifyAll();  // for a thread that has found the mailbox begun
+        executor.ends().notifyAll();  // a thread may have seen the mailbox begun
         return false;
     }
 
-    /// By the consumer: the mailbox has ended. Calls tell(), and then the object has ended, and may
-    /// be gone. False, and nothing happens, if a message has come.
+    /// Called by the consumer when the mailbox has ended. Calls tell(). Then the object has ended,
+    /// and may have been destroyed. False, without effect, if a message has come.
     template <class Tell>
     bool endTelling(Tell tell) noexcept {
         // Relaxed: end() of the mailbox releases it.
@@ -184,7 +184,7 @@ protected:
         return isEnded;
     }
 
-    /// False if the object has not been started. Then it never will be.
+    /// False if the object was not started. It cannot be started afterwards.
     bool close(Closing how) noexcept {
         Closing before = closing();
         while (before < how &&
@@ -198,9 +198,9 @@ protected:
         return before != Closing::unstarted;
     }
 
-    /// Has the object look at its alarm. True if it must be scheduled for that.
+    /// Makes the object check its alarm. True if it must be scheduled for that.
     bool wake() noexcept { return this->alarmNews_.send(mailbox_); }
-    /// The same, and schedules it. A handler of the object does without: the object looks at its
+    /// The same, and schedules it. A handler of the object need not call it: the object checks its
     /// timers before it leaves its thread.
     void tell() noexcept {
         if (!isHere() && wake()) {
@@ -250,12 +250,12 @@ protected:
     HandlerBook<Traits, true> book_;
     FlightLimits<MessageList, Traits> flights_;
     Refusals<Platform, Traits::statistics> refusals_;
-    bool isEnding_ = false;  ///< the consumer's: the object has been closed
+    bool isEnding_ = false;  ///< the object has been closed; written by the consumer
 
 private:
     Atomic<Closing> closing_{Closing::unstarted};
     Atomic<Executor*> executor_{nullptr};  ///< written by begin()
-    Atomic<bool> isTelling_{false};        ///< the consumer's: `ended()` of the class is called
+    Atomic<bool> isTelling_{false};  ///< `ended()` of the class is running; written by the consumer
     Atomic<std::uint32_t> queued_{0};
     /// The thread that runs the object. Written by that thread.
     Atomic<const void*> servedBy_{nullptr};

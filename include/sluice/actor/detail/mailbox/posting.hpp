@@ -14,14 +14,14 @@
 
 namespace sluice::detail {
 
-/// The mailbox of an active object, and the ways into it.
+/// The mailbox of an active object, and its posting functions.
 template <class MessageList, class Traits>
 class Posting : public Requesting<Posting<MessageList, Traits>>,
                 public RoomRequests<Posting<MessageList, Traits>, Traits> {
 public:
     using Statistics = typename Bus<MessageList, Traits>::Statistics;
 
-    /// Posts a copy of, or moves in, a message. Medium priority unless told otherwise.
+    /// Posts a message, which it copies or moves. Medium priority by default.
     template <class T>
     PublishResult post(T&& message) {
         return admit<std::decay_t<T>>(Priority::medium,
@@ -38,7 +38,7 @@ public:
             options.priority, [&] { return mailbox_.publish(std::forward<T>(message), options); });
     }
 
-    /// Builds a T in its slot. The arguments are used only if it is accepted.
+    /// Builds a T in its slot. The arguments are used only if the message is accepted.
     template <class T, class... Args>
     PublishResult emplace(Args&&... args) {
         return admit<T>(Priority::medium,
@@ -51,15 +51,15 @@ public:
         });
     }
 
-    /// Never waits for room, whatever the overflow policy.
+    /// Never waits for room, with any overflow policy.
     template <class T>
     PublishResult tryPost(T&& message, const PublishOptions& options = {}) {
         return admit<std::decay_t<T>>(options.priority, [&] {
             return mailbox_.tryPublish(std::forward<T>(message), options);
         });
     }
-    /// Waits for room for at most `timeout`, whatever the overflow policy. Not in a handler, and
-    /// not before the start.
+    /// Waits for room for at most `timeout`, with any overflow policy. Not in a handler, and not
+    /// before the start.
     template <class T, class Rep, class Period>
     PublishResult postFor(std::chrono::duration<Rep, Period> timeout, T&& message,
                           const PublishOptions& options = {}) {
@@ -71,9 +71,9 @@ public:
     /// See Bus::attachThread().
     bool attachThread() noexcept { return mailbox_.attachThread(); }
 
-    // ---- Anybody
+    // ---- Any thread
 
-    /// Whether the caller is the object's thread: a handler, or something called by one.
+    /// Whether the object's thread calls this.
     [[nodiscard]] bool isHere() const noexcept {
         // Relaxed: equal only if this thread wrote it.
         return servedBy_.load(std::memory_order_relaxed) == Traits::Platform::thisThread();
@@ -91,7 +91,7 @@ public:
 protected:
     using MailboxBus = Bus<MessageList, Traits>;
 
-    /// The calling thread is the object's, as long as this lives.
+    /// While one lives, its thread is the object's.
     struct Serving {
         // Relaxed, both: only this thread compares equal.
         explicit Serving(Posting& o) noexcept : object(o) {
@@ -104,27 +104,27 @@ protected:
         const HandlerThread handlers;
     };
 
-    /// Until the object is started nobody makes room, so posts do not wait.
+    /// Before the start no thread makes room, so posts do not wait.
     Posting() noexcept { mailbox_.letPublishersWait(false); }
     ~Posting() = default;
 
     static typename MailboxBus::Clock::time_point now() noexcept {
         return MailboxBus::Clock::now();
     }
-    /// Has the object's thread look at its timers. The wait strategy has the fences.
+    /// Makes the object's thread check its timers. The wait strategy has the fences.
     void tell() noexcept { mailbox_.waiting().notifyAll(); }
 
     MailboxBus mailbox_;
     FlightLimits<MessageList, Traits> flights_;
 
 private:
-    /// Posts by publish() unless the type has as many in flight as it may have. Such a refusal is
-    /// in the accounts of the mailbox, too.
+    /// Posts by publish(), if the limit of the type allows it. A refusal also counts in the
+    /// accounts of the mailbox.
     template <class T, class Publish>
     PublishResult admit(Priority priority, const Publish& publish) {
         return flights_.template takeOff<T>(publish, [&] {
             if (isClosed()) {
-                return publish();  // which says so
+                return publish();  // it returns the refusal
             }
             mailbox_.template countAsFull<T>(priority);
             return PublishResult::full;

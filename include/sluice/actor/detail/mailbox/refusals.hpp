@@ -7,7 +7,7 @@
 
 namespace sluice::detail {
 
-/// Posts that an object on an executor has not accepted. Any thread counts.
+/// The posts that an object on an executor has refused. Any thread counts.
 ///
 /// Relaxed, all: no data follows a count.
 template <class Platform, bool IsOn>

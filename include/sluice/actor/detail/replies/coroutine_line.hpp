@@ -9,30 +9,31 @@
 namespace sluice::detail {
 
 /// A coroutine of an object. It lies in the coroutine's frame. Its functions are those of a
-/// promise, which C++17 does not know.
+/// promise, which C++17 does not have.
 struct CoroutineFrame {
-    /// Goes on, until it waits or ends. True when it has ended: the frame is gone then, also when
-    /// the coroutine has thrown, which this passes on.
+    /// Continues the coroutine until it waits or ends. True if it has ended: then the frame is
+    /// destroyed. It passes an exception of the coroutine on.
     bool (*goOn)(CoroutineFrame&);
     void (*destroy)(CoroutineFrame&) noexcept;
 };
 
-/// The coroutines of one object that wait: in the order of their deadlines, and those that other
-/// threads have woken. All by the object's thread, except Waiting::wake().
+/// The waiting coroutines of one object: in the order of their deadlines, and those that other
+/// threads have woken. Any thread calls Waiting::wake(). The object's thread calls all other
+/// functions.
 ///
-/// Edges: E1 woken: what the waking thread wrote -> woken_ pushed with release .. taken with
+/// Edges: E1 woken: the writes of the waking thread -> woken_ pushed with release .. taken with
 /// acquire -> the coroutine.
 template <class Platform>
 class CoroutineLine {
 public:
     using TimePoint = typename Platform::Clock::time_point;
 
-    /// What a coroutine waits for.
+    /// The base of an object that a coroutine awaits.
     class Waiting : public Waker {
     public:
-        /// Whether the coroutine goes on after it was woken. Otherwise it waits again.
+        /// Whether the coroutine continues after it was woken. Otherwise it waits again.
         virtual bool isDone() = 0;
-        /// At the deadline. False if it has been woken.
+        /// Called at the deadline. False if another thread has woken it.
         virtual bool giveUp() = 0;
 
     protected:
@@ -59,11 +60,11 @@ public:
         Waiting* earlier_ = nullptr;
         Waiting* later_ = nullptr;
         bool isInLine_ = false;
-        /// The one woken before. Written by the thread that wakes, then by the object's.
+        /// The coroutine that was woken before. Written by the waking thread, then by the object's.
         typename Platform::template Cell<Waiting*> nextWoken_;
     };
 
-    /// Has the object's thread look: see below.
+    /// Makes the object's thread look: see below.
     using Tell = void (*)(CoroutineLine&) noexcept;
 
     explicit CoroutineLine(Tell tell) noexcept : tell_(tell) {}
@@ -79,19 +80,19 @@ public:
         goOn(frame);
     }
 
-    /// Whether a coroutine was woken that has not gone on.
+    /// Whether a woken coroutine has not continued yet.
     [[nodiscard]] bool hasWoken() const noexcept {
         // Relaxed: a hint, taking acquires.
         return ready_ != nullptr || woken_.load(std::memory_order_relaxed) != nullptr;
     }
-    /// TimePoint::max() if none waits, TimePoint::min() if one may go on.
+    /// TimePoint::max() if no coroutine waits, TimePoint::min() if one may continue.
     [[nodiscard]] TimePoint nextDeadline() const noexcept {
         return hasWoken()             ? TimePoint::min()
                : earliest_ != nullptr ? earliest_->deadline_
                                       : TimePoint::max();
     }
 
-    /// Lets one coroutine go on that was woken, or whose deadline has come by readClock(). False if
+    /// Continues one coroutine that was woken, or whose deadline has come by readClock(). False if
     /// there is none.
     template <class ReadClock>
     bool goOnOne(ReadClock readClock) {
@@ -111,12 +112,13 @@ public:
         if (late.giveUp()) {
             goOn(late.frame_);
         } else {
-            insert(late, TimePoint::max());  // it has been woken, and is found there
+            insert(late, TimePoint::max());  // another thread has woken it; it is in the list of
+                                             // the woken ones
         }
         return true;
     }
 
-    /// Destroys the frames of all that wait. No thread wakes one of them afterwards.
+    /// Destroys the frames of all waiting coroutines. No thread wakes one of them afterwards.
     void destroyAll() noexcept {
         while (earliest_ != nullptr) {
             CoroutineFrame& frame = earliest_->frame_;
@@ -138,7 +140,7 @@ private:
         ending.isEnded = frame.goOn(frame);
     }
 
-    /// By any thread.
+    /// Called by any thread.
     void push(Waiting& waiting) noexcept {
         Waiting* newest =
             woken_.load(std::memory_order_relaxed);  // relaxed: only its value is used
@@ -149,7 +151,7 @@ private:
         tell_(*this);
     }
 
-    /// The one that was woken first.
+    /// The coroutine that was woken first.
     Waiting* takeWoken() noexcept {
         if (ready_ == nullptr && woken_.load(std::memory_order_relaxed) != nullptr) {
             Waiting* newest = woken_.exchange(nullptr, std::memory_order_acquire);  // E1 woken
@@ -165,7 +167,7 @@ private:
         return first;
     }
 
-    /// From the end: most wait for as long as those before them.
+    /// Searches from the end: most coroutines wait as long as those before them.
     void insert(Waiting& waiting, TimePoint deadline) noexcept {
         waiting.deadline_ = deadline;
         Waiting* before = latest_;
@@ -187,11 +189,11 @@ private:
     }
 
     const Tell tell_;
-    typename Platform::template Atomic<Waiting*> woken_{nullptr};  ///< the one that came last
-    Waiting* ready_ = nullptr;  ///< taken from there, the one that came first
+    typename Platform::template Atomic<Waiting*> woken_{nullptr};  ///< the last woken coroutine
+    Waiting* ready_ = nullptr;  ///< taken from woken_; the first woken coroutine
     Waiting* earliest_ = nullptr;
     Waiting* latest_ = nullptr;
-    std::size_t count_ = 0;  ///< of the coroutines that have not ended
+    std::size_t count_ = 0;  ///< coroutines that have not ended
 };
 
 }  // namespace sluice::detail

@@ -11,8 +11,8 @@
 
 namespace sluice::detail {
 
-/// An object that may have coroutines which wait, besides timers. Without coroutines, which is the
-/// default, there is nothing of this in the object. Base is Timing.
+/// An object that may have coroutines which wait, besides timers. Without coroutines, the default,
+/// it adds nothing to the object. Base is Timing.
 template <class Base, class Traits, bool IsOn = Traits::maxCoroutines != 0>
 class Coroutines : public Base {
 protected:
@@ -27,11 +27,11 @@ template <class Base, class Traits>
 class Coroutines<Base, Traits, true> : public Base {
     using Line = CoroutineLine<typename Traits::Platform>;
     using TimePoint = typename Line::TimePoint;
-    /// After so many coroutines that went on, messages have their turn.
+    /// After so many continued coroutines, the object handles messages.
     static constexpr std::size_t batch = 32;
 
 public:
-    /// How often a coroutine has been started or has gone on.
+    /// The number of times that a coroutine was started or continued.
     [[nodiscard]] std::uint64_t resumptions() const noexcept { return resumptions_.get(); }
 
     /// For detail::CoroutinePromise.
@@ -46,7 +46,8 @@ protected:
     ~Coroutines() = default;
 
     /// In a handler: starts a coroutine of the object, which runs until it waits. False if the
-    /// object has Traits::maxCoroutines already, or is closed: then nothing of it has run.
+    /// object has Traits::maxCoroutines already, or if it is closed: then the coroutine does not
+    /// run.
     template <class AnyCoroutine>
     [[nodiscard]] bool run(AnyCoroutine coroutine) {
         SLUICE_ASSERT(this->isHere(), "a coroutine of an object is started by its handlers");
@@ -58,7 +59,7 @@ protected:
         return true;
     }
 
-    /// Lets coroutines go on that have been woken or whose deadline has come, and timers fire.
+    /// Continues coroutines that were woken or whose deadline has come, and fires timers.
     template <class IsOver, class Receive, class... Max>
     std::size_t fireTimers(IsOver isOver, const Receive& receive, Max... max) {
         std::size_t count = 0;
@@ -75,7 +76,7 @@ protected:
         return line_.hasWoken() || Base::hasTimerNews();
     }
 
-    /// The object handles nothing any more: coroutines that wait are destroyed.
+    /// At the end of the object: destroys the waiting coroutines.
     void endCoroutines() noexcept { line_.destroyAll(); }
 
 private:

@@ -10,10 +10,10 @@
 
 namespace sluice::detail {
 
-/// What a request and its future share: the reply, or that there will be none. The last of the two
-/// frees it.
+/// The block that a request and its future share. It has the reply, or the fact that there is none.
+/// The last of the two frees it.
 ///
-/// States: waiting, for which a waker may stand that is told of the end; replied; cancelled.
+/// States: waiting, perhaps with a waker; replied; cancelled.
 ///
 /// Edges: E1 reply: value written -> state_ released by reply() or cancel() -> acquired by the
 /// future. E2 end: last use by one of the two -> users_ released -> acquired by the other one. E3
@@ -41,7 +41,7 @@ public:
     }
     void cancel() noexcept { end(State::cancelled); }
 
-    /// Whether the future is still there.
+    /// Whether the future exists.
     [[nodiscard]] bool isAwaited() const noexcept {
         // Relaxed: a hint.
         return users_.load(std::memory_order_relaxed) == 2;
@@ -59,13 +59,14 @@ public:
     void awaitUntil(TimePoint deadline) {
         (void)changed_.waitUntil([this] { return state() != State::waiting; }, deadline);
     }
-    /// Has the waker told of the end. False if that has come. After true, detach() follows.
+    /// Calls the waker at the end of the wait. False if the wait has ended. After true, detach()
+    /// follows.
     [[nodiscard]] bool attach(Waker& waker) noexcept {
         void* expected = mark(State::waiting);
         return state_.compare_exchange_strong(expected, &waker, std::memory_order_release,
                                               std::memory_order_relaxed);  // E3
     }
-    /// The waker may go afterwards. False if it has been told.
+    /// The waker may be destroyed afterwards. False if it was called.
     bool detach(Waker& waker) {
         void* expected = &waker;
         // Relaxed: nothing is passed on.
@@ -76,10 +77,10 @@ public:
         changed_.wait([this] { return isTold_.load(std::memory_order_acquire); });  // E4
         return false;
     }
-    /// After `replied`.
+    /// Called after `replied`.
     [[nodiscard]] Value& value() noexcept { return *value_; }
 
-    // ---- Each of both, at its end
+    // ---- Request and future, each at its end
 
     void drop() noexcept {
         if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) {  // E2
@@ -104,7 +105,7 @@ private:
         drop();
     }
 
-    char marks_[3]{};  ///< their addresses stand for the states
+    char marks_[3]{};  ///< the addresses are the states
     Atomic<void*> state_{&marks_[0]};
     Atomic<bool> isTold_{false};
     Atomic<unsigned> users_{2};

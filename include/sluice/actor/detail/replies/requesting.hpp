@@ -10,12 +10,12 @@
 
 namespace sluice::detail {
 
-/// The requests of an object with `tryPost` and `isHere`.
+/// The request functions of an object with `tryPost` and `isHere`.
 template <class Object>
 class Requesting {
 public:
-    /// Posts a Request<Question, Reply>, which is among the Messages, and returns the future of the
-    /// reply. See request.hpp. Never waits for room.
+    /// Posts a Request<Question, Reply>, which is one of the Messages, and returns the future of
+    /// the reply. See request.hpp. Never waits for room.
     template <class Reply, class Question>
     Future<Reply> request(Question question, StdPlatform::Clock::time_point deadline,
                           const PublishOptions& options = {}) {

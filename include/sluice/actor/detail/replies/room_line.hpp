@@ -7,14 +7,14 @@
 
 namespace sluice::detail {
 
-/// Asks to be told when messages have left a mailbox.
+/// The question of a request that is answered when messages have left a mailbox.
 struct RoomQuestion {};
 
-/// Those that wait for room in the mailbox of one object. Any thread adds; the object's thread
-/// tells all of them.
+/// The threads and coroutines that wait for room in the mailbox of one object. Any thread adds one.
+/// The object's thread notifies all of them.
 ///
-/// Edges: E1 room: messages have left the mailbox -> tell() releases newest_ -> add() acquires: the
-/// thread that adds too late to be told finds the room.
+/// Edges: E1 room: messages have left the mailbox -> tell() releases newest_ -> add() acquires. So
+/// a thread that adds too late for tell() finds the room.
 template <class Traits>
 class RoomLine {
 public:
@@ -23,12 +23,12 @@ public:
     RoomLine() = default;
     RoomLine(const RoomLine&) = delete;
     RoomLine& operator=(const RoomLine&) = delete;
-    /// Cancels those that are left.
+    /// Cancels the waits.
     ~RoomLine() {
         forAll([](const Room& /*room*/) {});
     }
 
-    /// Is ready when messages have left the mailbox. The caller tries to post once more before it
+    /// Ready when messages have left the mailbox. The caller tries to post once more before it
     /// waits.
     [[nodiscard]] typename Room::Future
     add(typename Room::TimePoint deadline = Room::TimePoint::max()) {
@@ -42,7 +42,7 @@ public:
         });
     }
 
-    /// By the object's thread, after messages have left the mailbox.
+    /// Called by the object's thread, after messages have left the mailbox.
     void tell() noexcept {
         forAll([](const Room& room) { room.reply(); });
     }

@@ -27,8 +27,8 @@ struct PostToAwait {
     return result == PublishResult::full || result == PublishResult::refused;
 }
 
-/// The posts to an object that wait for room, as a thread or as a coroutine. Object has `tryPost`.
-/// Off, which is the default, there is nothing of this in the object.
+/// The posts to an object that wait for room, by a thread or a coroutine. Object has `tryPost`.
+/// Off, the default, it adds nothing to the object.
 template <class Object, class Traits, bool IsOn = Traits::awaitedPosts>
 class RoomRequests {
 public:
@@ -56,7 +56,7 @@ private:
 template <class Object, class Traits>
 class RoomRequests<Object, Traits, true> {
 public:
-    /// For `co_await`: posts the message when there is room, which it awaits until the timeout.
+    /// For `co_await`: waits for room until the timeout, and posts the message.
     template <class T, class Rep, class Period>
     [[nodiscard]] auto awaitPost(T&& message, std::chrono::duration<Rep, Period> timeout,
                                  const PublishOptions& options = {}) {
@@ -81,11 +81,11 @@ public:
             }
         }
     }
-    /// Is ready when messages have left the mailbox.
+    /// Ready when messages have left the mailbox.
     [[nodiscard]] Future<void> room() { return line_.add(); }
 
 protected:
-    /// By the object's thread, after it has handled messages.
+    /// Called by the object's thread, after it has handled messages.
     void tellRoom() noexcept { line_.tell(); }
 
 private:

@@ -2,7 +2,7 @@
 
 namespace sluice::detail {
 
-/// Is told, once, by the thread that ends a wait.
+/// A function that the thread which ends a wait calls once.
 class Waker {
 public:
     Waker(const Waker&) = delete;

@@ -8,7 +8,7 @@
 
 namespace sluice::detail {
 
-/// The alarms of the tasks of an executor. Only add() allocates. Not synchronised.
+/// The alarms of the tasks of an executor. Only add() allocates. The caller synchronises.
 class Alarms {
     using Task = TimedExecutorTask;
     using TimePoint = Executor::TimePoint;
@@ -32,7 +32,8 @@ public:
         return tasks_.empty() ? TimePoint::max() : tasks_.begin()->first.first;
     }
 
-    /// Calls schedule(task) for each task whose alarm is due and that must be scheduled.
+    /// Wakes each task with a due alarm. Calls schedule(task) for each of them that must be
+    /// scheduled.
     template <class Schedule>
     void wakeDue(TimePoint now, Schedule schedule) {
         while (earliest() != TimePoint::max() && earliest() <= now) {

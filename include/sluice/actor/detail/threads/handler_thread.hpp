@@ -4,8 +4,8 @@
 
 namespace sluice::detail {
 
-/// The calling thread runs handlers of objects as long as this lives. A post that would wait for
-/// room is refused there: two objects with full mailboxes would wait for each other.
+/// While one lives, its thread runs handlers of objects. There a post that would wait for room is
+/// refused: two objects with full mailboxes would wait for each other.
 class HandlerThread {
 public:
     HandlerThread() noexcept : before_(std::exchange(isHere_, true)) {}

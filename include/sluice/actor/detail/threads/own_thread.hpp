@@ -13,8 +13,8 @@
 
 namespace sluice::detail {
 
-/// One thread with options. std::thread cannot ask for them before the thread runs, so a refusal
-/// would come too late.
+/// One thread with options. std::thread sets options only after the thread runs, so a refusal would
+/// come too late.
 class OwnThread {
 public:
     using Work = void (*)(void*) noexcept;

@@ -4,7 +4,8 @@
 
 namespace sluice::detail {
 
-/// Tasks in the order in which they were scheduled, linked by themselves. Not synchronised.
+/// Tasks in the order in which they were scheduled, linked by their own pointers. The caller
+/// synchronises.
 class TaskLine {
 public:
     [[nodiscard]] bool isEmpty() const noexcept { return oldest_ == nullptr; }
@@ -26,7 +27,7 @@ public:
 
 private:
     ExecutorTask* oldest_ = nullptr;
-    ExecutorTask* newest_ = nullptr;  ///< while there is one
+    ExecutorTask* newest_ = nullptr;  ///< the last task; meaningless in an empty line
 };
 
 }  // namespace sluice::detail

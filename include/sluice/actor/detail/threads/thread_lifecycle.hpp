@@ -12,8 +12,8 @@ namespace sluice::detail {
 /// Any thread may call any member.
 ///
 /// Invariant: the state goes from idle to starting, to running, to joining, to ended. A refused
-/// start goes back to idle. A thread that is never started goes from idle to joining and to ended,
-/// by the thread that ends the object in its place.
+/// start goes back to idle. If a thread is never started, the thread that ends the object changes
+/// idle to joining and to ended.
 ///
 /// Edges: E1 started: the writes of start() -> state_ released .. acquired by join(). E2 ended: the
 /// thread's last write -> pthread_join -> state_ released by one join() -> acquired by others.
@@ -25,9 +25,9 @@ public:
         return state() == State::idle || state() == State::ended;
     }
 
-    /// False when it was started before, or ended without a thread. A refusal by the system is a
-    /// set-up error; afterwards it is idle as before. Calls announce(true) before the thread runs,
-    /// and announce(false) if there will be none.
+    /// False if it was started before, or ended without a thread. A refusal by the system is a
+    /// set-up error, and leaves the state idle. Calls announce(true) before the thread runs, and
+    /// announce(false) after a refusal.
     template <class Announce>
     bool start(const ThreadOptions& options, OwnThread::Work work, void* object,
                const Announce& announce) {
@@ -52,7 +52,8 @@ public:
         return true;
     }
 
-    /// Waits until the thread has ended, not on this thread. At once if it was never started.
+    /// Waits until the thread has ended. Another thread calls it. Returns at once if it was never
+    /// started.
     void join() {
         for (;;) {
             awaitStart();
@@ -74,9 +75,9 @@ public:
         }
     }
 
-    /// True if there never was a thread, and there never will be one: then the caller ends the
-    /// object in its place, and calls endedWithoutThread(). A start that is under way may be
-    /// refused: it is awaited.
+    /// True if there is no thread and there will be none. Then the caller ends the object itself,
+    /// and calls endedWithoutThread(). It waits for a start of another thread, which the system may
+    /// refuse.
     [[nodiscard]] bool takeUnstarted() {
         do {
             awaitStart();
@@ -88,7 +89,7 @@ public:
     }
     void endedWithoutThread() noexcept { become(State::ended); }
 
-    /// For a wait of the thread itself that others end by notify().
+    /// For a wait of the thread itself, which other threads end by notify().
     [[nodiscard]] Wait& changed() noexcept { return changed_; }
 
 private:
@@ -108,8 +109,8 @@ private:
     }
 
     typename Platform::template Atomic<State> state_{State::idle};
-    Wait changed_;      ///< told about a new state
-    OwnThread thread_;  ///< used by the thread that has led the state to starting or to joining
+    Wait changed_;      ///< notified of each new state
+    OwnThread thread_;  ///< used by the thread that has set the state to starting or joining
 };
 
 }  // namespace sluice::detail

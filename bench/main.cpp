@@ -73,7 +73,8 @@ void addOptions(CLI::App& app, Arguments& arguments) {
     app.add_flag("--list", arguments.list, "List scenarios and subjects, run nothing");
 }
 
-// What the options mean together. Throws std::invalid_argument with one line for the user.
+// Completes options that depend on each other. Throws std::invalid_argument with one line for the
+// user.
 void completeArguments(Arguments& arguments, bool roundsGiven, bool messagesGiven) {
     SuiteOptions& suite = arguments.suite;
     suite.untilQuietNs = 1e9 * arguments.untilQuietSeconds;

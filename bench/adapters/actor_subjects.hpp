@@ -2,7 +2,7 @@
 
 /// \file
 /// Every library of active objects that the actor scenarios know, one function for each library's
-/// file, and what turns its adapters (see harness/run/acting.hpp) into a subject.
+/// file, and a function that makes a subject from its adapters (see harness/run/acting.hpp).
 
 #include "harness/run/acting.hpp"
 #include "harness/run/subject.hpp"
@@ -23,7 +23,7 @@ struct ActorSubject {
 
 using ActorSubjects = std::vector<ActorSubject>;
 
-/// One sender with messages of 64 bytes; what other rounds are calibrated by.
+/// One sender with messages of 64 bytes. Other rounds are calibrated by it.
 inline const char* const oneSender = "post-1s";
 
 /// Two threads that wake each other and do nothing else.

@@ -38,7 +38,7 @@ struct Payload {
     std::byte bytes[Bytes];  // uninitialised on purpose
 };
 
-/// What an adapter has when there is nothing to do.
+/// The functions of an adapter that does nothing.
 struct PlainAllocator {
     explicit PlainAllocator(std::size_t) noexcept {}
     static void emptied() noexcept {}
@@ -71,7 +71,7 @@ void addBatches(MemorySubject& subject, std::index_sequence<Bytes...>) {
     }
 }
 
-/// Adds what every allocator can do on one thread.
+/// Adds the rounds on one thread, which each allocator supports.
 template <template <std::size_t> class Allocator>
 MemorySubject& addAllocator(MemorySubjects& subjects, Subject info) {
     info.features.topology = "one thread";

@@ -56,7 +56,7 @@ struct BusSubject {
 
 using BusSubjects = std::vector<BusSubject>;
 
-/// What follows the id of a subject that waits differently from how its library means it.
+/// The end of the id of a subject with another pacing than its library documents.
 inline const std::string pacedMark = "/paced";
 inline const std::string unpacedMark = "/unpaced";
 
@@ -78,8 +78,8 @@ BusRuns busRuns() {
             &floodRound<One, Text, PacingPolicy>};
 }
 
-/// Adds what `paced` and `unpaced` are two forms of: the one that the library means under the id of
-/// `subject`, the other one under that + `mark`.
+/// Adds the two forms of a bus: the one that its library documents under the id of `subject`, the
+/// other one under this id and a mark.
 inline void addBothPacings(BusSubjects& subjects, const BusSubject& subject, const BusRuns& paced,
                            const BusRuns& unpaced) {
     BusSubject meant = subject;

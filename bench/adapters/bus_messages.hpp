@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// What is sent through the buses: three kinds of messages, alike for all of them.
+/// The messages of the bus scenarios: three kinds, the same for all buses.
 
 #include "harness/run/message.hpp"
 
@@ -69,7 +69,7 @@ struct MessageHandler {
 };
 
 /// The crew has another handler for each part of a round. In a table it is subscribed when it is
-/// first polled with, so that its calls cost what those of a program's own handler cost.
+/// first polled with, so that its calls cost as much as those of a program's own handler.
 class CurrentHandler {
 public:
     /// Whether it is another one than the last time.

@@ -13,8 +13,8 @@ void addSigcSignals(EventSubjects& subjects);
 void addStdEvents(EventSubjects& subjects);
 
 // All three are adapters/eventpp/peer.cpp, with other headers: eventpp's, its fork's, and those
-// with which Sluice offers its own classes under eventpp's names. Only what the build was given is
-// there.
+// with which Sluice offers its own classes under eventpp's names. Those that the
+// build was not given are absent.
 void addEventpp(EventSubjects& subjects);
 void addEventppFork(EventSubjects& subjects);
 void addEventppNames(EventSubjects& subjects);

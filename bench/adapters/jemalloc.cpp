@@ -39,13 +39,13 @@ struct JemallocBlocks : PlainAllocator {
     static std::byte* allocate() { return static_cast<std::byte*>(jemalloc.malloc(Bytes)); }
     static void deallocate(std::byte* block) { jemalloc.free(block); }
     static void trim() {
-        // All arenas; and first what this thread keeps for itself.
+        // First the cache of this thread, then all arenas.
         jemalloc.control("thread.tcache.flush", nullptr, nullptr, nullptr, 0);
         jemalloc.control("arena.4096.purge", nullptr, nullptr, nullptr, 0);
     }
 };
 
-// Its own count of what this thread allocated tells more than names of functions do.
+// Its own count of this thread's allocations is a better proof than the names of functions.
 std::string whyNotMeasured() {
     if (jemalloc.malloc == nullptr || jemalloc.free == nullptr || jemalloc.control == nullptr) {
         return "it is not linked as expected";

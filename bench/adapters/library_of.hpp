@@ -21,7 +21,7 @@ std::string libraryOf(Function* function) {
 
 /// Why figures of a peer that brings a malloc() of its own would say nothing: empty when the
 /// program and the C++ library still use the C library's. The peers are linked behind both of
-/// these, so their malloc() is there and nobody's call reaches it by that name.
+/// these, so their malloc() is there and no call reaches it by that name.
 inline std::string whyNotIsolated() {
     void* (*const newOperator)(std::size_t) = &::operator new;
     if (libraryOf(&std::malloc).find("libc.so") == std::string::npos) {

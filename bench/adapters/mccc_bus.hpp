@@ -60,7 +60,7 @@ public:
     }
     McccBus(const McccBus&) = delete;
     McccBus& operator=(const McccBus&) = delete;
-    // What a round that was given up has left would be in the next one.
+    // Otherwise the messages that an abandoned round has left would be in the next round.
     ~McccBus() {
         while (bus_.ProcessBatchWith([](const auto&) {}) != 0) {
         }

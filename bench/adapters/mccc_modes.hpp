@@ -17,7 +17,7 @@ namespace sluice::bench {
 /// MEDIUM is let in up to 80 % of 131072; only BARE_METAL takes more.
 inline constexpr std::size_t mcccRoom = 104857;
 
-/// In what the modes differ; each may be consumed both ways.
+/// The differences of the modes. Each mode may be consumed in both ways.
 struct McccMode {
     const char* name;
     const char* use;

@@ -1,7 +1,7 @@
 /// \file
 /// Three kinds of messages through one queue, as alternatives of a variant in its slots and as
-/// polymorphic objects whose pointers are in the slots. What is sent, and what is done with each
-/// kind, is the same.
+/// polymorphic objects whose pointers are in the slots. The messages and their
+/// handling are the same.
 
 #include "adapters/crossing.hpp"
 #include "adapters/memory_subjects.hpp"
@@ -71,7 +71,7 @@ decltype(auto) withKind(const Text& text, Make&& make) {
     }
 }
 
-// What comes of handling. Somebody might look at it.
+// The result of handling. The compiler must assume that other code reads it.
 class Desk {
 public:
     void take(std::uint64_t handled) noexcept {

@@ -15,7 +15,7 @@ struct Mimalloc : PlainAllocator {
     static void trim() { mi_collect(true); }
 };
 
-// Who owns which memory tells more than names of functions do.
+// The owner of the memory is a better proof than the names of functions.
 std::string whyNotMeasured() {
     void* const theirs = mi_malloc(64);
     void* const ours = std::malloc(64);

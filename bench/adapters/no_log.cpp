@@ -1,5 +1,5 @@
 /// \file
-/// What threads take that log nothing: a floor under the memory of those that do.
+/// The memory of threads that do not log: a floor under the memory of threads that log.
 
 #include "adapters/log_subjects.hpp"
 

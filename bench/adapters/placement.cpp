@@ -28,7 +28,7 @@ private:
     Placed<Payload<Bytes>> object_;
 };
 
-// What is left when nothing is allocated: the object is built in the same place each time.
+// The work without an allocation: the object is built at the same address each time.
 template <std::size_t Bytes>
 class OnePlace : public PlainAllocator {
 public:

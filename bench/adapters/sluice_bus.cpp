@@ -28,7 +28,7 @@ struct UnpaddedTraits : FullBusTraits {
     static constexpr std::size_t cacheLineSize = alignof(std::max_align_t);
 };
 
-// What is between no statistics and bare.
+// The modes between no statistics and bare.
 struct NoHeaderTraits : NoStatsBusTraits {
     static constexpr bool ids = false;
     static constexpr TimeStamp timeStamp = TimeStamp::none;
@@ -148,7 +148,7 @@ std::vector<BusShape> shapes() {
             shape<64, 131072, PacingPolicy>()};
 }
 
-// Of what shows the cost of a feature one form is enough.
+// One form is enough to show the cost of a feature.
 template <class Traits>
 void addVariant(BusSubjects& subjects, const std::string& mode, const std::string& use,
                 const std::string& counterpart) {

@@ -20,7 +20,7 @@ namespace sluice::bench {
 
 namespace {
 
-/// Without a back end: what the sink and its formatter alone make of it.
+/// Without a back end: the sink and its formatter alone.
 class SyncLog {
 public:
     static constexpr bool inTimeOrder = false;
@@ -43,7 +43,7 @@ log::backend_options optionsOf(std::size_t slots) {
     return options;
 }
 
-/// Who formats the message.
+/// The thread that formats the message.
 enum class Formats { caller, backEnd };
 
 template <class Sink, Formats Who>

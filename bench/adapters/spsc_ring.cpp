@@ -13,7 +13,7 @@ namespace {
 template <class Message>
 using SpscRingQueue = SluiceQueue<SpscRing<Message, dynamicCapacity>, Message>;
 
-/// What false sharing costs: its members lie side by side.
+/// Shows the cost of false sharing: its members lie side by side.
 struct UnpaddedTraits : QueueTraits {
     static constexpr std::size_t cacheLineSize = alignof(std::size_t);
 };

@@ -1,6 +1,6 @@
 /// \file
-/// What the standard library is enough for: a vector of functions, which cannot change while it is
-/// called, as the floor; and the queue that everybody has written once.
+/// Events with the standard library alone: a vector of functions, which cannot change while it is
+/// called, as the floor; and the queue that programs write by hand.
 
 #include "adapters/event_subjects.hpp"
 

@@ -1,6 +1,6 @@
 /// \file
-/// What the machine takes to wake a sleeping thread that wakes the first one again: the floor under
-/// a request whose two threads sleep.
+/// The machine's time to wake a sleeping thread that wakes the first one again: the floor under a
+/// request between two sleeping threads.
 
 #include "adapters/actor_subjects.hpp"
 

@@ -1,12 +1,11 @@
 #pragma once
 
 /// \file
-/// Counts the instructions of a path: `Counting` asks callgrind for them, `Rows` lists what there
-/// is to count.
+/// Counts the instructions of a path. `Counting` gets them from callgrind. `Rows` lists the paths.
 ///
 /// A path is counted in rounds of `roundSize` messages. The first rounds are not counted: they fill
-/// caches, allocate memory and resolve symbols. What a path executes beside the library, an empty
-/// round executes too, and tools/count.py subtracts it.
+/// caches, allocate memory and resolve symbols. An empty round executes the same instructions
+/// beside the library, and tools/count.py subtracts them.
 
 #include "harness/run/message.hpp"
 
@@ -29,7 +28,7 @@ inline constexpr std::size_t roundSize = 1000;
 /// Slots of a queue that is filled and emptied once a round.
 inline constexpr std::size_t slots = 1024;
 
-/// Ends the program when a path did not do what is counted, for example when a push was refused.
+/// Ends the program if a path did not do the counted work, for example if a push was refused.
 inline void expect(bool holds, const char* what) {
     if (!holds) {
         std::fprintf(stderr, "sluice_count: %s\n", what);
@@ -79,7 +78,7 @@ private:
     static constexpr int warmUps = 3;
     static constexpr int countedRounds = 3;
 
-    /// What tools/count.py reads.
+    /// The line that tools/count.py reads.
     std::string labelled(const char* kind) const {
         return label_ + '|' + kind + '|' + std::to_string(roundSize);
     }
@@ -100,7 +99,7 @@ private:
         }
     }
 
-    // Not inlined, so that a path is compiled in the same surroundings whatever is counted beside
+    // Not inlined, so that a path is compiled in the same surroundings, with any other paths beside
     // it.
     template <class Work>
     [[gnu::noinline]] static void run(Work& work) {

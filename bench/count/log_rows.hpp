@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// What the log's rows have in common: the record, the pattern, the sink, and a hook that keeps the
+/// The common part of the log's rows: the record, the pattern, the sink, and a hook that keeps the
 /// thread behind a log from running.
 
 #include "count.hpp"

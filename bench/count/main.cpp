@@ -28,7 +28,7 @@ Rows allRows() {
     return rows;
 }
 
-/// What is executed beside the libraries; see count.hpp.
+/// The instructions beside the libraries; see count.hpp.
 void countNothing() {
     const Counting counting("empty", ours);
     counting.each([] {}, [] { forEachMessage([](const Message& message) { use(&message); }); });

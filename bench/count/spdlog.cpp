@@ -1,5 +1,5 @@
 /// \file
-/// spdlog's asynchronous logger. Its thread waits in the pool's start hook. What it does with a
+/// spdlog's asynchronous logger. Its thread waits in the pool's start hook. Its work on a
 /// record cannot be called from outside, so the back end's part is not counted.
 
 #include "log_rows.hpp"

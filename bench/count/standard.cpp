@@ -1,5 +1,5 @@
 /// \file
-/// What the C and C++ libraries have: a vector of functions, a map of these, a queue behind a
+/// The paths of the C and C++ libraries: a vector of functions, a map of these, a queue behind a
 /// mutex, and malloc().
 
 #include "event_rows.hpp"

@@ -1,5 +1,5 @@
 // A malloc() and its like that count how often they are called. Loaded in front of the C library
-// (LD_PRELOAD) into a process of its own, so that what is timed elsewhere does not pay for it.
+// (LD_PRELOAD) into a process of its own, so that timed rounds do not pay for it.
 
 #include <atomic>
 #include <cerrno>

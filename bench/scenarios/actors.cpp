@@ -44,7 +44,7 @@ Scenario delay() {
     return scenario;
 }
 
-// What comes to rest in a process of its own comes first, before this process has a history.
+// Scenarios in a process of their own come first, before this process has a history.
 std::vector<Scenario> scenarios(bool quick) {
     std::vector<Scenario> all{
         objects("idle-memory-100000", Kind::residentMemory, 100000,

@@ -14,7 +14,7 @@ namespace sluice::bench {
 
 namespace {
 
-// Both libraries: what the mode or the way with more does in addition.
+// For both libraries: the cost of the features of a mode or a way.
 std::vector<FeatureCost> costs() {
     std::vector<FeatureCost> all = {
         {"time stamps, cached", "sluice/full:visitor", "sluice/no-time:visitor"},
@@ -40,8 +40,8 @@ std::vector<FeatureCost> costs() {
     return all;
 }
 
-// Nanoseconds that the library promises on a machine like the one its targets come from; and the
-// same as parts of what MCCC takes in the same mode, for other machines, where MCCC is given.
+// Nanoseconds that the library promises on a machine like the one of its targets. The ratios to
+// MCCC in the same mode are for other machines, if MCCC is given.
 std::vector<Target> targets() {
     constexpr double asDocumented = 1.0 / 4;
     constexpr double paced = 1.0 / 3;
@@ -136,7 +136,7 @@ Round runRound(const Scenario& scenario, const BusSubject& subject, const RoundP
 const char* const sameMode = "bus of the other library in the same mode";
 const char* const sameModePaced = "same, paced";
 
-// Every mode is compared with the same mode, and what has a feature with what has it not.
+// Each mode is compared with the same mode, and a subject with a feature with the one without it.
 std::vector<Comparison> compareBuses(const std::vector<Result>& results,
                                      const BusSubjects& subjects) {
     std::vector<Comparison> all = compareFeatures(results, costs());

@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// The suite "bus": throughput and latency of typed messages, and what each feature of a bus costs.
+/// The suite "bus": throughput and latency of typed messages, and the cost of each feature.
 
 #include "scenarios/suite.hpp"
 

@@ -33,7 +33,7 @@ std::vector<Scenario> shapes() {
     };
 }
 
-// Sends of a part of what the subject itself can take. At half of it all take part.
+// Sends at a part of the subject's own throughput. At half of it all subjects take part.
 std::vector<Scenario> loads(bool quick) {
     std::vector<Scenario> all;
     for (const int percent :
@@ -105,7 +105,7 @@ std::vector<Scenario> busScenarios(bool quick, bool unpinned, const std::vector<
         scenario(quick ? "sustained-64B" : "sustained-5s-64B", Kind::throughput, 1,
                  sustainedSection),
     };
-    // What is likely to be oversubscribed, and so takes longest, comes last.
+    // Scenarios with more threads than CPUs take longest, so they come last.
     const std::vector<Scenario> crowds = {
         scenario("bus-64B-2p", Kind::throughput, 2),
         scenario("bus-64B-4p", Kind::throughput, 4),
@@ -126,8 +126,8 @@ std::vector<Scenario> busScenarios(bool quick, bool unpinned, const std::vector<
 
 bool takesPart(const Scenario& scenario, const BusSubject& subject) {
     const Subject& info = subject.info;
-    // How the threads wait makes no difference where only one works; so each bus stands in the
-    // control group once, as its library means it.
+    // With one thread, pacing makes no difference. So each bus is in the control group once, in the
+    // form that its library documents.
     if (scenario.section == controlGroup) {
         return isMeantSo(info);
     }

@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// The scenarios of the suite "bus", and who takes part in which.
+/// The scenarios of the suite "bus", and the subjects of each scenario.
 
 #include "adapters/add_bus.hpp"
 #include "harness/machine/topology.hpp"
@@ -15,7 +15,7 @@ namespace sluice::bench {
 /// The scenario that sends three kinds of messages.
 inline const std::string mixedKinds = "bus-3-kinds-64B-1p";
 
-/// A flood of this much of what the consumer can handle.
+/// The load of a flood, as a part of the consumer's capacity.
 inline constexpr double floodLoad = 2;
 
 std::vector<Scenario> busScenarios(bool quick, bool unpinned, const std::vector<CpuPlace>& places);

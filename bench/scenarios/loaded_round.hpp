@@ -9,9 +9,9 @@
 
 namespace sluice::bench {
 
-/// Asks throughput() for what the subject takes for a message at this moment: a figure from minutes
-/// ago may come from a machine that was faster or slower. A round that went wrong is returned as it
-/// is; else what then(nanoseconds) makes of it.
+/// Measures the subject's present time for a message by throughput(): an older figure may come from
+/// a machine that was faster or slower. Returns a round with an error unchanged, otherwise
+/// then(nanoseconds).
 template <class Then>
 Round calibrated(Round (*throughput)(const RoundPlan&), RoundPlan plan, const Then& then) {
     plan.messages = std::max<std::uint64_t>(20000, plan.messages / 10);

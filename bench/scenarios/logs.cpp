@@ -37,7 +37,7 @@ Scenario sparse(const std::string& name, Kind kind, int rate, const std::string&
     return scenario;
 }
 
-// What comes to rest in a process of its own comes first, before this process has a history.
+// Scenarios in a process of their own come first, before this process has a history.
 std::vector<Scenario> scenarios() {
     Scenario idle{"log", "idle-100t", Kind::residentMemory, 0, 1, Spread::apart};
     idle.what = "growth of a process by 100 threads that have logged one record";

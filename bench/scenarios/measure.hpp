@@ -36,7 +36,7 @@ public:
                                 const Repetition& repetition, const Progress& progress) const;
 
     /// Calls of the allocator for one message, by subject, counted in a process of its own. Empty
-    /// where the scenario does not time whole messages or nobody can count.
+    /// if the scenario does not time whole messages, or if the counting library is missing.
     std::map<std::string, double> countAllocations(const Scenario& scenario) const;
 
     /// The other end: measures the scenario that the options name and writes the series.

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t mebi = kibi * kibi;
 
-// What comes to rest in a process of its own comes first, before this process has a history.
+// Scenarios in a process of their own come first, before this process has a history.
 std::vector<Scenario> scenarios() {
     const auto one = [](const std::string& name, Kind kind, std::size_t bytes) {
         return Scenario{"memory", name, kind, bytes, 1, Spread::apart};

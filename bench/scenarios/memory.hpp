@@ -8,7 +8,7 @@
 
 namespace sluice::bench {
 
-/// `cpus` holds at least two CPUs; what runs on one thread runs on the calling one.
+/// `cpus` holds at least two CPUs; scenarios with one thread run on the calling one.
 Suite memorySuite(const SuiteOptions& options, const std::vector<int>& cpus);
 
 }  // namespace sluice::bench

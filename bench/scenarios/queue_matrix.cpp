@@ -27,8 +27,8 @@ Scenario variant(const std::string& name, Kind kind, const std::string& section,
     return {"queues", name, kind, bytes, 1, Spread::apart, "", section, capacity, load};
 }
 
-// Sends of a part of what the subject itself can take; at more than all of it a queue can only fall
-// behind, and how it does is the question.
+// Sends at a part of the subject's own throughput. Beyond all of it a queue falls behind, and the
+// row shows in which way.
 std::vector<Scenario> loads(bool quick) {
     std::vector<Scenario> all;
     for (const int percent :
@@ -95,7 +95,7 @@ std::vector<Scenario> queueScenarios(bool quick, bool unpinned,
         variant("mpsc-64B-1p-64Ki-deep", Kind::throughput, depthSection, 64, 65536),
         variant("loaded-latency-64B", Kind::loadedLatency, loadSection, 64, slots, 0.5),
     };
-    // What is likely to be oversubscribed, and so takes longest, comes last.
+    // Scenarios with more threads than CPUs take longest, so they come last.
     const std::vector<Scenario> crowds = {
         across("mpsc-64B-2p", 64, 2),
         across("mpsc-64B-4p", 64, 4),

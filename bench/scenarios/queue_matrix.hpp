@@ -1,8 +1,8 @@
 #pragma once
 
 /// \file
-/// What queues are measured in: with and without a consumer, at several depths, sizes of messages,
-/// loads and numbers of producers. Knows no queue.
+/// The scenarios of queues: with and without a consumer, at several depths, sizes of messages,
+/// loads and numbers of producers. It knows no queue.
 
 #include "harness/machine/topology.hpp"
 #include "harness/report/result.hpp"

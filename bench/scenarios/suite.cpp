@@ -163,7 +163,7 @@ private:
         if (hasTwin(scenario.kind)) {
             compareTwins(results, report);
         }
-        // Sizes, depths and distances do not change what a message allocates.
+        // Sizes, depths and distances do not change the allocations of a message.
         const bool isMain = scenario.section.empty() || scenario.section == controlGroup;
         if (isMain && !isTimeUp() && !interrupted()) {
             enterAllocations(scenario, results);
@@ -187,7 +187,7 @@ private:
         }
     }
 
-    // A/A: what a subject and itself seem to differ by is noise. Takes the twin out again.
+    // A/A: the difference between a subject and itself is noise. Removes the twin.
     static void compareTwins(std::vector<Result>& results, Report& report) {
         const Result twin = std::move(results.back());
         results.pop_back();

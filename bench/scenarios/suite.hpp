@@ -1,8 +1,7 @@
 #pragma once
 
 /// \file
-/// What all suites have in common: subjects that take turns in scenarios, filters, tables, and a
-/// report.
+/// The common part of all suites: subjects in scenarios, filters, tables, and a report.
 
 #include "harness/machine/affinity.hpp"
 #include "harness/report/feature_cost.hpp"
@@ -48,7 +47,7 @@ struct SuiteOptions {
     /// A scenario is measured again while the machine is not steady, for at most this time.
     double untilQuietNs = 0;
 
-    /// What the program was called with.
+    /// The arguments of the program.
     std::vector<std::string> arguments;
     BuildRecord build;
 };
@@ -70,7 +69,7 @@ struct Entrant {
     std::function<Round()> run;  ///< null when the subject takes no part
 };
 
-/// What makes a suite. runSuite() does the rest.
+/// The parts of a suite. runSuite() runs it.
 struct Suite {
     std::string name;
     std::vector<Scenario> scenarios;
@@ -78,7 +77,7 @@ struct Suite {
     /// Those whose library is absent are listed and never entered.
     std::vector<Subject> subjects;
 
-    /// What the subject of that index does in a scenario.
+    /// The work of the subject with that index in a scenario.
     std::function<Entrant(const Scenario&, std::size_t subject)> enter;
 
     /// The latencies of a scenario without anything to measure, or null.

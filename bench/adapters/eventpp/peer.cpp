@@ -1,7 +1,7 @@
 /// \file
 /// eventpp, or a library with the same headers and names: compiled once for each of them, with its
 /// folder in front of all others and, since they share a namespace too, another name for that. The
-/// build says who it is: SLUICE_EVENTPP_ADD, the function's name; SLUICE_EVENTPP_ID;
+/// build names it: SLUICE_EVENTPP_ADD, the function's name; SLUICE_EVENTPP_ID;
 /// SLUICE_EVENTPP_OURS; and SLUICE_EVENTPP_PRESET where there is a HighPerfPolicy.
 
 #include "adapters/event_subjects.hpp"

@@ -1,6 +1,6 @@
 /// \file
 /// spdlog, compiled once as Debian has it and once more with other headers where those are given,
-/// under another name. The build says who it is: SLUICE_SPDLOG_ADD, the function's name, and
+/// under another name. The build names it: SLUICE_SPDLOG_ADD, the function's name, and
 /// SLUICE_SPDLOG_ID.
 
 #include "adapters/arrival_sink.hpp"

@@ -8,13 +8,14 @@
 
 namespace sluice::bench {
 
-/// Whether anybody counts in this process.
+/// Whether this process counts allocations.
 bool countsAllocations() noexcept;
 
-/// How often malloc() and its like were called so far, by all threads; 0 when nobody counts.
+/// The number of calls of malloc() and its like until now, by all threads; 0 if this process does
+/// not count.
 std::uint64_t allocationsSoFar() noexcept;
 
-/// Adds up parts of a round. Has no value when nobody counts.
+/// Adds up parts of a round. Has no value if this process does not count.
 class AllocationCount {
 public:
     void add(std::uint64_t calls) noexcept { calls_ += calls; }

@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// Who else had the processors while a measurement ran.
+/// The part of the processors that others had during a measurement.
 
 namespace sluice::bench {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// What a reader must know about the machine and the build to judge a figure.
+/// The facts about machine and build that a reader needs to judge a figure.
 
 #include "harness/machine/storage.hpp"
 #include "harness/machine/topology.hpp"
@@ -18,7 +18,7 @@ struct FlagSet {
     std::size_t units = 0;
 };
 
-/// What only the build knows.
+/// The facts that only the build knows.
 struct BuildRecord {
     std::vector<FlagSet> flagSets;
     std::string gitCommit;
@@ -73,8 +73,8 @@ struct Environment {
     double clockStepNs = -1;
 };
 
-/// Reads what the system tells and times the clock on each CPU; takes some milliseconds. `cpus` are
-/// in the order in which threads take them. The calling thread stays pinned.
+/// Reads the facts from the system, and times the clock on each CPU. Takes some milliseconds.
+/// `cpus` are in the order in which threads take them. The calling thread stays pinned.
 Environment describeEnvironment(const std::vector<int>& cpus, const BuildRecord& build);
 
 }  // namespace sluice::bench

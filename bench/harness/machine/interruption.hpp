@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// Ctrl-C ends a run early and leaves what was measured until then.
+/// Ctrl-C ends a run early and keeps the results until then.
 
 #include <signal.h>
 
@@ -18,7 +18,7 @@ public:
     ~InterruptionWatch();
 };
 
-/// Both signals, for whoever starts a process that is to begin with them blocked.
+/// Both signals, for code that starts a process with them blocked.
 sigset_t interruptions() noexcept;
 
 /// Whether an interrupt was noted since the watch began.

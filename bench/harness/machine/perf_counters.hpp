@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// What the processor counts, where the kernel lets a program see it.
+/// The counters of the processor, if the kernel lets a program read them.
 
 #include <array>
 #include <cstdint>
@@ -10,7 +10,8 @@
 
 namespace sluice::bench {
 
-/// Counts of all threads of a round, in user mode. What the kernel does not count is nothing.
+/// Counts of all threads of a round, in user mode. A counter that the kernel does not offer has no
+/// value.
 struct PerfCounts {
     std::optional<double> cycles;
     std::optional<double> instructions;
@@ -27,8 +28,8 @@ public:
     PerfCounters& operator=(const PerfCounters&) = delete;
     ~PerfCounters();
 
-    /// What was counted since the last call, or since construction. A counter that shared the
-    /// processor's with others, and so did not see everything, is left out.
+    /// The counts since the last call, or since construction. A counter that shared the processor's
+    /// with others, and so missed events, has no value.
     PerfCounts take() noexcept;
 
     /// Why there are no counts of the hardware; empty when there are.

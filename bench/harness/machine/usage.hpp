@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// What the system did to this process while a round ran.
+/// The faults, switches and memory of this process during a round.
 
 #include <cstdint>
 #include <optional>

@@ -24,8 +24,8 @@ bool saysWhatItPromises(const Features& features) {
            (!isQueue || (!features.bound.empty() && !features.order.empty()));
 }
 
-// Subjects need not be alike. Whoever is measured must have said what it promises, or nobody could
-// say in what two of them differ.
+// Subjects may promise different things. But each subject must state its promises, so that a reader
+// sees in which of them two subjects differ.
 CheckItem featuresAligned(const Report& report) {
     CheckItem item{
         "features_aligned", "Does each comparison say in which features the two differ?", true, {}};
@@ -190,7 +190,7 @@ std::vector<std::string> notCredibleBecause(const Report& report) {
     };
     const std::size_t invalid =
         countIf(report.results, [](const Result& each) { return isInvalid(each); });
-    // What is ranked nowhere may vary: near its capacity no queue has a steady latency.
+    // Unranked results may vary: near its capacity no queue has a steady latency.
     const std::size_t unreliable = countIf(report.results, [](const Result& each) {
         return hasFlag(each, "UNRELIABLE") && isRanked(each.scenario.kind) &&
                !each.plan.placement.oversubscribed;

@@ -16,15 +16,15 @@ struct CheckItem {
     std::string question;
     bool pass = false;
 
-    /// What the answer was read from.
+    /// The facts that the answer was read from.
     std::string detail;
 };
 
 /// Always the same seven, in the same order.
 std::vector<CheckItem> checklistOf(const Report& report);
 
-/// Why the report is not credible: the questions that were answered with no, and what else keeps it
-/// from publication. Empty when it is credible.
+/// The reasons why the report is not credible: the questions with the answer no, and all other
+/// obstacles to publication. Empty if it is credible.
 std::vector<std::string> notCredibleBecause(const Report& report);
 
 /// The list and the line `credible: yes` or `credible: no`.

@@ -101,7 +101,7 @@ void complete(std::vector<Comparison>& comparisons, const NoiseFloor* noise,
     };
     for (Comparison& comparison : comparisons) {
         comparison.noiseFloor = noise != nullptr ? noise->floor : -1;
-        // Where the twin has failed nobody knows what is noise.
+        // Without a valid twin the noise is unknown.
         comparison.verdict = noise == nullptr && hasTwin(comparison.kind)
                                  ? "undecided"
                                  : verdictOf(comparison.interval, comparison.noiseFloor);
@@ -156,7 +156,7 @@ std::vector<Comparison> compareWith(const std::vector<Result>& results, const st
 std::vector<Verdict> judge(const std::vector<Target>& targets, const std::vector<Result>& results,
                            const std::vector<Comparison>& comparisons) {
     std::vector<Verdict> verdicts;
-    // The whole interval must lie there: what few rounds seem to reach is not reached.
+    // The whole interval must lie below the target: the median of a few rounds is not enough.
     const auto pronounce = [&verdicts](const Target& target, double reached, double atWorst,
                                        const char* figure) {
         verdicts.push_back({target, reached, atWorst <= target.atMost, figure});

@@ -24,8 +24,8 @@ std::string verdictOf(const Interval& interval, double noiseFloor);
 /// A subject entered twice; both results are valid.
 NoiseFloor noiseFloorOf(const Result& first, const Result& twin);
 
-/// Fills in what the comparisons of one scenario need from elsewhere: the noise floor, and with it
-/// the verdicts; and in which features the subjects differ.
+/// Fills in the parts of the comparisons that come from elsewhere: the noise floor, with it the
+/// verdicts, and the features in which the subjects differ.
 void complete(std::vector<Comparison>& comparisons, const NoiseFloor* noise,
               const std::vector<Subject>& subjects);
 
@@ -43,7 +43,7 @@ std::vector<Comparison> compareWithPeers(const std::vector<Result>& results,
 std::vector<Comparison> compareWith(const std::vector<Result>& results, const std::string& baseline,
                                     const std::string& role);
 
-/// What the results and comparisons of one scenario say of the targets that they can judge.
+/// The verdicts on the targets that the results and comparisons of one scenario can judge.
 std::vector<Verdict> judge(const std::vector<Target>& targets, const std::vector<Result>& results,
                            const std::vector<Comparison>& comparisons);
 

@@ -27,7 +27,7 @@ double part(std::uint64_t some, std::uint64_t all) {
     return all == 0 ? 0 : double(some) / double(all);
 }
 
-// What would be published if every attempt counted.
+// The figure that would be published if each attempt counted.
 std::string ifRefusalsCounted(const Result& result) {
     const Counts& counts = result.series.counts;
     const double acceptedPart = part(counts.accepted, counts.attempted);

@@ -16,9 +16,9 @@ namespace sluice::bench {
 bool isAskedFor(const Scenario& scenario, const std::vector<Scenario>& scenarios,
                 const std::regex& filter);
 
-/// One row for each subject: what a push takes when there is room, what it seems to take when there
-/// is none and refusals are counted, and what a message takes that somebody receives. Nothing when
-/// the control group did not run.
+/// One row for each subject: the time of a push with room, the apparent time without room if
+/// refusals are counted, and the time of a message that a consumer receives. Prints nothing if the
+/// control group did not run.
 void printControlGroup(std::ostream& out, const std::vector<Result>& results);
 
 }  // namespace sluice::bench

@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// What others did to the machine while a scenario ran.
+/// The disturbance of the machine by others during a scenario.
 
 #include "harness/report/result.hpp"
 

@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 
 Json environmentJson(const Environment& environment);
 
-// What is not known is null.
+// Unknown values are null.
 
 inline Json known(const std::string& text) {
     return text.empty() ? Json(nullptr) : Json(text);

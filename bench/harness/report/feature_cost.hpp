@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// What a feature costs: the same work with it and without it, in the same rounds.
+/// The cost of a feature: the same work with it and without it, in the same rounds.
 
 #include "harness/report/result.hpp"
 

@@ -17,7 +17,8 @@ std::vector<Verdict> judgeByLine(const std::vector<LineTarget>& targets,
         for (const Result& result : results) {
             if (result.scenario.name == target.scenario && result.subject == target.subject &&
                 !isInvalid(result)) {
-                // The whole interval must lie there: what few rounds seem to reach is not reached.
+                // The whole interval must lie below the target: a median of few rounds is not
+                // enough.
                 const double atWorst = inLines(medianInterval(result.series.roundNs).high);
                 const std::string baseline =
                     format("a cache line one way (%.1f ns), the clock's %.1f ns subtracted",

@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// Targets for a latency, as a multiple of what the machine itself takes.
+/// Targets for a latency, as a multiple of the machine's own time for a cache line.
 
 #include "harness/report/result.hpp"
 
@@ -10,16 +10,16 @@
 
 namespace sluice::bench {
 
-/// A subject's median latency, without the one read of the clock that is inside it, is to be at
-/// most so many times what a cache line took from one CPU to the other meanwhile.
+/// The target for a subject's median latency, without the clock read inside it: at most so many
+/// times the time that a cache line took from one CPU to the other.
 struct LineTarget {
     std::string scenario;
     std::string subject;
     double atMost = 0;
 };
 
-/// What the results of one scenario say of the targets that they can judge. Without a known clock
-/// nothing.
+/// The verdicts on the targets that the results of one scenario can judge. Empty if the clock is
+/// unknown.
 std::vector<Verdict> judgeByLine(const std::vector<LineTarget>& targets,
                                  const std::vector<Result>& results, const MachineRecord& machine);
 

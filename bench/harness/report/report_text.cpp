@@ -29,7 +29,7 @@ std::string placeText(const Placement& placement, const std::vector<int>& cpus) 
 // The flags that differ from row to row; the others are said once, in the title.
 std::string rowFlags(const Result& result) {
     std::string text;
-    // Of single times the clock is a part that everybody has: the report says so elsewhere.
+    // Single times of all subjects include the clock. Another line of the report says so.
     if (!hasSamples(result.scenario.kind) && hasFlag(result, "CLOCK_OVERHEAD")) {
         text += "  CLOCK_OVERHEAD";
     }

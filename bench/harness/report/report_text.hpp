@@ -11,7 +11,7 @@
 
 namespace sluice::bench {
 
-/// What machine and build the figures come from.
+/// The machine and the build of the figures.
 void printEnvironment(std::ostream& out, const Environment& environment);
 
 /// A column of ratios: those with this role.
@@ -24,8 +24,8 @@ using RatioColumns = std::vector<RatioColumn>;
 /// "/ peer" and "/ paced", for compareWithPeers().
 RatioColumns peerColumns();
 
-/// One scenario. `results` and `comparisons` belong to it. Rows are sorted, the best first, whoever
-/// that is; but under load every subject has its own rate, so those rows keep their order.
+/// Prints one scenario. `results` and `comparisons` belong to it. The best row comes first, ours or
+/// a peer's. Exception: under load each subject has its own rate, so these rows keep their order.
 void printScenario(std::ostream& out, const std::vector<Result>& results,
                    const std::vector<Comparison>& comparisons, const MachineRecord& machine,
                    const RatioColumns& columns);
@@ -36,7 +36,7 @@ void printUnsteady(std::ostream& out, const std::vector<MachineRecord>& machine)
 /// A line for each target and whether it was met.
 void printVerdicts(std::ostream& out, const std::vector<Verdict>& verdicts);
 
-/// The subjects that were not compiled in, and those that nobody asked for.
+/// The subjects that were not compiled in, and the subjects that the filter leaves out.
 void printAbsent(std::ostream& out, const std::vector<Subject>& subjects);
 
 }  // namespace sluice::bench

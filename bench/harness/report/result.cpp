@@ -111,7 +111,7 @@ double meanOf(const Series& series, double limit, bool slow, CountOf countOf) {
     return rounds > 0 ? sum / rounds : 0;
 }
 
-// What the rounds that took long have had more of than the others, as far as the system tells.
+// The disturbances that the slow rounds had more of than the others, as far as the system tells.
 std::vector<std::string> suspectsOf(const Result& result, const MachineRecord& machine) {
     std::vector<std::string> suspects;
     const Series& series = result.series;

@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// What a run of a suite found: the content of the report, before anybody formats it.
+/// The results of a run of a suite: the content of the report, not yet formatted.
 
 #include "harness/machine/environment.hpp"
 #include "harness/run/interleave.hpp"
@@ -16,7 +16,7 @@
 
 namespace sluice::bench {
 
-/// What is measured. Results of different kinds are never ranked against each other.
+/// The kind of a measurement. Results of different kinds are never ranked against each other.
 enum class Kind {
     throughput,
     loadedLatency,
@@ -67,7 +67,7 @@ struct Scenario {
     std::size_t producers = 1;
     Spread spread = Spread::apart;
 
-    /// What one figure is, where kind and bytes do not tell.
+    /// The meaning of one figure, if kind and bytes do not tell it.
     std::string what = {};
 
     /// The scenarios of the control group run together or not at all.
@@ -97,14 +97,14 @@ struct Result {
     /// single times, one read as a part of their median. Negative when unknown.
     double clockOverhead = -1;
 
-    /// Calls of the allocator for one message of the timed part; nothing when nobody counted.
+    /// Calls of the allocator for one message of the timed part; no value if they were not counted.
     std::optional<double> allocationsPerMessage;
 
     /// User-mode instructions for one message that its payload alone needs; negative when unknown.
     double instructionFloor = -1;
     std::vector<std::string> flags;
 
-    /// What may have disturbed a result that is unreliable.
+    /// The disturbances that may have made the result unreliable.
     std::vector<std::string> suspects;
 };
 
@@ -127,7 +127,8 @@ struct Comparison {
     /// too few to say.
     Interval interval;
 
-    /// What the same subject against itself showed in this scenario; negative when unknown.
+    /// The difference that the same subject showed against itself in this scenario; negative if
+    /// unknown.
     double noiseFloor = -1;
 
     /// "faster", "slower", "same" or "undecided".
@@ -162,10 +163,10 @@ struct Verdict {
     Target target;
     double reached = 0;
     bool isMet = false;
-    std::string figure = "ratio";  ///< what was reached: "ratio", "median" or "p99"
+    std::string figure = "ratio";  ///< the reached figure: "ratio", "median" or "p99"
 };
 
-/// What the machine was like while a scenario ran.
+/// The state of the machine during a scenario.
 struct MachineRecord {
     std::string scenario;
 
@@ -173,8 +174,8 @@ struct MachineRecord {
     Stats lineOneWay;
     Stats lineStreamed;
 
-    /// Scenarios with samples only: what the same percentiles would be without any queue or call,
-    /// over all samples, and the median of the rounds' P99.
+    /// Scenarios with samples only: the same percentiles without a queue or a call, over all
+    /// samples, and the median of the rounds' P99.
     Stats noQueue;
     double noQueueRoundP99 = -1;
 
@@ -223,7 +224,7 @@ struct Report {
 
     std::vector<Skipped> skipped;
 
-    /// Scenarios that were not asked for, or have nobody left to take part.
+    /// Scenarios that the options leave out, or that have no subject.
     std::vector<std::string> leftOut;
 };
 
@@ -235,18 +236,18 @@ inline constexpr std::size_t fewestWarmups = 3;
 inline constexpr std::size_t fewestRounds = 10;
 bool isPublishable(const Report& report) noexcept;
 
-/// Messages, calls or events per second, from what was accepted or delivered and never from
-/// attempts; 0 when the result has no such figure.
+/// Messages, calls or events per second, from accepted or delivered ones, never from attempts; 0 if
+/// the result has no such figure.
 double perSecond(const Result& result) noexcept;
 
-/// Why nobody has seen whether each round took the instructions that its payload alone needs; empty
-/// when that was checked.
+/// The reason why it was not checked that each round took the instructions of its payload; empty if
+/// it was checked.
 std::string whyLoopsUnchecked(const Result& result, const Environment& environment);
 
 /// True when a round of the result broke an identity or could not be run; its figures mean nothing.
 bool isInvalid(const Result& result) noexcept;
 
-/// Under what conditions a result came about.
+/// The conditions of a result.
 struct Conditions {
     bool quick = false;
     bool interrupted = false;

@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// What a second thread brings.
+/// The gain from a second thread.
 
 #include "harness/report/result.hpp"
 

@@ -18,7 +18,7 @@ struct NamedSeries {
 
 std::string writeSeries(const std::vector<NamedSeries>& all);
 
-/// Throws std::runtime_error when the text is not what writeSeries() writes.
+/// Throws std::runtime_error if the text does not come from writeSeries().
 std::vector<NamedSeries> readSeries(const std::string& text);
 
 /// Adds the rounds of a further process, which get its number.

@@ -49,8 +49,8 @@ using SmallActorMessage = Message<16>;
 using ActorMessage = Message<64>;
 using LargeActorMessage = Message<1024>;
 
-/// What an object has handled. It tells the thread of the round when the run-in is over, and when
-/// all is.
+/// The handled messages of an object. It notifies the thread of the round after the run-in and at
+/// the end.
 class Handled {
 public:
     Handled(std::uint64_t runIn, std::uint64_t all) noexcept : runIn_(runIn), all_(all) {}
@@ -120,7 +120,7 @@ private:
     std::atomic<std::uint64_t> seen_{0};
 };
 
-/// Pushes again at once what was refused; the crew's idling does the rest.
+/// Pushes a refused message again at once. The crew's idling does the rest.
 struct NoPacing {
     static void full() noexcept {}
 };

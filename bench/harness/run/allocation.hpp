@@ -72,7 +72,7 @@ private:
 };
 
 // The timed loops: flattened, for all subjects alike, so that none pays for a call that another one
-// does not make. What an allocator keeps out of line stays there.
+// does not make. A function that an allocator keeps out of line stays out of line.
 
 template <class Allocator, std::size_t Bytes>
 [[gnu::flatten]] BlockBooks<Bytes> runPairs(Allocator& allocator, BlockBooks<Bytes> books,
@@ -196,7 +196,7 @@ Round callLatencyRound(const RoundPlan& plan) {
     });
 }
 
-/// What remains of callLatencyRound() without the call.
+/// The same as callLatencyRound(), without the call.
 inline Round clockAloneRound(const RoundPlan& plan) {
     return bookedRound(plan, [&plan](Round& round) {
         round.samples.reserve(plan.messages);

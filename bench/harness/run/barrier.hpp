@@ -20,7 +20,7 @@ public:
         // raised it.
         const std::size_t generation = generation_.load(std::memory_order_acquire);
         if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == parties_) {
-            // Relaxed: nobody arrives again before the release store below lets them go.
+            // Relaxed: no thread arrives again before the release store below.
             arrived_.store(0, std::memory_order_relaxed);
             generation_.store(generation + 1, std::memory_order_release);
             return;

@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// Measurements in a process of their own, which nobody before them has touched.
+/// Measurements in a process of their own, with untouched memory.
 
 #include "harness/run/round.hpp"
 

@@ -1,7 +1,8 @@
 #pragma once
 
 /// \file
-/// The books of one round: what was tried, taken, refused and delivered, and whether it adds up.
+/// The books of one round: attempts, accepted, refused and delivered messages, and whether they add
+/// up.
 
 #include <cstdint>
 #include <string>
@@ -54,7 +55,8 @@ struct Counts {
         return *this;
     }
 
-    /// Enters one attempt; `sum` is what the message adds to the checksum. True when it was taken.
+    /// Enters one attempt. `sum` is the message's part of the checksum. True if the message was
+    /// accepted.
     bool enter(Push push, std::uint64_t sum) noexcept {
         ++attempted;
         if (push == Push::accepted) {

@@ -33,7 +33,7 @@
 
 namespace sluice::bench {
 
-/// What the threads of one round share besides the queue.
+/// The objects that the threads of one round share besides the queue.
 class RoundControl {
 public:
     explicit RoundControl(const RoundPlan& plan)
@@ -56,7 +56,7 @@ private:
     std::atomic<bool> abandoned_{false};
 };
 
-/// A producer thread's own books; nobody else touches them before it was joined.
+/// The books of one producer thread. No other thread uses them before it has ended.
 struct alignas(128) SenderBooks {
     Counts counts;
     Nanoseconds startedAt = 0;
@@ -133,9 +133,9 @@ private:
 template <class Message, class PacingPolicy, class Consumer, class Handle>
 void receiveUntil(Consumer& from, std::uint64_t wanted, Receipt& receipt, RoundControl& control,
                   Handle&& handle) {
-    // A copy that nobody else knows can stay in registers. Through the reference every queue that
-    // publishes its progress would have to write the books to memory after each message, and one
-    // message's entry would wait for the one before.
+    // A local copy can stay in registers. Through the reference, each queue that publishes its
+    // progress would have to write the books to memory after each message, and the entry of one
+    // message would wait for the one before.
     Receipt books = receipt;
     const auto enter = [&](const Message& message) {
         books.take(message);
@@ -169,7 +169,7 @@ void takeSurplus(Consumer& from, Receipt& receipt) {
     }
 }
 
-/// Fills in what the books say once all threads are done.
+/// Fills in the sums of the books when all threads have ended.
 inline void settle(Round& round, const RoundPlan& plan, const std::vector<SenderBooks>& books,
                    const Receipt& receipt, const RoundControl& control) {
     for (const SenderBooks& sender : books) {

@@ -33,7 +33,7 @@ struct ArrivalListener {
 
 // The timed loops are kept out of line, so that all subjects get the same surroundings.
 
-/// Returns the sum of what was sent.
+/// Returns the sum of the sent arguments.
 template <class Queue, class Source>
 [[gnu::noinline]] std::uint64_t enqueueMany(Queue& queue, Source& source, std::uint64_t events) {
     std::uint64_t sum = 0;
@@ -55,7 +55,7 @@ struct CallListeners {
 struct CallVisitor {
     template <class Queue>
     [[gnu::noinline]] static void drain(Queue& queue, Arrivals& arrivals) {
-        Arrivals here = arrivals;  // nobody else knows it: it can stay in registers
+        Arrivals here = arrivals;  // a local copy can stay in registers
         queue.visit([&here](int, const auto& argument) { here.take(argument); });
         arrivals = here;
     }

@@ -1,7 +1,8 @@
 #pragma once
 
 /// \file
-/// What each priority waits and loses while more is sent than can be handled.
+/// The waiting times and losses of each priority while producers send more than the consumer can
+/// handle.
 
 #include "harness/run/crew.hpp"
 #include "harness/run/send_schedule.hpp"
@@ -12,7 +13,7 @@
 namespace sluice::bench {
 
 /// Of ten messages one is urgent, three are of medium priority, and the rest may be lost. So at
-/// twice what the consumer can handle there is time for all but some of the last.
+/// twice the consumer's capacity there is time for all except some of the last kind.
 constexpr Urgency urgencyOf(std::uint64_t index) noexcept {
     const std::uint64_t digit = index % 10;
     return digit == 0 ? Urgency::high : digit % 3 == 0 ? Urgency::medium : Urgency::low;
@@ -46,7 +47,7 @@ Round floodRound(const RoundPlan& plan) {
             lost += !taken && urgency == plan.urgency;
         }
         books.counts.planned = plan.messages;
-        // Release: who has seen it finds all messages.
+        // Release: a thread that has seen it finds all messages.
         isAllSent.store(true, std::memory_order_release);
     };
     const auto consume = [&](auto& from, Receipt& receipt, RoundControl& control) {

@@ -21,7 +21,7 @@ double instructionFloor() {
     (void)counters.take();
     for (std::uint64_t sequence = 0; sequence < messages; ++sequence) {
         Message<Bytes> message(0, sequence);
-        // The compiler must believe that somebody else has changed it meanwhile.
+        // The compiler must assume that other code has changed it.
         asm volatile("" : "+m"(message));
         receipt.take(message);
     }
@@ -31,8 +31,8 @@ double instructionFloor() {
     return counts.instructions && isRead ? *counts.instructions / double(messages) : -1;
 }
 
-/// Half of what the payload of so many bytes takes alone: where everything is inlined, a batch may
-/// take less than its messages one by one.
+/// Half of the instructions for a payload of so many bytes. (With all code inlined, a batch may
+/// take fewer instructions than its messages one by one.)
 inline double loopFloor(std::size_t bytes) {
     const double floor = bytes == 8      ? instructionFloor<8>()
                          : bytes == 512  ? instructionFloor<512>()

@@ -12,7 +12,7 @@ namespace sluice::bench {
 
 namespace {
 
-/// What one entry did in one round. Nothing, when it was not run.
+/// The result of one entry in one round. Empty if it was not run.
 struct Turn {
     Round round;
     RoundRecord record;

@@ -45,8 +45,8 @@ struct Series {
     /// Latency only: the samples of all rounds together.
     std::vector<double> samples;
 
-    /// Latency only: the P99 of each round. The median of these is what a round without a stall of
-    /// the machine looks like; the P99 of all samples together includes such stalls.
+    /// Latency only: the P99 of each round. Their median is the P99 of a round
+    /// without a stall of the machine. The P99 of all samples includes such stalls.
     std::vector<double> roundP99;
 
     /// Loaded latency only: the distance of two sends in each round.

@@ -38,7 +38,7 @@ constexpr std::uint64_t sumTo(std::uint64_t n) noexcept {
     return n % 2 == 0 ? n / 2 * (n + 1) : (n + 1) / 2 * n;
 }
 
-/// What was handed out, per listener.
+/// The arguments passed to each listener.
 struct Handed {
     std::uint64_t times = 0;
     std::uint64_t sum = 0;

@@ -1,10 +1,11 @@
 #pragma once
 
 /// \file
-/// What a round of the log scenarios writes, and the check of the file that comes of it.
+/// The records that a round of the log scenarios writes, and the check of the resulting file.
 ///
 /// Each record says "Hello logger: msg number N", as spdlog's own benchmark has it, behind date and
-/// time to the microsecond in brackets. The number tells who wrote it and when in its own order.
+/// time to the microsecond in brackets. The number names the thread and the position in its own
+/// order.
 
 #include "harness/run/counts.hpp"
 
@@ -29,8 +30,8 @@ public:
 
     void take(std::string_view line) noexcept;
 
-    /// Enters what was found: delivered records and their sum, those that were not the next one of
-    /// their thread, and lines with an earlier time than the one above.
+    /// Enters the delivered records and their sum, the records that were not the next one of their
+    /// thread, and the lines with an earlier time than the line above.
     void enter(Counts& counts) const noexcept;
 
     /// A line that is no record; empty when there was none.
@@ -57,7 +58,8 @@ public:
 
     const std::string& path() const noexcept { return path_; }
 
-    /// Reads the file, and enters what it holds. The complaint about a strange line, or nothing.
+    /// Reads the file, and enters its records. Returns the complaint about a strange line, or an
+    /// empty text.
     std::string read(std::size_t threads, Counts& counts) const;
 
 private:

@@ -132,8 +132,8 @@ Round logRound(const RoundPlan& plan) {
     return logCrew<Log>(plan, work, atEnd);
 }
 
-/// Single calls of one thread, one every `plan.intervalNs`. A call that takes longer delays the
-/// ones behind it: what it costs its caller is counted once, as a caller sees it.
+/// Single calls of one thread, one every `plan.intervalNs`. A call that takes longer delays later
+/// calls: its time counts once, as its caller sees it.
 template <class Log>
 Round logCallRound(const RoundPlan& plan) {
     std::vector<double> samples;
@@ -160,7 +160,7 @@ Round logCallRound(const RoundPlan& plan) {
     return logCrew<Log>(plan, work, atEnd);
 }
 
-/// The same, at `plan.load` of what the log can take in the end at this moment.
+/// The same, at `plan.load` of the log's present throughput.
 template <class Log>
 Round loadedLogCallRound(const RoundPlan& plan) {
     RoundPlan paced = plan;

@@ -26,7 +26,7 @@ struct alignas(128) SharedWord {
     std::atomic<std::uint64_t> value{0};
 };
 
-// Runs both sides on their CPUs and returns what the second one measured, or an error.
+// Runs both sides on their CPUs. Returns the measurement of the second side, or an error.
 template <class First, class Second>
 Round runPair(int firstCpu, int secondCpu, First&& first, Second&& second) {
     Round round;

@@ -1,9 +1,9 @@
 #pragma once
 
 /// \file
-/// What the machine itself needs to move a cache line between two CPUs: the floor under every
-/// figure, and a witness when the machine changes while it is measured (virtual CPUs move,
-/// neighbours come and go).
+/// The machine's own time to move a cache line between two CPUs. It is the floor under all figures.
+/// It also shows if the machine changes during a measurement (virtual CPUs move, neighbours come
+/// and go).
 
 #include "harness/run/round.hpp"
 
@@ -15,13 +15,13 @@ Round lineOneWayRound(int cpuA, int cpuB);
 
 /// `ns`: one 64-byte line out of many that are written, handed over 256 at a time and read on the
 /// other CPU, as the fastest imaginable queue would. Takes a few milliseconds. The receiver checks
-/// what it reads.
+/// each word.
 Round lineStreamedRound(int fromCpu, int toCpu);
 
 /// `samples`: how late a thread that does nothing but look at the clock notices that a moment has
 /// come, for 50000 moments one microsecond apart, on the later one of both CPUs; `ns`: their
-/// median. No queue can have better percentiles than this: what stands here is the system taking
-/// the CPUs away.
+/// median. No queue can have better percentiles than this: here only the system takes the CPUs
+/// away.
 Round wakefulnessRound(int cpuA, int cpuB);
 
 }  // namespace sluice::bench

@@ -50,7 +50,7 @@ struct Message {
     std::size_t producer() const noexcept { return std::size_t(first() >> sequenceBits); }
     std::uint64_t sequence() const noexcept { return first() & sequenceMask; }
 
-    /// All words added up: what the consumer makes of the payload that it got.
+    /// The sum of all words, as the consumer reads them.
     std::uint64_t checksum() const noexcept {
         std::uint64_t sum = 0;
         for (const std::uint64_t word : words) {
@@ -59,7 +59,7 @@ struct Message {
         return sum;
     }
 
-    /// What checksum() is while nobody has changed a word. The producer knows it without reading.
+    /// The checksum() of an unchanged message. The producer knows it without reading.
     std::uint64_t expectedSum() const noexcept {
         std::uint64_t sum = first() * words.size();
         for (const std::uint64_t step : table) {
@@ -76,8 +76,8 @@ private:
     static constexpr std::array<std::uint64_t, Bytes / 8> table = distinctWords<Bytes / 8>();
 };
 
-/// What one side saw. The consumer's receipt reads every word of every message: a consumer that
-/// leaves the payload in the other core's cache would measure something nobody does.
+/// The books of one side. The consumer's receipt reads each word of each message. A consumer that
+/// left the payload in the other core's cache would measure something that no program does.
 class Receipt {
 public:
     template <std::size_t Bytes>

@@ -1,8 +1,8 @@
 #pragma once
 
 /// \file
-/// What a push alone costs, without a consumer: into a queue that has room, and, as a warning, into
-/// one that has not.
+/// The time of a push alone, without a consumer: into a queue with room, and, as a warning, into a
+/// full queue.
 
 #include "harness/machine/allocation_count.hpp"
 #include "harness/run/crew.hpp"

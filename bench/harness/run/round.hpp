@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// What one round is asked to do and what it reports.
+/// The plan of one round, and its results.
 
 #include "harness/machine/affinity.hpp"
 #include "harness/machine/clock.hpp"
@@ -106,7 +106,7 @@ struct Round {
     bool behindSchedule = false;
     std::uint64_t lateSends = 0;
 
-    /// How often the timed part called the allocator; nothing when nobody counts.
+    /// The number of calls of the allocator in the timed part; no value if they were not counted.
     std::optional<std::uint64_t> allocations;
 
     /// Why the round is INVALID; empty when it is not.

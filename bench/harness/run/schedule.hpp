@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// Who is measured when.
+/// The order in which subjects are measured.
 
 #include <cstddef>
 #include <vector>

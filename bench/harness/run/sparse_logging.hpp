@@ -17,7 +17,7 @@
 
 namespace sluice::bench {
 
-/// What one thread has done that logs now and then.
+/// The books of a thread that logs now and then.
 struct SparseCalls {
     explicit SparseCalls(std::uint64_t count) : sentAt(count, 0) {}
 

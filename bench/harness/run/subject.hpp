@@ -1,25 +1,25 @@
 #pragma once
 
 /// \file
-/// What is known about a subject without running it.
+/// The facts about a subject that are known without running it.
 
 #include <optional>
 #include <string>
 
 namespace sluice::bench {
 
-/// What the id begins with when the subject is a floor under the others: it does less than they
-/// do, and is never called the fastest.
+/// The beginning of the id of a floor. A floor does less than the other subjects, and is never
+/// called the fastest.
 inline const std::string floorPrefix = "floor/";
 
 /// In the id of a subject that is another one built without padding to cache lines.
 inline const std::string unpaddedMark = ":unpadded";
 
-/// What a queue promises. A reader compares these before the nanoseconds: a queue that promises
-/// less may well be faster. What does not apply is empty.
+/// The promises of a queue. A reader compares these before the nanoseconds: a queue that promises
+/// less may be faster. A promise that does not apply is empty.
 struct Features {
-    /// "spsc", "mpsc" or "mpmc": how many threads may push and pop. Of an allocator "one thread" or
-    /// "any thread": who may free a block.
+    /// "spsc", "mpsc" or "mpmc": the number of threads that may push and pop. For an allocator "one
+    /// thread" or "any thread": the threads that may free a block.
     std::string topology;
 
     /// "exact": full at precisely the capacity asked for. "approximate": bounded, but the limit
@@ -36,11 +36,11 @@ struct Features {
     /// True when a message is handed out in place; false when the consumer gets a copy.
     bool inPlace = false;
 
-    /// What else it does for each message, or can do.
+    /// Further work or features for each message.
     bool blocking = false;      ///< a waiting consumer can sleep
     bool priority = false;      ///< urgent messages overtake others
     bool backPressure = false;  ///< it tells or refuses by how full it is
-    bool statistics = false;    ///< it counts what passes
+    bool statistics = false;    ///< it counts messages
     bool typeErasure = false;   ///< the handler is called through a pointer
 };
 

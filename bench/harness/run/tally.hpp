@@ -1,8 +1,8 @@
 #pragma once
 
 /// \file
-/// What listeners received: every argument is read, and sums tell whether each came to the right
-/// one.
+/// The books of listeners. They read each argument. Sums tell whether each argument came to the
+/// right listener.
 
 #include "harness/run/message.hpp"
 
@@ -53,13 +53,13 @@ private:
     std::uint64_t strange_ = 0;
 };
 
-/// Adds up what it is called with.
+/// Adds up its arguments.
 struct Listener {
     std::uint64_t weight;
     void operator()(std::uint64_t value, Tally& tally) const noexcept { tally.take(value, weight); }
 };
 
-/// One that comes and goes: how often it is called nobody knows beforehand.
+/// A listener that comes and goes. The number of its calls is not known beforehand.
 struct PassingListener {
     void operator()(std::uint64_t value, Tally& tally) const noexcept { tally.pass(value); }
 };

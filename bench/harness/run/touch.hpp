@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// Uses a block as its owner would: memory that nobody touches costs nothing.
+/// Uses a block as its owner would: untouched memory costs nothing.
 
 #include <cstddef>
 #include <cstdint>
@@ -41,7 +41,7 @@ public:
         }
     }
 
-    /// What read() returns if nobody else has written.
+    /// The result of read() if no other code has written.
     static std::uint64_t expected(std::uint64_t value) noexcept {
         return static_cast<Word>(value) * std::uint64_t{Bytes / step * perStep};
     }
@@ -78,8 +78,8 @@ private:
     }
 };
 
-/// Lets the compiler believe that the block is seen and changed by somebody else. So it can neither
-/// leave an allocation out nor read what it has just written.
+/// Makes the compiler assume that other code reads and changes the block. So it can neither remove
+/// an allocation nor read its own last write.
 inline void hide(std::byte* block) noexcept {
     asm volatile("" : : "r"(block) : "memory");
 }

@@ -39,9 +39,9 @@ struct Interval {
     double high = std::numeric_limits<double>::infinity();
 };
 
-/// Where the median of what the values were drawn from lies, with a confidence of at least 95 %,
-/// whatever its distribution: between two of the sorted values, as far inside as the sign test
-/// allows. Fewer than six values cannot say; then it is the whole line.
+/// An interval that holds the median of the values' distribution with a confidence of at least 95
+/// %, for any distribution. It lies between two of the sorted values, as far inside as the sign
+/// test allows. For fewer than six values it is the whole line.
 Interval medianInterval(std::vector<double> values);
 
 /// The standard deviation divides by n - 1. An empty sample gives all zeros.

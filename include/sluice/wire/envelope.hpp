@@ -127,7 +127,7 @@ inline void encodeEnvelope(const Envelope& envelope, unsigned char* message,
     detail::putLittle<4>(message + 60, detail::envelopeChecksum(message, payloadSize));
 }
 
-/// Reads the envelope of a message of `size` bytes, which may come from anybody. If it returns an
+/// Reads the envelope of a message of `size` bytes from an untrusted sender. If it returns an
 /// error, `envelope` is unchanged. Does not allocate.
 [[nodiscard]] inline EnvelopeError decodeEnvelope(const unsigned char* message, std::size_t size,
                                                   Envelope& envelope) noexcept {

@@ -23,7 +23,7 @@ template <class T>
     return false;
 }
 
-/// Reads a message from bytes that anybody may have sent.
+/// Reads a message from the bytes of an untrusted sender.
 ///
 /// - A field that the bytes lack keeps its value. A field that T lacks is skipped.
 /// - An enum takes every number of its underlying type. The caller checks for unknown values.

@@ -15,7 +15,7 @@
 
 namespace sluice::wire::detail {
 
-/// Reads MessagePack that anybody may have sent. It never reads beyond `size` bytes. It stores an
+/// Reads MessagePack from an untrusted sender. It never reads beyond `size` bytes. It stores an
 /// element only after it has read the element's bytes, so a false length allocates nothing.
 class PackReader {
 public:

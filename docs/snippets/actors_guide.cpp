@@ -56,7 +56,7 @@ bool firstObject() {
 }
 
 bool posting() {
-    Motor motor(2.5);  // without a thread: what is posted stays in the mailbox
+    Motor motor(2.5);  // without a thread: messages stay in the mailbox
     switch (motor.post(Speed{1}, sluice::Priority::low)) {
     case sluice::PublishResult::ok:
         break;  // it will be handled, or counted as dropped or discarded
@@ -256,7 +256,7 @@ class Door;
 
 struct Closed;
 struct Usable {
-    using Initial = Closed;  // what it begins with
+    using Initial = Closed;  // the state inside that it begins with
 };
 struct Closed {
     using Parent = Usable;

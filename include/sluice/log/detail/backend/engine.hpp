@@ -2,7 +2,6 @@
 
 #include <sluice/base/cache_line.hpp>
 #include <sluice/log/backend_options.hpp>
-#include <sluice/log/detail/backend/barrier.hpp>
 #include <sluice/log/detail/backend/control_list.hpp>
 #include <sluice/log/detail/backend/harvest_mutex.hpp>
 #include <sluice/log/detail/backend/harvest_scope.hpp>
@@ -21,6 +20,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -136,11 +136,10 @@ public:
     /// passed first, if a sink failed, if the back end has ended, or inside a harvest.
     bool flushAndWait(std::chrono::nanoseconds atMost) {
         const auto end = deadlineAfter<std::chrono::steady_clock>(atMost);
-        const auto done = std::make_shared<Signal>();
-        const auto finish = [this]() noexcept { return harvester_.flushSinks(); };
-        std::unique_ptr<Control> barrier =
-            std::make_unique<Barrier<decltype(finish)>>(finish, done);
-        if (isInHarvest() || harvester_.isAbandoned() || !send(barrier)) {
+        auto flush = std::make_unique<Harvester::FlushSinks>(harvester_);
+        std::future<bool> result = flush->result();
+        std::unique_ptr<Control> control = std::move(flush);
+        if (isInHarvest() || harvester_.isAbandoned() || !send(control)) {
             return false;
         }
         // No other thread harvests: a thread that was logging may have delayed the first attempt.
@@ -148,7 +147,7 @@ public:
             if (polling_.isMine()) {
                 polling_.drain();
             }
-            if (done->waitUntil(std::min(end, soon()))) {
+            if (isReady(result, std::min(end, soon()))) {
                 break;
             }
             if (std::chrono::steady_clock::now() >= end) {
@@ -156,7 +155,7 @@ public:
             }
             ensureHarvest();
         }
-        return done->waitUntil(end) && done->isGood();
+        return isReady(result, end) && result.get();
     }
 
 private:
@@ -249,6 +248,10 @@ private:
         if (isClosing_.exchange(true, std::memory_order_acq_rel)) {
             controls_.close();
         }
+    }
+
+    static bool isReady(std::future<bool>& result, std::chrono::steady_clock::time_point until) {
+        return result.wait_until(until) == std::future_status::ready;
     }
 
     static std::chrono::steady_clock::time_point soon() {

@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <future>
 #include <memory>
 #include <new>
 #include <utility>
@@ -33,6 +34,22 @@ class Harvester {
 public:
     using Records = Intake<RecordHead>;
     using TimePoint = std::chrono::steady_clock::time_point;
+
+    /// Flushes the sinks of all loggers, after all earlier records.
+    class FlushSinks : public Control {
+    public:
+        explicit FlushSinks(Harvester& harvester) noexcept : harvester_(harvester) {}
+
+        /// The result of flushSinks(); false if the back end ends first. Called once.
+        std::future<bool> result() { return result_.get_future(); }
+
+        void run() noexcept override { result_.set_value(harvester_.flushSinks()); }
+        void abandon() noexcept override { result_.set_value(false); }
+
+    private:
+        Harvester& harvester_;
+        std::promise<bool> result_;
+    };
 
     Harvester(Records& intake, LoggerList& loggers, ControlList& controls,
               std::chrono::nanoseconds noticeInterval)

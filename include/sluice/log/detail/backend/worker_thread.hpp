@@ -2,10 +2,10 @@
 
 #include <sluice/log/backend_options.hpp>
 #include <sluice/log/detail/backend/error_channel.hpp>
-#include <sluice/log/detail/backend/signal.hpp>
 #include <sluice/wait/deadline.hpp>
 
 #include <chrono>
+#include <future>
 #include <memory>
 #include <thread>
 #include <utility>
@@ -33,15 +33,16 @@ public:
     /// returns, also if the thread is given up. May throw std::system_error.
     template <class Body>
     void start(const backend_options& options, Body body) {
-        auto end = std::make_shared<Signal>();
-        thread_ = std::make_unique<std::thread>([&options, end, run = std::move(body)]() mutable {
-            const ErrorChannel errors(options.thread_name, &noHandler);
-            settle(options, errors);
-            run(errors);
-            { const Body last = std::move(run); }  // destroyed before join() returns
-            end->give(true);
-        });
-        end_ = std::move(end);
+        std::promise<void> end;
+        end_ = end.get_future();
+        thread_ = std::make_unique<std::thread>(
+            [&options, end = std::move(end), run = std::move(body)]() mutable {
+                const ErrorChannel errors(options.thread_name, &noHandler);
+                settle(options, errors);
+                run(errors);
+                { const Body last = std::move(run); }  // destroyed before join() returns
+                end.set_value();
+            });
     }
 
     bool isRunning() const noexcept { return thread_ != nullptr; }
@@ -51,7 +52,8 @@ public:
         if (thread_ == nullptr) {
             return true;
         }
-        if (!end_->waitUntil(deadlineAfter<std::chrono::steady_clock>(atMost))) {
+        if (end_.wait_until(deadlineAfter<std::chrono::steady_clock>(atMost)) !=
+            std::future_status::ready) {
             return false;
         }
         thread_->join();
@@ -94,7 +96,7 @@ private:
     inline static const spdlog::err_handler noHandler{};
 
     std::unique_ptr<std::thread> thread_;
-    std::shared_ptr<Signal> end_;
+    std::future<void> end_;  ///< ready when the thread has destroyed its body
 };
 
 }  // namespace sluice::log::detail

@@ -8,7 +8,12 @@ from checks import locks
 class LocksTest(PlantedTree):
     def test_refuses_helpers_that_ask_for_a_lock(self):
         self.plant("include/sluice/log/a.hpp", "    /// Under the lock.", "    void add();")
-        self.plant("bridge/b.hpp", "    /// Adds one, with the mutex.", "    template <class T>", "    void add();")
+        self.plant(
+            "bridge/b.hpp",
+            "    /// Adds one, with the mutex.",
+            "    template <class T>",
+            "    void add();",
+        )
         self.plant("bench/c.cpp", "    flushLocked();")
         self.assert_finds(locks.check, "c.cpp:1: ", "b.hpp:1: ", "a.hpp:1: ")
 

@@ -10,10 +10,9 @@ namespace {
 
 RoundPlan planFor(const std::string& scenario) {
     const int cpu = allowedCpus().front();
-    const bool isAlone = scenario.find("2t") == std::string::npos &&
-                         scenario.find("while") == std::string::npos &&
-                         scenario.find("across") == std::string::npos &&
-                         scenario.find("wait") == std::string::npos;
+    const bool isAlone =
+        scenario.find("2t") == std::string::npos && scenario.find("while") == std::string::npos &&
+        scenario.find("across") == std::string::npos && scenario.find("wait") == std::string::npos;
     RoundPlan plan;
     plan.placement.consumerCpu = cpu;
     plan.placement.producerCpus.assign(isAlone ? 0 : 1, allowedCpus().back());

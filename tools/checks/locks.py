@@ -1,4 +1,4 @@
-"""A helper that needs a lock takes the guard as a parameter, instead of a comment that asks for it."""
+"""A helper that needs a lock takes the guard as a parameter. A comment cannot ask for the lock."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,9 @@ from .problem import Problem, cxx_files, lines_of
 
 FOLDERS = ("include", "src", "bridge", "bench", "examples")
 # Modules that still have such comments.
-NOT_YET = {Path("include/sluice") / module for module in ("base", "bus", "event", "memory", "queue")}
+NOT_YET = {
+    Path("include/sluice") / module for module in ("base", "bus", "event", "memory", "queue")
+}
 ASKED_FOR = re.compile(
     r"///.*\b((under|with) (the|its) (lock|mutex|claim)|caller (has|holds) the)\b", re.IGNORECASE
 )

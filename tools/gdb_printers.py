@@ -1,16 +1,38 @@
-"""gdb shows FixedString, FixedVector and SpscRing by their content. Load it inside gdb:
+"""gdb shows Sluice's strings, vectors, functions, queues, buses and handles by their content. Load it
+inside gdb:
 
     source tools/gdb_printers.py
+    set max-value-size unlimited
+
+The second line lets gdb print objects of more than 64 KiB: a bus, for example.
+The numbers are those of a stopped program: a message that a thread is pushing or handling counts.
 """
 
 import gdb
 import gdb.printing
+
+MARK = 1  # the lowest bit of a tail: the queue is closed
+STEP = 2  # by so much a position grows with each message
 
 
 def number(atomic):
     """The value inside a std::atomic of libstdc++."""
     names = [field.name for field in atomic.type.strip_typedefs().fields()]
     return int((atomic["_M_base"] if "_M_base" in names else atomic)["_M_i"])
+
+
+def argument(value, place):
+    return value.type.strip_typedefs().template_argument(place)
+
+
+def name_of(value):
+    """The name of the type, without namespaces and arguments."""
+    return value.type.strip_typedefs().name.split("<")[0].split("::")[-1]
+
+
+def distance(head, tail, size):
+    """The messages between two positions, which take `size` bytes each."""
+    return (tail - head) % 2 ** (8 * size) // STEP
 
 
 class FixedString:
@@ -29,14 +51,12 @@ class FixedString:
 class FixedVector:
     def __init__(self, value):
         self.value = value
-        self.element = value.type.strip_typedefs().template_argument(0)
 
     def to_string(self):
-        capacity = self.value.type.strip_typedefs().template_argument(1)
-        return f"FixedVector of {int(self.value['size_'])} of {int(capacity)}"
+        return f"FixedVector of {int(self.value['size_'])} of {int(argument(self.value, 1))}"
 
     def children(self):
-        first = self.value["bytes_"].address.cast(self.element.pointer())
+        first = self.value["bytes_"].address.cast(argument(self.value, 0).pointer())
         for index in range(int(self.value["size_"])):
             yield f"[{index}]", (first + index).dereference()
 
@@ -44,23 +64,158 @@ class FixedVector:
         return "array"
 
 
-class SpscRing:
-    """The number of messages, and whether the ring is closed. A position grows by two a message."""
+class FixedFunction:
+    """The function that it would call."""
 
     def __init__(self, value):
         self.value = value
 
     def to_string(self):
+        if not int(self.value["operations_"]):
+            return "FixedFunction, empty"
+        block = gdb.block_for_pc(int(self.value["invoke_"]))
+        return f"FixedFunction of {block.function if block else self.value['invoke_']}"
+
+
+class Queue:
+    """How many messages a queue holds, and whether it is closed."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def to_string(self):
+        closed = ", closed" if self.is_closed() else ""
+        return f"{name_of(self.value)} of {self.size()} messages{closed}"
+
+
+class SpscRing(Queue):
+    """SegmentQueue has the same words."""
+
+    def size(self):
         tail, head = self.value["tail_"], self.value["head_"]
-        size = (number(tail) - number(head)) % 2 ** (8 * tail.type.sizeof) // 2
-        closed = ", closed" if number(self.value["closed_"]) else ""
-        return f"SpscRing of {size} messages{closed}"
+        return distance(number(head), number(tail), tail.type.sizeof)
+
+    def is_closed(self):
+        return number(self.value["closed_"])
+
+
+class MpscRing(Queue):
+    """The mark of the tail says that it is closed."""
+
+    removed = "head_"
+
+    def size(self):
+        tail = self.value["tail_"]
+        return distance(number(self.value[self.removed]), number(tail) & ~MARK, tail.type.sizeof)
+
+    def is_closed(self):
+        return number(self.value["tail_"]) & MARK
+
+
+class MpmcRing(MpscRing):
+    removed = "passed_"
+
+
+class MpscLanes(Queue):
+    """All lanes together."""
+
+    def lanes(self):
+        lane = self.value["lanes_"]["first_"]
+        while int(lane):
+            yield lane["ring"]
+            lane = lane["next"]
+
+    def size(self):
+        return sum(SpscRing(ring).size() for ring in self.lanes())
+
+    def is_closed(self):
+        return number(self.value["lanes_"]["closed_"])
+
+
+class BlockingQueue:
+    """The queue inside it."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def to_string(self):
+        return "BlockingQueue"
+
+    def children(self):
+        yield "queue", self.value["queue_"]
+
+
+class Bus:
+    """The messages of each priority."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def to_string(self):
+        return "Bus"
+
+    def children(self):
+        store = self.value["core_"]["store_"]
+        for name in ("high", "medium", "low"):
+            ring = store[f"{name}_"]
+            if ring.type.strip_typedefs().fields():  # a bus without priorities has one ring
+                yield name, ring
+
+
+class Subscription:
+    def __init__(self, value):
+        self.value = value
+
+    def to_string(self):
+        if not int(self.value["bus_"]):
+            return "Subscription, empty"
+        ended = ", ended" if self.value["hasEnded_"] else ""
+        return f"Subscription in slot {int(self.value['slot_'])} of the bus at {self.value['bus_']}{ended}"
+
+
+class PoolPtr:
+    def __init__(self, value):
+        self.value = value
+
+    def to_string(self):
+        return None if int(self.value["object_"]) else "PoolPtr, empty"
+
+    def children(self):
+        if int(self.value["object_"]):
+            yield "*", self.value["object_"].dereference()
+
+
+class DataToken:
+    def __init__(self, value):
+        self.value = value
+
+    def to_string(self):
+        if not int(self.value["releaser_"]):
+            return "DataToken, empty"
+        return f"DataToken on {int(self.value['size_'])} bytes at {self.value['data_']}"
+
+
+PRINTERS = {
+    "FixedString": FixedString,
+    "FixedVector": FixedVector,
+    "FixedFunction": FixedFunction,
+    "SpscRing": SpscRing,
+    "MpscRing": MpscRing,
+    "MpmcRing": MpmcRing,
+    "MpscLanes": MpscLanes,
+    "SegmentQueue": SpscRing,
+    "BlockingQueue": BlockingQueue,
+    "Bus": Bus,
+    "Subscription": Subscription,
+    "PoolPtr": PoolPtr,
+    "DataToken": DataToken,
+}
 
 
 def register():
     printers = gdb.printing.RegexpCollectionPrettyPrinter("sluice")
-    for printer in (FixedString, FixedVector, SpscRing):
-        printers.add_printer(printer.__name__, f"^sluice::{printer.__name__}<.*>$", printer)
+    for name, printer in PRINTERS.items():
+        printers.add_printer(name, f"^sluice::{name}(<.*>)?$", printer)
     gdb.printing.register_pretty_printer(None, printers, replace=True)
 
 

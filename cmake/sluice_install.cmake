@@ -46,6 +46,13 @@ install(FILES
     "${PROJECT_BINARY_DIR}/sluice-config-version.cmake"
     DESTINATION "${SLUICE_PACKAGE_DIR}"
     COMPONENT sluice_headers)
+# For gdb, for VS Code, and for compilers with C++20 modules.
+install(FILES
+    "${PROJECT_SOURCE_DIR}/tools/gdb_printers.py"
+    "${PROJECT_SOURCE_DIR}/tools/sluice.natvis"
+    "${PROJECT_SOURCE_DIR}/src/module/sluice.cppm"
+    DESTINATION "${CMAKE_INSTALL_DATADIR}/sluice"
+    COMPONENT sluice_headers)
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE"
     DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/sluice"
     COMPONENT sluice_license)

@@ -8,7 +8,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from checks import glossary, headers, layering, locks, pages, pictures, snippets, wording
+from checks import coding_rules, glossary, headers, layering, locks, pages, pictures, snippets
+from checks import wording
 
 CHECKS = {
     "layering": layering.check,
@@ -18,6 +19,7 @@ CHECKS = {
     "paths": headers.check_named_paths,
     "umbrella": headers.check_umbrellas,
     "snippets": snippets.check,
+    "coding": coding_rules.check,
     "glossary": glossary.check,
     "pages": pages.check,
     "pictures": pictures.check,

@@ -37,6 +37,9 @@ void addReceiver(ActorSubject& subject) {
     subject.rounds["post-4s"] = &postRound<Usual, ActorMessage>;
     subject.rounds["post-1s-16B"] = &postRound<Small, SmallActorMessage>;
     subject.rounds["post-1s-1024B"] = &postRound<Large, LargeActorMessage>;
+    for (const char* const name : {"burst-1000", "burst-10000", "burst-100000"}) {
+        subject.rounds[name] = &postRound<Usual, ActorMessage>;
+    }
     subject.rounds["sustained-5s"] = &postRound<Usual, ActorMessage>;
     subject.rounds["delay-idle"] = &delayRound<Usual>;
     subject.rounds["delay-half-load"] = &loadedDelayRound<Usual>;
@@ -59,6 +62,7 @@ void addLockedDeque(ActorSubjects& subjects);
 void addCaf(ActorSubjects& subjects);
 void addSobjectizer(ActorSubjects& subjects);
 void addEventppActor(ActorSubjects& subjects);
+void addEventppForkActor(ActorSubjects& subjects);
 void addWakeUps(ActorSubjects& subjects);
 
 /// All of them, ours first. Subjects whose library was not there at compile time are listed as

@@ -8,6 +8,7 @@
 #include "harness/run/flood.hpp"
 #include "harness/run/idle_latency.hpp"
 #include "harness/run/loaded_latency.hpp"
+#include "harness/run/overload.hpp"
 #include "harness/run/raw_enqueue.hpp"
 #include "harness/run/subject.hpp"
 #include "harness/run/throughput.hpp"
@@ -31,6 +32,7 @@ struct BusRuns {
     Round (*idleLatency)(const RoundPlan&) = nullptr;
     Round (*burst)(const RoundPlan&) = nullptr;
     Round (*flood)(const RoundPlan&) = nullptr;
+    Round (*overload)(const RoundPlan&) = nullptr;
 };
 
 /// The same bus with messages of another size, or with another depth.
@@ -75,7 +77,8 @@ BusRuns busRuns() {
             &loadedLatencyRound<One, Text, PacingPolicy>,
             &idleLatencyRound<One, Text, PacingPolicy>,
             &burstRound<One, Text, PacingPolicy>,
-            &floodRound<One, Text, PacingPolicy>};
+            &floodRound<One, Text, PacingPolicy>,
+            &overloadRound<One, Text>};
 }
 
 /// Adds the two forms of a bus: the one that its library documents under the id of `subject`, the

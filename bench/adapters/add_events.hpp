@@ -68,12 +68,18 @@ void addDispatches(EventRounds& rounds, Threads threads) {
 template <template <class> class Queue>
 void addBatches(EventRounds& rounds) {
     using Short = Queue<ShortArgument>;
-    for (const char* const name : {"enqueue-32B", "enqueue-1K", "enqueue-100K", "enqueue-1M"}) {
+    for (const char* const name :
+         {"enqueue-32B-1K", "enqueue-32B", "enqueue-32B-100K", "enqueue-32B-1M"}) {
         rounds[name] = &eventBatchRound<Short, CallListeners, Phase::enqueue>;
+    }
+    for (const char* const name : {"enqueue-pointer-1K", "enqueue-pointer-10K",
+                                   "enqueue-pointer-100K", "enqueue-pointer-1M"}) {
+        rounds[name] = &eventBatchRound<Queue<PointerArgument>, CallListeners, Phase::enqueue>;
     }
     for (const char* const name : {"process-10K", "process-100K", "process-1M"}) {
         rounds[name] = &eventBatchRound<Short, CallListeners, Phase::drain>;
     }
+    rounds["process-1id-100K"] = &eventBatchRound<Short, CallListeners, Phase::drain, 1>;
     rounds["string-10K"] = &eventBatchRound<Queue<std::string>, CallListeners, Phase::both>;
 }
 
@@ -82,6 +88,7 @@ void addVisits(EventRounds& rounds) {
     for (const char* const name : {"visit-100K", "visit-1M"}) {
         rounds[name] = &eventBatchRound<Queue<ShortArgument>, CallVisitor, Phase::drain>;
     }
+    rounds["visit-1id-100K"] = &eventBatchRound<Queue<ShortArgument>, CallVisitor, Phase::drain, 1>;
 }
 
 /// Between threads, with a consumer that sleeps in the queue's wait.

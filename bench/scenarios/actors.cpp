@@ -21,6 +21,15 @@ Scenario post(const std::string& name, std::size_t senders,
     return scenario;
 }
 
+Scenario burst(std::size_t messages) {
+    const std::string count = std::to_string(messages);
+    Scenario scenario = post("burst-" + count, 1, sizeof(ActorMessage), burstSection);
+    scenario.what = count + " posts to an object that has nothing to do, from the first one to the "
+                            "end of the last handler";
+    scenario.capacity = messages;
+    return scenario;
+}
+
 Scenario objects(const std::string& name, Kind kind, std::size_t count, const std::string& what) {
     Scenario scenario{"actors", name, kind, 0, 1, Spread::apart};
     scenario.capacity = count;
@@ -55,6 +64,9 @@ std::vector<Scenario> scenarios(bool quick) {
         post("post-4s", 4),
         post("post-1s-16B", 1, sizeof(SmallActorMessage), sizeSection),
         post("post-1s-1024B", 1, sizeof(LargeActorMessage), sizeSection),
+        burst(1000),
+        burst(10000),
+        burst(100000),
         delay(),
         delayAtHalfLoad(),
         objects("request", Kind::callCost, 1,
@@ -81,6 +93,11 @@ RoundPlan planFor(const Scenario& scenario, const SuiteOptions& options,
     plan.placement = placementFor(scenario, options, cpus);
     plan.capacity = scenario.capacity != 0 ? scenario.capacity : slots;
     plan.messages = options.messages;
+    if (scenario.section == burstSection) {
+        plan.capacity = plan.runIn = slots;
+        plan.messages = scenario.capacity;
+        return plan;
+    }
     if (scenario.kind == Kind::idleLatency) {
         plan.messages = delays;
         plan.restNs = restNs;
@@ -125,6 +142,7 @@ std::vector<Comparison> compareActors(const std::vector<Result>& results) {
                                          {"sobjectizer/thread_pool", pooled},
                                          {"std/locked deque", byHand},
                                          {"eventpp/active object", byHand},
+                                         {"eventpp-fork/active object", byHand},
                                          {twoWakeUps.c_str(), theMachine}}) {
         for (Comparison& each : compareWith(results, baseline, role)) {
             all.push_back(std::move(each));

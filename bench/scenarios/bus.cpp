@@ -98,6 +98,10 @@ RoundPlan planFor(const Scenario& scenario, const BusSubject& subject, const Sui
     plan.sendingNs = scenario.section == sustainedSection && !options.quick ? 5e9
                      : options.quick                                        ? 10e6
                                                                             : 50e6;
+    if (scenario.section == overloadSection) {
+        plan.urgency = urgencyFor(scenario);
+        plan.messages = overloadMessages;
+    }
     if (scenario.kind == Kind::floodLatency) {
         plan.urgency = urgencyFor(scenario);
         plan.handleNs = handleNs;
@@ -124,7 +128,7 @@ Round runRound(const Scenario& scenario, const BusSubject& subject, const RoundP
     case Kind::rawEnqueue:
         return runs.rawEnqueue(plan);
     case Kind::overflow:
-        return runs.overflow(plan);
+        return scenario.section == overloadSection ? runs.overload(plan) : runs.overflow(plan);
     default:
         return scenario.section == burstSection       ? runs.burst(plan)
                : scenario.section == sustainedSection ? sustainedRound(runs.throughput, plan)

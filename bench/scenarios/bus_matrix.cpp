@@ -59,6 +59,19 @@ std::vector<Scenario> floods() {
     return all;
 }
 
+std::vector<Scenario> overloads() {
+    std::vector<Scenario> all;
+    for (const char* const urgency : {"high", "medium", "low"}) {
+        all.push_back(scenario(std::string(urgency) + "-in-overload-64B", Kind::overflow, 1,
+                               overloadSection));
+        all.back().what = std::string("messages of ") + urgency + " priority among " +
+                          std::to_string(overloadMessages) +
+                          ", 2 : 3 : 5 of high, medium and low, into 131072 slots while nobody "
+                          "consumes";
+    }
+    return all;
+}
+
 // Threads that may run anywhere have no distance.
 std::vector<Scenario> distances(bool unpinned, const std::vector<CpuPlace>& places) {
     std::vector<Scenario> all;
@@ -90,6 +103,11 @@ bool isAtPeersDepth(const Subject& subject) {
     return subject.id == "sluice/deep:visitor";
 }
 
+bool isDeep(const Subject& subject) {
+    return isAtPeersDepth(subject) ||
+           (!subject.ours && isMeantSo(subject) && hasAllFeatures(subject));
+}
+
 }  // namespace
 
 std::vector<Scenario> busScenarios(bool quick, bool unpinned, const std::vector<CpuPlace>& places) {
@@ -101,6 +119,7 @@ std::vector<Scenario> busScenarios(bool quick, bool unpinned, const std::vector<
         scenario("control-consumer-64B", Kind::throughput, 1, controlGroup),
         scenario("idle-latency-64B", Kind::idleLatency),
         burst("burst-1000-64B", 1000),
+        burst("burst-10000-64B", 10000),
         burst("burst-100000-64B", 100000),
         scenario(quick ? "sustained-64B" : "sustained-5s-64B", Kind::throughput, 1,
                  sustainedSection),
@@ -111,7 +130,7 @@ std::vector<Scenario> busScenarios(bool quick, bool unpinned, const std::vector<
         scenario("bus-64B-4p", Kind::throughput, 4),
     };
     for (const std::vector<Scenario>& more :
-         {shapes(), loads(quick), floods(), distances(unpinned, places), crowds}) {
+         {shapes(), loads(quick), floods(), overloads(), distances(unpinned, places), crowds}) {
         all.insert(all.end(), more.begin(), more.end());
     }
     for (Scenario& each : all) {
@@ -136,6 +155,9 @@ bool takesPart(const Scenario& scenario, const BusSubject& subject) {
     }
     if (scenario.section == floodSection || scenario.section == burstSection) {
         return (isMeantSo(info) && hasAllFeatures(info)) || isAtPeersDepth(info);
+    }
+    if (scenario.section == overloadSection) {
+        return isDeep(info);
     }
     if (scenario.section == sustainedSection) {
         return isMeantSo(info) && hasAllFeatures(info);

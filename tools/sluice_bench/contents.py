@@ -52,6 +52,7 @@ SECTIONS = {
     "depth": "capacities",
     "flood": "in a flood",
     "bursts": "bursts",
+    "overload": "overload",
     "sustained": "sustained",
     "oversubscribed": "more threads than cores",
 }

@@ -1,6 +1,7 @@
 /// \file
 /// The active object that programs build on eventpp: a thread that processes an EventQueue, whose
-/// messages are shared pointers. Compiled as peer.cpp is.
+/// messages are shared pointers. Compiled as peer.cpp is, with SLUICE_EVENTPP_ADD_ACTOR for the
+/// function's name.
 
 #include "adapters/actor_subjects.hpp"
 
@@ -53,10 +54,10 @@ private:
 
 }  // namespace
 
-void addEventppActor(ActorSubjects& subjects) {
+void SLUICE_EVENTPP_ADD_ACTOR(ActorSubjects& subjects) {
     Subject info;
-    info.id = "eventpp/active object";
-    info.library = "eventpp";
+    info.library = SLUICE_EVENTPP_ID;
+    info.id = info.library + "/active object";
     info.use = "a thread, EventQueue, std::shared_ptr, listeners in std::function";
     info.features.topology = "any thread";
     info.features.order = "each producer";

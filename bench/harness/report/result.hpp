@@ -54,6 +54,7 @@ inline const std::string sizeSection = "message size";
 inline const std::string depthSection = "depth";
 inline const std::string floodSection = "flood";
 inline const std::string burstSection = "bursts";
+inline const std::string overloadSection = "overload";
 inline const std::string sustainedSection = "sustained";
 inline const std::string distanceSection = "distance of the CPUs";
 inline const std::string oversubscribedSection = "oversubscribed";

@@ -33,14 +33,14 @@ struct ArrivalListener {
 
 // The timed loops are kept out of line, so that all subjects get the same surroundings.
 
-/// Returns the sum of the sent arguments.
-template <class Queue, class Source>
+/// Events of the ids 0 to `Ids` - 1 in turn. Returns the sum of the sent arguments.
+template <std::uint64_t Ids, class Queue, class Source>
 [[gnu::noinline]] std::uint64_t enqueueMany(Queue& queue, Source& source, std::uint64_t events) {
     std::uint64_t sum = 0;
     for (std::uint64_t i = 0; i < events; ++i) {
         const typename Queue::Argument& argument = source.next();
         sum += checksumOf(argument);
-        queue.enqueue(int(i % queuedEventIds), argument);
+        queue.enqueue(int(i % Ids), argument);
     }
     return sum;
 }
@@ -64,14 +64,14 @@ struct CallVisitor {
 enum class Phase { enqueue, drain, both };
 
 /// Batches of `capacity` events. The time is that of one event in the phase.
-template <class Queue, class Drain, Phase Measured>
+template <class Queue, class Drain, Phase Measured, std::uint64_t Ids = queuedEventIds>
 Round eventBatchRound(const RoundPlan& plan) {
     return bookedRound(plan, [&plan](Round& round) {
         const std::uint64_t batches = std::max<std::uint64_t>(1, plan.messages / plan.capacity);
         Queue queue;
         Arrivals arrivals;
         ArgumentSource<typename Queue::Argument> source;
-        for (std::uint64_t event = 0; event < queuedEventIds; ++event) {
+        for (std::uint64_t event = 0; event < Ids; ++event) {
             queue.add(int(event), ArrivalListener{&arrivals});
         }
         Counts counts;
@@ -79,7 +79,7 @@ Round eventBatchRound(const RoundPlan& plan) {
         Nanoseconds draining = 0;
         for (std::uint64_t batch = 0; batch <= batches; ++batch) {
             const Nanoseconds start = now();
-            counts.sentSum += enqueueMany(queue, source, plan.capacity);
+            counts.sentSum += enqueueMany<Ids>(queue, source, plan.capacity);
             const Nanoseconds queued = now();
             Drain::drain(queue, arrivals);
             const Nanoseconds end = now();

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <string>
 
 namespace sluice::bench {
@@ -94,6 +95,18 @@ private:
     std::uint64_t sequence_ = 0;
 };
 
+/// On the heap, as messages are that several own.
+using PointerArgument = std::shared_ptr<const ShortArgument>;
+
+template <>
+class ArgumentSource<PointerArgument> {
+public:
+    PointerArgument next() { return std::make_shared<const ShortArgument>(values_.next()); }
+
+private:
+    ArgumentSource<ShortArgument> values_;
+};
+
 inline std::uint64_t sequenceOf(const ShortArgument& argument) noexcept {
     return argument.sequence();
 }
@@ -103,6 +116,10 @@ inline std::uint64_t sequenceOf(const std::string& argument) noexcept {
     return sequence;
 }
 
+inline std::uint64_t sequenceOf(const PointerArgument& argument) noexcept {
+    return argument->sequence();
+}
+
 inline std::uint64_t checksumOf(const ShortArgument& argument) noexcept {
     return argument.checksum();
 }
@@ -110,6 +127,10 @@ inline std::uint64_t checksumOf(const std::string& argument) noexcept {
     std::uint64_t first = 0;
     std::memcpy(&first, argument.data(), sizeof first);
     return first + sequenceOf(argument);
+}
+
+inline std::uint64_t checksumOf(const PointerArgument& argument) noexcept {
+    return argument->checksum();
 }
 
 /// The arguments that arrived: their sum, and whether they came in the order in which they were

@@ -66,6 +66,19 @@ public:
     }
 };
 
+/// Takes longer for all messages than a round without progress may last.
+class Slow : public Honest {
+public:
+    using Honest::Honest;
+    bool tryPush(const ActorMessage& message) {
+        const Nanoseconds end = now() + Nanoseconds(stallNs);
+        while (now() < end) {
+        }
+        return Honest::tryPush(message);
+    }
+    static constexpr double stallNs = 100000;
+};
+
 RoundPlan plan(std::size_t senders = 1) {
     RoundPlan plan;
     plan.placement = placeThreads({0, 0}, senders, Spread::apart);
@@ -91,6 +104,13 @@ TEST(Acting, AMessageThatIsNotHandledMakesTheRoundInvalid) {
     impatient.stallNs = 1e6;
     const Round round = postRound<Losing, ActorMessage>(impatient);
     EXPECT_NE(round.error, "");
+}
+
+TEST(Acting, ARoundMayTakeAsLongAsItsMessagesArePlannedFor) {
+    RoundPlan sustained = plan();
+    sustained.stallNs = Slow::stallNs;
+    sustained.sendingNs = 1e9;
+    EXPECT_EQ((postRound<Slow, ActorMessage>(sustained).error), "");
 }
 
 TEST(Acting, ADelayIsThatOfOneMessage) {

@@ -75,7 +75,9 @@ TEST_F(BusSuiteTest, EverySubjectDeliversWhatWasAccepted) {
 
 TEST_F(BusSuiteTest, EveryScenarioRunsWithAVisitor) {
     for (const Scenario& each : suite_.scenarios) {
-        const Round round = run(each.name, "sluice/full:visitor");
+        const bool isOfDeepOnes = each.section == overloadSection;
+        const Round round =
+            run(each.name, isOfDeepOnes ? "sluice/deep:visitor" : "sluice/full:visitor");
         EXPECT_EQ(round.error, "") << each.name;
         EXPECT_GT(round.counts.delivered, options_.messages / 2) << each.name;
     }
@@ -116,6 +118,18 @@ TEST_F(BusSuiteTest, AFloodKnowsWhatBecameOfEachMessage) {
     const Round low = run("low-under-flood-64B", "sluice/full:visitor");
     EXPECT_EQ(high.samples.size() + high.lost, high.counts.planned / 10);
     EXPECT_EQ(low.samples.size() + low.lost, low.counts.planned / 10 * 6);
+}
+
+// The well-known experiment: of 131072 slots low messages have 32768.
+TEST_F(BusSuiteTest, InOverloadOnlyLowMessagesAreLost) {
+    const auto countsOf = [this](const char* name) {
+        return run(name, "sluice/deep:visitor").counts;
+    };
+    EXPECT_EQ(countsOf("high-in-overload-64B").accepted, 30000U);
+    EXPECT_EQ(countsOf("medium-in-overload-64B").accepted, 45000U);
+    const Counts low = countsOf("low-in-overload-64B");
+    EXPECT_EQ(low.attempted, 75000U);
+    EXPECT_EQ(low.accepted, 32768U);
 }
 
 // BR-4: the modes and all that differ in one feature are compiled into this program, and the rounds

@@ -76,6 +76,14 @@ TEST(EventBatchRoundTest, EveryArgumentIsReadByListenersAndByVisitors) {
     expectAll<PlainQueue<ShortArgument>, CallListeners>();
     expectAll<PlainQueue<ShortArgument>, CallVisitor>();
     expectAll<PlainQueue<std::string>, CallListeners>();
+    expectAll<PlainQueue<PointerArgument>, CallListeners>();
+}
+
+TEST(EventBatchRoundTest, EventsMayHaveOneId) {
+    const Round round =
+        eventBatchRound<PlainQueue<ShortArgument>, CallListeners, Phase::drain, 1>(plan());
+    EXPECT_EQ(round.error, "");
+    EXPECT_EQ(round.counts.delivered, 1100U);
 }
 
 TEST(EventBatchRoundTest, DisorderAndLossAreNoticed) {

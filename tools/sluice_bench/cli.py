@@ -115,6 +115,13 @@ def reproduce(options):
     sys.stdout.write(reproducing.recipe(load(options.file)))
 
 
+def evidence(options):
+    from . import evidence as evidences
+
+    for page in evidences.write(options.root, options.root / "docs/evidence"):
+        print(page)
+
+
 def check(options):
     for file in options.files:
         load(file)
@@ -179,6 +186,9 @@ def parser():
 
     command = add("reproduce", reproduce, "the commands that measure the same again")
     command.add_argument("file", metavar="FILE.json")
+
+    command = add("evidence", evidence, "writes the tables of the pages from docs/evidence")
+    command.add_argument("--root", type=Path, default=Path("."), metavar="FOLDER")
 
     command = add("check", check, "whether files keep to the schema")
     command.add_argument("files", nargs="+", metavar="FILE.json")

@@ -2,6 +2,7 @@
 
 import functools
 import json
+import lzma
 import math
 import re
 from dataclasses import dataclass
@@ -197,8 +198,13 @@ def marks(results):
 
 
 def load(path):
+    """Reads a file that the program wrote, as it is or compressed by xz."""
+    opened = lzma.open if Path(path).suffix == ".xz" else open
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        with opened(path, "rt", encoding="utf-8") as file:
+            text = file.read()
+    except lzma.LZMAError:
+        raise BadInput(f"{path}: not compressed by xz") from None
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"{path}: {getattr(error, 'strerror', None) or 'not a text file'}") from None
     try:

@@ -1,0 +1,165 @@
+"""The figures in the pages come from docs/evidence, and from nowhere else."""
+
+import json
+import lzma
+import re
+from pathlib import Path
+
+import pytest
+import sample
+from sample import failed, latency, result
+from sluice_bench import evidence
+from sluice_bench.record import BadInput, load
+
+ROOT = Path(__file__).resolve().parents[2]
+ROW = '{ work = "a message", scenario = "queues/spsc", a = "ours/Ring", b = "peer/Queue" }'
+TABLE = f"""
+[speed]
+header = ["work", "ours", "peer", "ratio"]
+cells = ["{{work}}", "{{a.ns}}", "{{b.rate}}", "{{ratio}}"]
+unsteady = "\\\\* unsteady"
+rows = [{ROW}]
+
+[speed-zh]
+rows_of = "speed"
+header = ["工作", "比值"]
+cells = ["{{work}}", "{{ratio}}"]
+"""
+PAGE = "# Page\n\n<!-- figures: speed -->\nold\n<!-- end of figures -->\n"
+
+
+def two(ours=10.0, peer=20.0):
+    return [
+        result("spsc", "ours/Ring", [ours * factor for factor in (1, 1.1, 0.9, 1, 1, 1, 1)]),
+        result("spsc", "peer/Queue", [peer * factor for factor in (1, 1.1, 0.9, 1, 1, 1, 1)]),
+    ]
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """Makes a tree with a page, a table and one raw file of these results."""
+
+    def make(results, table=TABLE, page=PAGE, **more):
+        folder = tmp_path / "docs/evidence"
+        folder.mkdir(parents=True, exist_ok=True)
+        made = json.dumps(sample.content(results, **more))
+        (folder / "queues.json.xz").write_bytes(lzma.compress(made.encode()))
+        (folder / "tables.toml").write_text(table, encoding="utf-8")
+        (tmp_path / "README.md").write_text(page, encoding="utf-8")
+        return tmp_path
+
+    def write(*arguments, **more):
+        root = make(*arguments, **more)
+        evidence.write(root, root / "docs/evidence")
+        return (root / "README.md").read_text(encoding="utf-8")
+
+    make.write = write
+    return make
+
+
+def test_a_page_gets_the_figures_of_its_table(tree):
+    text = tree.write(two())
+    assert "old" not in text
+    assert "| a message | 10 ns | 50 | 0.50 (0.50 to 0.50) |" in text
+    assert "unsteady" not in text
+
+
+def test_writing_twice_changes_nothing(tree):
+    root = tree(two())
+    assert {page.name for page in evidence.write(root, root / "docs/evidence")} == {
+        "README.md",
+        "queues.md",
+    }
+    assert evidence.write(root, root / "docs/evidence") == []
+
+
+def test_each_raw_file_has_a_page_of_all_its_results(tree):
+    root = tree(two())
+    evidence.write(root, root / "docs/evidence")
+    text = (root / "docs/evidence/queues.md").read_text(encoding="utf-8")
+    assert text.startswith("# Measured: queues\n")
+    assert "./dev bench queues --rounds 10" in text
+    assert "| peer/Queue | 20 |" in text
+
+
+def test_another_language_has_the_same_rows(tree):
+    page = PAGE.replace("speed", "speed-zh")
+    assert "| a message | 0.50 (0.50 to 0.50) |" in tree.write(two(), page=page)
+
+
+def test_a_ratio_of_an_unsteady_scenario_is_marked_and_explained(tree):
+    text = tree.write(two(), machine=[{"scenario": "spsc", "steady": False}])
+    assert "0.50 (0.50 to 0.50) \\* |" in text
+    assert "\n\\* unsteady\n" in text
+
+
+def test_an_invalid_result_shows_as_such(tree):
+    assert "| INVALID |" in tree.write([two()[0], failed("spsc", "peer/Queue")])
+
+
+def test_shares_and_percentiles(tree):
+    table = '[speed]\nheader = ["", ""]\ncells = ["{a.p50}, {a.p99}", "{b.lost}"]\n' + (
+        f"rows = [{ROW}]\n"
+    )
+    flood = [
+        latency("spsc", "ours/Ring", [[100.0, 100.0] * 50] * 2, "flood-latency"),
+        latency("spsc", "peer/Queue", [[100.0, 100.0] * 50] * 2, "flood-latency"),
+    ]
+    flood[1]["counts"] = sample.counts(1000, rejected=250)
+    assert "| 100 ns, 100 ns | 25.0% |" in tree.write(flood, table)
+
+
+@pytest.mark.parametrize(
+    "change, complaint",
+    [
+        (("figures: speed", "figures: other"), "no table 'other'"),
+        (("queues/spsc", "queues/mpsc"), "queues/mpsc is in no file"),
+        (("peer/Queue", "peer/Other"), "queues/spsc was run without peer/Other"),
+        (("a.ns", "a.price"), "no figure is called price"),
+        (("{work}", "{job}"), "job"),
+    ],
+)
+def test_what_is_not_there_is_named(tree, change, complaint):
+    with pytest.raises(BadInput, match=re.escape(complaint)):
+        tree.write(two(), TABLE.replace(*change), PAGE.replace(*change))
+
+
+def test_a_scenario_stands_in_one_file_only(tree):
+    root = tree(two())
+    folder = root / "docs/evidence"
+    (folder / "again.json.xz").write_bytes((folder / "queues.json.xz").read_bytes())
+    with pytest.raises(BadInput, match="is in again, queues"):
+        evidence.write(root, folder)
+
+
+def test_a_file_that_is_not_compressed_is_refused(tmp_path):
+    path = tmp_path / "plain.json.xz"
+    path.write_text("{}", encoding="utf-8")
+    with pytest.raises(BadInput, match="not compressed by xz"):
+        load(path)
+
+
+# The page's ratio and the program's are the same number.
+def test_ratios_are_those_of_the_files():
+    records = evidence.Evidence(ROOT / "docs/evidence").records
+    compared = 0
+    for record in records.values():
+        results = {(each["scenario"], each["subject"]): each for each in record.results}
+        for line in record.comparisons:
+            first = results.get((line["scenario"], line["subject"]))
+            second = results.get((line["scenario"], line["baseline"]))
+            if first and second and first["stats"] and second["stats"]:
+                shown = evidence.ratio(first, second, True)
+                if shown != "INVALID":
+                    names = ("ratio", "ci_low", "ci_high")
+                    expected = [line[name] for name in names]
+                    assert [float(each) for each in re.findall(r"[\d.]+", shown)] == pytest.approx(
+                        expected, abs=0.0051
+                    )
+                    compared += 1
+    assert compared > 0
+
+
+def test_the_pages_of_the_tree_show_what_the_files_say():
+    for page, text in evidence.Evidence(ROOT / "docs/evidence").pages(ROOT).items():
+        assert page.read_text(encoding="utf-8") == text, f"{page}: run ./dev bench evidence"

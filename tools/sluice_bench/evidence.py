@@ -1,0 +1,228 @@
+"""The measured figures of the pages: written from the raw files in docs/evidence, never by hand.
+
+`tables.toml` beside the raw files says which figures stand in which table. A page takes a table by its
+name:
+
+    <!-- figures: NAME -->
+    ... written from here ...
+    <!-- end of figures -->
+
+A table of tables.toml has a header, a template for the cells of its rows, and rows. A row names a
+scenario as `SUITE/SCENARIO`, and subjects of it by one letter each: `a` is ours, `b` the one to compare
+with. The templates are those of str.format(): `{a.ns}`, `{b.rate}`, `{ratio}`, `{page}` for the page of
+the raw file, and `{word}` for any other word of the row. The tables `files` and `counts` are there without a description.
+"""
+
+import json
+import re
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from scipy import stats
+
+from . import estimates, markdown, reproduce
+from .measure import figure_text, significant
+from .record import BadInput, is_invalid, load, rejected_share, rounds, stat
+
+RAW = ".json.xz"
+PLACE = re.compile(r"(<!-- figures: ([\w-]+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
+UNSTEADY = "\\*"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """What a template may say of one subject in one scenario."""
+
+    result: dict
+
+    def statistic(self, name):
+        value = stat(self.result, name)
+        if is_invalid(self.result) or value is None:
+            return "INVALID" if is_invalid(self.result) else "-"
+        return figure_text(self.result, value)
+
+    @property
+    def ns(self):
+        return self.statistic("median")
+
+    def per_second(self, unit):
+        if is_invalid(self.result):
+            return "INVALID"
+        default = 1e9 / stat(self.result, "median")
+        return significant(self.result.get("per_second", {}).get("value", default) / unit)
+
+    @property
+    def rate(self):
+        """Millions a second."""
+        return self.per_second(1e6)
+
+    @property
+    def thousands(self):
+        """Thousands a second."""
+        return self.per_second(1e3)
+
+    @property
+    def lost(self):
+        return f"{rejected_share(self.result):.1%}"
+
+    def __getattr__(self, name):
+        if name not in ("mean", "stddev", "p50", "p95", "p99", "p999", "min", "max"):
+            raise AttributeError(f"no figure is called {name}")
+        return self.statistic(name)
+
+
+def ratio(first, second, steady):
+    """The first by the second: the median over pairs of rounds, and the interval of the sign test."""
+    if is_invalid(first) or is_invalid(second):
+        return "INVALID"
+    length = min(len(rounds(first)), len(rounds(second)))
+    pairs = np.array(rounds(first)[:length]) / np.array(rounds(second)[:length])
+    interval = stats.quantile_test(pairs, p=0.5).confidence_interval(estimates.LEVEL)
+    mark = "" if steady else f" {UNSTEADY}"
+    return f"{np.median(pairs):.2f} ({interval.low:.2f} to {interval.high:.2f}){mark}"
+
+
+def text_of(file):
+    try:
+        return file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise BadInput(f"{file}: {error.strerror}") from None
+
+
+class Evidence:
+    """A folder of raw files and the tables that are made of them."""
+
+    def __init__(self, folder):
+        self.folder = Path(folder)
+        self.records = {
+            path.name.removesuffix(RAW): load(path) for path in sorted(self.folder.glob(f"*{RAW}"))
+        }
+        try:
+            self.tables = tomllib.loads(text_of(self.folder / "tables.toml"))
+        except tomllib.TOMLDecodeError as error:
+            raise BadInput(f"{self.folder}: tables.toml: {error}") from None
+
+    def record_of(self, scenario):
+        """The file that holds a scenario of a suite. One file only: rounds are compared in pairs."""
+        found = {
+            name: record
+            for name, record in self.records.items()
+            if any(f"{each['suite']}/{each['scenario']}" == scenario for each in record.results)
+        }
+        if len(found) != 1:
+            raise BadInput(f"{self.folder}: {scenario} is in {', '.join(found) or 'no file'}")
+        return next(iter(found.values()))
+
+    def words(self, row):
+        """What the templates of a row may name."""
+        words = dict(row)
+        if "scenario" not in row:
+            return words
+        record, name = self.record_of(row["scenario"]), row["scenario"].partition("/")[2]
+        results = {each["subject"]: each for each in record.results if each["scenario"] == name}
+        letters = {letter: subject for letter, subject in row.items() if len(letter) == 1}
+        if missing := [subject for subject in letters.values() if subject not in results]:
+            raise BadInput(f"{self.folder}: {row['scenario']} was run without {', '.join(missing)}")
+        subjects = {letter: results[subject] for letter, subject in letters.items()}
+        words.update({letter: Figure(result) for letter, result in subjects.items()})
+        words["page"] = record.source.replace(RAW, ".md")
+        if {"a", "b"} <= subjects.keys():
+            words["ratio"] = ratio(subjects["a"], subjects["b"], name not in record.unsteady)
+        return words
+
+    def files(self):
+        """The raw files and what they were measured on, as the lines of a table."""
+        header = ["file", "suite", "measured", "processor", "compiler", "commit", "clock, ns", "credible"]
+        lines = [
+            [
+                f"[{name}]({name}.md)",
+                ", ".join(record.suites),
+                str(record.environment.get("started_at")),
+                str(record.environment["cpu"]),
+                str(record.environment["compiler"]),
+                str(record.environment.get("git_commit"))[:12],
+                significant(record.environment["clock_ns"]),
+                "no" if record.doubts else "yes",
+            ]
+            for name, record in self.records.items()
+        ]
+        return markdown.table(header, lines)
+
+    def counts(self):
+        """What `./dev count` counted, as the lines of a table."""
+        lines = []
+        for path, entry in json.loads(text_of(self.folder / "counts.json")).items():
+            peers = sorted(entry["peers"].items(), key=lambda peer: peer[1])
+            best = peers[0][1] if peers else 0
+            ratio = f"{entry['instructions'] / best:.2f}" if best else ""
+            others = ", ".join(f"{peer} {significant(count)}" for peer, count in peers)
+            lines.append([path, significant(entry["instructions"]), ratio, others])
+        return markdown.table(["path", "Sluice", "ratio to the best", "others"], lines)
+
+    def table(self, name):
+        """The lines of a table in Markdown."""
+        if name in ("files", "counts"):
+            return getattr(self, name)()
+        if name not in self.tables:
+            raise BadInput(f"{self.folder}: tables.toml has no table '{name}'")
+        wanted = self.tables[name]
+        rows = self.tables[wanted["rows_of"]]["rows"] if "rows_of" in wanted else wanted["rows"]
+        try:
+            lines = [
+                [cell.format_map(self.words(row)) for cell in row.get("cells", wanted.get("cells"))]
+                for row in rows
+            ]
+        except (KeyError, AttributeError, TypeError) as error:
+            raise BadInput(f"{self.folder}: table '{name}': {error}") from None
+        note = [wanted["unsteady"]] if any(UNSTEADY in cell for line in lines for cell in line) else []
+        return [*markdown.table(wanted["header"], lines), *(["", *note] if note else [])]
+
+    def fill(self, text):
+        """The text of a page, with the tables that it names."""
+        return PLACE.sub(
+            lambda place: f"{place[1]}\n" + "\n".join(self.table(place[2])) + f"\n\n{place[3]}", text
+        )
+
+    def pages(self, root):
+        """{page: its text as it should be}, for the pages of a tree and for each raw file."""
+        found = {}
+        for page in (*sorted(root.glob("*.md")), *sorted((root / "docs").rglob("*.md"))):
+            text = page.read_text(encoding="utf-8")
+            if PLACE.search(text):
+                found[page] = self.fill(text)
+        for name, record in self.records.items():
+            found[self.folder / f"{name}.md"] = of_record(name, record)
+        return found
+
+
+def of_record(name, record):
+    """The page of one raw file: where it comes from, and all of its figures."""
+    environment = record.environment
+    told = ("cpu", "kernel", "compiler", "flags", "git_commit", "started_at")
+    facts = [[each.replace("_", " "), str(environment.get(each))] for each in told]
+    source = f"{name}{RAW}"
+    lines = [
+        f"# Measured: {name}",
+        "",
+        f"Written by `./dev bench evidence` from [{source}]({source}), which holds every round.",
+        f"`./dev bench report docs/evidence/{source} --html {name}.html` draws it with charts.",
+        f"To measure it again: `./dev bench {reproduce.command(record)}`.",
+        "",
+        *markdown.table(["measured on", ""], facts),
+        "",
+    ]
+    if record.unsteady:
+        lines += [f"The machine was not steady during: {', '.join(record.unsteady)}.", ""]
+    return "\n".join(lines) + markdown.of_record(record)
+
+
+def write(root, folder):
+    """Writes the pages that are not as they should be, and returns them."""
+    changed = []
+    for page, text in Evidence(folder).pages(Path(root)).items():
+        if not page.is_file() or page.read_text(encoding="utf-8") != text:
+            page.write_text(text, encoding="utf-8")
+            changed.append(page)
+    return changed

@@ -5,21 +5,16 @@
 
 int main() {
     sluice::BlockingQueue<sluice::SpscRing<int, 1024>> queue;
-
-    std::thread producer([&queue] {
-        for (int i = 1; i <= 100'000; ++i) {
-            if (queue.push(i) != sluice::PushResult::ok) {
-                return;  // the queue was closed
-            }
+    std::thread sensor([&queue] {
+        for (int reading = 1; reading <= 100'000; ++reading) {
+            (void)queue.push(reading);  // waits while the queue is full
         }
         queue.close();
     });
-
     long sum = 0;
-    while (queue.consume([&sum](int& message) { sum += message; }) != 0) {
+    while (queue.consume([&sum](int reading) { sum += reading; }) != 0) {
     }
-    producer.join();
-
+    sensor.join();
     std::printf("%ld\n", sum);
     return sum == 5'000'050'000 ? 0 : 1;
 }

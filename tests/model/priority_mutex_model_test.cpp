@@ -15,7 +15,7 @@
 namespace sluice::model {
 namespace {
 
-/// As detail::PriorityFutex. Who sleeps is woken to try again, where the system would make the
+/// As detail::LockSections. Who sleeps is woken to try again, where the system would make the
 /// first one the owner.
 struct ModelPriorityFutex {
     using Word = Atomic<std::uint32_t>;
@@ -26,6 +26,8 @@ struct ModelPriorityFutex {
         const auto address = reinterpret_cast<std::uintptr_t>(execution().thisThread());
         return static_cast<std::uint32_t>(address >> 3U) & 0x3FFFFFFFU;
     }
+    static std::uint32_t enter(const void* /*mutex*/) noexcept { return thisThread(); }
+    static void leave() noexcept {}
     static std::uint32_t ownerOf(std::uint32_t word) noexcept { return word & 0x3FFFFFFFU; }
     static bool isRealTime() noexcept { return true; }
 

@@ -65,8 +65,8 @@ struct BlockPoolTraits {
 /// not use the pool. The first call of a thread takes its cache from the heap. Exhausted means that
 /// no free block is within reach, the capacity is reached or the memory resource has refused:
 /// tryAllocate() returns null and counts it, and nothing falls back to the heap. Shutdown: all
-/// blocks must have been freed, see ~BasicBlockPool. fork(): the child may use the pool unless
-/// another thread was in a call on it.
+/// blocks must have been freed, see ~BasicBlockPool. fork(): the child may use the pool. It
+/// cannot reach a few blocks that threads of the parent were allocating or freeing.
 ///
 /// Double frees: release builds end the program if a thread frees the block that it freed last, or
 /// the one on top of its magazine. An exact pool finds each double free of a free block. Debug

@@ -168,6 +168,8 @@ public:
     /// another thread is about to add one. Throws what the memory resource throws, then nothing has
     /// happened.
     bool grow(std::size_t most) {
+        [[maybe_unused]] const ForkDelay
+            delay;  // in the child nobody would take a reservation back
         const std::size_t count = reserve(most);
         if (count == 0) {
             return isGrowing();
@@ -191,7 +193,7 @@ public:
     /// Brings the blocks that lie with idle threads within reach of take(), and waits for a trim
     /// that holds free blocks.
     void reclaim() noexcept {
-        const std::lock_guard<Lock> tidying(tidying_);
+        const Tidying tidying(tidying_);
         emptyIdleCaches();
     }
 
@@ -200,7 +202,7 @@ public:
     std::size_t trim(Slot* slot) noexcept {
         Slab* unused = nullptr;
         {
-            const std::lock_guard<Lock> tidying(tidying_);
+            const Tidying tidying(tidying_);
             if (slot != nullptr) {
                 const std::lock_guard<Lock> guard(lock_);
                 emptyIntoCommon(*slot);
@@ -249,6 +251,13 @@ public:
     }
 
 private:
+    /// tidying_ is locked, while lock_ comes and goes.
+    struct Tidying {
+        explicit Tidying(Lock& tidying) noexcept : guard(tidying) {}
+        const ForkDelay delay;
+        const std::lock_guard<Lock> guard;
+    };
+
     /// Takes back what reserve() has counted.
     struct Reservation {
         PoolCore& core;

@@ -43,10 +43,10 @@ bool isNull(const Callback& callback) noexcept {
 /// serial numbers to keep newcomers out of running traversals.
 ///
 /// Invariants, under the lock of the core: `next` from first_ to last_ links exactly the nodes
-/// whose serial is not `removed` and whose owner is this core; `previous` is its inverse; all
-/// serials are at most currentCounter. A removed node keeps its `next`: a traversal that stands on
-/// it goes on through nodes that were removed after it, back to the list, and past none that was
-/// there before.
+/// whose serial is not `removed`, and whose owner and chain are those of this core; `previous` is
+/// its inverse; all serials are at most currentCounter. A removed node keeps its `next`: a
+/// traversal that stands on it goes on through nodes that were removed after it, back to the list,
+/// and past none that was there before.
 ///
 /// Edges: E1 link: node written -> `next` or first_ release .. acquire -> node read. E2 newest:
 /// serials rewritten at the wrap -> currentCounter release .. acquire -> serial read. E3 core: core

@@ -5,6 +5,7 @@
 #include <sluice/event/detail/list/read_side.hpp>
 
 #include <atomic>
+#include <limits>
 #include <utility>
 
 namespace sluice::detail {
@@ -23,6 +24,8 @@ struct CallbackNode : Removed {
 
     /// Of a node that is in no list.
     static constexpr Serial removed = 0;
+    /// The same, and its callback has been destroyed.
+    static constexpr Serial gone = std::numeric_limits<Serial>::max();
 
     // With one reference, that of the first handle, and no callback yet.
 
@@ -36,12 +39,15 @@ struct CallbackNode : Removed {
     CallbackNode* previous = nullptr;
     Atomic<ChainCore<Callback, Threading>*> owner{nullptr};
     int priority = 0;
-
-    /// Whether the callback has been destroyed; written by the thread that destroys it.
-    Atomic<bool> isGone{false};
+    /// Says which callbacks clear() has taken out, see ChainCore.
+    unsigned chain = 0;
 
     /// Relaxed, all: what is read under the answer is ordered by the link to the node.
-    bool isRemoved() const noexcept { return serial.load(std::memory_order_relaxed) == removed; }
+    bool isRemoved() const noexcept { return !isLasting(serial.load(std::memory_order_relaxed)); }
+    /// Whether a node in a list may have this serial.
+    static constexpr bool isLasting(Serial serial) noexcept {
+        return serial != removed && serial != gone;
+    }
     bool isPartOf(Serial newest) const noexcept {
         const Serial own = serial.load(std::memory_order_relaxed);
         return own != removed && own <= newest;
@@ -67,7 +73,7 @@ struct CallbackNode : Removed {
         auto& node = static_cast<CallbackNode&>(base);
         node.callback.destroy();
         // Release: a thread that sees it also sees what the destructor did.
-        node.isGone.store(true, std::memory_order_release);
+        node.serial.store(gone, std::memory_order_release);
         node.dropReference();
     }
 };

@@ -100,11 +100,10 @@ public:
         return after;
     }
 
-    /// Under the lock. Relaxed: a node of this list is changed under the same lock, and the owner
-    /// of any other node is not this one.
+    /// Under the lock: a node of this list is changed under the same lock, and the owner of any
+    /// other node is not this one.
     bool holds(const Node* node) const noexcept {
-        return node != nullptr && !node->isRemoved() &&
-               node->owner.load(std::memory_order_relaxed) == this;
+        return wasHere(node) && node->chain == chain_ && !node->isRemoved();
     }
 
     bool ownsHandle(const Handle& handle) const noexcept {
@@ -182,6 +181,7 @@ private:
         node.previous = before;
         node.next.store(after, std::memory_order_relaxed);  // relaxed, all: E1 publishes them
         node.owner.store(this, std::memory_order_relaxed);
+        node.chain = chain_;
         node.serial.store(nextSerial(newest), std::memory_order_relaxed);
         (after != nullptr ? after->previous : last_) = &node;
         (before != nullptr ? before->next : first_).store(&node, std::memory_order_release);  // E1
@@ -196,15 +196,20 @@ private:
         (before != nullptr ? before->next : first_).store(after, std::memory_order_release);  // E1
     }
 
-    /// All callbacks, linked by `next`.
+    /// All callbacks, linked by `next`. The lock is held for a few instructions, however many there
+    /// are: under it, their chain ends; after it, they are the calling thread's.
     Node* detachAll(Node*& last) noexcept {
-        const std::lock_guard<Lock> guard(this->lock);
-        Node* const all = first_.load(std::memory_order_relaxed);  // relaxed: under the lock
+        Node* all = nullptr;
+        {
+            const std::lock_guard<Lock> guard(this->lock);
+            all = first_.load(std::memory_order_relaxed);  // relaxed: under the lock
+            first_.store(nullptr, std::memory_order_release);
+            last = std::exchange(last_, nullptr);
+            ++chain_;
+        }
         for (Node* node = all; node != nullptr; node = node->next.load(std::memory_order_relaxed)) {
             node->serial.store(Node::removed, std::memory_order_relaxed);  // relaxed: as in unlink
         }
-        first_.store(nullptr, std::memory_order_release);
-        last = std::exchange(last_, nullptr);
         return all;
     }
 
@@ -246,7 +251,8 @@ private:
     void awaitEnd(const Node& node) noexcept {
         BasicNappingBackoff<typename Base::Platform> backoff;
         // Acquire: what the destructor did comes before.
-        while (!node.isGone.load(std::memory_order_acquire) && !Freeing::isFreeing(node)) {
+        while (node.serial.load(std::memory_order_acquire) != Node::gone &&
+               !Freeing::isFreeing(node)) {
             this->collect(Effort::full);
             Freeing::freeDeferred();
             backoff.wait();
@@ -266,7 +272,7 @@ private:
     /// that is being added: the running calls will call it.
     Serial nextSerial(Counter& newest) noexcept {
         Serial serial = newest.load(std::memory_order_relaxed) + 1;  // relaxed: under the lock
-        if (serial == Node::removed) {
+        if (!Node::isLasting(serial)) {
             serial = 1;
             for (Node* node = first_.load(std::memory_order_relaxed); node != nullptr;
                  node = node->next.load(std::memory_order_relaxed)) {
@@ -279,6 +285,7 @@ private:
 
     Atomic<Node*> first_{nullptr};
     Node* last_ = nullptr;
+    unsigned chain_ = 0;  // of the callbacks in the list; differs after each clear()
 };
 
 }  // namespace sluice::detail

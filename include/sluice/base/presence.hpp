@@ -209,6 +209,8 @@ public:
 
     /// In the child of a fork: the threads that are gone are inside of nothing.
     void forgetOtherThreads() noexcept {
+        // Relaxed: no other thread exists.
+        process_.store(process_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
         const void* const self = Platform::thisThread();
         for (Slot* slot = firstSlot(); slot != nullptr; slot = slot->next) {
             // Relaxed, all: no other thread exists.
@@ -222,6 +224,12 @@ public:
                 slot->isTaken.store(false, std::memory_order_relaxed);
             }
         }
+    }
+
+    /// Never 0. In the child of a fork it differs from the parent's.
+    [[nodiscard]] std::uint32_t process() const noexcept {
+        return process_.load(
+            std::memory_order_relaxed);  // relaxed: set before the child has threads
     }
 
     /// A place for this thread, which gives it back by release(). May throw std::bad_alloc.
@@ -382,6 +390,7 @@ private:
     Atomic<Slot*> slots_{nullptr};
     Atomic<std::size_t> users_{1};
     Atomic<bool> isAbandoned_{false};
+    Atomic<std::uint32_t> process_{1};
 };
 
 using Presence = BasicPresence<>;

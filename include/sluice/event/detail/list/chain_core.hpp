@@ -255,6 +255,9 @@ private:
                !Freeing::isFreeing(node)) {
             this->collect(Effort::full);
             Freeing::freeDeferred();
+            if (this->users.hasForked() && !this->removals.hasAny()) {
+                return;  // the thread that removed it may be the parent's
+            }
             backoff.wait();
         }
     }

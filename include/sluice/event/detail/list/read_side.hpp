@@ -5,6 +5,7 @@
 #include <sluice/event/detail/list/policy_traits.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <type_traits>
 #include <utility>
@@ -76,6 +77,9 @@ public:
             return registry_.hasPassed(period, this);
         }
         void waitForOthers() const noexcept { registry_.waitForOthers(this); }
+        /// Never 0. In the child of a fork it differs from the parent's.
+        std::uint32_t process() const noexcept { return registry_.process(); }
+        bool hasForked() const noexcept { return registry_.process() != 1; }
 
     private:
         friend class ReadSide;
@@ -90,6 +94,8 @@ public:
     private:
         typename Registry::Section section_;
     };
+
+    static const void* thisThread() noexcept { return Platform::thisThread(); }
 
     /// Between the end of a section and a look at what was removed.
     static void fence() noexcept { Platform::Fence::light(); }
@@ -122,6 +128,8 @@ public:
         GracePeriod beginGrace() const noexcept { return {}; }
         bool hasPassed(GracePeriod& /*period*/) const noexcept { return !isInside(); }
         void waitForOthers() const noexcept {}
+        std::uint32_t process() const noexcept { return 1; }
+        bool hasForked() const noexcept { return false; }
 
     private:
         friend class SingleThreadReadSide;
@@ -143,6 +151,7 @@ public:
         const unsigned outer_;
     };
 
+    static const void* thisThread() noexcept { return nullptr; }
     static void fence() noexcept {}
 };
 

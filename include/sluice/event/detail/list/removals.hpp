@@ -5,6 +5,7 @@
 #include <sluice/event/detail/list/read_side.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <utility>
 
@@ -21,8 +22,9 @@ namespace sluice::detail {
 ///
 /// Invariants, under the lock: `newest_` and `batch_` link all removals, each in reverse order;
 /// `count_` is their number. Those of `batch_` were removed before `period_` began. `hasAny_` is
-/// true while there are removals or the owner has ended. The thread that set `isCollecting_` owns
-/// `period_`.
+/// true while there are removals or the owner has ended. While `collectedIn_` is this process, the
+/// thread that set it owns `period_`. In the child of a fork that thread is gone, and the next one
+/// begins the period again.
 ///
 /// Edges:
 /// - E1 begin: removals and hasAny_ stored, heavy() | section over, light(), hasAny_ loaded. Either
@@ -87,9 +89,13 @@ public:
         Freed freed;
         {
             const std::lock_guard<Lock> guard(lock);
-            isAskedAgain_ = isCollecting_;
-            if (std::exchange(isCollecting_, true)) {
+            const std::uint32_t before = std::exchange(collectedIn_, users.process());
+            isAskedAgain_ = before == collectedIn_;
+            if (isAskedAgain_) {
                 return;
+            }
+            if (before != nobody) {
+                period_ = users.beginGrace();
             }
         }
         while (isBatchReady(users, lock, effort) && takePassed(users, lock, freed)) {
@@ -112,6 +118,7 @@ public:
 
 private:
     static constexpr std::size_t many = 256;
+    static constexpr std::uint32_t nobody = 0;
 
     struct Freed {
         /// Takes a list that is in reverse order.
@@ -149,7 +156,7 @@ private:
                 !(isUrgent || users.isAlone() ||
                   LookAllowance<typename ReadSide::Platform::Clock>::take())) {
                 hasAny_.store(newest != nullptr, std::memory_order_relaxed);  // relaxed: E1
-                isCollecting_ = false;
+                collectedIn_ = nobody;
                 return false;
             }
             batch_ = std::exchange(newest_, nullptr);
@@ -176,7 +183,7 @@ private:
                 }
             } else {
                 goesOn = std::exchange(isAskedAgain_, false);
-                isCollecting_ = goesOn;
+                collectedIn_ = goesOn ? collectedIn_ : nobody;
             }
         }
         freed.append(passed);
@@ -198,7 +205,7 @@ private:
     Removed* batch_ = nullptr;
     std::size_t batchSize_ = 0;
     typename ReadSide::GracePeriod period_;
-    bool isCollecting_ = false;
+    std::uint32_t collectedIn_ = nobody;
     bool isAskedAgain_ = false;
     bool isMany_ = false;
     bool isOwnerWaiting_ = false;

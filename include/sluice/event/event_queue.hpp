@@ -39,7 +39,11 @@ namespace sluice {
 /// than EventQueueOptions::keptBytes.
 ///
 /// Shutdown: close() refuses further events and wakes all waiters; drain() waits until what was
-/// accepted has been processed. What is left is destroyed with the queue.
+/// accepted has been processed. What is left is destroyed with the queue. After drain() the queue
+/// may be destroyed, although the process() that has handled the last event has not returned yet.
+///
+/// fork(): the child uses the queue. Events that other threads were adding or handling are the
+/// parent's; the child counts the latter as discarded. See docs/guide/events.md.
 ///
 /// `Policies`: those of EventDispatcher, and QueueList.
 template <class Event, class Prototype, class Policies = DefaultPolicies>

@@ -9,7 +9,8 @@ namespace sluice {
 /// What happens to an event for which a bounded queue has no room.
 enum class Overflow {
     reject,      ///< enqueue() returns false
-    block,       ///< enqueue() waits for room; not from inside a listener of the only consumer
+    block,       ///< enqueue() waits for room; not from inside a listener of the only consumer, and
+                 ///< not from inside the constructor of an argument
     dropOldest,  ///< the event at the front is destroyed; see discardedCount(). False only when all
                  ///< room belongs to events whose arguments are being built
 };

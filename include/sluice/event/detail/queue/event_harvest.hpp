@@ -142,7 +142,7 @@ private:
             orphans_.swap(store_->spares_);
         }
         // Under the lock: a thread that waits for the end of the work may destroy the store after
-        // it.
+        // it. The destructor of the store waits for the unlock.
         if (left_ + keptCount_ != 0 || store_->isClosed()) {
             store_->arrived_.notifyAll();
         }
@@ -156,8 +156,7 @@ private:
     void count() noexcept {
         const std::size_t putBack = left_ + keptCount_;
         const std::size_t dropped = taken_ - putBack;
-        store_->resize(static_cast<std::ptrdiff_t>(putBack));
-        store_->addQueued(store_->size_.load(std::memory_order_relaxed));  // relaxed: the lock
+        store_->addQueued(store_->resize(static_cast<std::ptrdiff_t>(putBack)));
         if (isDiscarding_) {
             store_->discarded_ += dropped;
         } else {
@@ -170,6 +169,7 @@ private:
     // outlives, though leave() takes it out again.
     [[gnu::noinline]] void join(EventStore& store) noexcept {
         store_ = &store;
+        thread_ = ReadSide::thisThread();
         older_ = store.harvests_;
         if (older_ != nullptr) {
             older_->newer_ = this;
@@ -194,6 +194,7 @@ private:
     // First, so that it goes last: the nodes of a store that has gone, or that had too many.
     typename Line::Spares orphans_;
     EventStore* store_ = nullptr;
+    const void* thread_ = nullptr;  // the one that takes the events
     Harvest* older_ = nullptr;
     Harvest* newer_ = nullptr;
     Line rest_;

@@ -6,6 +6,7 @@
 #include <sluice/event/detail/queue/event_counts.hpp>
 #include <sluice/event/detail/queue/event_lines.hpp>
 #include <sluice/event/detail/queue/event_waiters.hpp>
+#include <sluice/event/detail/queue/fork_member.hpp>
 #include <sluice/event/detail/queue/suspended.hpp>
 #include <sluice/event/event_queue_options.hpp>
 #include <sluice/queue/push_result.hpp>
@@ -14,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <type_traits>
 #include <utility>
 
 namespace sluice::detail {
@@ -47,16 +49,22 @@ namespace sluice::detail {
 ///
 /// `Counts`: EventCounts, of which a store is made so that none takes no room.
 template <class Event, class Line, class Threading, class Counts = EventCounts<false>>
-class EventStore : private Counts {
+class EventStore
+    : private Counts,
+      private std::conditional_t<isSingleThreading<Threading>, NoForkMember, ForkMember> {
     using ReadSide = ReadSideOf<Threading>;
     using Lock = LockOf<Threading>;
+    using Member = std::conditional_t<isSingleThreading<Threading>, NoForkMember, ForkMember>;
     template <class T>
     using Atomic = typename ReadSide::Platform::template Atomic<T>;
 
 public:
     class Harvest;
 
-    explicit EventStore(const EventQueueOptions& options = {}) : options_(options) {
+    explicit EventStore(const EventQueueOptions& options = {})
+        : Member(
+              [](auto& member) noexcept { static_cast<EventStore&>(member).forgetOtherThreads(); }),
+          options_(options) {
         if (options.limit == 0) {
             setupError("limit of an EventQueue is too small", options.limit, 1);
         }
@@ -65,8 +73,12 @@ public:
     EventStore(const EventStore&) = delete;
     EventStore& operator=(const EventStore&) = delete;
 
-    /// Also inside the handler of a harvest, whose events go with it.
+    /// Also inside the handler of a harvest, whose events go with it, and straight after the end of
+    /// one: a thread that waits for that end may destroy the store.
     ~EventStore() {
+        if constexpr (std::is_same_v<Lock, PriorityMutex>) {
+            lock_.awaitUnlocks();
+        }
         for (Harvest* harvest = harvests_; harvest != nullptr; harvest = harvest->older_) {
             harvest->store_ = nullptr;
             if (harvest->older_ == nullptr) {
@@ -264,6 +276,18 @@ private:
         return isClosed_.load(std::memory_order_relaxed) && !isBusyLocked();
     }
 
+    /// In the child of a fork. Events that other threads were adding or handling are the parent's.
+    void forgetOtherThreads() noexcept {
+        building_ = 0;
+        isPeeked_ = false;
+        for (Harvest* harvest = harvests_; harvest != nullptr; harvest = harvest->older_) {
+            if (harvest->thread_ != ReadSide::thisThread()) {
+                harvest->leave();
+                discarded_ += harvest->taken_;
+            }
+        }
+    }
+
     void notifyEverybody() noexcept {
         arrived_.notifyAll();
         changed_.notifyAll();
@@ -333,17 +357,16 @@ private:
         return admit();
     }
 
-    /// Under the lock.
-    void resize(std::ptrdiff_t change) noexcept {
-        const auto size = static_cast<std::ptrdiff_t>(size_.load(std::memory_order_relaxed));
-        size_.store(static_cast<std::size_t>(size + change), std::memory_order_release);  // E2
+    /// Under the lock. Returns the new size.
+    std::size_t resize(std::ptrdiff_t change) noexcept {
+        const auto old = static_cast<std::ptrdiff_t>(size_.load(std::memory_order_relaxed));
+        const auto size = static_cast<std::size_t>(old + change);
+        size_.store(size, std::memory_order_release);  // E2
+        return size;
     }
 
     /// Under the lock: one more in the line.
-    void countNew() noexcept {
-        resize(1);
-        Counts::addEnqueued(size_.load(std::memory_order_relaxed));  // relaxed: under the lock
-    }
+    void countNew() noexcept { Counts::addEnqueued(resize(1)); }
 
     /// Without the lock.
     void destroyAll(Line& events) {
@@ -382,11 +405,12 @@ private:
         Audience listeners;
         {
             const std::lock_guard<Lock> guard(lock_);
-            result = admit();
-            if (isToDiscard(result)) {
-                result = discardPlain();
+            PushResult admitted = admit();
+            if (isToDiscard(admitted)) {
+                admitted = discardPlain();
             }
-            if (result != PushResult::ok) {
+            if (admitted != PushResult::ok) {
+                result = admitted;
                 return true;
             }
             if (!spares_.take(line_)) {

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <sluice/base/priority_mutex.hpp>
+
+#include <mutex>
+#include <utility>
+
+#if defined(__unix__)
+#include <pthread.h>
+#endif
+
+namespace sluice {
+namespace [[gnu::visibility("default")]] detail {
+
+/// An object that has to know when it is in the child of a fork, where one thread is left.
+///
+/// Purpose: what the threads that are gone were doing to the object is over. The object is told
+/// while their stacks are still in memory.
+///
+/// Who may call what: any thread makes and ends members. Each shared object has a list of those
+/// that its code has made.
+///
+/// Progress: blocking, for a few instructions. Without memory for the handler of fork(), nobody is
+/// told.
+///
+/// Tests: tests/unit/event/event_queue_fork_test.cpp.
+class ForkMember {
+public:
+    ForkMember(const ForkMember&) = delete;
+    ForkMember& operator=(const ForkMember&) = delete;
+
+protected:
+    using Tell = void (*)(ForkMember&) noexcept;
+
+    explicit ForkMember(Tell tell) noexcept : tell_(tell) {
+#if defined(__unix__)
+        static const int isHandled = ::pthread_atfork(nullptr, nullptr, &tellAll);
+        static_cast<void>(isHandled);
+#endif
+        const std::lock_guard<PriorityMutex> guard(lock_);
+        next_ = first_;
+        if (next_ != nullptr) {
+            next_->previous_ = this;
+        }
+        first_ = this;
+    }
+    ~ForkMember() {
+        const std::lock_guard<PriorityMutex> guard(lock_);
+        (previous_ != nullptr ? previous_->next_ : first_) = next_;
+        if (next_ != nullptr) {
+            next_->previous_ = previous_;
+        }
+    }
+
+private:
+    /// One thread is left, so without the lock.
+    static void tellAll() noexcept {
+        for (ForkMember* member = first_; member != nullptr; member = member->next_) {
+            member->tell_(*member);
+        }
+    }
+
+    const Tell tell_;
+    ForkMember* previous_ = nullptr;
+    ForkMember* next_ = nullptr;
+
+    inline static PriorityMutex lock_;
+    inline static ForkMember* first_ = nullptr;
+};
+
+/// For objects of one thread: the thread that forks is the one that is left.
+class NoForkMember {
+protected:
+    template <class Tell>
+    explicit NoForkMember(Tell) noexcept {}
+};
+
+}  // namespace detail
+}  // namespace sluice

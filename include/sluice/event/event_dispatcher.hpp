@@ -15,11 +15,12 @@ namespace sluice {
 /// thread; HeterEventDispatcher when events have different arguments.
 ///
 /// Who may call what, progress, memory and exceptions: as for CallbackList. Threads dispatch in
-/// parallel: finding the list takes no lock, except that the first few searches after a new event
-/// was added do. Hash and comparison of events may run under that lock; they must not use the
-/// dispatcher.
+/// parallel: finding the list takes no lock. No lock is held while hash and comparison of events
+/// run.
 ///
-/// An event that ever had a listener keeps a few bytes until the dispatcher is destroyed.
+/// An event that has lost its last listener keeps its memory, some 200 bytes and the event itself.
+/// trimEvents() frees it. A program whose events come and go, such as sessions, calls trimEvents()
+/// at a time when no other thread uses the dispatcher.
 ///
 /// `Event` needs std::hash and ==, or <, unless the policy has a Map. `Policies`: Callback,
 /// Threading, Map, getEvent, canContinueInvoking, ArgumentPassingMode, Mixins.

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -42,6 +43,49 @@ static_assert(std::is_nothrow_swappable_v<EventDispatcher<int, void()>>);
 static_assert(std::is_same_v<EventDispatcher<std::string, void(int)>::Event, std::string>);
 static_assert(std::is_same_v<EventDispatcher<int, void(int)>::Callback, std::function<void(int)>>);
 static_assert(std::is_same_v<EventDispatcher<int, void(int)>::Mutex, std::mutex>);
+
+// ---- events without listeners
+
+TYPED_TEST(EventDispatcherTest, TrimForgetsTheEventsThatHaveLostTheirListeners) {
+    typename TestFixture::Dispatcher dispatcher;
+    EXPECT_EQ(dispatcher.trimEvents(), 0U);
+    std::vector<typename TestFixture::Handle> handles;
+    for (int event = 0; event < 100; ++event) {
+        handles.push_back(dispatcher.appendListener(event, this->note(event)));
+    }
+    EXPECT_EQ(dispatcher.trimEvents(), 0U);
+    for (int event = 0; event < 100; ++event) {
+        if (event % 10 != 3) {
+            EXPECT_TRUE(dispatcher.removeListener(event, handles[static_cast<std::size_t>(event)]));
+        }
+    }
+    EXPECT_EQ(dispatcher.trimEvents(), 90U);
+    EXPECT_EQ(dispatcher.trimEvents(), 0U);
+    EXPECT_EQ(this->send(dispatcher, 13), (Numbers{13}));
+    EXPECT_EQ(this->send(dispatcher, 14), Numbers());
+    EXPECT_FALSE(dispatcher.removeListener(14, handles[14])) << "its event is forgotten";
+    EXPECT_FALSE(handles[14].remove());
+    dispatcher.appendListener(14, this->note(140));
+    EXPECT_FALSE(dispatcher.removeListener(14, handles[14])) << "of a list that is gone";
+    EXPECT_EQ(this->send(dispatcher, 14), (Numbers{140}));
+    EXPECT_TRUE(dispatcher.removeListener(93, handles[93]));
+}
+
+TYPED_TEST(EventDispatcherTest, ListenerMayTrimAndKeepsTheEventThatCallsIt) {
+    typename TestFixture::Dispatcher dispatcher;
+    typename TestFixture::Handle handle;
+    std::size_t forgotten = 7;
+    dispatcher.removeListener(2, dispatcher.appendListener(2, this->note(2)));
+    handle = dispatcher.appendListener(1, [&] {
+        dispatcher.removeListener(1, handle);
+        forgotten = dispatcher.trimEvents();
+    });
+    dispatcher.appendListener(1, this->note(1));
+    EXPECT_EQ(this->send(dispatcher, 1), (Numbers{1}));
+    EXPECT_EQ(forgotten, 1U);
+    dispatcher.removeAllListeners(1);
+    EXPECT_EQ(dispatcher.trimEvents(), 1U);
+}
 
 // ---- listeners of an event
 

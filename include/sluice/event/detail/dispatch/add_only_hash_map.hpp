@@ -44,13 +44,11 @@ public:
     AddOnlyHashMap& operator=(const AddOnlyHashMap&) = delete;
     ~AddOnlyHashMap() {
         // Relaxed: nobody else is here.
-        const Table* table = newest_.load(std::memory_order_relaxed);
-        if (table != nullptr) {
-            table->forEach([](const Entry& entry) { delete &entry; });
+        const Table* const newest = newest_.load(std::memory_order_relaxed);
+        if (newest != nullptr) {
+            newest->forEach([](const Entry& entry) { delete &entry; });
         }
-        while (table != nullptr) {
-            delete std::exchange(table, table->older);
-        }
+        destroyTables(newest);
     }
 
     void swap(AddOnlyHashMap& other) noexcept {
@@ -91,6 +89,35 @@ public:
             }
             replace(table);
         }
+    }
+
+    /// Destroys the entries for which isUnused(value) is true, and all old tables. Returns how many
+    /// entries. When this throws, nothing has changed. By one thread, for itself.
+    template <class Test>
+    std::size_t removeIf(Test isUnused) {
+        Table* const old = newest_.load(std::memory_order_relaxed);  // relaxed: nobody else is here
+        if (old == nullptr) {
+            return 0;
+        }
+        std::size_t kept = 0;
+        old->forEach([&](const Entry& entry) { kept += isUnused(entry.value) ? 0U : 1U; });
+        std::size_t capacity = FirstCapacity;
+        while (capacity / 2 < kept) {
+            capacity *= 4;
+        }
+        auto next = std::make_unique<Table>(nullptr, capacity);
+        std::size_t removed = 0;
+        old->forEach([&](Entry& entry) {
+            if (isUnused(std::as_const(entry).value)) {
+                delete &entry;
+                ++removed;
+            } else {
+                next->place(entry);
+            }
+        });
+        destroyTables(old);
+        newest_.store(next.release(), std::memory_order_relaxed);
+        return removed;
     }
 
     /// f(key, value) for each entry, in no order.
@@ -173,6 +200,12 @@ private:
         unsigned shift = 64;
         Atomic<std::size_t> used{0};  ///< at least the number of entries; written by who adds
     };
+
+    static void destroyTables(const Table* newest) noexcept {
+        while (newest != nullptr) {
+            delete std::exchange(newest, newest->older);
+        }
+    }
 
     static std::uint64_t hashOf(const Key& key) {
         return static_cast<std::uint64_t>(Hash()(key)) * 0x9E3779B97F4A7C15u;  // 2^64 / golden

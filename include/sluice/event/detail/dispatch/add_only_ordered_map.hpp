@@ -95,6 +95,30 @@ public:
         }
     }
 
+    /// Destroys the entries for which isUnused(value) is true. Returns how many. By one thread, for
+    /// itself.
+    template <class Test>
+    std::size_t removeIf(Test isUnused) noexcept {
+        std::size_t removed = 0;
+        for (std::size_t level = Levels; level-- > 0;) {
+            // Relaxed, all: nobody else is here.
+            Link* link = &first_[level];
+            while (Node* const node = link->load(std::memory_order_relaxed)) {
+                if (!isUnused(std::as_const(node->value))) {
+                    link = &node->next[level];
+                    continue;
+                }
+                link->store(node->next[level].load(std::memory_order_relaxed),
+                            std::memory_order_relaxed);
+                if (level == 0) {
+                    delete node;
+                    ++removed;
+                }
+            }
+        }
+        return removed;
+    }
+
     /// f(key, value) for each entry, in the order of the keys.
     template <class F>
     void forEach(F&& f) const {

@@ -47,7 +47,7 @@ auto selectMap() {
 }
 
 /// Finds what belongs to an event, in parallel on any number of threads, without a lock. Entries
-/// are added and stay where they are until the map ends.
+/// are added and stay where they are until removeIf(), or until the map ends.
 template <class Key, class Value, class Policies>
 class EventMap {
     template <class P>
@@ -78,6 +78,13 @@ public:
 
     /// Needs both maps for itself.
     void swap(EventMap& other) noexcept { map_.swap(other.map_); }
+
+    /// Destroys the entries for which isUnused(value) is true. Returns how many. Needs the map for
+    /// itself.
+    template <class Test>
+    std::size_t removeIf(Test isUnused) {
+        return map_.removeIf(isUnused);
+    }
 
     /// Null when there is nothing for this event. Allocates nothing. Throws what comparing the key,
     /// or its hash, throws.

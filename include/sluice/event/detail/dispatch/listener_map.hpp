@@ -65,6 +65,14 @@ public:
         }
     }
 
+    /// Forgets the events that have no listener any more, and frees their memory. Returns how many.
+    /// Needs the dispatcher for itself as far as other threads go; a listener may call it. When it
+    /// throws std::bad_alloc, nothing has changed.
+    std::size_t trimEvents() {
+        return lists_.removeIf(
+            [](const List& list) { return list.empty() && list.removedSizeApprox() == 0; });
+    }
+
     [[nodiscard]] bool hasAnyListener(const Event& event) const {
         const List* const list = find(event);
         return list != nullptr && !list->empty();

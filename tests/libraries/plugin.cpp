@@ -44,6 +44,7 @@ int ask(Executor& executor) {
 
 extern "C" [[gnu::visibility("default")]] const sluice::test::PluginFunctions* pluginFunctions() {
     using sluice::test::PluginList;
+    using sluice::test::PluginTick;
     static const sluice::test::PluginFunctions functions{
         [](const PluginList& list) { list(); },
         [](PluginList& list, const PluginList::Handle& handle) { return list.remove(handle); },
@@ -53,6 +54,9 @@ extern "C" [[gnu::visibility("default")]] const sluice::test::PluginFunctions* p
         [] { return new PluginList; },
         [](PluginList* list) { delete list; },
         [](PluginList& list, void (*callback)()) { return list.append(callback); },
-        &sluice::test::ask};
+        &sluice::test::ask,
+        [] { return new PluginTick; },
+        [](PluginTick* tick) { delete tick; },
+        [] { return static_cast<const sluice::PoolResource*>(&PluginTick::resource()); }};
     return &functions;
 }

@@ -2,6 +2,7 @@
 
 #include <sluice/actor/executor.hpp>
 #include <sluice/event/callback_list.hpp>
+#include <sluice/memory/pooled.hpp>
 
 // What a plugin does with a list and with an executor of the program that loads it. The program and
 // the plugin are two shared objects, which see each other's symbols or not.
@@ -9,6 +10,10 @@
 namespace sluice::test {
 
 using PluginList = CallbackList<void()>;
+
+struct PluginTick final : Pooled<PluginTick> {
+    int number = 0;
+};
 
 /// The table that the plugin's function `pluginFunctions` returns.
 struct PluginFunctions {
@@ -20,6 +25,9 @@ struct PluginFunctions {
     PluginList::Handle (*append)(PluginList& list, void (*callback)());
     /// What an object of the plugin replies to another one that waits in a handler; 0 for none.
     int (*ask)(Executor& executor);
+    PluginTick* (*makeTick)();
+    void (*endTick)(PluginTick* tick);
+    const PoolResource* (*poolOfTicks)();
 };
 
 }  // namespace sluice::test

@@ -1,5 +1,6 @@
 #include "libraries/plugin.hpp"
 #include "support/crew.hpp"
+#include "support/sanitizers.hpp"
 #include "support/watchdog.hpp"
 
 #include <sluice/actor/thread_pool.hpp>
@@ -114,6 +115,25 @@ TEST(PluginTest, ListOfThePluginIsCalledByTheProgram) {
     std::thread([&] { EXPECT_TRUE(list->removeAndWait(handle)); }).join();
     EXPECT_TRUE(list->empty());
 }
+
+#if !SLUICE_TEST_TSAN
+// The two share the resource of the class, or the program says that the object came from another.
+TEST(PluginTest, PooledObjectOfThePluginGoesBackOrTheProgramSaysWhy) {
+    testing::FLAGS_gtest_death_test_style = "threadsafe";
+    PluginTick* const tick = plugin().makeTick();
+    if (plugin().poolOfTicks() == &PluginTick::resource()) {
+        delete tick;
+        EXPECT_EQ(PluginTick::resource().statistics(sizeof(PluginTick)).inUse, 0U);
+        return;
+    }
+    const auto misuse = [tick] {
+        delete tick;
+        PluginTick::resource().trim();
+    };
+    EXPECT_DEATH(misuse(), "block of");
+    plugin().endTick(tick);
+}
+#endif
 
 // The handler waits for an object that its own thread would run next. The pool is the program's.
 TEST(PluginTest, AHandlerOfThePluginMayWaitForAnother) {

@@ -30,7 +30,8 @@ namespace [[gnu::visibility("default")]] sluice {
 /// Shared objects: the linker gives one resource to all shared objects that export their symbols.
 /// If one of them hides its symbols, or the program does not export them (-rdynamic), each has a
 /// resource of its own. Then create the objects in one of them, and give the class a virtual
-/// destructor that is defined there.
+/// destructor that is defined there. A block that is deleted in the wrong one ends the program with
+/// a message: at once in debug builds, in release builds at the latest in trim().
 ///
 /// A class that is deleted through a base needs a virtual destructor, or the wrong size goes back.
 /// So Derived must have one, or be final: anything else does not compile.

@@ -358,6 +358,16 @@ TEST(BlockPoolDeathTest, CatchesMisuse) {
 }
 #endif
 
+#if defined(NDEBUG) && !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN
+TEST(BlockPoolDeathTest, ReleaseBuildsTellOfForeignBlocksWhenASlabIsToGo) {
+    BlockPool pool(optionsFor(20, 10));
+    BlockPool other(optionsFor(20, 10));
+    void* const block = pool.allocate();
+    EXPECT_DEATH((other.deallocate(block), other.trim()), "a block of another pool");
+    pool.deallocate(block);
+}
+#endif
+
 #if SLUICE_TEST_ASAN
 TEST(BlockPoolDeathTest, FreedBlocksArePoisoned) {
     BlockPool pool(optionsFor(20, 10));

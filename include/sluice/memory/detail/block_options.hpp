@@ -118,6 +118,15 @@ inline CountedText noBlockAt(const void* block) noexcept {
     return {"no block of this pool begins at ", block, "; give it back to where it came from"};
 }
 
+/// Also in release builds, where it is seen when the block is to be used again or a slab is to go.
+[[noreturn, gnu::cold, gnu::noinline]] inline void failForeign() noexcept {
+    failAssertion(
+        {"",
+         "a pool was given a block of another pool, or the same block twice. For a Pooled "
+         "class: create and delete its objects in one shared object, see pooled.hpp",
+         __FILE__, __LINE__});
+}
+
 /// Reports blocks that are still in use when their pool ends.
 inline void reportLeak(const BlockPoolOptions& options, std::size_t used) noexcept {
     if (used != 0 && options.onLeak != nullptr) {

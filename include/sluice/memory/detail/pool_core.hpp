@@ -348,7 +348,13 @@ private:
     /// along the slabs.
     Slab* withdrawUnusedSlabs() noexcept {
         Magazine* held = depot_.withdraw();
-        const auto count = [this](void* block) { ++slabOf(block)->freeBlocks; };
+        const auto count = [this](void* block) {
+            Slab* const slab = slabOf(block);
+            if (__builtin_expect(slab == nullptr, 0)) {
+                failForeign();
+            }
+            ++slab->freeBlocks;
+        };
         for (Magazine* magazine = held; magazine != nullptr;
              magazine = depot_.nextHeld(*magazine)) {
             const std::lock_guard<Lock> guard(lock_);

@@ -2,6 +2,7 @@
 
 #include <sluice/base/assert.hpp>
 #include <sluice/base/store_max.hpp>
+#include <sluice/memory/detail/block_options.hpp>
 #include <sluice/memory/detail/magazine.hpp>
 #include <sluice/memory/detail/owner_gate.hpp>
 
@@ -276,8 +277,9 @@ private:
             return;
         }
         Magazine* const empty = empties_.pop(store_);
-        SLUICE_ASSERT(empty != nullptr, "a pool has more free blocks than it has blocks: one was "
-                                        "freed twice");
+        if (__builtin_expect(empty == nullptr, 0)) {
+            failForeign();  // more free blocks than the pool has blocks
+        }
         set(cache, empty, &loaded);
         outside_.fetch_sub(rounds, std::memory_order_relaxed);
         countGiven(cache, std::int64_t{rounds});

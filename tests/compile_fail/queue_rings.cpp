@@ -19,6 +19,11 @@ struct Named {
     explicit Named(int n) : number(n) {}
     int number;
 };
+struct Fragile {
+    explicit Fragile(int n) : number(n) {}
+    Fragile(Fragile&& other) : number(other.number) {}
+    int number;
+};
 
 #if CASE == 0
 int allThatTheOtherCasesNearlyAre() {
@@ -111,5 +116,20 @@ void forgetTheResult(sluice::MpmcRing<int, 8>& ring) {
 // EXPECT ONLY: each producer of this queue has a handle: push through .producer\(\).
 bool pushWithoutAHandle(sluice::BlockingQueue<sluice::MpscLanes<int>>& queue) {
     return queue.push(3) == sluice::PushResult::ok;
+}
+#elif CASE == 21
+// EXPECT: tryPop\(\) of an MpmcRing would lose a message whose move constructor throws
+bool popFragile(sluice::MpmcRing<Fragile, 8>& ring) {
+    return ring.tryPop().has_value();
+}
+#elif CASE == 22
+// EXPECT: tryPop\(\) of MpscLanes would lose a message whose move constructor throws
+bool popFragile(sluice::MpscLanes<Fragile>& lanes) {
+    return lanes.tryPop().has_value();
+}
+#elif CASE == 23
+// EXPECT: pop\(\) of a BlockingQueue around MpscLanes or an MpmcRing would lose a message
+bool popFragile(sluice::BlockingQueue<sluice::MpscLanes<Fragile>>& queue) {
+    return queue.pop().has_value();
 }
 #endif

@@ -68,8 +68,8 @@ struct AnyNumber {
 /// Memory promise: that of the queue inside. Capacity, allocation, exceptions: those of the queue
 /// inside; an exception from a constructor or handler passes through, and the other side has been
 /// woken for what had been done before it. If the move of a message throws, pop(), popFor() and
-/// tryPop() leave the message in an SpscRing, MpscRing or SegmentQueue. MpscLanes and MpmcRing lose
-/// the message.
+/// tryPop() leave the message in the queue. With MpscLanes and MpmcRing these calls do not compile
+/// for such a message; consume() does.
 ///
 /// Shutdown: close() refuses pushes from now on, also those that wait. The consumer goes on to
 /// receive what was accepted and then gets the empty answer. A BlockingQueue must outlive the calls
@@ -367,6 +367,11 @@ private:
                 }
                 return value.has_value() ? 1 : 0;
             } else {
+                static_assert(
+                    std::is_nothrow_move_constructible_v<value_type>,
+                    "pop() of a BlockingQueue around MpscLanes or an MpmcRing would lose a "
+                    "message whose move constructor throws: declare the move constructor "
+                    "noexcept, or use consume()");
                 return queue_.consume(
                     [&value](value_type& message) { value.emplace(std::move(message)); }, 1);
             }

@@ -114,6 +114,9 @@ public:
 
     /// Takes the oldest message out; empty when there is none.
     [[nodiscard]] std::optional<T> tryPop() {
+        static_assert(std::is_nothrow_move_constructible_v<T>,
+                      "tryPop() of an MpmcRing would lose a message whose move constructor throws: "
+                      "declare the move constructor noexcept, or use consume()");
         std::optional<T> value;
         consume([&value](T& message) { value.emplace(std::move(message)); }, 1);
         return value;

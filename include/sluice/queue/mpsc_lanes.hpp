@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <memory_resource>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 namespace sluice {
@@ -96,6 +97,9 @@ public:
 
     /// Takes a message out of the next lane that has one; empty when none has.
     [[nodiscard]] std::optional<T> tryPop() {
+        static_assert(std::is_nothrow_move_constructible_v<T>,
+                      "tryPop() of MpscLanes would lose a message whose move constructor throws: "
+                      "declare the move constructor noexcept, or use consume()");
         std::optional<T> value;
         consume([&value](T& message) { value.emplace(std::move(message)); }, 1);
         return value;

@@ -100,8 +100,12 @@ public:
 
     /// Takes the oldest message out; empty when there is none.
     [[nodiscard]] std::optional<T> tryPop() {
+        const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         std::optional<T> value;
-        consume([&value](T& message) { value.emplace(std::move(message)); }, 1);
+        if (T* const oldest = oldestOrNull()) {
+            value.emplace(std::move(*oldest));  // if it throws, the message stays
+            dropOldest();
+        }
         return value;
     }
 
@@ -151,17 +155,7 @@ public:
     /// The oldest message, to be looked at or moved from; nullptr when there is none.
     [[nodiscard]] T* front() noexcept {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
-        for (Index head = head_.load(std::memory_order_relaxed);; head = Positions::next(head)) {
-            Slot& slot = slotAt(head);
-            const Index sequence = slot.sequence.load(std::memory_order_acquire);  // E1 publish
-            if (sequence == Slot::filled(head)) {
-                return &slot.cell.get();
-            }
-            if (sequence != Slot::skipped(head)) {
-                return nullptr;
-            }
-            const Consumed nothing{*this, head, nullptr};
-        }
+        return oldestOrNull();
     }
 
     /// Whether consume() would find a message, or a slot to skip. By the consumer.
@@ -182,10 +176,7 @@ public:
     /// Destroys the message that front() returned and gives its slot back.
     void popFront() noexcept {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
-        const Index head = head_.load(std::memory_order_relaxed);  // own variable
-        SLUICE_ASSERT(slotAt(head).sequence.load(std::memory_order_relaxed) == Slot::filled(head),
-                      "popFront without a message: call it only after front() returned one");
-        const Consumed oldest{*this, head, &slotAt(head).cell};
+        dropOldest();
     }
 
     // ---- Anybody: close, isClosed, isDrained, sizeApprox, sizeAtOnce, see RingIntake
@@ -216,6 +207,26 @@ private:
             const Index sequence = word.load(std::memory_order_relaxed);  // consume() looks again
             return sequence == Slot::filled(position) || sequence == Slot::skipped(position);
         };
+    }
+
+    T* oldestOrNull() noexcept {
+        for (Index head = head_.load(std::memory_order_relaxed);; head = Positions::next(head)) {
+            Slot& slot = slotAt(head);
+            const Index sequence = slot.sequence.load(std::memory_order_acquire);  // E1 publish
+            if (sequence == Slot::filled(head)) {
+                return &slot.cell.get();
+            }
+            if (sequence != Slot::skipped(head)) {
+                return nullptr;
+            }
+            const Consumed nothing{*this, head, nullptr};
+        }
+    }
+    void dropOldest() noexcept {
+        const Index head = head_.load(std::memory_order_relaxed);  // own variable
+        SLUICE_ASSERT(slotAt(head).sequence.load(std::memory_order_relaxed) == Slot::filled(head),
+                      "popFront without a message: call it only after front() returned one");
+        const Consumed oldest{*this, head, &slotAt(head).cell};
     }
 
     void initialiseTurns() noexcept {

@@ -42,10 +42,10 @@ struct SegmentQueueTraits : QueueTraits {
 /// calls are caught by an assertion in debug builds. A Batch may be consumed on any thread, one at
 /// a time.
 ///
-/// Progress: blocking for producers, who take turns under a spin lock held for a few instructions:
-/// a producer stopped there stops the others. User code never runs under it: constructors run after
-/// the slot has been claimed, so a producer stopped in one delays only the delivery of later
-/// messages. The consumer takes the lock once per segment and per takeAll.
+/// Progress: blocking for producers, which take turns under a lock with priority inheritance for a
+/// few instructions: a producer stopped there stops the others. User code never runs under it:
+/// constructors run after the slot has been claimed, so a producer stopped in one delays only the
+/// delivery of later messages. The consumer takes the lock once per segment and per takeAll.
 ///
 /// Memory promise: what a producer wrote before a push is visible to the handler of that message.
 ///
@@ -135,8 +135,12 @@ public:
 
     /// Takes the oldest message out; empty when there is none.
     [[nodiscard]] std::optional<T> tryPop() {
+        const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         std::optional<T> value;
-        consume([&value](T& message) { value.emplace(std::move(message)); }, 1);
+        if (T* const oldest = oldestOrNull()) {
+            value.emplace(std::move(*oldest));  // if it throws, the message stays
+            dropOldest();
+        }
         return value;
     }
 
@@ -169,25 +173,13 @@ public:
     /// The oldest message, to be looked at or moved from; nullptr when there is none.
     [[nodiscard]] T* front() noexcept {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
-        Index head = head_.load(std::memory_order_relaxed);  // own variable
-        const Index tail = tail_.load(std::memory_order_acquire);
-        for (; head != tail; head = Positions::next(head)) {
-            Slot& slot = reader_.slot(recycler());
-            const unsigned char state = slot.state.load(std::memory_order_acquire);  // E1 publish
-            if (!reader_.isSkipped(state)) {
-                return reader_.isFilled(state) ? &slot.cell.get() : nullptr;
-            }
-            const Passed nothing{reader_, nullptr, &head_, Positions::next(head)};
-        }
-        return nullptr;
+        return oldestOrNull();
     }
 
-    /// Destroys the message that front() returned and gives its slot back.
+    /// Destroys the message that front() returned.
     void popFront() noexcept {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
-        const Index head = head_.load(std::memory_order_relaxed);  // own variable
-        Slot& slot = reader_.slot(recycler());
-        const Passed oldest{reader_, &slot.cell, &head_, Positions::next(head)};
+        dropOldest();
     }
 
     /// Takes everything that is queued, in constant time.
@@ -343,6 +335,25 @@ private:
     void addFree(Segment* segment) noexcept {
         const std::lock_guard<Lock> guard(lock_);
         link(segment);
+    }
+
+    T* oldestOrNull() noexcept {
+        Index head = head_.load(std::memory_order_relaxed);  // own variable
+        const Index tail = tail_.load(std::memory_order_acquire);
+        for (; head != tail; head = Positions::next(head)) {
+            Slot& slot = reader_.slot(recycler());
+            const unsigned char state = slot.state.load(std::memory_order_acquire);  // E1 publish
+            if (!reader_.isSkipped(state)) {
+                return reader_.isFilled(state) ? &slot.cell.get() : nullptr;
+            }
+            const Passed nothing{reader_, nullptr, &head_, Positions::next(head)};
+        }
+        return nullptr;
+    }
+    void dropOldest() noexcept {
+        const Index head = head_.load(std::memory_order_relaxed);  // own variable
+        Slot& slot = reader_.slot(recycler());
+        const Passed oldest{reader_, &slot.cell, &head_, Positions::next(head)};
     }
 
     /// Under the lock.

@@ -117,9 +117,9 @@ public:
     [[nodiscard]] std::optional<T> tryPop() {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         std::optional<T> value;
-        if (oldestOrNull() != nullptr) {
-            const Consumed oldest(*this, head_.load(std::memory_order_relaxed));
-            value.emplace(std::move(oldest.message()));
+        if (T* const oldest = oldestOrNull()) {
+            value.emplace(std::move(*oldest));  // if it throws, the message stays
+            const Consumed gone(*this, head_.load(std::memory_order_relaxed));
         }
         return value;
     }

@@ -445,6 +445,24 @@ TEST_F(BlockingQueueTest, MessageWhoseMoveThrowsStaysInTheQueue) {
     expectThatAThrowingMoveLosesNothing<SegmentQueue<Stuck>>();
 }
 
+template <class Queue>
+void expectThatTryPopLosesNothing() {
+    Queue queue(4);
+    ASSERT_EQ(queue.tryPush(Stuck(1)), PushResult::ok);
+    Stuck::stuck = true;
+    EXPECT_THROW((void)queue.tryPop(), std::runtime_error);
+    Stuck::stuck = false;
+    ASSERT_EQ(queue.sizeApprox(), 1U);
+    EXPECT_EQ(queue.tryPop()->value, 1);
+    EXPECT_FALSE(queue.tryPop().has_value());
+}
+
+TEST_F(BlockingQueueTest, QueueInsideKeepsAMessageWhoseMoveThrows) {
+    expectThatTryPopLosesNothing<SpscRing<Stuck, dynamicCapacity>>();
+    expectThatTryPopLosesNothing<MpscRing<Stuck, dynamicCapacity>>();
+    expectThatTryPopLosesNothing<SegmentQueue<Stuck>>();
+}
+
 /// Counts the wake-ups of one thread and of all.
 struct CountingWait : ScriptedWait {
     void notifyOne() noexcept { ++ones; }

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <functional>
@@ -252,6 +253,36 @@ TYPED_TEST(EventMapTest, FailedAdditionsAndSearchesLoseNothing) {
 }
 
 #endif
+
+/// Counts the comparisons of keys.
+struct CountingLess {
+    inline static std::size_t comparisons = 0;
+    bool operator()(const std::pair<int, int>& a, const std::pair<int, int>& b) const {
+        ++comparisons;
+        return a < b;
+    }
+};
+
+// Four kinds of events are registered id by id: so each fourth key is of the same kind.
+TEST(AddOnlyOrderedMapTest, SearchIsFastInEachPartOfKeysThatCameInAPattern) {
+    detail::AddOnlyOrderedMap<std::pair<int, int>, int, CountingLess, StdPlatform> map;
+    for (int id = 0; id < 1000; ++id) {
+        for (int kind = 0; kind < 4; ++kind) {
+            map.findOrAdd({kind, id}) = 4 * id + kind;
+        }
+    }
+    std::size_t most = 0;
+    for (int id = 0; id < 1000; ++id) {
+        for (int kind = 0; kind < 4; ++kind) {
+            CountingLess::comparisons = 0;
+            const int* const found = map.find({kind, id});
+            ASSERT_NE(found, nullptr);
+            EXPECT_EQ(*found, 4 * id + kind);
+            most = std::max(most, CountingLess::comparisons);
+        }
+    }
+    EXPECT_LT(most, 100U);
+}
 
 // ---- several threads
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -155,13 +156,15 @@ private:
                                                    std::memory_order_relaxed);  // E1
     }
 
-    /// The first node is on all levels. Of the others each fourth is on a second level, each
-    /// sixteenth on a third one.
+    /// The first node is on all levels. Of the others a fourth is on a second level, a sixteenth on
+    /// a third one. The multiples of the golden ratio spread them over every row of keys that comes
+    /// in a regular pattern, such as each fourth key.
     std::size_t nextHeight() noexcept {
-        std::size_t number =
-            added_.fetch_add(std::size_t{1}, std::memory_order_relaxed);  // a count
+        const std::size_t number =
+            added_.fetch_add(std::size_t{1}, std::memory_order_relaxed);   // a count
+        std::uint64_t word = std::uint64_t{number} * 0x9E3779B97F4A7C15u;  // 2^64 / golden
         std::size_t height = 1;
-        for (; height < Levels && number % 4 == 0; number /= 4) {
+        for (; height < Levels && word >> 62U == 0; word <<= 2U) {
             ++height;
         }
         return height;

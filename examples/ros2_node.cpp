@@ -32,9 +32,8 @@ public:
                 RCLCPP_WARN(get_logger(), "a distance was refused: the motor is slower than it");
             }
         });
-        stop_ = create_subscription<Signal>("stop", 10, [](const Signal&) {
-            (void)bus.publish(Stop{}, sluice::Priority::high);
-        });
+        stop_ = create_subscription<Signal>(
+            "stop", 10, [](const Signal&) { (void)bus.publish(Stop{}, sluice::Priority::high); });
     }
 
     /// By the thread of the bus. A publisher of rclcpp may be used from any thread.

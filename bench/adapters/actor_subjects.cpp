@@ -28,9 +28,8 @@ void addEventppForkActor(ActorSubjects& subjects) {
 
 ActorSubjects actorSubjects() {
     ActorSubjects subjects;
-    for (const auto add :
-         {addSluiceActors, addLockedDeque, addCaf, addSobjectizer, addEventppActor,
-          addEventppForkActor, addWakeUps}) {
+    for (const auto add : {addSluiceActors, addLockedDeque, addCaf, addSobjectizer, addEventppActor,
+                           addEventppForkActor, addWakeUps}) {
         add(subjects);
     }
     return subjects;

@@ -5,8 +5,8 @@
 #include <sluice/base/assert.hpp>
 #include <sluice/base/asymmetric_fence.hpp>
 #include <sluice/base/backoff.hpp>
-#include <sluice/base/call_check.hpp>
 #include <sluice/base/cache_line.hpp>
+#include <sluice/base/call_check.hpp>
 #include <sluice/base/cell.hpp>
 #include <sluice/base/expected.hpp>
 #include <sluice/base/napping_backoff.hpp>

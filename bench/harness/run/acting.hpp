@@ -153,8 +153,8 @@ Round postRound(const RoundPlan& plan) {
                 sendRange<Message, NoPacing>(receiver, i, runIn, runIn + timed, own, control);
             });
         }
-        // A sustained round takes as long as was planned, and more when the machine has become slower
-        // since it was calibrated.
+        // A sustained round takes as long as was planned, and more when the machine has become
+        // slower since it was calibrated.
         const double atMostNs = plan.stallNs + 4 * plan.sendingNs;
         const auto await = [&](std::uint64_t count) {
             if (!handled.await(count, atMostNs)) {

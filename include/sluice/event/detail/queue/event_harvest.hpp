@@ -206,4 +206,16 @@ private:
     bool isDiscarding_ = false;
 };
 
+template <class Event, class Line, class Threading, class Counts>
+void EventStore<Event, Line, Threading, Counts>::forgetOtherThreads() noexcept {
+    building_ = 0;
+    isPeeked_ = false;
+    for (Harvest* harvest = harvests_; harvest != nullptr; harvest = harvest->older_) {
+        if (harvest->thread_ != ReadSide::thisThread()) {
+            harvest->leave();
+            discarded_ += harvest->taken_;
+        }
+    }
+}
+
 }  // namespace sluice::detail

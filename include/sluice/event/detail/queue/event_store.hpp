@@ -277,16 +277,7 @@ private:
     }
 
     /// In the child of a fork. Events that other threads were adding or handling are the parent's.
-    void forgetOtherThreads() noexcept {
-        building_ = 0;
-        isPeeked_ = false;
-        for (Harvest* harvest = harvests_; harvest != nullptr; harvest = harvest->older_) {
-            if (harvest->thread_ != ReadSide::thisThread()) {
-                harvest->leave();
-                discarded_ += harvest->taken_;
-            }
-        }
-    }
+    void forgetOtherThreads() noexcept;
 
     void notifyEverybody() noexcept {
         arrived_.notifyAll();

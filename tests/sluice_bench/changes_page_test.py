@@ -63,6 +63,13 @@ def test_a_trend_shows_every_file_in_its_order(page, saved):
     assert row.endswith('verdict slower" data-key="slower">slower</td></tr>')
 
 
+def test_a_legend_leaves_no_subject_out():
+    from sluice_bench.charts import legend
+
+    # Vega's own limit is 30 entries; 0 means no limit.
+    assert legend([f"ours/{number}" for number in range(33)]).to_dict()["symbolLimit"] == 0
+
+
 def test_a_trend_of_one_file_and_of_two_processors_is_refused(saved, capsys, tmp_path):
     other = run_of()
     other["environment"]["cpu"] = "Another CPU"

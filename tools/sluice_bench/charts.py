@@ -412,6 +412,7 @@ def legend(names):
         title="click to single out",
         columns=7 * longest + 40,  # the width of one column, until the page is open
         labelLimit=0,
+        symbolLimit=0,  # no entry is left out
         labelFontSize=11 if longest <= 45 else 9,
         symbolType="stroke",
     )

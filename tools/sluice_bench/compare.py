@@ -137,7 +137,7 @@ def notes(base, new, metric="time"):
     if any(too_few(before[key], after[key], metric, enough) for key in keys):
         lines.append(
             f"to get a decision on {counted(len(keys), 'result')}, measure both sides with "
-            f"`--processes {enough}`: what a process gets in memory shifts all its rounds"
+            f"`--processes {enough}`: the memory layout of a process shifts all its rounds"
         )
     return lines
 

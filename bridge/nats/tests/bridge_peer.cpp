@@ -26,7 +26,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Appends numbers to a file. What has been written is there when the process is killed.
+/// Appends numbers to a file. Written numbers stay when the process is killed.
 class NumberFile {
 public:
     explicit NumberFile(const char* path)

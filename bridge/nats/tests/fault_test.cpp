@@ -159,7 +159,7 @@ TEST(FaultTest, AServerThatStopsLosesNothing) {
     consumeAll(receiver, accepted);
 }
 
-// What a receiver has handled and not acknowledged is delivered again to its next start.
+// Messages that a receiver has handled and not acknowledged are delivered again to its next start.
 TEST(FaultTest, AReceiverThatIsKilledMissesNothing) {
     const NatsServer server(NatsServer::withStreams);
     const TemporaryFolder folder;

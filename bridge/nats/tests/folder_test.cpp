@@ -45,7 +45,7 @@ std::string onlyFileIn(const std::string& folder) {
     return found.at(0);
 }
 
-/// What a receiver gets from a new process with the folder, until the outbox is empty.
+/// The messages that a receiver gets from a new process with the folder, until the outbox is empty.
 std::vector<int> replayed(const NatsServer& server, const std::string& folder) {
     Station receiver(durableOptionsFor(server, "receiver"));
     receiver.bridge.importType<Position>(durable);

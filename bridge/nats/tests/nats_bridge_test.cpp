@@ -265,7 +265,7 @@ TEST(NatsBridgeTest, AWrongPasswordIsOneLineThatTellsNoPassword) {
     }
 }
 
-// Ten rounds: what is published while the server is dead is sent later or lost, and counted.
+// Ten rounds: messages that are published without a server are sent later, or lost and counted.
 TEST(NatsBridgeTest, AKilledServerLosesNothingUncounted) {
     NatsServer server;
     Station sender(server);

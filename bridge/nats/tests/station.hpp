@@ -61,7 +61,7 @@ inline std::vector<unsigned char> message(std::uint64_t sequence,
     return bytes;
 }
 
-/// A bus with a bridge, and what its consumer has seen.
+/// A bus with a bridge, and the messages that its consumer has seen.
 struct Station {
     explicit Station(const NatsServer& server) : Station(optionsFor(server)) {}
     explicit Station(const nats::NatsOptions& options) : bridge(*bus, options) {}

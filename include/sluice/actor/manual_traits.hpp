@@ -38,7 +38,7 @@ private:
 
 /// The wait strategy of objects that one thread drives by hand. It never waits. A wait that has a
 /// deadline fails at once, and so does a post that waits for room. Any other wait ends the program
-/// with a message, because nobody could end the wait.
+/// with a message, because no other thread could end the wait.
 template <class Platform>
 class ManualWait {
 public:

@@ -113,7 +113,7 @@ bool printAccounts(const Ledger& page, const std::string& folder) {
     return isComplete;
 }
 
-/// A name gets what is sent after its first start: so each host has one before the others send.
+/// A name gets the messages after its first start. So each host has one before the others send.
 void registerHosts(const std::string& url) {
     for (std::size_t host = 0; host < hosts; ++host) {
         const auto bus = std::make_unique<FleetBus>();

@@ -127,7 +127,7 @@ public:
             frame.destroy(frame);
         }
         ready_ = nullptr;
-        woken_.store(nullptr, std::memory_order_relaxed);  // relaxed: nobody else uses it
+        woken_.store(nullptr, std::memory_order_relaxed);  // relaxed: no other thread uses it
     }
 
 private:

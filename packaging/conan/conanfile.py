@@ -27,7 +27,8 @@ class Sluice(ConanFile):
         self.version = re.search(r"VERSION (\d+\.\d+\.\d+)", cmake)[1]
 
     def export_sources(self):
-        for part in ("CMakeLists.txt", "LICENSE", "cmake/*", "include/*"):
+        parts = ("CMakeLists.txt", "LICENSE", "cmake/*", "include/*", "src/module/*")
+        for part in (*parts, "tools/gdb_printers.py", "tools/sluice.natvis"):
             copy(self, part, self.tree, self.export_sources_folder)
 
     def validate(self):

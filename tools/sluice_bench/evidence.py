@@ -215,7 +215,7 @@ def of_record(name, record):
     ]
     if record.unsteady:
         lines += [f"The machine was not steady during: {', '.join(record.unsteady)}.", ""]
-    return "\n".join(lines) + markdown.of_record(record)
+    return "\n".join(lines) + markdown.of_record(record).replace("\n### ", "\n## ")
 
 
 def write(root, folder):

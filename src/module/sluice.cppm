@@ -62,6 +62,7 @@ using sluice::BusObserver;
 using sluice::BusOverflow;
 using sluice::BusStatistics;
 using sluice::BusySpin;
+using sluice::CallCheck;
 using sluice::CallbackList;
 using sluice::Cell;
 using sluice::Component;

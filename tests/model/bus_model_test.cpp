@@ -200,10 +200,11 @@ void dropWhileServing() {
     const auto drop = [&](Content& content) { dropped += content.number.get() >= 0 ? 1 : 0; };
     const auto publishOne = [&](int number) {
         while (publish(ring, number) != PushResult::ok) {
-            if (!ring.dropOldest(drop)) {
+            if (ring.dropExcess(drop) == 0) {
                 ModelPlatform::pause();
             }
         }
+        (void)ring.dropExcess(drop);
     };
     parallel([&] { publishOne(2); }, [&] { publishOne(3); },
              [&] {

@@ -128,10 +128,30 @@ public:
     /// its handler returns or throws. Returns how many.
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
+        return consumeIf([](Index) { return true; }, handler, max);
+    }
+
+    /// Whether consume() would find a message, or a slot to skip, if no other consumer came first.
+    [[nodiscard]] bool hasArrival() const noexcept {
+        // Relaxed, both: consume() looks again.
+        const Index head = head_.load(std::memory_order_relaxed);
+        const Index sequence = slots_.at(head).sequence.load(std::memory_order_relaxed);
+        return sequence == Slot::filled(head) || sequence == Slot::skipped(head);
+    }
+
+    // ---- Anybody: close, isClosed, isDrained, sizeApprox, sizeAtOnce, see RingIntake
+
+    [[nodiscard]] std::size_t capacity() const noexcept { return slots_.capacity(); }
+
+protected:
+    /// As consume(), as long as mayTake(position) holds for the oldest message. If it holds once
+    /// for a position, it must hold until that message is taken.
+    template <class MayTake, class Handler>
+    std::size_t consumeIf(const MayTake& mayTake, Handler&& handler, std::size_t max) {
         const std::size_t most = std::min(max, capacity());
         std::size_t count = 0;
         Index head = head_.load(std::memory_order_acquire);  // E6 order
-        while (count < most && findOldest(head, count == 0)) {
+        while (count < most && findOldest(head, count == 0) && mayTake(head)) {
             if (!head_.compare_exchange_weak(head, Positions::next(head), std::memory_order_release,
                                              std::memory_order_acquire)) {  // E6 order
                 continue;
@@ -150,18 +170,6 @@ public:
         }
         return count;
     }
-
-    /// Whether consume() would find a message, or a slot to skip, if no other consumer came first.
-    [[nodiscard]] bool hasArrival() const noexcept {
-        // Relaxed, both: consume() looks again.
-        const Index head = head_.load(std::memory_order_relaxed);
-        const Index sequence = slots_.at(head).sequence.load(std::memory_order_relaxed);
-        return sequence == Slot::filled(head) || sequence == Slot::skipped(head);
-    }
-
-    // ---- Anybody: close, isClosed, isDrained, sizeApprox, sizeAtOnce, see RingIntake
-
-    [[nodiscard]] std::size_t capacity() const noexcept { return slots_.capacity(); }
 
 private:
     static constexpr std::size_t line = Traits::cacheLineSize;

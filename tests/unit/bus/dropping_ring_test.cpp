@@ -33,6 +33,15 @@ PushResult push(AnyRing& ring, int value) {
     return claim.result();
 }
 
+/// As a publisher does; returns the values that were dropped.
+template <class AnyRing>
+std::vector<int> publish(AnyRing& ring, int value) {
+    std::vector<int> dropped;
+    EXPECT_EQ(push(ring, value), PushResult::ok);
+    ring.dropExcess([&](Slot& slot) { dropped.push_back(slot.value); });
+    return dropped;
+}
+
 template <class AnyRing>
 std::vector<int> take(AnyRing& ring, std::size_t max = unlimited) {
     std::vector<int> values;
@@ -42,17 +51,9 @@ std::vector<int> take(AnyRing& ring, std::size_t max = unlimited) {
 
 TEST(DroppingRingTest, TheOldestMakesRoom) {
     Ring<3> ring;
-    std::vector<int> dropped;
-    const auto drop = [&](Slot& slot) { dropped.push_back(slot.value); };
-    EXPECT_FALSE(ring.dropOldest(drop)) << "there is none";
     for (int i = 0; i < 300; ++i) {
-        while (push(ring, i) == PushResult::full) {
-            ASSERT_TRUE(ring.dropOldest(drop));
-        }
+        ASSERT_EQ(publish(ring, i), i < 3 ? std::vector<int>{} : std::vector<int>{i - 3});
     }
-    ASSERT_EQ(dropped.size(), 297U);
-    EXPECT_EQ(dropped.front(), 0);
-    EXPECT_EQ(dropped.back(), 296);
     EXPECT_EQ(ring.sizeAtOnce(), 3U);
     EXPECT_EQ(take(ring), (std::vector<int>{297, 298, 299}));
     EXPECT_EQ(ring.sizeAtOnce(), 0U);
@@ -67,9 +68,7 @@ TEST(DroppingRingTest, HandlerThatRunsBlocksNobody) {
     ring.consumeWhile(
         [&](Slot& slot) {
             for (int i = 100; i < 200; ++i) {
-                while (push(ring, i) == PushResult::full) {
-                    ASSERT_TRUE(ring.dropOldest([](Slot&) {}));
-                }
+                (void)publish(ring, i);
             }
             EXPECT_EQ(slot.value, 0);
         },
@@ -83,16 +82,36 @@ TEST(DroppingRingTest, ThreadThatIsStoppedWhileItDropsCostsOneMessage) {
     for (int i = 0; i < 4; ++i) {
         ASSERT_EQ(push(ring, i), PushResult::ok);
     }
-    std::vector<int> dropped;
-    const auto drop = [&](Slot& slot) { dropped.push_back(slot.value); };
     const auto stopped = [&](Slot&) {
-        while (push(ring, 4) == PushResult::full) {
-            ASSERT_TRUE(ring.dropOldest(drop));
-        }
+        EXPECT_EQ(publish(ring, 4), std::vector<int>{});
+        EXPECT_EQ(publish(ring, 5), std::vector<int>{1});
     };
     EXPECT_EQ(ring.consume(stopped, 1), 1U);
-    EXPECT_EQ(dropped, std::vector<int>{1});
-    EXPECT_EQ(take(ring), (std::vector<int>{2, 3, 4}));
+    EXPECT_EQ(take(ring), (std::vector<int>{2, 3, 4, 5}));
+}
+
+// Otherwise the newest value could be lost for a publication that is refused.
+TEST(DroppingRingTest, NothingIsDroppedBeforeANewerMessageIsThere) {
+    Ring<1> ring;
+    ASSERT_EQ(push(ring, 0), PushResult::ok);
+    {
+        auto claim = ring.tryReserve();
+        ASSERT_TRUE(claim);
+        claim.emplace().value = 1;
+    }
+    ring.close();
+    EXPECT_EQ(push(ring, 2), PushResult::closed);
+    EXPECT_EQ(take(ring), std::vector<int>{0});
+}
+
+// A publisher that comes late: the consumer has taken the oldest message meanwhile.
+TEST(DroppingRingTest, TheNewestIsNotDropped) {
+    Ring<1> ring;
+    ASSERT_EQ(push(ring, 0), PushResult::ok);
+    ASSERT_EQ(push(ring, 1), PushResult::ok);
+    EXPECT_EQ(take(ring, 1), std::vector<int>{0});
+    EXPECT_EQ(ring.dropExcess([](Slot&) {}), 0U);
+    EXPECT_EQ(take(ring), std::vector<int>{1});
 }
 
 TEST(DroppingRingTest, ReservationThatIsNotCommittedLeavesNoMessage) {
@@ -103,10 +122,9 @@ TEST(DroppingRingTest, ReservationThatIsNotCommittedLeavesNoMessage) {
         claim.emplace().value = i;
     }
     EXPECT_EQ(ring.sizeAtOnce(), 2U) << "until the consumer comes by";
-    EXPECT_EQ(push(ring, 2), PushResult::full);
     EXPECT_TRUE(ring.hasArrival());
     EXPECT_TRUE(take(ring).empty());
-    EXPECT_EQ(push(ring, 3), PushResult::ok);
+    EXPECT_EQ(publish(ring, 3), std::vector<int>{});
     EXPECT_EQ(take(ring), std::vector<int>{3});
 }
 
@@ -116,11 +134,9 @@ TEST(DroppingRingTest, DropsReservationsThatWereNotCommitted) {
         auto claim = ring.tryReserve();
         ASSERT_TRUE(claim);
     }
-    ASSERT_EQ(push(ring, 1), PushResult::full);
-    int dropped = 0;
-    EXPECT_TRUE(ring.dropOldest([&](Slot&) { ++dropped; })) << "a slot, and no message";
-    EXPECT_EQ(dropped, 0);
-    EXPECT_EQ(push(ring, 1), PushResult::ok);
+    EXPECT_EQ(publish(ring, 1), std::vector<int>{}) << "a slot, and no message";
+    EXPECT_EQ(ring.sizeAtOnce(), 1U);
+    EXPECT_EQ(take(ring), std::vector<int>{1});
 }
 
 TEST(DroppingRingTest, ConsumesAsLongAsItIsToldToGoOn) {

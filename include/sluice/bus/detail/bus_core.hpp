@@ -50,6 +50,7 @@ public:
         SLUICE_ASSERT(publishers_.areNone(),
                       "a bus is destroyed while a thread publishes: join the "
                       "thread first, see drain()");
+        store_.close();  // a message may publish another one when it is destroyed
         const auto drop = [](Envelope& envelope, auto) noexcept { envelope.destroy(); };
         while (store_.serve(drop, slots, [] {}) != 0) {
         }
@@ -86,6 +87,9 @@ public:
                                            roomOf<Traits>(priority));
                         return published;
                     }
+                }
+                if constexpr (canDropOldest<std::remove_reference_t<decltype(ring)>>) {
+                    dropExcess(ring, priority);
                 }
                 if (gauge_.isAbove(pressureOf<Traits>(priority)) &&
                     ring.sizeAtOnce() >= roomOf<Traits>(priority)) {
@@ -296,14 +300,9 @@ private:
                                     Published& published, [[maybe_unused]] const Waiting& waiting,
                                     const Attempt& attempt) {
         if constexpr (canDropOldest<Ring>) {
-            const auto drop = [&](Envelope& envelope) noexcept {
-                accounts_.count(envelope.typeIndex(), priority, Outcome::dropped, 1);
-                envelope.destroy();
-            };
             for (bool isMore = true; isMore && published.isRefused(); published = attempt()) {
-                isMore = ring.dropOldest(drop);  // if not, another thread may have made room
+                isMore = dropExcess(ring, priority);  // if not, another thread may have made room
             }
-            tellOfTheEnd();  // it may have dropped the last message
         } else if (published.isRefused()) {
             const auto deadline = waitLimit<Traits, Clock>(waiting, priority);
             // The consumer would wait for itself, also in a handler of another bus that it serves.
@@ -315,6 +314,23 @@ private:
         if (published.result == PublishResult::ok) {
             accounts_.sawUsed(roomOf<Traits>(priority));
         }
+    }
+
+    /// Whether it has dropped a message.
+    template <class Ring>
+    bool dropExcess(Ring& ring, Priority priority) {
+        [[maybe_unused]] const auto staying = accounts_.stay();  // destructors may publish
+        const CallCheck::Scope call(publishers_);
+        const auto drop = [&](Envelope& envelope) noexcept {
+            accounts_.count(envelope.typeIndex(), priority, Outcome::dropped, 1);
+            envelope.destroy();
+        };
+        const bool hasDropped = ring.dropExcess(drop) != 0;
+        if (hasDropped) {
+            accounts_.sawUsed(roomOf<Traits>(priority));
+            tellOfTheEnd();  // all later ones may have been handled meanwhile
+        }
+        return hasDropped;
     }
 
     // ---- Consuming

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sluice/base/ring_positions.hpp>
 #include <sluice/queue/mpmc_ring.hpp>
 
 #include <algorithm>
@@ -11,6 +12,9 @@ namespace sluice::detail {
 /// The ring of a priority whose publishers make room by dropping the oldest message: they consume
 /// it. The interface is that of MpscRing, as far as the bus uses it.
 ///
+/// A publisher drops after its own message is there. So a dropped message is followed by a newer
+/// one, and a publication that is refused, or throws, has dropped nothing.
+///
 /// The consumer moves each message out before its handler runs. So a handler that takes long keeps
 /// no slot, and publishers go on dropping behind it. T has moveFrom(T&), which leaves nothing to
 /// destroy in the source.
@@ -19,7 +23,8 @@ namespace sluice::detail {
 ///
 /// Progress: as MpmcRing. A thread that is stopped while it takes a message out costs the others
 /// the room of one message. The ring has twice the slots: when publishers come round to the slot of
-/// that thread, they get `full`. Publishers that compete for the last free place may all get it.
+/// that thread, they get `full`. Messages beyond the room are those whose publishers have not
+/// dropped others yet.
 ///
 /// Edges: those of MpmcRing. E1 taken: message taken -> passed release .. passed acquire -> taken
 /// read: so isDrained() misses no message between ring and handler. E2 gone: handler returned ->
@@ -33,16 +38,20 @@ class DroppingRing : public MpmcRing<T, 2 * Room, Traits> {
 public:
     // ---- Publishers
 
-    [[nodiscard]] auto tryReserve(std::size_t most = 1) {
-        return Ring::tryReserve(std::min(most, Room - std::min(Ring::sizeAtOnce(), Room)));
+    [[nodiscard]] auto tryReserve() { return Ring::tryReserve(); }
+    [[nodiscard]] auto tryReserve(std::size_t most) {
+        return Ring::tryReserve(std::min(most, Room));
     }
 
-    /// If the room is full, takes the oldest message out and hands it to drop(T&). False when that
-    /// makes no room: the room is not full, or all messages are being published.
+    /// Takes out the oldest messages while the ring has more than the room, and hands them to
+    /// drop(T&). Returns how many. After each commit.
     template <class Drop>
-    bool dropOldest(const Drop& drop) {
-        return Ring::sizeAtOnce() >= Room &&
-               (this->consume(drop, 1) != 0 || Ring::sizeAtOnce() < Room);
+    std::size_t dropExcess(const Drop& drop) {
+        // It holds until the message is taken: the tail only moves on.
+        const auto isExcess = [this](auto position) {
+            return RingPositions<typename Traits::Index>::distance(position, this->tail()) > Room;
+        };
+        return this->consumeIf(isExcess, drop, unlimited);
     }
 
     // ---- The consumer

@@ -141,6 +141,11 @@ protected:
     static constexpr Index first = static_cast<Index>(Traits::firstPosition);
     static_assert(!Positions::isMarked(first), "firstPosition of the traits must be even");
 
+    /// The position of the next push. Later pushes may have begun.
+    [[nodiscard]] Index tail() const noexcept {
+        return Positions::unmarked(tail_.load(std::memory_order_acquire));
+    }
+
     /// The position that is `count` after `position`.
     static constexpr Index plus(Index position, std::size_t count) noexcept {
         return static_cast<Index>(position + static_cast<Index>(count * Positions::one));

@@ -19,6 +19,8 @@ namespace sluice {
 ///
 /// It is a Bus for each group. A message is copied into each, and each group lets it in by its own
 /// rooms: a group that is behind misses messages, which its accounts tell, and the others do not.
+/// With BusOverflow::block the publisher waits for the group that is behind, so the others wait
+/// too. A handler that publishes then waits for the other groups: two may wait for each other.
 template <class MessageList, std::size_t Groups, class Traits = FullBusTraits>
 class BroadcastBus {
     static_assert(Groups != 0, "a broadcast bus needs at least one group");
@@ -50,8 +52,8 @@ public:
     Results publish(const T& message) {
         return publish(message, PublishOptions{});
     }
-    template <class T>
-    Results publish(const T& message, Priority priority) {
+    template <class T, class P, std::enable_if_t<std::is_same_v<P, Priority>, int> = 0>
+    Results publish(const T& message, P priority) {
         static_assert(Traits::priorities, "this bus has no priorities: see its traits");
         return publish(message, PublishOptions{priority});
     }

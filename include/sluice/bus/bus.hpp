@@ -42,7 +42,9 @@ namespace sluice {
 /// Who may call what: publish and emplace by any thread, also by handlers (with Producers::one, by
 /// one thread at a time); process, processWith, processUntil, run, runWith, waitFor, waitUntil and
 /// discard by the consumer, one thread at a time; the rest by anybody. Handlers may do anything
-/// but consume from their own bus and destroy it. Signal handlers may not call anything.
+/// but consume from their own bus and destroy it. Signal handlers may not call anything. The child
+/// of a fork may not use, unsubscribe from or destroy the buses of its parent: threads that were in
+/// them do not exist there.
 ///
 /// Progress: publishing is lock-free up to the slot of its ring. A publisher that is stopped in the
 /// middle delays the delivery of later messages of its own priority. When the ring has filled up
@@ -54,8 +56,8 @@ namespace sluice {
 ///
 /// Order: a message is delivered before those of the same priority whose publication began after
 /// its own had returned. With Service::strict a message of high priority, once its publication has
-/// returned, waits for at most one handler of lower ones: the handler that is running. A message of
-/// medium priority waits for at most 16 handlers of low ones. With Service::weighted, a message at
+/// returned, waits for at most one lower message: the one whose handlers run. A message of medium
+/// priority waits for at most 16 messages of low ones. With Service::weighted, a message at
 /// the head of its priority waits for at most twice the weights of the others.
 ///
 /// Admission: each priority has a room of its own. A message is accepted while fewer messages of
@@ -247,7 +249,8 @@ public:
     [[nodiscard]] bool isConsumedHere() const noexcept { return core_.isConsumedHere(); }
 
     /// Closes, and waits until the consumer has dealt with what was accepted. False when the
-    /// deadline came first, and at once when a handler calls it.
+    /// deadline came first, and at once when a handler calls it. Any other thread that is to
+    /// consume itself must do so first: nobody else does while it waits here.
     bool drain(typename Clock::time_point deadline) { return core_.drain(deadline); }
 
     /// Whether drain() also waits until the calls that published the handled messages have

@@ -42,8 +42,10 @@ struct MessageCounts {
     }
 };
 
-/// How long the messages of one priority were in the bus; by their time stamps, so as exact as
-/// these.
+/// How long the messages of one priority were in the bus, from their time stamps on. With
+/// TimeStamp::cached the consumer reads the clock once for up to 64 messages, after their handlers.
+/// So a time contains up to 64 handlers that ran after the message. With TimeStamp::exact it ends
+/// when the handlers of the message have returned.
 struct QueueTimes {
     std::uint64_t count = 0;
     std::chrono::nanoseconds sum{0};

@@ -62,8 +62,8 @@ public:
     PublishResult publish(T&& message) {
         return publish(std::forward<T>(message), PublishOptions{});
     }
-    template <class T>
-    PublishResult publish(T&& message, Priority priority) {
+    template <class T, class P, std::enable_if_t<std::is_same_v<P, Priority>, int> = 0>
+    PublishResult publish(T&& message, P priority) {
         static_assert(Traits::priorities, "this bus has no priorities: see its traits");
         return publish(std::forward<T>(message), PublishOptions{priority});
     }

@@ -190,6 +190,24 @@ TEST(BusHeaderTest, StampOfALonelyMessageIsTheTimeOfItsPublication) {
     EXPECT_EQ(bus.statistics().times[1].max.count(), 10);
 }
 
+// The consumer looks at a slow beat, and finds one message each time.
+TEST(BusHeaderTest, FewMessagesAfterALongTimeLeaveTheClockToPublishers) {
+    Bus<TestMessages, HandTraits<TimeStamp::cached>> bus;
+    HandClock::time = 1000;
+    for (int i = 0; i < 8; ++i) {
+        ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    }
+    EXPECT_EQ(bus.process(), 8U);
+    HandClock::time += 50'000'000;
+    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    EXPECT_EQ(bus.process(), 1U);
+    HandClock::time += 50'000'000;
+    const HandClock::rep published = HandClock::time;
+    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    HandClock::time += 10;
+    EXPECT_EQ(takeStamps(bus), std::vector<HandClock::rep>{published});
+}
+
 // A clock may count from a moment centuries ago.
 TEST(BusHeaderTest, TimesAddUpHoweverLateItIs) {
     HandClock::time = std::numeric_limits<HandClock::rep>::max() / 2;

@@ -32,6 +32,13 @@ TEST(BusPriorityTest, PriorityIsMediumUnlessTold) {
 }
 
 // The bound of a message of high priority: the handler that runs when it comes.
+TEST(BusPriorityTest, OptionsThatSayNothingAreMedium) {
+    TestBus<8> bus;
+    ASSERT_EQ(bus.publish(Sample{}, {}), PublishResult::ok);
+    ASSERT_EQ(bus.tryPublish(Sample{}, {}), PublishResult::ok);
+    EXPECT_EQ(bus.statistics().ofPriority(Priority::medium).published, 2U);
+}
+
 TEST(BusPriorityTest, HighWaitsForOneHandler) {
     TestBus<4096> bus;
     for (int i = 0; i < 1000; ++i) {

@@ -55,8 +55,8 @@ public:
     PublishResult publish(T&& message, const PublishOptions& options = {}) {
         return emplaceWith<std::decay_t<T>>(options, std::forward<T>(message));
     }
-    template <class T>
-    PublishResult publish(T&& message, Priority priority) {
+    template <class T, class P, std::enable_if_t<std::is_same_v<P, Priority>, int> = 0>
+    PublishResult publish(T&& message, P priority) {
         static_assert(Traits::priorities, "this bus has no priorities: see its traits");
         return emplaceWith<std::decay_t<T>>(PublishOptions{priority}, std::forward<T>(message));
     }
@@ -87,8 +87,8 @@ public:
     }
 
     /// Publishes copies of the messages of a range, as many as there is room for, in as few steps
-    /// as possible, those of high priority one by one. Returns how many: those after them were not
-    /// accepted.
+    /// as possible. Returns how many: those after them were not accepted. Messages of other threads
+    /// come between them only where the range did not fit in one step.
     template <class Iterator>
     [[nodiscard]] std::size_t publishAll(Iterator first, Iterator last,
                                          const PublishOptions& options = {}) {

@@ -61,9 +61,9 @@ public:
         if constexpr (isCached) {
             const Point now = Clock::now();
             const Rep cached = cached_.load(std::memory_order_relaxed);
-            if (served >= batch || cached != none) {
-                offer(now.time_since_epoch().count());
-            }
+            const bool isRecent =
+                cached != none && now - Point(typename Clock::duration(cached)) <= recent;
+            offer(served >= batch || isRecent ? now.time_since_epoch().count() : none);
             for (std::size_t i = 0; i < priorityCount; ++i) {
                 Pending& pending = pending_[i];
                 if (pending.run != 0) {
@@ -88,6 +88,9 @@ public:
 private:
     /// From so many messages at a time on, the consumer leaves the time for publishers.
     static constexpr std::size_t batch = 8;
+    /// With fewer messages at a time, the consumer leaves the time only if it has left one so
+    /// recently. Otherwise messages do not flow.
+    static constexpr std::chrono::microseconds recent{100};
 
     struct Pending {
         Point stamp = Point::max();   ///< of the current run of messages with one stamp

@@ -84,8 +84,8 @@ struct OneThread {
 
 /// Adds the rounds of a library with these classes, under one of its policies. `Library` has
 /// `CallbackList<Prototype, Policies>`, `EventDispatcher<Event, Prototype, Policies>` and
-/// `EventQueue<Event, Prototype, Policies>`.
-template <class Library, class Policies, Threads Use>
+/// `EventQueue<Event, Prototype, Policies>`. `CanSleep`: whether wait() of its queues compiles.
+template <class Library, class Policies, Threads Use, bool CanSleep = true>
 struct Vocabulary {
     using Shared = void(std::uint64_t, Tally&);
     template <class Argument>
@@ -108,7 +108,9 @@ struct Vocabulary {
             addVisits<Queue>(subject.rounds);
         }
         if constexpr (Use == Threads::any) {
-            addSleepers<Queue>(subject.rounds);
+            if constexpr (CanSleep) {
+                addSleepers<Queue>(subject.rounds);
+            }
             addCrossings<Queue>(subjects, std::move(subject));
         } else {
             subjects.push_back(std::move(subject));

@@ -40,7 +40,10 @@ void SLUICE_EVENTPP_ADD(EventSubjects& subjects) {
 #if defined(SLUICE_EVENTPP_PRESET)
     info.id = id + ":HighPerfPolicy";
     info.use = "HighPerfPolicy";
-    Vocabulary<Theirs, eventpp::HighPerfPolicy, Threads::any>::add(subjects, info);
+    // The fork waits with a std::condition_variable, which takes no spin lock such as its preset
+    // has.
+    constexpr bool canSleep = SLUICE_EVENTPP_OURS;
+    Vocabulary<Theirs, eventpp::HighPerfPolicy, Threads::any, canSleep>::add(subjects, info);
 #endif
 }
 

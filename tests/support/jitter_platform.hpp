@@ -111,6 +111,10 @@ public:
         alive_ = false;
         cell_.destroy();
     }
+    void ownLines() noexcept {
+        EXPECT_FALSE(alive_) << "the lines of a message that lives are written";
+        cell_.ownLines();
+    }
 
 private:
     // Plain on purpose: like the message, it is handed from thread to thread by the queue's own

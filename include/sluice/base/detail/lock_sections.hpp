@@ -1,10 +1,10 @@
 #pragma once
 
-#if defined(__linux__)
-
 #include <sluice/base/asymmetric_fence.hpp>
 #include <sluice/base/napping_backoff.hpp>
 #include <sluice/base/priority_futex.hpp>
+
+#if defined(__linux__)
 
 #include <atomic>
 #include <chrono>

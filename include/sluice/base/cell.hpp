@@ -85,7 +85,7 @@ public:
     /// a larger T than four lines, the first line alone, since messages of several types may share
     /// the Cell and the small ones use no more.
     void ownLines() noexcept {
-        volatile unsigned char* const bytes = storage_;  // volatile: nobody reads what is written
+        volatile unsigned char* const bytes = storage_;  // volatile: no thread reads these bytes
         bytes[0] = 0;
         if constexpr (sizeof(T) > 1 && sizeof(T) <= 4 * lineSize) {
             for (std::size_t i = lineSize; i < sizeof(T) - 1; i += lineSize) {

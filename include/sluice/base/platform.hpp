@@ -48,6 +48,13 @@ struct StdPlatform {
 #endif
     }
 
+    /// Whether the calling thread runs handlers. A bus writes it, and lets no handler wait for room
+    /// without an end.
+    static bool& runsHandlers() noexcept {
+        static thread_local bool runs = false;
+        return runs;
+    }
+
     /// A shared variable with std::atomic's interface; memory orders are always passed explicitly.
     template <class T>
     using Atomic = std::atomic<T>;

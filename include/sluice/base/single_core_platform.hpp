@@ -94,6 +94,10 @@ struct SingleCorePlatform : StdPlatform {
 
     static constexpr bool hasThreads = false;
     static const void* thisThread() noexcept { return &mark; }
+    static bool& runsHandlers() noexcept {
+        static bool runs = false;
+        return runs;
+    }
     static void yield() noexcept { pause(); }
 
 private:

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -23,10 +24,11 @@ enum class UnsubscribeCaller : unsigned char { anybody, ownHandler };
 
 /// A handler's stay in a bus; ends with this object.
 ///
-/// Any thread may end it. When unsubscribe() or the destructor returns, the handler does not run
-/// and never will again, and its captures have been destroyed. One exception: a handler that ends
-/// its own subscription, directly or through a function that it calls, ends when it returns. A
-/// thread that calls unsubscribe() elsewhere after that, or destroys this object, waits for it. So
+/// One thread at a time may use it, and its own handler may end it at the same time. When
+/// unsubscribe() or the destructor returns, the handler does not run and never will again, and its
+/// captures have been destroyed. One exception: a handler that ends its own subscription, directly
+/// or through a function that it calls, ends when it returns. A thread that calls unsubscribe()
+/// elsewhere, or destroys this object, waits for it. So
 /// do not end a subscription while holding a lock that its handler takes, nor inside a handler
 /// whose own subscription the other one ends.
 ///
@@ -43,11 +45,11 @@ public:
     ~Subscription() { unsubscribe(); }
 
     void swap(Subscription& other) noexcept {
-        std::swap(bus_, other.bus_);
+        swapAtomic(bus_, other.bus_);
+        swapAtomic(hasEnded_, other.hasEnded_);
         std::swap(remove_, other.remove_);
         std::swap(slot_, other.slot_);
         std::swap(generation_, other.generation_);
-        std::swap(hasEnded_, other.hasEnded_);
     }
 
     /// Ends it. May be called repeatedly; false when there was nothing to end.
@@ -57,11 +59,14 @@ public:
                wasActive;
     }
 
-    [[nodiscard]] bool isActive() const noexcept { return bus_ != nullptr && !hasEnded_; }
+    [[nodiscard]] bool isActive() const noexcept {
+        return bus_.load(std::memory_order_relaxed) != nullptr &&
+               !hasEnded_.load(std::memory_order_relaxed);
+    }
     [[nodiscard]] explicit operator bool() const noexcept { return isActive(); }
 
     /// Lets the handler stay for as long as the bus does.
-    void release() noexcept { bus_ = nullptr; }
+    void release() noexcept { bus_.store(nullptr, std::memory_order_relaxed); }
 
 private:
     template <class MessageList, class Traits>
@@ -76,27 +81,40 @@ private:
     Subscription(void* bus, Remove remove, std::uint32_t slot, std::uint64_t generation) noexcept
         : bus_(bus), remove_(remove), generation_(generation), slot_(slot) {}
 
+    /// The handler itself and one other thread may be in here at once. The other one waits for the
+    /// handler, so the handler leaves it everything but a flag.
     detail::UnsubscribeResult end(detail::UnsubscribeCaller caller) noexcept {
-        // Before the end: the captures of the handler may own this object, and are destroyed.
-        void* const bus = std::exchange(bus_, nullptr);
+        using detail::UnsubscribeCaller;
+        using detail::UnsubscribeResult;
+        // Relaxed, all: the table of handlers has the edges.
+        void* const bus = bus_.load(std::memory_order_relaxed);
         if (bus == nullptr) {
-            return detail::UnsubscribeResult::alreadyOver;
+            return UnsubscribeResult::alreadyOver;
         }
-        const detail::UnsubscribeResult result = remove_(bus, slot_, generation_, caller);
-        if (result == detail::UnsubscribeResult::atReturn ||
-            result == detail::UnsubscribeResult::refused) {
-            // Nothing has gone yet. A later caller must be able to wait for the handler.
-            bus_ = bus;
-            hasEnded_ = hasEnded_ || result == detail::UnsubscribeResult::atReturn;
+        const auto result = remove_(bus, slot_, generation_, UnsubscribeCaller::ownHandler);
+        if (result == UnsubscribeResult::atReturn) {
+            hasEnded_.store(true, std::memory_order_relaxed);
         }
-        return result;
+        if (result != UnsubscribeResult::refused || caller == UnsubscribeCaller::ownHandler) {
+            return result;
+        }
+        // Before the end: the captures of the handler may own this object, and are destroyed.
+        bus_.store(nullptr, std::memory_order_relaxed);
+        return remove_(bus, slot_, generation_, UnsubscribeCaller::anybody);
     }
 
-    void* bus_ = nullptr;
+    template <class T>
+    static void swapAtomic(std::atomic<T>& one, std::atomic<T>& other) noexcept {
+        const T value = one.load(std::memory_order_relaxed);
+        one.store(other.load(std::memory_order_relaxed), std::memory_order_relaxed);
+        other.store(value, std::memory_order_relaxed);
+    }
+
+    std::atomic<void*> bus_{nullptr};
+    std::atomic<bool> hasEnded_{false};  ///< in its own handler, which may still run
     Remove remove_ = nullptr;
     std::uint64_t generation_ = 0;
     std::uint32_t slot_ = 0;
-    bool hasEnded_ = false;  ///< in its own handler, which may still run
 };
 
 }  // namespace sluice

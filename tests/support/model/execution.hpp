@@ -67,6 +67,8 @@ public:
     /// An address that no other thread of the execution has.
     const void* thisThread() noexcept { return &scheduler_.self(); }
 
+    bool& runsHandlers() noexcept { return scheduler_.self().runsHandlers; }
+
     void launch(std::function<void()> body) {
         if (!scheduler_.canStartAnother()) {
             giveUp("too many threads: raise maxThreads");

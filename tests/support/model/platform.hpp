@@ -18,6 +18,8 @@ struct ModelPlatform {
 
     static const void* thisThread() noexcept { return execution().thisThread(); }
 
+    static bool& runsHandlers() noexcept { return execution().runsHandlers(); }
+
     template <class T>
     using Atomic = model::Atomic<T>;
 

@@ -29,6 +29,7 @@ struct ModelThread {
     std::uint64_t hash = 0;           // of all it has done and learnt
     std::uint64_t locationCount = 0;  // created by it
     std::uint64_t passedOver = 0;     // how often others were taken since it became ready
+    bool runsHandlers = false;        // see StdPlatform
     // Resting:
     std::uint64_t restedAt = 0;   // the number of changes then
     std::uint64_t overtakes = 0;  // how often it went on before a thread that was ready

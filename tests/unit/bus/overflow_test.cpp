@@ -251,19 +251,54 @@ TEST(BusOverflowTest, HandlerIsNotMadeToWaitForItself) {
     EXPECT_EQ(inside, PublishResult::full);
 }
 
-// One thread consumes two buses. In a handler of the first it publishes into the second.
-TEST(BusOverflowTest, ThreadDoesNotWaitForABusThatItConsumes) {
-    using Blocking = OverflowTraits<BusOverflow::block, BusOverflow::block, BusOverflow::block>;
+using Blocking = OverflowTraits<BusOverflow::block, BusOverflow::block, BusOverflow::block>;
+
+// One thread consumes two buses. In a handler of the first it publishes into the second, which no
+// thread has consumed yet.
+TEST(BusOverflowTest, HandlerDoesNotWaitWithoutEnd) {
     Bus<TestMessages, Blocking> first;
     Bus<TestMessages, Blocking> second;
-    EXPECT_EQ(second.process(), 0U);
     for (std::size_t i = 0; i < second.roomOf(Priority::high); ++i) {
         ASSERT_EQ(second.publish(Sample{}, Priority::high), PublishResult::ok);
     }
-    PublishResult inside = PublishResult::ok;
+    std::vector<PublishResult> inside;
     ASSERT_EQ(first.publish(Sample{}), PublishResult::ok);
-    first.processWith(partial([&](Sample&) { inside = second.publish(Sample{}, Priority::high); }));
-    EXPECT_EQ(inside, PublishResult::full);
+    first.processWith(partial([&](Sample&) {
+        inside.push_back(second.publish(Sample{}, Priority::high));
+        inside.push_back(second.publishFor(std::chrono::nanoseconds::max(), Sample{},
+                                           PublishOptions{Priority::high}));
+    }));
+    EXPECT_EQ(inside, (std::vector<PublishResult>{PublishResult::full, PublishResult::full}));
+}
+
+TEST(BusOverflowTest, ThreadDoesNotWaitForABusThatItConsumesOutsideOfHandlers) {
+    Bus<TestMessages, Blocking> bus;
+    EXPECT_EQ(bus.process(), 0U);
+    for (std::size_t i = 0; i < bus.roomOf(Priority::high); ++i) {
+        ASSERT_EQ(bus.publish(Sample{}, Priority::high), PublishResult::ok);
+    }
+    EXPECT_EQ(bus.publish(Sample{}, Priority::high), PublishResult::full);
+}
+
+TEST(BusOverflowTest, HandlerMayWaitForAnotherThreadUntilALimit) {
+    Bus<TestMessages, Blocking> first;
+    Bus<TestMessages, Blocking> second;
+    for (std::size_t i = 0; i < second.roomOf(Priority::high); ++i) {
+        ASSERT_EQ(second.publish(Sample{}, Priority::high), PublishResult::ok);
+    }
+    ASSERT_EQ(first.publish(Sample{}), PublishResult::ok);
+    std::atomic<bool> isInside{false};
+    Crew crew;
+    crew.add([&] {
+        awaitThat([&] { return isInside.load(); });
+        second.discard();
+    });
+    crew.start();
+    first.processWith(partial([&](Sample&) {
+        isInside = true;
+        EXPECT_EQ(second.publishFor(std::chrono::hours(1), Sample{}, {Priority::high}),
+                  PublishResult::ok);
+    }));
 }
 
 TEST(BusOverflowTest, TryPublishNeverWaits) {

@@ -1,4 +1,5 @@
 #include "support/crew.hpp"
+#include "support/scale.hpp"
 #include "unit/bus/bus_doubles.hpp"
 
 #include <sluice/fixed/fixed_function.hpp>
@@ -208,6 +209,28 @@ TEST(BusSubscriptionTest, UnsubscribeWaitsForAHandlerThatHasEndedItself) {
     Subscription elsewhere = std::move(subscription);
     EXPECT_FALSE(elsewhere.unsubscribe()) << "it had ended before";
     EXPECT_TRUE(hasLeft.load());
+}
+
+TEST(BusSubscriptionTest, HandlerAndAnotherThreadMayEndItAtOnce) {
+    for (std::size_t round = 0; round < scaled(2000); ++round) {
+        TestBus<10> bus;
+        std::atomic<bool> isInside{false};
+        Subscription subscription;
+        subscription = bus.subscribe<Sample>([&](const Sample&) {
+            isInside = true;
+            subscription.unsubscribe();
+            subscription.unsubscribe();
+            isInside = false;
+        });
+        ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+        Crew crew;
+        crew.add([&] { bus.process(); });
+        crew.start();
+        awaitThat([&] { return isInside || bus.sizeApprox() == 0; });
+        subscription.unsubscribe();
+        EXPECT_FALSE(isInside) << round;
+        EXPECT_FALSE(subscription.isActive());
+    }
 }
 
 TEST(BusSubscriptionTest, WhatHasEndedItselfDoesNotWaitForTheNextInItsPlace) {

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <stdexcept>
 
 // How threads wait for a bus, and how they are woken.
 
@@ -125,6 +126,96 @@ TEST(BusWaitingTest, PublisherThatIsStoppedWhileItWakesDelaysNobody) {
     crew.join();
     EXPECT_EQ(handled + bus.process(), 2U);
 }
+
+/// Counts the threads that sleep, and how they are woken.
+class CountingParker : public DefaultParker {
+public:
+    template <class Word, class StillWaiting>
+    void park(const Word& word, StillWaiting stillWaiting) {
+        bool isAsleep = false;
+        DefaultParker::park(word, counted(stillWaiting, isAsleep));
+        asleep -= isAsleep ? 1 : 0;
+    }
+    template <class Word, class StillWaiting, class Duration>
+    void parkFor(const Word& word, StillWaiting stillWaiting, Duration atMost) {
+        bool isAsleep = false;
+        DefaultParker::parkFor(word, counted(stillWaiting, isAsleep), atMost);
+        asleep -= isAsleep ? 1 : 0;
+    }
+    template <class Word>
+    void unparkAll(const Word& word) {
+        ++wakesOfAll;
+        DefaultParker::unparkAll(word);
+    }
+    template <class Word>
+    void unparkOne(const Word& word) {
+        ++wakesOfOne;
+        DefaultParker::unparkOne(word);
+    }
+
+    inline static std::atomic<int> asleep{0};
+    inline static std::atomic<int> wakesOfAll{0};
+    inline static std::atomic<int> wakesOfOne{0};
+
+private:
+    template <class StillWaiting>
+    static auto counted(StillWaiting& stillWaiting, bool& isAsleep) {
+        return [&](auto seen) {
+            isAsleep = stillWaiting(seen);
+            asleep += isAsleep ? 1 : 0;
+            return isAsleep;
+        };
+    }
+};
+struct CountedSleep : BasicPark<StdPlatform, CountingParker> {
+    CountedSleep() : BasicPark(Options{0, 0}) {}
+};
+struct CountedWakes : OverflowTraits<BusOverflow::block, BusOverflow::block, BusOverflow::block> {
+    using Wait = CountedSleep;
+};
+
+void fill(Bus<TestMessages, CountedWakes>& bus) {
+    for (std::size_t i = 0; i < bus.roomOf(Priority::medium); ++i) {
+        ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    }
+}
+void addBlocked(Crew& crew, Bus<TestMessages, CountedWakes>& bus, int publishers) {
+    for (int i = 0; i < publishers; ++i) {
+        crew.add([&] { EXPECT_EQ(bus.publish(Sample{}), PublishResult::ok); });
+    }
+    crew.start();
+    awaitThat([&] { return CountingParker::asleep == publishers; });
+}
+
+TEST(BusWaitingTest, EachSlotThatComesBackWakesOnePublisher) {
+    using Parker = CountingParker;
+    Bus<TestMessages, CountedWakes> bus;
+    fill(bus);
+    Crew crew;
+    addBlocked(crew, bus, 3);
+    const int ones = Parker::wakesOfOne;
+    const int alls = Parker::wakesOfAll;
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_EQ(bus.processWith(partial([](Sample&) {}), 1), 1U);
+    }
+    EXPECT_EQ(Parker::wakesOfOne - ones, 3);
+    EXPECT_EQ(Parker::wakesOfAll, alls);
+    crew.join();
+    EXPECT_EQ(bus.discard(), bus.roomOf(Priority::medium));
+}
+
+#if defined(__cpp_exceptions)
+TEST(BusWaitingTest, SlotOfAVisitorThatThrewWakesAPublisherToo) {
+    Bus<TestMessages, CountedWakes> bus;
+    fill(bus);
+    Crew crew;
+    addBlocked(crew, bus, 1);
+    const auto fail = partial([](Sample&) { throw std::runtime_error("no"); });
+    EXPECT_THROW(bus.processWith(fail, 1), std::runtime_error);
+    crew.join();
+    EXPECT_EQ(bus.discard(), bus.roomOf(Priority::medium));
+}
+#endif
 
 }  // namespace
 }  // namespace sluice

@@ -7,14 +7,17 @@
 #include <sluice/bus/detail/bus_checks.hpp>
 #include <sluice/bus/detail/consumer_state.hpp>
 #include <sluice/bus/detail/envelope.hpp>
+#include <sluice/bus/detail/handler_thread.hpp>
 #include <sluice/bus/detail/pressure_gauge.hpp>
 #include <sluice/bus/detail/publishing.hpp>
 #include <sluice/bus/detail/ring_store.hpp>
 #include <sluice/bus/detail/rooms.hpp>
 #include <sluice/bus/detail/time_keeper.hpp>
 #include <sluice/bus/message_header.hpp>
+#include <sluice/wait/notify.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <type_traits>
@@ -37,6 +40,7 @@ class BusCore {
     using Wait = typename Traits::Wait;
     using Consumer = ConsumerState<Platform, Wait>;
     using Observer = typename Traits::Observer;
+    using Handling = HandlerThread<Platform>;
 
 public:
     using Accounts = std::conditional_t<Traits::statistics,
@@ -52,7 +56,7 @@ public:
                       "thread first, see drain()");
         store_.close();  // a message may publish another one when it is destroyed
         const auto drop = [](Envelope& envelope, auto) noexcept { envelope.destroy(); };
-        while (store_.serve(drop, slots, [] {}) != 0) {
+        while (store_.serve(drop, slots, [](auto) {}) != 0) {
         }
     }
 
@@ -120,11 +124,13 @@ public:
         const auto handleOne = [&](Envelope & envelope, auto priority)
             __attribute__((always_inline)) {
             Delivery<priority()> delivery{consuming, envelope};
+            consuming.hasToldOfRoom = false;
             handle(delivery);
         };
-        const auto released = [&]() __attribute__((always_inline)) {
+        const auto released = [&](auto priority) __attribute__((always_inline)) {
             if constexpr (canBlock<Traits>) {
-                room_.notifyAll();
+                notifyOneOf(room_[indexOf(priority())]);
+                consuming.hasToldOfRoom = true;
             }
         };
         return store_.serve(handleOne, std::min(max, slots), released);
@@ -144,7 +150,7 @@ public:
             return hasMessage || store_.isDrained() || isOver();
         };
         (void)arrived_.waitUntil(isReady, deadline);
-        room_.notifyAll();  // a publisher that gives up tells only the consumer
+        tellOfTheEnd();  // a publisher that gives up tells only the consumer
         // Not asked again: a publisher may have dropped the message. False would mean that the
         // strategy has found nothing, after which an event loop goes to sleep.
         return hasMessage;
@@ -162,8 +168,8 @@ public:
         if (consumer_.isHere()) {
             return store_.isDrained();
         }
-        return room_.waitUntil([this] { return store_.isDrained(); }, deadline) &&
-               accounts_.awaitPublishers(room_, deadline);
+        return drained_.waitUntil([this] { return store_.isDrained(); }, deadline) &&
+               accounts_.awaitPublishers(drained_, deadline);
     }
 
     [[nodiscard]] Accounts& accounts() noexcept { return accounts_; }
@@ -264,11 +270,16 @@ private:
         }
     }
 
-    /// Wakes the consumer and the threads that drain, after everything after which the bus may be
-    /// drained.
+    /// Wakes all that wait, after everything after which the bus may be drained.
     void tellOfTheEnd() noexcept {
         arrived_.notifyAll();
-        room_.notifyAll();
+        drained_.notifyAll();
+        tellOfRoom();
+    }
+    void tellOfRoom() noexcept {
+        for (Wait& each : room_) {
+            each.notifyAll();
+        }
     }
 
     void describe(Envelope& envelope, [[maybe_unused]] const PublishOptions& options) noexcept {
@@ -305,15 +316,20 @@ private:
             }
         } else if (published.isRefused()) {
             const auto deadline = waitLimit<Traits, Clock>(waiting, priority);
-            // The consumer would wait for itself, also in a handler of another bus that it serves.
-            if (deadline != Clock::time_point::min() && !consumer_.isMine() && Traits::mayWait()) {
+            if (deadline != Clock::time_point::min() && mayWaitUntil(deadline)) {
                 const auto isOver = [&] { return published = attempt(), !published.isRefused(); };
-                (void)room_.waitUntil(isOver, deadline);
+                (void)room_[indexOf(priority)].waitUntil(isOver, deadline);
             }
         }
         if (published.result == PublishResult::ok) {
             accounts_.sawUsed(roomOf<Traits>(priority));
         }
+    }
+
+    /// Not if the thread would wait for itself.
+    bool mayWaitUntil(typename Clock::time_point deadline) const noexcept {
+        const bool hasEnd = deadline != Clock::time_point::max();
+        return !consumer_.isMine() && (hasEnd || !Handling::isHere()) && Traits::mayWait();
     }
 
     /// Whether it has dropped a message.
@@ -347,8 +363,10 @@ private:
 
         BusCore& bus;
         typename RoleCheck::Scope role;
+        const Handling handling;
         bool hasServed = false;
-        std::size_t untilLook = 1;  ///< messages until the next lookAround()
+        bool hasToldOfRoom = false;  ///< of the last slot, for publishers that wait
+        std::size_t untilLook = 1;   ///< messages until the next lookAround()
     };
 
     /// A message while it is handled. When it ends, the message has its place in the accounts and
@@ -400,13 +418,15 @@ private:
         }
         if (consuming.hasServed) {
             endChunk(chunk);
+            if constexpr (!canBlock<Traits>) {
+                tellOfRoom();  // to publishFor()
+            }
         }
         consuming.untilLook = consuming.hasServed ? chunk : chunk - 1;
         consuming.hasServed = true;
     }
 
     void endChunk(std::size_t served) noexcept {
-        room_.notifyAll();
         time_.settle(served, accounts_);
         gauge_.tell(store_, observer_);
     }
@@ -421,7 +441,11 @@ private:
             time_.suspend();
             gauge_.tell(store_, observer_);
         }
-        tellOfTheEnd();  // and publishFor(), also after a handler that threw
+        arrived_.notifyAll();
+        drained_.notifyAll();
+        if (!canBlock<Traits> || !consuming.hasToldOfRoom) {
+            tellOfRoom();
+        }
     }
 
     // Read by all, seldom written.
@@ -429,7 +453,8 @@ private:
     PressureGauge<Platform, Observer> gauge_;
     CallCheck publishers_;
     Wait arrived_;
-    Wait room_;
+    Wait drained_;
+    std::array<Wait, priorityCount> room_;
 
     Accounts accounts_;
     std::conditional_t<Traits::timeStamp == TimeStamp::none, NoTimeKeeper,

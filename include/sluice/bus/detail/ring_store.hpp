@@ -60,23 +60,24 @@ public:
 
     // ---- The consumer
 
-    /// Hands messages of one priority to handle(envelope, Fixed<P>()), as consumeWhile().
+    /// Hands messages of one priority to handle(envelope, Fixed<P>()), as long as goOn(Fixed<P>()),
+    /// as consumeWhile().
     template <Priority P, class Handle, class GoOn>
     [[gnu::always_inline]] std::size_t serveOne(const Handle& handle, std::size_t max,
                                                 const GoOn& goOn) {
         return ring<P>().consumeWhile(
             [&](Envelope & envelope)
                 __attribute__((always_inline)) { handle(envelope, Fixed<P>()); },
-            max, goOn);
+            max, [&]() __attribute__((always_inline)) { return goOn(Fixed<P>()); });
     }
 
     /// Hands messages, at most `max`, to handle(envelope, Fixed<P>()), in the order of the traits'
-    /// service. Calls goOn() after each message, when its slot has been given back. Returns how
-    /// many were handled.
-    template <class Handle, class GoOn>
+    /// service. Calls released(Fixed<P>()) after each message, when its slot has been given back.
+    /// Returns how many were handled.
+    template <class Handle, class Released>
     [[gnu::always_inline]] std::size_t serve(const Handle& handle, std::size_t max,
-                                             const GoOn& goOn) {
-        return service_.serve(*this, handle, max, goOn);
+                                             const Released& released) {
+        return service_.serve(*this, handle, max, released);
     }
 
     /// Whether high priority has an arrival, as a function object: see MpscRing::arrival().

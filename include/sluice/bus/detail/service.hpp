@@ -20,11 +20,11 @@ class StrictService {
     static constexpr std::size_t patience = 16;
 
 public:
-    template <class Rings, class Handle, class GoOn>
+    template <class Rings, class Handle, class Released>
     [[gnu::always_inline]] std::size_t serve(Rings& rings, const Handle& handle, std::size_t max,
-                                             const GoOn& goOn) {
-        const auto always = [&]() __attribute__((always_inline)) {
-            goOn();
+                                             const Released& released) {
+        const auto always = [&](auto priority) __attribute__((always_inline)) {
+            released(priority);
             return true;
         };
         if constexpr (!Traits::priorities) {
@@ -36,8 +36,8 @@ public:
                 const std::size_t left = max - count;
                 served = rings.template serveOne<Priority::high>(handle, left, always);
                 const auto isHighThere = rings.highArrival();
-                const auto untilHigh = [&]() __attribute__((always_inline)) {
-                    goOn();
+                const auto untilHigh = [&](auto priority) __attribute__((always_inline)) {
+                    released(priority);
                     return !isHighThere();
                 };
                 if (served == 0) {
@@ -61,13 +61,14 @@ public:
 template <class Traits>
 class WeightedService {
 public:
-    template <class Rings, class Handle, class GoOn>
-    std::size_t serve(Rings& rings, const Handle& handle, std::size_t max, const GoOn& goOn) {
+    template <class Rings, class Handle, class Released>
+    std::size_t serve(Rings& rings, const Handle& handle, std::size_t max,
+                      const Released& released) {
         std::size_t count = 0;
         for (bool isFreshRound = false; count < max;) {
-            std::size_t served = serveOne<Priority::high>(rings, handle, goOn);
-            served = served != 0 ? served : serveOne<Priority::medium>(rings, handle, goOn);
-            served = served != 0 ? served : serveOne<Priority::low>(rings, handle, goOn);
+            std::size_t served = serveOne<Priority::high>(rings, handle, released);
+            served = served != 0 ? served : serveOne<Priority::medium>(rings, handle, released);
+            served = served != 0 ? served : serveOne<Priority::low>(rings, handle, released);
             count += served;
             if (served == 0 && isFreshRound) {
                 break;
@@ -82,14 +83,15 @@ public:
 
 private:
     /// One message, if this priority has a message and credit.
-    template <Priority P, class Rings, class Handle, class GoOn>
-    std::size_t serveOne(Rings& rings, const Handle& handle, const GoOn& goOn) {
+    template <Priority P, class Rings, class Handle, class Released>
+    std::size_t serveOne(Rings& rings, const Handle& handle, const Released& released) {
         std::size_t& credit = credit_[indexOf(P)];
         const auto pay = [&](auto& envelope, auto priority) {
             --credit;  // before it is handled: the handler may throw
             handle(envelope, priority);
         };
-        return rings.template serveOne<P>(pay, credit != 0 ? 1 : 0, [&] { return goOn(), false; });
+        return rings.template serveOne<P>(pay, credit != 0 ? 1 : 0,
+                                          [&](auto priority) { return released(priority), false; });
     }
 
     std::array<std::size_t, priorityCount> credit_ = Traits::weights;

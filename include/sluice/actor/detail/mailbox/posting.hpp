@@ -3,8 +3,8 @@
 #include <sluice/actor/detail/mailbox/flight_limits.hpp>
 #include <sluice/actor/detail/replies/requesting.hpp>
 #include <sluice/actor/detail/replies/room_requests.hpp>
-#include <sluice/actor/detail/threads/handler_thread.hpp>
 #include <sluice/bus/bus.hpp>
+#include <sluice/bus/detail/handler_thread.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -101,7 +101,7 @@ protected:
         Serving(const Serving&) = delete;
         Serving& operator=(const Serving&) = delete;
         Posting& object;
-        const HandlerThread handlers;
+        const HandlerThread<typename Traits::Platform> handlers;
     };
 
     /// Before the start no thread makes room, so posts do not wait.

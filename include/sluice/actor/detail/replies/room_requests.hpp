@@ -1,9 +1,9 @@
 #pragma once
 
 #include <sluice/actor/detail/replies/room_line.hpp>
-#include <sluice/actor/detail/threads/handler_thread.hpp>
 #include <sluice/actor/request.hpp>
 #include <sluice/base/platform.hpp>
+#include <sluice/bus/detail/handler_thread.hpp>
 #include <sluice/bus/message_header.hpp>
 #include <sluice/bus/publish_result.hpp>
 #include <sluice/wait/deadline.hpp>
@@ -76,7 +76,7 @@ public:
         for (;;) {
             Future<void> room = line_.add(deadline);
             const PublishResult result = object.tryPost(std::forward<T>(message), options);
-            if (!isWithoutRoom(result) || HandlerThread::isHere() || !room.get()) {
+            if (!isWithoutRoom(result) || HandlerThread<StdPlatform>::isHere() || !room.get()) {
                 return result;
             }
         }

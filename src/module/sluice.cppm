@@ -157,6 +157,7 @@ using sluice::PriorityMutex;
 using sluice::Producers;
 using sluice::PublishOptions;
 using sluice::PublishResult;
+using sluice::Publishing;
 using sluice::PushResult;
 using sluice::QueueTimes;
 using sluice::QueueTraits;

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <sluice/base/handler_thread.hpp>
 #include <sluice/bus/bus_traits.hpp>
-#include <sluice/bus/detail/handler_thread.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -58,7 +58,7 @@ struct BasicActorTraits : MailboxTraits, FailureTraits {
     static constexpr bool handlerTimes = false;
 
     /// A post waits for room on threads that do not run handlers.
-    static bool mayWait() noexcept { return !detail::HandlerThread<StdPlatform>::isHere(); }
+    static bool mayWait() noexcept { return !HandlerThread<StdPlatform>::isHere(); }
 
     // No part of a program subscribes to a mailbox, so its tables of handlers are as small as
     // possible.

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <sluice/base/handler_thread.hpp>
 #include <sluice/base/platform.hpp>
-#include <sluice/bus/detail/handler_thread.hpp>
 #include <sluice/memory/block_pool.hpp>
 #include <sluice/wait/park.hpp>
 
@@ -125,7 +125,7 @@ public:
 
     private:
         Executor* const before_;
-        const detail::HandlerThread<StdPlatform> handlers_;
+        const HandlerThread<StdPlatform> handlers_;
     };
 
 protected:

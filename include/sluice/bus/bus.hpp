@@ -5,12 +5,12 @@
 #include <sluice/bus/bus_traits.hpp>
 #include <sluice/bus/detail/bus_core.hpp>
 #include <sluice/bus/detail/handler_table.hpp>
-#include <sluice/bus/detail/publishing.hpp>
 #include <sluice/bus/detail/rooms.hpp>
 #include <sluice/bus/message_header.hpp>
 #include <sluice/bus/messages.hpp>
 #include <sluice/bus/priority.hpp>
 #include <sluice/bus/publish_result.hpp>
+#include <sluice/bus/publishing.hpp>
 #include <sluice/bus/subscription.hpp>
 #include <sluice/bus/visitor.hpp>
 #include <sluice/fixed/fixed_function.hpp>
@@ -91,12 +91,12 @@ class Bus {
 
 template <class... Ts, class Traits>
 class Bus<Messages<Ts...>, Traits>
-    : public detail::Publishing<Bus<Messages<Ts...>, Traits>, Messages<Ts...>, Traits,
-                                detail::Envelope<Messages<Ts...>, Traits>> {
+    : public Publishing<Bus<Messages<Ts...>, Traits>, Messages<Ts...>, Traits,
+                        detail::Envelope<Messages<Ts...>, Traits>> {
     using List = Messages<Ts...>;
     using Core = detail::BusCore<List, Traits>;
     using Envelope = typename Core::Envelope;
-    friend detail::Publishing<Bus, List, Traits, Envelope>;
+    friend Publishing<Bus, List, Traits, Envelope>;
     using Observer = typename Traits::Observer;
 
 public:
@@ -246,7 +246,7 @@ public:
 
     /// Whether the caller is a handler or visitor of this bus, or was called by one. If it waits
     /// for the consumer, it waits for itself.
-    [[nodiscard]] bool isConsumedHere() const noexcept { return core_.isConsumedHere(); }
+    [[nodiscard]] bool isConsumedHere() const noexcept { return core_.consumer().isHere(); }
 
     /// Closes, and waits until the consumer has dealt with what was accepted. False when the
     /// deadline came first, and at once when a handler calls it. Any other thread that is to

@@ -25,9 +25,9 @@ enum class TimeStamp : unsigned char {
 /// The policy for a message that finds no room.
 enum class BusOverflow : unsigned char {
     reject,      ///< the publisher is told
-    block,       ///< the publisher waits for room; not in a handler, which would wait for itself:
-                 ///< there it is told
-    blockFor,    ///< the same, but it waits for at most Traits::blockLimit
+    block,       ///< the publisher waits for room. Not in a handler of this or another bus, which
+                 ///< might wait for itself: there it is told
+    blockFor,    ///< it waits for at most Traits::blockLimit; not in a handler of this bus
     dropOldest,  ///< the oldest message of the same priority makes room, and is counted. The bus
                  ///< moves each message out before its handler runs, so messages must be movable
 };

@@ -33,28 +33,6 @@ TEST(BusTest, MayHaveStaticStorage) {
     EXPECT_EQ(takeSamples(bus), (std::vector<int>{1}));
 }
 
-TEST(BusTest, CopiesOrMovesOnce) {
-    struct Noted {
-        Noted() = default;
-        Noted(const Noted& other) : copies(other.copies + 1), moves(other.moves) {}
-        Noted(Noted&& other) noexcept : copies(other.copies), moves(other.moves + 1) {}
-        Noted& operator=(const Noted&) = delete;
-        ~Noted() = default;
-        int copies = 0;
-        int moves = 0;
-    };
-    Bus<Messages<Noted>, DeepTraits<8>> bus;
-    const Noted noted;
-    ASSERT_EQ(bus.publish(noted), PublishResult::ok);
-    ASSERT_EQ(bus.publish(Noted()), PublishResult::ok);
-    ASSERT_EQ(bus.emplace<Noted>(), PublishResult::ok);
-    std::vector<std::pair<int, int>> seen;
-    auto subscription = bus.subscribe<Noted>(
-        [&](const Noted& message) { seen.emplace_back(message.copies, message.moves); });
-    bus.process();
-    EXPECT_EQ(seen, (std::vector<std::pair<int, int>>{{1, 0}, {0, 1}, {0, 0}}));
-}
-
 TEST(BusTest, ProcessKeepsToItsLimit) {
     TestBus<200> bus;
     for (int i = 0; i < 70; ++i) {
@@ -194,37 +172,6 @@ TEST(BusDeathTest, HandlerThatConsumesFromItsOwnBusIsNoticed) {
     auto subscription = bus.subscribe<Sample>([&](const Sample&) { bus.process(); });
     ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
     EXPECT_DEATH(bus.process(), "a handler consumes from its own bus");
-}
-#endif
-
-struct OneProducer : DeepTraits<8, BareBusTraits> {
-    static constexpr Producers producers = Producers::one;
-};
-struct Chained {
-    template <class Act>
-    Chained(int number, Act&& act) : value(number) {
-        act();
-    }
-    int value;
-};
-
-// A debug build ends the program there.
-#if defined(NDEBUG)
-TEST(OneProducerTest, ConstructorThatPublishesIsRefused) {
-    Bus<Messages<Chained>, OneProducer> bus;
-    const auto nothing = [] {};
-    const auto again = [&] { EXPECT_EQ(bus.emplace<Chained>(2, nothing), PublishResult::full); };
-    EXPECT_EQ(bus.emplace<Chained>(1, again), PublishResult::ok);
-    EXPECT_EQ(bus.emplace<Chained>(3, nothing), PublishResult::ok);
-    std::vector<int> seen;
-    bus.processWith([&](Chained& message) { seen.push_back(message.value); });
-    EXPECT_EQ(seen, (std::vector<int>{1, 3}));
-}
-#elif defined(GTEST_HAS_DEATH_TEST)
-TEST(OneProducerDeathTest, ConstructorThatPublishesIsNoticed) {
-    Bus<Messages<Chained>, OneProducer> bus;
-    const auto again = [&] { (void)bus.emplace<Chained>(2, [] {}); };
-    EXPECT_DEATH((void)bus.emplace<Chained>(1, again), "the constructor of a message must not");
 }
 #endif
 

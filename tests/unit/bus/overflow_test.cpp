@@ -301,39 +301,5 @@ TEST(BusOverflowTest, HandlerMayWaitForAnotherThreadUntilALimit) {
     }));
 }
 
-TEST(BusOverflowTest, TryPublishNeverWaits) {
-    Bus<TestMessages, OverflowTraits<BusOverflow::block, BusOverflow::block, BusOverflow::block>>
-        bus;
-    for (std::size_t i = 0; i < bus.roomOf(Priority::medium); ++i) {
-        ASSERT_EQ(bus.tryPublish(Sample{}), PublishResult::ok);
-    }
-    EXPECT_EQ(bus.tryPublish(Sample{}), PublishResult::refused);
-    EXPECT_TRUE(areBalanced(bus, bus.roomOf(Priority::medium) + 1));
-}
-
-TEST(BusOverflowTest, PublishForWaitsWhateverThePolicy) {
-    TestBus<10> bus;
-    PublishResult result = PublishResult::ok;
-    fillUp(bus, Priority::low, result);
-    EXPECT_EQ(bus.publishFor(std::chrono::seconds(-1), Sample{}, {Priority::low}),
-              PublishResult::refused);
-    EXPECT_EQ(bus.publishFor(std::chrono::microseconds(1), Sample{}, {Priority::low}),
-              PublishResult::refused);
-    std::atomic<bool> isPublished{false};
-    Crew crew;
-    crew.add([&] {
-        EXPECT_EQ(bus.publishFor(std::chrono::hours(1), Sample{7}, {Priority::low}),
-                  PublishResult::ok);
-        isPublished = true;
-    });
-    crew.start();
-    awaitThat([&] {
-        bus.process(1);
-        return isPublished.load();
-    });
-    crew.join();
-    EXPECT_EQ(bus.statistics().total().published, 3U);
-}
-
 }  // namespace
 }  // namespace sluice

@@ -1,23 +1,22 @@
 #pragma once
 
 #include <sluice/base/call_check.hpp>
+#include <sluice/base/handler_thread.hpp>
 #include <sluice/base/role_check.hpp>
 #include <sluice/bus/bus_traits.hpp>
 #include <sluice/bus/detail/accounts.hpp>
 #include <sluice/bus/detail/bus_checks.hpp>
 #include <sluice/bus/detail/consumer_state.hpp>
 #include <sluice/bus/detail/envelope.hpp>
-#include <sluice/bus/detail/handler_thread.hpp>
 #include <sluice/bus/detail/pressure_gauge.hpp>
-#include <sluice/bus/detail/publishing.hpp>
+#include <sluice/bus/detail/publication.hpp>
 #include <sluice/bus/detail/ring_store.hpp>
 #include <sluice/bus/detail/rooms.hpp>
 #include <sluice/bus/detail/time_keeper.hpp>
+#include <sluice/bus/detail/waits.hpp>
 #include <sluice/bus/message_header.hpp>
-#include <sluice/wait/notify.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <optional>
 #include <type_traits>
@@ -129,7 +128,7 @@ public:
         };
         const auto released = [&](auto priority) __attribute__((always_inline)) {
             if constexpr (canBlock<Traits>) {
-                notifyOneOf(room_[indexOf(priority())]);
+                waits_.notifyOneForRoom(priority());
                 consuming.hasToldOfRoom = true;
             }
         };
@@ -149,8 +148,9 @@ public:
             hasMessage = store_.hasArrival();
             return hasMessage || store_.isDrained() || isOver();
         };
-        (void)arrived_.waitUntil(isReady, deadline);
-        tellOfTheEnd();  // a publisher that gives up tells only the consumer
+        (void)waits_.arrived.waitUntil(isReady, deadline);
+        waits_.drained.notifyAll();  // a publisher that gives up tells only the consumer
+        waits_.notifyAllForRoom();
         // Not asked again: a publisher may have dropped the message. False would mean that the
         // strategy has found nothing, after which an event loop goes to sleep.
         return hasMessage;
@@ -160,7 +160,7 @@ public:
 
     void close() noexcept {
         store_.close();
-        tellOfTheEnd();
+        waits_.notifyAll();
     }
 
     bool drain(typename Clock::time_point deadline) {
@@ -168,15 +168,15 @@ public:
         if (consumer_.isHere()) {
             return store_.isDrained();
         }
-        return drained_.waitUntil([this] { return store_.isDrained(); }, deadline) &&
-               accounts_.awaitPublishers(drained_, deadline);
+        return waits_.drained.waitUntil([this] { return store_.isDrained(); }, deadline) &&
+               accounts_.awaitPublishers(waits_.drained, deadline);
     }
 
     [[nodiscard]] Accounts& accounts() noexcept { return accounts_; }
     [[nodiscard]] const Store& store() const noexcept { return store_; }
     [[nodiscard]] Consumer& consumer() noexcept { return consumer_; }
-    [[nodiscard]] bool isConsumedHere() const noexcept { return consumer_.isHere(); }
-    [[nodiscard]] Wait& arrived() noexcept { return arrived_; }
+    [[nodiscard]] const Consumer& consumer() const noexcept { return consumer_; }
+    [[nodiscard]] Wait& arrived() noexcept { return waits_.arrived; }
     [[nodiscard]] Observer* observer() const noexcept { return observer_; }
 
     [[nodiscard]] auto statistics() const {
@@ -200,7 +200,7 @@ private:
 
         [[gnu::always_inline]] ~Announcement() {
             if (isDue) {
-                bus.arrived_.notifyAll();
+                bus.waits_.arrived.notifyAll();
             }
         }
     };
@@ -239,7 +239,10 @@ private:
         do {
             Envelope& envelope = claim.emplace();
             buildAlone(build, envelope);
-            describe(envelope, options);
+            if constexpr (Traits::timeStamp != TimeStamp::none) {
+                envelope.timeStamp = time_.stamp();
+            }
+            envelope.describe(options);
             if constexpr (Traits::ids) {
                 envelope.id = claim.number();
             }
@@ -270,36 +273,6 @@ private:
         }
     }
 
-    /// Wakes all that wait, after everything after which the bus may be drained.
-    void tellOfTheEnd() noexcept {
-        arrived_.notifyAll();
-        drained_.notifyAll();
-        tellOfRoom();
-    }
-    void tellOfRoom() noexcept {
-        for (Wait& each : room_) {
-            each.notifyAll();
-        }
-    }
-
-    void describe(Envelope& envelope, [[maybe_unused]] const PublishOptions& options) noexcept {
-        if constexpr (Traits::timeStamp != TimeStamp::none) {
-            envelope.timeStamp = time_.stamp();
-        }
-        if constexpr (Traits::traces) {
-            envelope.trace = options.trace;
-        }
-        if constexpr (Traits::senders) {
-            envelope.sender = options.sender;
-        }
-        if constexpr (Traits::origins) {
-            envelope.origin = options.origin;
-        }
-        if constexpr (Traits::priorities) {
-            envelope.priority = options.priority;
-        }
-    }
-
     template <class RingReference, class Waiting>
     static constexpr bool canMakeRoom =
         canDropOldest<std::remove_reference_t<RingReference>> || canBlock<Traits> ||
@@ -318,7 +291,7 @@ private:
             const auto deadline = waitLimit<Traits, Clock>(waiting, priority);
             if (deadline != Clock::time_point::min() && mayWaitUntil(deadline)) {
                 const auto isOver = [&] { return published = attempt(), !published.isRefused(); };
-                (void)room_[indexOf(priority)].waitUntil(isOver, deadline);
+                (void)waits_.room[indexOf(priority)].waitUntil(isOver, deadline);
             }
         }
         if (published.result == PublishResult::ok) {
@@ -344,7 +317,7 @@ private:
         const bool hasDropped = ring.dropExcess(drop) != 0;
         if (hasDropped) {
             accounts_.sawUsed(roomOf<Traits>(priority));
-            tellOfTheEnd();  // all later ones may have been handled meanwhile
+            waits_.notifyAll();  // all later ones may have been handled meanwhile
         }
         return hasDropped;
     }
@@ -419,7 +392,7 @@ private:
         if (consuming.hasServed) {
             endChunk(chunk);
             if constexpr (!canBlock<Traits>) {
-                tellOfRoom();  // to publishFor()
+                waits_.notifyAllForRoom();  // to publishFor()
             }
         }
         consuming.untilLook = consuming.hasServed ? chunk : chunk - 1;
@@ -441,10 +414,10 @@ private:
             time_.suspend();
             gauge_.tell(store_, observer_);
         }
-        arrived_.notifyAll();
-        drained_.notifyAll();
+        waits_.arrived.notifyAll();
+        waits_.drained.notifyAll();
         if (!canBlock<Traits> || !consuming.hasToldOfRoom) {
-            tellOfRoom();
+            waits_.notifyAllForRoom();
         }
     }
 
@@ -452,9 +425,7 @@ private:
     alignas(Traits::cacheLineSize) alignas(Observer*) Observer* observer_;
     PressureGauge<Platform, Observer> gauge_;
     CallCheck publishers_;
-    Wait arrived_;
-    Wait drained_;
-    std::array<Wait, priorityCount> room_;
+    Waits<Wait> waits_;
 
     Accounts accounts_;
     std::conditional_t<Traits::timeStamp == TimeStamp::none, NoTimeKeeper,

@@ -3,8 +3,8 @@
 #include <sluice/actor/detail/mailbox/flight_limits.hpp>
 #include <sluice/actor/detail/replies/requesting.hpp>
 #include <sluice/actor/detail/replies/room_requests.hpp>
+#include <sluice/base/handler_thread.hpp>
 #include <sluice/bus/bus.hpp>
-#include <sluice/bus/detail/handler_thread.hpp>
 
 #include <atomic>
 #include <chrono>

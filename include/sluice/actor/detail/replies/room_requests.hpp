@@ -2,8 +2,8 @@
 
 #include <sluice/actor/detail/replies/room_line.hpp>
 #include <sluice/actor/request.hpp>
+#include <sluice/base/handler_thread.hpp>
 #include <sluice/base/platform.hpp>
-#include <sluice/bus/detail/handler_thread.hpp>
 #include <sluice/bus/message_header.hpp>
 #include <sluice/bus/publish_result.hpp>
 #include <sluice/wait/deadline.hpp>

@@ -1,11 +1,10 @@
 #pragma once
 
-#include <sluice/bus/bus_traits.hpp>
+#include <sluice/bus/detail/publication.hpp>
 #include <sluice/bus/message_header.hpp>
 #include <sluice/bus/messages.hpp>
 #include <sluice/bus/priority.hpp>
 #include <sluice/bus/publish_result.hpp>
-#include <sluice/wait/deadline.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -13,40 +12,18 @@
 #include <type_traits>
 #include <utility>
 
-namespace sluice::detail {
+namespace sluice {
 
-/// Instead of a number of messages, so that the usual publication is compiled for one.
-using One = std::integral_constant<std::size_t, 1>;
-
-/// The answer to a publisher.
-struct Published {
-    PublishResult result;
-    std::size_t count;  ///< how many messages were accepted
-
-    /// There was no room.
-    [[nodiscard]] constexpr bool isRefused() const noexcept {
-        return result == PublishResult::full || result == PublishResult::refused;
-    }
-};
-
-/// Instead of a duration.
-struct WaitAsTraitsSay {};
-
-/// Until when a publisher waits for room. A time that has passed: the publisher does not wait.
-template <class Traits, class Clock>
-typename Clock::time_point waitLimit(WaitAsTraitsSay, Priority priority) {
-    const BusOverflow policy = Traits::overflow[static_cast<std::size_t>(priority)];
-    return policy == BusOverflow::block      ? Clock::time_point::max()
-           : policy == BusOverflow::blockFor ? deadlineAfter<Clock>(Traits::blockLimit)
-                                             : Clock::time_point::min();
-}
-template <class Traits, class Clock, class Rep, class Period>
-typename Clock::time_point waitLimit(std::chrono::duration<Rep, Period> atMost, Priority) {
-    return atMost > atMost.zero() ? deadlineAfter<Clock>(atMost) : Clock::time_point::min();
-}
-
-/// The ways to publish. Derived has publishThrough(type, options, count, waiting, build), as
-/// BusCore::publish().
+/// The functions of a Bus that publish. Any thread may call them, handlers too. (With
+/// Producers::one, one thread at a time.) A result other than `ok` leaves the message with the
+/// caller.
+///
+///     bus.publish(Temperature{21.5});                      // medium priority
+///     bus.publish(EmergencyStop{}, sluice::Priority::high);
+///     bus.publishFor(5ms, Picture{...});                   // waits for room for 5 ms
+///
+/// A call that waits allocates nothing. What the constructor of the message throws passes to the
+/// caller, and nothing is published.
 template <class Derived, class MessageList, class Traits, class Envelope>
 class Publishing {
 public:
@@ -68,7 +45,7 @@ public:
     }
     template <class T, class... Args>
     PublishResult emplaceWith(const PublishOptions& options, Args&&... args) {
-        return emplaced<T>(options, WaitAsTraitsSay(), std::forward<Args>(args)...);
+        return emplaced<T>(options, detail::WaitAsTraitsSay(), std::forward<Args>(args)...);
     }
 
     /// The same without waiting for room, whatever the overflow policy.
@@ -78,8 +55,8 @@ public:
     }
 
     /// The same, but waits for room for at most `timeout`, whatever the overflow policy. (With
-    /// dropOldest it does not have to wait.) On the thread that consumes it never waits, because it
-    /// would wait for itself.
+    /// dropOldest it does not have to wait.) On the thread that consumes this bus it never waits,
+    /// because it would wait for itself.
     template <class T, class Rep, class Period>
     PublishResult publishFor(std::chrono::duration<Rep, Period> timeout, T&& message,
                              const PublishOptions& options = {}) {
@@ -96,7 +73,7 @@ public:
         static_assert(std::is_base_of_v<std::forward_iterator_tag,
                                         typename std::iterator_traits<Iterator>::iterator_category>,
                       "publishAll() counts the range first: it needs forward iterators");
-        constexpr std::size_t type = listedIndex<MessageList, T>();
+        constexpr std::size_t type = detail::listedIndex<MessageList, T>();
         const auto build = [&](Envelope& envelope) {
             envelope.template build<T>(*first);
             ++first;
@@ -105,10 +82,10 @@ public:
         [[maybe_unused]] const auto staying = derived().stay();  // also between the steps
         std::size_t accepted = 0;
         while (accepted < count) {
-            const std::size_t n =
-                derived()
-                    .publishThrough(type, options, count - accepted, WaitAsTraitsSay(), build)
-                    .count;
+            const std::size_t n = derived()
+                                      .publishThrough(type, options, count - accepted,
+                                                      detail::WaitAsTraitsSay(), build)
+                                      .count;
             if (n == 0) {
                 break;
             }
@@ -127,7 +104,8 @@ private:
             envelope.template build<T>(std::forward<Args>(args)...);
         };
         return derived()
-            .publishThrough(listedIndex<MessageList, T>(), options, One(), waiting, build)
+            .publishThrough(detail::listedIndex<MessageList, T>(), options, detail::One(), waiting,
+                            build)
             .result;
     }
 
@@ -137,4 +115,4 @@ private:
     Derived& derived() noexcept { return static_cast<Derived&>(*this); }
 };
 
-}  // namespace sluice::detail
+}  // namespace sluice

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <sluice/bus/bus_traits.hpp>
+#include <sluice/bus/priority.hpp>
+#include <sluice/bus/publish_result.hpp>
+#include <sluice/wait/deadline.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <type_traits>
+
+namespace sluice::detail {
+
+/// Instead of a number of messages, so that the usual publication is compiled for one.
+using One = std::integral_constant<std::size_t, 1>;
+
+/// The answer to a publisher.
+struct Published {
+    PublishResult result;
+    std::size_t count;  ///< how many messages were accepted
+
+    /// There was no room.
+    [[nodiscard]] constexpr bool isRefused() const noexcept {
+        return result == PublishResult::full || result == PublishResult::refused;
+    }
+};
+
+/// Instead of a duration.
+struct WaitAsTraitsSay {};
+
+/// Until when a publisher waits for room. A time that has passed: the publisher does not wait.
+template <class Traits, class Clock>
+typename Clock::time_point waitLimit(WaitAsTraitsSay, Priority priority) {
+    const BusOverflow policy = Traits::overflow[static_cast<std::size_t>(priority)];
+    return policy == BusOverflow::block      ? Clock::time_point::max()
+           : policy == BusOverflow::blockFor ? deadlineAfter<Clock>(Traits::blockLimit)
+                                             : Clock::time_point::min();
+}
+template <class Traits, class Clock, class Rep, class Period>
+typename Clock::time_point waitLimit(std::chrono::duration<Rep, Period> atMost, Priority) {
+    return atMost > atMost.zero() ? deadlineAfter<Clock>(atMost) : Clock::time_point::min();
+}
+
+}  // namespace sluice::detail

@@ -1,0 +1,107 @@
+#include "support/crew.hpp"
+#include "unit/bus/bus_doubles.hpp"
+
+#include <sluice/bus/publishing.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace sluice {
+namespace {
+
+using namespace test;
+
+TEST(BusPublishingTest, CopiesOrMovesOnce) {
+    struct Noted {
+        Noted() = default;
+        Noted(const Noted& other) : copies(other.copies + 1), moves(other.moves) {}
+        Noted(Noted&& other) noexcept : copies(other.copies), moves(other.moves + 1) {}
+        Noted& operator=(const Noted&) = delete;
+        ~Noted() = default;
+        int copies = 0;
+        int moves = 0;
+    };
+    Bus<Messages<Noted>, DeepTraits<8>> bus;
+    const Noted noted;
+    ASSERT_EQ(bus.publish(noted), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Noted()), PublishResult::ok);
+    ASSERT_EQ(bus.emplace<Noted>(), PublishResult::ok);
+    std::vector<std::pair<int, int>> seen;
+    auto subscription = bus.subscribe<Noted>(
+        [&](const Noted& message) { seen.emplace_back(message.copies, message.moves); });
+    bus.process();
+    EXPECT_EQ(seen, (std::vector<std::pair<int, int>>{{1, 0}, {0, 1}, {0, 0}}));
+}
+
+TEST(BusPublishingTest, TryPublishNeverWaits) {
+    Bus<TestMessages, OverflowTraits<BusOverflow::block, BusOverflow::block, BusOverflow::block>>
+        bus;
+    for (std::size_t i = 0; i < bus.roomOf(Priority::medium); ++i) {
+        ASSERT_EQ(bus.tryPublish(Sample{}), PublishResult::ok);
+    }
+    EXPECT_EQ(bus.tryPublish(Sample{}), PublishResult::refused);
+    EXPECT_TRUE(areBalanced(bus, bus.roomOf(Priority::medium) + 1));
+}
+
+TEST(BusPublishingTest, PublishForWaitsWhateverThePolicy) {
+    TestBus<10> bus;
+    PublishResult result = PublishResult::ok;
+    fillUp(bus, Priority::low, result);
+    EXPECT_EQ(bus.publishFor(std::chrono::seconds(-1), Sample{}, {Priority::low}),
+              PublishResult::refused);
+    EXPECT_EQ(bus.publishFor(std::chrono::microseconds(1), Sample{}, {Priority::low}),
+              PublishResult::refused);
+    std::atomic<bool> isPublished{false};
+    Crew crew;
+    crew.add([&] {
+        EXPECT_EQ(bus.publishFor(std::chrono::hours(1), Sample{7}, {Priority::low}),
+                  PublishResult::ok);
+        isPublished = true;
+    });
+    crew.start();
+    awaitThat([&] {
+        bus.process(1);
+        return isPublished.load();
+    });
+    crew.join();
+    EXPECT_EQ(bus.statistics().total().published, 3U);
+}
+
+struct OneProducer : DeepTraits<8, BareBusTraits> {
+    static constexpr Producers producers = Producers::one;
+};
+struct Chained {
+    template <class Act>
+    Chained(int number, Act&& act) : value(number) {
+        act();
+    }
+    int value;
+};
+
+// A debug build ends the program there.
+#if defined(NDEBUG)
+TEST(OneProducerTest, ConstructorThatPublishesIsRefused) {
+    Bus<Messages<Chained>, OneProducer> bus;
+    const auto nothing = [] {};
+    const auto again = [&] { EXPECT_EQ(bus.emplace<Chained>(2, nothing), PublishResult::full); };
+    EXPECT_EQ(bus.emplace<Chained>(1, again), PublishResult::ok);
+    EXPECT_EQ(bus.emplace<Chained>(3, nothing), PublishResult::ok);
+    std::vector<int> seen;
+    bus.processWith([&](Chained& message) { seen.push_back(message.value); });
+    EXPECT_EQ(seen, (std::vector<int>{1, 3}));
+}
+#elif defined(GTEST_HAS_DEATH_TEST)
+TEST(OneProducerDeathTest, ConstructorThatPublishesIsNoticed) {
+    Bus<Messages<Chained>, OneProducer> bus;
+    const auto again = [&] { (void)bus.emplace<Chained>(2, [] {}); };
+    EXPECT_DEATH((void)bus.emplace<Chained>(1, again), "the constructor of a message must not");
+}
+#endif
+
+}  // namespace
+}  // namespace sluice

@@ -139,4 +139,9 @@ std::size_t forgetOneOfTwo(sluice::Bus<sluice::Messages<int, double, Sample>>& b
     return bus.processWith(
         sluice::overload([](const int&) {}, [](const Sample&, const Header&) {}));
 }
+#elif CASE == 21
+// EXPECT ONLY: the handler takes the message only by converting it
+sluice::Subscription loseTheFractionToo(sluice::Bus<sluice::Messages<double>>& bus) {
+    return bus.subscribe<double>([](int) {});
+}
 #endif

@@ -89,7 +89,7 @@ struct InOrder {
 void serveFirst(Store& store, int number) {
     int first = -1;
     const auto note = [&](Content& content, auto) { first = content.number.get(); };
-    check(store.serve(note, 1, [] {}) == 1, "it is there");
+    check(store.serve(note, 1, [](auto) {}) == 1, "it is there");
     check(first == number, "and comes first");
 }
 
@@ -130,7 +130,7 @@ void highWaitsForOneHandler() {
                 check(number != 1 || isHighServed, "it is next");
                 isHighServed = isHighServed || number == 10;
             };
-            (void)store.serve(handle, 3, [] {});
+            (void)store.serve(handle, 3, [](auto) {});
         });
 }
 
@@ -158,7 +158,7 @@ void closeTheStoreWhilePublishing() {
         [&] {
             while (!store.isDrained()) {
                 const auto handle = [&](Content&, auto) { handled.set(++served); };
-                if (store.serve(handle, 2, [] {}) == 0) {
+                if (store.serve(handle, 2, [](auto) {}) == 0) {
                     ModelPlatform::pause();
                 }
             }

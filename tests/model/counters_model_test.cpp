@@ -91,7 +91,7 @@ void nobodyInsideMeansThatAllHaveLeft(BeInside beInside) {
             while (isDone.load(acquire) == 0) {
                 ModelPlatform::pause();
             }
-            while (counters.isAnyInside()) {
+            while (counters.isAnotherInside()) {
                 ModelPlatform::pause();
             }
             used.get() = 2;

@@ -65,13 +65,15 @@ public:
         return addSlowly(hash, which, n);
     }
 
-    /// Whether a thread is inside. What it did before it left happens before the answer "no".
-    [[nodiscard]] bool isAnyInside() const noexcept {
+    /// Whether another thread is inside. What it did before it left happens before the answer "no".
+    [[nodiscard]] bool isAnotherInside(std::size_t hash) const noexcept {
+        const Slot* const own = Threads::find(this, hash);
         const std::lock_guard<Lock> turn(lock_);
         const Slot* slot = first_;
         // E1 left. In this order: a thread that begins to stay leaves the other mark later.
-        while (slot != nullptr && !slot->isInside.load(std::memory_order_acquire) &&
-               !slot->isStaying.load(std::memory_order_acquire)) {
+        while (slot != nullptr &&
+               (slot == own || (!slot->isInside.load(std::memory_order_acquire) &&
+                                !slot->isStaying.load(std::memory_order_acquire)))) {
             slot = slot->next;
         }
         return slot != nullptr;
@@ -269,8 +271,9 @@ public:
 
     void add(std::size_t which, std::uint64_t n) noexcept { registry_->add(hash_, which, n); }
 
-    /// The same. The thread is inside until `inside` ends, and an isAnyInside() that synchronises
-    /// with what the thread does next says so. (Not a thread that has no counters of its own.)
+    /// The same. The thread is inside until `inside` ends, and an isAnotherInside() that
+    /// synchronises with what the thread does next says so. (Not a thread that has no counters of
+    /// its own.)
     [[gnu::always_inline]] void add(std::size_t which, std::uint64_t n, Inside& inside) noexcept {
         inside.slot_ = registry_->add(hash_, which, n);
         if (inside.slot_ != nullptr) {
@@ -279,9 +282,11 @@ public:
         }
     }
 
-    /// Whether a thread is inside. Everything that a thread did before it left happens before the
-    /// answer "no".
-    [[nodiscard]] bool isAnyInside() const noexcept { return registry_->isAnyInside(); }
+    /// Whether another thread is inside. Everything that a thread did before it left happens before
+    /// the answer "no".
+    [[nodiscard]] bool isAnotherInside() const noexcept {
+        return registry_->isAnotherInside(hash_);
+    }
 
     /// Gives the calling thread its counters now. False when there is no memory for them.
     bool attach() noexcept { return registry_->slotOfThread(hash_) != nullptr; }
@@ -318,7 +323,7 @@ public:
         explicit Staying(SingleCoreCounters&) noexcept {}
     };
     void add(std::size_t which, std::uint64_t n, Inside&) noexcept { add(which, n); }
-    [[nodiscard]] static bool isAnyInside() noexcept { return false; }
+    [[nodiscard]] static bool isAnotherInside() noexcept { return false; }
 
     static bool attach() noexcept { return true; }
     void add(std::size_t which, std::uint64_t n) noexcept { counts_[which].add(n); }

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <thread>
 #include <type_traits>
@@ -46,6 +47,15 @@ struct StdPlatform {
         static thread_local char mark = 0;
         return &mark;
 #endif
+    }
+
+    /// A number that no other thread has or had. From 1. Numbers of threads of shared libraries
+    /// that hide their symbols may be equal.
+    static std::size_t threadNumber() noexcept {
+        static std::atomic<std::size_t> last{0};
+        static thread_local const std::size_t number =
+            last.fetch_add(1, std::memory_order_relaxed) + 1;  // relaxed: only to be different
+        return number;
     }
 
     /// Whether the calling thread runs handlers. A bus writes it, and lets no handler wait for room

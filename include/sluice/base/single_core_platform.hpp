@@ -4,6 +4,7 @@
 #include <sluice/base/platform.hpp>
 
 #include <atomic>
+#include <cstddef>
 #include <type_traits>
 
 namespace sluice {
@@ -94,6 +95,7 @@ struct SingleCorePlatform : StdPlatform {
 
     static constexpr bool hasThreads = false;
     static const void* thisThread() noexcept { return &mark; }
+    static std::size_t threadNumber() noexcept { return 1; }
     static bool& runsHandlers() noexcept {
         static bool runs = false;
         return runs;

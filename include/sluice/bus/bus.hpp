@@ -61,9 +61,9 @@ namespace sluice {
 /// the head of its priority waits for at most twice the weights of the others.
 ///
 /// Admission: each priority has a room of its own. A message is accepted while fewer messages of
-/// its priority than the room holds are in the bus. Messages being published or handled count. With
-/// dropOldest, messages being handled do not count. A refusal is exact: the room was full at some
-/// moment during the call.
+/// its priority than the room holds are in the bus. Messages being published or handled count, and
+/// slots whose constructor threw, until they have been passed. With dropOldest, messages being
+/// handled do not count. A refusal is exact: the room was full at some moment during the call.
 ///
 /// Memory promise: the handlers of a message see all that its publisher wrote before publishing. A
 /// thread that sees the message removed also sees what its handlers wrote.
@@ -74,9 +74,10 @@ namespace sluice {
 /// SingleCorePlatform, nothing is ever allocated. Exceptions:
 /// when the constructor of a message throws, the exception passes to the publisher, and nothing was
 /// published except what came before it in its range. A handler that throws is counted and told to
-/// the observer, the others still run. An exception of a visitor passes through, its message counts
-/// as delivered and failed. Shutdown: close() refuses later messages; what was accepted stays until
-/// consumed, discarded or, at the latest, destroyed with the bus.
+/// the observer, the others still run. A handler must not end its thread. An exception of a visitor
+/// passes through, its message counts as delivered and failed. Shutdown: close() refuses later
+/// messages; what was accepted stays until consumed, discarded or, at the latest, destroyed with
+/// the bus.
 ///
 /// Origin: slots and compile-time types as in D. Liu's MCCC bus.
 ///
@@ -137,12 +138,16 @@ public:
         constexpr bool isListed = detail::checkListed<List, T>();
         constexpr bool takesHeader = std::is_invocable_v<H&, const T&, const Header&>;
         constexpr bool takesIt = takesHeader || std::is_invocable_v<H&, const T&>;
+        constexpr bool isUnconverted = !takesIt || detail::takesUnconverted<H, T>;
         constexpr bool fits = sizeof(H) <= Traits::handlerSize;
         static_assert(takesIt, "a handler takes (const T&) or (const T&, const Header&)");
+        static_assert(isUnconverted, "the handler takes the message only by converting it: "
+                                     "subscribe it for its own type");
         static_assert(fits,
                       "a handler's captures take more than handlerSize of the traits: capture a "
                       "pointer, or raise it");
-        if constexpr (!isListed || !takesIt || !fits) {  // or there would be other errors besides
+        if constexpr (!isListed || !takesIt || !isUnconverted ||
+                      !fits) {  // or there would be other errors besides
             return {};
         } else if (detail::isEmptyCallable<H>(handler)) {
             SLUICE_ASSERT(false, "an empty handler is to be subscribed, which nobody could call");
@@ -184,6 +189,7 @@ public:
     template <class IsOver, class Visitor>
     std::size_t processUntil(IsOver isOver, Visitor&& visitor, std::size_t max = unlimited) {
         return core_.harvest(max, [&](auto& delivery) {
+            delivery.isFailed = true;  // if isOver() throws
             if (__builtin_expect(isOver(), 0)) {
                 delivery.isDiscarded = true;
             } else {
@@ -220,7 +226,9 @@ public:
     /// know: it counts as `full`.
     template <class T>
     void countAsFull(Priority priority) noexcept {
-        core_.countAsFull(detail::listedIndex<List, T>(), priority);
+        core_.accounts().count(detail::listedIndex<List, T>(),
+                               Traits::priorities ? priority : Priority::medium,
+                               detail::Outcome::full, 1);
     }
     /// Whether publishers wait for room before a thread has consumed for the first time. They do
     /// unless told otherwise. By one thread, while no thread consumes.
@@ -294,7 +302,9 @@ private:
     template <class T>
     using HandlersOf = detail::HandlerTable<void(const T&, const Header&), Traits>;
 
-    [[nodiscard]] auto stay() noexcept { return core_.accounts().stay(); }
+    [[nodiscard]] auto stay() noexcept {
+        return typename Core::Accounts::Staying(core_.accounts());
+    }
     template <class Count, class Waiting, class Build>
     detail::Published publishThrough(std::size_t type, const PublishOptions& options, Count count,
                                      const Waiting& waiting, const Build& build) {

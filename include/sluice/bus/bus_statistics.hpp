@@ -44,7 +44,8 @@ struct MessageCounts {
 
 /// How long the messages of one priority were in the bus, from their time stamps on. With
 /// TimeStamp::cached the consumer reads the clock once for up to 64 messages, after their handlers.
-/// So a time contains up to 64 handlers that ran after the message. With TimeStamp::exact it ends
+/// So a time contains up to 64 handlers that ran after the message, and up to 64 that ran before it
+/// was published: its stamp is that of the last reading. With TimeStamp::exact it ends
 /// when the handlers of the message have returned.
 struct QueueTimes {
     std::uint64_t count = 0;
@@ -76,8 +77,8 @@ struct BusStatistics {
     std::array<std::array<MessageCounts, priorityCount>, TypeCount> counts;
     std::array<QueueTimes, priorityCount> times;
     /// The most messages of one priority that were in the bus at once. Exact for what was reached
-    /// while nobody consumed; what is reached during a harvest is noted every 64 messages, and when
-    /// a message is refused.
+    /// while nobody consumed, and no constructor threw or was under way; what is reached during a
+    /// harvest is noted every 64 messages, and when a message is refused.
     std::size_t highWater = 0;
 
     [[nodiscard]] MessageCounts of(std::size_t typeIndex, Priority priority) const noexcept {

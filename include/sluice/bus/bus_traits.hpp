@@ -24,12 +24,15 @@ enum class TimeStamp : unsigned char {
 
 /// The policy for a message that finds no room.
 enum class BusOverflow : unsigned char {
-    reject,      ///< the publisher is told
-    block,       ///< the publisher waits for room. Not in a handler of this or another bus, which
-                 ///< might wait for itself: there it is told
-    blockFor,    ///< it waits for at most Traits::blockLimit; not in a handler of this bus
+    reject,    ///< the publisher is told
+    block,     ///< the publisher waits for room. Not in a handler of this or another bus, which
+               ///< might wait for itself: there it is told. In the constructor of a message use
+               ///< tryPublish(): what it waits for may be the slot of that message
+    blockFor,  ///< it waits for at most Traits::blockLimit, a range at each step; not in a handler
+               ///< of this bus
     dropOldest,  ///< the oldest message of the same priority makes room, and is counted. The bus
-                 ///< moves each message out before its handler runs, so messages must be movable
+                 ///< moves each message out before its handler runs, onto the stack of the
+                 ///< consumer, so messages must be movable
 };
 
 /// In which order the priorities are served.

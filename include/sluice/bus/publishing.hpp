@@ -74,9 +74,12 @@ public:
                                         typename std::iterator_traits<Iterator>::iterator_category>,
                       "publishAll() counts the range first: it needs forward iterators");
         constexpr std::size_t type = detail::listedIndex<MessageList, T>();
+        bool isFirst = true;
         const auto build = [&](Envelope& envelope) {
+            if (!std::exchange(isFirst, false)) {
+                ++first;  // before the message is there: it may throw
+            }
             envelope.template build<T>(*first);
-            ++first;
         };
         const auto count = static_cast<std::size_t>(std::distance(first, last));
         [[maybe_unused]] const auto staying = derived().stay();  // also between the steps

@@ -133,8 +133,9 @@ public:
 
     /// Whether consume() would find a message, or a slot to skip, if no other consumer came first.
     [[nodiscard]] bool hasArrival() const noexcept {
-        // Relaxed, both: consume() looks again.
-        const Index head = head_.load(std::memory_order_relaxed);
+        // Relaxed, both: consume() looks again. A consumer that passes a skipped slot between the
+        // two and takes no message tells those that wait.
+        const Index head = this->head();
         const Index sequence = slots_.at(head).sequence.load(std::memory_order_relaxed);
         return sequence == Slot::filled(head) || sequence == Slot::skipped(head);
     }
@@ -144,6 +145,10 @@ public:
     [[nodiscard]] std::size_t capacity() const noexcept { return slots_.capacity(); }
 
 protected:
+    [[nodiscard]] Index head() const noexcept {
+        return head_.load(std::memory_order_relaxed);  // no data follows it
+    }
+
     /// As consume(), as long as mayTake(position) holds for the oldest message. If it holds once
     /// for a position, it must hold until that message is taken.
     template <class MayTake, class Handler>

@@ -117,8 +117,8 @@ public:
         return consumeWhile(std::forward<Handler>(handler), max, [] { return true; });
     }
 
-    /// The same, as long as goOn() holds. It is called after each message, when its slot has been
-    /// given back.
+    /// The same, as long as goOn() holds. It is called when a slot has been given back: that of a
+    /// message, or a skipped one.
     template <class Handler, class GoOn>
     std::size_t consumeWhile(Handler&& handler, std::size_t max, GoOn&& goOn) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
@@ -136,9 +136,6 @@ public:
                     const Consumed oldest{*this, head, &slot.cell};
                     handler(slot.cell.get());
                 }
-                if (!goOn()) {
-                    break;
-                }
             } else if (sequence == Slot::skipped(head)) {
                 const Consumed nothing{*this, head, nullptr};
             } else {
@@ -146,6 +143,9 @@ public:
                     // So a lonely message comes in the time of one line, not of two.
                     prefetchForRead(reinterpret_cast<const unsigned char*>(&slot + 1) - 1);
                 }
+                break;
+            }
+            if (!goOn()) {
                 break;
             }
         }

@@ -67,6 +67,7 @@ public:
     /// An address that no other thread of the execution has.
     const void* thisThread() noexcept { return &scheduler_.self(); }
 
+    std::size_t threadNumber() const noexcept { return scheduler_.selfIndex() + 1; }
     bool& runsHandlers() noexcept { return scheduler_.self().runsHandlers; }
 
     void launch(std::function<void()> body) {

@@ -7,6 +7,7 @@
 #include <sluice/wait/park.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 
 namespace sluice::model {
@@ -18,6 +19,7 @@ struct ModelPlatform {
 
     static const void* thisThread() noexcept { return execution().thisThread(); }
 
+    static std::size_t threadNumber() noexcept { return execution().threadNumber(); }
     static bool& runsHandlers() noexcept { return execution().runsHandlers(); }
 
     template <class T>

@@ -69,6 +69,7 @@ public:
 
     std::size_t running() const noexcept { return running_; }
     ModelThread& self() noexcept { return threads_[running_]; }
+    std::size_t selfIndex() const noexcept { return running_; }
     const ModelThread& thread(std::size_t id) const noexcept { return threads_[id]; }
     std::size_t threadCount() const noexcept { return count_; }
 

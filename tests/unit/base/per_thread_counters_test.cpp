@@ -26,21 +26,28 @@ TEST(PerThreadCountersTest, SumsWhatAllThreadsHaveCounted) {
     EXPECT_EQ(counters.sum(2), 5U);
 }
 
+/// Whether another thread sees one inside.
+bool isSeenInside(const Counters& counters) {
+    bool isSeen = false;
+    std::thread([&] { isSeen = counters.isAnotherInside(); }).join();
+    return isSeen;
+}
+
 TEST(PerThreadCountersTest, KnowsWhetherAThreadIsInside) {
     Counters counters;
-    EXPECT_FALSE(counters.isAnyInside());
+    EXPECT_FALSE(isSeenInside(counters));
     {
         Counters::Inside inside;
-        EXPECT_FALSE(counters.isAnyInside()) << "it has counted nothing";
+        EXPECT_FALSE(isSeenInside(counters)) << "it has counted nothing";
         counters.add(0, 1, inside);
-        EXPECT_TRUE(counters.isAnyInside());
+        EXPECT_TRUE(isSeenInside(counters));
         std::thread([&] {
             Counters::Inside another;
             counters.add(0, 1, another);
         }).join();
-        EXPECT_TRUE(counters.isAnyInside()) << "the other one has left";
+        EXPECT_TRUE(isSeenInside(counters)) << "the other one has left";
     }
-    EXPECT_FALSE(counters.isAnyInside());
+    EXPECT_FALSE(isSeenInside(counters));
     EXPECT_EQ(counters.sum(0), 2U);
 }
 
@@ -48,16 +55,17 @@ TEST(PerThreadCountersTest, ThreadThatStaysIsInside) {
     Counters counters;
     {
         const Counters::Staying staying(counters);
-        EXPECT_TRUE(counters.isAnyInside()) << "it need not count";
+        EXPECT_TRUE(isSeenInside(counters)) << "it need not count";
+        EXPECT_FALSE(counters.isAnotherInside()) << "a thread does not wait for itself";
         {
             Counters::Inside nested;
             counters.add(0, 1, nested);
         }
-        EXPECT_TRUE(counters.isAnyInside());
+        EXPECT_TRUE(isSeenInside(counters));
         { const Counters::Staying nested(counters); }
-        EXPECT_TRUE(counters.isAnyInside());
+        EXPECT_TRUE(isSeenInside(counters));
     }
-    EXPECT_FALSE(counters.isAnyInside());
+    EXPECT_FALSE(isSeenInside(counters));
 }
 
 TEST(PerThreadCountersTest, ThreadsThatComeLaterGoOnWithTheCountersOfThoseThatHaveEnded) {

@@ -167,6 +167,11 @@ TEST(BusDeathTest, ThreadThatWaitsBesideTheConsumerIsNoticed) {
     EXPECT_DEATH(bus.process(), "a second consumer");
 }
 
+TEST(BusDeathTest, UnknownPriorityIsNoticed) {
+    TestBus<8> bus;
+    EXPECT_DEATH((void)bus.publish(Sample{}, static_cast<Priority>(7)), "no such priority");
+}
+
 TEST(BusDeathTest, HandlerThatConsumesFromItsOwnBusIsNoticed) {
     TestBus<8> bus;
     auto subscription = bus.subscribe<Sample>([&](const Sample&) { bus.process(); });

@@ -1,6 +1,7 @@
 #include "support/crew.hpp"
 #include "support/observed_wait.hpp"
 #include "unit/bus/bus_doubles.hpp"
+#include "unit/bus/stop.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,6 +12,7 @@
 #include <cstdlib>
 #include <functional>
 #include <memory>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -69,6 +71,17 @@ TYPED_TEST(BusClosingTest, ConsumerThatStopsWithinAHarvestDiscardsTheRest) {
         EXPECT_EQ(bus.statistics().total().discarded, 3U);
     }
 }
+
+#if defined(__cpp_exceptions)
+TEST(BusProcessUntilTest, QuestionThatThrowsCountsItsMessageAsFailed) {
+    TestBus<16> bus;
+    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    const auto fail = []() -> bool { throw std::runtime_error("no answer"); };
+    EXPECT_THROW(bus.processUntil(fail, partial([](const Sample&) {})), std::runtime_error);
+    EXPECT_EQ(bus.statistics().total().delivered, 1U);
+    EXPECT_EQ(bus.statistics().total().failed, 1U);
+}
+#endif
 
 TYPED_TEST(BusClosingTest, DestructorDestroysWhatIsLeft) {
     for (int i = 0; i < 5; ++i) {
@@ -243,32 +256,6 @@ TEST(BusDropAtTheEndTest, RunHearsOfADroppedMessage) {
     expectToldOfTheDrop([](BusForOne& bus) { bus.run(); });
 }
 
-/// A place where a publisher stops until the test lets it go on.
-struct Stop {
-    inline static thread_local bool isToStop = false;
-    inline static std::atomic<bool> hasStopped{false};
-    inline static std::atomic<bool> mayGoOn{false};
-
-    static void pass() noexcept {
-        if (isToStop) {
-            hasStopped.store(true);
-            awaitThat([] { return mayGoOn.load(); });
-        }
-    }
-    /// Starts a publisher that stops there, and returns when it has.
-    template <class Publish>
-    static void await(Crew& crew, Publish publish) {
-        hasStopped.store(false);  // the tests may be repeated in one process
-        mayGoOn.store(false);
-        crew.add([publish] {
-            isToStop = true;
-            publish();
-        });
-        crew.start();
-        awaitThat([] { return hasStopped.load(); });
-    }
-};
-
 /// While a thread wakes the consumer. Its message is published by then.
 struct StopsWhileItWakes : Park {
     void notifyAll() noexcept {
@@ -359,6 +346,19 @@ TEST(BusDrainDeathTest, DestructionUnderAPublisherIsNoticed) {
         std::_Exit(0);  // nobody may join the publisher
     };
     EXPECT_DEATH(destroyUnderAPublisher(), "destroyed while a thread publishes");
+}
+
+TEST(BusDrainDeathTest, DestructionUnderAnObserverIsNoticed) {
+    const auto destroyUnderAnObserver = [] {
+        PublishingObserver observer;
+        observer.publish = [] { Stop::pass(); };
+        auto bus = std::make_unique<Bus<Messages<int>, ToldOfPressure>>(observer);
+        Crew crew;
+        Stop::await(crew, [&to = *bus] { (void)to.publish(1, Priority::low); });
+        bus.reset();
+        std::_Exit(0);  // nobody may join the publisher
+    };
+    EXPECT_DEATH(destroyUnderAnObserver(), "destroyed while a thread publishes");
 }
 #endif
 

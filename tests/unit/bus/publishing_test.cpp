@@ -5,9 +5,12 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <iterator>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -72,6 +75,44 @@ TEST(BusPublishingTest, PublishForWaitsWhateverThePolicy) {
     EXPECT_EQ(bus.statistics().total().published, 3U);
 }
 
+#if defined(__cpp_exceptions)
+/// Steps that its copies share; the last one throws.
+struct Faltering {
+    using iterator_category = std::forward_iterator_tag;
+    using value_type = Counted;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const Counted*;
+    using reference = const Counted&;
+
+    reference operator*() const { return *at; }
+    Faltering& operator++() {
+        if (--*stepsLeft == 0) {
+            throw std::runtime_error("no next one");
+        }
+        ++at;
+        return *this;
+    }
+    friend bool operator==(const Faltering& a, const Faltering& b) { return a.at == b.at; }
+    friend bool operator!=(const Faltering& a, const Faltering& b) { return !(a == b); }
+
+    const Counted* at = nullptr;
+    int* stepsLeft = nullptr;
+};
+
+TEST(BusPublishingTest, StepThatThrowsEndsTheRangeAndLosesNoMessage) {
+    {
+        const std::array<Counted, 3> range{Counted(1), Counted(2), Counted(3)};
+        Bus<Messages<Counted>, DeepTraits<16>> bus;
+        int stepsLeft = 5;  // three count the range
+        const Faltering first{range.data(), &stepsLeft};
+        const Faltering last{range.data() + range.size(), &stepsLeft};
+        EXPECT_THROW((void)bus.publishAll(first, last), std::runtime_error);
+        EXPECT_EQ(bus.statistics().total().published, 2U);
+    }
+    EXPECT_EQ(Counted::alive, 0);
+}
+#endif
+
 struct OneProducer : DeepTraits<8, BareBusTraits> {
     static constexpr Producers producers = Producers::one;
 };
@@ -94,6 +135,17 @@ TEST(OneProducerTest, ConstructorThatPublishesIsRefused) {
     std::vector<int> seen;
     bus.processWith([&](Chained& message) { seen.push_back(message.value); });
     EXPECT_EQ(seen, (std::vector<int>{1, 3}));
+}
+
+struct OneBlockingProducer : OneProducer {
+    static constexpr std::array<BusOverflow, priorityCount> overflow{
+        BusOverflow::block, BusOverflow::block, BusOverflow::block};
+};
+TEST(OneProducerTest, ConstructorThatPublishesDoesNotWait) {
+    Bus<Messages<Chained>, OneBlockingProducer> bus;
+    const auto again = [&] { EXPECT_EQ(bus.emplace<Chained>(2, [] {}), PublishResult::full); };
+    EXPECT_EQ(bus.emplace<Chained>(1, again), PublishResult::ok);
+    EXPECT_EQ(bus.discard(), 1U);
 }
 #elif defined(GTEST_HAS_DEATH_TEST)
 TEST(OneProducerDeathTest, ConstructorThatPublishesIsNoticed) {

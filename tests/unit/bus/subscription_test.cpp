@@ -211,6 +211,26 @@ TEST(BusSubscriptionTest, UnsubscribeWaitsForAHandlerThatHasEndedItself) {
     EXPECT_TRUE(hasLeft.load());
 }
 
+/// Subscribes another handler when it is destroyed.
+struct Successor {
+    explicit Successor(TestBus<10>* b) noexcept : bus(b) {}
+    Successor(Successor&& other) noexcept : bus(std::exchange(other.bus, nullptr)) {}
+    ~Successor() {
+        if (bus != nullptr) {
+            const Subscription next = bus->subscribe<Sample>([](const Sample&) {});
+            EXPECT_FALSE(next.isActive());
+        }
+    }
+    TestBus<10>* bus;
+};
+
+TEST(BusSubscriptionTest, BusThatIsDestroyedTakesNoHandler) {
+    auto bus = std::make_unique<TestBus<10>>();
+    auto last = bus->subscribe<Sample>([s = Successor(bus.get())](const Sample&) { (void)s; });
+    last.release();
+    bus.reset();
+}
+
 TEST(BusSubscriptionTest, HandlerAndAnotherThreadMayEndItAtOnce) {
     for (std::size_t round = 0; round < scaled(2000); ++round) {
         TestBus<10> bus;

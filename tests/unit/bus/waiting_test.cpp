@@ -1,5 +1,6 @@
 #include "support/crew.hpp"
 #include "unit/bus/bus_doubles.hpp"
+#include "unit/bus/counted_sleep.hpp"
 
 #include <sluice/base/platform.hpp>
 #include <sluice/wait/event_count.hpp>
@@ -11,6 +12,7 @@
 #include <chrono>
 #include <cstddef>
 #include <stdexcept>
+#include <thread>
 
 // How threads wait for a bus, and how they are woken.
 
@@ -127,49 +129,6 @@ TEST(BusWaitingTest, PublisherThatIsStoppedWhileItWakesDelaysNobody) {
     EXPECT_EQ(handled + bus.process(), 2U);
 }
 
-/// Counts the threads that sleep, and how they are woken.
-class CountingParker : public DefaultParker {
-public:
-    template <class Word, class StillWaiting>
-    void park(const Word& word, StillWaiting stillWaiting) {
-        bool isAsleep = false;
-        DefaultParker::park(word, counted(stillWaiting, isAsleep));
-        asleep -= isAsleep ? 1 : 0;
-    }
-    template <class Word, class StillWaiting, class Duration>
-    void parkFor(const Word& word, StillWaiting stillWaiting, Duration atMost) {
-        bool isAsleep = false;
-        DefaultParker::parkFor(word, counted(stillWaiting, isAsleep), atMost);
-        asleep -= isAsleep ? 1 : 0;
-    }
-    template <class Word>
-    void unparkAll(const Word& word) {
-        ++wakesOfAll;
-        DefaultParker::unparkAll(word);
-    }
-    template <class Word>
-    void unparkOne(const Word& word) {
-        ++wakesOfOne;
-        DefaultParker::unparkOne(word);
-    }
-
-    inline static std::atomic<int> asleep{0};
-    inline static std::atomic<int> wakesOfAll{0};
-    inline static std::atomic<int> wakesOfOne{0};
-
-private:
-    template <class StillWaiting>
-    static auto counted(StillWaiting& stillWaiting, bool& isAsleep) {
-        return [&](auto seen) {
-            isAsleep = stillWaiting(seen);
-            asleep += isAsleep ? 1 : 0;
-            return isAsleep;
-        };
-    }
-};
-struct CountedSleep : BasicPark<StdPlatform, CountingParker> {
-    CountedSleep() : BasicPark(Options{0, 0}) {}
-};
 struct CountedWakes : OverflowTraits<BusOverflow::block, BusOverflow::block, BusOverflow::block> {
     using Wait = CountedSleep;
 };
@@ -204,7 +163,71 @@ TEST(BusWaitingTest, EachSlotThatComesBackWakesOnePublisher) {
     EXPECT_EQ(bus.discard(), bus.roomOf(Priority::medium));
 }
 
+// A thread that has never consumed may have the address of one that did, and has ended.
+TEST(BusWaitingTest, PublisherIsNotTakenForAConsumerThatHasEnded) {
+    Bus<TestMessages, CountedWakes> bus;
+    std::thread([&] { EXPECT_EQ(bus.process(), 0U); }).join();
+    Crew crew;
+    crew.add([&] {
+        fill(bus);
+        EXPECT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    });
+    crew.start();
+    awaitThat([&] { return CountingParker::asleep == 1; });
+    EXPECT_EQ(bus.process(1), 1U);
+}
+
+struct CountedRefusals : DeepTraits<8> {
+    using Wait = CountedSleep;
+};
+
+TEST(BusWaitingTest, PublishForIsWokenByTheFirstSlotWhateverThePolicy) {
+    Bus<TestMessages, CountedRefusals> bus;
+    while (bus.publish(Sample{}) == PublishResult::ok) {
+    }
+    std::atomic<bool> isPublished{false};
+    Crew crew;
+    crew.add([&] {
+        EXPECT_EQ(bus.publishFor(hours(1), Sample{}), PublishResult::ok);
+        isPublished = true;
+    });
+    crew.start();
+    awaitThat([&] { return CountingParker::asleep == 1; });
+    std::size_t handled = 0;
+    bus.processWith(partial([&](Sample&) {
+        if (++handled == 2) {  // the slot of the first one has come back
+            awaitThat([&] { return isPublished.load(); });
+        }
+    }));
+    EXPECT_GE(handled, bus.roomOf(Priority::medium));
+}
+
 #if defined(__cpp_exceptions)
+struct Unmade {
+    explicit Unmade(bool fails) {
+        if (fails) {
+            throw std::runtime_error("not made");
+        }
+    }
+};
+TEST(BusWaitingTest, SlotThatIsSkippedWakesAPublisherToo) {
+    Bus<Messages<Unmade>, CountedWakes> bus;
+    EXPECT_THROW((void)bus.emplace<Unmade>(true), std::runtime_error);
+    while (bus.sizeApprox() < bus.roomOf(Priority::medium)) {
+        ASSERT_EQ(bus.emplace<Unmade>(false), PublishResult::ok);
+    }
+    std::atomic<bool> isPublished{false};
+    Crew crew;
+    crew.add([&] {
+        EXPECT_EQ(bus.emplace<Unmade>(false), PublishResult::ok);
+        isPublished = true;
+    });
+    crew.start();
+    awaitThat([&] { return CountingParker::asleep == 1; });
+    bus.processWith([&](const Unmade&) { awaitThat([&] { return isPublished.load(); }); });
+    crew.join();
+}
+
 TEST(BusWaitingTest, SlotOfAVisitorThatThrewWakesAPublisherToo) {
     Bus<TestMessages, CountedWakes> bus;
     fill(bus);

@@ -8,6 +8,7 @@
 #include <sluice/bus/bus_statistics.hpp>
 #include <sluice/bus/detail/rooms.hpp>
 #include <sluice/bus/publish_result.hpp>
+#include <sluice/wait/deadline.hpp>
 
 #include <algorithm>
 #include <array>
@@ -41,10 +42,10 @@ public:
     using Inside = typename Tally::Inside;
 
     bool attachThread() noexcept { return tally_.attach(); }
-    /// While the result exists, the calling thread is inside.
-    [[nodiscard]] typename Tally::Staying stay() noexcept {
-        return typename Tally::Staying(tally_);
-    }
+    /// While one exists, its thread is inside.
+    struct Staying : Tally::Staying {
+        explicit Staying(Accounts& accounts) noexcept : Tally::Staying(accounts.tally_) {}
+    };
 
     [[gnu::always_inline]] void published(std::size_t type, Priority priority,
                                           Inside& inside) noexcept {
@@ -71,13 +72,12 @@ public:
     template <class Wait, class Point>
     bool awaitPublishers(Wait& wait, Point deadline) const {
         using Clock = typename Platform::Clock;
-        constexpr std::chrono::microseconds glance(100);
-        while (tally_.isAnyInside()) {
-            const Point now = Clock::now();
-            if (now >= deadline) {
+        while (tally_.isAnotherInside()) {
+            if (Clock::now() >= deadline) {
                 return false;
             }
-            (void)wait.waitUntil([] { return false; }, std::min<Point>(deadline, now + glance));
+            const Point next = deadlineAfter<Clock>(std::chrono::microseconds(100));
+            (void)wait.waitUntil([] { return false; }, std::min(deadline, next));
         }
         return true;
     }
@@ -185,7 +185,10 @@ private:
 class NoAccounts {
 public:
     struct Inside {};
-    static Inside stay() noexcept { return {}; }
+    struct Staying {
+        template <class AnyAccounts>
+        explicit Staying(AnyAccounts&) noexcept {}
+    };
     void published(std::size_t, Priority, Inside&) noexcept {}
     template <class Wait, class Point>
     static bool awaitPublishers(Wait&, Point) noexcept {

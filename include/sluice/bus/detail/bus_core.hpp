@@ -54,6 +54,7 @@ public:
                       "a bus is destroyed while a thread publishes: join the "
                       "thread first, see drain()");
         store_.close();  // a message may publish another one when it is destroyed
+        const CallCheck::Scope call(publishers_);
         const auto drop = [](Envelope& envelope, auto) noexcept { envelope.destroy(); };
         while (store_.serve(drop, slots, [](auto) {}) != 0) {
         }
@@ -65,24 +66,27 @@ public:
     /// Afterwards the accounts know of those that were accepted or, if none was, of all that were
     /// offered.
     ///
-    /// The options come by reference, and are read one by one: a copy of a struct that the
-    /// caller has just written in parts would wait until all its earlier writes have left the
-    /// processor, among them those to slots whose lines are still on their way.
+    /// The options come by reference, and are read one by one: a copy of a struct that the caller
+    /// has just written in parts would wait until all its earlier writes have left the processor.
     template <class Count, class Waiting, class Build>
     Published publish(std::size_t type, const PublishOptions& options, Count count,
                       const Waiting& waiting, const Build& build) {
+        SLUICE_ASSERT(indexOf(options.priority) < priorityCount,
+                      "there is no such priority: publish with low, medium or high");
         // Without priorities: the one that the accounts know.
         const Priority priority = Traits::priorities ? options.priority : Priority::medium;
         return store_.at(
             priority, [&](auto& ring) __attribute__((always_inline)) {
+                using Ring = std::remove_reference_t<decltype(ring)>;
                 typename Accounts::Inside inside;
+                [[maybe_unused]] const Staying<Ring> staying(accounts_);
                 const auto attempt = [&]() __attribute__((always_inline)) {
                     return publishTo(ring, type, priority, options, count, build, inside);
                 };
                 Published published = attempt();
                 if (__builtin_expect(published.result != PublishResult::ok, 0)) {
                     const CallCheck::Scope call(publishers_);
-                    if constexpr (canMakeRoom<decltype(ring), Waiting>) {
+                    if constexpr (canMakeRoom<Ring, Waiting>) {
                         makeRoom(ring, priority, published, waiting, attempt);
                     }
                     if (published.result != PublishResult::ok) {
@@ -91,21 +95,17 @@ public:
                         return published;
                     }
                 }
-                if constexpr (canDropOldest<std::remove_reference_t<decltype(ring)>>) {
+                if constexpr (canDropOldest<Ring>) {
                     dropExcess(ring, priority);
                 }
                 if (gauge_.isAbove(pressureOf<Traits>(priority)) &&
                     ring.sizeAtOnce() >= roomOf<Traits>(priority)) {
-                    [[maybe_unused]] const auto staying = accounts_.stay();
-                    gauge_.tell(store_, observer_);  // the observer may publish
+                    const typename Accounts::Staying observing(accounts_);  // it may publish
+                    const CallCheck::Scope call(publishers_);
+                    gauge_.tell(store_, observer_);
                 }
                 return published;
             });
-    }
-
-    /// A message that was not offered.
-    void countAsFull(std::size_t type, Priority priority) noexcept {
-        accounts_.count(type, Traits::priorities ? priority : Priority::medium, Outcome::full, 1);
     }
 
     // ---- The consumer
@@ -127,10 +127,8 @@ public:
             handle(delivery);
         };
         const auto released = [&](auto priority) __attribute__((always_inline)) {
-            if constexpr (canBlock<Traits>) {
-                waits_.notifyOneForRoom(priority());
-                consuming.hasToldOfRoom = true;
-            }
+            waits_.notifyOneForRoom(priority());
+            consuming.hasToldOfRoom = true;
         };
         return store_.serve(handleOne, std::min(max, slots), released);
     }
@@ -190,17 +188,18 @@ private:
     /// After so many messages a harvest looks at the clock and at the pressure.
     static constexpr std::size_t chunk = 64;
 
-    // ---- Publishing
-
     /// Wakes the consumer after everything that a publisher did, also when a constructor threw: the
-    /// consumer must pass the slot.
+    /// consumer must pass the slot. Unless a message came last, it may have been the end.
     struct Announcement {
         BusCore& bus;
         bool isDue = false;
+        bool isOfMessage = false;
 
         [[gnu::always_inline]] ~Announcement() {
-            if (isDue) {
+            if (isOfMessage) {
                 bus.waits_.arrived.notifyAll();
+            } else if (isDue) {
+                bus.waits_.notifyAll();
             }
         }
     };
@@ -237,6 +236,7 @@ private:
         announcement.isDue = true;
         std::size_t done = 0;
         do {
+            announcement.isOfMessage = false;
             Envelope& envelope = claim.emplace();
             buildAlone(build, envelope);
             if constexpr (Traits::timeStamp != TimeStamp::none) {
@@ -248,6 +248,7 @@ private:
             }
             accounts_.published(type, priority, inside);  // E1 counted, E2 inside
             claim.commit();
+            announcement.isOfMessage = true;
             ++done;
         } while (!std::is_same_v<Count, One> && claim);
         return {PublishResult::ok, done};
@@ -273,10 +274,15 @@ private:
         }
     }
 
-    template <class RingReference, class Waiting>
+    /// For publishers that may drop. Destructors of messages may publish, and with the end of their
+    /// publication the thread would leave.
+    template <class Ring>
+    using Staying =
+        std::conditional_t<canDropOldest<Ring>, typename Accounts::Staying, NoAccounts::Staying>;
+
+    template <class Ring, class Waiting>
     static constexpr bool canMakeRoom =
-        canDropOldest<std::remove_reference_t<RingReference>> || canBlock<Traits> ||
-        !std::is_same_v<Waiting, WaitAsTraitsSay>;
+        canDropOldest<Ring> || canBlock<Traits> || !std::is_same_v<Waiting, WaitAsTraitsSay>;
 
     /// There was no room, or the bus is closed: does as the overflow policy says, or the call.
     template <class Ring, class Waiting, class Attempt>
@@ -302,24 +308,23 @@ private:
     /// Not if the thread would wait for itself.
     bool mayWaitUntil(typename Clock::time_point deadline) const noexcept {
         const bool hasEnd = deadline != Clock::time_point::max();
-        return !consumer_.isMine() && (hasEnd || !Handling::isHere()) && Traits::mayWait();
+        return !consumer_.isMine() && !isBuilding_ && (hasEnd || !Handling::isHere()) &&
+               Traits::mayWait();
     }
 
-    /// Whether it has dropped a message.
+    /// Whether a message or a skipped slot has gone.
     template <class Ring>
     bool dropExcess(Ring& ring, Priority priority) {
-        [[maybe_unused]] const auto staying = accounts_.stay();  // destructors may publish
-        const CallCheck::Scope call(publishers_);
         const auto drop = [&](Envelope& envelope) noexcept {
+            accounts_.sawUsed(roomOf<Traits>(priority));
             accounts_.count(envelope.typeIndex(), priority, Outcome::dropped, 1);
             envelope.destroy();
         };
-        const bool hasDropped = ring.dropExcess(drop) != 0;
-        if (hasDropped) {
-            accounts_.sawUsed(roomOf<Traits>(priority));
+        const bool hasPassed = ring.dropExcess(drop);
+        if (hasPassed) {
             waits_.notifyAll();  // all later ones may have been handled meanwhile
         }
-        return hasDropped;
+        return hasPassed;
     }
 
     // ---- Consuming
@@ -391,9 +396,6 @@ private:
         }
         if (consuming.hasServed) {
             endChunk(chunk);
-            if constexpr (!canBlock<Traits>) {
-                waits_.notifyAllForRoom();  // to publishFor()
-            }
         }
         consuming.untilLook = consuming.hasServed ? chunk : chunk - 1;
         consuming.hasServed = true;
@@ -416,7 +418,7 @@ private:
         }
         waits_.arrived.notifyAll();
         waits_.drained.notifyAll();
-        if (!canBlock<Traits> || !consuming.hasToldOfRoom) {
+        if (!consuming.hasToldOfRoom) {  // a slot was skipped, or a visitor threw, perhaps
             waits_.notifyAllForRoom();
         }
     }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 
 namespace sluice::detail {
 
@@ -15,10 +16,13 @@ struct ConsumerState {
     template <class T>
     using Atomic = typename Platform::template Atomic<T>;
 
+    static constexpr std::size_t nobody = ~std::size_t{0};
+
     /// The consumer while it consumes; null otherwise.
     Atomic<const void*> thread{nullptr};
-    /// The thread that consumed last. `this`: no thread has consumed, and publishers do not wait.
-    Atomic<const void*> lastThread{nullptr};
+    /// The number of the thread that consumed last. 0: none has. `nobody`: none has, and publishers
+    /// do not wait.
+    Atomic<std::size_t> lastNumber{0};
     /// The handler that is about to run or runs; null between handlers.
     Atomic<const void*> handler{nullptr};
 
@@ -33,15 +37,15 @@ struct ConsumerState {
     /// Whether the calling thread consumes, or was the last one to do so: if it waits for the
     /// consumer, it waits for itself. Or nobody consumes yet, and publishers were told not to wait.
     [[nodiscard]] bool isMine() const noexcept {
-        const void* const last = lastThread.load(std::memory_order_relaxed);
-        return last == Platform::thisThread() || last == this;
+        const std::size_t last = lastNumber.load(std::memory_order_relaxed);
+        return last == Platform::threadNumber() || last == nobody;
     }
     void letPublishersWait(bool isOn) noexcept {
-        lastThread.store(isOn ? nullptr : this, std::memory_order_relaxed);
+        lastNumber.store(isOn ? 0 : nobody, std::memory_order_relaxed);
     }
     void begin() noexcept {
         thread.store(Platform::thisThread(), std::memory_order_relaxed);
-        lastThread.store(Platform::thisThread(), std::memory_order_relaxed);
+        lastNumber.store(Platform::threadNumber(), std::memory_order_relaxed);
     }
     void end() noexcept {
         thread.store(nullptr, std::memory_order_relaxed);

@@ -44,14 +44,17 @@ public:
     }
 
     /// Takes out the oldest messages while the ring has more than the room, and hands them to
-    /// drop(T&). Returns how many. After each commit.
+    /// drop(T&). After each commit. Returns whether the head has moved: past a skipped slot,
+    /// perhaps.
     template <class Drop>
-    std::size_t dropExcess(const Drop& drop) {
+    bool dropExcess(const Drop& drop) {
         // It holds until the message is taken: the tail only moves on.
         const auto isExcess = [this](auto position) {
             return RingPositions<typename Traits::Index>::distance(position, this->tail()) > Room;
         };
-        return this->consumeIf(isExcess, drop, unlimited);
+        const auto before = this->head();
+        (void)this->consumeIf(isExcess, drop, unlimited);
+        return this->head() != before;
     }
 
     // ---- The consumer

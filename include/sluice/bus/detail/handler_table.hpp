@@ -114,8 +114,9 @@ public:
         return UnsubscribeResult::done;
     }
 
-    /// Ends all that are left. By the destructor of the bus.
+    /// Ends all that are left, and refuses others. By the destructor of the bus.
     void endAll() noexcept {
+        isOver_ = true;
         for (std::size_t i = 0; i < slots_.size(); ++i) {
             Slot& slot = slots_[i];
             // Relaxed: nobody else is here.
@@ -182,7 +183,7 @@ private:
         const std::lock_guard<Lock> guard(lock_);
         for (Slot& slot : slots_) {
             // Relaxed, both: under the lock.
-            if (slot.generation.load(std::memory_order_relaxed) == free) {
+            if (!isOver_ && slot.generation.load(std::memory_order_relaxed) == free) {
                 slot.generation.store(ending, std::memory_order_relaxed);
                 return &slot;
             }
@@ -240,6 +241,7 @@ private:
     std::array<Slot, Traits::maxHandlers> slots_;
     Order order_;
     CounterWord lastGeneration_ = 0;
+    bool isOver_ = false;                    ///< the destructor of the bus has been here
     SingleWriterCounter<Platform> version_;  ///< changes of the table; written under the lock
 
     // The consumer's own.

@@ -9,11 +9,18 @@ namespace sluice::detail {
 
 /// Tells the observer when the pressure has changed: each change once, by the thread that notices
 /// it first.
+///
+/// Edges: E1 told: message there, light fence, told_ loaded -- against -- told_ exchanged, heavy
+/// fence, rooms looked at: either the publisher sees the old pressure, or the other thread sees the
+/// message.
+///
+/// Tests: tests/unit/bus/pressure_test.cpp, tests/model/pressure_gauge_model_test.cpp.
 template <class Platform, class Observer>
 class PressureGauge {
 public:
     /// Whether this pressure would be news as a rise. A hint.
     [[nodiscard]] bool isAbove(Pressure pressure) const noexcept {
+        Platform::Fence::light();  // E1 told
         return pressure > told_.load(std::memory_order_relaxed);
     }
 
@@ -25,8 +32,11 @@ public:
             now = store.pressure();
             // Relaxed: no data follows it.
             const Pressure before = told_.exchange(now, std::memory_order_relaxed);
-            if (before != now && observer != nullptr) {
-                observer->pressureChanged(before, now);
+            if (before != now) {
+                Platform::Fence::heavy();  // E1 told
+                if (observer != nullptr) {
+                    observer->pressureChanged(before, now);
+                }
             }
         } while (now != store.pressure());
     }

@@ -91,7 +91,7 @@ private:
             handle(envelope, priority);
         };
         return rings.template serveOne<P>(pay, credit != 0 ? 1 : 0,
-                                          [&](auto priority) { return released(priority), false; });
+                                          [&](auto priority) { return released(priority), true; });
     }
 
     std::array<std::size_t, priorityCount> credit_ = Traits::weights;

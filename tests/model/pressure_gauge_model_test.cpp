@@ -1,0 +1,53 @@
+#include "model/wait_without_fence.hpp"
+#include "support/model/expectations.hpp"
+
+#include <sluice/bus/bus.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+// What the observer of a bus has been told adds up to the pressure that holds, under the model
+// checker.
+
+namespace sluice::model {
+namespace {
+
+struct SumOfChanges : BusObserver {
+    void pressureChanged(Pressure before, Pressure now) noexcept {
+        sum.fetch_add(static_cast<int>(now) - static_cast<int>(before), std::memory_order_relaxed);
+    }
+    Atomic<int> sum{0};
+};
+struct Watched : BareBusTraits {
+    using Platform = ModelPlatform;
+    using Wait = WaitWithoutFence;
+    using Index = std::uint8_t;
+    using Observer = SumOfChanges;
+    static constexpr std::size_t depth = 2;
+    static constexpr std::size_t maxHandlers = 1;
+};
+struct Number {
+    int value;
+};
+
+void roomIsGivenBackAndTaken() {
+    SumOfChanges told;
+    Bus<Messages<Number>, Watched> bus(told);
+    (void)bus.publish(Number{1});
+    (void)bus.publish(Number{2});
+    parallel([&] { (void)bus.processWith([](const Number&) {}, 1); },
+             [&] { (void)bus.publish(Number{3}); });
+    check(told.sum.load(std::memory_order_relaxed) == static_cast<int>(bus.pressure()),
+          "the observer knows the pressure that holds");
+}
+
+TEST(PressureGaugeModelTest, ObserverKnowsThePressureThatHolds) {
+    EXPECT_TRUE(holds(roomIsGivenBackAndTaken, options({1, 1})));
+    EXPECT_TRUE(holds(roomIsGivenBackAndTaken, options({2, 0})));
+}
+
+}  // namespace
+}  // namespace sluice::model

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <sluice/base/platform.hpp>
+#include <sluice/wait/park.hpp>
+
+#include <atomic>
+
+namespace sluice::test {
+
+/// Counts the threads that sleep, and how they are woken.
+class CountingParker : public DefaultParker {
+public:
+    template <class Word, class StillWaiting>
+    void park(const Word& word, StillWaiting stillWaiting) {
+        bool isAsleep = false;
+        DefaultParker::park(word, counted(stillWaiting, isAsleep));
+        asleep -= isAsleep ? 1 : 0;
+    }
+    template <class Word, class StillWaiting, class Duration>
+    void parkFor(const Word& word, StillWaiting stillWaiting, Duration atMost) {
+        bool isAsleep = false;
+        DefaultParker::parkFor(word, counted(stillWaiting, isAsleep), atMost);
+        asleep -= isAsleep ? 1 : 0;
+    }
+    template <class Word>
+    void unparkAll(const Word& word) {
+        ++wakesOfAll;
+        DefaultParker::unparkAll(word);
+    }
+    template <class Word>
+    void unparkOne(const Word& word) {
+        ++wakesOfOne;
+        DefaultParker::unparkOne(word);
+    }
+
+    inline static std::atomic<int> asleep{0};
+    inline static std::atomic<int> wakesOfAll{0};
+    inline static std::atomic<int> wakesOfOne{0};
+
+private:
+    template <class StillWaiting>
+    static auto counted(StillWaiting& stillWaiting, bool& isAsleep) {
+        return [&](auto seen) {
+            isAsleep = stillWaiting(seen);
+            asleep += isAsleep ? 1 : 0;
+            return isAsleep;
+        };
+    }
+};
+struct CountedSleep : BasicPark<StdPlatform, CountingParker> {
+    CountedSleep() : BasicPark(Options{0, 0}) {}
+};
+
+}  // namespace sluice::test

@@ -1,0 +1,225 @@
+#include "support/crew.hpp"
+#include "unit/bus/bus_doubles.hpp"
+#include "unit/bus/counted_sleep.hpp"
+#include "unit/bus/stop.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+
+// Who is told when a bus is drained, and whom drain() waits for.
+
+namespace sluice {
+namespace {
+
+using namespace test;
+
+/// Atomics that stop before a pressure is read.
+template <class T>
+struct StoppingRead : std::atomic<T> {
+    using std::atomic<T>::atomic;
+    T load(std::memory_order order) const noexcept {
+        if constexpr (std::is_same_v<T, Pressure>) {
+            Stop::pass();
+        }
+        return std::atomic<T>::load(order);
+    }
+};
+struct StopsAtThePressure : StdPlatform {
+    template <class T>
+    using Atomic = StoppingRead<T>;
+};
+
+/// A message that publishes when a publisher drops it.
+struct Dropped {
+    explicit Dropped(const std::function<void()>* t) noexcept : tell(t) {}
+    Dropped(Dropped&& other) noexcept : tell(std::exchange(other.tell, nullptr)) {}
+    ~Dropped() {
+        if (tell != nullptr && isDropping) {
+            (*tell)();
+        }
+    }
+    const std::function<void()>* tell;
+    inline static thread_local bool isDropping = false;
+};
+struct Watcher : BusObserver {
+    void pressureChanged(Pressure, Pressure now) noexcept {
+        if (isFull && now == Pressure::full) {
+            isFull();
+        }
+    }
+    std::function<void()> isFull;
+};
+struct WatchedDrops : FullBusTraits {
+    using Platform = StopsAtThePressure;
+    using Wait = BasicPark<StopsAtThePressure>;
+    using Observer = Watcher;
+    static constexpr std::array<std::size_t, priorityCount> rooms{1, 8, 4};
+    static constexpr std::array<BusOverflow, priorityCount> overflow{
+        BusOverflow::dropOldest, BusOverflow::reject, BusOverflow::reject};
+};
+
+TEST(BusDrainToldTest, WaitsForAPublisherThatHasDroppedAMessageWhichPublished) {
+    Watcher watcher;
+    Bus<Messages<Dropped, int>, WatchedDrops> bus(watcher);
+    const std::function<void()> publish = [&] {
+        EXPECT_EQ(bus.publish(1), PublishResult::ok);
+        Stop::isToStop = true;
+    };
+    ASSERT_EQ(bus.emplaceWith<Dropped>({Priority::low}, &publish), PublishResult::ok);
+    Crew crew;
+    Stop::await(crew, [&] {
+        Stop::isToStop = false;
+        Dropped::isDropping = true;
+        EXPECT_EQ(bus.emplaceWith<Dropped>({Priority::low}, nullptr), PublishResult::ok);
+    });
+    EXPECT_EQ(bus.process(), 2U);
+    EXPECT_FALSE(bus.drain(decltype(bus)::Clock::now())) << "the publisher is still inside";
+    EXPECT_TRUE(bus.isDrained());
+    Stop::mayGoOn = true;
+    EXPECT_TRUE(bus.drain(decltype(bus)::Clock::time_point::max()));
+}
+
+struct Watched : DeepTraits<12> {
+    using Observer = Watcher;
+};
+
+TEST(BusDrainToldTest, ObserverThatDrainsDoesNotWaitForItsOwnPublication) {
+    Watcher watcher;
+    Bus<TestMessages, Watched> bus(watcher);
+    bool isDrained = false;
+    watcher.isFull = [&] {
+        Crew consumer;
+        consumer.add([&] { bus.run(); });
+        consumer.start();
+        isDrained = bus.drain(decltype(bus)::Clock::time_point::max());
+    };
+    for (std::size_t i = 0; i < bus.roomOf(Priority::high); ++i) {
+        ASSERT_EQ(bus.publish(Sample{}, Priority::high), PublishResult::ok);
+    }
+    EXPECT_TRUE(isDrained);
+}
+
+struct Milliseconds {
+    using duration = std::chrono::milliseconds;
+    using rep = duration::rep;
+    using period = duration::period;
+    using time_point = std::chrono::time_point<Milliseconds>;
+    [[maybe_unused]] static constexpr bool is_steady = true;
+    static time_point now() noexcept {
+        return time_point(std::chrono::duration_cast<duration>(
+            std::chrono::steady_clock::now().time_since_epoch()));
+    }
+};
+struct CoarsePlatform : StdPlatform {
+    using Clock = Milliseconds;
+};
+struct CoarseTraits : DeepTraits<12> {
+    using Platform = CoarsePlatform;
+    using Wait = BasicPark<CoarsePlatform>;
+    using Pacing = NoPacing;
+};
+
+TEST(BusDrainToldTest, TakesAClockOfMilliseconds) {
+    Bus<TestMessages, CoarseTraits> bus;
+    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    EXPECT_EQ(bus.process(), 1U);
+    EXPECT_TRUE(bus.drain(Milliseconds::now() + std::chrono::hours(1)));
+}
+
+#if defined(__cpp_exceptions)
+/// Throws when told to, after act().
+struct Failing {
+    template <class Act>
+    Failing(bool fails, const Act& act) {
+        act();
+        if (fails) {
+            throw std::runtime_error("not made");
+        }
+    }
+    Failing(Failing&&) noexcept {}
+};
+constexpr auto doNothing = [] {};
+
+struct OneSleepyProducer : DeepTraits<8> {
+    static constexpr Producers producers = Producers::one;
+    using Wait = CountedSleep;
+};
+
+TEST(BusDrainToldTest, IsToldByAProducerThatGivesUp) {
+    Bus<Messages<Failing>, OneSleepyProducer> bus;
+    std::atomic<bool> isBuilding{false};
+    std::atomic<bool> mayFail{false};
+    Crew crew;
+    crew.add([&] {
+        EXPECT_THROW((void)bus.emplace<Failing>(true,
+                                                [&] {
+                                                    isBuilding = true;
+                                                    awaitThat([&] { return mayFail.load(); });
+                                                }),
+                     std::runtime_error);
+    });
+    crew.add([&] {
+        awaitThat([&] { return isBuilding.load(); });
+        EXPECT_TRUE(bus.drain(decltype(bus)::Clock::time_point::max()));
+    });
+    crew.start();
+    awaitThat([&] { return bus.isClosed() && CountingParker::asleep == 1; });
+    mayFail = true;
+}
+
+/// Atomics that stop before the number of messages that have gone is counted.
+template <class T, bool IsCount = std::is_integral_v<T> && !std::is_same_v<T, bool>>
+struct StoppingCount : std::atomic<T> {
+    using std::atomic<T>::atomic;
+};
+template <class T>
+struct StoppingCount<T, true> : std::atomic<T> {
+    using std::atomic<T>::atomic;
+    T fetch_add(T value, std::memory_order order) noexcept {
+        Stop::pass();
+        return std::atomic<T>::fetch_add(value, order);
+    }
+};
+struct StopsBeforeTheCount : StdPlatform {
+    template <class T>
+    using Atomic = StoppingCount<T>;
+};
+struct SleepyDrops : NoStatsBusTraits {
+    using Platform = StopsBeforeTheCount;
+    using Wait = CountedSleep;
+    static constexpr std::array<std::size_t, priorityCount> rooms{1, 8, 4};
+    static constexpr std::array<BusOverflow, priorityCount> overflow{
+        BusOverflow::dropOldest, BusOverflow::reject, BusOverflow::reject};
+};
+
+// A slot is left behind by a constructor that threw. The publisher that passes it ends what there
+// is to wait for.
+TEST(BusDrainToldTest, IsToldByAPublisherThatPassesASkippedSlot) {
+    Bus<Messages<Failing>, SleepyDrops> bus;
+    EXPECT_THROW((void)bus.emplaceWith<Failing>({Priority::low}, true, doNothing),
+                 std::runtime_error);
+    Crew crew;
+    Stop::await(crew, [&] {
+        EXPECT_EQ(bus.emplaceWith<Failing>({Priority::low}, false, doNothing), PublishResult::ok);
+    });
+    EXPECT_EQ(bus.process(), 1U);
+    Crew waiting;
+    waiting.add([&] { bus.run(); });
+    waiting.add([&] { EXPECT_TRUE(bus.drain(decltype(bus)::Clock::time_point::max())); });
+    waiting.start();
+    awaitThat([] { return CountingParker::asleep == 2; });
+    Stop::mayGoOn = true;
+}
+#endif
+
+}  // namespace
+}  // namespace sluice

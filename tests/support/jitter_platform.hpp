@@ -111,9 +111,10 @@ public:
         alive_ = false;
         cell_.destroy();
     }
-    void ownLines() noexcept {
-        EXPECT_FALSE(alive_) << "the lines of a message that lives are written";
-        cell_.ownLines();
+    void destroyAndOwnLines() noexcept {
+        EXPECT_TRUE(alive_) << "a message is destroyed where none lives";
+        alive_ = false;
+        cell_.destroyAndOwnLines();
     }
 
 private:

@@ -74,29 +74,31 @@ public:
         }
     }
 
-    /// Writes into the cache lines of a Cell in which no T lives any more, so that they belong to
-    /// the caller's processor alone. To be called by the thread that has read the T, before
-    /// another one constructs the next T here.
+    /// Ends the life of the T that lives here, and writes into its cache lines, so that they belong
+    /// to the caller's processor alone. The thread that has read the T calls it, before another
+    /// thread constructs the next T here.
     ///
     /// Why: a line that one processor has written and another one has read is in both caches. The
     /// next write then waits for the right to write, and no prefetch shortens that. A line that the
     /// reader has written travels back whole, and the processor fetches it ahead. Measured:
-    /// docs/decisions/rings.md. Cost: two stores up to 65 bytes, one more for each further line; of
-    /// a larger T than four lines, the first line alone, since messages of several types may share
-    /// the Cell and the small ones use no more.
-    void ownLines() noexcept {
+    /// docs/decisions/rings.md. Cost: one store up to the alignment of T, a second one up to 64
+    /// bytes more, a third one up to 128 bytes more. Of a T larger than four lines, it writes the
+    /// first line alone: messages of several types may share the Cell, and the small ones use no
+    /// more.
+    void destroyAndOwnLines() noexcept {
+        destroy();
         volatile unsigned char* const bytes = storage_;  // volatile: no thread reads these bytes
-        bytes[0] = 0;
-        if constexpr (sizeof(T) > 1 && sizeof(T) <= 4 * lineSize) {
-            for (std::size_t i = lineSize; i < sizeof(T) - 1; i += lineSize) {
-                bytes[i] = 0;
-            }
-            bytes[sizeof(T) - 1] = 0;
+        constexpr std::size_t last = sizeof(T) <= 4 * lineSize ? sizeof(T) - lastPart : 0;
+        for (std::size_t i = 0; i < last; i += lineSize) {
+            bytes[i] = 0;
         }
+        bytes[last] = 0;
     }
 
 private:
     static constexpr std::size_t lineSize = 64;  // in larger lines it writes more often than needed
+    // At the end of the T, so many bytes are in one line for certain.
+    static constexpr std::size_t lastPart = alignof(T) < lineSize ? alignof(T) : lineSize;
 
     alignas(T) unsigned char storage_[sizeof(T)];
 };

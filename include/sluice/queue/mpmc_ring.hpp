@@ -187,8 +187,7 @@ private:
         typename Slot::Cell* cell;
         ~Taken() {
             if (cell != nullptr) {
-                cell->destroy();
-                cell->ownLines();
+                cell->destroyAndOwnLines();
             }
             ring.slotAt(position).sequence.store(ring.free(position),
                                                  std::memory_order_release);    // E2 reuse

@@ -194,8 +194,7 @@ private:
         typename Slot::Cell* cell;
         ~Consumed() {
             if (cell != nullptr) {
-                cell->destroy();
-                cell->ownLines();
+                cell->destroyAndOwnLines();
             }
             ring.head_.store(Positions::next(head), std::memory_order_release);  // E2 reuse
         }

@@ -267,8 +267,7 @@ private:
         Index after;
         ~Passed() {
             if (cell != nullptr) {
-                cell->destroy();
-                cell->ownLines();
+                cell->destroyAndOwnLines();
             }
             reader.advance();
             head->store(after, std::memory_order_release);

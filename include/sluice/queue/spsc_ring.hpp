@@ -306,8 +306,7 @@ private:
         Consumed(const Consumed&) = delete;
         Consumed& operator=(const Consumed&) = delete;
         ~Consumed() {
-            ring.slotAt(head).destroy();
-            ring.slotAt(head).ownLines();
+            ring.slotAt(head).destroyAndOwnLines();
             ring.head_.store(Positions::next(head), std::memory_order_release);  // E2 reuse
         }
 

@@ -47,11 +47,12 @@ public:
         cell_.destroy();
     }
 
-    /// A write like each other.
-    void ownLines(Site site = Site::here()) {
+    /// A write as in destroy().
+    void destroyAndOwnLines(Site site = Site::here()) {
         execution().accessPlain(id_, true, site);
-        expectObject(false, "the lines of an object that lives are written");
-        cell_.ownLines();
+        expectObject(true, "an object is destroyed where none lives");
+        execution().holdsObject(id_) = false;
+        cell_.destroyAndOwnLines();
     }
 
 private:

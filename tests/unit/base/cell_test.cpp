@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -145,37 +146,71 @@ TEST(CellTest, StaticRingNeedsNoStartUp) {
     readyFromTheStart[999].destroy();
 }
 
-/// Whether ownLines() of an empty Cell<T> writes its first and its last byte, and none beside it.
-template <std::size_t Size>
-void expectOwnBytesOnly() {
-    using Bytes = std::array<unsigned char, Size>;
+template <std::size_t Size, std::size_t Alignment>
+struct Bytes {
+    alignas(Alignment) std::array<unsigned char, Size> values;
+};
+
+/// Whether destroyAndOwnLines() writes into each line that the T may be in, wherever its alignment
+/// lets it begin, and into no byte beside it. Returns how many bytes it writes.
+template <std::size_t Size, std::size_t Alignment>
+std::size_t bytesToOwn() {
     struct {
         std::array<unsigned char, 64> before;
-        Cell<Bytes> cell;
+        Cell<Bytes<Size, Alignment>> cell;
         std::array<unsigned char, 64> behind;
     } place;
     place.before.fill(1);
     place.behind.fill(1);
-    place.cell.construct().fill(1);
-    const Bytes& bytes = place.cell.get();
-    place.cell.destroy();
-    place.cell.ownLines();
-    EXPECT_EQ(bytes.front(), 0);
-    EXPECT_EQ(bytes.back(), Size <= 256 ? 0 : 1) << Size;
+    place.cell.construct().values.fill(1);
+    const auto& values = place.cell.get().values;
+    place.cell.destroyAndOwnLines();
     for (std::size_t i = 0; i < 64; ++i) {
         EXPECT_EQ(place.before[i], 1) << Size;
         EXPECT_EQ(place.behind[i], 1) << Size;
     }
+    for (std::size_t begin = 0; Size <= 256 && begin < 64; begin += Alignment) {
+        std::array<bool, 6> isOwn{};
+        for (std::size_t i = 0; i < Size; ++i) {
+            isOwn[(begin + i) / 64] = isOwn[(begin + i) / 64] || values[i] == 0;
+        }
+        for (std::size_t line = 0; line <= (begin + Size - 1) / 64; ++line) {
+            EXPECT_TRUE(isOwn[line]) << Size << " bytes at " << begin << ", line " << line;
+        }
+    }
+    return static_cast<std::size_t>(std::count(values.begin(), values.end(), 0));
 }
 
-TEST(CellTest, OwnsTheLinesOfItsStorageAlone) {
-    expectOwnBytesOnly<1>();
-    expectOwnBytesOnly<2>();
-    expectOwnBytesOnly<64>();
-    expectOwnBytesOnly<65>();
-    expectOwnBytesOnly<200>();
-    expectOwnBytesOnly<256>();
-    expectOwnBytesOnly<4096>();
+TEST(CellTest, OwnsEachLineOfItsStorageByOneStore) {
+    EXPECT_EQ((bytesToOwn<1, 1>()), 1U);
+    EXPECT_EQ((bytesToOwn<2, 1>()), 2U);
+    EXPECT_EQ((bytesToOwn<64, 1>()), 2U);
+    EXPECT_EQ((bytesToOwn<65, 1>()), 2U);
+    EXPECT_EQ((bytesToOwn<66, 1>()), 3U);
+    EXPECT_EQ((bytesToOwn<200, 1>()), 5U);
+    EXPECT_EQ((bytesToOwn<8, 8>()), 1U);
+    EXPECT_EQ((bytesToOwn<64, 8>()), 2U);
+    EXPECT_EQ((bytesToOwn<72, 8>()), 2U);
+    EXPECT_EQ((bytesToOwn<80, 8>()), 3U);
+    EXPECT_EQ((bytesToOwn<96, 32>()), 2U);
+    EXPECT_EQ((bytesToOwn<64, 64>()), 1U);
+    EXPECT_EQ((bytesToOwn<128, 64>()), 2U);
+    EXPECT_EQ((bytesToOwn<256, 8>()), 5U);
+    EXPECT_EQ((bytesToOwn<4096, 8>()), 1U);
+}
+
+TEST(CellTest, DestroysBeforeItOwnsTheLines) {
+    struct Reading {
+        explicit Reading(int& place) : seen(&place) {}
+        ~Reading() { *seen = value; }
+        int value = 7;
+        int* seen;
+    };
+    int seen = 0;
+    Cell<Reading> cell;
+    cell.construct(seen);
+    cell.destroyAndOwnLines();
+    EXPECT_EQ(seen, 7);
 }
 
 #if defined(__cpp_exceptions)

@@ -69,8 +69,7 @@ private:
         typename Segment::Cell* cell;
         ~Passed() {
             if (cell != nullptr) {
-                cell->destroy();
-                cell->ownLines();
+                cell->destroyAndOwnLines();
             }
             batch.reader_.advance();
             --batch.places_;

@@ -9,7 +9,7 @@
 #include <sluice/memory/detail/counted_text.hpp>
 #include <sluice/memory/detail/exact_blocks.hpp>
 #include <sluice/memory/detail/memory_tools.hpp>
-#include <sluice/memory/detail/pool_core.hpp>
+#include <sluice/memory/detail/pool_trim.hpp>
 
 #include <algorithm>
 #include <chrono>

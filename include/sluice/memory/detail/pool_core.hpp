@@ -192,26 +192,10 @@ public:
 
     /// Brings the blocks that lie with idle threads within reach of take(), and waits for a trim
     /// that holds free blocks.
-    void reclaim() noexcept {
-        const Tidying tidying(tidying_);
-        emptyIdleCaches();
-    }
-
+    void reclaim() noexcept;
     /// Gives slabs without a used block back, and first the blocks in this slot, if it is one, and
     /// in those of idle threads; returns how many bytes.
-    std::size_t trim(Slot* slot) noexcept {
-        Slab* unused = nullptr;
-        {
-            const Tidying tidying(tidying_);
-            if (slot != nullptr) {
-                const std::lock_guard<Lock> guard(lock_);
-                emptyIntoCommon(*slot);
-            }
-            emptyIdleCaches();
-            unused = withdrawUnusedSlabs();
-        }
-        return destroyAll(unused);
-    }
+    std::size_t trim(Slot* slot) noexcept;
 
     /// Whether the pool has a block at this address.
     bool owns(const void* address) const noexcept {
@@ -251,12 +235,14 @@ public:
     }
 
 private:
-    /// tidying_ is locked, while lock_ comes and goes.
-    struct Tidying {
-        explicit Tidying(Lock& tidying) noexcept : guard(tidying) {}
-        const ForkDelay delay;
-        const std::lock_guard<Lock> guard;
-    };
+    struct Tidying;
+    /// Closes the caches of other threads, and empties those whose
+    /// threads were not using them: such a thread opens its cache when it comes back. Its spare
+    /// block stays with it.
+    void emptyIdleCaches(const Tidying&) noexcept;
+    /// The lock is held for a magazine at a time, and once for a walk
+    /// along the slabs.
+    Slab* withdrawUnusedSlabs(const Tidying&) noexcept;
 
     /// Takes back what reserve() has counted.
     struct Reservation {
@@ -313,72 +299,6 @@ private:
     void open(Slot& slot) noexcept {
         const std::lock_guard<Lock> guard(lock_);
         depot_.open(slot.cache);
-    }
-
-    /// While tidying_ is locked. Closes the caches of other threads, and empties those whose
-    /// threads were not using them: such a thread opens its cache when it comes back. Its spare
-    /// block stays with it.
-    void emptyIdleCaches() noexcept {
-        Slot* first = nullptr;
-        bool isAnyClosed = false;
-        {
-            const std::lock_guard<Lock> guard(lock_);
-            first = slots_;
-            for (Slot* slot = first; slot != nullptr && Depot::canClose(); slot = slot->next) {
-                if (depot_.blocksIn(slot->cache) != 0) {
-                    depot_.close(slot->cache);
-                    isAnyClosed = true;
-                }
-            }
-        }
-        if (isAnyClosed) {
-            Platform::Fence::heavy();
-        }
-        // The lock is free between two slots. Slots are added in front of the first one only.
-        for (Slot* slot = first; isAnyClosed && slot != nullptr; slot = slot->next) {
-            const std::lock_guard<Lock> guard(lock_);
-            if (depot_.isLeft(slot->cache)) {
-                depot_.emptyInto(common_, slot->cache);
-            }
-            depot_.open(slot->cache);
-        }
-    }
-
-    /// While tidying_ is locked. The lock is held for a magazine at a time, and once for a walk
-    /// along the slabs.
-    Slab* withdrawUnusedSlabs() noexcept {
-        Magazine* held = depot_.withdraw();
-        const auto count = [this](void* block) {
-            Slab* const slab = slabOf(block);
-            if (__builtin_expect(slab == nullptr, 0)) {
-                failForeign();
-            }
-            ++slab->freeBlocks;
-        };
-        for (Magazine* magazine = held; magazine != nullptr;
-             magazine = depot_.nextHeld(*magazine)) {
-            const std::lock_guard<Lock> guard(lock_);
-            std::for_each(magazine->begin(), magazine->end(), count);
-        }
-        // From now on the blocks of unused slabs are those that the tree does not find.
-        const auto isKept = [this](void* block) { return slabOf(block) != nullptr; };
-        Slab* unused = nullptr;
-        {
-            const std::lock_guard<Lock> guard(lock_);
-            depot_.visit(common_, count);
-            unused = slabs_.takeUnused();
-            for (const Slab* slab = unused; slab != nullptr; slab = slab->next) {
-                present_ -= slab->blockCount();
-                blocks_.fetch_sub(slab->blockCount(), std::memory_order_relaxed);
-            }
-            depot_.filter(common_, isKept);
-        }
-        while (held != nullptr) {
-            Magazine& magazine = *std::exchange(held, depot_.nextHeld(*held));
-            const std::lock_guard<Lock> guard(lock_);
-            depot_.putBack(magazine, common_, isKept);
-        }
-        return unused;
     }
 
     /// How many blocks the next slab may have; they are counted already.

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <sluice/memory/detail/pool_core.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <mutex>
+#include <utility>
+
+// How a pool takes free blocks back from idle threads, and gives whole slabs back.
+
+namespace sluice::detail {
+
+/// Owns tidying_, while lock_ comes and goes.
+template <class Traits>
+struct PoolCore<Traits>::Tidying {
+    explicit Tidying(Lock& tidying) noexcept : guard(tidying) {}
+    const ForkDelay delay;
+    const std::lock_guard<Lock> guard;
+};
+
+template <class Traits>
+void PoolCore<Traits>::reclaim() noexcept {
+    const Tidying tidying(tidying_);
+    emptyIdleCaches(tidying);
+}
+
+template <class Traits>
+std::size_t PoolCore<Traits>::trim(Slot* slot) noexcept {
+    Slab* unused = nullptr;
+    {
+        const Tidying tidying(tidying_);
+        if (slot != nullptr) {
+            const std::lock_guard<Lock> guard(lock_);
+            emptyIntoCommon(*slot);
+        }
+        emptyIdleCaches(tidying);
+        unused = withdrawUnusedSlabs(tidying);
+    }
+    return destroyAll(unused);
+}
+
+template <class Traits>
+void PoolCore<Traits>::emptyIdleCaches(const Tidying& /*tidying*/) noexcept {
+    Slot* first = nullptr;
+    bool isAnyClosed = false;
+    {
+        const std::lock_guard<Lock> guard(lock_);
+        first = slots_;
+        for (Slot* slot = first; slot != nullptr && Depot::canClose(); slot = slot->next) {
+            if (depot_.blocksIn(slot->cache) != 0) {
+                depot_.close(slot->cache);
+                isAnyClosed = true;
+            }
+        }
+    }
+    if (isAnyClosed) {
+        Platform::Fence::heavy();
+    }
+    // The lock is free between two slots. Slots are added in front of the first one only.
+    for (Slot* slot = first; isAnyClosed && slot != nullptr; slot = slot->next) {
+        const std::lock_guard<Lock> guard(lock_);
+        if (depot_.isLeft(slot->cache)) {
+            depot_.emptyInto(common_, slot->cache);
+        }
+        depot_.open(slot->cache);
+    }
+}
+
+template <class Traits>
+Slab* PoolCore<Traits>::withdrawUnusedSlabs(const Tidying& /*tidying*/) noexcept {
+    Magazine* held = depot_.withdraw();
+    const auto count = [this](void* block) {
+        Slab* const slab = slabOf(block);
+        if (__builtin_expect(slab == nullptr, 0)) {
+            failForeign();
+        }
+        ++slab->freeBlocks;
+    };
+    for (Magazine* magazine = held; magazine != nullptr; magazine = depot_.nextHeld(*magazine)) {
+        const std::lock_guard<Lock> guard(lock_);
+        std::for_each(magazine->begin(), magazine->end(), count);
+    }
+    // From now on the blocks of unused slabs are those that the tree does not find.
+    const auto isKept = [this](void* block) { return slabOf(block) != nullptr; };
+    Slab* unused = nullptr;
+    {
+        const std::lock_guard<Lock> guard(lock_);
+        depot_.visit(common_, count);
+        unused = slabs_.takeUnused();
+        for (const Slab* slab = unused; slab != nullptr; slab = slab->next) {
+            present_ -= slab->blockCount();
+            blocks_.fetch_sub(slab->blockCount(), std::memory_order_relaxed);
+        }
+        depot_.filter(common_, isKept);
+    }
+    while (held != nullptr) {
+        Magazine& magazine = *std::exchange(held, depot_.nextHeld(*held));
+        const std::lock_guard<Lock> guard(lock_);
+        depot_.putBack(magazine, common_, isKept);
+    }
+    return unused;
+}
+
+}  // namespace sluice::detail

@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <cstdint>
 #include <linux/futex.h>
-#include <pthread.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -31,6 +30,8 @@ public:
     static std::uint32_t thisThread() noexcept {
         return __builtin_expect(number_ == 0, 0) ? findThread() : number_;
     }
+    /// In the child of a fork, whose thread has another number.
+    static void forgetThread() noexcept { number_ = 0; }
     static constexpr std::uint32_t ownerOf(std::uint32_t word) noexcept {
         return word & FUTEX_TID_MASK;
     }
@@ -59,10 +60,6 @@ public:
 
 private:
     [[gnu::cold, gnu::noinline]] static std::uint32_t findThread() noexcept {
-        // The thread of a forked child has another number. Without memory for the handler it keeps
-        // that of its parent: then nobody sleeps for what it owns.
-        static const int isHandled = ::pthread_atfork(nullptr, nullptr, [] { number_ = 0; });
-        static_cast<void>(isHandled);
         number_ = static_cast<std::uint32_t>(::syscall(SYS_gettid));
         return number_;
     }

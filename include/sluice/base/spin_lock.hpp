@@ -36,7 +36,9 @@ namespace [[gnu::visibility("default")]] sluice {
 /// Edge: E1 hand-over: unlock() (release store) -> the exchange that finds false (acquire).
 ///
 /// Tests: tests/unit/base/spin_lock_test.cpp.
-template <class Platform = StdPlatform>
+///
+/// `Backoff`: the waits of a thread that polls.
+template <class Platform = StdPlatform, template <class> class Backoff = BasicBackoff>
 class BasicSpinLock {
 public:
     constexpr BasicSpinLock() noexcept = default;
@@ -65,7 +67,7 @@ public:
 
 private:
     [[gnu::noinline]] void lockContended() noexcept {
-        BasicBackoff<Platform> backoff;
+        Backoff<Platform> backoff;
         do {
             // Relaxed: a hint, as in try_lock().
             while (locked_.load(std::memory_order_relaxed)) {

@@ -53,6 +53,10 @@ BasicPresence<Platform>& sharedPresence() noexcept {
     return shared;
 }
 
+/// When the program starts. A thread that forks while another one made the registry would leave one
+/// in the child that nobody finishes.
+[[maybe_unused]] inline const bool isPresenceShared = (sharedPresence<StdPlatform>(), true);
+
 /// For objects of several threads.
 template <class Threading>
 class ReadSide {

@@ -33,10 +33,6 @@ protected:
     using Tell = void (*)(ForkMember&) noexcept;
 
     explicit ForkMember(Tell tell) noexcept : tell_(tell) {
-#if defined(__unix__)
-        static const int isHandled = ::pthread_atfork(nullptr, nullptr, &tellAll);
-        static_cast<void>(isHandled);
-#endif
         const std::lock_guard<PriorityMutex> guard(lock_);
         next_ = first_;
         if (next_ != nullptr) {
@@ -53,6 +49,17 @@ protected:
     }
 
 private:
+    /// When the program starts. A thread that forks while another one registered would leave a
+    /// registration in the child that nobody ends.
+    static bool registerHandler() noexcept {
+#if defined(__unix__)
+        return ::pthread_atfork(nullptr, nullptr, &tellAll) == 0;
+#else
+        return true;
+#endif
+    }
+    inline static const bool isRegistered_ = registerHandler();
+
     /// One thread is left, so without the lock.
     static void tellAll() noexcept {
         for (ForkMember* member = first_; member != nullptr; member = member->next_) {

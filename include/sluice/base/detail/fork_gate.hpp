@@ -1,0 +1,199 @@
+#pragma once
+
+#include <sluice/base/napping_backoff.hpp>
+#include <sluice/base/spin_lock.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <utility>
+
+namespace [[gnu::visibility("default")]] sluice {
+namespace detail {
+
+/// Keeps other threads out of their sections while one thread forks. A section is the time in which
+/// a thread locks or holds a mutex.
+///
+/// A thread calls enter() and leave(), and admit() when enter() returns 0. The thread that forks
+/// calls close(), then open() in the parent and forgetOthers() in the child.
+///
+/// Progress: after close(), the other threads wait in admit(), at most `longestHold`. close() waits
+/// for the sections that have begun, at most `longestWait`. Both limits keep other handlers of
+/// fork() from a deadlock: a thread that reaches one goes on as if there were no fork.
+///
+/// Edges: E1 gate: inside stored, light fence, pass loaded -- against -- pass cleared, heavy fence,
+/// inside loaded. Either the thread calls admit(), or close() sees it inside. E2 left: the section
+/// -> inside or delays, release .. acquire -> fork, or destruction of the mutex.
+///
+/// Tests: tests/model/fork_gate_model_test.cpp, tests/unit/base/lock_sections_test.cpp.
+template <class Platform>
+class BasicForkGate {
+    template <class T>
+    using Atomic = typename Platform::template Atomic<T>;
+    using Clock = typename Platform::Clock;
+
+public:
+    /// The number of a thread that may enter; 0 when it has to call admit().
+    using Pass = Atomic<std::uint32_t>;
+    /// Sleeps when it waits long: a real-time thread lets an ordinary holder run.
+    using Lock = BasicSpinLock<Platform, BasicNappingBackoff>;
+    using Guard = std::lock_guard<Lock>;
+
+    /// What the gate knows of a thread.
+    struct Thread {
+        Atomic<const void*> inside{nullptr};  ///< the mutex of its section; it writes
+        Atomic<unsigned> delays{0};           ///< how many ForkDelays it has; it writes
+        Pass* pass = nullptr;
+        Thread* next = nullptr;
+        Thread** link = nullptr;  ///< the pointer of the list to this thread; null: not listed
+    };
+
+    static std::uint32_t enter(Thread& self, const Pass& pass, const void* mutex) noexcept {
+        self.inside.store(mutex, std::memory_order_relaxed);  // relaxed, both: E1
+        Platform::Fence::light();
+        return pass.load(std::memory_order_relaxed);
+    }
+    static void leave(Thread& self) noexcept {
+        self.inside.store(nullptr, std::memory_order_release);  // E2
+    }
+
+    /// A thread that has delays is as one that is inside. Called inside by the thread, and to count
+    /// down also outside.
+    static void addDelays(Thread& self, unsigned change) noexcept {
+        // Relaxed: its own. Release: E2.
+        self.delays.store(self.delays.load(std::memory_order_relaxed) + change,
+                          std::memory_order_release);
+    }
+
+    /// Waits for the end of a fork, and lets the thread enter from now on. canBeListed() tells
+    /// whether remove() will be called when the thread ends. If not, forks do not wait for it.
+    template <class CanBeListed>
+    void admit(Thread& self, Pass& pass, const void* mutex, std::uint32_t number,
+               CanBeListed canBeListed) noexcept {
+        if (self.delays.load(std::memory_order_relaxed) != 0) {  // relaxed: its own
+            return;  // the fork waits for the end of the delay
+        }
+        leave(self);
+        const auto limit = Clock::now() + longestHold;
+        for (BasicNappingBackoff<Platform> backoff;; backoff.wait()) {
+            const Guard guard(lock_);
+            if (forks_ != 0 && Clock::now() < limit) {
+                continue;
+            }
+            self.pass = &pass;
+            if (self.link == nullptr && canBeListed()) {
+                list(self);
+            }
+            pass.store(number, std::memory_order_relaxed);  // relaxed, both: the lock
+            self.inside.store(mutex, std::memory_order_relaxed);
+            return;
+        }
+    }
+
+    /// The thread ends. It may still enter, but forks do not wait for it.
+    void remove(Thread& self, std::uint32_t number) noexcept {
+        const Guard guard(lock_);
+        self.pass->store(number, std::memory_order_relaxed);  // relaxed: its own
+        if (self.link != nullptr) {
+            unlist(self);
+        }
+    }
+
+    /// From now on threads end without remove(). The caller owns lock().
+    void removeAll(const Guard& /*guard*/) noexcept {
+        while (first_ != nullptr) {
+            unlist(*first_);
+        }
+    }
+    Lock& lock() noexcept { return lock_; }
+
+    /// Waits until no other thread is in a section of the mutex.
+    void awaitOthers(const Thread& self, const void* mutex) noexcept {
+        const auto isInside = [mutex](const Thread& thread) {
+            return thread.inside.load(std::memory_order_acquire) == mutex;  // E2
+        };
+        for (BasicNappingBackoff<Platform> backoff; isAnyOther(self, isInside);) {
+            backoff.wait();
+        }
+    }
+
+    /// Before a fork: waits until no other thread is in a section.
+    void close(const Thread& self) noexcept {
+        {
+            const Guard guard(lock_);
+            ++forks_;
+            for (Thread* thread = first_; thread != nullptr; thread = thread->next) {
+                if (thread != &self) {
+                    thread->pass->store(0, std::memory_order_relaxed);  // relaxed: E1
+                }
+            }
+        }
+        Platform::Fence::heavy();  // E1
+        const auto isInside = [](const Thread& thread) {
+            // In this order: a thread that begins a delay is still inside. E2
+            return thread.inside.load(std::memory_order_acquire) != nullptr ||
+                   thread.delays.load(std::memory_order_acquire) != 0;
+        };
+        const auto limit = Clock::now() + longestWait;
+        BasicNappingBackoff<Platform> backoff;
+        while (isAnyOther(self, isInside) && Clock::now() < limit) {
+            backoff.wait();
+        }
+    }
+
+    /// After a fork, in the parent.
+    void open() noexcept {
+        const Guard guard(lock_);
+        --forks_;
+    }
+
+    /// After a fork, in the child, where one thread is left and its number has changed.
+    void forgetOthers(Thread& self, Pass& pass) noexcept {
+        (void)lock_.try_lock();  // or a thread that is gone owned it
+        forks_ = 0;
+        first_ = nullptr;
+        if (self.link != nullptr) {
+            list(self);
+        }
+        pass.store(0, std::memory_order_relaxed);  // relaxed: its own
+        lock_.unlock();
+    }
+
+private:
+    static constexpr std::chrono::milliseconds longestWait{500};
+    static constexpr std::chrono::milliseconds longestHold{2000};
+
+    void list(Thread& self) noexcept {
+        self.link = &first_;
+        self.next = std::exchange(first_, &self);
+        if (self.next != nullptr) {
+            self.next->link = &self.next;
+        }
+    }
+    static void unlist(Thread& self) noexcept {
+        *self.link = self.next;
+        if (self.next != nullptr) {
+            self.next->link = self.link;
+        }
+        self.link = nullptr;
+    }
+
+    template <class Test>
+    bool isAnyOther(const Thread& self, Test test) noexcept {
+        const Guard guard(lock_);
+        const Thread* thread = first_;
+        while (thread != nullptr && (thread == &self || !test(*thread))) {
+            thread = thread->next;
+        }
+        return thread != nullptr;
+    }
+
+    Lock lock_;
+    // Under the lock: how many threads fork, and the threads that have been admitted.
+    unsigned forks_ = 0;
+    Thread* first_ = nullptr;
+};
+
+}  // namespace detail
+}  // namespace sluice

@@ -151,6 +151,18 @@ void room() {
         });
 }
 
+/// The consumer makes room for both at once, and wakes one of them.
+void roomForTwo() {
+    Ledger ledger;
+    Store store({2, Overflow::block});
+    (void)add<Store::Content::plain>(store, ledger, 0);
+    (void)add<Store::Content::plain>(store, ledger, 1);
+    const auto produce = [&] {
+        check(add<Store::Content::plain>(store, ledger, 2) == PushResult::ok, "there will be room");
+    };
+    parallel(produce, produce, [&] { check(harvest(store) >= 2, "they were there"); });
+}
+
 void drain() {
     Ledger ledger;
     Store store;
@@ -318,6 +330,7 @@ TEST(EventStoreModelTest, TheEndReachesEverybody) {
 
 TEST(EventStoreModelTest, ProducersHearOfRoom) {
     EXPECT_TRUE(holds(room));
+    EXPECT_TRUE(holds(roomForTwo, options({1, 1})));
 }
 
 TEST(EventStoreModelTest, PeekingHidesNothing) {

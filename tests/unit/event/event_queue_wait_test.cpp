@@ -320,5 +320,36 @@ TYPED_TEST(EventQueueWaitTest, ManyThreadsQueueAndThenProcess) {
     }
 }
 
+/// Counts the wake-ups of one thread and of all.
+struct CountingWait : Park {
+    void notifyOne() noexcept { ++ones; }
+    void notifyAll() noexcept { ++alls; }
+    inline static int ones = 0;
+    inline static int alls = 0;
+};
+struct CountingPolicies {
+    struct Threading : MultipleThreading {
+        using Wait = CountingWait;
+    };
+};
+
+TEST(EventQueueWakeTest, EventWakesOneConsumerAndRoomOneProducer) {
+    EventQueue<int, void(int), CountingPolicies> queue({3, Overflow::block});
+    const auto onesAfter = [](auto act) {
+        CountingWait::ones = CountingWait::alls = 0;
+        act();
+        EXPECT_EQ(CountingWait::alls, 0);
+        return CountingWait::ones;
+    };
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_EQ(onesAfter([&] { EXPECT_TRUE(queue.enqueue(1)); }), 1);
+    }
+    EXPECT_EQ(onesAfter([&] { EXPECT_TRUE(queue.processOne()); }), 1);
+    EXPECT_EQ(onesAfter([&] { EXPECT_TRUE(queue.processOne()); }), 1);
+    CountingWait::alls = 0;
+    EXPECT_TRUE(queue.processOne());
+    EXPECT_EQ(CountingWait::alls, 1) << "threads that wait for rest";
+}
+
 }  // namespace
 }  // namespace sluice

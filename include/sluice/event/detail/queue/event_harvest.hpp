@@ -2,6 +2,7 @@
 
 #include <sluice/event/detail/queue/event_building.hpp>
 #include <sluice/event/detail/queue/event_peek.hpp>
+#include <sluice/event/detail/queue/event_room.hpp>
 #include <sluice/event/detail/queue/event_store.hpp>
 
 #include <cstddef>
@@ -25,7 +26,7 @@ public:
             store.awaitEndOfPeek();
         }
         if (left_ != 0 && store.options_.overflow == Overflow::block) {
-            store.changed_.notifyAll();  // there is room
+            notifyOneOf(store.room_);
         }
     }
 

@@ -27,6 +27,7 @@ struct EventStore<Event, Line, Threading, Counts>::Peek {
             const std::lock_guard<Lock> guard(store.lock_);
             store.isPeeked_ = false;
         }
+        store.room_.notifyAll();  // the oldest event may make room
         store.changed_.notifyAll();
     }
 

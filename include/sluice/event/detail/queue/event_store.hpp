@@ -221,7 +221,7 @@ public:
         return arrived_.waitUntil(ready, deadline);
     }
 
-    /// Waits until ready(), which asks for anything else: room, rest, the end of a peek.
+    /// Waits until ready(), which asks for anything else: rest, or the end of a peek.
     template <class Ready>
     void awaitChange(Ready ready) const {
         changed_.wait(ready);
@@ -234,28 +234,10 @@ public:
 private:
     /// The result in the end: after waiting for room, if the policy says so.
     template <Content How, class Make>
-    [[gnu::cold, gnu::noinline]] PushResult refused(PushResult result, Make& make) {
-        while (result == PushResult::full && canHaveRoom()) {
-            awaitChange([this] { return hasRoom(); });
-            result = tryAdd<How>(make);
-        }
-        if (Counts::areKept && result != PushResult::ok) {
-            const std::lock_guard<Lock> guard(lock_);
-            Counts::addRejected();
-        }
-        return result;
-    }
-
-    /// When the oldest event is to make room, there may be none: all belongs to events that are
-    /// being built.
-    bool canHaveRoom() const noexcept {
-        if (options_.overflow == Overflow::reject) {
-            return false;
-        }
-        const std::lock_guard<Lock> guard(lock_);
-        return options_.overflow == Overflow::block || !line_.isEmpty() ||
-               admit() != PushResult::full;
-    }
+    [[gnu::cold, gnu::noinline]] PushResult refused(PushResult result, Make& make);
+    class RoomWait;
+    bool canHaveRoom() const noexcept;
+    bool hasRoom() const noexcept;
 
     template <Content How, class Make>
     PushResult tryAdd(Make& make) {
@@ -281,6 +263,7 @@ private:
 
     void notifyEverybody() noexcept {
         arrived_.notifyAll();
+        room_.notifyAll();
         changed_.notifyAll();
     }
 
@@ -288,13 +271,6 @@ private:
     Suspended* takeSuspended() noexcept {
         return !suspended_.isEmpty() && (isReady() || hasEndedLocked()) ? suspended_.takeAll()
                                                                         : nullptr;
-    }
-
-    /// Or is closed: whether there is an answer.
-    bool hasRoom() const noexcept {
-        const std::lock_guard<Lock> guard(lock_);
-        return admit() != PushResult::full ||
-               (options_.overflow == Overflow::dropOldest && !isPeeked_);
     }
 
     struct Peek;
@@ -429,6 +405,7 @@ private:
 
     const EventQueueOptions options_;
     mutable EventWaiters<Threading> arrived_;  // waits of consumers: for an event, or the end
+    mutable EventWaiters<Threading> room_;     // waits of producers: for room, or the end
     mutable EventWaiters<Threading> changed_;  // all other waits
 
     // Written under the lock, one line for an event that is added.

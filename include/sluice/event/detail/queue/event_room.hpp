@@ -1,0 +1,66 @@
+#pragma once
+
+#include <sluice/event/detail/queue/event_store.hpp>
+
+#include <mutex>
+
+namespace sluice::detail {
+
+/// A wait of a producer for room. A consumer wakes one producer, however many events it takes. So a
+/// producer that has waited, and leaves room, wakes the next one, also when it throws.
+template <class Event, class Line, class Threading, class Counts>
+class EventStore<Event, Line, Threading, Counts>::RoomWait {
+public:
+    explicit RoomWait(EventStore& store) noexcept : store_(store) {}
+    RoomWait(const RoomWait&) = delete;
+    RoomWait& operator=(const RoomWait&) = delete;
+    ~RoomWait() {
+        if (hasWaited_ && store_.hasRoom()) {
+            notifyOneOf(store_.room_);
+        }
+    }
+
+    void wait() {
+        hasWaited_ = true;
+        store_.room_.wait([this] { return store_.hasRoom(); });
+    }
+
+private:
+    EventStore& store_;
+    bool hasWaited_ = false;
+};
+
+template <class Event, class Line, class Threading, class Counts>
+template <typename EventStore<Event, Line, Threading, Counts>::Content How, class Make>
+PushResult EventStore<Event, Line, Threading, Counts>::refused(PushResult result, Make& make) {
+    RoomWait room(*this);
+    while (result == PushResult::full && canHaveRoom()) {
+        room.wait();
+        result = tryAdd<How>(make);
+    }
+    if (Counts::areKept && result != PushResult::ok) {
+        const std::lock_guard<Lock> guard(lock_);
+        Counts::addRejected();
+    }
+    return result;
+}
+
+/// When the oldest event is to make room, there may be none: all belongs to events that are being
+/// built.
+template <class Event, class Line, class Threading, class Counts>
+bool EventStore<Event, Line, Threading, Counts>::canHaveRoom() const noexcept {
+    if (options_.overflow == Overflow::reject) {
+        return false;
+    }
+    const std::lock_guard<Lock> guard(lock_);
+    return options_.overflow == Overflow::block || !line_.isEmpty() || admit() != PushResult::full;
+}
+
+/// Or is closed: whether there is an answer.
+template <class Event, class Line, class Threading, class Counts>
+bool EventStore<Event, Line, Threading, Counts>::hasRoom() const noexcept {
+    const std::lock_guard<Lock> guard(lock_);
+    return admit() != PushResult::full || (options_.overflow == Overflow::dropOldest && !isPeeked_);
+}
+
+}  // namespace sluice::detail

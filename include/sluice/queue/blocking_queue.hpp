@@ -308,17 +308,17 @@ private:
     PushResult pushWith(Waiting wait, typename Clock::time_point deadline, Target& target,
                         Args&&... args) {
         PushResult result = PushResult::full;
-        bool hasWaited = false;
+        unsigned pauses = 0;
         wait([&] {
             result = tryPushInto(target, std::forward<Args>(args)...);
-            // A pause is of no use when no attempt follows.
-            if (result == PushResult::full && Clock::now() < deadline) {
+            // A pause is of no use when no attempt follows, or when the consumer is slow.
+            if (result == PushResult::full && pauses < mostPauses && Clock::now() < deadline) {
                 pacing_.full();
-                hasWaited = true;
+                ++pauses;
             }
             return result != PushResult::full;
         });
-        if (!detail::hasProducers<Queue> && hasWaited && sizeApprox() < capacity()) {
+        if (!detail::hasProducers<Queue> && pauses != 0 && sizeApprox() < capacity()) {
             notifyOfRoom();
         }
         return result;
@@ -399,6 +399,7 @@ private:
     using RoleCheck = std::conditional_t<detail::hasManyConsumers<Queue>, detail::AnyNumber,
                                          sluice::RoleCheck<StdPlatform>>;
     static constexpr std::size_t line = cacheLineSize;
+    static constexpr unsigned mostPauses = 8;  // of a producer in front of a full queue
     static constexpr bool mayKeepMessage =
         !std::is_nothrow_move_constructible_v<value_type> && detail::hasFront<Queue>;
 

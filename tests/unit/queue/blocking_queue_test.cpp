@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -461,6 +462,20 @@ TEST_F(BlockingQueueTest, QueueInsideKeepsAMessageWhoseMoveThrows) {
     expectThatTryPopLosesNothing<SpscRing<Stuck, dynamicCapacity>>();
     expectThatTryPopLosesNothing<MpscRing<Stuck, dynamicCapacity>>();
     expectThatTryPopLosesNothing<SegmentQueue<Stuck>>();
+}
+
+TEST_F(BlockingQueueTest, ProducerInFrontOfASlowConsumerStopsPausing) {
+    fill();
+    const std::function<void()> sleepOften = [&] {
+        if (ScriptedWait::sleeps < 20) {
+            ScriptedWait::onSleep = sleepOften;
+        } else {
+            EXPECT_EQ(queue.tryPop(), 1);
+        }
+    };
+    ScriptedWait::onSleep = sleepOften;
+    EXPECT_EQ(queue.push(3), PushResult::ok);
+    EXPECT_EQ(ScriptedPacing::refusals, 8) << "of 20 attempts";
 }
 
 /// Counts the wake-ups of one thread and of all.

@@ -93,6 +93,31 @@ TEST_F(ParkTest, DefaultsAre64PausesAnd8Yields) {
     EXPECT_EQ(script.heavyFences, 1);
 }
 
+TEST_F(ParkTest, PollsSeldomWherePollsAreInVain) {
+    script.onPark = [this] { strategy.notifyAll(); };
+    const auto pausesOfAWait = [this](int poll) {
+        const int before = script.pauses;
+        polls = 0;
+        strategy.wait(readyAtPoll(poll));
+        return script.pauses - before;
+    };
+    constexpr int asleep = 5 + 3 + 1 + 1;
+    for (int i = 0; i < 8; ++i) {
+        EXPECT_EQ(pausesOfAWait(asleep), 5) << i;
+    }
+    constexpr int asleepAtOnce = 1 + 1 + 1;
+    for (int i = 0; i < 8; ++i) {
+        EXPECT_EQ(pausesOfAWait(asleepAtOnce), 0) << i;
+        EXPECT_EQ(pausesOfAWait(1), 0) << "no wait at all, so it does not count";
+    }
+    EXPECT_EQ(pausesOfAWait(asleep), 5) << "once in a while";
+    for (int i = 0; i < 15; ++i) {
+        EXPECT_EQ(pausesOfAWait(asleepAtOnce), 0) << i;
+    }
+    EXPECT_EQ(pausesOfAWait(3), 2) << "they succeed again";
+    EXPECT_EQ(pausesOfAWait(asleep), 5);
+}
+
 TEST_F(ParkTest, MaySleepAtOnce) {
     Strategy subject{Strategy::Options{0, 0}};
     script.onPark = [&] { subject.notifyAll(); };

@@ -145,6 +145,11 @@ public:
         return add(detail::textOf(source));
     }
 
+    /// Adds a character at the end. False: there was no room, and it counts as cut.
+    constexpr bool push_back(char character) noexcept {
+        return add(std::string_view(&character, 1));
+    }
+
     /// Empty, and nothing missing.
     constexpr void clear() noexcept { assign(std::string_view()); }
 

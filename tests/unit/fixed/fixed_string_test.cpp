@@ -156,6 +156,21 @@ TEST(FixedStringTest, AppendTellsWhetherAllFittedAndTheMarkStays) {
     EXPECT_EQ(text, "");
 }
 
+TEST(FixedStringTest, PushBackTellsWhetherThereWasRoom) {
+    FixedString<3> text("ab");
+    EXPECT_TRUE(text.push_back('c'));
+    EXPECT_EQ(text, "abc");
+    EXPECT_FALSE(text.truncated());
+    EXPECT_FALSE(text.push_back('d'));
+    EXPECT_EQ(text, "abc");
+    EXPECT_TRUE(text.truncated());
+
+    FixedString<2> euro("a");
+    EXPECT_TRUE(euro.push_back('\xE2'));
+    EXPECT_FALSE(euro.push_back('\x82'));
+    EXPECT_EQ(euro, "a") << "half a character";
+}
+
 TEST(FixedStringTest, MarkTravelsWithCopies) {
     const FixedString<2> text(truncateToFit, "abc");
     const FixedString<2> copy = text;

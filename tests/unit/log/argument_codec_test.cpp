@@ -1,6 +1,7 @@
 #include "deferred_doubles.hpp"
 #include "support/dice.hpp"
 
+#include <sluice/fixed/fixed_string.hpp>
 #include <sluice/log/detail/format/argument_codec.hpp>
 
 #include <gtest/gtest.h>
@@ -63,6 +64,11 @@ static_assert(isCopied<void*> && isCopied<const void*> && isCopied<std::nullptr_
 static_assert(!isCopied<int*> && !isCopied<std::vector<int>> && !isCopied<std::atomic<int>&>);
 static_assert(!isCopied<volatile int&>, "its copy would be taken at another moment");
 static_assert(!isCopied<const signed char*>, "not what the formatting library takes for text");
+
+TEST(FixedStringTest, IsFormattedAsItsText) {
+    const FixedString<16> text("sluice");
+    EXPECT_EQ(fmt::format("{}|{:>8}|{:.2}", text, text, text), "sluice|  sluice|sl");
+}
 
 std::uint64_t randomBits(Dice& dice) {
     return std::uint64_t{dice()} << 40U ^ std::uint64_t{dice()} << 20U ^ dice();

@@ -59,7 +59,8 @@ std::vector<Scenario> scenarios(bool quick) {
         objects("idle-memory-100000", Kind::residentMemory, 100000,
                 "growth of a process by 100,000 objects that have handled a message"),
         objects("idle-cpu-10000", Kind::callCost, 10000,
-                "processor time in a second in which 10,000 objects have nothing to do"),
+                "processor time of the library's threads in a second in which 10,000 objects have "
+                "nothing to do"),
         post(oneSender, 1),
         post("post-4s", 4),
         post("post-1s-16B", 1, sizeof(SmallActorMessage), sizeSection),

@@ -354,7 +354,8 @@ Round idleObjectsRound(const RoundPlan& plan) {
 }
 
 /// Processor time that the library's threads take in a second in which `plan.capacity` objects have
-/// nothing to do. The thread that measures does not count, because the harness makes it sleep.
+/// nothing to do. The thread that measures does not count, because the harness makes it sleep. At
+/// least 1 us, because two clocks that are read one after the other tell no less.
 template <class Ring>
 Round idleCpuRound(const RoundPlan& plan) {
     return inChild([&plan](Round& round) {
@@ -363,7 +364,7 @@ Round idleCpuRound(const RoundPlan& plan) {
         std::this_thread::sleep_for(std::chrono::milliseconds(100));  // threads come to rest
         const double before = cpuTimeOfOthersSoFarNs();
         std::this_thread::sleep_for(std::chrono::seconds(1));
-        round.ns = cpuTimeOfOthersSoFarNs() - before;
+        round.ns = std::max(1000.0, cpuTimeOfOthersSoFarNs() - before);
         enterDone(round, plan.capacity, made);
     });
 }

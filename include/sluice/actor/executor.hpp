@@ -31,8 +31,9 @@ public:
     /// Handles some messages, and schedules the object again if there are more.
     void run() { run_(*this); }
 
-    /// The next task of the executor that this one is scheduled on.
+    // The neighbours of a scheduled task. Written by the executor.
     ExecutorTask* nextScheduled = nullptr;
+    ExecutorTask* previousScheduled = nullptr;
 
 protected:
     explicit ExecutorTask(void (*function)(ExecutorTask&)) noexcept : run_(function) {}
@@ -103,14 +104,21 @@ public:
         }
     }
 
+    using HasEnded = bool (*)(const ExecutorTask&);
+    /// Waits until hasEnded(task), which becomes true before tellEnd(). False if the deadline comes
+    /// first.
+    virtual bool awaitEnd(ExecutorTask& task, HasEnded hasEnded, TimePoint deadline) {
+        beforeWait();
+        return ends_.waitUntil([&] { return hasEnded(task); }, deadline);
+    }
+    /// Called by each object that has ended.
+    void tellEnd() noexcept { ends_.notifyAll(); }
+
     /// Memory for messages of this size; null if there is none.
     [[nodiscard]] void* tryAllocate() noexcept { return messages_.tryAllocate(); }
     void deallocate(void* message) noexcept { messages_.deallocate(message); }
     [[nodiscard]] std::size_t messageSize() const noexcept { return messages_.blockSize(); }
     [[nodiscard]] std::size_t messageAlignment() const noexcept { return messages_.alignment(); }
-
-    /// Notified of each object that has ended.
-    Park& ends() noexcept { return ends_; }
 
     /// While one lives, its thread runs a task of this executor. Each object makes one while it
     /// runs, because a shared library may have variables of its own, which the code of the executor
@@ -132,6 +140,8 @@ protected:
     explicit Executor(const ExecutorOptions& options) : messages_(poolOptions(options)) {}
     virtual ~Executor() = default;
 
+    Park ends_;  ///< notified of each object that has ended
+
 private:
     static BlockPoolOptions poolOptions(const ExecutorOptions& options) {
         BlockPoolOptions result;
@@ -144,7 +154,6 @@ private:
     inline static thread_local Executor* current_ = nullptr;
 
     BlockPool messages_;
-    Park ends_;
 };
 
 }  // namespace sluice

@@ -219,8 +219,12 @@ private:
             return true;
         }
         Executor::beforeWaitInHandler();  // of another executor, perhaps
-        executor->beforeWait();
-        return executor->ends().waitUntil([this] { return hasEnded(); }, deadline);
+        return executor->awaitEnd(
+            *this,
+            [](const ExecutorTask& task) {
+                return static_cast<const PooledObject&>(task).hasEnded();
+            },
+            deadline);
     }
 
     // ---- The consumer: the thread that runs the object
@@ -298,7 +302,7 @@ private:
         if (!this->endTelling(tell)) {
             return false;
         }
-        executor.ends().notifyAll();
+        executor.tellEnd();
         return true;
     }
 

@@ -80,11 +80,7 @@ public:
     }
 
     void scheduleLast(ExecutorTask& task) override {
-        {
-            const Guard guard(lock_);
-            append(guard, task);
-        }
-        work_.notifyOne();
+        intoLine(task);
     }
 
     [[nodiscard]] TimePoint now() const override { return StdPlatform::Clock::now(); }
@@ -115,8 +111,28 @@ public:
 
     void beforeWait() override {
         if (current_ != nullptr && current_->pool == this && current_->next != nullptr) {
-            scheduleLast(*std::exchange(current_->next, nullptr));
+            intoLine(*std::exchange(current_->next, nullptr));
         }
+    }
+
+    bool awaitEnd(ExecutorTask& task, HasEnded hasEnded, TimePoint deadline) override {
+        if (current_ == nullptr || current_->pool != this) {
+            return Executor::awaitEnd(task, hasEnded, deadline);
+        }
+        // A handler waits. All threads may wait in handlers, so this thread runs the task itself
+        // when the task is in the line.
+        const Waiting waiting(*this);
+        bool isOver = false;
+        for (bool isTaken = true; isTaken;) {
+            beforeWait();
+            isTaken = false;
+            isOver = ends_.waitUntil([&] { return hasEnded(task) || (isTaken = tryTake(task)); },
+                                     deadline);
+            if (isTaken) {
+                task.run();
+            }
+        }
+        return isOver;
     }
 
 private:
@@ -132,6 +148,24 @@ private:
         unsigned inARow = 0;
     };
 
+    /// While one lives, a handler of this pool waits for the end of an object of this pool.
+    class Waiting {
+    public:
+        explicit Waiting(ThreadPool& pool) : pool_(pool) {
+            const Guard guard(pool_.lock_);
+            ++pool_.waiting_;
+        }
+        ~Waiting() {
+            const Guard guard(pool_.lock_);
+            --pool_.waiting_;
+        }
+        Waiting(const Waiting&) = delete;
+        Waiting& operator=(const Waiting&) = delete;
+
+    private:
+        ThreadPool& pool_;
+    };
+
     void end() noexcept {
         isEnding_.store(true, std::memory_order_relaxed);
         work_.notifyAll();
@@ -140,8 +174,29 @@ private:
         }
     }
 
+    void intoLine(ExecutorTask& task) {
+        {
+            const Guard guard(lock_);
+            append(guard, task);
+        }
+        work_.notifyOne();
+    }
+
+    bool tryTake(ExecutorTask& task) {
+        const Guard guard(lock_);  // E1
+        if (!line_.contains(task)) {
+            return false;
+        }
+        line_.remove(task);
+        hasTasks_.store(!line_.isEmpty(), std::memory_order_relaxed);  // relaxed: see append()
+        return true;
+    }
+
     void append(const Guard& /*guard*/, ExecutorTask& task) noexcept {
         line_.append(task);
+        if (waiting_ != 0) {
+            ends_.notifyAll();
+        }
         // Relaxed: a thread that reads it without lock_ reads it again before it sleeps.
         hasTasks_.store(true, std::memory_order_relaxed);
     }
@@ -192,7 +247,7 @@ private:
         // No other thread is woken: there are as many tasks in the line as before, or fewer.
         const Guard guard(lock_);  // E1
         if (worker.next != nullptr) {
-            line_.append(*std::exchange(worker.next, nullptr));
+            append(guard, *std::exchange(worker.next, nullptr));
         }
         ExecutorTask* const task = line_.pop();
         hasTasks_.store(!line_.isEmpty(), std::memory_order_relaxed);
@@ -217,6 +272,7 @@ private:
     PriorityMutex lock_;
     detail::TaskLine line_;              ///< guarded by lock_
     detail::Alarms alarms_;              ///< guarded by lock_
+    std::size_t waiting_ = 0;            ///< handlers in awaitEnd(); guarded by lock_
     std::atomic<bool> hasTasks_{false};  ///< whether line_ has a task; written with lock_
     /// The time of the earliest alarm; written with lock_.
     std::atomic<TimePoint> earliest_{TimePoint::max()};

@@ -245,6 +245,73 @@ TEST(ThreadPoolTest, AHandlerMayJoinWhatTheNextTaskOfItsThreadStops) {
     EXPECT_TRUE(awaited.join());
 }
 
+/// Ends an object of its own pool in its handler.
+class Owning : public PooledObject<Owning, Messages<Beat>> {
+public:
+    Owning(Executor& executor, std::atomic<int>& handled)
+        : child_(std::make_unique<Running<Member>>(executor)), handled_(handled) {}
+    void handle(const Beat& /*beat*/) {
+        std::atomic<bool> isDone{false};
+        child_->isDone = &isDone;
+        child_->next = child_.get();
+        EXPECT_EQ(child_->post(Hop{0}), PublishResult::ok);
+        EXPECT_TRUE(child_->stopAfterDrain(test::late()));
+        EXPECT_TRUE(isDone);
+        child_.reset();
+        ++handled_;
+    }
+
+private:
+    std::unique_ptr<Running<Member>> child_;
+    std::atomic<int>& handled_;
+};
+
+// Each thread of the pool waits in a handler, so no other thread runs the children.
+TEST(ThreadPoolWaitTest, HandlersMayEndOtherObjectsOfTheirPool) {
+    const test::Watchdog watchdog([](std::FILE*) {});
+    for (const std::size_t threads : {1U, 2U}) {
+        ThreadPool pool(threads);
+        std::atomic<int> handled{0};
+        std::vector<std::unique_ptr<Running<Owning>>> parents;
+        for (int i = 0; i < 50; ++i) {
+            parents.push_back(std::make_unique<Running<Owning>>(pool, pool, handled));
+        }
+        for (const auto& parent : parents) {
+            EXPECT_EQ(parent->post(Beat{}), PublishResult::ok);
+        }
+        for (const auto& parent : parents) {
+            EXPECT_TRUE(parent->stopAfterDrain(test::late()));
+        }
+        EXPECT_EQ(handled, 50);
+    }
+}
+
+class Joining : public PooledObject<Joining, Messages<Beat>> {
+public:
+    void handle(const Beat& /*beat*/) {
+        isInside = true;
+        EXPECT_TRUE(other->join());
+    }
+    Member* other = nullptr;
+    std::atomic<bool> isInside{false};
+};
+
+TEST(ThreadPoolWaitTest, AHandlerAwaitsAnEndThatAnotherThreadCauses) {
+    const test::Watchdog watchdog([](std::FILE*) {});
+    ThreadPool pool(1);
+    for (int i = 0; i < 20; ++i) {
+        Running<Member> member(pool);
+        Running<Joining> joining(pool);
+        joining.other = &member;
+        ASSERT_EQ(joining.post(Beat{}), PublishResult::ok);
+        while (!joining.isInside) {
+            std::this_thread::yield();
+        }
+        member.stop();
+        EXPECT_TRUE(joining.stopAfterDrain(test::late()));
+    }
+}
+
 #if defined(__linux__)
 /// Asks its thread for its name.
 class Named : public PooledObject<Named, Messages<Beat>> {

@@ -166,7 +166,7 @@ protected:
             executor.removeAlarm(*this);
         }
         mailbox_.cancelBegin();
-        executor.ends().notifyAll();  // a thread may have seen the mailbox begun
+        executor.tellEnd();  // a thread may have seen the mailbox begun
         return false;
     }
 

@@ -2,17 +2,19 @@
 
 #include <sluice/actor/executor.hpp>
 
+#include <utility>
+
 namespace sluice::detail {
 
 /// Tasks in the order in which they were scheduled, linked by their own pointers. The caller
-/// synchronises.
+/// synchronises. A task outside of the line has no neighbours.
 class TaskLine {
 public:
     [[nodiscard]] bool isEmpty() const noexcept { return oldest_ == nullptr; }
 
     void append(ExecutorTask& task) noexcept {
-        task.nextScheduled = nullptr;
-        (oldest_ != nullptr ? newest_->nextScheduled : oldest_) = &task;
+        task.previousScheduled = newest_;
+        (newest_ != nullptr ? newest_->nextScheduled : oldest_) = &task;
         newest_ = &task;
     }
 
@@ -20,14 +22,25 @@ public:
     ExecutorTask* pop() noexcept {
         ExecutorTask* const task = oldest_;
         if (task != nullptr) {
-            oldest_ = task->nextScheduled;
+            remove(*task);
         }
         return task;
     }
 
+    [[nodiscard]] bool contains(const ExecutorTask& task) const noexcept {
+        return task.previousScheduled != nullptr || oldest_ == &task;
+    }
+    /// The task is in the line.
+    void remove(ExecutorTask& task) noexcept {
+        ExecutorTask* const next = std::exchange(task.nextScheduled, nullptr);
+        ExecutorTask* const previous = std::exchange(task.previousScheduled, nullptr);
+        (previous != nullptr ? previous->nextScheduled : oldest_) = next;
+        (next != nullptr ? next->previousScheduled : newest_) = previous;
+    }
+
 private:
     ExecutorTask* oldest_ = nullptr;
-    ExecutorTask* newest_ = nullptr;  ///< the last task; meaningless in an empty line
+    ExecutorTask* newest_ = nullptr;
 };
 
 }  // namespace sluice::detail

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <random>
+#include <utility>
 #include <vector>
 
 namespace sluice {
@@ -56,9 +57,8 @@ public:
             return false;
         }
         // No distribution of the standard library: each library has another one.
-        const auto chosen = ready_.begin() + static_cast<std::ptrdiff_t>(random_() % ready_.size());
-        ExecutorTask* const task = *chosen;
-        ready_.erase(chosen);
+        ExecutorTask* const task = std::exchange(ready_[random_() % ready_.size()], ready_.back());
+        ready_.pop_back();
         task->run();
         return true;
     }

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <sluice/base/assert.hpp>
 #include <sluice/base/handler_thread.hpp>
 #include <sluice/base/platform.hpp>
 #include <sluice/memory/block_pool.hpp>
 #include <sluice/wait/park.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -69,8 +71,8 @@ private:
 /// Runs objects that share threads, each of them on one thread at a time. See ThreadPool and
 /// ManualExecutor.
 ///
-/// PooledObject::start() names the executor of an object. The executor lives longer than its
-/// objects.
+/// PooledObject::start() names the executor of an object. The objects have ended before the
+/// executor is destroyed. Otherwise its destructor ends the program with a message.
 class Executor {
 public:
     using TimePoint = StdPlatform::Clock::time_point;
@@ -111,7 +113,10 @@ public:
         beforeWait();
         return ends_.waitUntil([&] { return hasEnded(task); }, deadline);
     }
-    /// Called by each object that has ended.
+    // ---- An object calls addObject() when it starts, removeObject() before it has ended, and
+    // ---- tellEnd() afterwards
+    void addObject() noexcept { objects_.fetch_add(1, std::memory_order_relaxed); }
+    void removeObject() noexcept { objects_.fetch_sub(1, std::memory_order_relaxed); }
     void tellEnd() noexcept { ends_.notifyAll(); }
 
     /// Memory for messages of this size; null if there is none.
@@ -140,6 +145,16 @@ protected:
     explicit Executor(const ExecutorOptions& options) : messages_(poolOptions(options)) {}
     virtual ~Executor() = default;
 
+    /// Called by the destructors of the executors.
+    void expectNoObjects() const noexcept {
+        if (objects_.load(std::memory_order_relaxed) != 0) {
+            failAssertion({"all objects have ended",
+                           "an executor is destroyed before its objects have ended: declare the "
+                           "executor before its objects, or stop and join them",
+                           __FILE__, __LINE__});
+        }
+    }
+
     Park ends_;  ///< notified of each object that has ended
 
 private:
@@ -154,6 +169,9 @@ private:
     inline static thread_local Executor* current_ = nullptr;
 
     BlockPool messages_;
+    /// The objects that have started and not ended. Relaxed, all: the thread that destroys the
+    /// executor has seen their ends.
+    std::atomic<std::size_t> objects_{0};
 };
 
 }  // namespace sluice

@@ -37,6 +37,7 @@ class ManualExecutor final : public Executor {
 public:
     explicit ManualExecutor(std::uint64_t seed = 0, const ExecutorOptions& options = {})
         : Executor(options), random_(seed) {}
+    ~ManualExecutor() override { expectNoObjects(); }
 
     void schedule(ExecutorTask& task) override { ready_.push_back(&task); }
     void scheduleLast(ExecutorTask& task) override { ready_.push_back(&task); }

@@ -294,10 +294,11 @@ private:
     /// All messages have been handled.
     bool end() {
         Executor& executor = *this->executor();
-        const auto tell = [this] {
+        const auto tell = [&] {
             this->endCoroutines();
             detail::tellEnd(static_cast<Derived&>(*this));
             this->leave();
+            executor.removeObject();
         };
         if (!this->endTelling(tell)) {
             return false;

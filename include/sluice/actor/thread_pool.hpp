@@ -68,7 +68,10 @@ public:
         attempt.isStarted = true;
     }
 
-    ~ThreadPool() override { end(); }
+    ~ThreadPool() override {
+        expectNoObjects();
+        end();
+    }
 
     void schedule(ExecutorTask& task) override {
         Worker* const worker = current_;

@@ -103,5 +103,14 @@ TEST(ManualExecutorTest, ClockMovesInRunForOnly) {
     EXPECT_EQ(executor.now(), Executor::TimePoint() + std::chrono::seconds(3));
 }
 
+TEST(ManualExecutorDeathTest, IsNotDestroyedBeforeItsObjectsHaveEnded) {
+    const auto destroy = [] {
+        auto executor = std::make_unique<ManualExecutor>();
+        const Running<Source> object(*executor);
+        executor.reset();
+    };
+    EXPECT_DEATH(destroy(), "declare the executor before its objects");
+}
+
 }  // namespace
 }  // namespace sluice

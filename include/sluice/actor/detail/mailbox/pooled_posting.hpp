@@ -154,6 +154,7 @@ protected:
         if constexpr (hasAlarm<Traits>) {
             executor.addAlarm(*this);
         }
+        executor.addObject();
         executor_.store(&executor, std::memory_order_release);  // E1 start
         mailbox_.begin();
         Closing before = Closing::unstarted;
@@ -165,6 +166,7 @@ protected:
         if constexpr (hasAlarm<Traits>) {
             executor.removeAlarm(*this);
         }
+        executor.removeObject();
         mailbox_.cancelBegin();
         executor.tellEnd();  // a thread may have seen the mailbox begun
         return false;

@@ -83,6 +83,14 @@ public:
     }
 
     void scheduleLast(ExecutorTask& task) override {
+        Worker* const worker = current_;
+        // Relaxed: a task that another thread adds now has its turn after the next batch.
+        if (worker != nullptr && worker->pool == this && worker->next == nullptr &&
+            !hasTasks_.load(std::memory_order_relaxed)) {
+            worker->next = &task;
+            worker->inARow = mostInARow;
+            return;
+        }
         intoLine(task);
     }
 

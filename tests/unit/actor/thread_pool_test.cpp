@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <memory>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -310,6 +311,41 @@ TEST(ThreadPoolWaitTest, AHandlerAwaitsAnEndThatAnotherThreadCauses) {
         member.stop();
         EXPECT_TRUE(joining.stopAfterDrain(test::late()));
     }
+}
+
+/// Holds its thread until the test opens the gate. Notes the threads that call it.
+class Wandering : public PooledObject<Wandering, Messages<Beat>> {
+public:
+    void handle(const Beat& /*beat*/) {
+        while (!isOpen) {
+            std::this_thread::yield();
+        }
+        threads.insert(std::this_thread::get_id());
+    }
+    std::atomic<bool> isOpen{false};
+    std::set<std::thread::id> threads;
+};
+
+TEST(ThreadPoolTest, AnObjectWithManyMessagesKeepsItsThreadIfNoOtherObjectWaits) {
+    ThreadPool pool(4);
+    Running<Wandering> object(pool);
+    std::size_t posted = 0;
+    while (object.post(Beat{}) == PublishResult::ok) {
+        ++posted;
+    }
+    ASSERT_GE(posted, 4 * PooledTraits::batch);
+    object.isOpen = true;
+    EXPECT_TRUE(object.stopAfterDrain(test::late()));
+    EXPECT_EQ(object.threads.size(), 1U);
+}
+
+TEST(ThreadPoolDeathTest, IsNotDestroyedBeforeItsObjectsHaveEnded) {
+    const auto destroy = [] {
+        auto pool = std::make_unique<ThreadPool>(1);
+        const Running<Stuck> object(*pool);
+        pool.reset();
+    };
+    EXPECT_DEATH(destroy(), "declare the executor before its objects");
 }
 
 #if defined(__linux__)

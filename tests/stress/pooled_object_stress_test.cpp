@@ -315,5 +315,53 @@ TEST(PooledObjectStressTest, TimersFireOnceOrAreCancelled) {
     }
 }
 
+/// Waits in its handler until so many handlers have begun.
+class Meeting : public PooledObject<Meeting, Messages<Step>> {
+public:
+    explicit Meeting(std::atomic<std::uint64_t>& begun) : begun_(begun) {}
+    void handle(const Step& step) {
+        ++begun_;
+        while (begun_ < step.number) {
+            std::this_thread::yield();
+        }
+    }
+
+private:
+    std::atomic<std::uint64_t>& begun_;
+};
+
+// Each task gets a thread of its own, whether the threads sleep or one of them waits for a timer.
+TEST(PooledObjectStressTest, AsManyObjectsRunAtOnceAsThereAreThreads) {
+    const test::Watchdog watchdog([](std::FILE*) {});
+    constexpr std::size_t threads = 3;
+    ThreadPool pool(threads);
+    Running<Ticking> ticking(pool);
+    std::atomic<std::uint64_t> begun{0};
+    std::vector<std::unique_ptr<Running<Meeting>>> objects;
+    for (std::size_t i = 0; i < threads; ++i) {
+        objects.push_back(std::make_unique<Running<Meeting>>(pool, begun));
+    }
+    Timer timer;
+    for (std::size_t round = 0; round < test::scaled(6000); ++round) {
+        if (round % 100 == 0) {  // without a timer, with a frequent one, and with a distant one
+            (void)ticking.cancel(timer);
+            const std::size_t kind = round / 100 % 3;
+            timer = kind == 1   ? ticking.postEvery(std::chrono::microseconds(70), Tick{})
+                    : kind == 2 ? ticking.postAfter(std::chrono::hours(1), Tick{})
+                                : Timer();
+        }
+        const std::uint64_t last = (round + 1) * threads;
+        for (const auto& object : objects) {
+            ASSERT_EQ(object->post(Step{0, last}), PublishResult::ok);
+        }
+        while (begun < last) {
+            std::this_thread::yield();
+        }
+        if (round % 3 == 0) {  // long enough for the threads to fall asleep
+            std::this_thread::sleep_for(std::chrono::microseconds(50));
+        }
+    }
+}
+
 }  // namespace
 }  // namespace sluice

@@ -1,17 +1,16 @@
 #pragma once
 
 #include <sluice/actor/detail/threads/alarms.hpp>
+#include <sluice/actor/detail/threads/idle_threads.hpp>
 #include <sluice/actor/detail/threads/own_thread.hpp>
 #include <sluice/actor/detail/threads/task_line.hpp>
 #include <sluice/actor/executor.hpp>
 #include <sluice/actor/thread_options.hpp>
 #include <sluice/base/priority_mutex.hpp>
 #include <sluice/base/setup_error.hpp>
-#include <sluice/wait/park.hpp>
 
 #include <atomic>
 #include <cstddef>
-#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -33,6 +32,7 @@ namespace sluice {
 /// Executor::beforeWaitInHandler(). All other objects wait in one line.
 ///
 /// Timers fire when a thread is free: after their time by as much as the handlers take that run.
+/// One of the sleeping threads wakes for the next timer. The others sleep on.
 ///
 /// Allocation: the threads, the memory for messages, see BlockPool, and a node for each object that
 /// has timers, when it starts. Errors: as those of ActiveObject::start() and BlockPool.
@@ -107,23 +107,24 @@ public:
             const Guard guard(lock_);
             isEarlier = time < alarms_.earliest();
             alarms_.set(task, time);
-            publishEarliest(guard);
+            idle_.setEarliest(guard, alarms_.earliest());
         }
         if (isEarlier) {
-            work_.notifyAll();
+            idle_.callTimekeeperEarlier();
         }
     }
 
     void removeAlarm(TimedExecutorTask& task) override {
         const Guard guard(lock_);
         alarms_.remove(task);
-        publishEarliest(guard);
+        idle_.setEarliest(guard, alarms_.earliest());
     }
 
     void beforeWait() override {
         if (current_ != nullptr && current_->pool == this && current_->next != nullptr) {
             intoLine(*std::exchange(current_->next, nullptr));
         }
+        idle_.callMissingTimekeeper();
     }
 
     bool awaitEnd(ExecutorTask& task, HasEnded hasEnded, TimePoint deadline) override {
@@ -147,7 +148,7 @@ public:
     }
 
 private:
-    using Guard = std::lock_guard<PriorityMutex>;
+    using Guard = detail::IdleThreads::Guard;
 
     /// After so many tasks that handlers of this thread made ready, the thread takes one from the
     /// line.
@@ -179,18 +180,20 @@ private:
 
     void end() noexcept {
         isEnding_.store(true, std::memory_order_relaxed);
-        work_.notifyAll();
+        idle_.wakeAll();
         for (; started_ != 0; --started_) {
             threads_[started_ - 1].join();
         }
     }
 
     void intoLine(ExecutorTask& task) {
+        Park* place = nullptr;
         {
             const Guard guard(lock_);
             append(guard, task);
+            place = &idle_.place(guard);
         }
-        work_.notifyOne();
+        place->notifyOne();
     }
 
     bool tryTake(ExecutorTask& task) {
@@ -212,11 +215,6 @@ private:
         hasTasks_.store(true, std::memory_order_relaxed);
     }
 
-    void publishEarliest(const Guard& /*guard*/) noexcept {
-        // Relaxed: as hasTasks_.
-        earliest_.store(alarms_.earliest(), std::memory_order_relaxed);
-    }
-
     void work() {
         Worker worker{this};
         current_ = &worker;
@@ -229,19 +227,30 @@ private:
     ExecutorTask* await(Worker& worker) {
         for (;;) {
             if (ExecutorTask* const task = nextOf(worker)) {
+                idle_.callMissingTimekeeper();
                 return task;
             }
             if (isEnding_.load(std::memory_order_relaxed)) {
                 return nullptr;
             }
-            const TimePoint earliest = earliest_.load(std::memory_order_relaxed);
-            (void)work_.waitUntil(
-                [&] {
-                    return hasTasks_.load(std::memory_order_relaxed) ||
-                           isEnding_.load(std::memory_order_relaxed) ||
-                           earliest_.load(std::memory_order_relaxed) < earliest;
-                },
-                earliest);
+            sleep();
+        }
+    }
+
+    void sleep() {
+        Park* place = nullptr;
+        idle_.sleep(
+            lock_,
+            [this] {
+                return hasTasks_.load(std::memory_order_relaxed) ||
+                       isEnding_.load(std::memory_order_relaxed);
+            },
+            [&](const Guard& guard) {
+                // This thread may have been called for each of the tasks, and it runs one.
+                place = line_.hasSeveral() ? &idle_.place(guard) : nullptr;
+            });
+        if (place != nullptr) {
+            place->notifyOne();
         }
     }
 
@@ -266,16 +275,24 @@ private:
     }
 
     void wakeDue() {
-        const TimePoint earliest = earliest_.load(std::memory_order_relaxed);
+        const TimePoint earliest = idle_.earliest();
         if (earliest == TimePoint::max() || now() < earliest) {
             return;
         }
+        Park* place = nullptr;
+        std::size_t tasks = 0;
         {
             const Guard guard(lock_);
-            alarms_.wakeDue(now(), [&](ExecutorTask& task) { append(guard, task); });
-            publishEarliest(guard);
+            alarms_.wakeDue(now(), [&](ExecutorTask& task) {
+                append(guard, task);
+                ++tasks;
+            });
+            idle_.setEarliest(guard, alarms_.earliest());
+            place = &idle_.place(guard);
         }
-        work_.notifyAll();
+        for (; tasks > 1; --tasks) {  // this thread runs one of them, or an older one
+            place->notifyOne();
+        }
     }
 
     inline static thread_local Worker* current_ = nullptr;
@@ -285,10 +302,8 @@ private:
     detail::Alarms alarms_;              ///< guarded by lock_
     std::size_t waiting_ = 0;            ///< handlers in awaitEnd(); guarded by lock_
     std::atomic<bool> hasTasks_{false};  ///< whether line_ has a task; written with lock_
-    /// The time of the earliest alarm; written with lock_.
-    std::atomic<TimePoint> earliest_{TimePoint::max()};
     std::atomic<bool> isEnding_{false};  ///< written by end()
-    Park work_;                          ///< the threads without a task sleep here
+    detail::IdleThreads idle_;
     std::vector<detail::OwnThread> threads_;
     std::size_t started_ = 0;  ///< running threads; written by the constructor and by end()
 };

@@ -38,6 +38,7 @@ TEST(TaskLineTest, AgreesWithADequeWhateverIsAppendedAndRemoved) {
             expected.push_back(&task);
         }
         ASSERT_EQ(line.isEmpty(), expected.empty());
+        ASSERT_EQ(line.hasSeveral(), expected.size() > 1);
     }
 }
 

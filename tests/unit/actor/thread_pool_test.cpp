@@ -217,6 +217,34 @@ TEST(ThreadPoolTest, AHandlerThatDoesNotReturnKeepsOneThreadOnly) {
     EXPECT_EQ(stuck.statistics().discarded, 1U);
 }
 
+/// Gives its thread a long task at its first beat.
+class Leaving : public PooledObject<Leaving, Messages<Beat>, BeatTraits> {
+public:
+    explicit Leaving(Stuck& stuck) : stuck_(stuck) {}
+    void handle(const Beat& /*beat*/) {
+        if (++beats == 1) {
+            EXPECT_EQ(stuck_.post(Beat{}), PublishResult::ok);
+        }
+    }
+    std::atomic<int> beats{0};
+
+private:
+    Stuck& stuck_;
+};
+
+// The thread that would have slept until the next alarm is busy, so another thread does it.
+TEST(ThreadPoolTest, TimersFireWhileAHandlerTakesLong) {
+    const test::Watchdog watchdog([](std::FILE*) {});
+    ThreadPool pool(2);
+    Running<Stuck> stuck(pool);
+    Running<Leaving> leaving(pool, stuck);
+    ASSERT_TRUE(leaving.postEvery(1ms, Beat{}));
+    while (leaving.beats < 10) {
+        std::this_thread::yield();
+    }
+    stuck.isReleased = true;
+}
+
 /// Waits for the end of an object with a thread of its own, which another object of the pool stops.
 class Leading : public PooledObject<Leading, Messages<Beat>> {
 public:
@@ -397,6 +425,29 @@ TEST(ThreadPoolTest, AMessageWakesOneThread) {
         std::this_thread::yield();
     }
     EXPECT_LT(voluntarySwitches() - before, 6L * messages + 10L * long{threads});
+}
+
+class Counting : public PooledObject<Counting, Messages<Beat>, BeatTraits> {
+public:
+    void handle(const Beat& /*beat*/) {
+        if (++handled == last) {
+            isDone.notifyAll();
+        }
+    }
+    static constexpr int last = 300;
+    std::atomic<int> handled{0};
+    Park isDone;
+};
+
+// The timekeeper wakes, and sleeps again after the handler. Another thread may be called meanwhile.
+TEST(ThreadPoolTest, ATimerWakesOneThread) {
+    constexpr std::size_t threads = 16;
+    ThreadPool pool(threads);
+    Running<Counting> object(pool);
+    const long before = voluntarySwitches();
+    ASSERT_TRUE(object.postEvery(1ms, Beat{}));
+    object.isDone.wait([&] { return object.handled >= Counting::last; });
+    EXPECT_LT(voluntarySwitches() - before, 4L * Counting::last + 10L * long{threads});
 }
 #endif
 

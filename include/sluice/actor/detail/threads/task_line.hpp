@@ -11,6 +11,7 @@ namespace sluice::detail {
 class TaskLine {
 public:
     [[nodiscard]] bool isEmpty() const noexcept { return oldest_ == nullptr; }
+    [[nodiscard]] bool hasSeveral() const noexcept { return oldest_ != newest_; }
 
     void append(ExecutorTask& task) noexcept {
         task.previousScheduled = newest_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sluice/base/assert.hpp>
 #include <sluice/base/setup_error.hpp>
 #include <sluice/wait/deadline.hpp>
 #include <sluice/wait/park.hpp>
@@ -103,6 +104,7 @@ public:
         if (interval <= interval.zero()) {
             setupError("interval of a watchdog", 0, 1);
         }
+        SLUICE_ASSERT(!thread_.joinable(), "a watchdog is started once");
         thread_ = std::thread([this, interval] {
             const auto isOver = [this] { return isEnding_.load(std::memory_order_relaxed); };
             while (

@@ -3,7 +3,9 @@
 #include "unit/actor/actor_doubles.hpp"
 
 #include <sluice/actor/active_object.hpp>
+#include <sluice/actor/pooled_object.hpp>
 #include <sluice/actor/running.hpp>
+#include <sluice/actor/thread_pool.hpp>
 
 #include <gtest/gtest.h>
 
@@ -78,6 +80,29 @@ TEST(RunningDeathTest, DestructionInAnOwnHandlerEndsTheProgramWithAdvice) {
         {
             auto object = std::make_unique<Running<Suicidal>>();
             Suicidal& living = *object;
+            living.self = std::move(object);
+            (void)living.post(1);
+            (void)living.join();
+        },
+        "let another thread destroy it");
+}
+
+/// The same on a pool.
+class SuicidalOnAPool : public PooledObject<SuicidalOnAPool, Messages<int>> {
+public:
+    void handle(const int&);
+    std::unique_ptr<Running<SuicidalOnAPool>> self;
+};
+void SuicidalOnAPool::handle(const int&) {
+    self.reset();
+}
+
+TEST(RunningDeathTest, SoDoesThatOfAnObjectOnAPool) {
+    EXPECT_DEATH(
+        {
+            ThreadPool pool(1);
+            auto object = std::make_unique<Running<SuicidalOnAPool>>(pool);
+            SuicidalOnAPool& living = *object;
             living.self = std::move(object);
             (void)living.post(1);
             (void)living.join();

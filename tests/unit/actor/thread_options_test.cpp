@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 
 #include <cstdlib>
+#include <fstream>
 #include <new>
 #include <string>
 #if defined(__cpp_exceptions)
@@ -128,6 +129,41 @@ TEST(ThreadOptionsTest, RefusalNamesTheValueAndTheLimitAndLeavesNothing) {
 TEST(ThreadOptionsDeathTest, ARefusalByTheSystemNamesItsError) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     EXPECT_EXIT(exitRefused(), testing::ExitedWithCode(0), "");
+}
+
+/// A figure of this process: see proc_pid_status(5).
+unsigned long statusFigure(const std::string& name) {
+    std::ifstream status("/proc/self/status");
+    for (std::string line; std::getline(status, line);) {
+        if (line.compare(0, name.size(), name) == 0) {
+            return std::stoul(line.substr(name.size()));
+        }
+    }
+    return 0;
+}
+
+/// In a process that has memory for the stacks of a few threads.
+[[noreturn]] void exitWithoutThreads() {
+    rlimit limit{};
+    limit.rlim_cur = statusFigure("VmSize:") * 1024 + (rlim_t{128} << 20U);
+    limit.rlim_max = RLIM_INFINITY;
+    (void)setrlimit(RLIMIT_AS, &limit);
+    ExecutorOptions options;
+    options.maxMessages = 16;
+    bool isRefused = false;
+    try {
+        const ThreadPool pool(1000, options);
+    } catch (const std::invalid_argument& error) {
+        isRefused = std::string(error.what()).find("one more thread") == 0;
+    }
+    const bool hasOneThread = statusFigure("Threads:") == 1;
+    const ThreadPool pool(1, options);
+    std::_Exit(isRefused && hasOneThread ? 0 : 1);
+}
+
+TEST(ThreadOptionsDeathTest, APoolWhoseLastThreadIsRefusedLeavesNone) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_EXIT(exitWithoutThreads(), testing::ExitedWithCode(0), "");
 }
 #endif
 

@@ -240,6 +240,17 @@ TEST(WatchdogThreadTest, NeedsAnInterval) {
 }
 #endif
 
+#if !defined(NDEBUG)
+TEST(WatchdogDeathTest, IsStartedOnce) {
+    const auto startTwice = [] {
+        Watchdog watchdog(1ms, [](const char*, std::chrono::nanoseconds) {});
+        watchdog.start(1h);
+        watchdog.start(1h);
+    };
+    EXPECT_DEATH(startTwice(), "a watchdog is started once");
+}
+#endif
+
 TEST(WatchdogThreadTest, LooksByItself) {
     const test::Watchdog patience([](std::FILE*) {});
     std::atomic<int> reports{0};

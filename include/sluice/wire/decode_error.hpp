@@ -15,7 +15,10 @@ enum class DecodeError : std::uint8_t {
     wrongLength,
     duplicateKey,
     tooDeep,
-    invalidUtf8
+    invalidUtf8,
+    noKnownField,
+    notJson,
+    foreignForm
 };
 
 [[nodiscard]] constexpr const char* toString(DecodeError error) noexcept {
@@ -40,6 +43,12 @@ enum class DecodeError : std::uint8_t {
         return "values are nested too deeply";
     case DecodeError::invalidUtf8:
         return "a text is not UTF-8";
+    case DecodeError::noKnownField:
+        return "the message has fields, and none of them is known";
+    case DecodeError::notJson:
+        return "the text is not JSON";
+    case DecodeError::foreignForm:
+        return "the codec of the type refuses the bytes";
     }
     return "unknown error";
 }

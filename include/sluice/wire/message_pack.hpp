@@ -25,7 +25,8 @@ template <class T>
 
 /// Reads a message from the bytes of an untrusted sender.
 ///
-/// - A field that the bytes lack keeps its value. A field that T lacks is skipped.
+/// - A field that the bytes lack keeps its value. A field that T lacks is skipped. Bytes that have
+///   fields, but none that T has, are refused: they belong to another type.
 /// - An enum takes every number of its underlying type. The caller checks for unknown values.
 /// - After an error, `message` is valid, and some of its fields may have changed.
 /// - Memory is allocated only for elements that were read, by std::string and std::vector.

@@ -162,12 +162,23 @@ TEST(WireMessagePack, LeavesABufferThatIsTooSmallUnchanged) {
 }
 
 TEST(WireMessagePack, ToleratesAddedAndMissingFields) {
-    Only<std::int32_t> read{7};
-    EXPECT_EQ(decoded(encoded(sample()), read), DecodeError::none);
-    EXPECT_EQ(read.value, 7);
+    Inner read{7, 0.5};
+    const Bytes added{0x82, 0xA1, '2', 0x91, 3, 0xA1, '1', 0xCA, 0x40, 0, 0, 0};
+    EXPECT_EQ(decoded(added, read), DecodeError::none);
+    EXPECT_EQ(read.x, 7);
+    EXPECT_EQ(read.y, 2.0);
     Everything all = sample();
     EXPECT_EQ(decoded(Bytes{0x80}, all), DecodeError::none);
     EXPECT_EQ(all.colour, Colour::blue);
+}
+
+TEST(WireMessagePack, RefusesAMessageWithoutAKnownField) {
+    Only<std::int32_t> read{7};
+    EXPECT_EQ(decoded(encoded(sample()), read), DecodeError::noKnownField);
+    EXPECT_EQ(read.value, 7);
+    // Inside a message such a value may be an older form of the field.
+    Only<Inner> outer;
+    EXPECT_EQ(decoded(Bytes{0x81, 0xA1, '0', 0x81, 0xA1, 'x', 1}, outer), DecodeError::none);
 }
 
 TEST(WireMessagePack, RefusesHostileValuesWithAReason) {

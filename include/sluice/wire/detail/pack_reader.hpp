@@ -335,7 +335,8 @@ private:
                 return error;
             }
         }
-        return DecodeError::none;
+        const bool isForeign = depth == 0 && head.number != 0 && seen == 0;
+        return isForeign ? DecodeError::noKnownField : DecodeError::none;
     }
 
     /// Reads the value that follows a key. `seen` has one bit for each field that was read.

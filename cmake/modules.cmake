@@ -10,6 +10,8 @@ sluice_module(queue LEVEL 3 THREADS)
 sluice_module(event LEVEL 4 THREADS)
 sluice_module(log LEVEL 4 THREADS PACKAGE spdlog TARGET spdlog::spdlog)
 sluice_module(bus LEVEL 5 THREADS)
+sluice_separate_header(wire_json wire/json.hpp
+    PACKAGE nlohmann_json TARGET nlohmann_json::nlohmann_json)
 sluice_module(wire LEVEL 5)
 sluice_module(actor LEVEL 6 THREADS)
 sluice_separate_header(inspect_prometheus inspect/prometheus_collector.hpp

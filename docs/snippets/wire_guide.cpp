@@ -1,5 +1,6 @@
 // The code of docs/guide/wire.md.
 #include <sluice/wire.hpp>
+#include <sluice/wire/json.hpp>
 
 #include <array>
 #include <cstdint>
@@ -33,8 +34,16 @@ bool writesAndReads() {
            reading.celsius == 21.5 && reading.place == "roof";
 }
 
+bool writesAndReadsJson() {
+    const std::string text = sluice::wire::toJson(Reading{7, 21.5, "roof"});
+    Reading reading;
+    const auto error = sluice::wire::fromJson(text, reading);
+    return error == sluice::wire::DecodeError::none && reading.celsius == 21.5 &&
+           text == R"({"sensor":7,"celsius":21.5,"place":"roof"})";
+}
+
 }  // namespace
 
 int main() {
-    return writesAndReads() ? 0 : 1;
+    return writesAndReads() && writesAndReadsJson() ? 0 : 1;
 }

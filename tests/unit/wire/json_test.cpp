@@ -1,0 +1,148 @@
+#include <sluice/wire/json.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace {
+
+using sluice::wire::DecodeError;
+using sluice::wire::fromJson;
+using sluice::wire::toJson;
+
+enum class Colour : std::uint8_t { red, blue = 200 };
+
+struct Inner {
+    std::int32_t x = 0;
+    double y = 0;
+};
+
+struct Everything {
+    bool flag = false;
+    std::int64_t wide = 0;
+    std::uint64_t natural = 0;
+    float ratio = 0;
+    Colour colour = Colour::red;
+    std::string text;
+    sluice::FixedString<8> name;
+    std::vector<Inner> items;
+    sluice::FixedVector<std::int16_t, 2> few;
+    std::array<std::uint8_t, 3> bytes{};
+    std::optional<std::int32_t> maybe;
+};
+
+constexpr auto describe(sluice::wire::Type<Everything>) {
+    using sluice::wire::field;
+    return sluice::wire::fields(
+        field("flag", &Everything::flag), field("wide", &Everything::wide),
+        field("natural", &Everything::natural), field("ratio", &Everything::ratio),
+        field("colour", &Everything::colour), field("text", &Everything::text),
+        field("name", &Everything::name), field("items", &Everything::items),
+        field("few", &Everything::few), field("bytes", &Everything::bytes),
+        field("maybe", &Everything::maybe));
+}
+
+struct Tree {
+    std::vector<Tree> children;
+};
+
+const char* const sampleText =
+    R"({"flag":true,"wide":-9223372036854775808,"natural":18446744073709551615,"ratio":0.5,)"
+    R"("colour":200,"text":"a \"b\"\n\u0001é","name":"name","items":[{"0":1,"1":2.5},{"0":-3,"1":null}],)"
+    R"("few":[-129,7],"bytes":[1,2,255],"maybe":null})";
+
+Everything sample() {
+    Everything all;
+    all.flag = true;
+    all.wide = std::numeric_limits<std::int64_t>::min();
+    all.natural = std::numeric_limits<std::uint64_t>::max();
+    all.ratio = 0.5F;
+    all.colour = Colour::blue;
+    all.text = "a \"b\"\n\x01\xC3\xA9";
+    all.name = "name";
+    all.items = {{1, 2.5}, {-3, std::numeric_limits<double>::infinity()}};
+    EXPECT_TRUE(all.few.assign({-129, 7}));
+    all.bytes = {1, 2, 255};
+    return all;
+}
+
+/// The text as the value of one field of a message.
+DecodeError readAs(const std::string& field, const std::string& value) {
+    Everything read;
+    return fromJson("{\"" + field + "\":" + value + "}", read);
+}
+
+TEST(WireJson, WritesTheFieldsInTheirOrder) {
+    EXPECT_EQ(toJson(sample()), sampleText);
+    EXPECT_EQ(toJson(Inner{7, 1e300}), R"({"0":7,"1":1e+300})");
+}
+
+TEST(WireJson, ReadsWhatItWrites) {
+    Everything read;
+    read.maybe = 7;
+    ASSERT_EQ(fromJson(sampleText, read), DecodeError::none);
+    EXPECT_TRUE(std::isnan(read.items[1].y));
+    EXPECT_EQ(toJson(read), sampleText);
+    ASSERT_EQ(fromJson(R"({"maybe":-70000})", read), DecodeError::none);
+    EXPECT_EQ(read.maybe, -70000);
+}
+
+TEST(WireJson, ToleratesAddedAndMissingFields) {
+    Inner read{7, 0.5};
+    EXPECT_EQ(fromJson(R"({"2":[{}],"1":2})", read), DecodeError::none);
+    EXPECT_EQ(read.x, 7);
+    EXPECT_EQ(read.y, 2.0);
+    EXPECT_EQ(fromJson("{}", read), DecodeError::none);
+    EXPECT_EQ(fromJson(R"({"2":1})", read), DecodeError::noKnownField);
+}
+
+TEST(WireJson, RefusesHostileTextsWithAReason) {
+    Everything read;
+    EXPECT_EQ(fromJson("", read), DecodeError::notJson);
+    EXPECT_EQ(fromJson(R"({"flag":true} x)", read), DecodeError::notJson);
+    EXPECT_EQ(fromJson("{\"text\":\"\xC0\x80\"}", read), DecodeError::notJson);
+    EXPECT_EQ(fromJson("[]", read), DecodeError::wrongType);
+    EXPECT_EQ(readAs("flag", "1"), DecodeError::wrongType);
+    EXPECT_EQ(readAs("wide", "1.5"), DecodeError::wrongType);
+    EXPECT_EQ(readAs("wide", "9223372036854775808"), DecodeError::outOfRange);
+    EXPECT_EQ(readAs("natural", "-1"), DecodeError::outOfRange);
+    EXPECT_EQ(readAs("ratio", "1e39"), DecodeError::outOfRange);
+    EXPECT_EQ(readAs("ratio", "\"1\""), DecodeError::wrongType);
+    EXPECT_EQ(readAs("colour", "256"), DecodeError::outOfRange);
+    EXPECT_EQ(readAs("text", "null"), DecodeError::wrongType);
+    EXPECT_EQ(readAs("name", "\"123456789\""), DecodeError::tooLong);
+    EXPECT_EQ(readAs("items", "[1]"), DecodeError::wrongType);
+    EXPECT_EQ(readAs("items", "{}"), DecodeError::wrongType);
+    EXPECT_EQ(readAs("few", "[1,2,3]"), DecodeError::tooLong);
+    EXPECT_EQ(readAs("bytes", "[1,2]"), DecodeError::wrongLength);
+    EXPECT_EQ(readAs("maybe", "true"), DecodeError::wrongType);
+}
+
+TEST(WireJson, RefusesDeepNesting) {
+    std::string open;
+    std::string close;
+    for (int i = 0; i < 10'000; ++i) {
+        open += "{\"0\":[";
+        close += "]}";
+    }
+    Tree tree;
+    EXPECT_EQ(fromJson(open + close, tree), DecodeError::tooDeep);
+    Inner skipped;
+    EXPECT_EQ(fromJson("{\"0\":1,\"x\":" + open + close + "}", skipped), DecodeError::none);
+}
+
+TEST(WireJson, ATextThatIsNotUtf8GetsReplacements) {
+    Everything all;
+    all.text = "\xFF";
+    Everything read;
+    ASSERT_EQ(fromJson(toJson(all), read), DecodeError::none);
+    EXPECT_EQ(read.text, "\xEF\xBF\xBD");
+}
+
+}  // namespace

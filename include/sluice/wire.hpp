@@ -3,6 +3,7 @@
 // Everything public of the module wire.
 
 #include <sluice/wire/buffer.hpp>
+#include <sluice/wire/codec.hpp>
 #include <sluice/wire/decode_error.hpp>
 #include <sluice/wire/describe.hpp>
 #include <sluice/wire/envelope.hpp>

@@ -249,6 +249,7 @@ using sluice::writeMetrics;
 
 export namespace sluice::wire {
 using sluice::wire::Buffer;
+using sluice::wire::Codec;
 using sluice::wire::DecodeError;
 using sluice::wire::Envelope;
 using sluice::wire::EnvelopeError;

@@ -30,6 +30,16 @@ public:
         return true;
     }
 
+    /// The place of `count` further bytes, which the caller writes. Null, and no byte more, if they
+    /// do not fit.
+    [[nodiscard]] unsigned char* extend(std::size_t count) noexcept {
+        if (count > capacity_ - size_) {
+            return nullptr;
+        }
+        size_ += count;
+        return storage_ + (size_ - count);
+    }
+
 private:
     unsigned char* storage_;
     std::size_t capacity_;

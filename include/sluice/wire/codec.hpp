@@ -1,0 +1,88 @@
+#pragma once
+
+#include <sluice/wire/buffer.hpp>
+#include <sluice/wire/decode_error.hpp>
+#include <sluice/wire/message_pack.hpp>
+#include <sluice/wire/schema_hash.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace sluice::wire {
+
+/// How messages of type T become bytes. A bridge asks it for each type.
+///
+/// - The usual codec is MessagePack: see encode() and decode().
+/// - Messages of protobuf use their own form. Their functions tell them; no header of protobuf is
+///   needed here.
+/// - For another form, for example the tables of FlatBuffers, specialise Codec for the type:
+///
+///     template <>
+///     struct sluice::wire::Codec<Order> {
+///         static bool encode(const Order& message, Buffer& buffer);
+///         static DecodeError decode(const unsigned char* bytes, std::size_t size, Order& message);
+///         static std::uint64_t schemaHash();
+///     };
+///
+/// encode returns false, and leaves the size of the buffer alone, if the message does not fit; it
+/// must not throw. decode gets bytes from anybody, and returns DecodeError::foreignForm if it
+/// refuses them. schemaHash names the type, and is the same in all programs.
+template <class T, class = void>
+struct Codec {
+    static bool encode(const T& message, Buffer& buffer) { return wire::encode(message, buffer); }
+    static DecodeError decode(const unsigned char* bytes, std::size_t size, T& message) {
+        return wire::decode(bytes, size, message);
+    }
+    static std::uint64_t schemaHash() noexcept { return wire::schemaHash<T>(); }
+};
+
+namespace detail {
+
+template <class T, class = void>
+inline constexpr bool isProtobuf = false;
+template <class T>
+inline constexpr bool isProtobuf<
+    T, std::void_t<decltype(std::declval<const T&>().ByteSizeLong(),
+                            std::declval<const T&>().SerializeToArray(std::declval<void*>(), 0),
+                            std::declval<T&>().ParseFromArray(std::declval<const void*>(), 0),
+                            std::string(std::declval<const T&>().GetTypeName()))>> = true;
+
+}  // namespace detail
+
+/// The codec of protobuf's messages. It allocates where protobuf does.
+template <class T>
+struct Codec<T, std::enable_if_t<detail::isProtobuf<T>>> {
+    static bool encode(const T& message, Buffer& buffer) {
+        const std::size_t before = buffer.size();
+        const std::size_t size = message.ByteSizeLong();
+        unsigned char* const bytes = size <= maxSize ? buffer.extend(size) : nullptr;
+        if (bytes != nullptr && message.SerializeToArray(bytes, static_cast<int>(size))) {
+            return true;
+        }
+        buffer.shrink(before);
+        return false;
+    }
+
+    static DecodeError decode(const unsigned char* bytes, std::size_t size, T& message) {
+        const bool isRead =
+            size <= maxSize && message.ParseFromArray(bytes, static_cast<int>(size));
+        return isRead ? DecodeError::none : DecodeError::foreignForm;
+    }
+
+    static std::uint64_t schemaHash() {
+        std::uint64_t hash = 0xCBF29CE484222325U;  // FNV-1a
+        for (const char c : std::string(T().GetTypeName())) {
+            hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3U;
+        }
+        return hash;
+    }
+
+private:
+    static constexpr auto maxSize = static_cast<std::size_t>(std::numeric_limits<int>::max());
+};
+
+}  // namespace sluice::wire

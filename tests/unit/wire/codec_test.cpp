@@ -1,0 +1,111 @@
+#include <sluice/wire/codec.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+namespace {
+
+using sluice::wire::Buffer;
+using sluice::wire::Codec;
+using sluice::wire::DecodeError;
+
+struct Plain {
+    int number = 0;
+};
+
+/// The functions that a message of protobuf has. Its form is eight bytes.
+class Order {
+public:
+    [[nodiscard]] std::size_t ByteSizeLong() const { return 8; }
+    bool SerializeToArray(void* bytes, int size) const {
+        std::memcpy(bytes, &number, 8);
+        return isInitialized && size == 8;
+    }
+    bool ParseFromArray(const void* bytes, int size) {
+        if (size == 8) {
+            std::memcpy(&number, bytes, 8);
+        }
+        return size == 8;
+    }
+    [[nodiscard]] std::string GetTypeName() const { return "fleet.Order"; }
+
+    std::uint64_t number = 0;
+    bool isInitialized = true;  ///< false: a required field is missing
+};
+
+struct OtherOrder : Order {
+    [[nodiscard]] std::string GetTypeName() const { return "fleet.OtherOrder"; }
+};
+
+/// A type with a codec of its own, below.
+struct Letter {
+    char c = ' ';
+};
+
+template <class T>
+T copied(const T& message) {
+    std::array<unsigned char, 64> storage{};
+    Buffer buffer(storage.data(), storage.size());
+    EXPECT_TRUE(Codec<T>::encode(message, buffer));
+    T read;
+    EXPECT_EQ(Codec<T>::decode(buffer.data(), buffer.size(), read), DecodeError::none);
+    return read;
+}
+
+}  // namespace
+
+template <>
+struct sluice::wire::Codec<Letter> {
+    static bool encode(const Letter& message, Buffer& buffer) {
+        return buffer.append(&message.c, 1);
+    }
+    static DecodeError decode(const unsigned char* bytes, std::size_t size, Letter& message) {
+        if (size != 1) {
+            return DecodeError::foreignForm;
+        }
+        message.c = static_cast<char>(*bytes);
+        return DecodeError::none;
+    }
+    static std::uint64_t schemaHash() { return 7; }
+};
+
+namespace {
+
+TEST(WireCodec, TheUsualOneIsMessagePack) {
+    EXPECT_EQ(copied(Plain{7}).number, 7);
+    EXPECT_EQ(Codec<Plain>::schemaHash(), sluice::wire::schemaHash<Plain>());
+}
+
+TEST(WireCodec, AMessageOfProtobufKeepsItsForm) {
+    Order order;
+    order.number = 0x0123456789ABCDEF;
+    EXPECT_EQ(copied(order).number, order.number);
+    EXPECT_EQ(Codec<Order>::decode(nullptr, 0, order), DecodeError::foreignForm);
+    EXPECT_EQ(Codec<Order>::schemaHash(), Codec<Order>::schemaHash());
+    EXPECT_NE(Codec<Order>::schemaHash(), Codec<OtherOrder>::schemaHash());
+}
+
+TEST(WireCodec, AMessageOfProtobufThatDoesNotFitLeavesTheBuffer) {
+    std::array<unsigned char, 16> storage{};
+    Buffer buffer(storage.data(), storage.size());
+    Order order;
+    EXPECT_TRUE(Codec<Order>::encode(order, buffer));
+    order.isInitialized = false;
+    EXPECT_FALSE(Codec<Order>::encode(order, buffer));
+    EXPECT_EQ(buffer.size(), 8U);
+    order.isInitialized = true;
+    EXPECT_TRUE(Codec<Order>::encode(order, buffer));
+    EXPECT_FALSE(Codec<Order>::encode(order, buffer));
+    EXPECT_EQ(buffer.size(), 16U);
+}
+
+TEST(WireCodec, ATypeMayHaveItsOwn) {
+    EXPECT_EQ(copied(Letter{'x'}).c, 'x');
+}
+
+}  // namespace

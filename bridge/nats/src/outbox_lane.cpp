@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
+#include <utility>
 
 namespace sluice::nats::detail {
 namespace {
@@ -35,7 +36,8 @@ OutboxLane::OutboxLane(Link& link, const NatsOptions& options, OutboxFile* file,
       ring_(options.durable.outboxMessages),
       window_(options.durable.inFlight),
       nextLook_(Clock::now()) {
-    link_.subscribe(inbox_ + ".*", &answered, this);
+    natsSubscription* const answers = link_.subscribe(inbox_ + ".*", &answered, this);
+    (void)natsSubscription_SetPendingLimits(answers, -1, -1);  // the window limits them
 }
 
 void OutboxLane::start() {
@@ -58,7 +60,7 @@ void OutboxLane::stop() noexcept {
     }
 }
 
-OutboxLane::Answer OutboxLane::readAnswer(natsMsg* message) noexcept {
+Answer OutboxLane::readAnswer(natsMsg* message) noexcept {
     const std::string_view text = textOf(message);
     if (text.find("\"error\"") == std::string_view::npos) {
         // Only an empty message says that there is no stream.
@@ -87,16 +89,8 @@ void OutboxLane::answer(natsMsg* message) noexcept {
 }
 
 void OutboxLane::settle(std::uint64_t position, Answer answer) noexcept {
-    std::uint64_t expected = wordOf(position, Answer::waiting);
-    (void)slotAt(position).word.compare_exchange_strong(expected, wordOf(position, answer),
-                                                        std::memory_order_release,  // E2
-                                                        std::memory_order_relaxed);
+    slotAt(position).word.settle(position, answer);
     wake_.notifyAll();
-}
-
-bool OutboxLane::isDone(std::uint64_t position) noexcept {
-    const std::uint64_t word = slotAt(position).word.load(std::memory_order_acquire);  // E2
-    return word == wordOf(position, Answer::stored) || word == wordOf(position, Answer::never);
 }
 
 bool OutboxLane::canSend() const noexcept {
@@ -127,9 +121,9 @@ void OutboxLane::run() noexcept {
 void OutboxLane::collect() noexcept {
     for (; oldest_ != next_ && isDone(oldest_); ++oldest_) {
         Slot& slot = slotAt(oldest_);
-        const bool isStored =
-            answerOf(slot.word.load(std::memory_order_relaxed)) == Answer::stored;  // isDone saw it
+        const bool isStored = slot.word.answerTo(oldest_) == Answer::stored;
         (isStored ? accounts_.acknowledged : accounts_.undeliverable).fetch_add(1);
+        isSilenceTold_ = isSilenceTold_ && !isStored;
         if (file_ != nullptr) {
             file_->freeOldest();
         }
@@ -150,17 +144,26 @@ void OutboxLane::sendAgain(Clock::time_point now) noexcept {
     nextLook_ = now + options_.retryWait;
     for (std::uint64_t position = oldest_; position != next_; ++position) {
         Slot& slot = slotAt(position);
-        // Relaxed: only the answer is read here.
-        const std::uint64_t word = slot.word.load(std::memory_order_relaxed);
-        const Answer answer = answerOf(word);
+        const Answer answer = slot.word.answerTo(position);
         const bool isDue = answer == Answer::again ? now - slot.sentAt >= options_.retryWait
                            : answer == Answer::waiting
                                ? isNewLink || now - slot.sentAt >= options_.ackWait
                                : false;
+        if (isDue && answer == Answer::waiting && !isNewLink) {
+            tellSilence(slot.record.message.subject);
+        }
         if (isDue) {
             accounts_.resent.fetch_add(1);
             send(position, now);
         }
+    }
+}
+
+/// A server whose disk is full does not answer at all.
+void OutboxLane::tellSilence(const char* subject) noexcept {
+    if (!std::exchange(isSilenceTold_, true)) {
+        link_.tell(std::string("nats: the server does not answer messages on ") + subject +
+                   ", and they are sent again: its log says why");
     }
 }
 
@@ -180,16 +183,11 @@ void OutboxLane::sendNew(Clock::time_point now) noexcept {
 void OutboxLane::send(std::uint64_t position, Clock::time_point now) noexcept {
     Slot& slot = slotAt(position);
     slot.sentAt = now;
-    // Not if the server has just answered. Relaxed: no other thread reads the writes before it.
-    std::uint64_t word = slot.word.load(std::memory_order_relaxed);
-    if (word == wordOf(position, Answer::stored) || word == wordOf(position, Answer::never)) {
+    if (!slot.word.beginTry(position)) {
         return;
     }
-    if (word != wordOf(position, Answer::waiting)) {
-        slot.word.store(wordOf(position, Answer::waiting), std::memory_order_relaxed);
-    }
     const natsStatus status = transmit(slot.record, position);
-    if (status == NATS_MAX_PAYLOAD) {
+    if (status == NATS_MAX_PAYLOAD && !std::exchange(isTooLargeTold_, true)) {
         link_.tell(std::string("nats: a message on ") + slot.record.message.subject +
                    " is larger than the server takes");
     }

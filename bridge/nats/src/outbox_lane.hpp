@@ -9,16 +9,12 @@
 // slot of the window when the window has room, and sends it. Positions in the window are unbounded
 // numbers; the slot is the position modulo the size. The reply subject names the position.
 //
-// States of a slot, written as (position, answer) in one word:
-//   waiting  the lane's thread writes it. It sends the message again after ackWait.
-//   again    the server refused. The lane's thread sends the message again after retryWait.
-//   stored, never  the slot becomes free when all older slots are free.
-// The answering thread replaces (position, waiting) only, by compare-exchange. So an answer to an
-// earlier attempt counts. An answer to an earlier message in the slot does not count.
+// A slot becomes free when its message is done and all older slots are free. The lane's thread
+// sends a message without an answer again after ackWait, and a refused one after retryWait.
 //
-// Edges: E1 commit: message written -> push release .. consume acquire -> sent. E2 answer: word
-// release .. word acquire -> buffer returned.
+// Edges: E1 commit: message written -> push release .. consume acquire -> sent.
 
+#include "answer_word.hpp"
 #include "link_parts.hpp"
 #include "outbox_file.hpp"
 
@@ -64,18 +60,13 @@ private:
     using Clock = EventCount::Clock;
     /// At most this many bytes of headers stand before a message.
     static constexpr std::size_t headerSize = 128;
-    enum class Answer : std::uint64_t { waiting, again, stored, never };
 
     struct Slot {
-        std::atomic<std::uint64_t> word{0};
+        AnswerWord word;
         Clock::time_point sentAt;  ///< written by the lane's thread, like the record
         Record record;
     };
 
-    static std::uint64_t wordOf(std::uint64_t position, Answer answer) noexcept {
-        return position * 4 + static_cast<std::uint64_t>(answer);
-    }
-    static Answer answerOf(std::uint64_t word) noexcept { return static_cast<Answer>(word % 4); }
     static Answer readAnswer(natsMsg* message) noexcept;
 
     static void answered(natsConnection*, natsSubscription*, natsMsg* message, void* closure);
@@ -84,13 +75,16 @@ private:
     void run() noexcept;
     void collect() noexcept;
     void sendAgain(Clock::time_point now) noexcept;
+    void tellSilence(const char* subject) noexcept;
     void sendNew(Clock::time_point now) noexcept;
     void send(std::uint64_t position, Clock::time_point now) noexcept;
     [[nodiscard]] natsStatus transmit(const Record& record, std::uint64_t position) const noexcept;
     void settle(std::uint64_t position, Answer answer) noexcept;
 
     Slot& slotAt(std::uint64_t position) noexcept { return window_[position % window_.size()]; }
-    [[nodiscard]] bool isDone(std::uint64_t position) noexcept;
+    [[nodiscard]] bool isDone(std::uint64_t position) noexcept {
+        return slotAt(position).word.isDone(position);
+    }
     [[nodiscard]] bool canSend() const noexcept;
 
     Link::Parts& link_;
@@ -108,7 +102,9 @@ private:
     std::uint64_t oldest_ = 1;  ///< position of the oldest slot in use
     std::uint64_t next_ = 1;    ///< the position behind the newest one
     std::uint64_t reconnects_ = 0;
-    Clock::time_point nextLook_;  ///< the time of the next check in sendAgain
+    bool isSilenceTold_ = false;   ///< whether the observer knows that the server does not answer
+    bool isTooLargeTold_ = false;  ///< whether the observer knows of a message too large
+    Clock::time_point nextLook_;   ///< the time of the next check in sendAgain
     std::thread thread_;
 };
 

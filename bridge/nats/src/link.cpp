@@ -79,6 +79,20 @@ void reconnected(natsConnection* connection, void* closure) {
     }
 }
 
+/// Called by a thread of libnats, also when the server refuses something that was sent before.
+void failed(natsConnection* connection, natsSubscription* subscription, natsStatus status,
+            void* closure) {
+    const Link::Parts& parts = of(closure);
+    if (status == NATS_SLOW_CONSUMER && subscription != nullptr) {
+        parts.tell(std::string("nats: ") + natsSubscription_GetSubject(subscription) +
+                   ": messages arrive faster than they are handled, and are dropped");
+        return;
+    }
+    const char* reason = nullptr;
+    (void)natsConnection_GetLastError(connection, &reason);
+    parts.tell(std::string("nats: ") + (reason != nullptr ? reason : natsStatus_GetText(status)));
+}
+
 /// The last call about a connection. It notifies while it holds the mutex: the owner may destroy
 /// the link as soon as the mutex is free.
 void closed(natsConnection*, void* closure) {
@@ -119,6 +133,7 @@ Link::Link(const LinkOptions& options, const char* name) : parts_(std::make_uniq
     require(natsOptions_SetReconnectJitter(raw, jitter, jitter), "reconnectJitter");
     require(natsOptions_SetReconnectBufSize(raw, options.reconnectBuffer), "reconnectBuffer");
     require(natsOptions_SetMaxReconnect(raw, std::numeric_limits<int>::max()), "reconnects");
+    require(natsOptions_SetErrorHandler(raw, &failed, parts_.get()), "options");
     require(natsOptions_SetDisconnectedCB(raw, &disconnected, parts_.get()), "options");
     require(natsOptions_SetReconnectedCB(raw, &reconnected, parts_.get()), "options");
     require(natsOptions_SetClosedCB(raw, &closed, parts_.get()), "options");
@@ -137,11 +152,13 @@ bool Link::publish(const char* subject, const unsigned char* bytes, std::size_t 
                NATS_OK;
 }
 
-void Link::subscribe(const std::string& subject, Receiver& receiver) {
-    parts_->subscribe(subject, &received, &receiver);
+void Link::subscribe(const std::string& subject, Receiver& receiver, int backlog) {
+    natsSubscription* const made = parts_->subscribe(subject, &received, &receiver);
+    require(natsSubscription_SetPendingLimits(made, backlog, -1), "importBacklog");
 }
 
-void Link::Parts::subscribe(const std::string& subject, natsMsgHandler handler, void* closure) {
+natsSubscription* Link::Parts::subscribe(const std::string& subject, natsMsgHandler handler,
+                                         void* closure) {
     natsSubscription* made = nullptr;
     require(natsConnection_Subscribe(&made, connection, subject.c_str(), handler, closure),
             "cannot subscribe to " + subject);
@@ -156,6 +173,21 @@ void Link::Parts::subscribe(const std::string& subject, natsMsgHandler handler, 
         --running;
         require(status, "cannot subscribe to " + subject);
     }
+    return made;
+}
+
+std::uint64_t Link::dropped() const noexcept {
+    const std::lock_guard guard(parts_->mutex);
+    std::uint64_t sum = 0;
+    for (natsSubscription* const each : parts_->subscriptions) {
+        std::int64_t count = 0;
+        if (natsSubscription_GetDropped(each, &count) == NATS_OK) {
+            sum += static_cast<std::uint64_t>(count);
+        }
+    }
+    // A subscription that has ended has no count.
+    parts_->dropped = std::max(parts_->dropped, sum);
+    return parts_->dropped;
 }
 
 bool Link::close(std::chrono::milliseconds timeout) noexcept {
@@ -163,6 +195,7 @@ bool Link::close(std::chrono::milliseconds timeout) noexcept {
     if (parts.connection == nullptr) {
         return true;
     }
+    (void)dropped();
     bool isComplete = false;
     // The flush tells whether the server has all published messages. Draining does not tell it.
     if (timeout.count() > 0 && flush(timeout) &&
@@ -175,11 +208,11 @@ bool Link::close(std::chrono::milliseconds timeout) noexcept {
     {
         std::unique_lock lock(parts.mutex);
         parts.changed.wait(lock, [&parts] { return parts.isClosed && parts.running == 0; });  // E1
+        for (natsSubscription* subscription : parts.subscriptions) {
+            natsSubscription_Destroy(subscription);
+        }
+        parts.subscriptions.clear();
     }
-    for (natsSubscription* subscription : parts.subscriptions) {
-        natsSubscription_Destroy(subscription);
-    }
-    parts.subscriptions.clear();
     natsConnection_Destroy(parts.connection);
     parts.connection = nullptr;
     return isComplete;

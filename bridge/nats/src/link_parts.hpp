@@ -46,13 +46,14 @@ struct Link::Parts {
     std::mutex mutex;  ///< guards the following
     std::condition_variable changed;
     std::vector<natsSubscription*> subscriptions;
-    std::size_t running = 0;  ///< subscriptions that may still call
-    bool isClosed = false;    ///< libnats makes no further call about the connection
+    std::uint64_t dropped = 0;  ///< messages, as dropped() has found at last
+    std::size_t running = 0;    ///< subscriptions that may still call
+    bool isClosed = false;      ///< libnats makes no further call about the connection
     /// Subjects that get an empty message when the link is connected again.
     std::vector<std::string> woken;
 
     /// The handler runs until close() at the latest. Throws when the subject is wrong.
-    void subscribe(const std::string& subject, natsMsgHandler handler, void* closure);
+    natsSubscription* subscribe(const std::string& subject, natsMsgHandler handler, void* closure);
     void wakeOnReconnect(const std::string& subject) {
         const std::lock_guard guard(mutex);
         woken.push_back(subject);

@@ -1,9 +1,10 @@
 // A process that the tests kill, or that ends by itself.
 //
-//     bridge_peer core URL          exports positions 0, 1, 2, ...
-//     bridge_peer send URL FILE     sends positions durably, and writes each number that was
-//     accepted bridge_peer receive URL FILE  imports positions durably, and writes each number that
-//     was handled
+//     bridge_peer core URL               exports positions 0, 1, 2, ...
+//     bridge_peer send URL FILE FOLDER   sends positions durably; writes each accepted number
+//     bridge_peer receive URL FILE       imports positions durably; writes each handled number
+//
+// SIGUSR1 sets the clock of the process back by an hour.
 #include "bridged_bus.hpp"
 
 #include <sluice/bus/publish_result.hpp>
@@ -17,12 +18,28 @@
 
 #include <fcntl.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 
 using namespace sluice;
 using namespace std::chrono_literals;
+
+namespace {
+std::atomic<bool> isClockSetBack{false};
+}  // namespace
+
+// Takes the place of the system's function, for the standard library and for libnats too.
+extern "C" int clock_gettime(clockid_t clock, timespec* time) noexcept {
+    const auto result = static_cast<int>(syscall(SYS_clock_gettime, clock, time));
+    if (clock == CLOCK_REALTIME && isClockSetBack.load()) {
+        time->tv_sec -= 3600;
+    }
+    return result;
+}
 
 namespace {
 
@@ -102,6 +119,7 @@ int receiveForEver(const char* url, const char* path) {
 
 int main(int argc, char** argv) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    (void)std::signal(SIGUSR1, [](int) { isClockSetBack.store(true); });
     const std::string mode = argc > 2 ? argv[1] : "";
     try {
         if (mode == "core") {

@@ -1,12 +1,11 @@
+#include "notes.hpp"
 #include "station.hpp"
 #include "streams_of_server.hpp"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <mutex>
 #include <numeric>
-#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -243,31 +242,6 @@ TEST(DurableTest, AMessageTooLargeForTheServerIsRefusedAtOnce) {
     EXPECT_EQ(sender.bridge.statistics().unsent, 1U);
     EXPECT_EQ(sender.bridge.statistics().held, 0U);
 }
-
-class Notes : public LinkObserver {
-public:
-    void changed(const char* link, LinkState state) noexcept override {
-        const std::lock_guard guard(mutex_);
-        lines_.insert(std::string(link) + " " + toString(state));
-    }
-    void trouble(const char* line) noexcept override {
-        const std::lock_guard guard(mutex_);
-        lines_.insert(line);
-    }
-    [[nodiscard]] bool has(const std::string& part) {
-        const std::lock_guard guard(mutex_);
-        for (const std::string& line : lines_) {
-            if (line.find(part) != std::string::npos) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-private:
-    std::mutex mutex_;
-    std::set<std::string> lines_;
-};
 
 TEST(DurableTest, TheObserverIsToldOfTheLinks) {
     NatsServer server(NatsServer::withStreams);

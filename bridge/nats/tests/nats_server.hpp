@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -45,6 +46,11 @@ public:
             _exit(127);
         }
         awaitPort();
+    }
+
+    void startWith(std::string settings) {
+        settings_ = std::move(settings);
+        start();
     }
 
     /// kill -9, and waits until the process has gone.

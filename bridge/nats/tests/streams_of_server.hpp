@@ -33,6 +33,17 @@ public:
         require(js_AddStream(nullptr, context_, &wanted, nullptr, nullptr));
     }
 
+    /// Makes the stream refuse messages of more bytes.
+    void limitMessages(const char* name, std::int32_t bytes) {
+        jsStreamInfo* info = nullptr;
+        require(js_GetStreamInfo(&info, context_, name, nullptr, nullptr));
+        info->Config->MaxMsgSize = bytes;
+        const natsStatus status =
+            js_UpdateStream(nullptr, context_, info->Config, nullptr, nullptr);
+        jsStreamInfo_Destroy(info);
+        require(status);
+    }
+
     void remove(const char* name) { require(js_DeleteStream(context_, name, nullptr, nullptr)); }
 
     [[nodiscard]] std::uint64_t messagesIn(const char* name) {
@@ -41,6 +52,19 @@ public:
         const std::uint64_t count = info->State.Msgs;
         jsStreamInfo_Destroy(info);
         return count;
+    }
+
+    /// The name of the server that leads the stream. Empty while there is none.
+    [[nodiscard]] std::string leaderOf(const char* name) {
+        jsStreamInfo* info = nullptr;
+        if (js_GetStreamInfo(&info, context_, name, nullptr, nullptr) != NATS_OK) {
+            return {};
+        }
+        const jsClusterInfo* const cluster = info->Cluster;
+        std::string leader =
+            cluster != nullptr && cluster->Leader != nullptr ? cluster->Leader : "";
+        jsStreamInfo_Destroy(info);
+        return leader;
     }
 
 private:

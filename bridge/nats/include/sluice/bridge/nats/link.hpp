@@ -73,8 +73,9 @@ protected:
 
 /// One connection to a NATS server. NatsBridge owns two. It hides libnats from its users.
 ///
-/// Threads: any thread calls publish and state, before close. The owner calls subscribe, before
-/// close, and close. Each subscription has a thread of libnats, which calls the receiver.
+/// Threads: any thread calls state and dropped, and publish before close. The owner calls
+/// subscribe, before close, and close. Each subscription has a thread of libnats, which calls the
+/// receiver.
 ///
 /// Edges: E1 complete: the end of a subscription's last call .. close() has returned.
 ///
@@ -93,8 +94,12 @@ public:
     [[nodiscard]] bool publish(const char* subject, const unsigned char* bytes,
                                std::size_t size) noexcept;
 
-    /// The receiver must live until close(). Throws std::runtime_error if the subject is wrong.
-    void subscribe(const std::string& subject, Receiver& receiver);
+    /// The receiver must live until close(). Messages beyond `backlog` that wait for the receiver
+    /// are dropped. Throws std::runtime_error if the subject is wrong.
+    void subscribe(const std::string& subject, Receiver& receiver, int backlog);
+
+    /// The messages that were dropped because a receiver was slow, until close() was called.
+    [[nodiscard]] std::uint64_t dropped() const noexcept;
 
     /// Sends the published messages and handles the messages that have arrived, until the timeout.
     /// Then it ends the connection. No receiver runs afterwards. False if the timeout came first,

@@ -9,6 +9,7 @@
 #include <sluice/bridge/nats/pull.hpp>
 #include <sluice/bridge/nats/statistics.hpp>
 #include <sluice/bus/bus.hpp>
+#include <sluice/wire/codec.hpp>
 #include <sluice/wire/envelope.hpp>
 
 #include <algorithm>
@@ -17,6 +18,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -61,8 +63,8 @@ private:
 ///   Importers drop duplicates. If the process ends without close(), the messages in the outbox are
 ///   lost, except if the outbox has a folder.
 ///
-/// sluice::wire encodes the messages, with an envelope in front. So sender and receivers may be
-/// built differently, and each may have fields that the other one does not know.
+/// The wire::Codec of a type encodes its messages, with an envelope in front. So sender and
+/// receivers may be built differently, and each may have fields that the other one does not know.
 ///
 /// Threads: the owner calls exportType, outlet, importType and close, one thread at a time. Any
 /// thread calls statistics and state. The bus' consumer encodes exported messages, in a handler. An
@@ -132,13 +134,18 @@ public:
     /// the importer of this name stopped.
     template <class T>
     void importType(const NatsRoute& route) {
-        requireStream(route);
+        require<T>(route);
         if (route.profile == Profile::durable && options_.durable.name.empty()) {
             throw std::runtime_error("nats: durable.name is empty, but " + route.subject +
                                      " is to be imported durably");
         }
-        const detail::ImportContext<AnyBus> context{
-            bus_, counters_, isClosing_, options_.origin, options_.maxOrigins, options_.maxHops};
+        const detail::ImportContext<AnyBus> context{bus_,
+                                                    counters_,
+                                                    isClosing_,
+                                                    options_.origin,
+                                                    options_.maxOrigins,
+                                                    options_.maxHops,
+                                                    options_.observer};
         std::array<detail::Importer<T, AnyBus>*, priorityCount> made{};
         for (const Priority priority : {Priority::low, Priority::medium, Priority::high}) {
             auto importer = std::make_unique<detail::Importer<T, AnyBus>>(context, route, priority);
@@ -155,7 +162,8 @@ public:
                                                         priority, route.subject, receiver));
             } else {
                 linkOf(priority).subscribe(
-                    detail::subjectOf(route, options_.durable.stream, priority), receiver);
+                    detail::subjectOf(route, options_.durable.stream, priority), receiver,
+                    options_.importBacklog);
             }
         }
         if (!rest_.flush(std::chrono::seconds(2)) || !high_.flush(std::chrono::seconds(2))) {
@@ -177,6 +185,13 @@ public:
         return rest_.close(timeout) && isHighComplete && isOutboxEmpty;
     }
 
+    /// Whether the server has all messages that were sent on core routes. It waits for at most
+    /// `timeout` for each link. The owner calls it, before close().
+    [[nodiscard]] bool flush(std::chrono::milliseconds timeout) noexcept {
+        const bool isRestSent = rest_.flush(timeout);
+        return high_.flush(timeout) && isRestSent;
+    }
+
     [[nodiscard]] std::uint64_t origin() const noexcept { return options_.origin; }
     [[nodiscard]] LinkState state(Priority priority) const noexcept {
         return priority == Priority::high ? high_.state() : rest_.state();
@@ -191,6 +206,7 @@ public:
         s.looped = c.looped, s.malformed = c.malformed, s.otherSchema = c.otherSchema;
         s.tooManyHops = c.tooManyHops, s.late = c.late, s.duplicates = c.duplicates;
         s.gaps = c.gaps, s.untracked = c.untracked;
+        s.clockSetBack = c.clockSetBack, s.overrun = rest_.dropped() + high_.dropped();
         if (outbox_ != nullptr) {
             outbox_->fill(s);
         }
@@ -198,16 +214,27 @@ public:
     }
 
 private:
-    void requireStream(const NatsRoute& route) const {
+    /// Throws with one line if the bridge cannot have this route.
+    template <class T>
+    void require(const NatsRoute& route) {
         if (route.profile == Profile::durable && outbox_ == nullptr) {
             throw std::runtime_error("nats: durable.stream is empty, but " + route.subject +
                                      " has the durable profile");
+        }
+        if (!detail::isSubject(route.subject)) {
+            throw std::runtime_error("nats: '" + route.subject +
+                                     "' is not the subject of one type");
+        }
+        const std::uint64_t schema = wire::Codec<T>::schemaHash();
+        if (schemas_.emplace(route.subject, schema).first->second != schema) {
+            throw std::runtime_error("nats: the subject " + route.subject +
+                                     " has two types in this bridge");
         }
     }
 
     template <class T>
     detail::Exporter<T>& addExporter(const NatsRoute& route) {
-        requireStream(route);
+        require<T>(route);
         const detail::ExportContext context{rest_,
                                             high_,
                                             outbox_.get(),
@@ -215,7 +242,8 @@ private:
                                             options_.durable.stream,
                                             options_.origin,
                                             incarnation_,
-                                            options_.maxMessageSize};
+                                            options_.maxMessageSize,
+                                            options_.observer};
         auto made = std::make_unique<detail::Exporter<T>>(context, route);
         detail::Exporter<T>& exporter = *made;
         exporters_.push_back(std::move(made));
@@ -264,6 +292,7 @@ private:
     const std::uint32_t incarnation_ = static_cast<std::uint32_t>(detail::drawNumber() >> 32);
     detail::Counters counters_;
     std::atomic<bool> isClosing_{false};
+    std::map<std::string, std::uint64_t> schemas_;  ///< subject -> schema of its type
     // The links are destroyed before the importers and exporters, because their threads call these.
     // The handlers are destroyed before the links.
     std::vector<std::unique_ptr<detail::AnyExporter>> exporters_;

@@ -55,6 +55,9 @@ struct NatsOptions : LinkOptions {
     /// The largest encoded message, in bytes. Each exported type and each message in the outbox has
     /// a buffer of this size.
     std::size_t maxMessageSize = 64 * 1024;
+    /// Core profile: messages of one import and priority that may wait for the importer. Further
+    /// ones are dropped and counted in `overrun`.
+    int importBacklog = 65'536;
     /// Bridges that a message may have passed.
     std::uint8_t maxHops = 1;
     DurableOptions durable;

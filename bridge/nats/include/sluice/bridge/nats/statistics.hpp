@@ -26,17 +26,19 @@ struct NatsStatistics {
     std::uint64_t held = 0;           ///< in the outbox now
     std::uint64_t resent = 0;         ///< times that a message was sent again
 
-    std::uint64_t received = 0;     ///< a server delivered it
-    std::uint64_t delivered = 0;    ///< the local bus accepted it
-    std::uint64_t refused = 0;      ///< the local bus had no room, or was closed
-    std::uint64_t looped = 0;       ///< of this bridge's own origin
-    std::uint64_t malformed = 0;    ///< without an envelope, damaged, or with wrong fields
-    std::uint64_t otherSchema = 0;  ///< of another version or subject
-    std::uint64_t tooManyHops = 0;  ///< it has passed more bridges than maxHops
-    std::uint64_t late = 0;         ///< core profile: not beyond the last sequence
-    std::uint64_t duplicates = 0;   ///< durable profile: delivered before
-    std::uint64_t gaps = 0;         ///< sequences that are missing now
-    std::uint64_t untracked = 0;    ///< of an origin beyond maxOrigins
+    std::uint64_t received = 0;      ///< a server delivered it
+    std::uint64_t delivered = 0;     ///< the local bus accepted it
+    std::uint64_t refused = 0;       ///< the local bus had no room, or was closed
+    std::uint64_t looped = 0;        ///< of this bridge's own origin
+    std::uint64_t malformed = 0;     ///< without an envelope, damaged, or with wrong fields
+    std::uint64_t otherSchema = 0;   ///< of another version, subject or type
+    std::uint64_t tooManyHops = 0;   ///< it has passed more bridges than maxHops
+    std::uint64_t late = 0;          ///< core profile: not beyond the last sequence
+    std::uint64_t duplicates = 0;    ///< durable profile: delivered before
+    std::uint64_t gaps = 0;          ///< sequences that are missing now
+    std::uint64_t untracked = 0;     ///< of an origin beyond maxOrigins
+    std::uint64_t overrun = 0;       ///< core profile: dropped before the importer: it is too slow
+    std::uint64_t clockSetBack = 0;  ///< its origin's clock had been set back by a second or more
 
     /// Calls f(name, value) for each number, for example to show them as metrics.
     template <class F>
@@ -49,6 +51,7 @@ struct NatsStatistics {
         f("refused", refused), f("looped", looped), f("malformed", malformed);
         f("other_schema", otherSchema), f("too_many_hops", tooManyHops), f("late", late);
         f("duplicates", duplicates), f("gaps", gaps), f("untracked", untracked);
+        f("overrun", overrun), f("clock_set_back", clockSetBack);
     }
 };
 
@@ -65,7 +68,7 @@ inline void add(Count& count, std::uint64_t n = 1) noexcept {
 struct Counters {
     Count sent{0}, unsent{0}, notAgain{0}, congested{0}, notOnDisk{0};
     Count received{0}, delivered{0}, refused{0}, looped{0}, malformed{0}, otherSchema{0},
-        tooManyHops{0}, late{0}, duplicates{0}, gaps{0}, untracked{0};
+        tooManyHops{0}, late{0}, duplicates{0}, gaps{0}, untracked{0}, clockSetBack{0};
 };
 
 }  // namespace detail

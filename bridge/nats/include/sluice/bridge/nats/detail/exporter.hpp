@@ -1,15 +1,15 @@
 #pragma once
 
 #include <sluice/bridge/nats/detail/route.hpp>
+#include <sluice/bridge/nats/detail/trouble.hpp>
 #include <sluice/bridge/nats/link.hpp>
 #include <sluice/bridge/nats/options.hpp>
 #include <sluice/bridge/nats/outbox.hpp>
 #include <sluice/bridge/nats/statistics.hpp>
 #include <sluice/bus/priority.hpp>
 #include <sluice/wire/buffer.hpp>
+#include <sluice/wire/codec.hpp>
 #include <sluice/wire/envelope.hpp>
-#include <sluice/wire/message_pack.hpp>
-#include <sluice/wire/schema_hash.hpp>
 
 #include <array>
 #include <atomic>
@@ -31,6 +31,7 @@ struct ExportContext {
     std::uint64_t origin;
     std::uint32_t incarnation;
     std::size_t maxMessageSize;
+    LinkObserver* observer;  ///< may be null
 };
 
 struct AnyExporter {
@@ -43,7 +44,10 @@ template <class T>
 class Exporter final : public AnyExporter {
 public:
     Exporter(const ExportContext& context, const NatsRoute& route)
-        : context_(context), type_(typeOf(route)), profile_(route.profile) {
+        : context_(context),
+          type_(typeOf(route)),
+          profile_(route.profile),
+          trouble_(context.observer, route.subject) {
         for (const Priority priority : {Priority::low, Priority::medium, Priority::high}) {
             subjects_[indexOf(priority)] = subjectOf(route, context.stream, priority);
         }
@@ -58,6 +62,13 @@ public:
                                       : sendAtOnce(message, priority, trace);
         Counters& counters = context_.counters;
         const bool isDurable = profile_ == Profile::durable;
+        if (result == SendResult::tooLarge) {
+            trouble_.tellOnce(Trouble::tooLarge,
+                              "a message is larger than maxMessageSize, or than the server takes");
+        } else if (result == SendResult::congested) {
+            trouble_.tellOnce(Trouble::congested, "the server is slow or away, and messages are "
+                                                  "refused");
+        }
         add(result == SendResult::ok                       ? counters.sent
             : result == SendResult::notOnDisk              ? counters.notOnDisk
             : result == SendResult::congested && isDurable ? counters.congested
@@ -114,14 +125,14 @@ private:
     static std::size_t encodeBody(const T& message, unsigned char* bytes,
                                   std::size_t capacity) noexcept {
         wire::Buffer body(bytes + wire::envelopeSize, capacity - wire::envelopeSize);
-        return wire::encode(message, body) ? body.size() : 0;
+        return wire::Codec<T>::encode(message, body) ? body.size() : 0;
     }
 
     void encodeHead(unsigned char* bytes, std::size_t body, Priority priority, std::uint64_t trace,
                     std::uint64_t sequence) const noexcept {
         wire::Envelope envelope;
         envelope.traceId = trace;
-        envelope.schemaHash = wire::schemaHash<T>();
+        envelope.schemaHash = schema_;
         envelope.type = type_;
         envelope.priority = static_cast<std::uint8_t>(priority);
         envelope.hopCount = 1;
@@ -140,9 +151,11 @@ private:
     const ExportContext context_;
     const std::uint32_t type_;
     const Profile profile_;
+    const std::uint64_t schema_ = wire::Codec<T>::schemaHash();
     std::array<std::string, priorityCount> subjects_;
     std::array<std::atomic<std::uint64_t>, priorityCount> sequences_{};  ///< of the last message
     std::vector<unsigned char> bytes_;  ///< core profile: the envelope, and the message behind it
+    Trouble trouble_;
 };
 
 }  // namespace sluice::nats::detail

@@ -2,15 +2,16 @@
 
 #include <sluice/bridge/nats/detail/route.hpp>
 #include <sluice/bridge/nats/detail/sequence_log.hpp>
+#include <sluice/bridge/nats/detail/trouble.hpp>
 #include <sluice/bridge/nats/link.hpp>
 #include <sluice/bridge/nats/options.hpp>
 #include <sluice/bridge/nats/statistics.hpp>
 #include <sluice/bus/message_header.hpp>
 #include <sluice/bus/priority.hpp>
 #include <sluice/bus/publish_result.hpp>
+#include <sluice/wire/codec.hpp>
 #include <sluice/wire/decode_error.hpp>
 #include <sluice/wire/envelope.hpp>
-#include <sluice/wire/message_pack.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -32,6 +33,7 @@ struct ImportContext {
     std::uint64_t origin;
     std::size_t maxOrigins;
     std::uint8_t maxHops;
+    LinkObserver* observer;  ///< may be null
 };
 
 struct AnyImporter : Receiver {
@@ -50,7 +52,8 @@ public:
           type_(typeOf(route)),
           profile_(route.profile),
           untilHandled_(route.untilHandled),
-          priority_(priority) {}
+          priority_(priority),
+          trouble_(context.observer, route.subject + "." + toString(priority)) {}
 
     [[nodiscard]] std::uint64_t handled() const noexcept override { return handled_.load(); }
     /// Called by the bus' consumer, after the handlers of a message of this importer.
@@ -63,73 +66,110 @@ public:
         T message{};
         if (wire::decodeEnvelope(data, size, envelope) != wire::EnvelopeError::none ||
             envelope.priority != static_cast<std::uint8_t>(priority_)) {
-            return countedAs(counters.malformed, Verdict::never);
+            return isMalformed();
         }
         if (envelope.type != type_) {
-            return countedAs(counters.otherSchema, Verdict::never);
+            return isOfOtherSchema();
         }
         if (envelope.origin == context_.origin) {
             return countedAs(counters.looped, Verdict::taken);
         }
         if (envelope.hopCount > context_.maxHops) {
+            trouble_.tellOnce(Trouble::tooManyHops, "messages have passed too many bridges");
             return countedAs(counters.tooManyHops, Verdict::never);
         }
         if (!read(data, size, message)) {
-            return countedAs(counters.malformed, Verdict::never);
+            return envelope.schemaHash == schema_ ? isMalformed() : isOfOtherSchema();
         }
-        SequenceLog* const log = logOf(envelope);
-        if (log != nullptr && !log->isFresh(envelope.sequence)) {
+        Start* const start = startOf(envelope);
+        if (start != nullptr && !start->log.isFresh(envelope.sequence)) {
             return countedAs(profile_ == Profile::durable ? counters.duplicates : counters.late,
                              Verdict::taken);
         }
         // In the core profile a message that the bus refuses also counts as received.
         const bool isAccepted = publish(envelope, std::move(message));
-        if (log != nullptr && (isAccepted || profile_ == Profile::core)) {
-            const std::int64_t change = log->add(envelope.sequence);
-            add(counters.gaps, static_cast<std::uint64_t>(change));  // modulo 2^64
+        if (start != nullptr && (isAccepted || profile_ == Profile::core)) {
+            note(*start, envelope);
         }
         if (!isAccepted) {
+            if (profile_ == Profile::core) {
+                trouble_.tellOnce(Trouble::refused, "the bus has no room, and messages are lost");
+            }
             return countedAs(counters.refused, Verdict::later);
         }
         return countedAs(counters.delivered, untilHandled_ ? Verdict::accepted : Verdict::taken);
     }
 
 private:
-    using Start = std::pair<std::uint64_t, std::uint32_t>;  ///< origin and incarnation
+    /// A program that sends, from its start to its end.
+    struct Start {
+        SequenceLog log;
+        std::int64_t newestTime;  ///< of its last message in order, by its own clock
+    };
+    using Name = std::pair<std::uint64_t, std::uint32_t>;  ///< origin and incarnation
+
+    /// Threads of one sender stamp and count in different orders: that is no set clock.
+    static constexpr std::chrono::nanoseconds clockTolerance = std::chrono::seconds(1);
 
     static Verdict countedAs(Count& count, Verdict verdict) noexcept {
         add(count);
         return verdict;
     }
 
-    /// Also false if there is no memory for the message.
+    Verdict isMalformed() noexcept {
+        trouble_.tellOnce(Trouble::malformed, "garbage arrives");
+        return countedAs(context_.counters.malformed, Verdict::never);
+    }
+    Verdict isOfOtherSchema() noexcept {
+        trouble_.tellOnce(Trouble::otherSchema, "another version or type arrives");
+        return countedAs(context_.counters.otherSchema, Verdict::never);
+    }
+
+    /// Also false if there is no memory for the message, or if its codec throws.
     static bool read(const unsigned char* data, std::size_t size, T& message) noexcept {
         try {
-            return wire::decode(data + wire::envelopeSize, size - wire::envelopeSize, message) ==
-                   wire::DecodeError::none;
-        } catch (const std::bad_alloc&) {
+            return wire::Codec<T>::decode(data + wire::envelopeSize, size - wire::envelopeSize,
+                                          message) == wire::DecodeError::none;
+        } catch (...) {
             return false;
         }
     }
 
     /// Null beyond maxOrigins, or if there is no memory. Called before the bus gets the message: so
     /// no allocation can fail after the bus has accepted the message.
-    SequenceLog* logOf(const wire::Envelope& envelope) noexcept {
-        const Start start(envelope.origin, envelope.incarnation);
-        const auto known = logs_.find(start);
-        if (known != logs_.end()) {
+    Start* startOf(const wire::Envelope& envelope) noexcept {
+        const Name name(envelope.origin, envelope.incarnation);
+        const auto known = starts_.find(name);
+        if (known != starts_.end()) {
             return &known->second;
         }
         try {
-            if (logs_.size() < context_.maxOrigins) {
-                return &logs_.emplace(start, SequenceLog(profile_ == Profile::durable))
-                            .first->second;
+            if (starts_.size() < context_.maxOrigins) {
+                Start made{SequenceLog(profile_ == Profile::durable), envelope.time};
+                return &starts_.emplace(name, std::move(made)).first->second;
             }
         } catch (const std::bad_alloc&) {
             // As beyond maxOrigins.
         }
         add(context_.counters.untracked);
         return nullptr;
+    }
+
+    void note(Start& start, const wire::Envelope& envelope) noexcept {
+        const bool isNewest = start.log.isBeyondNewest(envelope.sequence);
+        const std::int64_t change = start.log.add(envelope.sequence);
+        add(context_.counters.gaps, static_cast<std::uint64_t>(change));  // modulo 2^64
+        if (change > 0 && profile_ == Profile::core) {
+            trouble_.tellOnce(Trouble::gap, "messages are missing");
+        }
+        if (!isNewest) {
+            return;
+        }
+        if (start.newestTime - envelope.time >= clockTolerance.count()) {
+            add(context_.counters.clockSetBack);
+            trouble_.tellOnce(Trouble::clock, "the clock of a sender has been set back");
+        }
+        start.newestTime = envelope.time;
     }
 
     /// In the durable profile it waits for room until the bridge closes: then the stream keeps the
@@ -154,10 +194,12 @@ private:
     const ImportContext<AnyBus> context_;
     const std::uint32_t type_;
     const Profile profile_;
+    const std::uint64_t schema_ = wire::Codec<T>::schemaHash();
     const bool untilHandled_;
     const Priority priority_;
     std::atomic<std::uint64_t> handled_{0};
-    std::map<Start, SequenceLog> logs_;
+    std::map<Name, Start> starts_;
+    Trouble trouble_;
 };
 
 }  // namespace sluice::nats::detail

@@ -34,6 +34,13 @@ inline std::string subjectOf(const NatsRoute& route, const std::string& stream, 
                : route.subject + "." + toString(priority);
 }
 
+/// Whether the subject is one of a message: tokens with dots between them, and no wildcard.
+inline bool isSubject(const std::string& subject) noexcept {
+    return !subject.empty() && subject.front() != '.' && subject.back() != '.' &&
+           subject.find("..") == std::string::npos &&
+           subject.find_first_of("*> \t\r\n") == std::string::npos;
+}
+
 /// Nanoseconds since 1970-01-01 UTC.
 inline std::int64_t wallClock() noexcept {
     const auto now = std::chrono::system_clock::now().time_since_epoch();

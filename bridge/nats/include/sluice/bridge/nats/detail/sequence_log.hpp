@@ -28,8 +28,12 @@ public:
 
     /// False if it was received, or if its range was dropped.
     [[nodiscard]] bool isFresh(std::uint64_t sequence) const noexcept {
-        return isEmpty_ || sequence > newest_ ||
+        return isBeyondNewest(sequence) ||
                (mayReturn_ && (sequence < first_ || rangeOf(sequence) != missing_.end()));
+    }
+
+    [[nodiscard]] bool isBeyondNewest(std::uint64_t sequence) const noexcept {
+        return isEmpty_ || sequence > newest_;
     }
 
     /// Takes a fresh sequence. Returns by how much the number of missing sequences changes.

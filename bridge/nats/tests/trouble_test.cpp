@@ -1,0 +1,338 @@
+// Faults that end in one line for the observer and in a counter.
+#include "notes.hpp"
+#include "peer.hpp"
+#include "small_disk.hpp"
+#include "station.hpp"
+#include "streams_of_server.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace sluice::nats {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace test;
+
+const NatsRoute durable{"position", 1, Profile::durable};
+
+TEST(TroubleTest, EachKindOfRefusedMessageIsOneLine) {
+    const NatsServer server;
+    Notes notes;
+    NatsOptions options = optionsFor(server);
+    options.observer = &notes;
+    Station receiver(options);
+    receiver.bridge.importType<Position>({"position"});
+    Link stranger(optionsFor(server), "stranger");
+    for (int round = 0; round < 2; ++round) {
+        for (const auto& bytes : {std::vector<unsigned char>(500, 0xFF),
+                                  message(1, {"position", 2}), message(1, {"position"}, 42, 2)}) {
+            ASSERT_TRUE(stranger.publish("position.medium", bytes.data(), bytes.size()));
+        }
+    }
+    for (const std::uint64_t sequence : {1U, 3U, 5U}) {
+        const auto bytes = message(sequence);
+        ASSERT_TRUE(stranger.publish("position.medium", bytes.data(), bytes.size()));
+    }
+    receiver.consume(3);
+    EXPECT_TRUE(receiver.bridge.close(patience));
+    EXPECT_EQ(notes.count("nats: position.medium: garbage arrives"), 1);
+    EXPECT_EQ(notes.count("nats: position.medium: another version or type arrives"), 1);
+    EXPECT_EQ(notes.count("nats: position.medium: messages have passed too many bridges"), 1);
+    EXPECT_EQ(notes.count("nats: position.medium: messages are missing"), 1);
+    EXPECT_EQ(receiver.bridge.statistics().malformed, 2U);
+    EXPECT_EQ(receiver.bridge.statistics().otherSchema, 2U);
+    EXPECT_EQ(receiver.bridge.statistics().tooManyHops, 2U);
+    EXPECT_EQ(receiver.bridge.statistics().gaps, 2U);
+}
+
+/// A type that another program sends on the subject of positions. A position has none of its
+/// fields.
+struct Alarm {
+    int robot = 0;
+};
+constexpr auto describe(wire::Type<Alarm>) {
+    return wire::fields(wire::field("alarmed", &Alarm::robot));
+}
+using AlarmBus = Bus<Messages<Alarm, Position>, BridgedTraits>;
+
+TEST(TroubleTest, AnotherTypeOnTheSubjectIsCountedAndNotDelivered) {
+    const NatsServer server;
+    Station receiver(server);
+    receiver.bridge.importType<Position>({"position"});
+    const auto bus = std::make_unique<AlarmBus>();
+    NatsBridge<AlarmBus> other(*bus, optionsFor(server));
+    auto outlet = other.outlet<Alarm>({"position"});
+    EXPECT_EQ(outlet.send({7}), SendResult::ok);
+    await([&] { return receiver.bridge.statistics().received == 1U; });
+    EXPECT_TRUE(receiver.bridge.close(patience));
+    EXPECT_EQ(receiver.bridge.statistics().otherSchema, 1U);
+    EXPECT_EQ(receiver.bridge.statistics().delivered, 0U);
+}
+
+template <class Function>
+std::string failureOf(Function&& function) {
+    try {
+        function();
+    } catch (const std::runtime_error& error) {
+        return error.what();
+    }
+    return "no failure";
+}
+
+TEST(TroubleTest, ASubjectOfTwoTypesIsOneLine) {
+    const NatsServer server;
+    const auto bus = std::make_unique<AlarmBus>();
+    NatsBridge<AlarmBus> bridge(*bus, optionsFor(server));
+    bridge.exportType<Position>({"position"});
+    bridge.importType<Position>({"position"});
+    const std::string line = "nats: the subject position has two types in this bridge";
+    EXPECT_EQ(failureOf([&] { bridge.importType<Alarm>({"position"}); }), line);
+    EXPECT_EQ(failureOf([&] { bridge.exportType<Alarm>({"position"}); }), line);
+    EXPECT_EQ(failureOf([&] { (void)bridge.outlet<Alarm>({"position"}); }), line);
+    EXPECT_EQ(failureOf([&] { bridge.importType<Alarm>({"alarm"}); }), "no failure");
+}
+
+TEST(TroubleTest, AWrongSubjectIsOneLine) {
+    const NatsServer server;
+    Station station(server);
+    for (const char* const subject :
+         {"", "fleet.*", "fleet.>", "fleet..order", ".fleet", "fleet.", "fleet order"}) {
+        const std::string line =
+            std::string("nats: '") + subject + "' is not the subject of one type";
+        EXPECT_EQ(failureOf([&] { station.bridge.exportType<Position>({subject}); }), line);
+        EXPECT_EQ(failureOf([&] { station.bridge.importType<Position>({subject}); }), line);
+    }
+}
+
+struct WaitingTraits : BridgedTraits {
+    static constexpr std::array<BusOverflow, priorityCount> overflow{
+        BusOverflow::block, BusOverflow::block, BusOverflow::block};
+};
+using WaitingBus = Bus<Messages<Position>, WaitingTraits>;
+
+// The importer waits for room in its bus. Meanwhile 16 messages may wait for the importer.
+TEST(TroubleTest, ASlowImporterIsCountedAndIsOneLine) {
+    const NatsServer server;
+    Notes notes;
+    const auto bus = std::make_unique<WaitingBus>();
+    NatsOptions options = optionsFor(server);
+    options.importBacklog = 16;
+    options.observer = &notes;
+    NatsBridge<WaitingBus> bridge(*bus, options);
+    std::uint64_t seen = 0;
+    const Subscription handler = bus->subscribe<Position>([&](const Position&) { ++seen; });
+    bridge.importType<Position>({"position"});
+    Link stranger(optionsFor(server), "stranger");
+    const auto send = [&](std::uint64_t sequence) {
+        const auto bytes = message(sequence);
+        ASSERT_TRUE(stranger.publish("position.medium", bytes.data(), bytes.size()));
+    };
+    for (std::uint64_t sequence = 1; sequence <= 500; ++sequence) {
+        send(sequence);
+    }
+    await([&] { return notes.has("nats: position.medium: messages arrive faster"); });
+    const auto consumeUntil = [&](auto&& isOver) {
+        while (!isOver()) {
+            (void)bus->waitFor(10ms);
+            (void)bus->process();
+        }
+    };
+    consumeUntil([&] { return seen + bridge.statistics().overrun == 500U; });
+    send(501);  // shows the gap
+    consumeUntil([&] { return seen + bridge.statistics().overrun == 501U; });
+    EXPECT_TRUE(bridge.close(patience));
+    const NatsStatistics counts = bridge.statistics();
+    EXPECT_EQ(counts.delivered, seen);
+    EXPECT_EQ(counts.overrun, 501U - seen);
+    EXPECT_EQ(counts.gaps, counts.overrun);
+}
+
+// The peer's clock goes back by an hour on SIGUSR1. Waiting times do not depend on that clock.
+TEST(TroubleTest, ASendersClockThatIsSetBackIsCountedAndIsOneLine) {
+    const NatsServer server(NatsServer::withStreams);
+    const TemporaryFolder folder;
+    Notes notes;
+    NatsOptions options = durableOptionsFor(server, "receiver");
+    options.observer = &notes;
+    Station receiver(options);
+    receiver.bridge.importType<Position>(durable);
+    const Peer sender({"send", server.url(), folder / "accepted", folder / "outbox"});
+    receiver.consume(20);
+    EXPECT_EQ(receiver.bridge.statistics().clockSetBack, 0U);
+    sender.setClockBack();
+    while (receiver.bridge.statistics().clockSetBack == 0U) {
+        receiver.consume(receiver.seen.size() + 1);
+    }
+    receiver.consume(receiver.seen.size() + 200);
+    EXPECT_EQ(notes.count("nats: position.high: the clock of a sender has been set back"), 1);
+    EXPECT_EQ(receiver.bridge.statistics().clockSetBack, 1U);
+    EXPECT_EQ(receiver.bridge.statistics().gaps, 0U);
+    EXPECT_EQ(receiver.bridge.statistics().duplicates, 0U);
+    for (std::size_t i = 1; i < receiver.seen.size(); ++i) {
+        ASSERT_EQ(receiver.seen[i], receiver.seen[i - 1] + 1);
+    }
+}
+
+TEST(TroubleTest, AReceiverGoesOnWhenItsClockIsSetBack) {
+    const NatsServer server(NatsServer::withStreams);
+    const TemporaryFolder folder;
+    const std::string handled = folder / "handled";
+    Station sender(durableOptionsFor(server, "sender"));
+    const Peer receiver({"receive", server.url(), handled});
+    auto outlet = sender.bridge.outlet<Position>(durable);
+    int next = 0;
+    const auto sendUntil = [&](std::size_t count) {
+        while (numbersIn(handled).size() < count) {
+            next += outlet.send({next, 0.0}, Priority::high) == SendResult::ok ? 1 : 0;
+            std::this_thread::sleep_for(1ms);
+        }
+    };
+    sendUntil(1);
+    receiver.setClockBack();
+    sendUntil(300);
+    // The receiver's name exists from its first start. So its numbers are in a row.
+    const std::vector<int> numbers = numbersIn(handled);
+    for (std::size_t i = 1; i < numbers.size(); ++i) {
+        ASSERT_EQ(numbers[i], numbers[i - 1] + 1);
+    }
+}
+
+// The server stores its streams on a disk of 8 MiB.
+TEST(TroubleTest, AFullDiskOfTheServerFillsTheOutboxAndLosesNothing) {
+    const SmallDisk disk(8 * 1024);
+    if (!disk) {
+        GTEST_SKIP() << "mounting a file system needs more rights";
+    }
+    NatsServer server("jetstream { store_dir: \"" + disk.path() +
+                      "/streams\", sync_interval: always, max_file_store: 1GB }");
+    Notes notes;
+    NatsOptions options = durableOptionsFor(server, "sender");
+    options.observer = &notes;
+    options.durable.outboxMessages = 100;
+    Station sender(options);
+    Station receiver(durableOptionsFor(server, "receiver"));
+    receiver.bridge.importType<Position>(durable);
+    const std::string filler = disk.path() + "/filler";
+    std::ofstream(filler) << std::string(8 * 1024 * 1024, 'x');
+    auto outlet = sender.bridge.outlet<Position>(durable);
+    int accepted = 0;
+    while (!notes.has("does not answer") || sender.bridge.statistics().congested == 0) {
+        accepted += outlet.send({accepted, 0.0}, Priority::high) == SendResult::ok ? 1 : 0;
+    }
+    EXPECT_EQ(notes.count("nats: the server does not answer messages on fleet.high.position"), 1);
+    // The server does not use the stream again before its next start.
+    std::filesystem::remove(filler);
+    server.kill();
+    server.start();
+    receiver.consume(static_cast<std::size_t>(accepted));
+    EXPECT_TRUE(sender.bridge.close(patience));
+    std::vector<int> expected(static_cast<std::size_t>(accepted));
+    std::iota(expected.begin(), expected.end(), 0);
+    EXPECT_EQ(receiver.seen, expected);
+    EXPECT_EQ(sender.bridge.statistics().acknowledged, expected.size());
+}
+
+TEST(TroubleTest, AMessageThatIsTooLargeIsOneLine) {
+    const NatsServer server(std::string("max_payload: 2000\n") + NatsServer::withStreams);
+    Notes notes;
+    NatsOptions options = durableOptionsFor(server, "sender");
+    options.observer = &notes;
+    Station sender(options);
+    for (const NatsRoute& route :
+         {NatsRoute{"picture"}, NatsRoute{"lasting", 1, Profile::durable}}) {
+        auto outlet = sender.bridge.outlet<Picture>(route);
+        EXPECT_EQ(outlet.send(Picture{}), SendResult::tooLarge);
+        EXPECT_EQ(outlet.send(Picture{}), SendResult::tooLarge);
+        EXPECT_EQ(notes.count("nats: " + route.subject + ": a message is larger than"), 1);
+    }
+    EXPECT_EQ(sender.bridge.statistics().unsent, 4U);
+}
+
+// The server comes back with a smaller limit when the outbox has accepted the message.
+TEST(TroubleTest, AMessageThatBecameTooLargeIsUndeliverableAndIsOneLine) {
+    NatsServer server(NatsServer::withStreams);
+    Notes notes;
+    NatsOptions options = durableOptionsFor(server, "sender");
+    options.observer = &notes;
+    Station sender(options);
+    server.kill();
+    await([&] { return sender.bridge.state(Priority::high) == LinkState::disconnected; });
+    auto outlet = sender.bridge.outlet<Picture>({"picture", 1, Profile::durable});
+    EXPECT_EQ(outlet.send(Picture{}, Priority::high), SendResult::ok);
+    EXPECT_EQ(outlet.send(Picture{}, Priority::high), SendResult::ok);
+    server.startWith(std::string("max_payload: 2000\n") + NatsServer::withStreams);
+    EXPECT_TRUE(sender.bridge.close(patience));
+    EXPECT_EQ(sender.bridge.statistics().undeliverable, 2U);
+    EXPECT_EQ(sender.bridge.statistics().acknowledged, 0U);
+    EXPECT_EQ(notes.count("larger than the server takes"), 1);
+}
+
+TEST(TroubleTest, AMessageTooLargeForItsStreamIsUndeliverableAndIsOneLine) {
+    const NatsServer server(NatsServer::withStreams);
+    Notes notes;
+    NatsOptions options = durableOptionsFor(server, "sender");
+    options.observer = &notes;
+    Station sender(options);
+    StreamsOfServer(server).limitMessages("fleet_high", 1000);
+    auto outlet = sender.bridge.outlet<Picture>({"picture", 1, Profile::durable});
+    EXPECT_EQ(outlet.send(Picture{}, Priority::high), SendResult::ok);
+    EXPECT_TRUE(sender.bridge.close(patience));
+    EXPECT_EQ(sender.bridge.statistics().undeliverable, 1U);
+    EXPECT_EQ(notes.count("nats: the server does not store messages"), 1);
+}
+
+// The server tells about a missing right after the message has left.
+TEST(TroubleTest, AMissingRightIsOneLine) {
+    const NatsServer server("authorization { users = [ { user: robot, password: right, "
+                            "permissions: { publish: { deny: \"position.>\" } } } ] }");
+    Notes notes;
+    NatsOptions options = optionsFor(server);
+    options.user = "robot";
+    options.password = "right";
+    options.observer = &notes;
+    Station sender(options);
+    sender.bridge.exportType<Position>({"position"});
+    sender.send(1);
+    await([&] { return notes.has("position.medium"); });
+    EXPECT_EQ(notes.count("nats: "), 1);
+}
+
+// Both bridges have the origin of the bus.
+TEST(TroubleTest, TwoBridgesOfOneBusSendEachMessageToBothAndNoneBack) {
+    const NatsServer server;
+    const NatsServer second;
+    NatsOptions options = optionsFor(server);
+    options.origin = 7;
+    Station middle(options);
+    options.url = second.url();
+    TestBridge other(*middle.bus, options);
+    Station left(server);
+    Station right(second);
+    for (TestBridge* const bridge : {&middle.bridge, &other, &left.bridge, &right.bridge}) {
+        bridge->exportType<Position>({"position"});
+        bridge->importType<Position>({"position"});
+    }
+    middle.send(1);
+    left.consume(1);
+    right.consume(1);
+    left.send(2);
+    middle.consume(2);
+    EXPECT_TRUE(other.close(patience));
+    EXPECT_TRUE(right.bridge.close(patience));
+    (void)right.bus->process();
+    EXPECT_EQ(right.seen, (std::vector<int>{1}));
+    EXPECT_EQ(other.statistics().notAgain, 1U);
+    EXPECT_EQ(middle.seen, (std::vector<int>{1, 2}));
+}
+
+}  // namespace
+}  // namespace sluice::nats

@@ -37,6 +37,22 @@ class PagesTest(PlantedTree):
             "docs/architecture.md:1: no header declares Ring::pull",
         )
 
+    def test_refuses_a_guarantee_without_a_test(self):
+        self.plant("bridge/nats/tests/fault_test.cpp", "TEST(FaultTest, Survives) {", "}")
+        self.plant(
+            "docs/guide/distributed.md",
+            "| event | result | test |",
+            "|---|---|---|",
+            "| killed | nothing | `FaultTest.Survives`, `Survives` |",
+            "| stopped | nothing | `FaultTest.Stops` |",
+            "| full | nothing | none |",
+        )
+        self.assert_finds(
+            pages.check,
+            "docs/guide/distributed.md:4: there is no test FaultTest.Stops",
+            "docs/guide/distributed.md:5: the row names no test",
+        )
+
     def test_leaves_code_blocks_alone(self):
         self.plant("README.md", "```cpp", "f[0](x); // `no/such`", "```")
         self.assert_finds(pages.check)

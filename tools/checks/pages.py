@@ -10,6 +10,11 @@ QUOTED = re.compile(r"`([^`]+)`")
 # Pages whose `quoted/paths` are checked, from the root of the tree.
 ENTRANCES = (Path("README.md"), Path("README.zh-CN.md"), Path("CONTRIBUTING.md"), Path("docs/architecture.md"))
 FILE = re.compile(r"(?:\./)?[\w.-]+(?:/[\w.-]+)+/?$")
+# The page whose tables name tests in their last column, and the folder of the tests.
+GUARANTEES = Path("docs/guide/distributed.md")
+TESTS = Path("bridge/nats/tests")
+CASE = re.compile(r"^TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)", re.MULTILINE)
+ROW = re.compile(r"^\|.*\|([^|]*)\|$")
 # The page whose `Types` and `Types::members` are checked.
 NAMES = Path("docs/architecture.md")
 TYPE = re.compile(r"([A-Z]\w+)(?:::~?(\w+))?(?:\(\))?$")
@@ -25,6 +30,8 @@ def check(root):
     for page in ENTRANCES:
         if page in pages:
             problems += check_files(root, page)
+    if GUARANTEES in pages:
+        problems += check_tests(root, GUARANTEES)
     if NAMES in pages:
         problems += check_names(root, NAMES)
     return problems
@@ -38,6 +45,24 @@ def found(root, page, pattern):
             is_code = not is_code
         elif not is_code:
             yield from ((number, match) for match in pattern.finditer(line))
+
+
+def check_tests(root, page):
+    """Each row of a table names tests that exist: `Suite.Case`, `Case` or `Suite`."""
+    cases = set()
+    for file in sorted((root / TESTS).glob("*.cpp")):
+        for suite, case in CASE.findall(file.read_text(encoding="utf-8")):
+            cases |= {suite, case, f"{suite}.{case}"}
+    problems = []
+    for number, row in found(root, page, ROW):
+        cell = row[1].strip()
+        names = QUOTED.findall(cell)
+        if not names and cell != "test" and cell.strip("-"):
+            problems.append(Problem(page, number, "the row names no test"))
+        problems += [
+            Problem(page, number, f"there is no test {name}") for name in names if name not in cases
+        ]
+    return problems
 
 
 def check_links(root, page):

@@ -47,6 +47,24 @@ TEST(WireEnvelope, ChecksumIsCrc32c) {
               0xE3069283U);
 }
 
+// A whole range is read in steps of eight bytes, single bytes are not.
+TEST(WireEnvelope, ChecksumOfARangeIsThatOfItsBytes) {
+    Bytes bytes(64);
+    std::uint32_t state = 1;
+    for (unsigned char& byte : bytes) {
+        state = state * 1664525U + 1013904223U;
+        byte = static_cast<unsigned char>(state >> 24U);
+    }
+    for (std::size_t begin = 0; begin < 8; ++begin) {
+        std::uint32_t oneByOne = 0;
+        for (std::size_t size = 0; begin + size < bytes.size(); ++size) {
+            EXPECT_EQ(wire::detail::crc32c(bytes.data() + begin, size), oneByOne) << size;
+            EXPECT_EQ(wire::detail::crc32cByTable(bytes.data() + begin, size, 0), oneByOne) << size;
+            oneByOne = wire::detail::crc32c(bytes.data() + begin + size, 1, oneByOne);
+        }
+    }
+}
+
 TEST(WireEnvelope, KeepsEveryField) {
     const Bytes bytes = encoded();
     Envelope read;

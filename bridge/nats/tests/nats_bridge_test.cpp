@@ -227,6 +227,57 @@ TEST(NatsBridgeTest, ProgramsOfDifferentVersionsUnderstandEachOther) {
     EXPECT_TRUE(later.close(patience));
 }
 
+/// A message with the functions of protobuf. Its form is four bytes.
+struct Packed {
+    [[nodiscard]] std::size_t ByteSizeLong() const { return sizeof number; }
+    bool SerializeToArray(void* bytes, int) const {
+        std::memcpy(bytes, &number, sizeof number);
+        return true;
+    }
+    bool ParseFromArray(const void* bytes, int size) {
+        if (size != sizeof number) {
+            return false;
+        }
+        std::memcpy(&number, bytes, sizeof number);
+        return true;
+    }
+    [[nodiscard]] std::string GetTypeName() const { return "fleet.Packed"; }
+    int number = 0;
+};
+using PackedBus = Bus<Messages<Packed>, BridgedTraits>;
+
+TEST(NatsBridgeTest, MessagesOfProtobufKeepTheirForm) {
+    const NatsServer server;
+    PackedBus here;
+    PackedBus there;
+    NatsBridge<PackedBus> sender(here, optionsFor(server));
+    NatsBridge<PackedBus> receiver(there, optionsFor(server));
+    int seen = 0;
+    const Subscription handler =
+        there.subscribe<Packed>([&](const Packed& packed) { seen = packed.number; });
+    receiver.importType<Packed>({"packed"});
+    auto outlet = sender.outlet<Packed>({"packed"});
+    EXPECT_EQ(outlet.send({7}), SendResult::ok);
+    await([&] { return receiver.statistics().received == 1U; });
+    EXPECT_TRUE(receiver.close(patience));
+    (void)there.process();
+    EXPECT_EQ(seen, 7);
+    EXPECT_EQ(receiver.statistics().delivered, 1U);
+}
+
+TEST(NatsBridgeTest, FlushWaitsForTheServer) {
+    NatsServer server;
+    Station sender(server);
+    sender.bridge.exportType<Position>({"position"});
+    sender.send(1);
+    EXPECT_TRUE(sender.bridge.flush(patience));
+    server.stop();
+    sender.send(2, Priority::high);
+    EXPECT_FALSE(sender.bridge.flush(50ms));
+    server.resume();
+    EXPECT_TRUE(sender.bridge.flush(patience));
+}
+
 std::string failureOf(const NatsOptions& options) {
     TestBus bus;
     try {

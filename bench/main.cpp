@@ -9,6 +9,7 @@
 #include "harness/report/report_json.hpp"
 #include "harness/report/text.hpp"
 #include "scenarios/actors.hpp"
+#include "scenarios/bridge.hpp"
 #include "scenarios/bus.hpp"
 #include "scenarios/events.hpp"
 #include "scenarios/logs.hpp"
@@ -198,6 +199,8 @@ int main(int argc, char** argv) {
         {app.add_subcommand("bus", "Typed messages through a bus"), {&busSuite}},
         {app.add_subcommand("actors", "Messages until an object has handled them"), {&actorSuite}},
         {app.add_subcommand("log", "Records until they are in a file"), {&logSuite}},
+        {app.add_subcommand("bridge", "Messages to another process, and messages as bytes"),
+         {&bridgeSuite}},
         {app.add_subcommand("all", "One after the other"),
          {&queueSuite, &memorySuite, &eventSuite, &busSuite, &actorSuite, &logSuite}},
     };
@@ -215,8 +218,8 @@ int main(int argc, char** argv) {
     } catch (const CLI::CallForHelp& help) {
         return app.exit(help);
     } catch (const CLI::RequiredError&) {
-        std::cerr
-            << "sluice_bench: name a suite: queues, memory, events, bus, actors, log or all\n";
+        std::cerr << "sluice_bench: name a suite: queues, memory, events, bus, actors, log, bridge "
+                     "or all\n";
         return exitUsage;
     } catch (const std::exception& error) {
         std::cerr << "sluice_bench: " << error.what() << '\n';

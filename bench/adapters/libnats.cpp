@@ -1,0 +1,161 @@
+/// \file
+/// A plain program of libnats: one connection, publishing and subscribing.
+
+#include "adapters/nats_subjects.hpp"
+
+#if defined(SLUICE_BENCH_NATS)
+#include <nats/nats.h>
+
+#include <atomic>
+#include <stdexcept>
+#include <thread>
+#endif
+
+namespace sluice::bench {
+
+#if defined(SLUICE_BENCH_NATS)
+namespace {
+
+void require(natsStatus status) {
+    if (status != NATS_OK) {
+        throw std::runtime_error(std::string("libnats: ") + natsStatus_GetText(status));
+    }
+}
+
+class Connection {
+public:
+    Connection() { require(natsConnection_ConnectTo(&connection_, natsUrl().c_str())); }
+    Connection(const Connection&) = delete;
+    Connection& operator=(const Connection&) = delete;
+    ~Connection() { natsConnection_Destroy(connection_); }
+    natsConnection* get() const { return connection_; }
+    void flush() const { require(natsConnection_FlushTimeout(connection_, 60'000)); }
+
+private:
+    natsConnection* connection_ = nullptr;
+};
+
+template <std::size_t Bytes>
+Round publishRound(const RoundPlan& plan) {
+    const Connection connection;
+    const std::string text(Bytes, 'x');
+    const std::uint64_t last = plan.runIn + plan.messages - 1;
+    return timedCalls(plan, [&](std::uint64_t number) {
+        const natsStatus status =
+            natsConnection_Publish(connection.get(), "plain.text", text.data(), int(text.size()));
+        if (number + 1 == plan.runIn || number == last) {
+            connection.flush();
+        }
+        return status == NATS_OK;
+    });
+}
+
+/// JetStream's asynchronous publishing, with as many messages on their way as the bridge has.
+/// With ids, the server drops a message that it has stored before.
+template <std::size_t Bytes, bool WithIds>
+Round storeRound(const RoundPlan& plan) {
+    const Connection connection;
+    jsOptions options;
+    require(jsOptions_Init(&options));
+    options.PublishAsync.MaxPending = 512;
+    jsCtx* context = nullptr;
+    require(natsConnection_JetStream(&context, connection.get(), &options));
+    const char* subject = "plain.stored";
+    jsStreamConfig stream;
+    require(jsStreamConfig_Init(&stream));
+    stream.Name = "plain";
+    stream.Subjects = &subject;
+    stream.SubjectsLen = 1;
+    stream.Discard = js_DiscardNew;
+    stream.MaxBytes = std::int64_t{1} << 30;
+    (void)js_DeleteStream(context, stream.Name, nullptr, nullptr);
+    require(js_AddStream(nullptr, context, &stream, nullptr, nullptr));
+    const std::string text(Bytes, 'x');
+    const std::uint64_t last = plan.runIn + plan.messages - 1;
+    Round round = timedCalls(plan, [&](std::uint64_t number) {
+        jsPubOptions named;
+        std::string id;
+        if (WithIds) {
+            (void)jsPubOptions_Init(&named);
+            id = std::to_string(number);
+            named.MsgId = id.c_str();
+        }
+        natsStatus status = js_PublishAsync(context, subject, text.data(), int(text.size()),
+                                            WithIds ? &named : nullptr);
+        if (status == NATS_OK && (number + 1 == plan.runIn || number == last)) {
+            jsPubOptions wait;
+            (void)jsPubOptions_Init(&wait);
+            wait.MaxWait = 60'000;
+            status = js_PublishAsyncComplete(context, &wait);
+        }
+        return status == NATS_OK;
+    });
+    (void)js_DeleteStream(context, stream.Name, nullptr, nullptr);
+    jsCtx_Destroy(context);
+    return round;
+}
+
+struct Arrival {
+    std::atomic<std::uint64_t> count{0};
+    std::atomic<Nanoseconds> at{0};
+};
+
+void arrived(natsConnection*, natsSubscription*, natsMsg* message, void* closure) {
+    auto& arrival = *static_cast<Arrival*>(closure);
+    arrival.at.store(now());
+    arrival.count.fetch_add(1);
+    natsMsg_Destroy(message);
+}
+
+Round delayRound(const RoundPlan& plan) {
+    const Connection sender;
+    const Connection receiver;
+    Arrival arrival;
+    natsSubscription* subscription = nullptr;
+    require(
+        natsConnection_Subscribe(&subscription, receiver.get(), "plain.delay", &arrived, &arrival));
+    receiver.flush();
+    const std::string text(64, 'x');
+    Round round = delaysOf(plan, arrival.count, arrival.at, [&] {
+        return natsConnection_Publish(sender.get(), "plain.delay", text.data(), int(text.size())) ==
+               NATS_OK;
+    });
+    natsSubscription_Destroy(subscription);
+    return round;
+}
+
+}  // namespace
+#endif
+
+void addLibnats(NatsSubjects& subjects) {
+    NatsSubject subject;
+    subject.info.id = "libnats/plain";
+    subject.info.library = "libnats";
+#if defined(SLUICE_BENCH_NATS)
+    subject.info.version = nats_GetVersion();
+    subject.info.use =
+        "natsConnection_Publish, js_PublishAsync with 512 messages on their way, and "
+        "a subscription with a callback";
+    if (natsUrl().empty()) {
+        subject.info.absentBecause = noServer;
+    }
+    subject.rounds = {{"core-64B", &publishRound<64>},
+                      {"core-1024B", &publishRound<1024>},
+                      {"durable-64B", &storeRound<64, false>},
+                      {"durable-1024B", &storeRound<1024, false>},
+                      {"delay-core", &delayRound}};
+#else
+    subject.info.absentBecause = notCompiledIn("SLUICE_BRIDGE_NATS", "ON");
+#endif
+    subjects.push_back(subject);
+    NatsSubject named = subject;
+    named.info.id = "libnats/ids";
+#if defined(SLUICE_BENCH_NATS)
+    named.info.use = "js_PublishAsync with an id for each message";
+    named.rounds = {{"durable-64B", &storeRound<64, true>},
+                    {"durable-1024B", &storeRound<1024, true>}};
+#endif
+    subjects.push_back(named);
+}
+
+}  // namespace sluice::bench

@@ -1,0 +1,152 @@
+/// \file
+/// The bridge to NATS: messages from a bus to a bus.
+
+#include "adapters/nats_subjects.hpp"
+
+#if defined(SLUICE_BENCH_NATS)
+#include <sluice/bridge/nats/nats_bridge.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <thread>
+#endif
+
+namespace sluice::bench {
+
+#if defined(SLUICE_BENCH_NATS)
+namespace {
+
+using namespace std::chrono_literals;
+
+struct BridgedTraits : FullBusTraits {
+    static constexpr bool origins = true;
+};
+template <std::size_t Bytes>
+using BridgedBus = Bus<Messages<TextMessage<Bytes>>, BridgedTraits>;
+
+template <std::size_t Bytes>
+TextMessage<Bytes> textMessage() {
+    TextMessage<Bytes> message;
+    (void)message.text.assign(std::string(Bytes, 'x'));
+    return message;
+}
+
+nats::NatsOptions bridgeOptions() {
+    nats::NatsOptions options;
+    options.url = natsUrl();
+    options.maxMessageSize = 2048;
+    return options;
+}
+
+template <std::size_t Bytes>
+Round publishRound(const RoundPlan& plan) {
+    const auto bus = std::make_unique<BridgedBus<Bytes>>();
+    nats::NatsBridge<BridgedBus<Bytes>> bridge(*bus, bridgeOptions());
+    bridge.template exportType<TextMessage<Bytes>>({"text"});
+    const auto message = textMessage<Bytes>();
+    const std::uint64_t last = plan.runIn + plan.messages - 1;
+    return timedCalls(plan, [&](std::uint64_t number) {
+        const bool isAccepted = bus->publish(message) == PublishResult::ok;
+        const bool isLast = number + 1 == plan.runIn || number == last;
+        if (number % 256 == 0 || isLast) {
+            while (bus->process() != 0) {
+            }
+        }
+        return isAccepted &&
+               (!isLast || (bridge.flush(60s) && bridge.statistics().sent == number + 1));
+    });
+}
+
+/// High messages, which may use the whole outbox.
+template <std::size_t Bytes>
+Round storeRound(const RoundPlan& plan) {
+    const auto bus = std::make_unique<BridgedBus<Bytes>>();
+    const nats::NatsRoute route{"text", 1, nats::Profile::durable};
+    nats::NatsOptions options = bridgeOptions();
+    options.durable.stream = "bench";
+    options.durable.name = "reader";
+    options.durable.streamBytes = std::int64_t{1} << 30;
+    options.durable.forgetAfter = 1s;
+    {  // a stream keeps messages that it has a reader for
+        const auto other = std::make_unique<BridgedBus<Bytes>>();
+        nats::NatsBridge<BridgedBus<Bytes>> reader(*other, options);
+        reader.template importType<TextMessage<Bytes>>(route);
+    }
+    nats::NatsBridge<BridgedBus<Bytes>> bridge(*bus, options);
+    auto outlet = bridge.template outlet<TextMessage<Bytes>>(route);
+    const auto message = textMessage<Bytes>();
+    const std::uint64_t last = plan.runIn + plan.messages - 1;
+    return timedCalls(plan, [&](std::uint64_t number) {
+        const Nanoseconds giveUp = now() + Nanoseconds(plan.stallNs);
+        nats::SendResult result = outlet.send(message, Priority::high);
+        while (result == nats::SendResult::congested && now() < giveUp) {
+            std::this_thread::sleep_for(50us);
+            result = outlet.send(message, Priority::high);
+        }
+        const bool isLast = number + 1 == plan.runIn || number == last;
+        while (isLast && bridge.statistics().held != 0 && now() < giveUp) {
+            std::this_thread::sleep_for(50us);
+        }
+        return result == nats::SendResult::ok && (!isLast || bridge.statistics().held == 0);
+    });
+}
+
+Round delayRound(const RoundPlan& plan) {
+    using Bus64 = BridgedBus<64>;
+    using Text = TextMessage<64>;
+    const auto here = std::make_unique<Bus64>();
+    const auto there = std::make_unique<Bus64>();
+    std::atomic<std::uint64_t> count{0};
+    std::atomic<Nanoseconds> at{0};
+    const Subscription handler = there->subscribe<Text>([&](const Text&) {
+        at.store(now());
+        count.fetch_add(1);
+    });
+    nats::NatsBridge<Bus64> sender(*here, bridgeOptions());
+    nats::NatsBridge<Bus64> receiver(*there, bridgeOptions());
+    receiver.importType<Text>({"delay"});
+    sender.exportType<Text>({"delay"});
+    std::atomic<bool> isOver{false};
+    std::thread consumer([&] {
+        while (!isOver.load()) {
+            (void)there->waitFor(10ms);
+            (void)there->process();
+        }
+    });
+    const auto message = textMessage<64>();
+    Round round = delaysOf(plan, count, at, [&] {
+        const bool isAccepted = here->publish(message) == PublishResult::ok;
+        return here->process() == 1 && isAccepted;
+    });
+    isOver.store(true);
+    consumer.join();
+    return round;
+}
+
+}  // namespace
+#endif
+
+void addSluiceBridge(NatsSubjects& subjects) {
+    NatsSubject subject;
+    subject.info.id = "sluice/bridge";
+    subject.info.library = "sluice";
+    subject.info.ours = true;
+#if defined(SLUICE_BENCH_NATS)
+    subject.info.use = "exportType from a bus that its sender consumes; an outlet in the durable "
+                       "profile; importType into a bus with a thread that waits";
+    if (natsUrl().empty()) {
+        subject.info.absentBecause = noServer;
+    }
+    subject.rounds = {{"core-64B", &publishRound<64>},
+                      {"core-1024B", &publishRound<1024>},
+                      {"durable-64B", &storeRound<64>},
+                      {"durable-1024B", &storeRound<1024>},
+                      {"delay-core", &delayRound}};
+#else
+    subject.info.absentBecause = notCompiledIn("SLUICE_BRIDGE_NATS", "ON");
+#endif
+    subjects.push_back(subject);
+}
+
+}  // namespace sluice::bench

@@ -37,6 +37,7 @@ void addMsgpackCxx(NatsSubjects& subjects);
 
 /// The server that `./dev bench bridge` has started; empty if there is none.
 inline std::string natsUrl() {
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): the program changes no variable
     const char* const url = std::getenv("SLUICE_NATS_URL");
     return url != nullptr ? url : "";
 }

@@ -25,7 +25,7 @@ constexpr std::string_view magic = "SLUICEO1";
 constexpr std::size_t headSize = 16;
 constexpr std::size_t recordHead = 12;
 /// append begins a new segment after so many bytes.
-constexpr std::size_t segmentSize = 4 * 1024 * 1024;
+constexpr std::size_t segmentSize = std::size_t{4} * 1024 * 1024;
 
 [[noreturn]] void fail(const std::string& what, const std::string& path) {
     throw std::runtime_error("nats: the outbox cannot " + what + " " + path + ": " +

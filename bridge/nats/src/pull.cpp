@@ -116,7 +116,7 @@ struct Pull::Parts {
         }
     }
 
-    void answer(const char* reply, const char* text) noexcept {
+    void answer(const char* reply, const char* text) const noexcept {
         (void)natsConnection_PublishString(link.connection, reply, text);
     }
 

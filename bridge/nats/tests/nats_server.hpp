@@ -61,7 +61,11 @@ public:
             process_ = 0;
         }
     }
-    void stop() const { ::kill(process_, SIGSTOP); }
+    /// Waits until the process stands still.
+    void stop() const {
+        ::kill(process_, SIGSTOP);
+        (void)waitpid(process_, nullptr, WUNTRACED);
+    }
     void resume() const { ::kill(process_, SIGCONT); }
 
     [[nodiscard]] std::string url() const { return "nats://127.0.0.1:" + port_; }

@@ -34,8 +34,9 @@ struct DurableOptions {
     /// A message that the server refused is sent again after so long.
     std::chrono::milliseconds retryWait{100};
 
-    std::int64_t streamBytes = 256 * 1024 * 1024;  ///< of each stream; a full stream refuses
-    int replicas = 1;                              ///< servers that store each message
+    std::int64_t streamBytes =
+        std::int64_t{256} * 1024 * 1024;  ///< of each stream; a full stream refuses
+    int replicas = 1;                     ///< servers that store each message
     /// The server drops a message that it has stored within this time.
     std::chrono::milliseconds duplicateWindow{120'000};
     /// The server delivers a message again when an importer has not acknowledged it for so long.
@@ -54,7 +55,7 @@ struct NatsOptions : LinkOptions {
     std::size_t maxOrigins = 1024;
     /// The largest encoded message, in bytes. Each exported type and each message in the outbox has
     /// a buffer of this size.
-    std::size_t maxMessageSize = 64 * 1024;
+    std::size_t maxMessageSize = std::size_t{64} * 1024;
     /// Core profile: messages of one import and priority that may wait for the importer. Further
     /// ones are dropped and counted in `overrun`.
     int importBacklog = 65'536;

@@ -96,6 +96,7 @@ using sluice::FixedVector;
 using sluice::FullBusTraits;
 using sluice::Future;
 using sluice::GeneralThreading;
+using sluice::HandlerThread;
 using sluice::HandlerTimes;
 using sluice::HarvestPacing;
 using sluice::HeterCallbackList;

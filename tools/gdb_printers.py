@@ -18,6 +18,8 @@ STEP = 2  # by so much a position grows with each message
 def number(atomic):
     """The value inside a std::atomic of libstdc++."""
     names = [field.name for field in atomic.type.strip_typedefs().fields()]
+    if "_M_b" in names:  # of a pointer
+        return int(atomic["_M_b"]["_M_p"])
     return int((atomic["_M_base"] if "_M_base" in names else atomic)["_M_i"])
 
 
@@ -167,10 +169,11 @@ class Subscription:
         self.value = value
 
     def to_string(self):
-        if not int(self.value["bus_"]):
+        bus = number(self.value["bus_"])
+        if not bus:
             return "Subscription, empty"
-        ended = ", ended" if self.value["hasEnded_"] else ""
-        return f"Subscription in slot {int(self.value['slot_'])} of the bus at {self.value['bus_']}{ended}"
+        ended = ", ended" if number(self.value["hasEnded_"]) else ""
+        return f"Subscription in slot {int(self.value['slot_'])} of the bus at {bus:#x}{ended}"
 
 
 class PoolPtr:

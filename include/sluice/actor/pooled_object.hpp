@@ -2,6 +2,7 @@
 
 #include <sluice/actor/actor_traits.hpp>
 #include <sluice/actor/detail/failure/handler_checks.hpp>
+#include <sluice/actor/detail/mailbox/message_line.hpp>
 #include <sluice/actor/detail/mailbox/pooled_posting.hpp>
 #include <sluice/actor/detail/replies/coroutines.hpp>
 #include <sluice/actor/detail/timers/timing.hpp>
@@ -55,7 +56,8 @@ struct PooledTraits : BareBusTraits, FailureTraits {
 ///
 /// Threads: any thread and the object's own handlers may call every function. Inside a handler
 /// stopAfterDrain() and join() do not wait. One thread calls start() and the destructor. It calls
-/// the destructor after join() or before start(), never inside an own handler: see Running.
+/// the destructor after join() or before start(), when the calls of all other threads have
+/// returned, and never inside an own handler: see Running.
 ///
 /// Progress: post() never waits. A message without room is refused, so objects that post to each
 /// other cannot wait for each other. The object handles at most Traits::batch messages, then other
@@ -191,23 +193,7 @@ protected:
     }
 
 private:
-    /// Messages in order.
-    struct MessageLine {
-        void append(QueuedMessage& first, QueuedMessage& last) noexcept {
-            (newest != nullptr ? newest->next : oldest) = &first;
-            newest = &last;
-        }
-        QueuedMessage* pop() noexcept {
-            auto* const message = static_cast<QueuedMessage*>(oldest);
-            if (message != nullptr) {
-                oldest = message->next;
-                newest = oldest == nullptr ? nullptr : newest;
-            }
-            return message;
-        }
-        detail::MailboxNode<Platform>* oldest = nullptr;
-        detail::MailboxNode<Platform>* newest = nullptr;
-    };
+    using MessageLine = detail::MessageLine<QueuedMessage, Platform>;
 
     explicit PooledObject(std::false_type /*hasAlarm*/) noexcept : Waiting(&PooledObject::serve) {}
     explicit PooledObject(std::true_type /*hasAlarm*/) noexcept

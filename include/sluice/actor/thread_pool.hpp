@@ -29,7 +29,8 @@ namespace sluice {
 /// Progress: an object that gets its first message from a handler runs next on the thread of this
 /// handler, up to 32 times in a row; no other thread is woken for it. So a handler that goes on for
 /// long after it has posted delays the object that it posted to; before it waits, it calls
-/// Executor::beforeWaitInHandler(). All other objects wait in one line.
+/// Executor::beforeWaitInHandler(). All other objects wait in one line. A handler that waits for
+/// the end of another object of the pool runs this object itself if no thread is free.
 ///
 /// Timers fire when a thread is free: after their time by as much as the handlers take that run.
 /// One of the sleeping threads wakes for the next timer. The others sleep on.

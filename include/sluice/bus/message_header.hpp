@@ -92,6 +92,22 @@ struct MessageHeader : detail::IdField<Traits::ids>,
                        detail::TraceField<Traits::traces>,
                        detail::SenderField<Traits::senders>,
                        detail::OriginField<Traits::origins>,
-                       detail::PriorityField<Traits::priorities> {};
+                       detail::PriorityField<Traits::priorities> {
+    /// Takes over what the publisher has given.
+    void set([[maybe_unused]] const PublishOptions& options) noexcept {
+        if constexpr (Traits::traces) {
+            this->trace = options.trace;
+        }
+        if constexpr (Traits::senders) {
+            this->sender = options.sender;
+        }
+        if constexpr (Traits::origins) {
+            this->origin = options.origin;
+        }
+        if constexpr (Traits::priorities) {
+            this->priority = options.priority;
+        }
+    }
+};
 
 }  // namespace sluice

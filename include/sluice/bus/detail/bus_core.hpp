@@ -123,14 +123,16 @@ public:
         const auto handleOne = [&](Envelope & envelope, auto priority)
             __attribute__((always_inline)) {
             Delivery<priority()> delivery{consuming, envelope};
-            consuming.hasToldOfRoom = false;
             handle(delivery);
         };
         const auto released = [&](auto priority) __attribute__((always_inline)) {
-            waits_.notifyOneForRoom(priority());
-            consuming.hasToldOfRoom = true;
+            if constexpr (canBlock<Traits>) {
+                waits_.notifyOneForRoom(priority());
+            }
         };
-        return store_.serve(handleOne, std::min(max, slots), released);
+        const std::size_t count = store_.serve(handleOne, std::min(max, slots), released);
+        consuming.hasReturned = true;
+        return count;
     }
 
     /// Waits for a message, for the end, for the deadline, or until isOver().
@@ -242,7 +244,7 @@ private:
             if constexpr (Traits::timeStamp != TimeStamp::none) {
                 envelope.timeStamp = time_.stamp();
             }
-            envelope.describe(options);
+            envelope.set(options);
             if constexpr (Traits::ids) {
                 envelope.id = claim.number();
             }
@@ -295,21 +297,17 @@ private:
             }
         } else if (published.isRefused()) {
             const auto deadline = waitLimit<Traits, Clock>(waiting, priority);
-            if (deadline != Clock::time_point::min() && mayWaitUntil(deadline)) {
+            // Not if the thread would wait for itself.
+            const bool hasEnd = deadline != Clock::time_point::max();
+            if (deadline != Clock::time_point::min() && !consumer_.isMine() && !isBuilding_ &&
+                (hasEnd || !Handling::isHere()) && Traits::mayWait()) {
                 const auto isOver = [&] { return published = attempt(), !published.isRefused(); };
-                (void)waits_.room[indexOf(priority)].waitUntil(isOver, deadline);
+                waits_.awaitRoom(priority, isOver, deadline, canBlock<Traits>);
             }
         }
         if (published.result == PublishResult::ok) {
             accounts_.sawUsed(roomOf<Traits>(priority));
         }
-    }
-
-    /// Not if the thread would wait for itself.
-    bool mayWaitUntil(typename Clock::time_point deadline) const noexcept {
-        const bool hasEnd = deadline != Clock::time_point::max();
-        return !consumer_.isMine() && !isBuilding_ && (hasEnd || !Handling::isHere()) &&
-               Traits::mayWait();
     }
 
     /// Whether a message or a skipped slot has gone.
@@ -343,8 +341,8 @@ private:
         typename RoleCheck::Scope role;
         const Handling handling;
         bool hasServed = false;
-        bool hasToldOfRoom = false;  ///< of the last slot, for publishers that wait
-        std::size_t untilLook = 1;   ///< messages until the next lookAround()
+        bool hasReturned = false;   ///< false: a visitor has thrown
+        std::size_t untilLook = 1;  ///< messages until the next lookAround()
     };
 
     /// A message while it is handled. When it ends, the message has its place in the accounts and
@@ -418,7 +416,7 @@ private:
         }
         waits_.arrived.notifyAll();
         waits_.drained.notifyAll();
-        if (!consuming.hasToldOfRoom) {  // a slot was skipped, or a visitor threw, perhaps
+        if (!canBlock<Traits> || !consuming.hasReturned) {
             waits_.notifyAllForRoom();
         }
     }

@@ -52,22 +52,6 @@ public:
         typeIndex_ = static_cast<std::uint8_t>(MessageList::template indexOf<T>);
     }
 
-    /// Fills in the fields of the header that the publisher has given.
-    void describe([[maybe_unused]] const PublishOptions& options) noexcept {
-        if constexpr (Traits::traces) {
-            this->trace = options.trace;
-        }
-        if constexpr (Traits::senders) {
-            this->sender = options.sender;
-        }
-        if constexpr (Traits::origins) {
-            this->origin = options.origin;
-        }
-        if constexpr (Traits::priorities) {
-            this->priority = options.priority;
-        }
-    }
-
     template <class T>
     T& get() noexcept {
         return *std::launder(reinterpret_cast<T*>(this->storage));

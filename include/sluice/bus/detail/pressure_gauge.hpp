@@ -4,6 +4,7 @@
 #include <sluice/bus/priority.hpp>
 
 #include <atomic>
+#include <type_traits>
 
 namespace sluice::detail {
 
@@ -17,15 +18,23 @@ namespace sluice::detail {
 /// Tests: tests/unit/bus/pressure_test.cpp, tests/model/pressure_gauge_model_test.cpp.
 template <class Platform, class Observer>
 class PressureGauge {
+    static constexpr bool isSilent = std::is_same_v<Observer, BusObserver>;
+
 public:
     /// Whether this pressure would be news as a rise. A hint.
     [[nodiscard]] bool isAbove(Pressure pressure) const noexcept {
+        if constexpr (isSilent) {
+            return false;
+        }
         Platform::Fence::light();  // E1 told
         return pressure > told_.load(std::memory_order_relaxed);
     }
 
     template <class Store>
     void tell(const Store& store, Observer* observer) noexcept {
+        if constexpr (isSilent) {
+            return;
+        }
         // Again if it has changed meanwhile. Otherwise the last call could tell an old one.
         Pressure now = Pressure::normal;
         do {
@@ -43,15 +52,6 @@ public:
 
 private:
     typename Platform::template Atomic<Pressure> told_{Pressure::normal};
-};
-
-/// Nobody observes.
-template <class Platform>
-class PressureGauge<Platform, BusObserver> {
-public:
-    static constexpr bool isAbove(Pressure) noexcept { return false; }
-    template <class Store>
-    static void tell(const Store&, BusObserver*) noexcept {}
 };
 
 }  // namespace sluice::detail

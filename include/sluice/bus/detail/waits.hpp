@@ -2,9 +2,12 @@
 
 #include <sluice/bus/detail/rooms.hpp>
 #include <sluice/bus/priority.hpp>
+#include <sluice/wait/deadline.hpp>
 #include <sluice/wait/notify.hpp>
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 
 namespace sluice::detail {
 
@@ -15,6 +18,16 @@ struct Waits {
     Wait drained;                          ///< threads that drain
     std::array<Wait, priorityCount> room;  ///< publishers
 
+    /// Until isOver(). When the consumer does not tell of each slot, it looks itself now and then.
+    template <class IsOver, class Point>
+    void awaitRoom(Priority priority, const IsOver& isOver, Point deadline, bool isToldOfEach) {
+        using Clock = typename Point::clock;
+        Point next = deadline;
+        do {
+            next = isToldOfEach ? next : deadlineAfter<Clock>(std::chrono::milliseconds(1));
+        } while (!room[indexOf(priority)].waitUntil(isOver, std::min(next, deadline)) &&
+                 Clock::now() < deadline);
+    }
     void notifyOneForRoom(Priority priority) noexcept { notifyOneOf(room[indexOf(priority)]); }
     void notifyAllForRoom() noexcept {
         for (Wait& each : room) {

@@ -88,5 +88,21 @@ TEST(ForkGateTest, ThreadsMayEndInAnyOrder) {
     EXPECT_EQ(passes[2], 3U);
 }
 
+TEST(ForkGateTest, ThreadMayEndWhenTheListIsOver) {
+    Gate gate;
+    const Gate::Thread forker;
+    std::array<Gate::Thread, 2> threads;
+    std::array<Gate::Pass, 2> passes{};
+    const int mutex = 0;
+    for (std::uint32_t i = 0; i < 2; ++i) {
+        gate.admit(threads[i], passes[i], &mutex, i + 1, [] { return true; });
+        Gate::leave(threads[i]);
+    }
+    gate.removeAll(Gate::Guard(gate.lock()));
+    gate.remove(threads[1], 2);
+    gate.close(forker);
+    EXPECT_EQ(passes[0], 1U) << "it is in the list again";
+}
+
 }  // namespace
 }  // namespace sluice

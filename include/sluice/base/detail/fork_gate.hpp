@@ -95,7 +95,7 @@ public:
     void remove(Thread& self, std::uint32_t number) noexcept {
         const Guard guard(lock_);
         self.pass->store(number, std::memory_order_relaxed);  // relaxed: its own
-        if (self.link != nullptr) {
+        if (self.link != nullptr && first_ != nullptr) {      // not after removeAll()
             unlist(self);
         }
     }
@@ -149,8 +149,7 @@ public:
     void forgetOthers(Thread& self, Pass& pass) noexcept {
         (void)lock_.try_lock();  // or a thread that is gone owned it
         forks_ = 0;
-        first_ = nullptr;
-        if (self.link != nullptr) {
+        if (std::exchange(first_, nullptr) != nullptr && self.link != nullptr) {
             list(self);
         }
         pass.store(0, std::memory_order_relaxed);  // relaxed: its own

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <stdexcept>
@@ -180,6 +181,23 @@ TEST(TroubleTest, ASendersClockThatIsSetBackIsCountedAndIsOneLine) {
     for (std::size_t i = 1; i < receiver.seen.size(); ++i) {
         ASSERT_EQ(receiver.seen[i], receiver.seen[i - 1] + 1);
     }
+}
+
+TEST(TroubleTest, ATimeOfASenderMayBeAnyNumber) {
+    const NatsServer server;
+    Station receiver(server);
+    receiver.bridge.importType<Position>({"position"});
+    Link stranger(optionsFor(server), "stranger");
+    std::uint64_t sequence = 0;
+    for (const std::int64_t time :
+         {std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max(),
+          std::numeric_limits<std::int64_t>::min(), std::int64_t{0}}) {
+        const auto bytes = message(++sequence, {"position"}, 42, 1, time);
+        ASSERT_TRUE(stranger.publish("position.medium", bytes.data(), bytes.size()));
+    }
+    receiver.consume(4);
+    EXPECT_TRUE(receiver.bridge.close(patience));
+    EXPECT_EQ(receiver.bridge.statistics().clockSetBack, 1U);
 }
 
 TEST(TroubleTest, AReceiverGoesOnWhenItsClockIsSetBack) {

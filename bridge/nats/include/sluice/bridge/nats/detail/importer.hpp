@@ -66,10 +66,10 @@ public:
         T message{};
         if (wire::decodeEnvelope(data, size, envelope) != wire::EnvelopeError::none ||
             envelope.priority != static_cast<std::uint8_t>(priority_)) {
-            return isMalformed();
+            return refuseGarbage();
         }
         if (envelope.type != type_) {
-            return isOfOtherSchema();
+            return refuseSchema();
         }
         if (envelope.origin == context_.origin) {
             return countedAs(counters.looped, Verdict::taken);
@@ -79,7 +79,7 @@ public:
             return countedAs(counters.tooManyHops, Verdict::never);
         }
         if (!read(data, size, message)) {
-            return envelope.schemaHash == schema_ ? isMalformed() : isOfOtherSchema();
+            return envelope.schemaHash == schema_ ? refuseGarbage() : refuseSchema();
         }
         Start* const start = startOf(envelope);
         if (start != nullptr && !start->log.isFresh(envelope.sequence)) {
@@ -109,18 +109,18 @@ private:
     using Name = std::pair<std::uint64_t, std::uint32_t>;  ///< origin and incarnation
 
     /// Threads of one sender stamp and count in different orders: that is no set clock.
-    static constexpr std::chrono::nanoseconds clockTolerance = std::chrono::seconds(1);
+    static constexpr std::uint64_t clockTolerance = 1'000'000'000;  ///< nanoseconds
 
     static Verdict countedAs(Count& count, Verdict verdict) noexcept {
         add(count);
         return verdict;
     }
 
-    Verdict isMalformed() noexcept {
+    Verdict refuseGarbage() noexcept {
         trouble_.tellOnce(Trouble::malformed, "garbage arrives");
         return countedAs(context_.counters.malformed, Verdict::never);
     }
-    Verdict isOfOtherSchema() noexcept {
+    Verdict refuseSchema() noexcept {
         trouble_.tellOnce(Trouble::otherSchema, "another version or type arrives");
         return countedAs(context_.counters.otherSchema, Verdict::never);
     }
@@ -165,7 +165,10 @@ private:
         if (!isNewest) {
             return;
         }
-        if (start.newestTime - envelope.time >= clockTolerance.count()) {
+        // Unsigned, because the difference of any two times may be beyond the signed numbers.
+        const auto back = static_cast<std::uint64_t>(start.newestTime) -
+                          static_cast<std::uint64_t>(envelope.time);
+        if (envelope.time < start.newestTime && back >= clockTolerance) {
             add(context_.counters.clockSetBack);
             trouble_.tellOnce(Trouble::clock, "the clock of a sender has been set back");
         }

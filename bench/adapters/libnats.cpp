@@ -68,7 +68,7 @@ Round storeRound(const RoundPlan& plan) {
     stream.SubjectsLen = 1;
     stream.Discard = js_DiscardNew;
     stream.MaxBytes = std::int64_t{1} << 30;
-    (void)js_DeleteStream(context, stream.Name, nullptr, nullptr);
+    deleteStream(stream.Name);
     require(js_AddStream(nullptr, context, &stream, nullptr, nullptr));
     const std::string text(Bytes, 'x');
     const std::uint64_t last = plan.runIn + plan.messages - 1;
@@ -90,7 +90,6 @@ Round storeRound(const RoundPlan& plan) {
         }
         return status == NATS_OK;
     });
-    (void)js_DeleteStream(context, stream.Name, nullptr, nullptr);
     jsCtx_Destroy(context);
     return round;
 }
@@ -125,6 +124,14 @@ Round delayRound(const RoundPlan& plan) {
 }
 
 }  // namespace
+
+void deleteStream(const char* name) {
+    const Connection connection;
+    jsCtx* context = nullptr;
+    require(natsConnection_JetStream(&context, connection.get(), nullptr));
+    (void)js_DeleteStream(context, name, nullptr, nullptr);
+    jsCtx_Destroy(context);
+}
 #endif
 
 void addLibnats(NatsSubjects& subjects) {

@@ -42,6 +42,9 @@ inline std::string natsUrl() {
     return url != nullptr ? url : "";
 }
 
+/// Deletes a stream with its messages: each round begins with an empty one. Only with libnats.
+void deleteStream(const char* name);
+
 inline const std::string noServer = "there is no server; ./dev bench bridge starts one";
 
 /// A message of one text.

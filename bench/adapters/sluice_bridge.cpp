@@ -67,7 +67,8 @@ Round storeRound(const RoundPlan& plan) {
     options.durable.stream = "bench";
     options.durable.name = "reader";
     options.durable.streamBytes = std::int64_t{1} << 30;
-    options.durable.forgetAfter = 1s;
+    deleteStream("bench_high");
+    deleteStream("bench_rest");
     {  // a stream keeps messages that it has a reader for
         const auto other = std::make_unique<BridgedBus<Bytes>>();
         nats::NatsBridge<BridgedBus<Bytes>> reader(*other, options);

@@ -18,8 +18,11 @@ namespace {
 
 /// An order expires after this time. Then the server says how many messages it did not send.
 constexpr std::chrono::seconds expiry{30};
-/// The thread waits a little longer for that answer.
-constexpr std::chrono::milliseconds patience{31'000};
+/// While it has no message, the server says so often that it still has the order.
+constexpr std::chrono::seconds heartbeat{2};
+/// After so long without a message and a heartbeat, the server has lost the order: it was killed,
+/// and another server leads the stream now.
+constexpr std::chrono::milliseconds patience{5'000};
 
 const char* headerOf(natsMsg* message, const char* key) noexcept {
     const char* value = nullptr;
@@ -88,8 +91,8 @@ struct Pull::Parts {
             } else if (isStopped.load()) {
                 return;
             } else if (status == NATS_TIMEOUT) {
-                const bool isExpired = EventCount::Clock::now() - orderedAt >= patience;
-                ordered = isExpired ? 0 : ordered;
+                const bool isSilent = EventCount::Clock::now() - heardAt >= patience;
+                ordered = isSilent ? 0 : ordered;
             } else {
                 recover(natsStatus_GetText(status));
             }
@@ -97,15 +100,16 @@ struct Pull::Parts {
     }
 
     void order() noexcept {
-        std::array<char, 96> request{};
-        const int size =
-            std::snprintf(request.data(), request.size(), R"({"batch":%d,"expires":%lld})",
-                          options.pullBatch - ordered,
-                          static_cast<long long>(std::chrono::nanoseconds(expiry).count()));
+        std::array<char, 128> request{};
+        const int size = std::snprintf(
+            request.data(), request.size(), R"({"batch":%d,"expires":%lld,"idle_heartbeat":%lld})",
+            options.pullBatch - ordered,
+            static_cast<long long>(std::chrono::nanoseconds(expiry).count()),
+            static_cast<long long>(std::chrono::nanoseconds(heartbeat).count()));
         if (natsConnection_PublishRequest(link.connection, next.c_str(), inbox.c_str(),
                                           request.data(), size) == NATS_OK) {
             ordered = options.pullBatch;
-            orderedAt = EventCount::Clock::now();
+            heardAt = EventCount::Clock::now();
         }
     }
 
@@ -121,6 +125,7 @@ struct Pull::Parts {
     }
 
     void take(natsMsg* message) noexcept {
+        heardAt = EventCount::Clock::now();
         if (natsMsg_GetDataLength(message) == 0) {
             const char* const status = headerOf(message, "Status");
             if (status != nullptr) {
@@ -188,12 +193,12 @@ struct Pull::Parts {
     EventCount stopped;
     natsSubscription* subscription = nullptr;
     // Written by the pull's thread.
-    std::string next;  ///< subject of the orders
-    int ordered = 0;   ///< messages that the server may still send
-    EventCount::Clock::time_point orderedAt;
-    std::deque<std::string> accepted;  ///< reply subjects of messages that are being handled
-    std::uint64_t acknowledged = 0;    ///< messages that have left `accepted`
-    bool isTroubleTold = false;        ///< whether the observer knows that there is no consumer
+    std::string next;                       ///< subject of the orders
+    int ordered = 0;                        ///< messages that the server may still send
+    EventCount::Clock::time_point heardAt;  ///< of the last order, message or heartbeat
+    std::deque<std::string> accepted;       ///< reply subjects of messages that are being handled
+    std::uint64_t acknowledged = 0;         ///< messages that have left `accepted`
+    bool isTroubleTold = false;  ///< whether the observer knows that there is no consumer
     std::thread thread;
 };
 

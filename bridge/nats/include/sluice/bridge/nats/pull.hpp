@@ -17,7 +17,8 @@ namespace sluice::nats {
 /// `redeliverAfter`.
 ///
 /// The thread orders `pullBatch` messages. It orders again when half of them have come, when the
-/// order has expired, and when the link is connected again.
+/// order has expired, when the link is connected again, and when the server says nothing for five
+/// seconds.
 ///
 /// Tests: bridge/nats/tests/durable_test.cpp.
 class Pull {

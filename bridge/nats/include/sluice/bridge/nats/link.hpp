@@ -22,8 +22,8 @@ class LinkObserver {
 public:
     /// `link` is "high" or "rest".
     virtual void changed(const char* link, LinkState state) noexcept = 0;
-    /// One line about a kind of trouble: messages that are lost or refused, a server that refuses or
-    /// does not answer. A route tells each kind once.
+    /// One line about a kind of trouble: messages that are lost or refused, a server that refuses
+    /// or does not answer. A route tells each kind once.
     virtual void trouble(const char* line) noexcept = 0;
 
 protected:

@@ -112,11 +112,7 @@ void OutboxLane::answer(natsMsg* message) noexcept {
 
 void OutboxLane::settle(std::uint64_t position, Answer answer) noexcept {
     slotAt(position).word.settle(position, answer);
-    // Not for each answer: a wake-up takes longer than a message.
-    const std::uint64_t count = answers_.fetch_add(1, std::memory_order_release) + 1;  // E2
-    if (count == 1 || count == answersAtOnce) {
-        wake_.notifyAll();
-    }
+    wake_.notifyAll();
 }
 
 bool OutboxLane::canSend() const noexcept {
@@ -127,7 +123,6 @@ bool OutboxLane::canSend() const noexcept {
 void OutboxLane::run() noexcept {
     while (!isStopped_.load()) {
         const auto now = Clock::now();
-        (void)answers_.exchange(0, std::memory_order_acquire);  // E2
         collect();
         sendAgain(now);
         sendNew(now);
@@ -136,13 +131,12 @@ void OutboxLane::run() noexcept {
         const bool isIdle = oldest_ == next_ && !ring_.hasArrival();
         const auto nap =
             isIdle ? std::chrono::milliseconds(std::chrono::minutes(1)) : options_.retryWait;
-        const auto isUrgent = [&] {
-            return isStopped_.load() || canSend() || (isIdle && ring_.hasArrival());
-        };
-        (void)wake_.awaitUntil([&] { return isUrgent() || answers() != 0; }, now + nap);
-        const std::uint64_t enough = std::min<std::uint64_t>(answersAtOnce, next_ - oldest_);
-        (void)wake_.awaitUntil([&] { return isUrgent() || answers() >= enough; },
-                               Clock::now() + linger);
+        (void)wake_.awaitUntil(
+            [&] {
+                return isStopped_.load() || canSend() || (isIdle && ring_.hasArrival()) ||
+                       (oldest_ != next_ && isDone(oldest_));
+            },
+            now + nap);
     }
 }
 

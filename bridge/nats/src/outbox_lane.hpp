@@ -12,9 +12,7 @@
 // A slot becomes free when its message is done and all older slots are free. The lane's thread
 // sends a message without an answer again after ackWait, and a refused one after retryWait.
 //
-// Edges: E1 commit: message written -> push release .. consume acquire -> sent. E2 answers: word
-// written -> count release .. count taken acquire -> word read. So an answer is seen now, or
-// counted again.
+// Edges: E1 commit: message written -> push release .. consume acquire -> sent.
 
 #include "answer_word.hpp"
 #include "link_parts.hpp"
@@ -63,10 +61,6 @@ private:
     /// At most this many bytes of headers stand before a message.
     static constexpr std::size_t headerSize = 128;
 
-    /// The lane's thread takes so many answers at once, or those that have come in this time.
-    static constexpr std::uint64_t answersAtOnce = 64;
-    static constexpr std::chrono::milliseconds linger{1};
-
     struct Slot {
         AnswerWord word;
         Clock::time_point sentAt;  ///< written by the lane's thread, like the record
@@ -92,9 +86,6 @@ private:
         return slotAt(position).word.isDone(position);
     }
     [[nodiscard]] bool canSend() const noexcept;
-    [[nodiscard]] std::uint64_t answers() const noexcept {
-        return answers_.load(std::memory_order_relaxed);
-    }
 
     Link::Parts& link_;
     const DurableOptions options_;
@@ -104,7 +95,6 @@ private:
     MpscRing<Record, dynamicCapacity> ring_;
     std::vector<Slot> window_;
     EventCount wake_;
-    std::atomic<std::uint64_t> answers_{0};  ///< that the lane's thread has not looked for
     std::atomic<bool> isStopped_{false};
     /// Whether the observer knows that the server refuses. Written by the answering thread.
     bool isTroubleTold_ = false;

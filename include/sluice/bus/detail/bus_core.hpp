@@ -125,7 +125,7 @@ public:
             Delivery<priority()> delivery{consuming, envelope};
             handle(delivery);
         };
-        const auto released = [&](auto priority) __attribute__((always_inline)) {
+        const auto released = [&]([[maybe_unused]] auto priority) __attribute__((always_inline)) {
             if constexpr (canBlock<Traits>) {
                 waits_.notifyOneForRoom(priority());
             }

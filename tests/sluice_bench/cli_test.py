@@ -72,6 +72,11 @@ def test_a_file_as_markdown_begins_with_its_credibility(run, saved):
     assert "Absent: absent/Queue (not compiled in" in out
 
 
+def test_markdown_escapes_what_would_be_a_tag(run, saved):
+    _, out, _ = run("export", saved(sample.whole()), "--format", "markdown")
+    assert "-DABSENT=&lt;folder&gt;" in out
+
+
 # BR-29: the arguments, the commit, whether it was clean, and the hash of the program.
 def test_what_to_type_to_measure_again(run, saved):
     status, out, _ = run("reproduce", saved(run_of(1)))

@@ -1,5 +1,6 @@
 """Tables for pull requests."""
 
+import html
 import math
 
 from .gate import Judgement
@@ -36,7 +37,7 @@ def of_record(record):
             shares = [f"{each['subject']} {rejected_share(each):.1%}" for each in scenario.results]
             text += [f"A demonstration, not a result. Rejected: {', '.join(shares)}.", ""]
     absent = [
-        f"{each['id']} ({each['absent_because']})"
+        f"{each['id']} ({html.escape(each['absent_because'], quote=False)})"
         for each in record.subjects
         if not each["present"]
     ]

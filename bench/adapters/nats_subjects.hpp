@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// What the bridge scenarios measure: the bridge to NATS, and a plain program of libnats beside it.
+/// Subjects of the bridge scenarios: the bridge to NATS, and a plain program of libnats beside it.
 
 #include "harness/run/acting.hpp"
 #include "harness/run/subject.hpp"

@@ -40,7 +40,7 @@ bool publishing() {
     Stop stop{"moved in"};
     (void)bus.publish(std::move(stop), {sluice::Priority::high, 7});  // 7 is the sender
     (void)bus.emplace<Stop>("built in its slot");                     // medium, as nothing is said
-    (void)bus.emplaceWith<Stop>({sluice::Priority::high}, "the same, urgent");
+    (void)bus.emplaceWith<Stop>(sluice::Priority::high, "the same, urgent");
     const std::array<Temperature, 3> batch{{{1, 20}, {2, 21}, {3, 22}}};
     const std::size_t accepted =
         bus.publishAll(batch.begin(), batch.end(), {sluice::Priority::low});

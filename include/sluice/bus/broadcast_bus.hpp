@@ -3,10 +3,10 @@
 #include <sluice/bus/bus.hpp>
 #include <sluice/bus/detail/several_buses.hpp>
 #include <sluice/bus/message_header.hpp>
-#include <sluice/bus/priority.hpp>
 #include <sluice/bus/publish_result.hpp>
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 
 namespace sluice {
@@ -48,22 +48,20 @@ public:
     /// Publishes a copy in each group, one after the other: two groups may see the messages of two
     /// publishers in different orders. When copying throws, the groups before have theirs. See
     /// Bus::publish for the options.
-    template <class T>
-    Results publish(const T& message) {
-        return publish(message, PublishOptions{});
+    template <class T, class Options = PublishOptions>
+    Results publish(const T& message, const Options& options = {}) {
+        return inEach([&](Group& group) { return group.publish(message, options); });
     }
-    template <class T, class P, std::enable_if_t<std::is_same_v<P, Priority>, int> = 0>
-    Results publish(const T& message, P priority) {
-        static_assert(Traits::priorities, "this bus has no priorities: see its traits");
-        return publish(message, PublishOptions{priority});
+    /// The same without waiting for room, whatever the overflow policy.
+    template <class T, class Options = PublishOptions>
+    Results tryPublish(const T& message, const Options& options = {}) {
+        return inEach([&](Group& group) { return group.tryPublish(message, options); });
     }
-    template <class T>
-    Results publish(const T& message, const PublishOptions& options) {
-        Results results{};
-        for (std::size_t i = 0; i < Groups; ++i) {
-            results[i] = groups_[i].publish(message, options);
-        }
-        return results;
+    /// The same, but waits for room for at most `timeout` in each group.
+    template <class T, class Rep, class Period, class Options = PublishOptions>
+    Results publishFor(std::chrono::duration<Rep, Period> timeout, const T& message,
+                       const Options& options = {}) {
+        return inEach([&](Group& group) { return group.publishFor(timeout, message, options); });
     }
 
     /// Whether every group has accepted.
@@ -87,6 +85,15 @@ public:
     bool drain(typename Clock::time_point deadline) { return detail::drainAll(groups_, deadline); }
 
 private:
+    template <class Publish>
+    Results inEach(const Publish& publish) {
+        Results results{};
+        for (std::size_t i = 0; i < Groups; ++i) {
+            results[i] = publish(groups_[i]);
+        }
+        return results;
+    }
+
     std::array<Group, Groups> groups_;
 };
 

@@ -4,6 +4,7 @@
 #include <sluice/bus/priority.hpp>
 
 #include <cstdint>
+#include <type_traits>
 
 namespace sluice {
 
@@ -17,6 +18,17 @@ struct PublishOptions {
 };
 
 namespace detail {
+
+/// What a publisher gives: options, or a priority alone.
+template <class Traits>
+constexpr const PublishOptions& optionsOf(const PublishOptions& options) noexcept {
+    return options;
+}
+template <class Traits, class P, std::enable_if_t<std::is_same_v<P, Priority>, int> = 0>
+constexpr PublishOptions optionsOf(P priority) noexcept {
+    static_assert(Traits::priorities, "this bus has no priorities: see its traits");
+    return PublishOptions{priority};
+}
 
 template <bool On>
 struct IdField {

@@ -3,7 +3,6 @@
 #include <sluice/bus/bus.hpp>
 #include <sluice/bus/detail/several_buses.hpp>
 #include <sluice/bus/message_header.hpp>
-#include <sluice/bus/priority.hpp>
 #include <sluice/bus/publish_result.hpp>
 #include <sluice/bus/subscription.hpp>
 
@@ -11,7 +10,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 #include <utility>
 
 namespace sluice {
@@ -57,20 +55,19 @@ public:
     /// The bus that messages with this key go to.
     [[nodiscard]] Partition& of(std::size_t key) noexcept { return partitions_[indexOf(key)]; }
 
-    /// As Bus::publish, in the partition of the message's key.
-    template <class T>
-    PublishResult publish(T&& message) {
-        return publish(std::forward<T>(message), PublishOptions{});
+    /// As the functions of a Bus, in the partition of the message's key.
+    template <class T, class Options = PublishOptions>
+    PublishResult publish(T&& message, const Options& options = {}) {
+        return partitionOf(message).publish(std::forward<T>(message), options);
     }
-    template <class T, class P, std::enable_if_t<std::is_same_v<P, Priority>, int> = 0>
-    PublishResult publish(T&& message, P priority) {
-        static_assert(Traits::priorities, "this bus has no priorities: see its traits");
-        return publish(std::forward<T>(message), PublishOptions{priority});
+    template <class T, class Options = PublishOptions>
+    PublishResult tryPublish(T&& message, const Options& options = {}) {
+        return partitionOf(message).tryPublish(std::forward<T>(message), options);
     }
-    template <class T>
-    PublishResult publish(T&& message, const PublishOptions& options) {
-        Partition& partition = of(keyOf_(std::as_const(message)));
-        return partition.publish(std::forward<T>(message), options);
+    template <class T, class Rep, class Period, class Options = PublishOptions>
+    PublishResult publishFor(std::chrono::duration<Rep, Period> timeout, T&& message,
+                             const Options& options = {}) {
+        return partitionOf(message).publishFor(timeout, std::forward<T>(message), options);
     }
 
     /// Has the handler called for each T, whatever its partition, by the thread that consumes
@@ -111,6 +108,11 @@ public:
     }
 
 private:
+    template <class T>
+    Partition& partitionOf(const T& message) {
+        return of(keyOf_(message));
+    }
+
     /// Fibonacci hashing: 2^64 / golden ratio, and the upper half of the product.
     static std::size_t indexOf(std::size_t key) noexcept {
         const std::uint64_t mixed = std::uint64_t{key} * 0x9E3779B97F4A7C15u;

@@ -14,9 +14,9 @@ inline constexpr std::size_t priorityCount = 3;
 /// How full a bus is: the highest priority whose room is full.
 enum class Pressure : std::uint8_t {
     normal,    ///< each priority has room
-    warning,   ///< low is refused
-    critical,  ///< medium is refused, and low may be
-    full,      ///< high is refused, and the others may be
+    warning,   ///< the room of low is full
+    critical,  ///< the room of medium is full; that of low may be
+    full,      ///< the room of high is full; the others may be
 };
 
 [[nodiscard]] constexpr const char* toString(Priority priority) noexcept {

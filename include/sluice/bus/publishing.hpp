@@ -22,20 +22,17 @@ namespace sluice {
 ///     bus.publish(EmergencyStop{}, sluice::Priority::high);
 ///     bus.publishFor(5ms, Picture{...});                   // waits for room for 5 ms
 ///
+/// Where a function takes options, it takes a Priority alone as well. Medium unless told otherwise.
+///
 /// A call that waits allocates nothing. What the constructor of the message throws passes to the
 /// caller, and nothing is published.
 template <class Derived, class MessageList, class Traits, class Envelope>
 class Publishing {
 public:
-    /// Publishes a copy of, or moves in, a message. Medium priority unless told otherwise.
-    template <class T>
-    PublishResult publish(T&& message, const PublishOptions& options = {}) {
+    /// Publishes a copy of, or moves in, a message.
+    template <class T, class Options = PublishOptions>
+    PublishResult publish(T&& message, const Options& options = {}) {
         return emplaceWith<std::decay_t<T>>(options, std::forward<T>(message));
-    }
-    template <class T, class P, std::enable_if_t<std::is_same_v<P, Priority>, int> = 0>
-    PublishResult publish(T&& message, P priority) {
-        static_assert(Traits::priorities, "this bus has no priorities: see its traits");
-        return emplaceWith<std::decay_t<T>>(PublishOptions{priority}, std::forward<T>(message));
     }
 
     /// Builds a T in its slot. The arguments are used only if it is accepted.
@@ -43,32 +40,35 @@ public:
     PublishResult emplace(Args&&... args) {
         return emplaceWith<T>(PublishOptions{}, std::forward<Args>(args)...);
     }
-    template <class T, class... Args>
-    PublishResult emplaceWith(const PublishOptions& options, Args&&... args) {
-        return emplaced<T>(options, detail::WaitAsTraitsSay(), std::forward<Args>(args)...);
+    template <class T, class Options = PublishOptions, class... Args>
+    PublishResult emplaceWith(const Options& options, Args&&... args) {
+        return emplaced<T>(detail::optionsOf<Traits>(options), detail::WaitAsTraitsSay(),
+                           std::forward<Args>(args)...);
     }
 
     /// The same without waiting for room, whatever the overflow policy.
-    template <class T>
-    PublishResult tryPublish(T&& message, const PublishOptions& options = {}) {
+    template <class T, class Options = PublishOptions>
+    PublishResult tryPublish(T&& message, const Options& options = {}) {
         return publishFor(std::chrono::nanoseconds(0), std::forward<T>(message), options);
     }
 
     /// The same, but waits for room for at most `timeout`, whatever the overflow policy. (With
     /// dropOldest it does not have to wait.) On the thread that consumes this bus it never waits,
     /// because it would wait for itself.
-    template <class T, class Rep, class Period>
+    template <class T, class Rep, class Period, class Options = PublishOptions>
     PublishResult publishFor(std::chrono::duration<Rep, Period> timeout, T&& message,
-                             const PublishOptions& options = {}) {
-        return emplaced<std::decay_t<T>>(options, timeout, std::forward<T>(message));
+                             const Options& options = {}) {
+        return emplaced<std::decay_t<T>>(detail::optionsOf<Traits>(options), timeout,
+                                         std::forward<T>(message));
     }
 
     /// Publishes copies of the messages of a range, as many as there is room for, in as few steps
     /// as possible. Returns how many: those after them were not accepted. Messages of other threads
     /// come between them only where the range did not fit in one step.
-    template <class Iterator>
+    template <class Iterator, class Options = PublishOptions>
     [[nodiscard]] std::size_t publishAll(Iterator first, Iterator last,
-                                         const PublishOptions& options = {}) {
+                                         const Options& options = {}) {
+        const PublishOptions& all = detail::optionsOf<Traits>(options);
         using T = typename std::iterator_traits<Iterator>::value_type;
         static_assert(std::is_base_of_v<std::forward_iterator_tag,
                                         typename std::iterator_traits<Iterator>::iterator_category>,
@@ -85,10 +85,10 @@ public:
         [[maybe_unused]] const auto staying = derived().stay();  // also between the steps
         std::size_t accepted = 0;
         while (accepted < count) {
-            const std::size_t n = derived()
-                                      .publishThrough(type, options, count - accepted,
-                                                      detail::WaitAsTraitsSay(), build)
-                                      .count;
+            const std::size_t n =
+                derived()
+                    .publishThrough(type, all, count - accepted, detail::WaitAsTraitsSay(), build)
+                    .count;
             if (n == 0) {
                 break;
             }

@@ -9,6 +9,9 @@ namespace sluice {
 /// Several callables of class type as one, to be chosen from by the type of the argument:
 ///
 ///     bus.processWith(sluice::overload([](const Alarm&) { ... }, [](const Sample&) { ... }));
+///
+/// A callable that takes the header, too, comes before all that do not: also a generic one before
+/// one that names the type.
 template <class... Fs>
 struct Overload : Fs... {
     using Fs::operator()...;

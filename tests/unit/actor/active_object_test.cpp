@@ -38,9 +38,10 @@ TEST(ActiveObjectTest, EveryWayToPostAndPrioritiesArriveWithTheirHeader) {
     ASSERT_TRUE(keeper.attachThread());
     ASSERT_EQ(keeper.post(Note{"a"}, Priority::low), PublishResult::ok);
     ASSERT_EQ(keeper.emplace<Note>(Note{"b"}), PublishResult::ok);
-    ASSERT_EQ(keeper.emplaceWith<Note>({Priority::low}, Note{"c"}), PublishResult::ok);
-    ASSERT_EQ(keeper.tryPost(Note{"d"}, {Priority::high}), PublishResult::ok);
-    ASSERT_EQ(keeper.postFor(std::chrono::seconds(1), Note{"e"}), PublishResult::ok);
+    ASSERT_EQ(keeper.emplaceWith<Note>(Priority::low, Note{"c"}), PublishResult::ok);
+    ASSERT_EQ(keeper.tryPost(Note{"d"}, Priority::high), PublishResult::ok);
+    ASSERT_EQ(keeper.postFor(std::chrono::seconds(1), Note{"e"}, Priority::medium),
+              PublishResult::ok);
     ASSERT_EQ(keeper.post(Note{"f"}, {Priority::high, 7}), PublishResult::ok);
     EXPECT_EQ(keeper.sizeApprox(), 6U);
     ASSERT_TRUE(keeper.start());

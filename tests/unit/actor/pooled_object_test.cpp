@@ -75,15 +75,17 @@ TEST(PooledObjectTest, HandlesInOrderHighPriorityFirst) {
         EXPECT_EQ(object.post(Number{i}), PublishResult::ok);
         EXPECT_EQ(object.post(Number{10 + i}, {Priority::high, 7}), PublishResult::ok);
     }
-    EXPECT_EQ(object.sizeApprox(), 10U);
+    EXPECT_EQ(object.tryPost(Number{5}, Priority::low), PublishResult::ok);
+    EXPECT_EQ(object.emplaceWith<Number>(Priority::low, Number{6}), PublishResult::ok);
+    EXPECT_EQ(object.sizeApprox(), 12U);
     EXPECT_EQ(executor.readyCount(), 1U);
     EXPECT_EQ(executor.runAll(), 1U);
-    EXPECT_EQ(object.numbers, (Numbers{10, 11, 12, 13, 14, 0, 1, 2, 3, 4}));
-    EXPECT_EQ(object.senders, (Numbers{7, 7, 7, 7, 7, 0, 0, 0, 0, 0}));
+    EXPECT_EQ(object.numbers, (Numbers{10, 11, 12, 13, 14, 0, 1, 2, 3, 4, 5, 6}));
+    EXPECT_EQ(object.senders, (Numbers{7, 7, 7, 7, 7, 0, 0, 0, 0, 0, 0, 0}));
     EXPECT_TRUE(object.isInside);
     EXPECT_FALSE(object.isHere());
     EXPECT_EQ(object.sizeApprox(), 0U);
-    EXPECT_EQ(object.statistics().handled, 10U);
+    EXPECT_EQ(object.statistics().handled, 12U);
 }
 
 TEST(PooledObjectTest, HasRoomForDepthMessagesAQuarterOfItForHighPriority) {

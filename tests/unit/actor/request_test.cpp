@@ -183,7 +183,7 @@ TEST_F(RequestTest, FullMailboxRefuses) {
     EXPECT_EQ(errorOf(servant_.request<int>(Square{1}, 1h)), RequestError::refused);
     while (servant_.tryPost(Give{0}, {Priority::high}) == PublishResult::ok) {
     }
-    EXPECT_EQ(errorOf(servant_.request<int>(Square{1}, 1h, {Priority::high})), RequestError::full);
+    EXPECT_EQ(errorOf(servant_.request<int>(Square{1}, 1h, Priority::high)), RequestError::full);
     servant_.stop();
     goOn();
 }

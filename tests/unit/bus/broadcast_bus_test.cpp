@@ -69,14 +69,21 @@ TEST(BroadcastBusTest, AllGroupsTellTheObserver) {
 
 TEST(BroadcastBusTest, PublishesWithTheOptionsOfABus) {
     News<2> bus;
-    ASSERT_TRUE(bus.isAccepted(bus.publish(Sample{1}, {Priority::high, 7})));
-    for (std::size_t group = 0; group < bus.size(); ++group) {
-        bus[group].processWith([](auto&, const auto& header) {
-            EXPECT_EQ(header.priority, Priority::high);
-            EXPECT_EQ(header.sender, 7U);
-        });
-        EXPECT_EQ(bus[group].statistics().total().delivered, 1U);
-    }
+    std::size_t taken = 0;
+    const auto takeAll = [&](const News<2>::Results& results) {
+        EXPECT_TRUE(bus.isAccepted(results));
+        for (std::size_t group = 0; group < bus.size(); ++group) {
+            taken += bus[group].processWith([](auto&, const auto& header) {
+                EXPECT_EQ(header.priority, Priority::high);
+                EXPECT_EQ(header.sender, 7U);
+            });
+        }
+    };
+    takeAll(bus.publish(Sample{1}, {Priority::high, 7}));
+    takeAll(bus.tryPublish(Sample{1}, {Priority::high, 7}));
+    takeAll(bus.publishFor(std::chrono::seconds(1), Sample{1}, {Priority::high, 7}));
+    EXPECT_EQ(taken, 6U);
+    EXPECT_TRUE(bus.isAccepted(bus.tryPublish(Sample{1}, Priority::low)));
 }
 
 // One thread serves both groups: it would wait for itself.

@@ -132,13 +132,17 @@ TEST(PartitionedBusTest, AllPartitionsTellTheObserver) {
 TEST(PartitionedBusTest, PublishesWithTheOptionsOfABus) {
     Orders<2> bus;
     ASSERT_EQ(bus.publish(Cancel{0}, {Priority::high, 7}), PublishResult::ok);
+    ASSERT_EQ(bus.tryPublish(Cancel{0}, {Priority::high, 7}), PublishResult::ok);
+    ASSERT_EQ(bus.publishFor(std::chrono::seconds(1), Cancel{0}, {Priority::high, 7}),
+              PublishResult::ok);
     std::size_t taken = 0;
     bus.of(0).processWith([&](auto&, const auto& header) {
         EXPECT_EQ(header.priority, Priority::high);
         EXPECT_EQ(header.sender, 7U);
         ++taken;
     });
-    EXPECT_EQ(taken, 1U);
+    EXPECT_EQ(taken, 3U);
+    EXPECT_EQ(bus.tryPublish(Cancel{0}, Priority::low), PublishResult::ok);
 }
 
 // One thread serves both partitions: it would wait for itself.

@@ -51,6 +51,22 @@ TEST(BusPublishingTest, TryPublishNeverWaits) {
     EXPECT_TRUE(areBalanced(bus, bus.roomOf(Priority::medium) + 1));
 }
 
+TEST(BusPublishingTest, AllTakeAPriorityAlone) {
+    TestBus<128> bus;
+    const std::array<Sample, 2> two{};
+    EXPECT_EQ(bus.publish(Sample{}, Priority::high), PublishResult::ok);
+    EXPECT_EQ(bus.emplaceWith<Sample>(Priority::high), PublishResult::ok);
+    EXPECT_EQ(bus.tryPublish(Sample{}, Priority::high), PublishResult::ok);
+    EXPECT_EQ(bus.publishFor(std::chrono::seconds(1), Sample{}, Priority::high), PublishResult::ok);
+    EXPECT_EQ(bus.publishAll(two.begin(), two.end(), Priority::high), 2U);
+    std::size_t taken = 0;
+    bus.processWith([&](auto&, const auto& header) {
+        EXPECT_EQ(header.priority, Priority::high);
+        ++taken;
+    });
+    EXPECT_EQ(taken, 6U);
+}
+
 TEST(BusPublishingTest, PublishForWaitsWhateverThePolicy) {
     TestBus<10> bus;
     PublishResult result = PublishResult::ok;
@@ -135,6 +151,16 @@ TEST(OneProducerTest, ConstructorThatPublishesIsRefused) {
     std::vector<int> seen;
     bus.processWith([&](Chained& message) { seen.push_back(message.value); });
     EXPECT_EQ(seen, (std::vector<int>{1, 3}));
+}
+
+TEST(OneProducerTest, ConstructorThatPublishesLearnsThatTheBusIsClosed) {
+    Bus<Messages<Chained>, OneProducer> bus;
+    const auto again = [&] {
+        bus.close();
+        EXPECT_EQ(bus.emplace<Chained>(2, [] {}), PublishResult::closed);
+    };
+    EXPECT_EQ(bus.emplace<Chained>(1, again), PublishResult::ok);
+    EXPECT_EQ(bus.discard(), 1U);
 }
 
 struct OneBlockingProducer : OneProducer {

@@ -214,7 +214,7 @@ private:
             SLUICE_ASSERT(!isBuilding_,
                           "with one producer the constructor of a message must not publish");
             if (isBuilding_) {
-                return {refusal(priority), 0};
+                return {ring.isClosed() ? PublishResult::closed : refusal(priority), 0};
             }
         }
         const CallCheck::Scope call(publishers_);

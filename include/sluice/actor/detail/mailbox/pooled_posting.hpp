@@ -52,20 +52,15 @@ class PooledPosting : public Requesting<PooledPosting<MessageList, Traits>>,
                       protected PooledTask<Traits> {
 
 public:
-    /// Posts a message, which it copies or moves. Medium priority by default. Never waits.
-    template <class T>
-    PublishResult post(T&& message, const PublishOptions& options = {}) {
+    /// Posts a message, which it copies or moves. Medium priority by default; instead of options a
+    /// Priority alone will do, here and below. Never waits.
+    template <class T, class Options = PublishOptions>
+    PublishResult post(T&& message, const Options& options = {}) {
         return emplaceWith<std::decay_t<T>>(options, std::forward<T>(message));
     }
-    template <class T>
-    PublishResult post(T&& message, Priority priority) {
-        PublishOptions options;
-        options.priority = priority;
-        return post(std::forward<T>(message), options);
-    }
     /// The same, with the name that ActiveObject has for it.
-    template <class T>
-    PublishResult tryPost(T&& message, const PublishOptions& options = {}) {
+    template <class T, class Options = PublishOptions>
+    PublishResult tryPost(T&& message, const Options& options = {}) {
         return post(std::forward<T>(message), options);
     }
 
@@ -75,8 +70,9 @@ public:
     PublishResult emplace(Args&&... args) {
         return emplaceWith<T>(PublishOptions{}, std::forward<Args>(args)...);
     }
-    template <class T, class... Args>
-    PublishResult emplaceWith(const PublishOptions& options, Args&&... args) {
+    template <class T, class Options = PublishOptions, class... Args>
+    PublishResult emplaceWith(const Options& given, Args&&... args) {
+        const PublishOptions& options = optionsOf<Traits>(given);
         static_assert(MessageList::template contains<T>,
                       "this type is not among the Messages of the object");
         if (isClosed()) {

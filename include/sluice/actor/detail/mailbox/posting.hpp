@@ -21,49 +21,38 @@ class Posting : public Requesting<Posting<MessageList, Traits>>,
 public:
     using Statistics = typename Bus<MessageList, Traits>::Statistics;
 
-    /// Posts a message, which it copies or moves. Medium priority by default.
-    template <class T>
-    PublishResult post(T&& message) {
-        return admit<std::decay_t<T>>(Priority::medium,
-                                      [&] { return mailbox_.publish(std::forward<T>(message)); });
-    }
-    template <class T>
-    PublishResult post(T&& message, Priority priority) {
+    /// Posts a message, which it copies or moves. Medium priority by default; instead of options a
+    /// Priority alone will do, here and below.
+    template <class T, class Options = PublishOptions>
+    PublishResult post(T&& message, const Options& options = {}) {
         return admit<std::decay_t<T>>(
-            priority, [&] { return mailbox_.publish(std::forward<T>(message), priority); });
-    }
-    template <class T>
-    PublishResult post(T&& message, const PublishOptions& options) {
-        return admit<std::decay_t<T>>(
-            options.priority, [&] { return mailbox_.publish(std::forward<T>(message), options); });
+            options, [&] { return mailbox_.publish(std::forward<T>(message), options); });
     }
 
     /// Builds a T in its slot. The arguments are used only if the message is accepted.
     template <class T, class... Args>
     PublishResult emplace(Args&&... args) {
-        return admit<T>(Priority::medium,
-                        [&] { return mailbox_.template emplace<T>(std::forward<Args>(args)...); });
+        return emplaceWith<T>(PublishOptions{}, std::forward<Args>(args)...);
     }
-    template <class T, class... Args>
-    PublishResult emplaceWith(const PublishOptions& options, Args&&... args) {
-        return admit<T>(options.priority, [&] {
+    template <class T, class Options = PublishOptions, class... Args>
+    PublishResult emplaceWith(const Options& options, Args&&... args) {
+        return admit<T>(options, [&] {
             return mailbox_.template emplaceWith<T>(options, std::forward<Args>(args)...);
         });
     }
 
     /// Never waits for room, with any overflow policy.
-    template <class T>
-    PublishResult tryPost(T&& message, const PublishOptions& options = {}) {
-        return admit<std::decay_t<T>>(options.priority, [&] {
-            return mailbox_.tryPublish(std::forward<T>(message), options);
-        });
+    template <class T, class Options = PublishOptions>
+    PublishResult tryPost(T&& message, const Options& options = {}) {
+        return admit<std::decay_t<T>>(
+            options, [&] { return mailbox_.tryPublish(std::forward<T>(message), options); });
     }
     /// Waits for room for at most `timeout`, with any overflow policy. Not in a handler, and not
     /// before the start.
-    template <class T, class Rep, class Period>
+    template <class T, class Rep, class Period, class Options = PublishOptions>
     PublishResult postFor(std::chrono::duration<Rep, Period> timeout, T&& message,
-                          const PublishOptions& options = {}) {
-        return admit<std::decay_t<T>>(options.priority, [&] {
+                          const Options& options = {}) {
+        return admit<std::decay_t<T>>(options, [&] {
             return mailbox_.publishFor(timeout, std::forward<T>(message), options);
         });
     }
@@ -120,13 +109,13 @@ protected:
 private:
     /// Posts by publish(), if the limit of the type allows it. A refusal also counts in the
     /// accounts of the mailbox.
-    template <class T, class Publish>
-    PublishResult admit(Priority priority, const Publish& publish) {
+    template <class T, class Options, class Publish>
+    PublishResult admit(const Options& options, const Publish& publish) {
         return flights_.template takeOff<T>(publish, [&] {
             if (isClosed()) {
                 return publish();  // it returns the refusal
             }
-            mailbox_.template countAsFull<T>(priority);
+            mailbox_.template countAsFull<T>(optionsOf<Traits>(options).priority);
             return PublishResult::full;
         });
     }

@@ -16,23 +16,23 @@ class Requesting {
 public:
     /// Posts a Request<Question, Reply>, which is one of the Messages, and returns the future of
     /// the reply. See request.hpp. Never waits for room.
-    template <class Reply, class Question>
+    template <class Reply, class Question, class Options = PublishOptions>
     Future<Reply> request(Question question, StdPlatform::Clock::time_point deadline,
-                          const PublishOptions& options = {}) {
+                          const Options& options = {}) {
         return send<Reply>(std::move(question), deadline, {}, options);
     }
-    template <class Reply, class Question, class Rep, class Period>
+    template <class Reply, class Question, class Rep, class Period, class Options = PublishOptions>
     Future<Reply> request(Question question, std::chrono::duration<Rep, Period> timeout,
-                          const PublishOptions& options = {}) {
+                          const Options& options = {}) {
         using Nanoseconds = std::chrono::time_point<StdPlatform::Clock, std::chrono::nanoseconds>;
         return send<Reply>(std::move(question), deadlineAfter<StdPlatform::Clock>(timeout),
                            deadlineAfter(Nanoseconds(), timeout).time_since_epoch(), options);
     }
 
 private:
-    template <class Reply, class Question>
+    template <class Reply, class Question, class Options>
     Future<Reply> send(Question question, StdPlatform::Clock::time_point deadline,
-                       typename Future<Reply>::Timeout timeout, const PublishOptions& options) {
+                       typename Future<Reply>::Timeout timeout, const Options& options) {
         using Message = Request<Question, Reply>;
         auto& object = static_cast<Object&>(*this);
         if (object.isHere()) {

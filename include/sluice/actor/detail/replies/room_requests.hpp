@@ -57,20 +57,20 @@ template <class Object, class Traits>
 class RoomRequests<Object, Traits, true> {
 public:
     /// For `co_await`: waits for room until the timeout, and posts the message.
-    template <class T, class Rep, class Period>
+    template <class T, class Rep, class Period, class Options = PublishOptions>
     [[nodiscard]] auto awaitPost(T&& message, std::chrono::duration<Rep, Period> timeout,
-                                 const PublishOptions& options = {}) {
+                                 const Options& options = {}) {
         using Nanoseconds = std::chrono::time_point<StdPlatform::Clock, std::chrono::nanoseconds>;
         static_assert(std::is_nothrow_move_constructible_v<std::decay_t<T>>,
                       "a message whose post is awaited can be moved without an exception");
         return PostToAwait<Object, std::decay_t<T>>{
             static_cast<Object&>(*this), std::forward<T>(message),
-            deadlineAfter(Nanoseconds(), timeout).time_since_epoch(), options};
+            deadlineAfter(Nanoseconds(), timeout).time_since_epoch(), optionsOf<Traits>(options)};
     }
     /// Waits for room for at most `timeout`. Not in a handler.
-    template <class T, class Rep, class Period>
+    template <class T, class Rep, class Period, class Options = PublishOptions>
     PublishResult postFor(std::chrono::duration<Rep, Period> timeout, T&& message,
-                          const PublishOptions& options = {}) {
+                          const Options& options = {}) {
         auto& object = static_cast<Object&>(*this);
         const auto deadline = deadlineAfter<StdPlatform::Clock>(timeout);
         for (;;) {

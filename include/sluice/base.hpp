@@ -9,6 +9,7 @@
 #include <sluice/base/call_check.hpp>
 #include <sluice/base/cell.hpp>
 #include <sluice/base/expected.hpp>
+#include <sluice/base/fibonacci_hash.hpp>
 #include <sluice/base/handler_thread.hpp>
 #include <sluice/base/napping_backoff.hpp>
 #include <sluice/base/pause.hpp>

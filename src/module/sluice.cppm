@@ -219,6 +219,7 @@ using sluice::counterRemover;
 using sluice::cpuPause;
 using sluice::deadlineAfter;
 using sluice::dynamicCapacity;
+using sluice::fibonacciHash;
 using sluice::hasAnyListener;
 using sluice::hasListener;
 using sluice::maxSizeOf;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sluice/base/fibonacci_hash.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -39,9 +41,7 @@ public:
 
     /// Where the search for a home starts; computed once.
     static std::size_t hash(const Home* home) noexcept {
-        const auto address = std::uint64_t{reinterpret_cast<std::uintptr_t>(home)};
-        return static_cast<std::size_t>((address * 0x9E3779B97F4A7C15u) >>
-                                        32);  // 2^64 / golden ratio
+        return static_cast<std::size_t>(fibonacciHash(home) >> 32);
     }
 
     /// This thread's slot if the first entry of the search has it, as nearly always; null tells

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sluice/base/fibonacci_hash.hpp>
 #include <sluice/bus/bus.hpp>
 #include <sluice/bus/detail/several_buses.hpp>
 #include <sluice/bus/message_header.hpp>
@@ -113,9 +114,8 @@ private:
         return of(keyOf_(message));
     }
 
-    /// Fibonacci hashing: 2^64 / golden ratio, and the upper half of the product.
     static std::size_t indexOf(std::size_t key) noexcept {
-        const std::uint64_t mixed = std::uint64_t{key} * 0x9E3779B97F4A7C15u;
+        const std::uint64_t mixed = fibonacciHash(key);
         return static_cast<std::size_t>((mixed >> 32U) * Partitions >> 32U);
     }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sluice/base/fibonacci_hash.hpp>
 #include <sluice/log/backend.hpp>
 #include <sluice/log/detail/backend/error_channel.hpp>
 #include <sluice/log/detail/backend/logger_handle.hpp>
@@ -191,8 +192,7 @@ private:
     std::uint64_t sinksKey() const noexcept {
         std::uint64_t key = 1;
         for (const spdlog::sink_ptr& sink : sinks_) {
-            key = (key ^ std::uint64_t{reinterpret_cast<std::uintptr_t>(sink.get())}) *
-                  0x9E3779B97F4A7C15U;  // 2^64 / golden ratio
+            key = fibonacciHash(key ^ std::uint64_t{reinterpret_cast<std::uintptr_t>(sink.get())});
         }
         return key;
     }

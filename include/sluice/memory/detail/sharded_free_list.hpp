@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sluice/base/fibonacci_hash.hpp>
 #include <sluice/base/tagged_head.hpp>
 
 #include <atomic>
@@ -90,9 +91,7 @@ private:
 
     static std::size_t home() noexcept {
         if constexpr (hasHomes) {
-            const auto address = std::uint64_t{reinterpret_cast<std::uintptr_t>(&moves_)};
-            const std::uint64_t spread = address * 0x9E3779B97F4A7C15u;  // 2^64 / golden ratio
-            return (static_cast<std::size_t>(spread >> 48U) + moves_) % shardCount;
+            return (static_cast<std::size_t>(fibonacciHash(&moves_) >> 48U) + moves_) % shardCount;
         } else {
             return 0;
         }

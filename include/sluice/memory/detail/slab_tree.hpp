@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sluice/base/fibonacci_hash.hpp>
 #include <sluice/memory/detail/slab.hpp>
 
 #include <cstdint>
@@ -79,7 +80,7 @@ private:
         return addressOf(&slab) < addressOf(&other);
     }
     static std::uint64_t rank(const Slab& slab) noexcept {
-        std::uint64_t mixed = std::uint64_t{addressOf(&slab)} * 0x9E3779B97F4A7C15u;
+        std::uint64_t mixed = fibonacciHash(&slab);
         mixed ^= mixed >> 32;
         return mixed * 0xD6E8FEB86659FD93u;
     }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sluice/base/fibonacci_hash.hpp>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -208,7 +210,7 @@ private:
     }
 
     static std::uint64_t hashOf(const Key& key) {
-        return static_cast<std::uint64_t>(Hash()(key)) * 0x9E3779B97F4A7C15u;  // 2^64 / golden
+        return fibonacciHash(static_cast<std::uint64_t>(Hash()(key)));
     }
 
     /// The entry of the key, which may be there already. Null when the table has no room.

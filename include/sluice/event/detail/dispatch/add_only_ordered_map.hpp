@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sluice/base/fibonacci_hash.hpp>
+
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -161,8 +163,8 @@ private:
     /// in a regular pattern, such as each fourth key.
     std::size_t nextHeight() noexcept {
         const std::size_t number =
-            added_.fetch_add(std::size_t{1}, std::memory_order_relaxed);   // a count
-        std::uint64_t word = std::uint64_t{number} * 0x9E3779B97F4A7C15u;  // 2^64 / golden
+            added_.fetch_add(std::size_t{1}, std::memory_order_relaxed);  // a count
+        std::uint64_t word = fibonacciHash(number);
         std::size_t height = 1;
         for (; height < Levels && word >> 62U == 0; word <<= 2U) {
             ++height;

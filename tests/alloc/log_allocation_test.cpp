@@ -2,6 +2,7 @@
 
 #include <sluice/log/backend.hpp>
 #include <sluice/log/deferred.hpp>
+#include <sluice/log/detail/backend/process.hpp>
 #include <sluice/log/logger.hpp>
 #include <sluice/log/scoped_context.hpp>
 #include <sluice/log/with.hpp>
@@ -12,6 +13,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <thread>
@@ -126,6 +128,21 @@ TEST(LogMemoryTest, AThreadWithoutMemoryForALaneLogsAllTheSame) {
     EXPECT_TRUE(by->flush_wait());
     EXPECT_EQ(sink->records, 3);
 }
+
+#if defined(GTEST_HAS_DEATH_TEST)
+// A thread that made it later might do so while another one forks: the child would have it half
+// made, and wait for it for ever.
+TEST(LogProcessTest, IsMadeBeforeTheProgramBegins) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");  // a program of its own
+    EXPECT_EXIT(
+        {
+            const AllocationCount count;
+            (void)log::detail::Process::instance();
+            std::_Exit(count.allocations() == 0 ? 0 : 1);
+        },
+        testing::ExitedWithCode(0), "");
+}
+#endif
 
 }  // namespace
 }  // namespace sluice::test

@@ -1,8 +1,10 @@
 #include "support/log_sinks.hpp"
+#include "support/scale.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <sluice/log/async_factory.hpp>
 #include <sluice/log/default_backend.hpp>
+#include <sluice/log/detail/backend/process.hpp>
 
 #include <gtest/gtest.h>
 #include <spdlog/sinks/basic_file_sink.h>
@@ -11,12 +13,16 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <thread>
 #include <utility>
 
 #if defined(__unix__)
+#include "support/forks.hpp"
+
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #endif
@@ -129,6 +135,43 @@ TEST(LogDefaultBackendDeathTest, WhatIsLoggedToTheVeryEndIsWritten) {
               "static, destroyed early\nstatic, destroyed late\n");
     std::remove(file.c_str());
 }
+
+#if defined(__linux__)
+void awaitSleep(const std::atomic<pid_t>& thread) {
+    for (char state = 'R'; state != 'S'; std::this_thread::yield()) {
+        std::ifstream stat("/proc/self/task/" + std::to_string(thread) + "/stat");
+        std::string number;
+        std::string name;
+        stat >> number >> name >> state;
+    }
+}
+
+[[noreturn]] void forkDuringTheFirstUse() {
+    detail::Process& process = detail::Process::instance();
+    std::atomic<pid_t> first{0};
+    process.lock();
+    std::thread thread([&first] {
+        first = static_cast<pid_t>(::syscall(SYS_gettid));
+        (void)default_backend();  // sleeps before the lock
+    });
+    awaitSleep(first);
+    const bool isRight = test::isTrueInChild([] { return default_backend() != nullptr; });
+    process.unlock();
+    thread.join();
+    std::_Exit(isRight ? 7 : 1);
+}
+
+TEST(LogDefaultBackendDeathTest, AThreadMayForkDuringTheFirstUseByAnother) {
+#if defined(SLUICE_TEST_EMULATED)
+    GTEST_SKIP() << "the emulator cannot start the program again";
+#endif
+    if (test::underThreadSanitizer) {
+        GTEST_SKIP() << "ThreadSanitizer lets no thread begin in the child of a fork";
+    }
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_EXIT(forkDuringTheFirstUse(), testing::ExitedWithCode(7), "");
+}
+#endif
 
 }  // namespace
 }  // namespace sluice::log

@@ -159,4 +159,8 @@ private:
     std::atomic<ProcessMember*> first_{nullptr};  ///< written with the mutex
 };
 
+/// Makes it before main(). A thread that made it later might do so while another one forks: the
+/// child would have it half made, and wait for it for ever.
+inline const Process& processFromTheStart = Process::instance();
+
 }  // namespace sluice::log::detail

@@ -13,6 +13,7 @@
 #include <spdlog/details/registry.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -29,11 +30,11 @@ public:
     /// All shared libraries have the same object, also those that hide their symbols.
     [[gnu::visibility("default")]] static DefaultBackend& instance() {
         static DefaultBackend* const forEver = new DefaultBackend;
-        static const AtExit atExit{*forEver};
         return *forEver;
     }
 
     std::shared_ptr<backend> get() {
+        watchExit();
         std::shared_ptr<backend> found = peek();
         if (!found) {
             // Without the lock: a fork() may wait for the thread of the new back end. If two
@@ -48,6 +49,7 @@ public:
 
     std::shared_ptr<backend> exchange(std::shared_ptr<backend> next) {
         if (next) {
+            watchExit();
             awaitShutdown();
         }
         const std::lock_guard<std::mutex> lock(mutex_);
@@ -105,24 +107,27 @@ private:
         }
     }
 
-    /// Notices the end of the program.
-    struct AtExit {
-        explicit AtExit(DefaultBackend& of) : holder(of) {
-            // Makes spdlog's registry before this, so that it is destroyed later: its loggers find
-            // their back end.
+    /// Two threads that come here at once may both ask for the call, and the second one has no
+    /// effect. None waits for the other, so the child of a fork waits for none that it lacks.
+    void watchExit() {
+        if (!watchesExit_.load(std::memory_order_acquire)) {
+            // Makes spdlog's registry first, so that it is destroyed later: its loggers find their
+            // back end.
             static_cast<void>(spdlog::details::registry::instance());
+            if (std::atexit([] { instance().leave(); }) == 0) {
+                watchesExit_.store(true, std::memory_order_release);
+            }
         }
-        ~AtExit() {
-            holder.hasLeft_.store(true, std::memory_order_release);
-            if (const std::shared_ptr<backend> last = holder.peek()) {
+    }
+
+    /// The program ends.
+    void leave() {
+        if (!hasLeft_.exchange(true, std::memory_order_acq_rel)) {
+            if (const std::shared_ptr<backend> last = peek()) {
                 Access::leave(*last);
             }
         }
-        AtExit(const AtExit&) = delete;
-        AtExit& operator=(const AtExit&) = delete;
-
-        DefaultBackend& holder;
-    };
+    }
 
     DefaultBackend() { Process::instance().add(*this); }
 
@@ -138,9 +143,13 @@ private:
 
     std::mutex mutex_;  ///< guards backend_
     std::shared_ptr<backend> backend_;
+    std::atomic<bool> watchesExit_{false};
     std::atomic<bool> hasLeft_{false};   ///< the program ends; written by the thread that ends it
     std::atomic<bool> isHooked_{false};  ///< written with the registry's lock on its thread pool
 };
+
+/// Makes it before main(), as processFromTheStart.
+inline const DefaultBackend& defaultBackendFromTheStart = DefaultBackend::instance();
 
 }  // namespace detail
 

@@ -181,6 +181,18 @@ TEST(WireMessagePack, RefusesAMessageWithoutAKnownField) {
     EXPECT_EQ(decoded(Bytes{0x81, 0xA1, '0', 0x81, 0xA1, 'x', 1}, outer), DecodeError::none);
 }
 
+// It is looked at eight bytes at a time where it can be.
+TEST(WireMessagePack, ATextIsUtf8AtEachOfItsPositions) {
+    constexpr std::size_t size = 20;
+    for (std::size_t at = 0; at + 1 < size; ++at) {
+        std::string text(size, 'x');
+        text[at] = '\xC3';
+        EXPECT_FALSE(sluice::wire::detail::isUtf8(text)) << at;
+        text[at + 1] = '\xA9';
+        EXPECT_TRUE(sluice::wire::detail::isUtf8(text)) << at;
+    }
+}
+
 TEST(WireMessagePack, RefusesHostileValuesWithAReason) {
     EXPECT_EQ(decodedOnly<std::uint8_t>({0xCD, 1, 0}), DecodeError::outOfRange);
     EXPECT_EQ(decodedOnly<std::uint8_t>({0xFF}), DecodeError::outOfRange);

@@ -1,14 +1,30 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <string_view>
 
 namespace sluice::wire::detail {
+
+/// Whether there are eight bytes at this position, each a character.
+[[nodiscard]] inline bool isAscii8(std::string_view text, std::size_t at) noexcept {
+    constexpr std::uint64_t upperBits = 0x8080808080808080U;
+    std::uint64_t bytes = upperBits;
+    if (text.size() - at >= sizeof bytes) {
+        std::memcpy(&bytes, text.data() + at, sizeof bytes);
+    }
+    return (bytes & upperBits) == 0;
+}
 
 /// True if the text is UTF-8: no overlong forms, no surrogates, nothing above U+10FFFF.
 [[nodiscard]] inline bool isUtf8(std::string_view text) noexcept {
     std::size_t at = 0;
     while (at < text.size()) {
+        if (isAscii8(text, at)) {
+            at += 8;
+            continue;
+        }
         const auto first = static_cast<unsigned char>(text[at++]);
         if (first < 0x80) {
             continue;

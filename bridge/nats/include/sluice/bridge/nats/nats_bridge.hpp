@@ -3,6 +3,7 @@
 #include <sluice/bridge/nats/detail/exporter.hpp>
 #include <sluice/bridge/nats/detail/importer.hpp>
 #include <sluice/bridge/nats/detail/route.hpp>
+#include <sluice/bridge/nats/detail/wall_time.hpp>
 #include <sluice/bridge/nats/link.hpp>
 #include <sluice/bridge/nats/options.hpp>
 #include <sluice/bridge/nats/outbox.hpp>
@@ -36,7 +37,7 @@ public:
     /// does not see the message.
     SendResult send(const T& message, Priority priority = Priority::medium,
                     std::uint64_t trace = 0) noexcept {
-        return exporter_.send(message, priority, trace);
+        return exporter_.send(message, priority, trace, detail::wallClock());
     }
 
 private:
@@ -280,7 +281,13 @@ private:
         if constexpr (Header::hasTrace) {
             trace = header.trace;
         }
-        if (exporter.send(message, priority, trace) != SendResult::ok) {
+        std::int64_t time = 0;
+        if constexpr (Header::hasTimeStamp) {
+            time = wallTime_.of(header.timeStamp);
+        } else {
+            time = detail::wallClock();
+        }
+        if (exporter.send(message, priority, trace, time) != SendResult::ok) {
             exporter.skip(priority);
         }
     }
@@ -291,6 +298,7 @@ private:
     NatsOptions options_;
     const std::uint32_t incarnation_ = static_cast<std::uint32_t>(detail::drawNumber() >> 32);
     detail::Counters counters_;
+    detail::WallTime<typename AnyBus::Clock> wallTime_;  ///< the bus' consumer's
     std::atomic<bool> isClosing_{false};
     std::map<std::string, std::uint64_t> schemas_;  ///< subject -> schema of its type
     // The links are destroyed before the importers and exporters, because their threads call these.

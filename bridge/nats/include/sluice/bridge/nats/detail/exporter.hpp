@@ -56,10 +56,12 @@ public:
         }
     }
 
-    SendResult send(const T& message, Priority priority, std::uint64_t trace) noexcept {
+    /// `time` in nanoseconds since 1970-01-01 UTC.
+    SendResult send(const T& message, Priority priority, std::uint64_t trace,
+                    std::int64_t time) noexcept {
         const SendResult result = profile_ == Profile::durable
-                                      ? sendDurably(message, priority, trace)
-                                      : sendAtOnce(message, priority, trace);
+                                      ? sendDurably(message, priority, trace, time)
+                                      : sendAtOnce(message, priority, trace, time);
         Counters& counters = context_.counters;
         const bool isDurable = profile_ == Profile::durable;
         if (result == SendResult::tooLarge) {
@@ -86,7 +88,8 @@ private:
         return static_cast<std::size_t>(priority);
     }
 
-    SendResult sendDurably(const T& message, Priority priority, std::uint64_t trace) noexcept {
+    SendResult sendDurably(const T& message, Priority priority, std::uint64_t trace,
+                           std::int64_t time) noexcept {
         Outbox::Reservation reservation;
         const SendResult room = context_.outbox->reserve(priority, reservation);
         if (room != SendResult::ok) {
@@ -97,13 +100,14 @@ private:
             return SendResult::tooLarge;
         }
         const std::uint64_t sequence = nextSequence(priority);
-        encodeHead(reservation.data(), body, priority, trace, sequence);
+        encodeHead(reservation.data(), body, priority, trace, time, sequence);
         return context_.outbox->commit(std::move(reservation), wire::envelopeSize + body,
                                        {priority, subjects_[indexOf(priority)].c_str(),
                                         context_.origin, context_.incarnation, type_, sequence});
     }
 
-    SendResult sendAtOnce(const T& message, Priority priority, std::uint64_t trace) noexcept {
+    SendResult sendAtOnce(const T& message, Priority priority, std::uint64_t trace,
+                          std::int64_t time) noexcept {
         const std::size_t body = encodeBody(message, bytes_.data(), bytes_.size());
         if (body == 0) {
             return SendResult::tooLarge;
@@ -112,7 +116,7 @@ private:
         // One thread at a time sends in this profile.
         std::atomic<std::uint64_t>& last = sequences_[indexOf(priority)];
         const std::uint64_t sequence = last.load(std::memory_order_relaxed) + 1;
-        encodeHead(bytes_.data(), body, priority, trace, sequence);
+        encodeHead(bytes_.data(), body, priority, trace, time, sequence);
         if (!link.publish(subjects_[indexOf(priority)].c_str(), bytes_.data(),
                           wire::envelopeSize + body)) {
             const LinkState state = link.state();
@@ -132,7 +136,7 @@ private:
     }
 
     void encodeHead(unsigned char* bytes, std::size_t body, Priority priority, std::uint64_t trace,
-                    std::uint64_t sequence) const noexcept {
+                    std::int64_t time, std::uint64_t sequence) const noexcept {
         wire::Envelope envelope;
         envelope.traceId = trace;
         envelope.schemaHash = schema_;
@@ -142,7 +146,7 @@ private:
         envelope.origin = context_.origin;
         envelope.incarnation = context_.incarnation;
         envelope.sequence = sequence;
-        envelope.time = wallClock();
+        envelope.time = time;
         wire::encodeEnvelope(envelope, bytes, static_cast<std::uint32_t>(body));
     }
 

@@ -4,7 +4,6 @@
 #include <sluice/bus/priority.hpp>
 #include <sluice/wire/envelope.hpp>
 
-#include <chrono>
 #include <cstdint>
 #include <random>
 #include <string>
@@ -39,12 +38,6 @@ inline bool isSubject(const std::string& subject) noexcept {
     return !subject.empty() && subject.front() != '.' && subject.back() != '.' &&
            subject.find("..") == std::string::npos &&
            subject.find_first_of("*> \t\r\n") == std::string::npos;
-}
-
-/// Nanoseconds since 1970-01-01 UTC.
-inline std::int64_t wallClock() noexcept {
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
 }
 
 inline std::uint64_t drawNumber() {

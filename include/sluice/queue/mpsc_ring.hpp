@@ -203,8 +203,8 @@ private:
     [[nodiscard]] auto arrivalAt(Index position) const noexcept {
         const Atomic<Index>& word = slots_.at(position).sequence;
         return [position, &word]() noexcept {
-            const Index sequence = word.load(std::memory_order_relaxed);  // consume() looks again
-            return sequence == Slot::filled(position) || sequence == Slot::skipped(position);
+            // Relaxed: consume() looks again.
+            return Slot::isFilledOrSkipped(word.load(std::memory_order_relaxed), position);
         };
     }
 

@@ -142,22 +142,23 @@ public:
         if (version_.get() != seenVersion_) {
             renew();
         }
-        for (const Entry& entry : mine_) {
-            Slot& slot = *entry.slot;
+        const Entry* entry = mine_.begin();
+        for (std::size_t left = mine_.size(); left != 0; --left, ++entry) {
+            Slot& slot = *entry->slot;
             // Release: a thread that waits for the end of the handler before acquires this store.
             consumer.handler.store(&slot, std::memory_order_release);  // E3
             Platform::Fence::light();                                  // E2
             consumer.tellIfAwaited();  // the handler before has ended
             // Relaxed: E1 has brought the callable, and E2's fence orders this load.
-            if (slot.generation.load(std::memory_order_relaxed) == entry.generation) {
+            if (slot.generation.load(std::memory_order_relaxed) == entry->generation) {
                 call(slot.callable, failed, args...);
                 if (__builtin_expect(slot.endsWithCall, 0)) {
                     slot.endsWithCall = false;
                     finish(slot);
                 }
             }
-            consumer.handler.store(nullptr, std::memory_order_release);  // E3
         }
+        consumer.handler.store(nullptr, std::memory_order_release);  // E3
     }
 
 private:
@@ -191,7 +192,8 @@ private:
         return nullptr;
     }
 
-    void renew() {
+    /// Out of line, as finish() is: so the loop over the handlers has more registers.
+    [[gnu::cold, gnu::noinline]] void renew() {
         const std::lock_guard<Lock> guard(lock_);
         seenVersion_ = version_.get();
         mine_ = order_;
@@ -231,7 +233,7 @@ private:
     }
 
     /// Destroys the callable, outside of the lock, and frees its slot.
-    void finish(Slot& slot) {
+    [[gnu::cold, gnu::noinline]] void finish(Slot& slot) {
         slot.callable.reset();
         const std::lock_guard<Lock> guard(lock_);
         slot.generation.store(free, std::memory_order_release);  // E4

@@ -21,6 +21,10 @@ struct SequenceSlot {
     }
     /// The sequence when the producer of position `p` gave up: its constructor threw, for example.
     static constexpr Index skipped(Index p) noexcept { return RingPositions<Index>::next(p); }
+    /// Whether it is one of the two, by one comparison: the second follows the first.
+    static constexpr bool isFilledOrSkipped(Index sequence, Index p) noexcept {
+        return static_cast<Index>(sequence - filled(p)) <= Index{1};
+    }
 };
 
 }  // namespace sluice::detail

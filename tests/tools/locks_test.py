@@ -30,7 +30,7 @@ class LocksTest(PlantedTree):
         self.assert_finds(locks.check)
 
     def test_leaves_modules_that_are_not_done(self):
-        self.plant("include/sluice/event/a.hpp", "    /// Under the lock.", "    void add();")
+        self.plant("include/sluice/queue/a.hpp", "    /// Under the lock.", "    void add();")
         self.assert_finds(locks.check)
 
 

@@ -94,9 +94,9 @@ public:
     }
 
     /// Adds a callback behind those of the same or a higher priority. Callbacks that were added
-    /// otherwise have priority 0. Looks for the place from the end, under the lock of the list,
-    /// past each callback of a lower priority: 4.6 ms for a million. Calls of the list take no
-    /// lock, so only threads that change the same list wait.
+    /// otherwise have priority 0. Holds the lock of the list while it goes back from the end, past
+    /// each callback of a lower priority: 4.6 ms for a million. Calls of the list take no lock, so
+    /// only threads that change the same list wait.
     Handle insertByPriority(const Callback& callback, int priority) {
         return Chain::insertByPriority(callback, priority);
     }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <mutex>
 #include <type_traits>
 #include <utility>
 
@@ -56,6 +57,7 @@ bool isNull(const Callback& callback) noexcept {
 template <class Callback, class Threading>
 class CallbackChain {
     using Core = ChainCore<Callback, Threading>;
+    using Guard = std::lock_guard<LockOf<Threading>>;
     using ReadSide = ReadSideOf<Threading>;
     template <class T>
     using Atomic = typename ReadSide::Platform::template Atomic<T>;
@@ -68,7 +70,7 @@ public:
 
     CallbackChain(const CallbackChain& other) : CallbackChain() {
         other.visitWhile([this](Node& node) {
-            const auto atEnd = [](Core&) -> Node* { return nullptr; };
+            const auto atEnd = [](const Guard&, Core&) -> Node* { return nullptr; };
             (void)add(std::as_const(node.callback.get()), atEnd, node.priority);
             return true;
         });
@@ -115,27 +117,30 @@ public:
 
     template <class C>
     Handle append(C&& callback) {
-        return add(std::forward<C>(callback), [](Core&) -> Node* { return nullptr; });
+        return add(std::forward<C>(callback), [](const Guard&, Core&) -> Node* { return nullptr; });
     }
 
     template <class C>
     Handle prepend(C&& callback) {
-        return add(std::forward<C>(callback), [](Core& core) { return core.first(); });
+        return add(std::forward<C>(callback),
+                   [](const Guard&, Core& core) { return core.first(); });
     }
 
     /// In front of `before`, or at the end when that is not in this list.
     template <class C>
     Handle insert(C&& callback, const Handle& before) {
-        return add(std::forward<C>(callback), [&before](Core& core) {
-            return core.holds(before.node_) ? before.node_ : nullptr;
+        return add(std::forward<C>(callback), [&before](const Guard& guard, Core& core) {
+            return core.holds(guard, before.node_) ? before.node_ : nullptr;
         });
     }
 
     /// In front of the callbacks at the end whose priority is lower.
     template <class C>
     Handle insertByPriority(C&& callback, int priority) {
-        const auto place = [priority](Core& core) { return core.firstBelow(priority); };
-        return add(std::forward<C>(callback), place, priority);
+        const auto findAfter = [priority](const Guard& guard, Core& core) {
+            return core.firstBelow(guard, priority);
+        };
+        return add(std::forward<C>(callback), findAfter, priority);
     }
 
     /// At the end: the callback that make(handle) returns.
@@ -144,7 +149,8 @@ public:
         Core& own = coreForAdding();
         Handle handle(new Node);
         handle.node_->callback.construct(make(std::as_const(handle)));
-        own.publish(*handle.node_, currentCounter, [](Core&) -> Node* { return nullptr; });
+        own.publish(*handle.node_, currentCounter,
+                    [](const Guard&, Core&) -> Node* { return nullptr; });
         return handle;
     }
 

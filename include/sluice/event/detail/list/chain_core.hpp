@@ -65,7 +65,7 @@ template <class Callback, class Threading>
 class ChainCore : public ListCore<Threading> {
     using Base = ListCore<Threading>;
     using ReadSide = ReadSideOf<Threading>;
-    using Lock = LockOf<Threading>;
+    using Guard = std::lock_guard<LockOf<Threading>>;
     using typename Base::Effort;
     template <class T>
     using Atomic = typename Base::Platform::template Atomic<T>;
@@ -80,18 +80,18 @@ public:
 
     Node* first() const noexcept { return first_.load(std::memory_order_acquire); }  // E1
 
-    /// findAfter(core), under the lock, is the callback in front of which the new one goes.
+    /// findAfter(guard, core) is the callback in front of which the new one goes.
     template <class FindAfter>
     void publish(Node& node, Counter& newest, FindAfter findAfter) {
         node.addReference();  // the list's
         // Of the code that knows the callback, not of the code that removes it.
         node.free = &Node::end;
-        const std::lock_guard<Lock> guard(this->lock);
-        link(node, newest, findAfter(*this));
+        const Guard guard(this->lock);
+        link(guard, node, newest, findAfter(guard, *this));
     }
 
-    /// Under the lock: the first of the callbacks at the end whose priority is lower.
-    Node* firstBelow(int priority) noexcept {
+    /// The first of the callbacks at the end whose priority is lower.
+    Node* firstBelow(const Guard& /*guard*/, int priority) noexcept {
         Node* after = nullptr;
         for (Node* node = last_; node != nullptr && node->priority < priority;
              node = node->previous) {
@@ -100,25 +100,24 @@ public:
         return after;
     }
 
-    /// Under the lock: a node of this list is changed under the same lock, and the owner of any
-    /// other node is not this one.
-    bool holds(const Node* node) const noexcept {
+    /// The guard keeps a node of this list as it is. The owner of any other node is not this one.
+    bool holds(const Guard& /*guard*/, const Node* node) const noexcept {
         return wasHere(node) && node->chain == chain_ && !node->isRemoved();
     }
 
     bool ownsHandle(const Handle& handle) const noexcept {
-        const std::lock_guard<Lock> guard(this->lock);
-        return holds(handle.node_);
+        const Guard guard(this->lock);
+        return holds(guard, handle.node_);
     }
 
     bool remove(const Handle& handle) noexcept {
         Node* const node = handle.node_;
         {
-            const std::lock_guard<Lock> guard(this->lock);
-            if (!holds(node)) {
+            const Guard guard(this->lock);
+            if (!holds(guard, node)) {
                 return false;
             }
-            unlink(*node);
+            unlink(guard, *node);
         }
         discard(node, node);
         return true;
@@ -130,15 +129,15 @@ public:
         const bool isOwnCall = this->users.isInside();
         bool isRemoved = false;
         {
-            const std::lock_guard<Lock> guard(this->lock);
-            isRemoved = holds(node);
+            const Guard guard(this->lock);
+            isRemoved = holds(guard, node);
             if (isRemoved) {
-                unlink(*node);
+                unlink(guard, *node);
             }
             if (isRemoved && isOwnCall) {
                 typename Base::Chain chain;
                 chain.add(*node);
-                this->removals.add(chain);
+                this->removals.add(guard, chain);
             }
         }
         this->users.waitForOthers();
@@ -165,8 +164,8 @@ public:
         Node* last = nullptr;
         addRemoved(detachAll(last), last);
         if (this->users.isInside()) {
-            const std::lock_guard<Lock> guard(this->lock);
-            this->removals.addOwner(this);
+            const Guard guard(this->lock);
+            this->removals.addOwner(guard, this);
             return;
         }
         Removed* const removed = this->removals.takeAll();
@@ -175,20 +174,20 @@ public:
     }
 
 private:
-    /// Under the lock: in front of `after`, or at the end.
-    void link(Node& node, Counter& newest, Node* after) noexcept {
+    /// In front of `after`, or at the end.
+    void link(const Guard& guard, Node& node, Counter& newest, Node* after) noexcept {
         Node* const before = after != nullptr ? after->previous : last_;
         node.previous = before;
         node.next.store(after, std::memory_order_relaxed);  // relaxed, all: E1 publishes them
         node.owner.store(this, std::memory_order_relaxed);
         node.chain = chain_;
-        node.serial.store(nextSerial(newest), std::memory_order_relaxed);
+        node.serial.store(nextSerial(guard, newest), std::memory_order_relaxed);
         (after != nullptr ? after->previous : last_) = &node;
         (before != nullptr ? before->next : first_).store(&node, std::memory_order_release);  // E1
     }
 
-    /// Under the lock. The node keeps its `next` for the traversals that stand on it.
-    void unlink(Node& node) noexcept {
+    /// The node keeps its `next` for the traversals that stand on it.
+    void unlink(const Guard& /*guard*/, Node& node) noexcept {
         node.serial.store(Node::removed, std::memory_order_relaxed);  // relaxed: calls that run at
         Node* const after = node.next.load(std::memory_order_relaxed);  // the same time may miss it
         Node* const before = node.previous;
@@ -201,7 +200,7 @@ private:
     Node* detachAll(Node*& last) noexcept {
         Node* all = nullptr;
         {
-            const std::lock_guard<Lock> guard(this->lock);
+            const Guard guard(this->lock);
             all = first_.load(std::memory_order_relaxed);  // relaxed: under the lock
             first_.store(nullptr, std::memory_order_release);
             last = std::exchange(last_, nullptr);
@@ -236,8 +235,8 @@ private:
             node = node == last ? nullptr : node->next.load(std::memory_order_relaxed);
         }
         if (chain.size != 0) {
-            const std::lock_guard<Lock> guard(this->lock);
-            this->removals.add(chain);
+            const Guard guard(this->lock);
+            this->removals.add(guard, chain);
         }
     }
 
@@ -271,9 +270,9 @@ private:
         Freeing::freeAll(first);
     }
 
-    /// Under the lock. After the largest number all callbacks count as old, and so does the one
+    /// After the largest number all callbacks count as old, and so does the one
     /// that is being added: the running calls will call it.
-    Serial nextSerial(Counter& newest) noexcept {
+    Serial nextSerial(const Guard& /*guard*/, Counter& newest) noexcept {
         Serial serial = newest.load(std::memory_order_relaxed) + 1;  // relaxed: under the lock
         if (!Node::isLasting(serial)) {
             serial = 1;

@@ -39,6 +39,7 @@ class Removals {
     using ReadSide = ReadSideOf<Threading>;
     using Users = typename ReadSide::Users;
     using Lock = LockOf<Threading>;
+    using Guard = std::lock_guard<Lock>;
     template <class T>
     using Atomic = typename ReadSide::Platform::template Atomic<T>;
 
@@ -68,8 +69,8 @@ public:
         std::size_t size = 0;
     };
 
-    /// Under the lock. Not for an empty chain.
-    void add(const Chain& chain) noexcept {
+    /// Not for an empty chain.
+    void add(const Guard& /*guard*/, const Chain& chain) noexcept {
         chain.oldest->nextRemoved = std::exchange(newest_, chain.newest);
         // Relaxed, all: written under the lock, and E1.
         const std::size_t before = count_.load(std::memory_order_relaxed);
@@ -78,8 +79,8 @@ public:
         hasAny_.store(true, std::memory_order_relaxed);
     }
 
-    /// Under the lock: the owner ends within a call of its own. The last such call ends it.
-    void addOwner(void* owner) noexcept {
+    /// The owner ends within a call of its own. The last such call ends it.
+    void addOwner(const Guard& /*guard*/, void* owner) noexcept {
         owner_ = owner;
         hasAny_.store(true, std::memory_order_relaxed);  // relaxed: for this thread
     }
@@ -88,7 +89,7 @@ public:
     void collect(const Users& users, Lock& lock, Effort effort) noexcept {
         Freed freed;
         {
-            const std::lock_guard<Lock> guard(lock);
+            const Guard guard(lock);
             const std::uint32_t before = std::exchange(collectedIn_, users.process());
             isAskedAgain_ = before == collectedIn_;
             if (isAskedAgain_) {
@@ -145,7 +146,7 @@ private:
     bool isBatchReady(const Users& users, Lock& lock, Effort effort) noexcept {
         Removed* newest = nullptr;
         {
-            const std::lock_guard<Lock> guard(lock);
+            const Guard guard(lock);
             if (batch_ != nullptr || isOwnerWaiting_) {
                 return true;
             }
@@ -173,9 +174,9 @@ private:
         Removed* passed = nullptr;
         bool goesOn = true;
         {
-            const std::lock_guard<Lock> guard(lock);
+            const Guard guard(lock);
             if (hasPassed) {
-                passed = cutBatch();
+                passed = cutBatch(guard);
                 if (isOwnerWaiting_) {
                     freed.owner = owner_;
                     freed.end = endOwner_;
@@ -190,8 +191,7 @@ private:
         return goesOn;
     }
 
-    /// Under the lock.
-    Removed* cutBatch() noexcept {
+    Removed* cutBatch(const Guard& /*guard*/) noexcept {
         // Relaxed: written under the lock.
         count_.store(count_.load(std::memory_order_relaxed) - batchSize_,
                      std::memory_order_relaxed);

@@ -17,12 +17,12 @@ struct EventStore<Event, Line, Threading, Counts>::Building {
     void place() {
         Audience listeners;
         {
-            const std::lock_guard<Lock> guard(store.lock_);
+            const Guard guard(store.lock_);
             node.moveFrontTo(store.line_);
             isPlaced = true;
             --store.building_;
-            store.countNew();
-            listeners = store.audience();
+            store.countNew(guard);
+            listeners = store.audience(guard);
         }
         store.announce(listeners);
     }
@@ -33,10 +33,10 @@ struct EventStore<Event, Line, Threading, Counts>::Building {
         }
         Suspended* woken = nullptr;
         {
-            const std::lock_guard<Lock> guard(store.lock_);
+            const Guard guard(store.lock_);
             --store.building_;
             store.spares_.giveBack(node);
-            woken = store.takeSuspended();
+            woken = store.takeSuspended(guard);
         }
         store.notifyEverybody();
         wakeAll(woken);
@@ -49,10 +49,10 @@ PushResult EventStore<Event, Line, Threading, Counts>::build(Make& make) {
     Line discarded;
     Line node;
     {
-        const std::lock_guard<Lock> guard(lock_);
-        PushResult result = admit();
+        const Guard guard(lock_);
+        PushResult result = admit(guard);
         if (isToDiscard(result)) {
-            result = discardOldest(discarded);
+            result = discardOldest(guard, discarded);
         }
         if (result != PushResult::ok) {
             return result;
@@ -75,7 +75,7 @@ void EventStore<Event, Line, Threading, Counts>::provideNode(Line& node) {
     } else {
         while (node.isEmpty()) {
             addSpares();
-            const std::lock_guard<Lock> guard(lock_);
+            const Guard guard(lock_);
             (void)spares_.take(node);
         }
     }

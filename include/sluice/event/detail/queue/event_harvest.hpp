@@ -113,7 +113,7 @@ private:
 
     /// False while somebody looks at the first event.
     bool hasTakenFrom(EventStore& store, Amount amount) {
-        const std::lock_guard<Lock> guard(store.lock_);
+        const Guard guard(store.lock_);
         if (store.line_.isEmpty() || store.isPeeked_) {
             return !store.isPeeked_;
         }
@@ -124,40 +124,40 @@ private:
             rest_.swap(store.line_);
             left_ = store.size_.load(std::memory_order_relaxed);  // relaxed: under the lock
         }
-        store.resize(-static_cast<std::ptrdiff_t>(left_));
+        store.resize(guard, -static_cast<std::ptrdiff_t>(left_));
         taken_ = left_;
-        join(store);
+        join(guard, store);
         return true;
     }
 
     /// Gives everything back. Returns who is to look again; the store may be gone then.
     Suspended* end() noexcept {
-        const std::lock_guard<Lock> guard(store_->lock_);
-        count();
+        const Guard guard(store_->lock_);
+        count(guard);
         store_->line_.prepend(rest_);
         store_->line_.prepend(kept_);
         store_->spares_.giveBack(done_);
-        leave();
-        const bool isOver = !store_->isBusyLocked();
+        leave(guard);
+        const bool isOver = !store_->isBusy(guard);
         if (isOver && store_->spares_.bytes() > store_->options_.keptBytes) {
             orphans_.swap(store_->spares_);
         }
-        // Under the lock: a thread that waits for the end of the work may destroy the store after
-        // it. The destructor of the store waits for the unlock.
+        // Before the unlock: a thread that waits for the end of the work may destroy the store
+        // after it. The destructor of the store waits for the unlock.
         if (left_ + keptCount_ != 0 || store_->isClosed()) {
             store_->arrived_.notifyAll();
         }
         if (isOver) {
             store_->changed_.notifyAll();
         }
-        return store_->takeSuspended();
+        return store_->takeSuspended(guard);
     }
 
-    /// Under the lock: what has become of the events.
-    void count() noexcept {
+    /// Counts what has become of the events.
+    void count(const Guard& guard) noexcept {
         const std::size_t putBack = left_ + keptCount_;
         const std::size_t dropped = taken_ - putBack;
-        store_->addQueued(store_->resize(static_cast<std::ptrdiff_t>(putBack)));
+        store_->addQueued(store_->resize(guard, static_cast<std::ptrdiff_t>(putBack)));
         if (isDiscarding_) {
             store_->discarded_ += dropped;
         } else {
@@ -165,10 +165,9 @@ private:
         }
     }
 
-    /// Under the lock, both.
     // Out of line: g++ warns where it sees the address of a local harvest in a store that it
     // outlives, though leave() takes it out again.
-    [[gnu::noinline]] void join(EventStore& store) noexcept {
+    [[gnu::noinline]] void join(const Guard& /*guard*/, EventStore& store) noexcept {
         store_ = &store;
         thread_ = ReadSide::thisThread();
         older_ = store.harvests_;
@@ -177,7 +176,8 @@ private:
         }
         store.harvests_ = this;
     }
-    void leave() noexcept {
+    void leave(const Guard& /*guard*/) noexcept { unlink(); }
+    void unlink() noexcept {
         (newer_ != nullptr ? newer_->older_ : store_->harvests_) = older_;
         if (older_ != nullptr) {
             older_->newer_ = newer_;
@@ -213,7 +213,7 @@ void EventStore<Event, Line, Threading, Counts>::forgetOtherThreads() noexcept {
     isPeeked_ = false;
     for (Harvest* harvest = harvests_; harvest != nullptr; harvest = harvest->older_) {
         if (harvest->thread_ != ReadSide::thisThread()) {
-            harvest->leave();
+            harvest->unlink();  // the child has no other thread
             discarded_ += harvest->taken_;
         }
     }

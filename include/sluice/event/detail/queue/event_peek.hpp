@@ -24,7 +24,7 @@ struct EventStore<Event, Line, Threading, Counts>::Peek {
             return;
         }
         {
-            const std::lock_guard<Lock> guard(store.lock_);
+            const Guard guard(store.lock_);
             store.isPeeked_ = false;
         }
         store.room_.notifyAll();  // the oldest event may make room
@@ -32,7 +32,7 @@ struct EventStore<Event, Line, Threading, Counts>::Peek {
     }
 
     bool begins() noexcept {
-        const std::lock_guard<Lock> guard(store.lock_);
+        const Guard guard(store.lock_);
         if (store.isPeeked_) {
             return false;
         }

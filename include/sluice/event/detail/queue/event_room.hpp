@@ -39,7 +39,7 @@ PushResult EventStore<Event, Line, Threading, Counts>::refused(PushResult result
         result = tryAdd<How>(make);
     }
     if (Counts::areKept && result != PushResult::ok) {
-        const std::lock_guard<Lock> guard(lock_);
+        const Guard guard(lock_);
         Counts::addRejected();
     }
     return result;
@@ -52,15 +52,17 @@ bool EventStore<Event, Line, Threading, Counts>::canHaveRoom() const noexcept {
     if (options_.overflow == Overflow::reject) {
         return false;
     }
-    const std::lock_guard<Lock> guard(lock_);
-    return options_.overflow == Overflow::block || !line_.isEmpty() || admit() != PushResult::full;
+    const Guard guard(lock_);
+    return options_.overflow == Overflow::block || !line_.isEmpty() ||
+           admit(guard) != PushResult::full;
 }
 
 /// Or is closed: whether there is an answer.
 template <class Event, class Line, class Threading, class Counts>
 bool EventStore<Event, Line, Threading, Counts>::hasRoom() const noexcept {
-    const std::lock_guard<Lock> guard(lock_);
-    return admit() != PushResult::full || (options_.overflow == Overflow::dropOldest && !isPeeked_);
+    const Guard guard(lock_);
+    return admit(guard) != PushResult::full ||
+           (options_.overflow == Overflow::dropOldest && !isPeeked_);
 }
 
 }  // namespace sluice::detail

@@ -54,6 +54,7 @@ class EventStore
       private std::conditional_t<isSingleThreading<Threading>, NoForkMember, ForkMember> {
     using ReadSide = ReadSideOf<Threading>;
     using Lock = LockOf<Threading>;
+    using Guard = std::lock_guard<Lock>;
     using Member = std::conditional_t<isSingleThreading<Threading>, NoForkMember, ForkMember>;
     template <class T>
     using Atomic = typename ReadSide::Platform::template Atomic<T>;
@@ -122,8 +123,8 @@ public:
 
     /// Whether an event is there, being added, or being dealt with.
     [[nodiscard]] bool isBusy() const noexcept {
-        const std::lock_guard<Lock> guard(lock_);
-        return isBusyLocked();
+        const Guard guard(lock_);
+        return isBusy(guard);
     }
 
     /// Waits until there is an event, or the end: the store is closed and not busy. False in the
@@ -136,9 +137,9 @@ public:
     void close() noexcept {
         Suspended* woken = nullptr;
         {
-            const std::lock_guard<Lock> guard(lock_);
+            const Guard guard(lock_);
             isClosed_.store(true, std::memory_order_release);
-            woken = takeSuspended();
+            woken = takeSuspended(guard);
         }
         notifyEverybody();
         wakeAll(woken);
@@ -150,19 +151,19 @@ public:
     /// Frees the memory of events, if there is none. Returns how many bytes.
     std::size_t trim() noexcept {
         typename Line::Spares unused;
-        const std::lock_guard<Lock> guard(lock_);
-        if (!isBusyLocked()) {
+        const Guard guard(lock_);
+        if (!isBusy(guard)) {
             unused.swap(spares_);
         }
         return unused.bytes();
     }
 
     [[nodiscard]] std::uint64_t discardedCount() const noexcept {
-        const std::lock_guard<Lock> guard(lock_);
+        const Guard guard(lock_);
         return discarded_;
     }
     [[nodiscard]] auto statistics() const noexcept {
-        const std::lock_guard<Lock> guard(lock_);
+        const Guard guard(lock_);
         return Counts::with(discarded_,
                             size_.load(std::memory_order_relaxed));  // relaxed: the lock
     }
@@ -175,17 +176,17 @@ public:
 
     /// Until the last unsilence(), added events wake nobody.
     void silence() noexcept {
-        const std::lock_guard<Lock> guard(lock_);
+        const Guard guard(lock_);
         // Relaxed, all: written under the lock, and so is what they are compared with.
         silencers_.store(silencers_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
     }
     void unsilence() noexcept {
         Suspended* woken = nullptr;
         {
-            const std::lock_guard<Lock> guard(lock_);
+            const Guard guard(lock_);
             silencers_.store(silencers_.load(std::memory_order_relaxed) - 1,
                              std::memory_order_release);
-            woken = takeSuspended();
+            woken = takeSuspended(guard);
         }
         if (isReady()) {
             arrived_.notifyAll();
@@ -195,18 +196,18 @@ public:
 
     /// Waits without a thread: `who` is woken when there is an event for it, perhaps, or the end.
     Suspension suspend(Suspended& who) noexcept {
-        const std::lock_guard<Lock> guard(lock_);
+        const Guard guard(lock_);
         if (isReady()) {
             return Suspension::refused;
         }
-        if (hasEndedLocked()) {
+        if (hasEnded(guard)) {
             return Suspension::ended;
         }
         suspended_.append(who);
         return Suspension::waits;
     }
     void forget(const Suspended& who) noexcept {
-        const std::lock_guard<Lock> guard(lock_);
+        const Guard guard(lock_);
         suspended_.remove(who);
     }
 
@@ -248,14 +249,14 @@ private:
         }
     }
 
-    /// Under the lock, which size_ is written under, hence relaxed.
-    bool isBusyLocked() const noexcept {
+    /// Relaxed: size_ is written with a guard.
+    bool isBusy(const Guard& /*guard*/) const noexcept {
         return building_ != 0 || harvests_ != nullptr || size_.load(std::memory_order_relaxed) != 0;
     }
 
-    /// Relaxed for the same reason.
-    bool hasEndedLocked() const noexcept {
-        return isClosed_.load(std::memory_order_relaxed) && !isBusyLocked();
+    /// Relaxed: isClosed_ is written with a guard.
+    bool hasEnded(const Guard& guard) const noexcept {
+        return isClosed_.load(std::memory_order_relaxed) && !isBusy(guard);
     }
 
     /// In the child of a fork. Events that other threads were adding or handling are the parent's.
@@ -267,27 +268,28 @@ private:
         changed_.notifyAll();
     }
 
-    /// Under the lock: those who are to look again, after the unlock.
-    Suspended* takeSuspended() noexcept {
-        return !suspended_.isEmpty() && (isReady() || hasEndedLocked()) ? suspended_.takeAll()
-                                                                        : nullptr;
+    /// The coroutines that look again after the unlock.
+    Suspended* takeSuspended(const Guard& guard) noexcept {
+        const bool haveAnswer = !suspended_.isEmpty() && (isReady() || hasEnded(guard));
+        return haveAnswer ? suspended_.takeAll() : nullptr;
     }
 
     struct Peek;
     [[gnu::cold, gnu::noinline]] void awaitEndOfPeek() const {
         awaitChange([this] {
-            const std::lock_guard<Lock> guard(lock_);
+            const Guard guard(lock_);
             return !isPeeked_;
         });
     }
 
-    /// Those who are to hear of a new event. Found under the lock, so that either its producer sees
-    /// that consumers are to hear of it, or the last unsilence() sees the event.
+    /// The waiters that hear of a new event. The guard orders audience() and unsilence(): either
+    /// the producer sees that waiters are to hear of the event, or the last unsilence() sees the
+    /// event.
     struct Audience {
         bool threads = false;
         Suspended* suspended = nullptr;
     };
-    Audience audience() noexcept {
+    Audience audience(const Guard& /*guard*/) noexcept {
         return isNotifying() ? Audience{true, suspended_.takeFirst()} : Audience{};
     }
     /// After the unlock.
@@ -298,8 +300,8 @@ private:
         wakeAll(audience.suspended);
     }
 
-    /// Under the lock. Relaxed, all: size_ and isClosed_ are written under it.
-    PushResult admit() const noexcept {
+    /// Relaxed, all: size_ and isClosed_ are written with a guard.
+    PushResult admit(const Guard& /*guard*/) const noexcept {
         if (isClosed_.load(std::memory_order_relaxed)) {
             return PushResult::closed;
         }
@@ -312,28 +314,28 @@ private:
         return admitted == PushResult::full && options_.overflow == Overflow::dropOldest;
     }
 
-    /// Under the lock: admit() after making room. The line takes what has to be destroyed after the
-    /// unlock.
-    [[gnu::cold, gnu::noinline]] PushResult discardOldest(Line& discarded) noexcept {
+    /// admit() after making room. The caller destroys the discarded events after the unlock.
+    [[gnu::cold, gnu::noinline]] PushResult discardOldest(const Guard& guard,
+                                                          Line& discarded) noexcept {
         // More than one when events have been put back.
-        while (admit() == PushResult::full && !line_.isEmpty() && !isPeeked_) {
+        while (admit(guard) == PushResult::full && !line_.isEmpty() && !isPeeked_) {
             line_.moveFrontTo(discarded);
-            resize(-1);
+            resize(guard, -1);
             ++discarded_;
         }
-        return admit();
+        return admit(guard);
     }
 
-    /// Under the lock. Returns the new size.
-    std::size_t resize(std::ptrdiff_t change) noexcept {
+    /// Returns the new size.
+    std::size_t resize(const Guard& /*guard*/, std::ptrdiff_t change) noexcept {
         const auto old = static_cast<std::ptrdiff_t>(size_.load(std::memory_order_relaxed));
         const auto size = static_cast<std::size_t>(old + change);
         size_.store(size, std::memory_order_release);  // E2
         return size;
     }
 
-    /// Under the lock: one more in the line.
-    void countNew() noexcept { Counts::addEnqueued(resize(1)); }
+    /// One more in the line.
+    void countNew(const Guard& guard) noexcept { Counts::addEnqueued(resize(guard, 1)); }
 
     /// Without the lock.
     void destroyAll(Line& events) {
@@ -345,14 +347,14 @@ private:
             events.destroyFront();
             events.moveFrontTo(empty);
         }
-        const std::lock_guard<Lock> guard(lock_);
+        const Guard guard(lock_);
         spares_.giveBack(empty);
     }
 
-    /// Under the lock. Plain values need not be destroyed.
-    [[gnu::cold, gnu::noinline]] PushResult discardPlain() noexcept {
+    /// Plain values need not be destroyed.
+    [[gnu::cold, gnu::noinline]] PushResult discardPlain(const Guard& guard) noexcept {
         Line discarded;
-        const PushResult result = discardOldest(discarded);
+        const PushResult result = discardOldest(guard, discarded);
         spares_.giveBack(discarded);
         return result;
     }
@@ -371,10 +373,10 @@ private:
     bool addedPlain(Make& make, PushResult& result) noexcept {
         Audience listeners;
         {
-            const std::lock_guard<Lock> guard(lock_);
-            PushResult admitted = admit();
+            const Guard guard(lock_);
+            PushResult admitted = admit(guard);
             if (isToDiscard(admitted)) {
-                admitted = discardPlain();
+                admitted = discardPlain(guard);
             }
             if (admitted != PushResult::ok) {
                 result = admitted;
@@ -384,8 +386,8 @@ private:
                 return false;
             }
             line_.fillBack(make);
-            countNew();
-            listeners = audience();
+            countNew(guard);
+            listeners = audience(guard);
         }
         announce(listeners);
         return true;
@@ -393,7 +395,7 @@ private:
 
     [[gnu::cold, gnu::noinline]] void addSpares() {
         auto* const more = Line::Spares::makeMore();
-        const std::lock_guard<Lock> guard(lock_);
+        const Guard guard(lock_);
         spares_.add(more);
     }
 

@@ -34,7 +34,7 @@ public:
         return std::find(handles_.begin(), handles_.end(), handle) != handles_.end();
     }
 
-    /// Wherever the listeners are by now. Not under the lock, as their destructors are foreign
+    /// Wherever the listeners are by now. Holds no lock, because their destructors are foreign
     /// code.
     void removeAll() {
         for (const Handle& handle : takeAll()) {

@@ -54,6 +54,19 @@ class LayeringTest(PlantedTree):
         )
         self.assert_finds(layering.check, "is an umbrella", "instead of", "is in no module")
 
+    def test_refuses_headers_kept_apart(self):
+        self.plant("cmake/modules.cmake", "sluice_module(event LEVEL 4)")
+        apart = "#include <sluice/event/heter_tuple.hpp>"
+        details = "#include <sluice/event/detail/heter/prototype_match.hpp>"
+        self.header("event/event_queue.hpp", apart, details)
+        self.header("event/heter_event_queue.hpp", apart, details)
+        self.header("event/detail/heter/prototype_match.hpp", apart)
+        self.assert_finds(
+            layering.check,
+            "include/sluice/event/event_queue.hpp:1: <sluice/event/heter_tuple.hpp> is kept apart",
+            "include/sluice/event/event_queue.hpp:2: <sluice/event/detail/heter/prototype_match.hpp>",
+        )
+
     def test_refuses_a_folder_that_is_no_module(self):
         self.header("extra/thing.hpp", "#pragma once")
         self.assert_finds(layering.check, "module 'extra' is not in")

@@ -21,6 +21,11 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 FENCE = re.compile(r"\batomic_(thread|signal)_fence\b")
 COMMENT = re.compile(r"//.*")
 HOME_OF_FENCES = "base"
+# Headers that only programs written for eventpp use. An ordinary header does not include them, so
+# only those programs compile them.
+APART = re.compile(
+    r"sluice/event/(detail/heter/|\w*heter_|any_value_storage|high_perf_policy|pool_queue_list)"
+)
 
 
 def read_levels(root):
@@ -52,10 +57,18 @@ def check_modules(root, levels):
             problems.append(Problem(path, 1, f"module '{module}' is not in {MODULE_LIST}"))
             continue
         for number, line in enumerate(lines_of(root, path), 1):
-            message = judge(line, module, levels)
+            message = judge(line, module, levels) or judge_apart(line, path)
             if message:
                 problems.append(Problem(path, number, message))
     return problems
+
+
+def judge_apart(line, path):
+    """What is wrong with a line of an ordinary header that includes a header kept apart, or None."""
+    include = INCLUDE.match(line)
+    if not include or not APART.match(include[2]) or APART.search(path.as_posix()):
+        return None
+    return f"<{include[2]}> is kept apart: only headers of its family include it"
 
 
 def check_forwardings(root, levels):

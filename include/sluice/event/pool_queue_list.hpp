@@ -31,11 +31,11 @@ public:
         return count == 1 ? static_cast<T*>(pool().allocate())
                           : std::allocator<T>().allocate(count);
     }
-    void deallocate(T* place, std::size_t count) noexcept {
+    void deallocate(T* memory, std::size_t count) noexcept {
         if (count == 1) {
-            pool().deallocate(place);
+            pool().deallocate(memory);
         } else {
-            std::allocator<T>().deallocate(place, count);
+            std::allocator<T>().deallocate(memory, count);
         }
     }
 

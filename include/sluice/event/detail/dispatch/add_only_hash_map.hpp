@@ -114,7 +114,7 @@ public:
                 delete &entry;
                 ++removed;
             } else {
-                next->place(entry);
+                next->insert(entry);
             }
         });
         destroyTables(old);
@@ -185,7 +185,7 @@ private:
         }
 
         /// By the thread that makes the table.
-        void place(Entry& entry) noexcept {
+        void insert(Entry& entry) noexcept {
             // Relaxed, all: E2 publishes it.
             std::size_t i = start(entry.hash);
             while (slots[i].load(std::memory_order_relaxed) != empty) {
@@ -254,7 +254,7 @@ private:
         auto next = std::make_unique<Table>(table, capacity);
         if (table != nullptr) {
             table->close();
-            table->forEach([&next](Entry& entry) { next->place(entry); });
+            table->forEach([&next](Entry& entry) { next->insert(entry); });
         }
         Table* expected = table;
         if (newest_.compare_exchange_weak(expected, next.get(), std::memory_order_release,  // E2

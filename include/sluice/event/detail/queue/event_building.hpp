@@ -6,20 +6,20 @@
 
 namespace sluice::detail {
 
-/// An admitted event that has no place yet. When it cannot be built, or a list of the policy
-/// throws when it is to find its place, there is room again.
+/// An admitted event that is not in the line yet. There is room again when the event cannot be
+/// built, or when a list of the policy throws.
 template <class Event, class Line, class Threading, class Counts>
 struct EventStore<Event, Line, Threading, Counts>::Building {
     EventStore& store;
     Line& node;
-    bool isPlaced = false;
+    bool isAppended = false;
 
-    void place() {
+    void append() {
         Audience listeners;
         {
             const Guard guard(store.lock_);
             node.moveFrontTo(store.line_);
-            isPlaced = true;
+            isAppended = true;
             --store.building_;
             store.countNew(guard);
             listeners = store.audience(guard);
@@ -28,15 +28,15 @@ struct EventStore<Event, Line, Threading, Counts>::Building {
     }
 
     ~Building() {
-        if (isPlaced) {
+        if (isAppended) {
             return;
         }
-        Suspended* woken = nullptr;
+        CoroutineWaiter* woken = nullptr;
         {
             const Guard guard(store.lock_);
             --store.building_;
             store.spares_.giveBack(node);
-            woken = store.takeSuspended(guard);
+            woken = store.takeCoroutines(guard);
         }
         store.notifyEverybody();
         wakeAll(woken);
@@ -64,7 +64,7 @@ PushResult EventStore<Event, Line, Threading, Counts>::build(Make& make) {
     destroyAll(discarded);
     provideNode(node);
     node.fillBack(make);
-    building.place();
+    building.append();
     return PushResult::ok;
 }
 

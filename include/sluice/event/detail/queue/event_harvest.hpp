@@ -131,7 +131,7 @@ private:
     }
 
     /// Gives everything back. Returns who is to look again; the store may be gone then.
-    Suspended* end() noexcept {
+    CoroutineWaiter* end() noexcept {
         const Guard guard(store_->lock_);
         count(guard);
         store_->line_.prepend(rest_);
@@ -150,7 +150,7 @@ private:
         if (isOver) {
             store_->changed_.notifyAll();
         }
-        return store_->takeSuspended(guard);
+        return store_->takeCoroutines(guard);
     }
 
     /// Counts what has become of the events.

@@ -3,11 +3,11 @@
 #include <sluice/base/cache_line.hpp>
 #include <sluice/base/setup_error.hpp>
 #include <sluice/event/detail/list/read_side.hpp>
+#include <sluice/event/detail/queue/coroutine_waiter.hpp>
 #include <sluice/event/detail/queue/event_counts.hpp>
 #include <sluice/event/detail/queue/event_lines.hpp>
 #include <sluice/event/detail/queue/event_waiters.hpp>
 #include <sluice/event/detail/queue/fork_member.hpp>
-#include <sluice/event/detail/queue/suspended.hpp>
 #include <sluice/event/event_queue_options.hpp>
 #include <sluice/queue/push_result.hpp>
 #include <sluice/wait/notify.hpp>
@@ -91,7 +91,7 @@ public:
             Line gone;
             line_.moveFrontTo(gone);
         }
-        (void)suspended_.takeAll();  // they wait for ever, unless they are destroyed
+        (void)coroutines_.takeAll();  // they wait for ever, unless they are destroyed
     }
 
     const EventQueueOptions& options() const noexcept { return options_; }
@@ -135,11 +135,11 @@ public:
     }
 
     void close() noexcept {
-        Suspended* woken = nullptr;
+        CoroutineWaiter* woken = nullptr;
         {
             const Guard guard(lock_);
             isClosed_.store(true, std::memory_order_release);
-            woken = takeSuspended(guard);
+            woken = takeCoroutines(guard);
         }
         notifyEverybody();
         wakeAll(woken);
@@ -181,12 +181,12 @@ public:
         silencers_.store(silencers_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
     }
     void unsilence() noexcept {
-        Suspended* woken = nullptr;
+        CoroutineWaiter* woken = nullptr;
         {
             const Guard guard(lock_);
             silencers_.store(silencers_.load(std::memory_order_relaxed) - 1,
                              std::memory_order_release);
-            woken = takeSuspended(guard);
+            woken = takeCoroutines(guard);
         }
         if (isReady()) {
             arrived_.notifyAll();
@@ -194,8 +194,9 @@ public:
         wakeAll(woken);
     }
 
-    /// Waits without a thread: `who` is woken when there is an event for it, perhaps, or the end.
-    Suspension suspend(Suspended& who) noexcept {
+    /// Waits without a thread: `waiter` is woken when there is an event for it, perhaps, or the
+    /// end.
+    Suspension suspend(CoroutineWaiter& waiter) noexcept {
         const Guard guard(lock_);
         if (isReady()) {
             return Suspension::refused;
@@ -203,12 +204,12 @@ public:
         if (hasEnded(guard)) {
             return Suspension::ended;
         }
-        suspended_.append(who);
+        coroutines_.append(waiter);
         return Suspension::waits;
     }
-    void forget(const Suspended& who) noexcept {
+    void forget(const CoroutineWaiter& waiter) noexcept {
         const Guard guard(lock_);
-        suspended_.remove(who);
+        coroutines_.remove(waiter);
     }
 
     /// Waits until ready(), which asks for an event or the end. Each event that is added wakes one
@@ -269,9 +270,9 @@ private:
     }
 
     /// The coroutines that look again after the unlock.
-    Suspended* takeSuspended(const Guard& guard) noexcept {
-        const bool haveAnswer = !suspended_.isEmpty() && (isReady() || hasEnded(guard));
-        return haveAnswer ? suspended_.takeAll() : nullptr;
+    CoroutineWaiter* takeCoroutines(const Guard& guard) noexcept {
+        const bool haveAnswer = !coroutines_.isEmpty() && (isReady() || hasEnded(guard));
+        return haveAnswer ? coroutines_.takeAll() : nullptr;
     }
 
     struct Peek;
@@ -287,17 +288,17 @@ private:
     /// event.
     struct Audience {
         bool threads = false;
-        Suspended* suspended = nullptr;
+        CoroutineWaiter* coroutine = nullptr;
     };
     Audience audience(const Guard& /*guard*/) noexcept {
-        return isNotifying() ? Audience{true, suspended_.takeFirst()} : Audience{};
+        return isNotifying() ? Audience{true, coroutines_.takeFirst()} : Audience{};
     }
     /// After the unlock.
     void announce(Audience audience) noexcept {
         if (audience.threads) {
             notifyOneOf(arrived_);
         }
-        wakeAll(audience.suspended);
+        wakeAll(audience.coroutine);
     }
 
     /// Relaxed, all: size_ and isClosed_ are written with a guard.
@@ -419,7 +420,7 @@ private:
     bool isPeeked_ = false;
     Line line_;
     typename Line::Spares spares_;
-    SuspendedLine suspended_;
+    CoroutineWaiters coroutines_;
     Harvest* harvests_ = nullptr;
     std::uint64_t discarded_ = 0;
 };

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/event/detail/queue/suspended.hpp>
+#include <sluice/event/detail/queue/coroutine_waiter.hpp>
 
 #include <optional>
 #include <type_traits>
@@ -19,14 +19,14 @@ struct ResumeHere {
 /// What `co_await queue.next()` waits with. Knows coroutines by their handle alone, whose type the
 /// compiler brings, so that it is the same class before and after C++20.
 template <class Store, class Queued, class Resume>
-class [[nodiscard]] NextEvent : private Suspended {
+class [[nodiscard]] NextEvent : private CoroutineWaiter {
     static_assert(std::is_nothrow_move_constructible_v<Queued>,
                   "next() moves the event out, but moving one of its arguments may throw: use "
                   "wait() and takeEvent()");
 
 public:
     NextEvent(Store& store, Resume resume)
-        : Suspended(&look), store_(store), resume_(std::move(resume)) {}
+        : CoroutineWaiter(&look), store_(store), resume_(std::move(resume)) {}
     NextEvent(const NextEvent&) = delete;
     NextEvent& operator=(const NextEvent&) = delete;
     /// Also of a coroutine that is destroyed while it waits.
@@ -81,8 +81,8 @@ private:
         return true;
     }
 
-    static void look(Suspended& who) {
-        auto& self = static_cast<NextEvent&>(who);
+    static void look(CoroutineWaiter& waiter) {
+        auto& self = static_cast<NextEvent&>(waiter);
         if (self.isDone()) {
             self.goOn_(self);
         }

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <utility>
+
+namespace sluice::detail {
+
+/// A coroutine that waits until there is an event. It blocks no thread.
+struct CoroutineWaiter {
+    explicit CoroutineWaiter(void (*ownWake)(CoroutineWaiter&)) noexcept : wake(ownWake) {}
+    CoroutineWaiter(const CoroutineWaiter&) = delete;
+    CoroutineWaiter& operator=(const CoroutineWaiter&) = delete;
+
+    /// Looks again whether it may go on. Called once for each time it was added to a line.
+    void (*const wake)(CoroutineWaiter&);
+    CoroutineWaiter* next = nullptr;
+    bool isWaiting = false;
+
+protected:
+    ~CoroutineWaiter() = default;
+};
+
+/// What became of an attempt to wait.
+enum class Suspension {
+    waits,
+    refused,  ///< there is an event
+    ended     ///< there will be none
+};
+
+/// First come, first woken. Does not lock.
+class CoroutineWaiters {
+public:
+    bool isEmpty() const noexcept { return first_ == nullptr; }
+
+    void append(CoroutineWaiter& waiter) noexcept {
+        waiter.isWaiting = true;
+        *end_ = &waiter;
+        end_ = &waiter.next;
+    }
+
+    /// The first one, or nullptr.
+    CoroutineWaiter* takeFirst() noexcept {
+        if (first_ == nullptr) {
+            return nullptr;
+        }
+        CoroutineWaiter* const waiter = first_;
+        remove(first_);
+        return waiter;
+    }
+
+    /// All, linked.
+    CoroutineWaiter* takeAll() noexcept {
+        for (CoroutineWaiter* waiter = first_; waiter != nullptr; waiter = waiter->next) {
+            waiter->isWaiting = false;
+        }
+        end_ = &first_;
+        return std::exchange(first_, nullptr);
+    }
+
+    void remove(const CoroutineWaiter& waiter) noexcept {
+        for (CoroutineWaiter** link = &first_; *link != nullptr; link = &(*link)->next) {
+            if (*link == &waiter) {
+                remove(*link);
+                return;
+            }
+        }
+    }
+
+private:
+    void remove(CoroutineWaiter*& link) noexcept {
+        CoroutineWaiter& waiter = *link;
+        if (end_ == &waiter.next) {
+            end_ = &link;
+        }
+        link = std::exchange(waiter.next, nullptr);
+        waiter.isWaiting = false;
+    }
+
+    CoroutineWaiter* first_ = nullptr;
+    CoroutineWaiter** end_ = &first_;
+};
+
+/// The caller holds no lock: each waiter may destroy itself and the queue.
+inline void wakeAll(CoroutineWaiter* waiter) noexcept {
+    while (waiter != nullptr) {
+        CoroutineWaiter& next = *waiter;
+        waiter = std::exchange(next.next, nullptr);
+        next.wake(next);
+    }
+}
+
+}  // namespace sluice::detail

@@ -1,6 +1,9 @@
 #include "link_parts.hpp"
 
+#include <sluice/wait/deadline.hpp>
+
 #include <algorithm>
+#include <chrono>
 #include <limits>
 
 namespace sluice::nats {
@@ -200,9 +203,11 @@ bool Link::close(std::chrono::milliseconds timeout) noexcept {
     // The flush tells whether the server has all published messages. Draining does not tell it.
     if (timeout.count() > 0 && flush(timeout) &&
         natsConnection_DrainTimeout(parts.connection, timeout.count()) == NATS_OK) {
+        // wait_for would add a huge timeout to the present time, and the sum would be in the past.
+        const auto deadline = deadlineAfter<std::chrono::steady_clock>(timeout);
         std::unique_lock lock(parts.mutex);
-        isComplete = parts.changed.wait_for(
-            lock, timeout, [&parts] { return parts.isClosed && parts.running == 0; });
+        isComplete = parts.changed.wait_until(
+            lock, deadline, [&parts] { return parts.isClosed && parts.running == 0; });
     }
     natsConnection_Close(parts.connection);
     {

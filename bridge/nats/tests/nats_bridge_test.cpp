@@ -416,6 +416,19 @@ TEST(NatsBridgeTest, ClosingToAStoppedServerSaysSo) {
     }
 }
 
+TEST(NatsBridgeTest, CloseMayWaitWithoutEnd) {
+    const NatsServer server;
+    Station sender(server);
+    Station receiver(server);
+    receiver.bridge.importType<Position>({"position"});
+    sender.bridge.exportType<Position>({"position"});
+    sender.send(1);
+    EXPECT_TRUE(sender.bridge.flush(std::chrono::milliseconds::max()));
+    EXPECT_TRUE(sender.bridge.close(std::chrono::milliseconds::max()));
+    EXPECT_TRUE(receiver.bridge.close(std::chrono::milliseconds::max()));
+    receiver.consume(1);
+}
+
 TEST(NatsBridgeTest, TheGuideWorks) {
     const NatsServer server;
     EXPECT_TRUE(runDistributedGuide(server.url()));

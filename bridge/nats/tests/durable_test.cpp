@@ -306,6 +306,18 @@ TEST(DurableTest, WrongSettingsAreOneLine) {
               "nats: durable.stream is empty, but position has the durable profile");
     options.durable.outboxMessages = 3;
     EXPECT_EQ(failureOf(options), "nats: outboxMessages is 3; it must be at least 4");
+    options = durableOptionsFor(server, "receiver");
+    options.durable.inFlight = 0;
+    EXPECT_EQ(failureOf(options), "nats: inFlight is 0; it must be at least 1");
+    options = durableOptionsFor(server, "receiver");
+    options.durable.pullBatch = 0;
+    EXPECT_EQ(failureOf(options), "nats: pullBatch is 0; it must be at least 1");
+    options = durableOptionsFor(server, "receiver");
+    options.durable.ackWait = 0ms;
+    EXPECT_EQ(failureOf(options), "nats: ackWait is 0; it must be at least 1");
+    options = durableOptionsFor(server, "receiver");
+    options.durable.retryWait = -1ms;
+    EXPECT_EQ(failureOf(options), "nats: retryWait is -1; it must be at least 1");
 }
 
 TEST(DurableTest, AServerWithoutStreamsIsOneLine) {

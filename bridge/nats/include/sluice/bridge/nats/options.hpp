@@ -27,11 +27,11 @@ struct DurableOptions {
     std::string outboxFolder;
     /// Messages of this priority and above are kept in the folder.
     Priority onDiskFrom = Priority::high;
-    /// Messages of one priority that wait for the server's acknowledgement at once.
+    /// Messages of one priority that wait for the server's acknowledgement at once: at least 1.
     std::size_t inFlight = 512;
-    /// A message is sent again when the server has not acknowledged it for so long.
+    /// A message is sent again when the server has not acknowledged it for so long: at least 1 ms.
     std::chrono::milliseconds ackWait{2000};
-    /// A message that the server refused is sent again after so long.
+    /// A message that the server refused is sent again after so long: at least 1 ms.
     std::chrono::milliseconds retryWait{100};
 
     std::int64_t streamBytes =
@@ -41,7 +41,7 @@ struct DurableOptions {
     std::chrono::milliseconds duplicateWindow{120'000};
     /// The server delivers a message again when an importer has not acknowledged it for so long.
     std::chrono::milliseconds redeliverAfter{30'000};
-    int pullBatch = 256;  ///< messages that an importer asks for at once
+    int pullBatch = 256;  ///< messages that an importer asks for at once: at least 1
     /// The server forgets an importer that has no connection for so long. 0: never, so a program
     /// that does not start again fills the stream.
     std::chrono::milliseconds forgetAfter{0};

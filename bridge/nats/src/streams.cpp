@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <chrono>
+#include <string_view>
 
 namespace sluice::nats::detail {
 namespace {
@@ -21,6 +22,28 @@ Context contextOf(Link::Parts& link) {
 
 std::int64_t nanoseconds(std::chrono::milliseconds time) {
     return std::chrono::nanoseconds(time).count();
+}
+
+/// The text as a part of a consumer's name, which must not have dots. A dot becomes a line, unless
+/// lines are kept. Any other sign becomes its number, so that different texts stay different: two
+/// imports with one consumer would share its messages.
+std::string inName(const std::string& text, std::string_view kept) {
+    constexpr std::string_view digits = "0123456789ABCDEF";
+    const bool isDotALine = kept.find('_') == std::string_view::npos;
+    std::string name;
+    for (const char c : text) {
+        const auto number = static_cast<unsigned char>(c);
+        if (std::isalnum(number) != 0 || kept.find(c) != std::string_view::npos) {
+            name += c;
+        } else if (c == '.' && isDotALine) {
+            name += '_';
+        } else {
+            name += '=';
+            name += digits[number / 16U];
+            name += digits[number % 16U];
+        }
+    }
+    return name;
 }
 
 }  // namespace
@@ -65,10 +88,8 @@ void openStream(Link::Parts& link, const DurableOptions& options, Priority prior
 
 std::string openConsumer(Link::Parts& link, const DurableOptions& options, Priority priority,
                          const std::string& subject) {
-    std::string name = options.name + "-" + subject + "-" + toString(priority);
-    for (char& c : name) {
-        c = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' ? c : '_';
-    }
+    const std::string name =
+        inName(options.name, "-_") + "-" + inName(subject, "") + "-" + toString(priority);
     const std::string filter = durableSubject(options, priority, subject);
     jsConsumerConfig wanted;
     (void)jsConsumerConfig_Init(&wanted);

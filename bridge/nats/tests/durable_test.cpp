@@ -166,6 +166,35 @@ TEST(DurableTest, AnImporterThatWasAwayGetsWhatItMissed) {
 }
 
 // The bus of the receiver has room for 64 messages of all priorities.
+// The server drops a message that no import waits for.
+TEST(DurableTest, SubjectsThatDifferInOneSignAreTwoImports) {
+    const NatsServer server(NatsServer::withStreams);
+    Station sender(durableOptionsFor(server, "sender"));
+    Station receiver(durableOptionsFor(server, "receiver"));
+    for (const char* const subject : {"arm.joint", "arm_joint", "arm-joint"}) {
+        const NatsRoute route{subject, 1, Profile::durable};
+        receiver.bridge.importType<Position>(route);
+        sender.bridge.exportType<Position>(route);
+    }
+    ASSERT_EQ(StreamsOfServer(server).importsOf("fleet_high"), 3);
+    sender.send(7, Priority::high);
+    receiver.consume(3);
+    EXPECT_EQ(receiver.seen, std::vector<int>({7, 7, 7}));
+}
+
+TEST(DurableTest, ImportersWhoseNamesDifferInOneSignAreTwo) {
+    const NatsServer server(NatsServer::withStreams);
+    Station dot(durableOptionsFor(server, "robot.7"));
+    Station line(durableOptionsFor(server, "robot_7"));
+    dot.bridge.importType<Position>(durable);
+    line.bridge.importType<Position>(durable);
+    ASSERT_EQ(StreamsOfServer(server).importsOf("fleet_high"), 2);
+    Station longer(durableOptionsFor(server, "robot_7-arm"));
+    line.bridge.importType<Position>({"arm-joint", 1, Profile::durable});
+    longer.bridge.importType<Position>({"joint", 1, Profile::durable});
+    EXPECT_EQ(StreamsOfServer(server).importsOf("fleet_high"), 4);
+}
+
 TEST(DurableTest, AFullBusDelaysMessagesAndLosesNone) {
     const NatsServer server(NatsServer::withStreams);
     Station sender(durableOptionsFor(server, "sender"));

@@ -54,6 +54,14 @@ public:
         return count;
     }
 
+    [[nodiscard]] std::int64_t importsOf(const char* name) {
+        jsStreamInfo* info = nullptr;
+        require(js_GetStreamInfo(&info, context_, name, nullptr, nullptr));
+        const std::int64_t count = info->State.Consumers;
+        jsStreamInfo_Destroy(info);
+        return count;
+    }
+
     /// The name of the server that leads the stream. Empty while there is none.
     [[nodiscard]] std::string leaderOf(const char* name) {
         jsStreamInfo* info = nullptr;

@@ -1,148 +1,13 @@
-#include "support/model/expectations.hpp"
+#include "model/log_intake.hpp"
 #include "support/sanitizers.hpp"
-
-#include <sluice/base/spin_lock.hpp>
-#include <sluice/log/detail/lanes/intake_consumer.hpp>
-#include <sluice/log/detail/lanes/lane_registry.hpp>
-#include <sluice/log/detail/lanes/record_writer.hpp>
 
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
 #include <string_view>
 #include <vector>
 
-// Lanes, watermark and merge as shipped. Threads post into lanes that the scenario gives them, and
-// a back end looks, emits and sleeps. The payload of a record is a plain variable, so a missing
-// edge shows as a data race. A lost wake-up shows as a clock that went on.
-
 namespace sluice::model {
 namespace {
-
-using log::detail::Key;
-
-constexpr auto relaxed = std::memory_order_relaxed;
-
-/// Each reading is later than all readings before it, on whatever thread, and orders nothing else.
-struct Ticks {
-    template <class Word>
-    static Key announceThenNow(Word& word, std::uint64_t value, Site site = Site::here()) noexcept {
-        word.exchange(value, std::memory_order_seq_cst, site);
-        return now();
-    }
-    static Key now() noexcept { return count->fetch_add(1, relaxed) + 1; }
-    static Key nowThenLook() noexcept {
-        const Key key = now();
-        ModelPlatform::Fence::heavy();
-        return key;
-    }
-    static void waitUntilPast(Key /*key*/) noexcept {}
-
-    inline static Atomic<Key>* count = nullptr;
-};
-
-struct ModelIntakeTraits {
-    using Platform = ModelPlatform;
-    using Clock = Ticks;
-    using Parker = ModelParker;
-    using Lock = BasicSpinLock<ModelPlatform>;
-};
-
-struct Label {
-    Plain<int>* data;
-    int number;
-};
-
-using Registry = log::detail::LaneRegistry<ModelIntakeTraits>;
-using Lane = Registry::Lane;
-using IntakeConsumer = log::detail::IntakeConsumer<Label, ModelIntakeTraits>;
-using Writer = log::detail::RecordWriter<Label, ModelIntakeTraits>;
-using Outcome = Writer::Outcome;
-
-// A record of these scenarios takes 32 bytes.
-constexpr std::size_t manyBytes = 256;
-constexpr std::size_t bytesOfOne = 32;
-constexpr std::size_t manyMessages = 8;
-
-/// The lanes of a scenario, and the back end that reads them.
-class Log {
-public:
-    explicit Log(std::size_t messages, std::size_t bytes = manyBytes)
-        : registry_(
-              *new Registry({messages, bytes, sizeof(Label)}, {messages, bytes, sizeof(Label)})) {
-        Ticks::count = &ticks_;
-    }
-    Log(const Log&) = delete;
-    Log& operator=(const Log&) = delete;
-    ~Log() {
-        for (Registry::Slot* const lane : lanes_) {
-            Registry::dismiss(*lane);
-        }
-        registry_.abandon();
-    }
-
-    /// A second lane that is there anyway: the one for threads without a lane of their own.
-    Lane& sharedLane() { return registry_.shared(); }
-    Registry::Slot& addLane() {
-        Registry::Slot& lane = registry_.enroll(nullptr);
-        lanes_.push_back(&lane);
-        return lane;
-    }
-
-    Outcome post(Lane& lane, Plain<int>& data, int number) {
-        const auto write = [&](std::byte*) noexcept { data.set(number); };
-        return Writer::tryPost(registry_, lane, 0, Label{&data, number}, 0, write);
-    }
-    Outcome postWhenThereIsRoom(Lane& lane, Plain<int>& data, int number) {
-        Outcome outcome = post(lane, data, number);
-        while (outcome == Outcome::full) {
-            lane.awaitRoom(Writer::roomFor(lane, 0, 0), registry_.closed());
-            outcome = post(lane, data, number);
-        }
-        return outcome;
-    }
-    void close() {
-        registry_.close();
-        consumer_.wake();
-    }
-
-    // ---- Back end
-
-    void harvest(bool copies = false) {
-        consumer_.look();
-        const auto emit = [this](const IntakeConsumer::Record& record) {
-            check(record.head.data == nullptr || record.head.data->get() == record.head.number,
-                  "the record is there when it is emitted");
-            numbers.push_back(record.head.number);
-        };
-        const auto finish = [] {};
-        consumer_.emitBefore(log::detail::endOfTime, 8, copies, emit, finish);
-    }
-    /// The clock of the model goes on only when nobody can do anything else.
-    void sleepAndHarvest() {
-        const auto end = wayOff();
-        static_cast<void>(consumer_.waitForWork(end));
-        check(ModelPlatform::Clock::now() < end, "the back end was woken");
-        harvest();
-    }
-
-    static ModelPlatform::Clock::time_point wayOff() {
-        return ModelPlatform::Clock::now() + std::chrono::milliseconds(1000);
-    }
-    IntakeConsumer& consumer() { return consumer_; }
-    Registry& registry() { return registry_; }
-
-    std::vector<int> numbers;  ///< of the records that were emitted
-
-private:
-    Atomic<Key> ticks_{0};
-    Registry& registry_;
-    IntakeConsumer consumer_{registry_, std::chrono::nanoseconds::max()};
-    std::vector<Registry::Slot*> lanes_;
-};
 
 void aRecordWakesTheSleeper() {
     Log log(2);
@@ -312,17 +177,12 @@ void laterPostsComeLaterInNewLanes() {
 /// The owner drops its oldest record while the back end takes it.
 void eachRecordIsEmittedOrEvicted() {
     Log log(1);
-    Plain<int> unused;
     Lane& lane = log.addLane();
     log.harvest();
     const auto post = [&](int number) {
-        const auto write = [](std::byte*) noexcept {};
-        const auto tryPost = [&] {
-            return Writer::tryPost(log.registry(), lane, 0, Label{nullptr, number}, 0, write);
-        };
-        if (tryPost() != Outcome::ok) {
+        if (log.post(lane, number) != Outcome::ok) {
             check(lane.evictFor(Writer::roomFor(lane, 0, 0)), "copies are no obstacle");
-            check(tryPost() == Outcome::ok, "evicting makes room");
+            check(log.post(lane, number) == Outcome::ok, "evicting makes room");
         }
     };
     parallel([&] { log.harvest(true), log.harvest(true); }, [&] { post(1), post(2), post(3); });

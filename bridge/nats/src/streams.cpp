@@ -24,18 +24,18 @@ std::int64_t nanoseconds(std::chrono::milliseconds time) {
     return std::chrono::nanoseconds(time).count();
 }
 
-/// The text as a part of a consumer's name, which must not have dots. A dot becomes a line, unless
-/// lines are kept. Any other sign becomes its number, so that different texts stay different: two
-/// imports with one consumer would share its messages.
+/// The text as a part of a consumer's name, which must not have dots. A dot becomes an underscore,
+/// unless underscores are kept. Any other sign becomes its number, so that different texts stay
+/// different: two imports with one consumer would share its messages.
 std::string inName(const std::string& text, std::string_view kept) {
     constexpr std::string_view digits = "0123456789ABCDEF";
-    const bool isDotALine = kept.find('_') == std::string_view::npos;
+    const bool isDotUnderscore = kept.find('_') == std::string_view::npos;
     std::string name;
     for (const char c : text) {
         const auto number = static_cast<unsigned char>(c);
         if (std::isalnum(number) != 0 || kept.find(c) != std::string_view::npos) {
             name += c;
-        } else if (c == '.' && isDotALine) {
+        } else if (c == '.' && isDotUnderscore) {
             name += '_';
         } else {
             name += '=';

@@ -44,6 +44,15 @@ struct CallbackNode : Removed {
 
     /// Relaxed, all: what is read under the answer is ordered by the link to the node.
     bool isRemoved() const noexcept { return !isLasting(serial.load(std::memory_order_relaxed)); }
+    /// clear() has taken the node out, and may not have marked it yet. A node that is gone stays
+    /// so.
+    void markAsCleared() noexcept {
+        Serial own = serial.load(std::memory_order_relaxed);
+        while (isLasting(own) &&
+               !serial.compare_exchange_weak(own, removed, std::memory_order_relaxed,
+                                             std::memory_order_relaxed)) {
+        }
+    }
     /// Whether a node in a list may have this serial.
     static constexpr bool isLasting(Serial serial) noexcept {
         return serial != removed && serial != gone;

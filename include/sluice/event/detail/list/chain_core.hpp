@@ -101,8 +101,15 @@ public:
     }
 
     /// The guard keeps a node of this list as it is. The owner of any other node is not this one.
-    bool holds(const Guard& /*guard*/, const Node* node) const noexcept {
-        return wasHere(node) && node->chain == chain_ && !node->isRemoved();
+    bool holds(const Guard& /*guard*/, Node* node) const noexcept {
+        if (!wasHere(node)) {
+            return false;
+        }
+        if (node->chain != chain_) {
+            node->markAsCleared();
+            return false;
+        }
+        return !node->isRemoved();
     }
 
     bool ownsHandle(const Handle& handle) const noexcept {

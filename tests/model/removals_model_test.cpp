@@ -72,7 +72,7 @@ struct Shared {
         chain.add(*node);
         {
             const std::lock_guard<ModelThreading::Mutex> guard(lock);
-            removals.add(chain);
+            removals.add(guard, chain);
         }
         removals.collect(users, lock, Removals::Effort::limited);
     }

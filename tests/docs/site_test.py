@@ -53,6 +53,13 @@ def test_each_link_of_each_page_leads_somewhere():
     assert broken == []
 
 
+def test_no_page_shows_the_commands_of_the_generator():
+    """A link whose text is broken between lines, or code in a heading, makes it give up."""
+    marks = ("&lt;tt&gt;", "@section ", "@endcode")
+    shown = [page.stem for page in PAGES if any(m in page.read_text("utf-8") for m in marks)]
+    assert shown == []
+
+
 def test_the_search_finds_a_type_and_opens_its_page(page):
     page.goto((SITE / "index.html").as_uri())
     page.locator("#MSearchField").click()

@@ -1,5 +1,5 @@
 // A first bus: sensors flood it, an emergency stop overtakes all that they have left in it, and the
-// accounts tell what became of every message.
+// accounts tell the fate of every message.
 
 #include <sluice/bus.hpp>
 
@@ -20,7 +20,7 @@ using Machine = sluice::Bus<sluice::Messages<Reading, Stop>>;
 
 Machine bus;  // a quarter of a MiB, so not on the stack
 
-/// Publishes as fast as it can. What the bus refuses is lost: the next reading is as good.
+/// Publishes as fast as it can. A refused reading is lost: the next one is as good.
 void sense(std::uint32_t sensor) {
     for (double celsius = 20;; celsius += 0.001) {
         const auto result = bus.publish(Reading{celsius}, {sluice::Priority::low, sensor});

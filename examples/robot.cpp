@@ -63,7 +63,7 @@ public:
     void handle(const Emergency& emergency) { (void)machine_.handle(emergency); }
 
     void becomes(const char* state) { trace_.emplace_back(state); }
-    /// What it has done; after join().
+    /// The states that the motor has entered. Read them after join().
     [[nodiscard]] const std::vector<std::string>& trace() const { return trace_; }
 
     // Nothing leads out of Halted: somebody has to come.
@@ -88,7 +88,7 @@ void Halted::enter(Motor& motor) {
     motor.becomes("halts");
 }
 
-// ---- What tells the motor what to do
+// ---- The objects that command the motor
 
 /// Makes one distance of three readings.
 class Fusion : public sluice::PooledObject<Fusion, sluice::Messages<Distance>> {
@@ -150,7 +150,7 @@ struct Robot {
     sluice::Running<Sensor> sensor;
 };
 
-/// What the motor does in ten seconds, which take no time.
+/// Ten seconds of the motor on the executor's clock, where they pass at once.
 std::vector<std::string> rehearse(std::uint64_t seed) {
     sluice::ManualExecutor executor(seed);
     Robot robot(executor);

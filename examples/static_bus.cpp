@@ -28,7 +28,7 @@ struct Fault {
     std::uint8_t details[15];
 };
 
-/// What a receiver has filled by DMA: the bytes stay where they are until the frame is gone.
+/// Bytes that a receiver has filled by DMA. They stay in place until the frame is gone.
 struct Frame {
     sluice::DataToken bytes;
 };
@@ -110,7 +110,7 @@ sluice::ObjectPoolOptions histogramOptions() {
 
 Histograms histograms(histogramOptions(), &histogramsMemory);
 
-/// What a timer would call: a reading each time, and now and then something is wrong.
+/// A timer would call it. It publishes a reading each time, and now and then a fault.
 void onTimer(std::uint32_t tick) {
     (void)bus.publish(Reading{1, static_cast<std::int16_t>(tick % 100), tick},
                       sluice::Priority::low);
@@ -119,7 +119,7 @@ void onTimer(std::uint32_t tick) {
     }
 }
 
-/// What a receiver would call.
+/// A receiver would call it.
 void onReceived(std::uint32_t tick) {
     if (auto buffer = frames.tryAcquire()) {
         std::memcpy(buffer.data(), &tick, sizeof tick);

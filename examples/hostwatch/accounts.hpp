@@ -49,7 +49,8 @@ private:
     Readings readings_;
 };
 
-/// What one sampler counts: messages for itself, until its thread has ended; readings for all.
+/// The counts of one sampler. Other threads may read `attempts` only after its thread has ended,
+/// and `reading` at any time.
 struct alignas(sluice::cacheLineSize) Account {
     Tally attempts{};
     ReadingAccount reading;
@@ -65,7 +66,7 @@ struct Overtaken {
     std::uint64_t most = 0;
 };
 
-/// What the consumer counts for itself.
+/// The counts of the consumer.
 class Deliveries {
 public:
     /// `Overtaken::most` stops here.

@@ -13,8 +13,8 @@
 
 namespace hostwatch {
 
-/// What happens during a run, one line of a file for each event, in the order in which it happened,
-/// on whichever thread that was. Where it is not open, it does nothing.
+/// Writes one line for each event of a run into a file. The events of all threads stand in the
+/// order in which they happened. A log that is not open does nothing.
 ///
 /// Any thread may call any member but the destructor, after which everything is in the file.
 class EventLog {

@@ -31,14 +31,14 @@ struct NetworkFigures {
     RollingFigure sentBytesPerSecond;
 };
 
-/// What the samples of a source come to.
+/// The figures of one source, from its samples.
 struct LoadFigures {
     DeviceName busiest;  ///< the newest
     RollingFigure mean;
     RollingFigure max;
 };
 
-/// What the consumer knows: the rolling figures of everything it has heard of.
+/// The rolling figures of all devices and sources that the consumer has heard of.
 ///
 /// All of it lies in this object (some 500 KiB): a new device takes a free place and a silent one
 /// gives it back. A device beyond the last place is left out and its samples are counted.

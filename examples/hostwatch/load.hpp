@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <vector>
 
-/// What samples come to, and when that is cause for alarm.
+/// The load of a source, and the limits beyond which it raises an alarm.
 namespace hostwatch {
 
 /// Percent in use; of a network, whose limit is not known, bytes per second.
@@ -53,7 +53,8 @@ public:
     static constexpr double onAbove = 90;
     static constexpr double offBelow = 80;  ///< apart, or a load near the limit would ring for ever
 
-    /// What is to be told now, if anything. The same again until it has been told.
+    /// The alarm to publish now, if there is one. It returns the same alarm until that was
+    /// published.
     std::optional<Alarm> look(const Aggregate& aggregate) const noexcept {
         const double load = watched(aggregate);
         if (isOn_ ? load >= offBelow : load <= onAbove) {

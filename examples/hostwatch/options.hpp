@@ -19,7 +19,7 @@ struct Options {
 /// Reads the command line; the error is one line for the user, with value and limit.
 sluice::Expected<Options, std::string> parseOptions(int argc, const char* const* argv);
 
-/// What --help prints.
+/// The text that --help prints.
 const char* usage() noexcept;
 
 }  // namespace hostwatch

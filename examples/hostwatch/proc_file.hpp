@@ -10,7 +10,7 @@ namespace hostwatch {
 
 /// Reads one small text file again and again, into a buffer it keeps.
 ///
-/// Refuses what would block or never end: only regular files, at most `sizeLimit` bytes.
+/// It reads regular files only, of at most `sizeLimit` bytes: others may block or never end.
 class ProcFile {
 public:
     static constexpr std::size_t sizeLimit = std::size_t{1} << 20;
@@ -20,7 +20,7 @@ public:
     /// Reads the file as it is now. After a problem `text()` is empty.
     Problem read();
 
-    /// What the last `read()` found; valid until the next one.
+    /// The text that the last `read()` found; valid until the next one.
     std::string_view text() const noexcept { return {buffer_.data(), size_}; }
     const std::string& path() const noexcept { return path_; }
 

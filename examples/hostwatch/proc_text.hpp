@@ -15,7 +15,7 @@
 /// A bad line costs that line alone: the good entries are kept and the first problem is returned.
 namespace hostwatch {
 
-/// What was wrong with a reading; empty text means nothing was.
+/// A fault of a reading. An empty text means that the reading has none.
 struct Problem {
     std::string text;
 

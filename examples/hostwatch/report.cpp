@@ -48,7 +48,7 @@ void appendDelays(std::string& text, const Deliveries& deliveries) {
     text += "from publishing to handling; P50 and P99 at most 3.2 % too large, max exact\n";
 }
 
-/// What the bus answers for, unlike the time until this program's consumer gets a processor.
+/// The delay that the bus causes. The time until the consumer gets a processor is not part of it.
 void appendOvertaken(std::string& text, const Deliveries& deliveries) {
     const Overtaken& overtaken = deliveries.overtaken();
     append(text, "\n%-15s %15s %15s %15s\n", "waited for", "0 or 1 other", "more", "at most");

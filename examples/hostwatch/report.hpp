@@ -7,8 +7,8 @@
 
 namespace hostwatch {
 
-/// What became of the run, known once the producers have ended and the bus was drained. The same
-/// messages are counted by the bus, by those who publish them and by the consumer.
+/// The result of the run, after the producers have ended and the bus was drained. The bus, the
+/// publishers and the consumer have each counted the same messages.
 struct Outcome {
     Statistics statistics;
     std::uint64_t stillQueued;  ///< as the bus itself says
@@ -19,8 +19,8 @@ struct Outcome {
 };
 
 /// Whether attempted = accepted + rejected and accepted = delivered + dropped + discarded + still
-/// queued hold for each type and priority. What is attempted is as the publishers have counted it,
-/// what is delivered as the consumer has.
+/// queued hold for each type and priority. The publishers have counted the
+/// attempted messages, and the consumer the delivered ones.
 bool accountsAddUp(const Outcome& outcome);
 
 /// The account of every message, file and delay, as text for the user.

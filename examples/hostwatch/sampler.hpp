@@ -16,8 +16,8 @@
 
 namespace hostwatch {
 
-/// One producer: a thread that reads its file at its own rate and publishes what it measures, what
-/// that comes to, and an alarm when that crosses a limit.
+/// One producer: a thread that reads its file at its own rate and publishes the samples, their
+/// aggregate, and an alarm when the aggregate crosses a limit.
 ///
 /// A reading that fails is counted, and tried again at the next turn. With `flood` it publishes its
 /// newest samples over and over between two readings, as fast as it can.

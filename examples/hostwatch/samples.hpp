@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-/// What travels from the sampling threads to the display: small structs of fixed size, no heap.
+/// The messages from the sampling threads to the display: small structs of fixed size, no heap.
 namespace hostwatch {
 
 using Clock = std::chrono::steady_clock;
@@ -46,7 +46,7 @@ struct NetworkSample {
     double sentBytesPerSecond = 0;
 };
 
-/// What the samples of one reading come to: percent in use, of a network bytes per second.
+/// Mean and maximum of one reading: percent in use, or bytes per second of a network.
 struct Aggregate {
     DeviceName busiest;  ///< empty where devices have no names
     double mean = 0;

@@ -10,7 +10,7 @@
 
 namespace hostwatch {
 
-/// What there is to show at one moment.
+/// The data that the table shows at one moment.
 struct View {
     const Figures& figures;
     const Accounts& accounts;

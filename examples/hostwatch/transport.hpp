@@ -15,7 +15,7 @@
 /// The way messages take: from any number of threads to one, the urgent ones first.
 namespace hostwatch {
 
-/// Of each message it is known when exactly it was published, and who did.
+/// Each message carries the exact time of its publication, and its sender.
 struct TransportTraits : sluice::FullBusTraits {
     static constexpr sluice::TimeStamp timeStamp = sluice::TimeStamp::exact;
 };

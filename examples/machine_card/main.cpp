@@ -3,7 +3,7 @@
 ///
 ///     machine_card [folder]
 ///
-/// One thread reads, another one writes the page; what passes between them comes in four kinds.
+/// One thread reads, another one writes the page. Messages of four kinds pass between them.
 /// They are carried in two ways, one after the other, see carriers.hpp. Exit status: 0 when both
 /// pages are the same, 1 when they are not, 2 when there was nothing to read.
 

@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// What the card tells of a machine. Each struct is one kind of message.
+/// The parts of the card. Each struct is one kind of message.
 
 #include <sluice/fixed/fixed_string.hpp>
 

@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// The files of /proc that the card is made of, and what stands in them.
+/// Reads the files of /proc that the card is made of.
 
 #include "parts.hpp"
 

@@ -88,7 +88,7 @@ void openStream(Link::Parts& link, const DurableOptions& options, Priority prior
 
 std::string openConsumer(Link::Parts& link, const DurableOptions& options, Priority priority,
                          const std::string& subject) {
-    const std::string name =
+    std::string name =
         inName(options.name, "-_") + "-" + inName(subject, "") + "-" + toString(priority);
     const std::string filter = durableSubject(options, priority, subject);
     jsConsumerConfig wanted;

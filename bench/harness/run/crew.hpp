@@ -217,7 +217,7 @@ Round runCrew(const RoundPlan& plan, Produce&& produce, Consume&& consume,
         });
     }
     Receipt receipt;
-    // On a stack of its own: what the consumer writes there must not share a cache line with what
+    // On a stack of its own: its writes must not share a cache line with the objects that
     // producers read here. It has the CPU of this thread.
     threads.emplace_back([&] {
         Receipt taken;

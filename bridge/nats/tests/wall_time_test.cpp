@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A clock that shows what a test says, and counts how often it is read.
+/// A clock that a test sets. It counts its readings.
 struct SetClock {
     using duration = std::chrono::nanoseconds;
     using rep = duration::rep;

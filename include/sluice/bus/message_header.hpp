@@ -19,7 +19,7 @@ struct PublishOptions {
 
 namespace detail {
 
-/// What a publisher gives: options, or a priority alone.
+/// The options of a publisher, who may give a priority alone.
 template <class Traits>
 constexpr const PublishOptions& optionsOf(const PublishOptions& options) noexcept {
     return options;

@@ -12,8 +12,12 @@ std::atomic<std::size_t> deallocationCount{0};
 std::atomic<std::size_t> byteCount{0};
 
 thread_local const std::atomic<bool>* shortage = nullptr;
+thread_local void (*beforeAllocation)() noexcept = nullptr;
 
 void* allocate(std::size_t size, std::size_t alignment) noexcept {
+    if (beforeAllocation != nullptr) {
+        beforeAllocation();
+    }
     if (shortage != nullptr && *shortage) {
         return nullptr;
     }
@@ -117,6 +121,10 @@ namespace sluice::test {
 
 void failAllocationsWhile(const std::atomic<bool>& isShort) noexcept {
     shortage = &isShort;
+}
+
+void callBeforeAllocations(void (*hook)() noexcept) noexcept {
+    beforeAllocation = hook;
 }
 
 AllocationCount::AllocationCount() noexcept

@@ -30,4 +30,7 @@ private:
 /// From now on the calling thread gets no memory from the global operator new while `isShort`.
 void failAllocationsWhile(const std::atomic<bool>& isShort) noexcept;
 
+/// From now on each call of the global operator new by the calling thread first calls hook().
+void callBeforeAllocations(void (*hook)() noexcept) noexcept;
+
 }  // namespace sluice::test

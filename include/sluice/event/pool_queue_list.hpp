@@ -41,6 +41,7 @@ public:
 
     /// For its statistics.
     static BlockPool& pool() {
+        (void)&fromTheStart_;
         static BlockPool& shared = *new BlockPool(options(), std::pmr::new_delete_resource());
         return shared;
     }
@@ -57,6 +58,10 @@ public:
     }
 
 private:
+    /// Makes it before main(). A thread that made it later might do so while another one forks: the
+    /// child would have it half made, and wait for it for ever.
+    inline static const BlockPool& fromTheStart_ = pool();
+
     static BlockPoolOptions options() noexcept {
         BlockPoolOptions result;
         result.blockSize = sizeof(T);

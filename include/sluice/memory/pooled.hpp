@@ -24,8 +24,9 @@ namespace [[gnu::visibility("default")]] sluice {
 ///
 /// Who may call what: any thread; an object may be deleted on another thread than the one that
 /// created it. One resource serves each Pooled<Derived> and all classes derived from it, each by
-/// its own size. It is created by the first use, on the heap, and never destroyed, so objects may
-/// live as long as they like. Sizes beyond PoolResource's pools, and arrays, come from the heap.
+/// its own size. It is created before main(), or when the shared object is loaded, and never
+/// destroyed, so objects may live as long as they like. Sizes beyond PoolResource's pools, and
+/// arrays, come from the heap.
 ///
 /// Shared objects: the linker gives one resource to all shared objects that export their symbols.
 /// If one of them hides its symbols, or the program does not export them (-rdynamic), each has a
@@ -56,8 +57,8 @@ public:
                               const std::nothrow_t&) noexcept {
         return tryAllocateWide(size, alignment);
     }
-    /// At a given place, as everywhere: a class's own operator new would hide this form.
-    static void* operator new(std::size_t, void* place) noexcept { return place; }
+    /// At a given address, as everywhere: a class's own operator new would hide this form.
+    static void* operator new(std::size_t, void* address) noexcept { return address; }
 
     static void operator delete(void* object, std::size_t size) noexcept {
         deallocate(object, size, usual);
@@ -80,6 +81,7 @@ public:
 
     /// Where the objects live, for its statistics.
     static PoolResource& resource() {
+        (void)&fromTheStart_;
         static PoolResource& instance = makeResource();
         return instance;
     }
@@ -98,12 +100,12 @@ private:
         PoolResourceOptions options;
         options.name = "Pooled";
         // Never destroyed: objects may be deleted while the program's statics are.
-        alignas(PoolResource) static std::byte place[sizeof(PoolResource)];
-        return *::new (static_cast<void*>(place))
+        alignas(PoolResource) static std::byte storage[sizeof(PoolResource)];
+        return *::new (static_cast<void*>(storage))
             PoolResource(options, std::pmr::new_delete_resource());
     }
 
-    /// Null when there is no memory for the pools themselves, which the first use creates.
+    /// Null when there is no memory for the pools themselves.
     static PoolResource* tryResource() noexcept {
 #if defined(__cpp_exceptions)
         try {
@@ -115,6 +117,10 @@ private:
         return &resource();
 #endif
     }
+
+    /// Makes it before main(). A thread that made it later might do so while another one forks: the
+    /// child would have it half made, and wait for it for ever.
+    inline static PoolResource* const fromTheStart_ = tryResource();
 
     static void* tryAllocate(std::size_t size, std::size_t alignment) noexcept {
         static_assert(std::has_virtual_destructor_v<Derived> || std::is_final_v<Derived>,
@@ -130,11 +136,11 @@ private:
                                   : ::operator new(size, std::align_val_t{alignment}, std::nothrow);
     }
 
-    static void* orFail(void* place, std::size_t size) {
-        if (__builtin_expect(place == nullptr, 0)) {
+    static void* orFail(void* memory, std::size_t size) {
+        if (__builtin_expect(memory == nullptr, 0)) {
             failToAllocate(size);
         }
-        return place;
+        return memory;
     }
 
     // Over-aligned objects come with their size in front of them, since not everybody who gives

@@ -7,7 +7,7 @@ from checks import locks
 
 class LocksTest(PlantedTree):
     def test_refuses_helpers_that_ask_for_a_lock(self):
-        self.plant("include/sluice/log/a.hpp", "    /// Under the lock.", "    void add();")
+        self.plant("include/sluice/log/a.hpp", "    /// Under the pool's lock.", "    void add();")
         self.plant(
             "bridge/b.hpp",
             "    /// Adds one, with the mutex.",
@@ -29,8 +29,8 @@ class LocksTest(PlantedTree):
         )
         self.assert_finds(locks.check)
 
-    def test_leaves_modules_that_are_not_done(self):
-        self.plant("include/sluice/queue/a.hpp", "    /// Under the lock.", "    void add();")
+    def test_leaves_the_module_that_is_not_done(self):
+        self.plant("include/sluice/bus/a.hpp", "    /// Under the lock.", "    void add();")
         self.assert_finds(locks.check)
 
 

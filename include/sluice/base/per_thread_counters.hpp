@@ -26,6 +26,7 @@ class CounterRegistry {
     template <class T>
     using Atomic = typename Platform::template Atomic<T>;
     using Lock = detail::PlatformLock<Platform>;
+    using Guard = std::lock_guard<Lock>;
 
 public:
     using Counts = std::array<SingleWriterCounter<Platform>, Size>;
@@ -68,7 +69,7 @@ public:
     /// Whether another thread is inside. What it did before it left happens before the answer "no".
     [[nodiscard]] bool isAnotherInside(std::size_t hash) const noexcept {
         const Slot* const own = Threads::find(this, hash);
-        const std::lock_guard<Lock> turn(lock_);
+        const Guard guard(lock_);
         const Slot* slot = first_;
         // E1 left. In this order: a thread that begins to stay leaves the other mark later.
         while (slot != nullptr &&
@@ -80,8 +81,8 @@ public:
     }
 
     /// The counters of the calling thread, which has some from now on. Null when the thread is
-    /// ending and has given its counters back, or when there is no memory for any: then it counts
-    /// with others of its kind, under the lock.
+    /// ending and has given its counters back, or when there is no memory for any. Such a
+    /// thread counts in `rest_`.
     Slot* slotOfThread(std::size_t hash) noexcept {
         return Threads::findOr(this, hash, [this] { return addSlot(); });
     }
@@ -89,7 +90,7 @@ public:
     /// Calls f(counts) for the counters of each thread.
     template <class F>
     void forEach(F&& f) const {
-        const std::lock_guard<Lock> turn(lock_);
+        const Guard guard(lock_);
         f(rest_);
         for (const Slot* slot = first_; slot != nullptr; slot = slot->next) {
             f(slot->counts);
@@ -98,7 +99,7 @@ public:
 
     /// Sets of counters: as many as threads have counted at the same time.
     [[nodiscard]] std::size_t slotCount() const noexcept {
-        const std::lock_guard<Lock> turn(lock_);
+        const Guard guard(lock_);
         std::size_t count = 0;
         for (const Slot* slot = first_; slot != nullptr; slot = slot->next) {
             ++count;
@@ -106,11 +107,11 @@ public:
         return count;
     }
 
-    /// The bus lets go.
+    /// The PerThreadCounters ends.
     void abandon() noexcept {
-        // Relaxed: it only tells threads to let go, which orders what they did.
+        // Relaxed: it only tells threads to unref(), which orders what they did.
         isAbandoned_.store(true, std::memory_order_relaxed);
-        letGo();
+        unref();
     }
 
     // ---- For ThreadTable
@@ -123,21 +124,21 @@ public:
         Slot* slot = reuse();
         if (slot == nullptr) {
             slot = new Slot(*this);
-            const std::lock_guard<Lock> turn(lock_);
+            const Guard guard(lock_);
             slot->next = first_;
             first_ = slot;
         }
-        users_.fetch_add(1, std::memory_order_relaxed);  // relaxed: the caller holds the bus
+        users_.fetch_add(1, std::memory_order_relaxed);  // relaxed: the caller holds a use already
         return *slot;
     }
 
     static void dismiss(Slot& slot) noexcept {
         CounterRegistry& registry = slot.registry;
         {
-            const std::lock_guard<Lock> turn(registry.lock_);
+            const Guard guard(registry.lock_);
             slot.isTaken = false;
         }
-        registry.letGo();
+        registry.unref();
     }
 
 private:
@@ -166,14 +167,14 @@ private:
         if (slot != nullptr) {
             slot->add(which, n);
         } else {
-            const std::lock_guard<Lock> turn(lock_);
+            const Guard guard(lock_);
             rest_[which].add(n);
         }
         return slot;
     }
 
     Slot* reuse() noexcept {
-        const std::lock_guard<Lock> turn(lock_);
+        const Guard guard(lock_);
         for (Slot* slot = first_; slot != nullptr; slot = slot->next) {
             if (!slot->isTaken) {
                 slot->isTaken = true;
@@ -183,7 +184,7 @@ private:
         return nullptr;
     }
 
-    void letGo() noexcept {
+    void unref() noexcept {
         // Acquire and release: the last one must see what the others did to their counters.
         if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
             delete this;
@@ -212,8 +213,8 @@ private:
 /// Who may call what: any thread, any member, except add() in a signal handler: it may lose a
 /// count of the thread that it has interrupted. Debug builds notice that. add() is wait-free after
 /// the thread's first one. sum() takes a lock and looks at the counters of all threads.
-/// The constructor allocates. When there is no memory for a thread's counters, the thread counts
-/// under the lock.
+/// The constructor allocates. When there is no memory for a thread's counters, each add() of the
+/// thread takes the lock.
 ///
 /// Tests: tests/unit/base/per_thread_counters_test.cpp, tests/model/counters_model_test.cpp.
 template <class Platform, std::size_t Size>
@@ -298,7 +299,7 @@ public:
     }
 
     /// Calls f(counts) for the counters of each thread: counts[which].get() is one of them. For a
-    /// caller that wants many sums. Under a lock that a thread takes for its first add().
+    /// caller that wants many sums. It holds a lock that a thread takes for its first add().
     template <class F>
     void forEach(F&& f) const {
         registry_->forEach(f);

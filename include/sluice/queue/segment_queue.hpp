@@ -42,14 +42,15 @@ struct SegmentQueueTraits : QueueTraits {
 /// calls are caught by an assertion in debug builds. A Batch may be consumed on any thread, one at
 /// a time.
 ///
-/// Progress: blocking for producers, which take turns under a lock with priority inheritance for a
-/// few instructions: a producer stopped there stops the others. User code never runs under it:
-/// constructors run after the slot has been claimed, so a producer stopped in one delays only the
-/// delivery of later messages. The consumer takes the lock once per segment and per takeAll.
+/// Progress: blocking for producers, which claim one after the other under a lock with priority
+/// inheritance, for a few instructions each: a producer stopped there stops the others. User code
+/// never runs under it: constructors run after the slot has been claimed, so a producer stopped in
+/// one delays only the delivery of later messages. The consumer takes the lock once per segment and
+/// per takeAll.
 ///
 /// Memory promise: what a producer wrote before a push is visible to the handler of that message.
 ///
-/// Order: linearizable; a push takes its place when it claims its slot.
+/// Order: linearizable; the order is that of the claims.
 ///
 /// Capacity: unlimited, or the limit given to the constructor, which is exact and counts messages
 /// that are queued or being pushed, not those handed over. Segments come from a memory resource and
@@ -83,6 +84,7 @@ class SegmentQueue {
     using Positions = sluice::RingPositions<Index>;
     using RoleCheck = sluice::RoleCheck<Platform>;
     using Lock = detail::PlatformLock<Platform>;
+    using Guard = std::lock_guard<Lock>;
     using Segment = detail::Segment<T, Traits>;
     using Slot = typename Segment::Slot;
     using Cursor = detail::SegmentCursor<T, Traits>;
@@ -149,12 +151,12 @@ public:
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
-        // Relaxed: only this thread writes head. Acquire: the segments of all places below tail are
-        // linked; whether the places are filled yet, their states tell.
+        // Relaxed: only this thread writes head. Acquire: the segments of all positions below tail
+        // are linked. The state of each slot tells whether the slot is filled.
         Index head = head_.load(std::memory_order_relaxed);
-        std::size_t places = Positions::distance(head, tail_.load(std::memory_order_acquire));
+        std::size_t positions = Positions::distance(head, tail_.load(std::memory_order_acquire));
         std::size_t count = 0;
-        for (; places != 0 && count < max; --places, head = Positions::next(head)) {
+        for (; positions != 0 && count < max; --positions, head = Positions::next(head)) {
             Slot& slot = reader_.slot(recycler());
             const unsigned char state = slot.state.load(std::memory_order_acquire);  // E1 publish
             if (reader_.isFilled(state)) {
@@ -185,10 +187,11 @@ public:
     /// Takes everything that is queued, in constant time.
     [[nodiscard]] Batch takeAll() {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
-        const std::lock_guard<Lock> guard(lock_);
+        const Guard guard(lock_);
         const Index tail = tail_.load(std::memory_order_relaxed);
-        const std::size_t places = Positions::distance(head_.load(std::memory_order_relaxed), tail);
-        return places == 0 ? Batch() : handOver(places, tail);
+        const std::size_t positions =
+            Positions::distance(head_.load(std::memory_order_relaxed), tail);
+        return positions == 0 ? Batch() : handOver(guard, positions, tail);
     }
 
     // ---- Anybody
@@ -196,7 +199,7 @@ public:
     /// Refuses pushes from now on. A push that runs at the same time is either refused or accepted
     /// and delivered. May be called repeatedly.
     void close() noexcept {
-        const std::lock_guard<Lock> guard(lock_);
+        const Guard guard(lock_);
         closed_.store(true, std::memory_order_release);  // E3 close
     }
 
@@ -205,8 +208,8 @@ public:
     /// True when the queue is closed, nothing is in it and no push is under way: for good. Messages
     /// that were handed over do not count.
     [[nodiscard]] bool isDrained() const noexcept {
-        // With the closed flag seen, all claims are over, since they take turns under the lock with
-        // close().
+        // With the closed flag seen, all claims are over, because a claim and close() take the same
+        // lock.
         return isClosed() &&
                tail_.load(std::memory_order_acquire) == head_.load(std::memory_order_acquire);
     }
@@ -229,7 +232,7 @@ public:
     void trim() noexcept {
         Segment* unused = nullptr;
         {
-            const std::lock_guard<Lock> guard(lock_);
+            const Guard guard(lock_);
             unused = std::exchange(free_, nullptr);
             freeCount_ = 0;
         }
@@ -258,8 +261,7 @@ private:
         ~Publication() { word.store(state, std::memory_order_release); }  // E1 publish
     };
 
-    /// The oldest place while it is dealt with; its message destroyed and the place passed at the
-    /// end.
+    /// The oldest slot while it is handled. The end destroys its message and passes the slot.
     struct Passed {
         Cursor& reader;
         typename Segment::Cell* cell;
@@ -284,16 +286,16 @@ private:
     PushResult admit(Claim& claim) {
         for (;;) {
             {
-                const std::lock_guard<Lock> guard(lock_);
+                const Guard guard(lock_);
                 // Relaxed, both: written under the lock.
                 if (closed_.load(std::memory_order_relaxed)) {
                     return PushResult::closed;
                 }
                 const Index tail = tail_.load(std::memory_order_relaxed);
-                if (!hasRoom(tail)) {
+                if (!hasRoom(guard, tail)) {
                     return PushResult::full;
                 }
-                if (tailIndex_ != Segment::slotCount || linkFreeSegment()) {
+                if (tailIndex_ != Segment::slotCount || linkFreeSegment(guard)) {
                     claim = Claim{&tailSegment_->slots[tailIndex_++], tailSegment_->filled(),
                                   tailSegment_->skipped()};
                     tail_.store(Positions::next(tail), std::memory_order_release);
@@ -306,8 +308,7 @@ private:
         }
     }
 
-    /// Under the lock.
-    bool hasRoom(Index tail) noexcept {
+    bool hasRoom(const Guard& /*guard*/, Index tail) noexcept {
         if (Positions::distance(headCopy_, tail) >= limit_) {
             // Relaxed: it is the number that matters; slots are reused by E2, not by this.
             headCopy_ = head_.load(std::memory_order_relaxed);
@@ -315,7 +316,7 @@ private:
         return Positions::distance(headCopy_, tail) < limit_;
     }
 
-    bool linkFreeSegment() noexcept {
+    bool linkFreeSegment(const Guard& /*guard*/) noexcept {
         Segment* const segment = free_;
         if (segment == nullptr) {
             return false;
@@ -332,8 +333,8 @@ private:
     }
 
     void addFree(Segment* segment) noexcept {
-        const std::lock_guard<Lock> guard(lock_);
-        link(segment);
+        const Guard guard(lock_);
+        addFree(guard, segment);
     }
 
     T* oldestOrNull() noexcept {
@@ -355,8 +356,7 @@ private:
         const Passed oldest{reader_, &slot.cell, &head_, Positions::next(head)};
     }
 
-    /// Under the lock.
-    void link(Segment* segment) noexcept {
+    void addFree(const Guard& /*guard*/, Segment* segment) noexcept {
         segment->nextFree = std::exchange(free_, segment);
         ++freeCount_;
     }
@@ -364,9 +364,9 @@ private:
     /// Keeps a segment that has been read to its end, or returns it when enough are kept.
     void recycle(Segment* segment) noexcept {
         {
-            const std::lock_guard<Lock> guard(lock_);
+            const Guard guard(lock_);
             if (freeCount_ < keptSegments) {
-                link(segment);
+                addFree(guard, segment);
                 return;
             }
         }
@@ -377,16 +377,15 @@ private:
         return [this](Segment* segment) noexcept { recycle(segment); };
     }
 
-    /// Under the lock.
-    Batch handOver(std::size_t places, Index tail) noexcept {
+    Batch handOver(const Guard& /*guard*/, std::size_t positions, Index tail) noexcept {
         // The batch goes on where the reader is, and the reader where the batch will end.
-        Batch batch(*this, reader_, places);
+        Batch batch(*this, reader_, positions);
         reader_ = Cursor(tailSegment_, tailIndex_);
         head_.store(tail, std::memory_order_release);
         return batch;
     }
 
-    // Written under the lock, but for the free list's segments by producers.
+    // Written under the lock.
     alignas(Traits::cacheLineSize) alignas(Lock) mutable Lock lock_;
     Atomic<bool> closed_{false};
     Atomic<Index> tail_{first};

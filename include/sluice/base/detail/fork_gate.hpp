@@ -83,7 +83,7 @@ public:
             }
             self.pass = &pass;
             if (self.link == nullptr && canBeListed()) {
-                list(self);
+                list(guard, self);
             }
             pass.store(number, std::memory_order_relaxed);  // relaxed, both: the lock
             self.inside.store(mutex, std::memory_order_relaxed);
@@ -96,7 +96,7 @@ public:
         const Guard guard(lock_);
         self.pass->store(number, std::memory_order_relaxed);  // relaxed: its own
         if (self.link != nullptr && first_ != nullptr) {      // not after removeAll()
-            unlist(self);
+            unlist(guard, self);
         }
     }
 
@@ -148,26 +148,26 @@ public:
     /// After a fork, in the child, where one thread is left and its number has changed.
     void forgetOthers(Thread& self, Pass& pass) noexcept {
         (void)lock_.try_lock();  // or a thread that is gone owned it
+        const Guard guard(lock_, std::adopt_lock);
         forks_ = 0;
         if (std::exchange(first_, nullptr) != nullptr && self.link != nullptr) {
-            list(self);
+            list(guard, self);
         }
         pass.store(0, std::memory_order_relaxed);  // relaxed: its own
-        lock_.unlock();
     }
 
 private:
     static constexpr std::chrono::milliseconds longestWait{500};
     static constexpr std::chrono::milliseconds longestHold{2000};
 
-    void list(Thread& self) noexcept {
+    void list(const Guard& /*guard*/, Thread& self) noexcept {
         self.link = &first_;
         self.next = std::exchange(first_, &self);
         if (self.next != nullptr) {
             self.next->link = &self.next;
         }
     }
-    static void unlist(Thread& self) noexcept {
+    static void unlist(const Guard& /*guard*/, Thread& self) noexcept {
         *self.link = self.next;
         if (self.next != nullptr) {
             self.next->link = self.link;
@@ -186,9 +186,8 @@ private:
     }
 
     Lock lock_;
-    // Under the lock: how many threads fork, and the threads that have been admitted.
-    unsigned forks_ = 0;
-    Thread* first_ = nullptr;
+    unsigned forks_ = 0;       // how many threads fork; guarded by lock_
+    Thread* first_ = nullptr;  // the threads that have been admitted; guarded by lock_
 };
 
 }  // namespace detail

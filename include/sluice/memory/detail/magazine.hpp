@@ -13,7 +13,7 @@
 
 namespace sluice::detail {
 
-/// A fixed number of places for free blocks, handed from thread to thread as a whole.
+/// A fixed number of free blocks, handed from thread to thread as a whole.
 template <class Platform, std::size_t Rounds>
 struct Magazine {
     template <class U>
@@ -30,20 +30,20 @@ struct Magazine {
     /// block that lies on top already ends the program: release builds make this check, too.
     bool tryPush(void* block) noexcept {
         const std::uint32_t old = count.load(std::memory_order_relaxed);
-        if (__builtin_expect(places[old] == block, 0)) {
+        if (__builtin_expect(blocks[old] == block, 0)) {
             failFreedTwice(block);
         }
         if (__builtin_expect(old == Rounds, 0)) {
             return false;
         }
-        places[old + 1] = block;
+        blocks[old + 1] = block;
         count.store(old + 1, std::memory_order_relaxed);
         return true;
     }
     /// Null when it is empty. It looks at the block, not at the count: so a magazine can be closed.
     void* tryPop() noexcept {
         const std::uint32_t old = count.load(std::memory_order_relaxed);
-        void* const block = places[old];
+        void* const block = blocks[old];
         if (__builtin_expect(block == nullptr, 0)) {
             return nullptr;
         }
@@ -53,20 +53,20 @@ struct Magazine {
 
     /// Makes it a magazine that seems full to tryPush() and empty to tryPop(), for good.
     void close() noexcept {
-        places[Rounds] = nullptr;
+        blocks[Rounds] = nullptr;
         count.store(Rounds, std::memory_order_relaxed);
     }
 
-    auto begin() const noexcept { return places.begin() + 1; }
+    auto begin() const noexcept { return blocks.begin() + 1; }
     auto end() const noexcept { return begin() + static_cast<std::ptrdiff_t>(size()); }
 
     Atomic<std::uint32_t> count{0};
     std::uint32_t number = 0;  // its name in stacks: never 0, never changed
     Atomic<std::uint32_t> next{0};
     /// Behind a null pointer, which tells tryPop() that the magazine is empty.
-    std::array<void*, Rounds + 1> places;
+    std::array<void*, Rounds + 1> blocks;
 
-    Magazine() noexcept { places[0] = nullptr; }
+    Magazine() noexcept { blocks[0] = nullptr; }
 };
 
 /// All the magazines of a pool, found by number. They live as long as the pool, so that a thread

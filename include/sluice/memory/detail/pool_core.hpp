@@ -34,6 +34,7 @@ class PoolCore {
     using Depot = PoolDepot<Traits>;
     using Cache = typename Depot::Cache;
     using Lock = PriorityMutex;
+    using Guard = std::lock_guard<Lock>;
     using Magazine = typename Depot::Magazine;
     using Refill = typename Depot::Refill;
 
@@ -78,10 +79,10 @@ public:
 
     void dismiss(Slot& slot) noexcept {
         {
-            const std::lock_guard<Lock> guard(lock_);
+            const Guard guard(lock_);
             if (!isAbandoned()) {
-                remoteFrees_ += surplusOf(slot);
-                emptyIntoCommon(slot);
+                remoteFrees_ += surplusOf(guard, slot);
+                emptyIntoCommon(guard, slot);
                 slot.cache.given.store(0, std::memory_order_relaxed);  // for its next user
             }
             slot.isTaken = false;
@@ -96,7 +97,7 @@ public:
     /// came from the memory resource goes back there.
     void abandon() noexcept {
         {
-            const std::lock_guard<Lock> guard(lock_);
+            const Guard guard(lock_);
             isAbandoned_.store(true, std::memory_order_relaxed);  // relaxed: see isAbandoned()
         }
         toldOfPoolsEnd(this);
@@ -143,7 +144,7 @@ public:
                 return own;
             }
         }
-        const std::lock_guard<Lock> guard(lock_);
+        const Guard guard(lock_);
         void* const block = depot_.take(common_);
         if (block != nullptr && slot != nullptr) {
             Depot::countGiven(slot->cache, -1);
@@ -153,7 +154,7 @@ public:
 
     void give(Slot* slot, void* block) noexcept {
         if (slot == nullptr) {
-            const std::lock_guard<Lock> guard(lock_);
+            const Guard guard(lock_);
             depot_.give(common_, block);
             return;
         }
@@ -179,7 +180,7 @@ public:
         depot_.provideFor(blocks_.load(std::memory_order_relaxed));
         Slab& slab = Slab::create(layout_, count, memory_);
         reservation.count = 0;
-        const std::lock_guard<Lock> guard(lock_);
+        const Guard guard(lock_);
         slabs_.insert(slab);
         present_ += count;
         depot_.add(common_, count, [&](std::size_t i) { return slab.block(i, layout_); });
@@ -199,8 +200,8 @@ public:
 
     /// Whether the pool has a block at this address.
     bool owns(const void* address) const noexcept {
-        const std::lock_guard<Lock> guard(lock_);
-        const Slab* const slab = slabOf(address);
+        const Guard guard(lock_);
+        const Slab* const slab = slabOf(guard, address);
         return slab != nullptr && slab->hasBlockAt(address, layout_);
     }
 
@@ -208,26 +209,26 @@ public:
 
     /// Notes that a block, which was free, is used from now on. False when it is no block at all.
     bool noteTaken(const void* block) const noexcept {
-        const std::lock_guard<Lock> guard(lock_);
-        Slab* const slab = slabOf(block);
+        const Guard guard(lock_);
+        Slab* const slab = slabOf(guard, block);
         return slab != nullptr && (slab->exchangeMark(block, layout_, false), true);
     }
 
     /// Notes that a block is free from now on. False when it is free already, wherever it lies. The
     /// mark alone would not tell, when it was allocated by code built without assertions.
     bool noteFreed(const void* block) const noexcept {
-        const std::lock_guard<Lock> guard(lock_);
-        return !slabOf(block)->exchangeMark(block, layout_, true) || !isFree(block);
+        const Guard guard(lock_);
+        return !slabOf(guard, block)->exchangeMark(block, layout_, true) || !isFree(guard, block);
     }
 
     /// Exact when nobody is at work.
     Figures figures() const noexcept {
-        const std::lock_guard<Lock> guard(lock_);
-        std::size_t cached = depot_.blocksIn(common_);
+        const Guard guard(lock_);
+        std::size_t cached = depot_.blocksIn(guard, common_);
         std::uint64_t remoteFrees = remoteFrees_;
         for (const Slot* slot = slots_; slot != nullptr; slot = slot->next) {
-            cached += blocksIn(*slot);
-            remoteFrees += surplusOf(*slot);
+            cached += blocksIn(guard, *slot);
+            remoteFrees += surplusOf(guard, *slot);
         }
         const std::size_t outside = depot_.outside();
         return {present_, outside > cached ? outside - cached : 0, depot_.highWater(),
@@ -259,7 +260,7 @@ private:
     }
 
     Slot* unusedSlot() noexcept {
-        const std::lock_guard<Lock> guard(lock_);
+        const Guard guard(lock_);
         Slot* slot = slots_;
         while (slot != nullptr && slot->isTaken) {
             slot = slot->next;
@@ -273,7 +274,7 @@ private:
     Slot& addSlot() {
         auto slot = std::make_unique<Slot>();
         depot_.equip(slot->cache);
-        const std::lock_guard<Lock> guard(lock_);
+        const Guard guard(lock_);
         slot->next = slots_;
         slots_ = slot.release();
         return *slots_;
@@ -297,8 +298,8 @@ private:
     }
 
     void open(Slot& slot) noexcept {
-        const std::lock_guard<Lock> guard(lock_);
-        depot_.open(slot.cache);
+        const Guard guard(lock_);
+        depot_.open(guard, slot.cache);
     }
 
     /// How many blocks the next slab may have; they are counted already.
@@ -313,26 +314,26 @@ private:
         return count;
     }
 
-    /// Whether blocks are reserved that are not there yet. Under the lock, so that whoever is told
-    /// that there are none sees all that were.
+    /// Whether blocks are reserved that no slab holds yet. It takes the lock: a thread that gets
+    /// the answer "no" finds the blocks of all earlier reservations.
     bool isGrowing() const noexcept {
-        const std::lock_guard<Lock> guard(lock_);
+        const Guard guard(lock_);
         return blocks_.load(std::memory_order_relaxed) != present_;
     }
 
-    std::size_t blocksIn(const Slot& slot) const noexcept {
-        return depot_.blocksIn(slot.cache) +
+    std::size_t blocksIn(const Guard& guard, const Slot& slot) const noexcept {
+        return depot_.blocksIn(guard, slot.cache) +
                (slot.spare.load(std::memory_order_relaxed) != nullptr ? 1 : 0);
     }
     /// Blocks that were freed into the slot beyond those allocated from it.
-    std::uint64_t surplusOf(const Slot& slot) const noexcept {
+    std::uint64_t surplusOf(const Guard& guard, const Slot& slot) const noexcept {
         const std::int64_t surplus = slot.cache.given.load(std::memory_order_relaxed) +
-                                     static_cast<std::int64_t>(blocksIn(slot));
+                                     static_cast<std::int64_t>(blocksIn(guard, slot));
         return surplus > 0 ? static_cast<std::uint64_t>(surplus) : 0;
     }
 
-    /// Under the lock. Looks into every magazine.
-    bool isFree(const void* block) const noexcept {
+    /// Looks into every magazine.
+    bool isFree(const Guard& /*guard*/, const void* block) const noexcept {
         const Slot* slot = slots_;
         while (slot != nullptr && slot->spare.load(std::memory_order_relaxed) != block) {
             slot = slot->next;
@@ -340,8 +341,7 @@ private:
         return slot != nullptr || depot_.holds(block);
     }
 
-    /// Under the lock.
-    void emptyIntoCommon(Slot& slot) noexcept {
+    void emptyIntoCommon(const Guard& guard, Slot& slot) noexcept {
         void* const spare = slot.spare.load(std::memory_order_relaxed);
         if (spare != nullptr) {
             slot.spare.store(nullptr, std::memory_order_relaxed);
@@ -349,7 +349,7 @@ private:
             Depot::countGiven(slot.cache, 1);
         }
         depot_.emptyInto(common_, slot.cache);
-        depot_.open(slot.cache);
+        depot_.open(guard, slot.cache);
     }
 
     std::size_t destroyAll(Slab* slabs) noexcept {
@@ -361,8 +361,17 @@ private:
         return bytes;
     }
 
-    /// Under the lock.
-    Slab* slabOf(const void* address) const noexcept { return slabs_.find(address, layout_); }
+    Slab* slabOf(const Guard& /*guard*/, const void* address) const noexcept {
+        return slabs_.find(address, layout_);
+    }
+    /// Counts the block among the free ones of its slab.
+    void countFree(const Guard& guard, const void* block) noexcept {
+        Slab* const slab = slabOf(guard, block);
+        if (__builtin_expect(slab == nullptr, 0)) {
+            failForeign();
+        }
+        ++slab->freeBlocks;
+    }
 
     void dropUser() noexcept {
         // Release: what this user did comes before the destruction. Acquire: so did all the others.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sluice/base/assert.hpp>
+#include <sluice/base/priority_mutex.hpp>
 #include <sluice/base/store_max.hpp>
 #include <sluice/memory/detail/block_options.hpp>
 #include <sluice/memory/detail/magazine.hpp>
@@ -11,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory_resource>
+#include <mutex>
 #include <utility>
 
 namespace sluice::detail {
@@ -18,7 +20,7 @@ namespace sluice::detail {
 /// The free blocks that the caches of a pool share, a magazine at a time.
 ///
 /// A cache holds two magazines. A block comes from the loaded one and goes back to it; when that
-/// will not do, the two change places; when that will not do either, one is exchanged with the
+/// will not do, the two are swapped; when that will not do either, one is exchanged with the
 /// depot, a full one for an empty one. So at least as many calls as a magazine has rounds lie
 /// between two exchanges of the same kind. (J. Bonwick and J. Adams, "Magazines and Vmem", 2001;
 /// here the depot is two lock-free stacks instead of two lists under a lock.)
@@ -39,12 +41,15 @@ class PoolDepot {
 
 public:
     using Magazine = detail::Magazine<Platform, rounds>;
+    /// Owns the lock of the pool.
+    using Guard = std::lock_guard<PriorityMutex>;
 
     /// Used by one thread at a time, except the figures. The loaded magazine of an idle thread can
     /// be closed; then the thread that has closed it uses both magazines.
     struct Cache {
         OwnerGate<Platform, Magazine> loaded;
-        Magazine* shelved = nullptr;  // the loaded one while it is closed; under the pool's lock
+        Magazine* shelved =
+            nullptr;  // the loaded one while it is closed; guarded by the pool's lock
         Atomic<Magazine*> previous{nullptr};
         /// Blocks that went from here to others, less those that came from them.
         Atomic<std::int64_t> given{0};
@@ -133,19 +138,23 @@ public:
         }
     }
 
-    // ---- Closing the cache of another thread: under the pool's lock
+    // ---- Closing the cache of another thread
 
     static bool canClose() noexcept { return OwnerGate<Platform, Magazine>::canClose(); }
-    void close(Cache& cache) noexcept { cache.shelved = cache.loaded.close(&closed_); }
+    void close(const Guard& /*guard*/, Cache& cache) noexcept {
+        cache.shelved = cache.loaded.close(&closed_);
+    }
     bool isClosed(const Cache& cache) const noexcept { return cache.loaded.peek() == &closed_; }
-    void open(Cache& cache) noexcept {
+    void open(const Guard& /*guard*/, Cache& cache) noexcept {
         if (isClosed(cache)) {
             cache.loaded.open(&closed_, cache.shelved);
         }
     }
     /// After a heavy fence: whether the user of a closed cache has stayed outside. Until open() the
     /// caller excludes that thread.
-    bool isLeft(const Cache& cache) const noexcept { return cache.loaded.isVisitors(&closed_); }
+    bool isLeft(const Guard& /*guard*/, const Cache& cache) const noexcept {
+        return cache.loaded.isVisitors(&closed_);
+    }
 
     /// By a thread that excludes the user of `from`.
     void emptyInto(Cache& to, Cache& from) noexcept {
@@ -216,8 +225,7 @@ public:
 
     // ---- Figures. Relaxed, all: no data follows them.
 
-    /// Under the pool's lock.
-    std::size_t blocksIn(const Cache& cache) const noexcept {
+    std::size_t blocksIn(const Guard& /*guard*/, const Cache& cache) const noexcept {
         // Edge E4 figures: magazine created -> set() release .. acquire -> its size read by a
         // thread that does not use the cache.
         return loadedOf(cache)->size() + cache.previous.load(std::memory_order_acquire)->size();
@@ -298,7 +306,7 @@ private:
         std::size_t kept = 0;
         for (void* const block : magazine) {
             if (keep(block)) {
-                magazine.places[++kept] = block;
+                magazine.blocks[++kept] = block;
             }
         }
         magazine.count.store(static_cast<std::uint32_t>(kept), std::memory_order_relaxed);

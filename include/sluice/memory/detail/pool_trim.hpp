@@ -2,7 +2,6 @@
 
 #include <sluice/memory/detail/pool_core.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <mutex>
 #include <utility>
@@ -16,7 +15,7 @@ template <class Traits>
 struct PoolCore<Traits>::Tidying {
     explicit Tidying(Lock& tidying) noexcept : guard(tidying) {}
     const ForkDelay delay;
-    const std::lock_guard<Lock> guard;
+    const Guard guard;
 };
 
 template <class Traits>
@@ -31,8 +30,8 @@ std::size_t PoolCore<Traits>::trim(Slot* slot) noexcept {
     {
         const Tidying tidying(tidying_);
         if (slot != nullptr) {
-            const std::lock_guard<Lock> guard(lock_);
-            emptyIntoCommon(*slot);
+            const Guard guard(lock_);
+            emptyIntoCommon(guard, *slot);
         }
         emptyIdleCaches(tidying);
         unused = withdrawUnusedSlabs(tidying);
@@ -45,11 +44,11 @@ void PoolCore<Traits>::emptyIdleCaches(const Tidying& /*tidying*/) noexcept {
     Slot* first = nullptr;
     bool isAnyClosed = false;
     {
-        const std::lock_guard<Lock> guard(lock_);
+        const Guard guard(lock_);
         first = slots_;
         for (Slot* slot = first; slot != nullptr && Depot::canClose(); slot = slot->next) {
-            if (depot_.blocksIn(slot->cache) != 0) {
-                depot_.close(slot->cache);
+            if (depot_.blocksIn(guard, slot->cache) != 0) {
+                depot_.close(guard, slot->cache);
                 isAnyClosed = true;
             }
         }
@@ -59,45 +58,42 @@ void PoolCore<Traits>::emptyIdleCaches(const Tidying& /*tidying*/) noexcept {
     }
     // The lock is free between two slots. Slots are added in front of the first one only.
     for (Slot* slot = first; isAnyClosed && slot != nullptr; slot = slot->next) {
-        const std::lock_guard<Lock> guard(lock_);
-        if (depot_.isLeft(slot->cache)) {
+        const Guard guard(lock_);
+        if (depot_.isLeft(guard, slot->cache)) {
             depot_.emptyInto(common_, slot->cache);
         }
-        depot_.open(slot->cache);
+        depot_.open(guard, slot->cache);
     }
 }
 
 template <class Traits>
 Slab* PoolCore<Traits>::withdrawUnusedSlabs(const Tidying& /*tidying*/) noexcept {
     Magazine* held = depot_.withdraw();
-    const auto count = [this](void* block) {
-        Slab* const slab = slabOf(block);
-        if (__builtin_expect(slab == nullptr, 0)) {
-            failForeign();
-        }
-        ++slab->freeBlocks;
-    };
     for (Magazine* magazine = held; magazine != nullptr; magazine = depot_.nextHeld(*magazine)) {
-        const std::lock_guard<Lock> guard(lock_);
-        std::for_each(magazine->begin(), magazine->end(), count);
+        const Guard guard(lock_);
+        for (void* const block : *magazine) {
+            countFree(guard, block);
+        }
     }
     // From now on the blocks of unused slabs are those that the tree does not find.
-    const auto isKept = [this](void* block) { return slabOf(block) != nullptr; };
+    const auto isKeptBy = [this](const Guard& guard) {
+        return [this, &guard](void* block) { return slabOf(guard, block) != nullptr; };
+    };
     Slab* unused = nullptr;
     {
-        const std::lock_guard<Lock> guard(lock_);
-        depot_.visit(common_, count);
+        const Guard guard(lock_);
+        depot_.visit(common_, [&](void* block) { countFree(guard, block); });
         unused = slabs_.takeUnused();
         for (const Slab* slab = unused; slab != nullptr; slab = slab->next) {
             present_ -= slab->blockCount();
             blocks_.fetch_sub(slab->blockCount(), std::memory_order_relaxed);
         }
-        depot_.filter(common_, isKept);
+        depot_.filter(common_, isKeptBy(guard));
     }
     while (held != nullptr) {
         Magazine& magazine = *std::exchange(held, depot_.nextHeld(*held));
-        const std::lock_guard<Lock> guard(lock_);
-        depot_.putBack(magazine, common_, isKept);
+        const Guard guard(lock_);
+        depot_.putBack(magazine, common_, isKeptBy(guard));
     }
     return unused;
 }

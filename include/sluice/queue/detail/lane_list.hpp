@@ -16,6 +16,7 @@ class LaneList {
     using Lane = detail::Lane<T, Traits>;
     using News = LaneNews<T, Traits>;
     using Lock = PlatformLock<typename Traits::Platform>;
+    using Guard = std::lock_guard<Lock>;
     template <class U>
     using Atomic = typename Traits::Platform::template Atomic<U>;
 
@@ -46,9 +47,9 @@ public:
         Owner<News> spare;
         for (;;) {
             {
-                const std::lock_guard<Lock> guard(lock_);
+                const Guard guard(lock_);
                 if (news() != nullptr || spare) {
-                    return link(*lane.release(), spare);
+                    return link(guard, *lane.release(), spare);
                 }
             }
             spare.reset(makeIn<News>(memory, memory));  // not under the lock
@@ -59,12 +60,12 @@ public:
     void remove(Lane& lane) noexcept {
         Owner<News> last;
         {
-            const std::lock_guard<Lock> guard(lock_);
+            const Guard guard(lock_);
             (lane.previous == nullptr ? first_ : lane.previous->next) = lane.next;
             if (lane.next != nullptr) {
                 lane.next->previous = lane.previous;
             }
-            setSize(size() - 1);
+            setSize(guard, size() - 1);
             if (first_ == nullptr) {  // without lanes the queue holds no memory
                 last.reset(news());
                 news_.store(nullptr, std::memory_order_relaxed);  // relaxed: the consumer reads it
@@ -78,7 +79,7 @@ public:
     News* news() const noexcept { return news_.load(std::memory_order_acquire); }  // E7 news
 
     void close() noexcept {
-        const std::lock_guard<Lock> guard(lock_);
+        const Guard guard(lock_);
         closed_.store(true, std::memory_order_release);
         for (Lane* lane = first_; lane != nullptr; lane = lane->next) {
             lane->ring.close();
@@ -97,13 +98,13 @@ public:
     }
 
     bool isClosed() const noexcept { return closed_.load(std::memory_order_acquire); }
-    /// Relaxed: written under the lock. A reader without the lock wants a number, no data.
+    /// Relaxed: a reader without the lock wants a number, no data.
     std::size_t size() const noexcept { return size_.load(std::memory_order_relaxed); }
 
     /// Whether `holds` is true for each lane, up to the first for which it is not.
     template <class Predicate>
     bool all(Predicate holds) const noexcept {
-        const std::lock_guard<Lock> guard(lock_);
+        const Guard guard(lock_);
         for (const Lane* lane = first_; lane != nullptr; lane = lane->next) {
             if (!holds(*lane)) {
                 return false;
@@ -113,8 +114,7 @@ public:
     }
 
 private:
-    /// Under the lock.
-    Lane* link(Lane& lane, Owner<News>& spare) noexcept {
+    Lane* link(const Guard& guard, Lane& lane, Owner<News>& spare) noexcept {
         if (news() == nullptr) {
             news_.store(spare.release(), std::memory_order_release);  // E7 news
         }
@@ -128,12 +128,14 @@ private:
             first_->previous = &lane;
         }
         first_ = &lane;
-        setSize(size() + 1);
+        setSize(guard, size() + 1);
         lane.list();
         return &lane;
     }
 
-    void setSize(std::size_t size) noexcept { size_.store(size, std::memory_order_relaxed); }
+    void setSize(const Guard& /*guard*/, std::size_t size) noexcept {
+        size_.store(size, std::memory_order_relaxed);
+    }
 
     mutable Lock lock_;
     Lane* first_ = nullptr;

@@ -17,12 +17,12 @@ public:
     Batch(Batch&& other) noexcept
         : queue_(std::exchange(other.queue_, nullptr)),
           reader_(other.reader_),
-          places_(std::exchange(other.places_, 0)) {}
+          positions_(std::exchange(other.positions_, 0)) {}
     Batch& operator=(Batch&& other) noexcept {
         Batch taken(std::move(other));
         std::swap(queue_, taken.queue_);
         std::swap(reader_, taken.reader_);
-        std::swap(places_, taken.places_);
+        std::swap(positions_, taken.positions_);
         return *this;
     }
     ~Batch() {
@@ -39,7 +39,7 @@ public:
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
         std::size_t count = 0;
-        while (places_ != 0 && count < max) {
+        while (positions_ != 0 && count < max) {
             Slot& slot = reader_.slot(queue_->recycler());
             if (waitUntilSettled(slot.state)) {
                 ++count;
@@ -53,13 +53,13 @@ public:
     }
 
     /// Messages left, counting those whose constructor may still throw.
-    [[nodiscard]] std::size_t size() const noexcept { return places_; }
+    [[nodiscard]] std::size_t size() const noexcept { return positions_; }
 
 private:
     friend class SegmentQueue;
 
-    Batch(SegmentQueue& queue, const Cursor& reader, std::size_t places) noexcept
-        : queue_(&queue), reader_(reader), places_(places) {
+    Batch(SegmentQueue& queue, const Cursor& reader, std::size_t positions) noexcept
+        : queue_(&queue), reader_(reader), positions_(positions) {
         // Relaxed: counted down with release, checked with acquire.
         queue.batches_.fetch_add(1, std::memory_order_relaxed);
     }
@@ -72,7 +72,7 @@ private:
                 cell->destroyAndOwnLines();
             }
             batch.reader_.advance();
-            --batch.places_;
+            --batch.positions_;
         }
     };
 
@@ -90,7 +90,7 @@ private:
 
     SegmentQueue* queue_ = nullptr;
     Cursor reader_;
-    std::size_t places_ = 0;
+    std::size_t positions_ = 0;
 };
 
 }  // namespace sluice

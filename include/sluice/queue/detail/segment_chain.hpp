@@ -53,10 +53,10 @@ struct Segment {
     }
 };
 
-/// A reader's place in the chain. Several readers share a chain one behind the other: each begins
-/// where the one before it ends, so exactly one of them steps from a segment to the next. A segment
-/// is given to `recycle` when all its slots have been passed and that step has been made, by
-/// whoever comes last.
+/// A reader's position in the chain. Several readers share a chain one behind the other: each
+/// begins where the one before it ends, so exactly one of them steps from a segment to the next. A
+/// segment is given to `recycle` when all its slots have been passed and that step has been made,
+/// by whoever comes last.
 template <class T, class Traits>
 class SegmentCursor {
     using Segment = detail::Segment<T, Traits>;
@@ -67,7 +67,7 @@ public:
     explicit SegmentCursor(Segment* segment = nullptr, std::size_t index = 0) noexcept
         : segment_(segment), index_(index), from_(index) {}
 
-    /// The slot at this place, which has been claimed: hence its segment is linked.
+    /// The slot at this position, which has been claimed: hence its segment is linked.
     template <class Recycle>
     Slot& slot(Recycle recycle) noexcept {
         if (index_ == Segment::slotCount) {

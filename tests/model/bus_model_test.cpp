@@ -173,7 +173,7 @@ void slotsAreReused() {
     Dropping<2> ring;
     parallel([&] { insist(ring, 0), insist(ring, 1); }, [&] { insist(ring, 10); },
              [&] { serve(ring, 3, InOrder()); });
-    check(ring.sizeAtOnce() == 0, "all slots are free");
+    check(ring.sizeExact() == 0, "all slots are free");
 }
 
 /// A thread that sees a message gone sees what its handler wrote.
@@ -183,7 +183,7 @@ void sizeTellsThatAHandlerIsDone() {
     parallel(
         [&] {
             insist(ring, 0);
-            if (ring.sizeAtOnce() == 0) {
+            if (ring.sizeExact() == 0) {
                 check(handled.get() == 1, "the handler has been here");
             }
         },
@@ -214,7 +214,7 @@ void dropWhileServing() {
     const auto note = [&](Content& content) { served += content.number.get() >= 0; };
     (void)ring.consumeWhile(note, 2, goOn);
     check(dropped + served == 4, "each is dropped or served");
-    check(ring.sizeAtOnce() == 0, "all slots are free");
+    check(ring.sizeExact() == 0, "all slots are free");
 }
 
 /// A publisher closes the ring while others publish.

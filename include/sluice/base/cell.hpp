@@ -9,7 +9,7 @@ namespace [[gnu::visibility("default")]] sluice {
 
 namespace detail {
 
-/// Whether buildAt<T>(place, args...) cannot throw.
+/// Whether buildAt<T>(storage, args...) cannot throw.
 template <class T, class... Args>
 constexpr bool nothrowBuildable() noexcept {
     if constexpr (std::is_constructible_v<T, Args&&...>) {
@@ -22,11 +22,11 @@ constexpr bool nothrowBuildable() noexcept {
 /// Builds a T in raw storage: T(args...), or T{args...} for an aggregate without such a
 /// constructor, which messages often are.
 template <class T, class... Args>
-T& buildAt(void* place, Args&&... args) noexcept(nothrowBuildable<T, Args...>()) {
+T& buildAt(void* storage, Args&&... args) noexcept(nothrowBuildable<T, Args...>()) {
     if constexpr (std::is_constructible_v<T, Args&&...>) {
-        return *::new (place) T(std::forward<Args>(args)...);
+        return *::new (storage) T(std::forward<Args>(args)...);
     } else {
-        return *::new (place) T{std::forward<Args>(args)...};
+        return *::new (storage) T{std::forward<Args>(args)...};
     }
 }
 

@@ -34,9 +34,9 @@ namespace [[gnu::visibility("default")]] sluice {
 /// signal handler of a thread that has been inside before, up to eight sections deep.
 ///
 /// Progress, and what a stopped thread delays:
-/// - enter() and leaving: wait-free. A thread's first enter() takes a place: lock-free, and it
+/// - enter() and leaving: wait-free. A thread's first enter() takes a slot: lock-free, and it
 ///   allocates. So does a section that is nested deeper than any before it on this thread.
-/// - isAlone(), isInside(), hasPassed(): one step for each place.
+/// - isAlone(), isInside(), hasPassed(): one step for each slot.
 /// - waitForOthers(): waits for the sections of this object that had begun at the call, and for no
 ///   later ones. A thread that is stopped inside of another object delays nobody.
 ///
@@ -44,25 +44,25 @@ namespace [[gnu::visibility("default")]] sluice {
 /// unlinked before. When hasPassed() or waitForOthers() returns, what the earlier sections of the
 /// object did is visible to the caller.
 ///
-/// Allocation: one place of two cache lines for each thread, kept for later threads. Exceptions:
+/// Allocation: one slot of two cache lines for each thread, kept for later threads. Exceptions:
 /// std::bad_alloc from enter(), with nothing changed.
 ///
-/// fork: in the child, forgetOtherThreads() empties the places of the threads that are gone.
+/// fork: in the child, forgetOtherThreads() empties the slots of the threads that are gone.
 ///
-/// Shared objects: a thread may hold several places, one for each shared object whose code enters.
-/// All of them count as places of this thread.
+/// Shared objects: a thread may hold several slots, one for each shared object whose code enters.
+/// All of them count as slots of this thread.
 ///
 /// Invariants: an entry is below `firstAddress` exactly while no section uses it. Only the thread
-/// of a place writes its entries. Words of consecutive sections of one entry differ.
+/// of a slot writes its entries. Words of consecutive sections of one entry differ.
 ///
 /// Edges:
 /// - E1 leave: a section -> release store to its entry -> acquire load by hasPassed().
 /// - E2 announce: entry stored, light() | heavy(), entry loaded. Either hasPassed() sees the
 ///      section, or the section sees what was unlinked before heavy().
-/// - E3 place: last use of a place -> release of isTaken -> acquire by its next owner.
-/// - E4 list: construction of a place or block -> release push -> acquire load by hasPassed().
-/// - E5 alone: unlinked, light(), places loaded | place taken, heavy(), the section's first load.
-///      Either the remover sees the new place, or the section sees what was unlinked.
+/// - E3 slot: last use of a slot -> release of isTaken -> acquire by its next owner.
+/// - E4 list: construction of a slot or block -> release push -> acquire load by hasPassed().
+/// - E5 alone: unlinked, light(), slots loaded | slot taken, heavy(), the section's first load.
+///      Either the remover sees the new slot, or the section sees what was unlinked.
 ///
 /// Origin: hazard pointers (M. Michael, 2004) that name containers instead of nodes, with the
 /// reader's fence moved to the remover by membarrier.
@@ -82,7 +82,7 @@ public:
     /// asked again and again whether it is over; between two questions no thread has to wait.
     class GracePeriod {
         friend class BasicPresence;
-        // The place, the entry and the section that the period waits for; word 0: any section.
+        // The slot, the entry and the section that the period waits for; word 0: any section.
         Slot* slot_ = nullptr;
         std::size_t index_ = 0;
         Word word_ = 0;
@@ -109,7 +109,7 @@ public:
         Section(const Section&) = delete;
         Section& operator=(const Section&) = delete;
         ~Section() {
-            entry_.store(idle_ ^ Slot::turn, std::memory_order_release);  // E1
+            entry_.store(idle_ ^ Slot::phase, std::memory_order_release);  // E1
             if (__builtin_expect((idle_ & Slot::temporary) != 0, 0)) {
                 releaseTemporary(entry_);
             }
@@ -125,10 +125,10 @@ public:
 
     /// Starts a section of the object at `where`, an address that is a multiple of 4.
     Section enter(const void* where) {
-        return enter(*Table::findOr(this, hash_, [this] { return firstPlace(); }), where);
+        return enter(*Table::findOr(this, hash_, [this] { return addSlot(); }), where);
     }
 
-    /// The same in a place that the caller has from acquire().
+    /// The same in a slot that the caller has from acquire().
     Section enter(Slot& slot, const void* where) {
         SLUICE_ASSERT(where != nullptr && (Slot::wordOf(where) & (Slot::firstAddress - 1)) == 0,
                       "enter() needs the address of an object that is aligned to 4 bytes");
@@ -145,7 +145,7 @@ public:
         return Section(*entry, idle);
     }
 
-    /// Whether no other thread has a place. Then no other thread can find what the caller has
+    /// Whether no other thread has a slot. Then no other thread can find what the caller has
     /// unlinked.
     [[nodiscard]] bool isAlone() const noexcept {
         Platform::Fence::light();  // E5
@@ -176,7 +176,7 @@ public:
     }
 
     /// Call it after something was unlinked. Costs a heavy fence, 0.4-10 us, when other threads
-    /// have places.
+    /// have slots.
     [[nodiscard]] GracePeriod beginGrace() const noexcept {
         if (!isAlone()) {
             Platform::Fence::heavy();  // E2
@@ -232,7 +232,7 @@ public:
             std::memory_order_relaxed);  // relaxed: set before the child has threads
     }
 
-    /// A place for this thread, which gives it back by release(). May throw std::bad_alloc.
+    /// A slot for this thread, which gives it back by release(). May throw std::bad_alloc.
     Slot& acquire() {
         Slot& slot = takeOrAdd();
         // Relaxed: compared with the address of the reading thread only.
@@ -241,7 +241,7 @@ public:
         return slot;
     }
 
-    /// Takes a place back that has no sections. This object may be gone afterwards.
+    /// Takes a slot back that has no sections. This object may be gone afterwards.
     void release(Slot& slot) noexcept {
         slot.thread.store(nullptr, std::memory_order_relaxed);  // relaxed: E3
         slot.isTaken.store(false, std::memory_order_release);   // E3
@@ -259,7 +259,7 @@ public:
         });
         SLUICE_ASSERT(!isInside, "a thread ends inside a Presence::Section: end it first, and "
                                  "never allocate one on the heap");
-        // Without assertions the place stays taken: removers wait, but nothing in use is freed.
+        // Without assertions the slot stays taken: removers wait, but nothing in use is freed.
         if (!isInside) {
             release(slot);
         }
@@ -283,9 +283,9 @@ private:
 
     Slot* firstSlot() const noexcept { return slots_.load(std::memory_order_acquire); }  // E4
 
-    /// For the first enter() of this thread. A thread that is ending has given its place back, and
+    /// For the first enter() of this thread. A thread that is ending has given its slot back, and
     /// gets one for this section only.
-    [[gnu::cold, gnu::noinline]] Slot* firstPlace() {
+    [[gnu::cold, gnu::noinline]] Slot* addSlot() {
         Slot* slot = Table::add(*this);
         if (slot == nullptr) {
             slot = &acquire();
@@ -295,7 +295,7 @@ private:
         return slot;
     }
 
-    /// A Slot::temporary place has one section, which uses the first entry.
+    /// A Slot::temporary slot has one section, which uses the first entry.
     [[gnu::cold, gnu::noinline]] static void releaseTemporary(Entry& entry) noexcept {
         entry.store(0, std::memory_order_relaxed);  // relaxed: E3
         Slot& slot = reinterpret_cast<Slot&>(entry);
@@ -303,10 +303,10 @@ private:
     }
 
     /// Goes on to the first section that keeps the period from being over; true when there is
-    /// none. Ignores the places of the thread `ignored`.
+    /// none. Ignores the slots of the thread `ignored`.
     bool advance(GracePeriod& period, const void* where, const void* ignored) const noexcept {
         for (; period.slot_ != nullptr; period.slot_ = period.slot_->next, period.index_ = 0) {
-            // Relaxed: a thread recognises its own places only.
+            // Relaxed: a thread recognises its own slots only.
             if (ignored != nullptr &&
                 period.slot_->thread.load(std::memory_order_relaxed) == ignored) {
                 continue;
@@ -324,7 +324,7 @@ private:
         return true;
     }
 
-    /// For isWaitingForThis(), in all places of this thread.
+    /// For isWaitingForThis(), in all slots of this thread.
     void publishWait([[maybe_unused]] const Entry* entry,
                      [[maybe_unused]] Word word) const noexcept {
 #ifndef NDEBUG
@@ -338,7 +338,7 @@ private:
 #endif
     }
 
-    /// Whether the owner of that place waits for a section in which this thread is.
+    /// Whether the owner of that slot waits for a section in which this thread is.
     bool isWaitingForThis(const Slot& other) const noexcept {
         const Entry* const entry = other.awaited.load(std::memory_order_acquire);
         if (entry == nullptr) {

@@ -24,8 +24,8 @@ private:
     typename Platform::template Atomic<std::uint64_t> value_{0};
 };
 
-/// The same on a processor that needs a lock for 64 bits at once. There are two places, which the
-/// writer fills in turn. A version tells which one is valid. The writer never waits. A reader that
+/// The same on a processor that needs a lock for 64 bits at once. The writer fills two
+/// copies alternately. A version tells which copy is valid. The writer never waits. A reader that
 /// has interrupted the writer reads the number before. A reader reads again if the version has
 /// changed meanwhile.
 ///
@@ -33,7 +33,7 @@ private:
 /// acquire .. half release: who has read a later half sees that the version has moved on.
 ///
 /// Origin: Linux's seqcount_latch, which an interrupt handler may read while it has interrupted the
-/// writer. Here a write goes to one of the two places instead of both.
+/// writer. Here a write goes to one of the two copies instead of both.
 ///
 /// Tests: tests/unit/base/single_writer_number_test.cpp,
 /// tests/model/single_writer_number_model_test.cpp.
@@ -45,7 +45,7 @@ class SingleWriterNumber<Platform, false> {
 public:
     void set(std::uint64_t value) noexcept {
         const std::uint32_t next = version_.load(std::memory_order_relaxed) + 1;  // its own
-        Halves& halves = places_[next % 2];
+        Halves& halves = copies_[next % 2];
         halves.low.store(static_cast<std::uint32_t>(value), std::memory_order_release);  // E2 reuse
         halves.high.store(static_cast<std::uint32_t>(value >> 32U), std::memory_order_release);
         version_.store(next, std::memory_order_release);  // E1 value
@@ -54,7 +54,7 @@ public:
     [[nodiscard]] std::uint64_t get() const noexcept {
         std::uint32_t version = version_.load(std::memory_order_acquire);  // E1 value
         for (;;) {
-            const Halves& halves = places_[version % 2];
+            const Halves& halves = copies_[version % 2];
             const std::uint64_t low = halves.low.load(std::memory_order_acquire);  // E2 reuse
             const std::uint64_t high = halves.high.load(std::memory_order_acquire);
             const std::uint32_t last = version_.load(std::memory_order_acquire);
@@ -71,7 +71,7 @@ private:
         Atomic<std::uint32_t> high{0};
     };
 
-    std::array<Halves, 2> places_;
+    std::array<Halves, 2> copies_;
     Atomic<std::uint32_t> version_{0};
 };
 

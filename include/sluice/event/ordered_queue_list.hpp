@@ -60,7 +60,7 @@ class OrderedQueueList {
     };
 
     using Tree = std::multiset<Slot, Before>;
-    using Place = typename Tree::const_iterator;
+    using TreeIterator = typename Tree::const_iterator;
 
     template <class Value>
     class Iterator {
@@ -72,29 +72,29 @@ class OrderedQueueList {
         using reference = Value&;
 
         Iterator() = default;
-        explicit Iterator(Place place) : place_(place) {}
+        explicit Iterator(TreeIterator base) : base_(base) {}
         template <class Other, class = std::enable_if_t<std::is_same_v<const Other, Value>>>
-        Iterator(const Iterator<Other>& other) : place_(other.place()) {}
+        Iterator(const Iterator<Other>& other) : base_(other.base()) {}
 
-        reference operator*() const { return place_->item; }
-        pointer operator->() const { return &place_->item; }
+        reference operator*() const { return base_->item; }
+        pointer operator->() const { return &base_->item; }
         Iterator& operator++() {
-            ++place_;
+            ++base_;
             return *this;
         }
-        Iterator operator++(int) { return Iterator(place_++); }
+        Iterator operator++(int) { return Iterator(base_++); }
         Iterator& operator--() {
-            --place_;
+            --base_;
             return *this;
         }
-        Iterator operator--(int) { return Iterator(place_--); }
-        friend bool operator==(Iterator a, Iterator b) { return a.place_ == b.place_; }
-        friend bool operator!=(Iterator a, Iterator b) { return a.place_ != b.place_; }
+        Iterator operator--(int) { return Iterator(base_--); }
+        friend bool operator==(Iterator a, Iterator b) { return a.base_ == b.base_; }
+        friend bool operator!=(Iterator a, Iterator b) { return a.base_ != b.base_; }
 
-        [[nodiscard]] Place place() const { return place_; }
+        [[nodiscard]] TreeIterator base() const { return base_; }
 
     private:
-        Place place_{};
+        TreeIterator base_{};
     };
 
 public:
@@ -126,62 +126,63 @@ public:
             swap(other);
         } else if (tree_.size() < other.tree_.size()) {
             // Who was in front of `position` goes in front of its equals, the rest behind them.
-            merge(other.tree_, other.tree_.cbegin(), tree_, position.place());
+            merge(other.tree_, other.tree_.cbegin(), tree_, position.base());
             merge(other.tree_, other.tree_.cend(), tree_, tree_.cend());
             swap(other);
         } else {
-            merge(tree_, position.place(), other.tree_, other.tree_.cend());
+            merge(tree_, position.base(), other.tree_, other.tree_.cend());
         }
     }
 
     /// Takes one item of another list. Equal ones are treated as above.
     void splice(const_iterator position, OrderedQueueList& other, const_iterator item) {
-        move(tree_, placeFor(tree_, *item.place(), position.place()), other.tree_, item.place());
+        move(tree_, insertionPoint(tree_, *item.base(), position.base()), other.tree_, item.base());
     }
 
 private:
-    static bool fits(const Tree& tree, Place place, const Slot& first, const Slot& last) {
-        return (place == tree.cbegin() || !isBefore(first.item, std::prev(place)->item)) &&
-               (place == tree.cend() || !isBefore(place->item, last.item));
+    static bool fits(const Tree& tree, TreeIterator position, const Slot& first, const Slot& last) {
+        return (position == tree.cbegin() || !isBefore(first.item, std::prev(position)->item)) &&
+               (position == tree.cend() || !isBefore(position->item, last.item));
     }
 
     static constexpr int nearbySteps = 2;
 
-    static Place placeFor(const Tree& tree, const Slot& slot, Place place) {
+    static TreeIterator insertionPoint(const Tree& tree, const Slot& slot, TreeIterator position) {
         // Most events belong where they are put or close to it: a few steps before the search.
-        for (int step = 0; place != tree.cbegin() && isBefore(slot.item, std::prev(place)->item);
-             ++step) {
+        for (int step = 0;
+             position != tree.cbegin() && isBefore(slot.item, std::prev(position)->item); ++step) {
             if (step == nearbySteps) {
                 return tree.upper_bound(slot);
             }
-            --place;
+            --position;
         }
-        if (place != tree.cend() && isBefore(place->item, slot.item)) {
+        if (position != tree.cend() && isBefore(position->item, slot.item)) {
             return tree.lower_bound(slot);
         }
-        return place;
+        return position;
     }
 
     /// Neither compares nor throws.
-    static void move(Tree& to, Place place, Tree& from, Place slot) {
+    static void move(Tree& to, TreeIterator position, Tree& from, TreeIterator slot) {
         slot->isLoose = true;
-        to.insert(place, from.extract(slot));
+        to.insert(position, from.extract(slot));
         slot->isLoose = false;
     }
 
     /// Moves the items of `from` in front of `end`, which are in order, to where they belong.
-    static void merge(Tree& to, Place place, Tree& from, Place end) {
+    static void merge(Tree& to, TreeIterator position, Tree& from, TreeIterator end) {
         if (from.cbegin() == end) {
             return;
         }
-        const bool fit = fits(to, place, *from.cbegin(), *std::prev(end));
+        const bool fit = fits(to, position, *from.cbegin(), *std::prev(end));
         while (from.cbegin() != end) {
-            const Place slot = from.cbegin();
-            const bool isFurther = !fit && place != to.cend() && isBefore(place->item, slot->item);
-            const Place found = fit ? place : placeFor(to, *slot, place);
+            const TreeIterator slot = from.cbegin();
+            const bool isFurther =
+                !fit && position != to.cend() && isBefore(position->item, slot->item);
+            const TreeIterator found = fit ? position : insertionPoint(to, *slot, position);
             move(to, found, from, slot);
             if (isFurther) {
-                place = found;  // equal ones that follow stay behind this one
+                position = found;  // equal ones that follow stay behind this one
             }
         }
     }
@@ -202,8 +203,8 @@ private:
             }
         } done{tree_};
         while (!tree_.empty()) {
-            const Place slot = tree_.cbegin();
-            move(done.sorted, placeFor(done.sorted, *slot, done.sorted.cend()), tree_, slot);
+            const TreeIterator slot = tree_.cbegin();
+            move(done.sorted, insertionPoint(done.sorted, *slot, done.sorted.cend()), tree_, slot);
         }
     }
 

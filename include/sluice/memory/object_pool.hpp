@@ -22,10 +22,10 @@
 ///
 /// In a larger pool each thread keeps some free objects for itself. Several threads then use the
 /// pool without writing to a shared cache line on most calls. Progress, capacity and statistics are
-/// those of BlockPool. A throwing constructor gives its place back to the pool.
+/// those of BlockPool. A throwing constructor gives its block back to the pool.
 ///
-/// Memory promise: the thread that gets a place sees what was done with the object that had
-/// it before.
+/// Memory promise: the thread that gets a block sees what was done with the object that had
+/// the block before.
 ///
 /// Each object has a word in front of it that names its pool: so a PoolPtr is as wide as a pointer.
 ///
@@ -144,7 +144,7 @@ public:
         return construct(blocks_.allocate(), std::forward<Args>(args)...);
     }
 
-    /// Destroys an object of any ObjectPool<T> and gives its place back; null is allowed.
+    /// Destroys an object of any ObjectPool<T> and gives its block back; null is allowed.
     static void destroy(T* object) noexcept {
         if (object != nullptr) {
             std::byte* const block = blockOf(object);

@@ -42,8 +42,8 @@ public:
         }
         return static_cast<T*>(resource_->allocateBytes(count * sizeof(T), alignof(T)));
     }
-    void deallocate(T* place, std::size_t count) noexcept {
-        resource_->deallocateBytes(place, count * sizeof(T), alignof(T));
+    void deallocate(T* objects, std::size_t count) noexcept {
+        resource_->deallocateBytes(objects, count * sizeof(T), alignof(T));
     }
 
     [[nodiscard]] PoolResource& resource() const noexcept { return *resource_; }

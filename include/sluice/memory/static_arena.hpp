@@ -12,7 +12,7 @@
 
 namespace sluice {
 
-/// Objects at chosen places of a buffer that is part of the arena itself.
+/// Objects at chosen offsets of a buffer that is part of the arena itself.
 ///
 /// Purpose: placement construction whose size, alignment and lifetime are checked. No heap, ever:
 /// the arena may be a static variable, stand on the stack, or be put into a section of its own by
@@ -25,12 +25,12 @@ namespace sluice {
 /// all, on purpose: guard them, or keep them to one thread. An object in an arena is shared between
 /// threads like any other object; its handle is not.
 ///
-/// Places: the buffer is divided into units of Align bytes. An object begins with a unit and keeps
+/// Units: the buffer is divided into units of Align bytes. An object begins with a unit and keeps
 /// all the units it touches until it is destroyed, then they are free for another one. Which are
 /// taken is kept in one bit per unit, in every build, so that the layout of an arena does not
 /// depend on NDEBUG.
 ///
-/// Exceptions: those of the constructors; then the place is free again. Shutdown: all objects must
+/// Exceptions: those of the constructors; then the units are free again. Shutdown: all objects must
 /// have been destroyed before their arena, which is asserted.
 ///
 /// Tests: tests/unit/memory/static_arena_test.cpp.
@@ -38,8 +38,8 @@ template <std::size_t Bytes, std::size_t Align>
 class StaticArena;
 
 /// The only owner of one object in a StaticArena, or of nothing: a handle three pointers wide that
-/// can be moved and not copied. It destroys its object exactly once, and the arena has its place
-/// back.
+/// can be moved and not copied. It destroys its object exactly once, and gives the units back
+/// to the arena.
 template <class T>
 class [[nodiscard]] Placed {
 public:
@@ -61,7 +61,7 @@ public:
     Placed& operator=(const Placed&) = delete;
     ~Placed() { destroy(); }
 
-    /// Destroys the object now, then gives its place back. Does nothing when there is no object.
+    /// Destroys the object now, then gives its units back. Does nothing when there is no object.
     void destroy() noexcept {
         if (T* const object = std::exchange(object_, nullptr)) {
             object->~T();
@@ -127,8 +127,8 @@ public:
 
     /// Builds a T(args...), or T{args...} for an aggregate, `Offset` bytes from the beginning.
     ///
-    /// Does not compile unless the T lies within the arena and begins with a unit. A place that
-    /// overlaps with an object that is there is an assertion; without assertions nothing is built
+    /// Does not compile unless the T lies within the arena and begins with a unit. An offset whose
+    /// units are taken is an assertion; without assertions nothing is built
     /// and the handle is empty.
     template <class T, std::size_t Offset, class... Args>
     Placed<T> emplaceAt(Args&&... args) noexcept(detail::nothrowBuildable<T, Args...>()) {
@@ -145,8 +145,8 @@ public:
         return isFree ? build<T>(first, std::forward<Args>(args)...) : Placed<T>();
     }
 
-    /// The same at the lowest place where it fits, which is free. The handle is empty, and the
-    /// arguments untouched, when there is none. Cost: up to a look at each 64 units.
+    /// The same at the lowest offset where enough units are free. The handle is empty, and the
+    /// arguments are untouched, when there is no such offset. Cost: up to a look at each 64 units.
     template <class T, class... Args>
     Placed<T> tryEmplace(Args&&... args) noexcept(detail::nothrowBuildable<T, Args...>()) {
         checkType<T>();
@@ -172,7 +172,7 @@ private:
         alignas(Align) std::byte bytes[Bytes];
     };
 
-    /// Gives the place back unless the constructor got to its end.
+    /// Gives the units back unless the constructor got to its end.
     struct Reservation {
         StaticArena& arena;
         std::size_t first;
@@ -201,10 +201,10 @@ private:
     Placed<T> build(std::size_t first, Args&&... args) {
         units_.take(first, first + unitsIn(sizeof(T)));
         ++objects_;
-        std::byte* const place = storage_.bytes + first * Align;
-        detail::openMemory(place, sizeof(T));
+        std::byte* const address = storage_.bytes + first * Align;
+        detail::openMemory(address, sizeof(T));
         Reservation reservation{*this, first, sizeof(T)};
-        T& object = detail::buildAt<T>(place, std::forward<Args>(args)...);
+        T& object = detail::buildAt<T>(address, std::forward<Args>(args)...);
         reservation.isKept = true;
         return Placed<T>(&object, this, &StaticArena::template releaseObject<T>);
     }
@@ -212,8 +212,8 @@ private:
     template <class T>
     static void releaseObject(void* arena, const T* object) noexcept {
         auto& self = *static_cast<StaticArena*>(arena);
-        const auto* const place = reinterpret_cast<const std::byte*>(object);
-        self.release(static_cast<std::size_t>(place - self.storage_.bytes) / Align, sizeof(T));
+        const auto* const address = reinterpret_cast<const std::byte*>(object);
+        self.release(static_cast<std::size_t>(address - self.storage_.bytes) / Align, sizeof(T));
     }
 
     void release(std::size_t first, std::size_t size) noexcept {

@@ -172,7 +172,7 @@ private:
         ~Taken() { free.giveBack(slot); }
     };
 
-    struct alignas(line) alignas(typename Platform::template Cell<T>) Place {
+    struct alignas(line) alignas(typename Platform::template Cell<T>) OwnLines {
         typename Platform::template Cell<T> cell;
     };
 
@@ -193,7 +193,7 @@ private:
     bool hasValue_ = false;
     RoleCheck readerRole_;
 
-    std::array<Place, Writers + 2> cells_;
+    std::array<OwnLines, Writers + 2> cells_;
 };
 
 }  // namespace sluice

@@ -93,7 +93,7 @@ public:
 
     template <std::size_t C = Capacity, std::enable_if_t<C != dynamicCapacity, int> = 0>
     MpmcRing() noexcept {
-        initialiseTurns();
+        initialiseSequences();
     }
 
     /// With dynamicCapacity only. Refuses (see setupError) a capacity of 0 or beyond the limit.
@@ -101,7 +101,7 @@ public:
     explicit MpmcRing(std::size_t capacity,
                       std::pmr::memory_resource* memory = std::pmr::get_default_resource())
         : slots_(capacity, memory) {
-        initialiseTurns();
+        initialiseSequences();
     }
 
     ~MpmcRing() {
@@ -140,7 +140,7 @@ public:
         return sequence == Slot::filled(head) || sequence == Slot::skipped(head);
     }
 
-    // ---- Anybody: close, isClosed, isDrained, sizeApprox, sizeAtOnce, see RingIntake
+    // ---- Anybody: close, isClosed, isDrained, sizeApprox, sizeExact, see RingIntake
 
     [[nodiscard]] std::size_t capacity() const noexcept { return slots_.capacity(); }
 
@@ -195,7 +195,7 @@ private:
         }
     };
 
-    void initialiseTurns() noexcept {
+    void initialiseSequences() noexcept {
         Index position = first;
         for (std::size_t i = 0; i < slots_.count(); ++i, position = Positions::next(position)) {
             slotAt(position).sequence.store(position,

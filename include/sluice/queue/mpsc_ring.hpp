@@ -79,7 +79,7 @@ class MpscRing : public detail::RingIntake<MpscRing<T, Capacity, Traits>, T, Tra
 public:
     template <std::size_t C = Capacity, std::enable_if_t<C != dynamicCapacity, int> = 0>
     MpscRing() noexcept {
-        initialiseTurns();
+        initialiseSequences();
     }
 
     /// With dynamicCapacity only. Refuses (see setupError) a capacity of 0 or beyond the limit.
@@ -87,7 +87,7 @@ public:
     explicit MpscRing(std::size_t capacity,
                       std::pmr::memory_resource* memory = std::pmr::get_default_resource())
         : slots_(capacity, memory) {
-        initialiseTurns();
+        initialiseSequences();
     }
 
     ~MpscRing() {
@@ -179,7 +179,7 @@ public:
         dropOldest();
     }
 
-    // ---- Anybody: close, isClosed, isDrained, sizeApprox, sizeAtOnce, see RingIntake
+    // ---- Anybody: close, isClosed, isDrained, sizeApprox, sizeExact, see RingIntake
 
     [[nodiscard]] std::size_t capacity() const noexcept { return slots_.capacity(); }
 
@@ -228,7 +228,7 @@ private:
         const Consumed oldest{*this, head, &slotAt(head).cell};
     }
 
-    void initialiseTurns() noexcept {
+    void initialiseSequences() noexcept {
         Index position = first;
         for (std::size_t i = 0; i < slots_.count(); ++i, position = Positions::next(position)) {
             slotAt(position).sequence.store(position,

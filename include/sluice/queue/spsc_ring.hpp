@@ -238,7 +238,7 @@ public:
     }
 
     /// The same at exactly one moment: looks again when a message has gone between its looks.
-    [[nodiscard]] std::size_t sizeAtOnce() const noexcept {
+    [[nodiscard]] std::size_t sizeExact() const noexcept {
         for (;;) {
             const Index head = head_.load(std::memory_order_acquire);
             // Acquire: the next look at head is no older than the producer's before this tail.
@@ -248,6 +248,9 @@ public:
                 return Positions::distance(head, tail);
             }
         }
+    }
+    [[deprecated("renamed: sizeExact()")]] [[nodiscard]] std::size_t sizeAtOnce() const noexcept {
+        return sizeExact();
     }
 
     [[nodiscard]] std::size_t capacity() const noexcept { return slots_.capacity(); }

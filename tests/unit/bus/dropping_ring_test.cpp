@@ -54,9 +54,9 @@ TEST(DroppingRingTest, TheOldestMakesRoom) {
     for (int i = 0; i < 300; ++i) {
         ASSERT_EQ(publish(ring, i), i < 3 ? std::vector<int>{} : std::vector<int>{i - 3});
     }
-    EXPECT_EQ(ring.sizeAtOnce(), 3U);
+    EXPECT_EQ(ring.sizeExact(), 3U);
     EXPECT_EQ(take(ring), (std::vector<int>{297, 298, 299}));
-    EXPECT_EQ(ring.sizeAtOnce(), 0U);
+    EXPECT_EQ(ring.sizeExact(), 0U);
 }
 
 // However many are published and dropped while a handler runs.
@@ -121,7 +121,7 @@ TEST(DroppingRingTest, ReservationThatIsNotCommittedLeavesNoMessage) {
         ASSERT_TRUE(claim);
         claim.emplace().value = i;
     }
-    EXPECT_EQ(ring.sizeAtOnce(), 2U) << "until the consumer comes by";
+    EXPECT_EQ(ring.sizeExact(), 2U) << "until the consumer comes by";
     EXPECT_TRUE(ring.hasArrival());
     EXPECT_TRUE(take(ring).empty());
     EXPECT_EQ(publish(ring, 3), std::vector<int>{});
@@ -135,7 +135,7 @@ TEST(DroppingRingTest, DropsReservationsThatWereNotCommitted) {
         ASSERT_TRUE(claim);
     }
     EXPECT_EQ(publish(ring, 1), std::vector<int>{}) << "a slot, and no message";
-    EXPECT_EQ(ring.sizeAtOnce(), 1U);
+    EXPECT_EQ(ring.sizeExact(), 1U);
     EXPECT_EQ(take(ring), std::vector<int>{1});
 }
 

@@ -26,7 +26,7 @@ static_assert(std::is_nothrow_default_constructible_v<Ring>);
 static_assert(!std::is_default_constructible_v<DynamicRing>, "it must be said");
 static_assert(!std::is_convertible_v<std::size_t, DynamicRing>);
 
-// Three positions, and per slot the message with its turn.
+// Three positions, and per slot the message with its sequence.
 static_assert(sizeof(MpmcRing<std::uint32_t, 4, CompactTraits>) <= 3 * 4 + 4 * 8);
 static_assert(alignof(MpmcRing<std::uint32_t, 4>) == cacheLineSize);
 
@@ -93,7 +93,7 @@ TEST(MpmcRingTest, AllocatesOnceAndGivesBack) {
     {
         DynamicRing ring(5, &memory);
         EXPECT_EQ(ring.capacity(), 5U);
-        EXPECT_EQ(memory.bytesInUse, 16 * sizeof(std::uint64_t)) << "8 slots: message and turn";
+        EXPECT_EQ(memory.bytesInUse, 16 * sizeof(std::uint64_t)) << "8 slots: message and sequence";
         for (int i = 0; i < 100; ++i) {
             ASSERT_EQ(ring.tryPush(i), PushResult::ok);
             ASSERT_EQ(ring.tryPop(), i);
@@ -155,7 +155,7 @@ TYPED_TEST(MpmcRingWrapTest, BehavesAsItsModel) {
                 }
             }
             ASSERT_EQ(ring.sizeApprox(), model.size());
-            ASSERT_EQ(ring.sizeAtOnce(), model.size());
+            ASSERT_EQ(ring.sizeExact(), model.size());
         }
     }
 }

@@ -23,7 +23,7 @@ TEST(MpscRingSetupTest, AllocatesOnceAndGivesBack) {
         DynamicRing ring(5, &memory);
         EXPECT_EQ(ring.capacity(), 5U);
         EXPECT_EQ(memory.allocations, 1);
-        EXPECT_EQ(memory.bytesInUse, 16 * sizeof(std::uint64_t)) << "8 slots: message and turn";
+        EXPECT_EQ(memory.bytesInUse, 16 * sizeof(std::uint64_t)) << "8 slots: message and sequence";
         for (int i = 0; i < 100; ++i) {
             ASSERT_EQ(ring.tryPush(i), PushResult::ok);
             ASSERT_EQ(ring.tryPop(), i);

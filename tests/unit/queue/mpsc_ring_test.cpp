@@ -24,7 +24,7 @@ static_assert(!std::is_constructible_v<MpscRing<int, 4>, std::size_t>, "it is in
 static_assert(!std::is_default_constructible_v<DynamicRing>, "it must be said");
 static_assert(!std::is_convertible_v<std::size_t, DynamicRing>);
 
-// Three positions, a flag, and per slot the message with its turn.
+// Three positions, a flag, and per slot the message with its sequence.
 static_assert(sizeof(MpscRing<std::uint32_t, 4, CompactTraits>) <= 3 * 4 + 4 + 4 * 8);
 static_assert(alignof(MpscRing<std::uint32_t, 4>) == cacheLineSize);
 

@@ -25,9 +25,9 @@ struct alignas(cacheLineSize) PresenceSlot {
 
     // Bits of a word below the address.
 
-    /// Differs between consecutive sections of an entry.
-    static constexpr Word turn = 1;
-    /// In the first entry of a place that is given back when its section ends.
+    /// Flips with each section of the entry.
+    static constexpr Word phase = 1;
+    /// In the first entry of a slot that is given back when its section ends.
     static constexpr Word temporary = 2;
     /// The alignment of addresses; no section uses an entry whose word is below it.
     static constexpr Word firstAddress = 4;
@@ -104,7 +104,7 @@ struct alignas(cacheLineSize) PresenceSlot {
 
     alignas(cacheLineSize) Atomic<Block*> more{nullptr};
     Atomic<bool> isTaken{true};
-    /// The thread that owns the place; null while it has no owner.
+    /// The thread that owns the slot; null while it has no owner.
     Atomic<const void*> thread{nullptr};
     /// The entry that the owner waits for in waitForOthers(), else null; and its word.
     Atomic<const Entry*> awaited{nullptr};

@@ -99,7 +99,7 @@ public:
                     dropExcess(ring, priority);
                 }
                 if (gauge_.isAbove(pressureOf<Traits>(priority)) &&
-                    ring.sizeAtOnce() >= roomOf<Traits>(priority)) {
+                    ring.sizeExact() >= roomOf<Traits>(priority)) {
                     const typename Accounts::Staying observing(accounts_);  // it may publish
                     const CallCheck::Scope call(publishers_);
                     gauge_.tell(store_, observer_);

@@ -92,8 +92,8 @@ public:
         return Ring::isDrained() && !isTaken_.load(std::memory_order_acquire);  // E2 gone
     }
     /// The message that is handled counts.
-    [[nodiscard]] std::size_t sizeAtOnce() const noexcept {
-        const std::size_t queued = Ring::sizeAtOnce();
+    [[nodiscard]] std::size_t sizeExact() const noexcept {
+        const std::size_t queued = Ring::sizeExact();
         const std::size_t taken = isTaken_.load(std::memory_order_acquire) ? 1 : 0;  // E2 gone
         return std::min(queued + taken, Room);
     }

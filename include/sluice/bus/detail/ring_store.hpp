@@ -108,21 +108,21 @@ public:
     /// How many messages there are, those included that are being published or handled.
     [[nodiscard]] std::size_t size() const noexcept {
         std::size_t sum = 0;
-        forEach(*this, [&](const auto& ring, Priority) { sum += ring.sizeAtOnce(); });
+        forEach(*this, [&](const auto& ring, Priority) { sum += ring.sizeExact(); });
         return sum;
     }
     /// The most messages in one of the rooms.
     [[nodiscard]] std::size_t highest() const noexcept {
         std::size_t most = 0;
         forEach(*this,
-                [&](const auto& ring, Priority) { most = std::max(most, ring.sizeAtOnce()); });
+                [&](const auto& ring, Priority) { most = std::max(most, ring.sizeExact()); });
         return most;
     }
     /// That of the highest priority whose room is full.
     [[nodiscard]] Pressure pressure() const noexcept {
         Pressure pressure = Pressure::normal;
         forEach(*this, [&](const auto& ring, Priority priority) {
-            if (pressure == Pressure::normal && ring.sizeAtOnce() >= roomOf<Traits>(priority)) {
+            if (pressure == Pressure::normal && ring.sizeExact() >= roomOf<Traits>(priority)) {
                 pressure = pressureOf<Traits>(priority);
             }
         });

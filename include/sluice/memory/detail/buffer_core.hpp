@@ -136,11 +136,11 @@ private:
     ~BufferCore() = default;
 
     static Slot* buildSlots(const BufferLayout& layout, std::byte* begin, BufferCore& core) {
-        std::byte* const place = begin + slotsOffset(layout);
+        std::byte* const slots = begin + slotsOffset(layout);
         for (std::size_t i = 0; i < layout.count; ++i) {
-            ::new (place + i * sizeof(Slot)) Slot(core);
+            ::new (slots + i * sizeof(Slot)) Slot(core);
         }
-        return std::launder(reinterpret_cast<Slot*>(place));
+        return std::launder(reinterpret_cast<Slot*>(slots));
     }
 
     /// Edge E2: a reader's last look at the buffer -> holders release .. holders acquire, by the

@@ -124,17 +124,17 @@ private:
 
     [[gnu::noinline]] Node* takeAnywhere() noexcept {
         std::uint32_t changes = 0;
-        Node* node = takeInTurn(changes);
+        Node* node = takeFromFirst(changes);
         for (bool isSure = false; node == nullptr && !isSure;) {
             const std::uint32_t before = changes;
-            node = takeInTurn(changes);
+            node = takeFromFirst(changes);
             // Counts only rise: equal sums mean that each of them is equal (modulo 2^tagBits).
             isSure = changes == before;
         }
         return node;
     }
 
-    Node* takeInTurn(std::uint32_t& changes) noexcept {
+    Node* takeFromFirst(std::uint32_t& changes) noexcept {
         changes = 0;
         Node* node = nullptr;
         const std::size_t first = home();

@@ -14,7 +14,7 @@ namespace sluice::detail {
 /// linear. No allocation: the slabs have the links.
 ///
 /// Origin: the treap of R. Seidel and C. Aragon (1996). It is a search tree by address, and a heap
-/// by a mix of the address, which takes the place of random numbers.
+/// by a mix of the address, instead of random numbers.
 ///
 /// Invariants: slabs do not overlap, and the head of a slab lies behind its blocks. So the slab of
 /// a block is the one whose head is the first behind the block, if any slab has it.
@@ -73,8 +73,8 @@ private:
         *link = merged(std::exchange(slab.lower, nullptr), std::exchange(slab.higher, nullptr));
     }
 
-    static std::uintptr_t addressOf(const void* place) noexcept {
-        return reinterpret_cast<std::uintptr_t>(place);
+    static std::uintptr_t addressOf(const void* pointer) noexcept {
+        return reinterpret_cast<std::uintptr_t>(pointer);
     }
     static bool isBefore(const Slab& slab, const Slab& other) noexcept {
         return addressOf(&slab) < addressOf(&other);

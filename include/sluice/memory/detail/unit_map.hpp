@@ -26,8 +26,8 @@ public:
         forEachWord(first, end, [](Word& word, Word mask) { word &= ~mask; });
     }
 
-    /// The lowest place of `units` free ones in a row, or Count when there is none. Cost: at most
-    /// two looks at each word and each gap.
+    /// The first of the lowest `units` free ones in a row, or Count when there are none. Cost: at
+    /// most two looks at each word and each gap.
     std::size_t find(std::size_t units) const noexcept {
         std::size_t first = nextFree(0);
         while (Count - first >= units) {

@@ -14,15 +14,15 @@ template <class Object, class... Args>
 Object* makeIn(std::pmr::memory_resource* memory, Args&&... args) {
     struct Unused {
         std::pmr::memory_resource* memory;
-        void* place;
+        void* storage;
         ~Unused() {
-            if (place != nullptr) {
-                memory->deallocate(place, sizeof(Object), alignof(Object));
+            if (storage != nullptr) {
+                memory->deallocate(storage, sizeof(Object), alignof(Object));
             }
         }
     } unused{memory, memory->allocate(sizeof(Object), alignof(Object))};
-    Object* const object = ::new (unused.place) Object(std::forward<Args>(args)...);
-    unused.place = nullptr;
+    Object* const object = ::new (unused.storage) Object(std::forward<Args>(args)...);
+    unused.storage = nullptr;
     return object;
 }
 

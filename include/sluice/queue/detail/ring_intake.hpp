@@ -122,7 +122,7 @@ public:
     }
 
     /// The same at exactly one moment: looks again when a message has gone between its looks.
-    [[nodiscard]] std::size_t sizeAtOnce() const noexcept {
+    [[nodiscard]] std::size_t sizeExact() const noexcept {
         for (;;) {
             const Index passed = ring().passed().load(std::memory_order_acquire);
             // E4 order: the next look is no older than the one of these claims.
@@ -132,6 +132,9 @@ public:
                 return std::min(Positions::distance(passed, tail), ring().capacity());
             }
         }
+    }
+    [[deprecated("renamed: sizeExact()")]] [[nodiscard]] std::size_t sizeAtOnce() const noexcept {
+        return sizeExact();
     }
 
 protected:

@@ -3,7 +3,13 @@
 #if defined(__linux__)
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #endif
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <thread>
 
 namespace sluice::test {
 
@@ -32,5 +38,56 @@ inline bool becomeRealTime([[maybe_unused]] int priority) {
     return false;
 #endif
 }
+
+#if defined(__linux__)
+/// Three threads of real-time priorities share a processor. The low one makes `call()` without a
+/// pause. The high one interrupts it and makes `call()`, too, `calls` times. Meanwhile the one in
+/// between never sleeps, so the low one goes on only with the priority of the high one. If call()
+/// has a lock without priority inheritance, this does not end. False if the system refuses.
+template <class Call>
+bool callAtThreePriorities(std::size_t calls, Call call) {
+    std::atomic<bool> isRefused{false};
+    std::atomic<bool> isCalling{false};
+    std::atomic<bool> isOver{false};
+    sem_t spin;
+    ::sem_init(&spin, 0, 0);
+    const auto begin = [&](int priority) {
+        if (!becomeRealTime(priority)) {
+            isRefused = true;
+        }
+    };
+    std::thread low([&] {
+        begin(1);
+        while (!isOver) {
+            call();
+        }
+    });
+    std::thread between([&] {
+        begin(2);
+        while (!isOver) {
+            ::sem_wait(&spin);
+            while (isCalling && !isRefused) {
+            }
+        }
+    });
+    std::thread high([&] {
+        begin(3);
+        for (; calls != 0; --calls) {
+            std::this_thread::sleep_for(std::chrono::microseconds(50));  // the low one goes on
+            isCalling = true;
+            ::sem_post(&spin);
+            call();
+            isCalling = false;
+        }
+        isOver = true;
+        ::sem_post(&spin);
+    });
+    low.join();
+    between.join();
+    high.join();
+    ::sem_destroy(&spin);
+    return !isRefused;
+}
+#endif
 
 }  // namespace sluice::test

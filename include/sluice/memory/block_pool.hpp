@@ -85,7 +85,8 @@ struct BlockPoolTraits {
 /// Idle caches are emptied under the edges of OwnerGate.
 ///
 /// Tests: tests/unit/memory/block_pool_test.cpp, tests/unit/memory/block_pool_memory_test.cpp,
-/// tests/unit/memory/block_pool_reclaim_test.cpp, tests/model/owner_gate_model_test.cpp,
+/// tests/unit/memory/block_pool_reclaim_test.cpp, tests/unit/memory/block_pool_cost_test.cpp,
+/// tests/model/owner_gate_model_test.cpp,
 /// tests/stress/pool_stress_test.cpp, tests/alloc/pool_allocation_test.cpp.
 template <class Traits = BlockPoolTraits>
 class BasicBlockPool {

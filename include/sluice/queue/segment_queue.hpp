@@ -76,7 +76,8 @@ struct SegmentQueueTraits : QueueTraits {
 /// written. E3 close: closed is written and read under the lock. E4 link: segment set up -> next
 /// release .. next acquire -> read.
 ///
-/// Tests: tests/unit/queue/segment_queue_test.cpp, tests/conformance, tests/stress.
+/// Tests: tests/unit/queue/segment_queue_test.cpp,
+/// tests/unit/queue/segment_queue_real_time_test.cpp, tests/conformance, tests/stress.
 template <class T, class Traits = SegmentQueueTraits>
 class SegmentQueue {
     using Platform = typename Traits::Platform;

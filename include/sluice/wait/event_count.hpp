@@ -44,15 +44,19 @@ namespace sluice {
 /// epoch and neither were cancelled nor took a permit. permits(state) <= waiters(state). A
 /// notification of all begins an epoch without waiters and permits. While isWaking(state), one
 /// notifier of this epoch has yet to call the kernel; other notifiers then begin an epoch, and wake
-/// all. 2^20 notifications of all while a thread is between prepareWait and its first look at the
-/// epoch would be taken for none.
+/// all. isAnnounced(state) implies waiters(state) != 0, and that a heavy fence has followed the
+/// last moment without waiters. 2^20 notifications of all while a thread is between prepareWait and
+/// its first look at the epoch would be taken for none.
 ///
 /// A permit is taken by the first waiter that looks, which may be another one than the kernel woke.
 /// It is never lost: a waiter leaves without a permit only when another waiter is left for it.
 ///
 /// Edges: E1 announce: fetch_add in prepareWait, heavy fence, condition read -- against --
 /// condition written, light fence, load in the notifier: at least one of the two reads sees the
-/// other's write. E2 wake: the change of epoch or permits by the notifier -> the look in wait.
+/// other's write. A waiter that joins announced ones needs no fence (E3 join): either the notifier
+/// read an older state, and the fence of those waiters has made its change visible: mark release ..
+/// acquire fetch_add; or it changes the state: change release .. acquire fetch_add, or the waiter
+/// is notified. E2 wake: the change of epoch or permits by the notifier -> the look in wait.
 ///
 /// Tests: tests/unit/wait/event_count_test.cpp, tests/unit/wait/notify_test.cpp,
 /// tests/model/event_count_model_test.cpp, tests/stress/park_stress_test.cpp.
@@ -73,12 +77,16 @@ public:
     BasicEventCount& operator=(const BasicEventCount&) = delete;
 
     /// Announces a waiter. Exactly one of wait, waitUntil and cancelWait must follow, after the
-    /// condition has been checked once more. Costs a heavy fence (microseconds).
+    /// condition has been checked once more. Costs a heavy fence (microseconds), except beside
+    /// other threads that wait.
     [[nodiscard]] Key prepareWait() noexcept {
-        // Relaxed: the heavy fence orders the announcement before the check (E1).
-        const std::uint64_t before = state_.fetch_add(oneWaiter, std::memory_order_relaxed);
-        Platform::Fence::heavy();
-        return Key{epochOf(before)};
+        const State before = state_.fetch_add(oneWaiter, std::memory_order_acquire);  // E3
+        const Key key{epochOf(before)};
+        if (!isAnnounced(before)) {
+            Platform::Fence::heavy();  // E1
+            markAnnounced(key);
+        }
+        return key;
     }
 
     /// Takes an announcement back: the condition turned out to be true. Whether the thread had been
@@ -143,11 +151,12 @@ public:
     }
 
 private:
-    // From the low end: isWaking, the count of waiters, the permits, the epoch. The last two are
-    // the high half, on which waiters sleep.
+    // From the low end: isWaking, isAnnounced, the count of waiters, the permits, the epoch. The
+    // last two are the high half, on which waiters sleep.
     using State = std::uint64_t;
     static constexpr State waking = 1;
-    static constexpr State oneWaiter = 2;
+    static constexpr State announced = 2;
+    static constexpr State oneWaiter = 4;
     static constexpr State onePermit = State{1} << 32U;
     static constexpr State mostPermits = (State{1} << 12U) - 1;
     static constexpr State oneEpoch = State{1} << 44U;
@@ -158,9 +167,20 @@ private:
     static State permitsOf(State state) noexcept { return state / onePermit & mostPermits; }
     static State waitersOf(State state) noexcept { return state % onePermit / oneWaiter; }
     static bool isWaking(State state) noexcept { return (state & waking) != 0; }
+    static bool isAnnounced(State state) noexcept { return (state & announced) != 0; }
 
     static bool isNotified(Key key, State seen) noexcept {
         return epochOf(seen) != key.epoch_ || permitsOf(seen) != 0;
+    }
+
+    /// By a waiter of this epoch, after its heavy fence.
+    void markAnnounced(Key key) noexcept {
+        State seen = state_.load(std::memory_order_relaxed);  // relaxed: only a guess
+        // Release: E3.
+        while (epochOf(seen) == key.epoch_ && !isAnnounced(seen) &&
+               !state_.compare_exchange_weak(seen, seen | announced, std::memory_order_release,
+                                             std::memory_order_relaxed)) {
+        }
     }
 
     enum class Leaving { withPermit, withoutPermit };
@@ -180,9 +200,12 @@ private:
             if (!takesPermit && how == Leaving::withPermit) {
                 return false;
             }
+            State left = seen - oneWaiter - (takesPermit ? onePermit : 0);
+            if (waitersOf(left) == 0) {
+                left &= ~announced;
+            }
             // Acquire: E2. The permit may be a later one than the one that was read.
-            if (state_.compare_exchange_weak(seen, seen - oneWaiter - (takesPermit ? onePermit : 0),
-                                             std::memory_order_acquire,
+            if (state_.compare_exchange_weak(seen, left, std::memory_order_acquire,
                                              std::memory_order_acquire)) {
                 return takesPermit;
             }
@@ -201,18 +224,21 @@ private:
 
     [[gnu::noinline]] void wakeOne() noexcept {
         State seen = state_.load(std::memory_order_relaxed);  // relaxed: only a guess
+        bool isServed = false;
         do {
             const State permits = permitsOf(seen);
             if (isWaking(seen) || permits == mostPermits) {
                 wakeAll();
                 return;
             }
-            if (permits == waitersOf(seen)) {
-                return;
-            }
-            // Release: E2.
-        } while (!state_.compare_exchange_weak(
-            seen, seen + onePermit + waking, std::memory_order_release, std::memory_order_relaxed));
+            isServed = permits == waitersOf(seen);
+            // Release: E2, and E3 also where nothing changes.
+        } while (!state_.compare_exchange_weak(seen, isServed ? seen : seen + onePermit + waking,
+                                               std::memory_order_release,
+                                               std::memory_order_relaxed));
+        if (isServed) {
+            return;
+        }
         parker_.unparkOne(state_);
         endWaking(epochOf(seen));
     }

@@ -51,6 +51,27 @@ protected:
     bool isReady = false;
 };
 
+// ---- prepareWait
+
+TEST_F(EventCountTest, AThreadThatJoinsOthersMakesNoHeavyFence) {
+    const auto first = events.prepareWait();
+    const auto second = events.prepareWait();
+    EXPECT_EQ(script.heavyFences, 1);
+    (void)events.cancelWait(first);
+    (void)events.cancelWait(events.prepareWait());
+    EXPECT_EQ(script.heavyFences, 1) << "the second one is still there";
+    (void)events.cancelWait(second);
+    (void)events.cancelWait(events.prepareWait());
+    EXPECT_EQ(script.heavyFences, 2) << "nobody was there";
+}
+
+TEST_F(EventCountTest, TheFirstThreadAfterANotificationOfAllMakesAFence) {
+    (void)events.prepareWait();
+    events.notifyAll();
+    (void)events.prepareWait();
+    EXPECT_EQ(script.heavyFences, 2);
+}
+
 // ---- notifyAll
 
 TEST_F(EventCountTest, NotifyingNobodyCallsNoKernel) {

@@ -164,7 +164,7 @@ TEST(BlockingQueueModelTest, TheEndReachesEverybody) {
     EXPECT_TRUE(holds(closeWhilePushing<Mpsc>));
     EXPECT_TRUE(holds(closeWhilePushing<Mpmc>));
     Options many;
-    many.maxExecutions = cap(800000);
+    many.maxExecutions = cap(1000000);
     EXPECT_TRUE(holds(twoConsumersSeeTheEnd, many));
     EXPECT_TRUE(holds(closeWhileFull<Spsc>));
     EXPECT_TRUE(holds(closeWhileFull<Mpsc>));

@@ -40,7 +40,7 @@ namespace sluice {
 /// just done the same step.
 ///
 /// - A stopped writer delays nobody. Its value is missing until it goes on, and it keeps one of the
-///   places of `Writers`.
+///   `Writers + 2` slots.
 /// - A stopped reader delays nobody. It keeps the one value that it holds.
 ///
 /// Memory promise: what a writer wrote before set() is visible to the reader that gets the value.

@@ -150,7 +150,7 @@ TEST(ObjectPoolTest, ReportsWhatWasNotDestroyedWithItsType) {
 }
 
 #if defined(__cpp_exceptions)
-TEST(ObjectPoolTest, ThrowingConstructorGivesThePlaceBack) {
+TEST(ObjectPoolTest, ThrowingConstructorGivesTheBlockBack) {
     struct Refusing {
         explicit Refusing(bool refuses) {
             if (refuses) {

@@ -24,9 +24,9 @@ namespace [[gnu::visibility("default")]] sluice {
 ///
 /// Who may call what: any thread; an object may be deleted on another thread than the one that
 /// created it. One resource serves each Pooled<Derived> and all classes derived from it, each by
-/// its own size. It is created before main(), or when the shared object is loaded, and never
-/// destroyed, so objects may live as long as they like. Sizes beyond PoolResource's pools, and
-/// arrays, come from the heap.
+/// its own size. It is created before main(), or when the shared object is loaded, and takes 50 KB
+/// of the heap then. It is never destroyed, so objects may live as long as they like. Sizes beyond
+/// PoolResource's pools, and arrays, come from the heap.
 ///
 /// Shared objects: the linker gives one resource to all shared objects that export their symbols.
 /// If one of them hides its symbols, or the program does not export them (-rdynamic), each has a

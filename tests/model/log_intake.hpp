@@ -41,9 +41,19 @@ struct Ticks {
     inline static Atomic<Key>* count = nullptr;
 };
 
+/// Orders two threads that both call it, and no thread that calls the light fence.
+struct MeetingPoint {
+    static void heavy(Site site = Site::here()) noexcept {
+        calls->fetch_add(1, std::memory_order_acq_rel, site);
+    }
+
+    inline static Atomic<std::uint64_t>* calls = nullptr;
+};
+
 struct ModelIntakeTraits {
     using Platform = ModelPlatform;
     using Clock = Ticks;
+    using FullFence = MeetingPoint;
     using Parker = ModelParker;
     using Lock = BasicSpinLock<ModelPlatform>;
 };
@@ -71,6 +81,7 @@ public:
         : registry_(
               *new Registry({messages, bytes, sizeof(Label)}, {messages, bytes, sizeof(Label)})) {
         Ticks::count = &ticks_;
+        MeetingPoint::calls = &fullFences_;
     }
     Log(const Log&) = delete;
     Log& operator=(const Log&) = delete;
@@ -142,6 +153,7 @@ public:
 
 private:
     Atomic<Key> ticks_{0};
+    Atomic<std::uint64_t> fullFences_{0};
     Registry& registry_;
     IntakeConsumer consumer_{registry_, std::chrono::nanoseconds::max()};
     std::vector<Registry::Slot*> lanes_;

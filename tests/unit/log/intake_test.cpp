@@ -444,6 +444,39 @@ TEST(Intake, APostWakesTheBackEnd) {
     producer.join();
 }
 
+struct CountingFence : AsymmetricFence {
+    static void heavy() noexcept {
+        ++calls;
+        AsymmetricFence::heavy();
+    }
+
+    inline static std::size_t calls = 0;  ///< by the only thread of the test
+};
+
+struct CountingTraits : log::detail::IntakeTraits {
+    struct Platform : StdPlatform {
+        using Fence = CountingFence;
+    };
+};
+
+TEST(Intake, ASleepAfterASleepInterruptsNoOtherProcessor) {
+    using Clock = StdPlatform::Clock;
+    const auto sleep = [](LabelIntake<CountingTraits>& intake) {
+        const std::size_t before = CountingFence::calls;
+        EXPECT_FALSE(intake.waitForWork(Clock::now() + std::chrono::milliseconds(1)));
+        return CountingFence::calls - before;
+    };
+    LabelIntake<CountingTraits> intake;
+    intake.look();
+    EXPECT_EQ(sleep(intake), 1U) << "posts have to learn that they must wake the back end";
+    EXPECT_EQ(sleep(intake), 0U);
+    ASSERT_EQ(postText(intake, {0, 1}, "text"), Posted::ok);
+    harvest(intake);
+    EXPECT_EQ(sleep(intake), 0U);
+    intake.expectNoWake();
+    EXPECT_EQ(sleep(intake), 1U);
+}
+
 #if defined(__cpp_exceptions)
 TEST(Intake, RefusesLimitsThatCannotWork) {
     const auto refusal = [](const IntakeOptions& options) -> std::string {

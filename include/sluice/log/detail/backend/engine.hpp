@@ -189,7 +189,17 @@ private:
         if (length == IdlePacing::untilWoken) {
             const Guard guard = harvesting_.lock();
             intake_.waitForWork(std::chrono::steady_clock::now() + std::chrono::seconds(1));
-        } else if (length != IdlePacing::none) {
+        } else {
+            restUnwoken(length);
+        }
+    }
+
+    void restUnwoken(IdlePacing::Rest length) {
+        {
+            const Guard guard = harvesting_.lock();
+            intake_.expectNoWake();
+        }
+        if (length != IdlePacing::none) {
             std::this_thread::sleep_for(length);
         }
     }

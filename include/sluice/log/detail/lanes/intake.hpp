@@ -142,6 +142,10 @@ public:
     /// whether there is work. It may return false before the time.
     bool waitForWork(TimePoint until) { return consumer_->waitForWork(until); }
 
+    /// Until the next waitForWork() the back end comes back by itself. So posts need not wake it,
+    /// and each saves a fence.
+    void expectNoWake() noexcept { consumer_->expectNoWake(); }
+
     /// Whether the intake was closed and its last record has been emitted.
     [[nodiscard]] bool isDrained() const { return consumer_->isDrained(); }
 

@@ -28,9 +28,11 @@ namespace sluice::log::detail {
 ///
 /// One thread at a time calls the members. Any thread calls wake() and reads the numbers.
 ///
-/// Edges: E1 sleep: the word of a lane published, light fence, waiters read -- against -- waiters
-/// counted, heavy fence, words of all lanes read. So the posting thread finds the sleeper, or the
-/// sleeper finds the record.
+/// Edges: E1 sleep, in two steps. The word of a lane published, light fence, postsWake read --
+/// against -- postsWake set, heavy fence, words of all lanes read. If the posting thread finds it
+/// set: full fence, waiters read -- against -- waiters counted, full fence, words of all lanes
+/// read. So the posting thread finds the sleeper, or the sleeper finds the record. postsWake stays
+/// set from sleep to sleep, so the heavy fence is rare.
 ///
 /// Tests: those of Intake; tests/model/log_intake_model_test.cpp.
 template <class Head, class Traits>
@@ -54,7 +56,8 @@ public:
 
     Key look() {
         const Role role(role_, oneBackEnd);
-        const bool wasClosed = registry_.closed().load(std::memory_order_seq_cst);
+        // Relaxed: the fence of the look orders it before the words of the lanes.
+        const bool wasClosed = registry_.closed().load(std::memory_order_relaxed);
         const Key before = watermark_.get();
         const Key watermark = watermark_.look(registry_);
         if (__builtin_expect(std::max(before, watermark) == endOfTime, 0)) {
@@ -97,6 +100,7 @@ public:
             return waitForStalled(until);
         }
         if (!hasNews() && Platform::Clock::now() < until) {
+            registry_.letPostsWake(true);  // E1
             auto& events = registry_.events();
             const auto key = events.prepareWait();  // E1
             if (hasNews()) {
@@ -109,12 +113,18 @@ public:
         return hasNews() && takeNews();
     }
 
+    void expectNoWake() noexcept {
+        const Role role(role_, oneBackEnd);
+        registry_.letPostsWake(false);
+    }
+
     [[nodiscard]] bool isDrained() const { return isSettled_ && !watermark_.hasRecords(); }
 
     // ---- Any thread
 
     void wake() noexcept {
-        woken_.store(1, std::memory_order_release);
+        // Not a store: it would end the release sequence of another wake().
+        woken_.exchange(1, std::memory_order_release);
         registry_.events().notifyAll();
     }
 
@@ -159,7 +169,7 @@ private:
     }
 
     [[nodiscard]] bool isWoken() const noexcept {
-        return woken_.load(std::memory_order_acquire) != 0;
+        return woken_.load(std::memory_order_relaxed) != 0;  // relaxed: takeNews() acquires
     }
     [[nodiscard]] bool hasNews() const noexcept {
         return isWoken() || watermark_.hasNews(registry_) || watermark_.hasRecords();
@@ -185,8 +195,10 @@ private:
         return ready() && takeNews();
     }
     bool takeNews() noexcept {
-        // Relaxed: hasNews() has acquired the writes of the waker, or there is no news yet.
-        woken_.store(0, std::memory_order_relaxed);
+        if (isWoken()) {
+            // Not a store: it would hide a second wake() whose writes nothing has acquired.
+            woken_.exchange(0, std::memory_order_acquire);
+        }
         return true;
     }
 

@@ -56,8 +56,9 @@ private:
 struct IntakeTraits {
     using Platform = StdPlatform;
     using Clock = StampClock;
-    using Parker = DefaultParker;  ///< puts the threads of the intake to sleep
-    using Lock = PriorityMutex;    ///< guards the list of lanes
+    using FullFence = PortableFence;  ///< its heavy() orders two threads that both call it
+    using Parker = DefaultParker;     ///< puts the threads of the intake to sleep
+    using Lock = PriorityMutex;       ///< guards the list of lanes
 };
 
 }  // namespace sluice::log::detail

@@ -34,9 +34,17 @@ template <class Traits>
 class LaneRegistry {
     using Platform = typename Traits::Platform;
     using Lock = typename Traits::Lock;
-    using Events = BasicEventCount<Platform, typename Traits::Parker>;
     template <class T>
     using Atomic = typename Platform::template Atomic<T>;
+
+    /// The back end sleeps and wakes about as often as threads log, so both sides pay a fence.
+    struct SleepPlatform : Platform {
+        struct Fence {
+            static void light() noexcept { Traits::FullFence::heavy(); }
+            static void heavy() noexcept { Traits::FullFence::heavy(); }
+        };
+    };
+    using Events = BasicEventCount<SleepPlatform, typename Traits::Parker>;
 
 public:
     using Lane = detail::Lane<Traits>;
@@ -138,9 +146,31 @@ public:
         forEach([](Slot& slot) { slot.wakeOwner(); });
     }
 
+    /// The back end waits here for work.
     [[nodiscard]] Events& events() noexcept { return events_; }
 
+    /// Called after a change of a lane. Wakes the back end if posts have to.
+    void tellOfChange() noexcept {
+        Platform::Fence::light();
+        // Relaxed: E1's fences order it after the change.
+        if (postsWake_.load(std::memory_order_relaxed)) {
+            events_.notifyAll();
+        }
+    }
+
     // ---- Back end
+
+    /// Whether a post wakes a back end that sleeps. If so, each post pays a full fence.
+    void letPostsWake(bool isWanted) noexcept {
+        // Relaxed, both: the back end alone writes it. E1's fence orders it before later waits.
+        if (postsWake_.load(std::memory_order_relaxed) == isWanted) {
+            return;
+        }
+        postsWake_.store(isWanted, std::memory_order_relaxed);
+        if (isWanted) {
+            Platform::Fence::heavy();
+        }
+    }
 
     /// The number of lanes that were added until now.
     [[nodiscard]] std::uint64_t version() const noexcept {
@@ -314,7 +344,8 @@ private:
     alignas(cacheLineSize) Atomic<bool> closed_{false};  ///< written by close()
     Atomic<bool> isAbandoned_{false};                    ///< written by abandon()
     const LaneLimits limits_;                            ///< of each lane but the shared one
-    Events events_;                                      ///< the back end waits here for work
+    Atomic<bool> postsWake_{false};                      ///< written by the back end
+    Events events_;                                      ///< see events()
     Atomic<std::uint64_t> version_{0};                   ///< written with lock_
 
     alignas(cacheLineSize) Lock lock_;

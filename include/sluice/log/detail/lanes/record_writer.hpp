@@ -114,9 +114,7 @@ private:
     }
 
     /// Out of line, so that a log call is short enough to be compiled into its caller.
-    [[gnu::noinline]] static void announce(Registry& registry) noexcept {
-        registry.events().notifyAll();
-    }
+    [[gnu::noinline]] static void announce(Registry& registry) noexcept { registry.tellOfChange(); }
 };
 
 }  // namespace sluice::log::detail

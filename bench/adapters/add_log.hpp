@@ -42,7 +42,7 @@ void addLog(LogSubjects& subjects, Subject info) {
 }
 
 /// How often a thread logs that logs now and then, in records a second.
-inline constexpr int sparseRates[] = {10, 100, 1000, 10000};
+inline constexpr int sparseRates[] = {10, 100, 1000, 2500, 10000};
 
 inline std::string sparseDelay(int rate) {
     return "log-sparse-" + std::to_string(rate);

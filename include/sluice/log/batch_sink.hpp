@@ -9,8 +9,8 @@ namespace sluice::log {
 
 /// A spdlog sink that accepts many records at a time.
 ///
-/// A back end passes all records of a harvest in one call, and says when the harvest is over. So
-/// the sink locks once and writes once for all of them. Without a back end, log() and flush() work
+/// A back end passes all records of a harvest in one call, and says when to write. So the sink
+/// locks once and writes once for many of them. Without a back end, log() and flush() work
 /// as in any other sink.
 ///
 /// Derive from it if many records at a time cost less. Otherwise derive from
@@ -31,7 +31,8 @@ public:
     virtual void log_batch(const spdlog::details::log_msg* first, std::size_t count,
                            std::size_t& taken) = 0;
 
-    /// The harvest is over: passes the formatted text to the system.
+    /// Passes the formatted text to the system. The back end calls it after a harvest, but not more
+    /// often than `write_interval` says.
     virtual void end_batch() = 0;
 };
 

@@ -31,8 +31,8 @@ namespace sluice::log {
 ///
 ///     auto logger = sluice::log::file_logger_mt<sluice::log::async_factory>("core", "core.log");
 ///
-/// The sink formats lines straight into one buffer. It calls write(2) once for each harvest of a
-/// back end. It does not use stdio.
+/// The sink formats lines straight into one buffer, and does not use stdio. A back end makes it
+/// call write(2) after a harvest, and at most once in `backend_options::write_interval`.
 ///
 /// Use it instead of basic_file_sink. Without a back end it behaves like that sink: it writes the
 /// buffer 4096 bytes at a time, in flush(), and at its end. set_rotation() begins a new file after

@@ -179,7 +179,7 @@ private:
         }
         if (mode_.load(std::memory_order_seq_cst) == Mode::caller) {
             const Guard guard = harvesting_.lockFirst([this] { intake_.wake(); });
-            harvest(guard);
+            harvest(guard, Harvester::Writing::atOnce);
             intake_.resign();
         }
     }
@@ -188,7 +188,8 @@ private:
     void rest(IdlePacing::Rest length) {
         if (length == IdlePacing::untilWoken) {
             const Guard guard = harvesting_.lock();
-            intake_.waitForWork(std::chrono::steady_clock::now() + std::chrono::seconds(1));
+            intake_.waitForWork(std::min(harvester_.writeDue(), std::chrono::steady_clock::now() +
+                                                                    std::chrono::seconds(1)));
         } else {
             restUnwoken(length);
         }
@@ -271,17 +272,17 @@ private:
     /// Writes the earlier records and runs the earlier controls, in order. Returns the watermark.
     /// Sets `begun` to the time of the beginning. (Another thread may harvest before the caller
     /// could ask harvester_.)
-    Key harvest(std::chrono::steady_clock::time_point& begun) noexcept {
+    Key harvest(std::chrono::steady_clock::time_point& begun, Harvester::Writing writing) noexcept {
         const Guard guard = harvesting_.lock();
-        const Key reached = harvest(guard);
+        const Key reached = harvest(guard, writing);
         begun = harvester_.begun();
         return reached;
     }
 
-    Key harvest(const Guard& /*guard*/) noexcept {
+    Key harvest(const Guard& /*guard*/, Harvester::Writing writing) noexcept {
         const HarvestScope scope(this);
         const std::uint64_t rescue = rescueWanted_.load(std::memory_order_acquire);
-        const Key reached = harvester_.harvest();
+        const Key reached = harvester_.harvest(writing);
         // Relaxed: a harvest wrote it, and the mutex orders harvests.
         if (reached != 0 && rescueDone_.load(std::memory_order_relaxed) != rescue) {
             static_cast<void>(loggers_.flush());
@@ -302,7 +303,7 @@ private:
             }
             const std::uint64_t before = harvester_.seen();
             std::chrono::steady_clock::time_point begun;
-            const Key reached = harvest(begun);
+            const Key reached = harvest(begun, Harvester::Writing::whenDue);
             if (last != 0 && (reached > last || harvester_.isAbandoned())) {
                 finish();
                 closeControls();
@@ -336,7 +337,7 @@ private:
     void goOn() noexcept override { forkGuard_ = {}; }
     void settleForFork() noexcept override {
         if (forkGuard_) {
-            harvest(forkGuard_);
+            harvest(forkGuard_, Harvester::Writing::atOnce);
             const HarvestScope scope(this);
             static_cast<void>(loggers_.flush());
             intake_.resign();
@@ -407,7 +408,8 @@ private:
 
     // Written in each harvest. harvesting_ guards harvester_.
     alignas(cacheLineSize) HarvestMutex harvesting_;
-    Harvester harvester_{intake_, loggers_, controls_, options_.notice_interval};
+    Harvester harvester_{intake_, loggers_, controls_, options_.notice_interval,
+                         options_.write_interval};
     std::atomic<std::uint64_t> rescueDone_{0};  ///< rescueWanted_ at the last harvest
 };
 

@@ -9,6 +9,7 @@
 #include <sluice/log/detail/backend/sink_writer.hpp>
 #include <sluice/log/detail/lanes/intake.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -35,6 +36,10 @@ public:
     using Records = Intake<RecordHead>;
     using TimePoint = std::chrono::steady_clock::time_point;
 
+    /// When the batch sinks write the text of a harvest: at once, or when the interval since they
+    /// wrote has passed.
+    enum class Writing : unsigned char { atOnce, whenDue };
+
     /// Flushes the sinks of all loggers, after all earlier records.
     class FlushSinks : public Control {
     public:
@@ -52,8 +57,12 @@ public:
     };
 
     Harvester(Records& intake, LoggerList& loggers, ControlList& controls,
-              std::chrono::nanoseconds noticeInterval)
-        : intake_(intake), loggers_(loggers), controls_(controls), drops_(noticeInterval) {
+              std::chrono::nanoseconds noticeInterval, std::chrono::nanoseconds writeInterval)
+        : intake_(intake),
+          loggers_(loggers),
+          controls_(controls),
+          writeInterval_(std::min(writeInterval, longestWriteInterval)),
+          drops_(noticeInterval) {
         readClocks(std::chrono::steady_clock::now());
     }
     Harvester(const Harvester&) = delete;
@@ -61,9 +70,9 @@ public:
 
     /// Writes the earlier records and runs the earlier controls. Returns the watermark. Returns 0
     /// if there was no memory: then each record that it took is written.
-    Key harvest() noexcept {
+    Key harvest(Writing writing) noexcept {
         try {
-            return tryHarvest();
+            return tryHarvest(writing);
         } catch (const std::bad_alloc&) {
             return 0;
         }
@@ -71,6 +80,11 @@ public:
 
     /// The time at which the last harvest began.
     TimePoint begun() const noexcept { return begun_; }
+
+    /// The time at which batch sinks have to write; the maximum if they have no text.
+    TimePoint writeDue() const noexcept {
+        return writer_.hasBatch() ? writeDue_ : TimePoint::max();
+    }
 
     /// Called after the last harvest: reports missing records, and flushes the sinks.
     void finish() noexcept {
@@ -132,6 +146,9 @@ private:
     /// After so many records their room is given back, and the harvest checks whether to end early.
     static constexpr std::size_t longestChunk = 1024;
 
+    /// So that no time overflows.
+    static constexpr std::chrono::nanoseconds longestWriteInterval = std::chrono::hours(24);
+
     /// Reports missing records, after the earlier records.
     class Notice : public Control {
     public:
@@ -146,7 +163,7 @@ private:
         display_.adjust(intake_.now(), now, spdlog::log_clock::now());
     }
 
-    Key tryHarvest() {
+    Key tryHarvest(Writing writing) {
         begun_ = std::chrono::steady_clock::now();
         const ControlList::Mark sent = controls_.newest();
         Key limit = intake_.look();
@@ -167,7 +184,10 @@ private:
             });
         }
         write(limit);
-        writer_.endBatch();
+        if (writer_.hasBatch() && (writing == Writing::atOnce || begun_ >= writeDue_)) {
+            writer_.endBatch();
+            writeDue_ = begun_ + writeInterval_;
+        }
         flushes_.carryOut(loggers_, writer_, limit);
         lookForDrops();
         return limit;
@@ -223,6 +243,8 @@ private:
     std::uint64_t toldLost_ = 0;  ///< lost() at the last flushSinks()
     bool isFlushed_ = true;       ///< see isFlushed()
     TimePoint begun_{};           ///< see begun()
+    const std::chrono::nanoseconds writeInterval_;
+    TimePoint writeDue_{};  ///< the batch sinks do not write before
     DropNotices drops_;
     Key reached_ = 0;  ///< the last watermark
 };

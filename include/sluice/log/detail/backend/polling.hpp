@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sluice/log/detail/backend/harvest_mutex.hpp>
+#include <sluice/log/detail/backend/harvester.hpp>
 #include <sluice/log/detail/lanes/stamp_clock.hpp>
 
 #include <atomic>
@@ -22,6 +23,7 @@ namespace sluice::log::detail {
 template <class Engine>
 class Polling {
     using TimePoint = std::chrono::steady_clock::time_point;
+    using Writing = Harvester::Writing;
 
 public:
     explicit Polling(Engine& engine) noexcept : engine_(engine) {}
@@ -87,7 +89,7 @@ private:
     std::uint64_t harvest() noexcept {
         const HarvestMutex::Guard guard = engine_.harvesting_.lock();
         const std::uint64_t before = engine_.harvester_.seen();
-        engine_.harvest(guard);
+        engine_.harvest(guard, Writing::atOnce);
         return engine_.harvester_.seen() - before;
     }
 
@@ -95,7 +97,7 @@ private:
     bool writeRest(TimePoint end) noexcept {
         const Key last = engine_.intake_.now();
         TimePoint begun;
-        while (engine_.harvest(begun) <= last) {
+        while (engine_.harvest(begun, Writing::atOnce) <= last) {
             if (std::chrono::steady_clock::now() >= end) {
                 engine_.harvester_.abandon();
                 engine_.controls_.close();

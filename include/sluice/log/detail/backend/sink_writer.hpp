@@ -108,7 +108,10 @@ public:
         }
     }
 
-    /// The harvest is over: batch sinks write their formatted text.
+    /// Whether batch sinks have got records since the last endBatch().
+    bool hasBatch() const noexcept { return !used_.empty(); }
+
+    /// Batch sinks write their formatted text.
     void endBatch() noexcept {
         endRun();
         for (const Used& used : used_) {

@@ -7,10 +7,13 @@
 #include <sluice/log/detail/backend/process.hpp>
 
 #include <gtest/gtest.h>
+#include <spdlog/details/registry.h>
 #include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/spdlog.h>
 
 #include <atomic>
+#include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -22,6 +25,7 @@
 #if defined(__unix__)
 #include "support/forks.hpp"
 
+#include <pthread.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -159,6 +163,89 @@ void awaitSleep(const std::atomic<pid_t>& thread) {
     process.unlock();
     thread.join();
     std::_Exit(isRight ? 7 : 1);
+}
+
+/// Stops a thread at any instruction.
+class Stopper {
+public:
+    Stopper() { std::signal(SIGUSR1, &stop); }
+    Stopper(const Stopper&) = delete;
+    Stopper& operator=(const Stopper&) = delete;
+    ~Stopper() { std::signal(SIGUSR1, SIG_DFL); }
+
+    void hold(std::thread& thread) {
+        mayGo_ = false;
+        ::pthread_kill(thread.native_handle(), SIGUSR1);
+        while (!isHeld_) {
+            std::this_thread::yield();
+        }
+    }
+    void release() {
+        mayGo_ = true;
+        while (isHeld_) {
+            std::this_thread::yield();
+        }
+    }
+
+private:
+    static void stop(int /*signal*/) {
+        isHeld_ = true;
+        while (!mayGo_) {
+        }
+        isHeld_ = false;
+    }
+
+    inline static std::atomic<bool> isHeld_{false};
+    inline static std::atomic<bool> mayGo_{false};
+};
+
+/// Forks while another thread is stopped in its first use and has spdlog's lock.
+[[noreturn]] void forkWhileSpdlogIsLocked() {
+    spdlog::details::registry& registry = spdlog::details::registry::instance();
+    const auto kept = default_backend();
+    std::atomic<bool> isInUse{false};
+    std::atomic<bool> isOver{false};
+    std::thread user([&] {
+        while (!isOver) {
+            isInUse = false;
+            registry.set_tp({});  // the next use is the first one again
+            isInUse = true;
+            set_default_backend(kept);
+        }
+    });
+    Stopper stopper;
+    for (bool isHit = false; !isHit;) {
+        stopper.hold(user);
+        const bool isFree = registry.tp_mutex().try_lock();
+        if (isFree) {
+            registry.tp_mutex().unlock();
+        }
+        isHit = isInUse && !isFree;
+        if (!isHit) {
+            stopper.release();
+        }
+    }
+    isOver = true;
+    // The sleep lets fork() come first. If it comes late, the test proves less.
+    std::thread releasing([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        stopper.release();
+    });
+    const bool isRight = test::isTrueInChild([] { return default_backend() != nullptr; });
+    releasing.join();
+    user.join();
+    std::_Exit(isRight ? 7 : 1);
+}
+
+TEST(LogDefaultBackendDeathTest, AThreadMayForkWhileAnotherOneHasTheLockOfSpdlog) {
+#if defined(SLUICE_TEST_EMULATED)
+    GTEST_SKIP() << "the emulator cannot start the program again";
+#endif
+    if (test::underThreadSanitizer) {
+        GTEST_SKIP() << "ThreadSanitizer lets no thread begin in the child of a fork";
+    }
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_EXIT(forkWhileSpdlogIsLocked(), testing::ExitedWithCode(7), "");
 }
 
 TEST(LogDefaultBackendDeathTest, AThreadMayForkDuringTheFirstUseByAnother) {

@@ -84,14 +84,20 @@ private:
             hasLeft_.load(std::memory_order_acquire)) {
             return;
         }
+        const std::lock_guard<std::mutex> noFork(hooking_);
         spdlog::details::registry& registry = spdlog::details::registry::instance();
         const std::lock_guard<std::recursive_mutex> lock(registry.tp_mutex());
         if (!isHooked_.load(std::memory_order_relaxed)) {
-            const auto pool = registry.get_tp();
-            const auto hook = std::make_shared<ShutdownHook>(pool);
-            isHooked_.store(true, std::memory_order_relaxed);
-            registry.set_tp(std::shared_ptr<spdlog::details::thread_pool>(hook, pool.get()));
+            hook(registry);
         }
+    }
+
+    /// The caller holds the registry's lock on its thread pool.
+    void hook(spdlog::details::registry& registry) {
+        const auto pool = registry.get_tp();
+        const auto hook = std::make_shared<ShutdownHook>(pool);
+        isHooked_.store(true, std::memory_order_relaxed);
+        registry.set_tp(std::shared_ptr<spdlog::details::thread_pool>(hook, pool.get()));
     }
 
     /// spdlog calls it while it holds the registry's lock on its thread pool.
@@ -100,8 +106,11 @@ private:
             return;
         }
         isHooked_.store(false, std::memory_order_relaxed);
-        if (spdlog::details::registry::instance().get_tp().use_count() != 0) {
-            awaitShutdown();  // spdlog has a new thread pool
+        spdlog::details::registry& registry = spdlog::details::registry::instance();
+        if (registry.get_tp().use_count() != 0) {  // spdlog has a new thread pool
+            if (!HarvestScope::isInside()) {
+                hook(registry);
+            }
         } else if (const std::shared_ptr<backend> last = exchange(nullptr)) {
             Access::end(*last);
         }
@@ -131,17 +140,27 @@ private:
 
     DefaultBackend() { Process::instance().add(*this); }
 
-    // The child of a fork finds the mutex free.
-    bool stopForFork() noexcept override { return true; }
-    void goOn() noexcept override {}
+    // The child of a fork finds both mutexes free, and spdlog's lock, if this class held it. A sink
+    // that forks does not wait: a thread may wait for spdlog's lock and hold hooking_, while
+    // spdlog::shutdown() waits for the sink.
+    bool stopForFork() noexcept override {
+        forkGuard_ = std::unique_lock<std::mutex>(hooking_, std::try_to_lock);
+        return forkGuard_.owns_lock() || HarvestScope::isInside();
+    }
+    void goOn() noexcept override { forkGuard_ = {}; }
     void settleForFork() noexcept override {}
     void lockForFork() noexcept override { mutex_.lock(); }
-    void afterForkInParent() noexcept override { mutex_.unlock(); }
-    void afterForkInChild() noexcept override { mutex_.unlock(); }
+    void afterForkInParent() noexcept override {
+        mutex_.unlock();
+        goOn();
+    }
+    void afterForkInChild() noexcept override { afterForkInParent(); }
     void beginRescue() noexcept override {}
     bool isRescued() const noexcept override { return true; }
 
-    std::mutex mutex_;  ///< guards backend_
+    std::mutex hooking_;                      ///< held around spdlog's lock in awaitShutdown()
+    std::unique_lock<std::mutex> forkGuard_;  ///< of hooking_, during a fork(); the forking thread
+    std::mutex mutex_;                        ///< guards backend_
     std::shared_ptr<backend> backend_;
     std::atomic<bool> watchesExit_{false};
     std::atomic<bool> hasLeft_{false};   ///< the program ends; written by the thread that ends it

@@ -70,6 +70,18 @@ TEST(Intake, AThreadThatLogsLittleUsesLittleOfItsRing) {
     EXPECT_EQ(intake.statistics().bytes, 0U);
 }
 
+TEST(Intake, ALaneWithRecordsDoesNotBeginAgain) {
+    Intake intake(limits(8192, 1 << 16));
+    for (std::uint32_t i = 0; i < 50; ++i) {  // several steps of a lane
+        ASSERT_EQ(postBytes(intake, {0, i}, 1000, blocking), Posted::ok);
+    }
+    const auto all = harvest(intake);
+    ASSERT_EQ(all.size(), 50U);
+    for (std::uint32_t i = 0; i < 50; ++i) {
+        EXPECT_EQ(all[i].label.number, i);
+    }
+}
+
 TEST(Intake, HeadAndPayloadLieAtMultiplesOfEight) {
     struct Odd {
         char letters[5];

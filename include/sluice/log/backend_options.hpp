@@ -48,12 +48,13 @@ struct backend_options {
 
     pacing_policy pacing = pacing_policy::park;
 
-    /// A batch_sink, such as file_sink, keeps text for so long after it has written. So a thread
-    /// that logs now and then costs one write(2) in this time instead of one for each record. Text
-    /// that comes after a longer pause is written at once, and so are 64 KiB. A flush, the end of
-    /// the back end, fork() and a crash handler do not wait. A process that is killed loses the
-    /// text. Zero: the sink writes after each harvest. A manual back end writes in each poll().
-    std::chrono::nanoseconds write_interval = std::chrono::milliseconds(200);
+    /// A batch_sink, such as file_sink, does not write more often than this, so that a thread which
+    /// logs now and then does not cost a write(2) for each record. The first text after a pause is
+    /// written at once, and so are 64 KiB. Other text is written with the first record after this
+    /// time, or when no record has come for a second. A flush, the end of the back end, fork() and
+    /// a crash handler do not wait. A process that is killed loses the text. Zero: after each
+    /// harvest. A manual back end writes in each poll().
+    std::chrono::nanoseconds write_interval = std::chrono::seconds(1);
 
     /// The longest time that a thread which is interrupted in a log call may delay the output.
     /// Without a limit the order of lines is strict. With a limit, a record that comes later may be

@@ -188,8 +188,7 @@ private:
     void rest(IdlePacing::Rest length) {
         if (length == IdlePacing::untilWoken) {
             const Guard guard = harvesting_.lock();
-            intake_.waitForWork(std::min(harvester_.writeDue(), std::chrono::steady_clock::now() +
-                                                                    std::chrono::seconds(1)));
+            intake_.waitForWork(std::chrono::steady_clock::now() + std::chrono::seconds(1));
         } else {
             restUnwoken(length);
         }

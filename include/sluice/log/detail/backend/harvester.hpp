@@ -81,11 +81,6 @@ public:
     /// The time at which the last harvest began.
     TimePoint begun() const noexcept { return begun_; }
 
-    /// The time at which batch sinks have to write; the maximum if they have no text.
-    TimePoint writeDue() const noexcept {
-        return writer_.hasBatch() ? writeDue_ : TimePoint::max();
-    }
-
     /// Called after the last harvest: reports missing records, and flushes the sinks.
     void finish() noexcept {
         if (!isAbandoned()) {

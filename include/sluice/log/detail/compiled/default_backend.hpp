@@ -88,12 +88,13 @@ private:
         spdlog::details::registry& registry = spdlog::details::registry::instance();
         const std::lock_guard<std::recursive_mutex> lock(registry.tp_mutex());
         if (!isHooked_.load(std::memory_order_relaxed)) {
-            hook(registry);
+            hook(registry, lock);
         }
     }
 
-    /// The caller holds the registry's lock on its thread pool.
-    void hook(spdlog::details::registry& registry) {
+    /// The guard is that of the registry's thread pool.
+    void hook(spdlog::details::registry& registry,
+              const std::lock_guard<std::recursive_mutex>& /*guard*/) {
         const auto pool = registry.get_tp();
         const auto hook = std::make_shared<ShutdownHook>(pool);
         isHooked_.store(true, std::memory_order_relaxed);
@@ -109,7 +110,7 @@ private:
         spdlog::details::registry& registry = spdlog::details::registry::instance();
         if (registry.get_tp().use_count() != 0) {  // spdlog has a new thread pool
             if (!HarvestScope::isInside()) {
-                hook(registry);
+                hook(registry, std::lock_guard<std::recursive_mutex>(registry.tp_mutex()));
             }
         } else if (const std::shared_ptr<backend> last = exchange(nullptr)) {
             Access::end(*last);

@@ -47,9 +47,10 @@ TEST(WireEnvelope, ChecksumIsCrc32c) {
               0xE3069283U);
 }
 
-// A whole range is read in steps of eight bytes, single bytes are not.
+// A whole range is read in steps of eight bytes, and a long one in three streams at once. Single
+// bytes are not.
 TEST(WireEnvelope, ChecksumOfARangeIsThatOfItsBytes) {
-    Bytes bytes(64);
+    Bytes bytes(1100);
     std::uint32_t state = 1;
     for (unsigned char& byte : bytes) {
         state = state * 1664525U + 1013904223U;

@@ -71,18 +71,19 @@ void OutboxLane::push(Record&& record) noexcept {
     const PushResult result = ring_.tryPush(std::move(record));
     SLUICE_ASSERT(result == PushResult::ok, "the outbox holds more messages than it has places");
     (void)result;
-    wake_.notifyAll();
+    pushed_.notifyAll();
 }
 
 void OutboxLane::stop() noexcept {
     isStopped_.store(true);
-    wake_.notifyAll();
+    pushed_.notifyAll();
+    freed_.notifyAll();
     if (thread_.joinable()) {
         thread_.join();
     }
 }
 
-Answer OutboxLane::readAnswer(natsMsg* message) noexcept {
+OutboxLane::Answer OutboxLane::readAnswer(natsMsg* message) noexcept {
     const std::string_view text = textOf(message);
     if (text.find("\"error\"") == std::string_view::npos) {
         // Only an empty message says that there is no stream.
@@ -98,9 +99,8 @@ void OutboxLane::answered(natsConnection*, natsSubscription*, natsMsg* message, 
 
 void OutboxLane::answer(natsMsg* message) noexcept {
     const char* const number = natsMsg_GetSubject(message) + inbox_.size() + 1;
-    const std::uint64_t position = std::strtoull(number, nullptr, 10);
+    const std::uint64_t name = std::strtoull(number, nullptr, 10);
     const Answer answer = readAnswer(message);
-    settle(position, answer);
     if (answer == Answer::stored) {
         isTroubleTold_ = false;
     } else if (!std::exchange(isTroubleTold_, true)) {
@@ -108,52 +108,64 @@ void OutboxLane::answer(natsMsg* message) noexcept {
         link_.tell("nats: the server does not store messages: " +
                    std::string(text.empty() ? "no stream takes them" : text));
     }
-}
-
-void OutboxLane::settle(std::uint64_t position, Answer answer) noexcept {
-    slotAt(position).word.settle(position, answer);
-    wake_.notifyAll();
-}
-
-bool OutboxLane::canSend() const noexcept {
-    return next_ - oldest_ < window_.size() && ring_.hasArrival() &&
-           link_.state.load() == LinkState::connected;
-}
-
-void OutboxLane::run() noexcept {
-    while (!isStopped_.load()) {
-        const auto now = Clock::now();
-        collect();
-        sendAgain(now);
-        sendNew(now);
-        // Without a message, the thread waits for a push or a stop, otherwise also for time and
-        // link.
-        const bool isIdle = oldest_ == next_ && !ring_.hasArrival();
-        const auto nap =
-            isIdle ? std::chrono::milliseconds(std::chrono::minutes(1)) : options_.retryWait;
-        (void)wake_.awaitUntil(
-            [&] {
-                return isStopped_.load() || canSend() || (isIdle && ring_.hasArrival()) ||
-                       (oldest_ != next_ && isDone(oldest_));
-            },
-            now + nap);
+    const Guard guard(mutex_);
+    Slot& slot = slotAt(guard, name);
+    if (slot.position < oldest_ || name / window_.size() < slot.epoch) {
+        return;  // the message of this answer has left its slot
+    }
+    if (slot.answer == Answer::waiting) {
+        slot.answer = answer;
+    }
+    if (!isStopped_.load() && slot.position == oldest_ && slot.isDone()) {
+        collect(guard);
+        sendNew(guard, Clock::now());
     }
 }
 
-void OutboxLane::collect() noexcept {
-    for (; oldest_ != next_ && isDone(oldest_); ++oldest_) {
-        Slot& slot = slotAt(oldest_);
-        const bool isStored = slot.word.answerTo(oldest_) == Answer::stored;
+void OutboxLane::run() noexcept {
+    Guard guard(mutex_);
+    while (!isStopped_.load()) {
+        const auto now = Clock::now();
+        collect(guard);
+        sendAgain(guard, now);
+        sendNew(guard, now);
+        // Without a message, the thread waits for a push or a stop, otherwise also for time and
+        // link.
+        const bool isIdle = oldest_ == next_ && !ring_.hasArrival();
+        const bool isFull = !hasRoom(guard);
+        const auto until = now + (isIdle ? std::chrono::milliseconds(std::chrono::minutes(1))
+                                         : options_.retryWait);
+        guard.unlock();
+        if (isFull) {
+            (void)freed_.awaitUntil([&] { return isStopped_.load() || !isFull_.load(); }, until);
+        } else {
+            (void)pushed_.awaitUntil(
+                [&] {
+                    return isStopped_.load() ||
+                           (ring_.hasArrival() &&
+                            (isIdle || link_.state.load() == LinkState::connected));
+                },
+                until);
+        }
+        guard.lock();
+    }
+}
+
+void OutboxLane::collect(const Guard& guard) noexcept {
+    for (; oldest_ != next_ && slotAt(guard, oldest_).isDone(); ++oldest_) {
+        Slot& slot = slotAt(guard, oldest_);
+        const bool isStored = slot.answer == Answer::stored;
         (isStored ? accounts_.acknowledged : accounts_.undeliverable).fetch_add(1);
         isSilenceTold_ = isSilenceTold_ && !isStored;
         if (file_ != nullptr) {
             file_->freeOldest();
         }
+        epoch_ += slot.isSentAgain ? 1 : 0;
         slot.record.reservation = Outbox::Reservation();
     }
 }
 
-void OutboxLane::sendAgain(Clock::time_point now) noexcept {
+void OutboxLane::sendAgain(const Guard& guard, Clock::time_point now) noexcept {
     if (link_.state.load() != LinkState::connected) {
         return;
     }
@@ -165,18 +177,18 @@ void OutboxLane::sendAgain(Clock::time_point now) noexcept {
     }
     nextLook_ = now + options_.retryWait;
     for (std::uint64_t position = oldest_; position != next_; ++position) {
-        Slot& slot = slotAt(position);
-        const Answer answer = slot.word.answerTo(position);
-        const bool isDue = answer == Answer::again ? now - slot.sentAt >= options_.retryWait
-                           : answer == Answer::waiting
+        Slot& slot = slotAt(guard, position);
+        const bool isDue = slot.answer == Answer::again ? now - slot.sentAt >= options_.retryWait
+                           : slot.answer == Answer::waiting
                                ? isNewLink || now - slot.sentAt >= options_.ackWait
                                : false;
-        if (isDue && answer == Answer::waiting && !isNewLink) {
+        if (isDue && slot.answer == Answer::waiting && !isNewLink) {
             tellSilence(slot.record.message.subject);
         }
         if (isDue) {
             accounts_.resent.fetch_add(1);
-            send(position, now);
+            slot.isSentAgain = true;
+            send(guard, slot, now);
         }
     }
 }
@@ -189,39 +201,44 @@ void OutboxLane::tellSilence(const char* subject) noexcept {
     }
 }
 
-void OutboxLane::sendNew(Clock::time_point now) noexcept {
-    const std::size_t room = window_.size() - static_cast<std::size_t>(next_ - oldest_);
-    if (room == 0 || link_.state.load() != LinkState::connected) {
-        return;
+void OutboxLane::sendNew(const Guard& guard, Clock::time_point now) noexcept {
+    if (hasRoom(guard) && link_.state.load() == LinkState::connected) {
+        (void)ring_.consume(
+            [&](Record& record) {  // E1
+                Slot& slot = slotAt(guard, next_);
+                slot.record = std::move(record);
+                slot.position = next_++;
+                slot.epoch = epoch_;
+                slot.isSentAgain = false;
+                send(guard, slot, now);
+            },
+            window_.size() - static_cast<std::size_t>(next_ - oldest_));
     }
-    (void)ring_.consume(
-        [&](Record& record) {  // E1
-            slotAt(next_).record = std::move(record);
-            send(next_++, now);
-        },
-        room);
+    const bool isFull = !hasRoom(guard);
+    if (isFull_.exchange(isFull) && !isFull) {
+        freed_.notifyAll();
+    }
 }
 
-void OutboxLane::send(std::uint64_t position, Clock::time_point now) noexcept {
-    Slot& slot = slotAt(position);
+void OutboxLane::send(const Guard& guard, Slot& slot, Clock::time_point now) noexcept {
     slot.sentAt = now;
-    if (!slot.word.beginTry(position)) {
-        return;
-    }
-    const natsStatus status = transmit(slot.record, position);
+    slot.answer = Answer::waiting;
+    const natsStatus status = transmit(guard, slot);
     if (status == NATS_MAX_PAYLOAD && !std::exchange(isTooLargeTold_, true)) {
         link_.tell(std::string("nats: a message on ") + slot.record.message.subject +
                    " is larger than the server takes");
     }
     if (status != NATS_OK) {
-        settle(position, status == NATS_MAX_PAYLOAD ? Answer::never : Answer::again);
+        slot.answer = status == NATS_MAX_PAYLOAD ? Answer::never : Answer::again;
     }
 }
 
-natsStatus OutboxLane::transmit(const Record& record, std::uint64_t position) const noexcept {
+natsStatus OutboxLane::transmit(const Guard&, const Slot& slot) const noexcept {
+    const Record& record = slot.record;
     const Outbox::Message& message = record.message;
     Text reply;
-    reply.add(inbox_).add(".").add(position, 10);
+    reply.add(inbox_).add(".");
+    reply.add(epoch_ * window_.size() + slot.position % window_.size(), 10);
     Text id;
     id.add(message.origin, 16).add("-").add(message.incarnation, 16).add("-");
     id.add(toString(message.priority)).add("-").add(message.type, 16).add("-");

@@ -2,19 +2,29 @@
 
 // OutboxLane: sends each message of one priority until the server has answered.
 //
-// Threads: any thread calls push. The owner calls stop. The lane's thread sends. A thread of
-// libnats calls `answered`.
+// Threads: any thread calls push. The owner calls start and stop. The lane's thread sends the first
+// messages, and messages again. A thread of libnats calls `answered`, and sends the messages that
+// the answer has made room for: to wake the lane's thread for each answer takes longer than to
+// send.
 //
-// A message waits in the ring, in the order of push. The lane's thread moves the oldest one into a
+// A message waits in the ring, in the order of push. A sending thread moves the oldest one into a
 // slot of the window when the window has room, and sends it. Positions in the window are unbounded
-// numbers; the slot is the position modulo the size. The reply subject names the position.
+// numbers; the slot is the position modulo the size.
+//
+// The reply subject names the slot and an epoch. The same subjects return, because the server takes
+// 1 us longer for a subject that it has not seen lately. A message that is sent once has one
+// answer. A message that was sent again may have more, so a new epoch begins when it leaves its
+// slot. An answer to an earlier try counts: the message keeps the epoch of its first try. An answer
+// to an earlier message in the slot has an earlier epoch, and does not count.
 //
 // A slot becomes free when its message is done and all older slots are free. The lane's thread
 // sends a message without an answer again after ackWait, and a refused one after retryWait.
 //
+// The mutex guards the window. A thread holds it while it sends. A server that reads nothing stops
+// both sending threads, and no thread that pushes.
+//
 // Edges: E1 commit: message written -> push release .. consume acquire -> sent.
 
-#include "answer_word.hpp"
 #include "link_parts.hpp"
 #include "outbox_file.hpp"
 
@@ -25,6 +35,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -58,13 +69,27 @@ public:
 
 private:
     using Clock = EventCount::Clock;
+    using Guard = std::unique_lock<std::mutex>;
     /// At most this many bytes of headers stand before a message.
     static constexpr std::size_t headerSize = 128;
 
+    enum class Answer : unsigned char {
+        waiting,  ///< the message is sent
+        again,    ///< the server refused it, or it could not be sent: it is sent again
+        stored,   ///< the server has it. The slot may be used again.
+        never     ///< the server will not take it. The slot may be used again.
+    };
+
     struct Slot {
-        AnswerWord word;
-        Clock::time_point sentAt;  ///< written by the lane's thread, like the record
+        std::uint64_t position = 0;
+        std::uint64_t epoch = 0;  ///< of the first try
+        bool isSentAgain = false;
+        Answer answer = Answer::waiting;
+        Clock::time_point sentAt;
         Record record;
+        [[nodiscard]] bool isDone() const noexcept {
+            return answer == Answer::stored || answer == Answer::never;
+        }
     };
 
     static Answer readAnswer(natsMsg* message) noexcept;
@@ -73,19 +98,19 @@ private:
     void answer(natsMsg* message) noexcept;
 
     void run() noexcept;
-    void collect() noexcept;
-    void sendAgain(Clock::time_point now) noexcept;
+    void collect(const Guard& guard) noexcept;
+    void sendAgain(const Guard& guard, Clock::time_point now) noexcept;
     void tellSilence(const char* subject) noexcept;
-    void sendNew(Clock::time_point now) noexcept;
-    void send(std::uint64_t position, Clock::time_point now) noexcept;
-    [[nodiscard]] natsStatus transmit(const Record& record, std::uint64_t position) const noexcept;
-    void settle(std::uint64_t position, Answer answer) noexcept;
+    void sendNew(const Guard& guard, Clock::time_point now) noexcept;
+    void send(const Guard& guard, Slot& slot, Clock::time_point now) noexcept;
+    [[nodiscard]] natsStatus transmit(const Guard& guard, const Slot& slot) const noexcept;
 
-    Slot& slotAt(std::uint64_t position) noexcept { return window_[position % window_.size()]; }
-    [[nodiscard]] bool isDone(std::uint64_t position) noexcept {
-        return slotAt(position).word.isDone(position);
+    Slot& slotAt(const Guard&, std::uint64_t position) noexcept {
+        return window_[position % window_.size()];
     }
-    [[nodiscard]] bool canSend() const noexcept;
+    [[nodiscard]] bool hasRoom(const Guard&) const noexcept {
+        return next_ - oldest_ < window_.size();
+    }
 
     Link::Parts& link_;
     const DurableOptions options_;
@@ -93,18 +118,21 @@ private:
     std::string inbox_;
     OutboxAccounts& accounts_;
     MpscRing<Record, dynamicCapacity> ring_;
-    std::vector<Slot> window_;
-    EventCount wake_;
+    EventCount pushed_;  ///< the lane's thread waits for it while the window has room
+    EventCount freed_;   ///< the lane's thread waits for it while the window is full
     std::atomic<bool> isStopped_{false};
     /// Whether the observer knows that the server refuses. Written by the answering thread.
     bool isTroubleTold_ = false;
-    // Written by the lane's thread.
+    std::mutex mutex_;  ///< guards the following
+    std::vector<Slot> window_;
     std::uint64_t oldest_ = 1;  ///< position of the oldest slot in use
     std::uint64_t next_ = 1;    ///< the position behind the newest one
+    std::uint64_t epoch_ = 0;
     std::uint64_t reconnects_ = 0;
     bool isSilenceTold_ = false;   ///< whether the observer knows that the server does not answer
     bool isTooLargeTold_ = false;  ///< whether the observer knows of a message too large
     Clock::time_point nextLook_;   ///< the time of the next check in sendAgain
+    std::atomic<bool> isFull_{false};  ///< written under the mutex: the window has no room
     std::thread thread_;
 };
 

@@ -1,11 +1,16 @@
 /// \file
-/// A plain program of libnats: one connection, publishing and subscribing.
+/// A plain program of libnats: one connection, publishing and subscribing. Further subjects give
+/// the server the same work as the bridge does.
 
 #include "adapters/nats_subjects.hpp"
 
 #if defined(SLUICE_BENCH_NATS)
+#include <sluice/wire/envelope.hpp>
+#include <sluice/wire/message_pack.hpp>
+
 #include <nats/nats.h>
 
+#include <array>
 #include <atomic>
 #include <stdexcept>
 #include <thread>
@@ -35,10 +40,24 @@ private:
     natsConnection* connection_ = nullptr;
 };
 
+/// A text of this size, or of as many bytes as the bridge sends for it.
 template <std::size_t Bytes>
+std::string textOf(bool asTheBridge) {
+    if (!asTheBridge) {
+        return std::string(Bytes, 'x');
+    }
+    TextMessage<Bytes> message;
+    (void)message.text.assign(std::string(Bytes, 'x'));
+    std::array<unsigned char, 2 * Bytes + 64> body{};
+    wire::Buffer buffer(body.data(), body.size());
+    (void)wire::encode(message, buffer);
+    return std::string(wire::envelopeSize + buffer.size(), 'x');
+}
+
+template <std::size_t Bytes, bool AsTheBridge>
 Round publishRound(const RoundPlan& plan) {
     const Connection connection;
-    const std::string text(Bytes, 'x');
+    const std::string text = textOf<Bytes>(AsTheBridge);
     const std::uint64_t last = plan.runIn + plan.messages - 1;
     return timedCalls(plan, [&](std::uint64_t number) {
         const natsStatus status =
@@ -50,9 +69,14 @@ Round publishRound(const RoundPlan& plan) {
     });
 }
 
+enum class Promise {
+    stored,      ///< the server has the message
+    storedOnce,  ///< an id for each: the server drops a message that it has stored before
+    asTheBridge  ///< also as many bytes; the stream keeps each message until its reader has it
+};
+
 /// JetStream's asynchronous publishing, with as many messages on their way as the bridge has.
-/// With ids, the server drops a message that it has stored before.
-template <std::size_t Bytes, bool WithIds>
+template <std::size_t Bytes, Promise Given>
 Round storeRound(const RoundPlan& plan) {
     const Connection connection;
     jsOptions options;
@@ -69,19 +93,29 @@ Round storeRound(const RoundPlan& plan) {
     stream.Discard = js_DiscardNew;
     stream.MaxBytes = std::int64_t{1} << 30;
     deleteStream(stream.Name);
+    constexpr bool withIds = Given != Promise::stored;
+    constexpr bool asTheBridge = Given == Promise::asTheBridge;
+    stream.Retention = asTheBridge ? js_InterestPolicy : js_LimitsPolicy;
     require(js_AddStream(nullptr, context, &stream, nullptr, nullptr));
-    const std::string text(Bytes, 'x');
+    if (asTheBridge) {
+        jsConsumerConfig reader;
+        require(jsConsumerConfig_Init(&reader));
+        reader.Durable = "reader";
+        reader.AckPolicy = js_AckExplicit;
+        require(js_AddConsumer(nullptr, context, stream.Name, &reader, nullptr, nullptr));
+    }
+    const std::string text = textOf<Bytes>(asTheBridge);
     const std::uint64_t last = plan.runIn + plan.messages - 1;
     Round round = timedCalls(plan, [&](std::uint64_t number) {
         jsPubOptions named;
         std::string id;
-        if (WithIds) {
+        if (withIds) {
             (void)jsPubOptions_Init(&named);
             id = std::to_string(number);
             named.MsgId = id.c_str();
         }
         natsStatus status = js_PublishAsync(context, subject, text.data(), int(text.size()),
-                                            WithIds ? &named : nullptr);
+                                            withIds ? &named : nullptr);
         if (status == NATS_OK && (number + 1 == plan.runIn || number == last)) {
             jsPubOptions wait;
             (void)jsPubOptions_Init(&wait);
@@ -146,10 +180,10 @@ void addLibnats(NatsSubjects& subjects) {
     if (natsUrl().empty()) {
         subject.info.absentBecause = noServer;
     }
-    subject.rounds = {{"core-64B", &publishRound<64>},
-                      {"core-1024B", &publishRound<1024>},
-                      {"durable-64B", &storeRound<64, false>},
-                      {"durable-1024B", &storeRound<1024, false>},
+    subject.rounds = {{"core-64B", &publishRound<64, false>},
+                      {"core-1024B", &publishRound<1024, false>},
+                      {"durable-64B", &storeRound<64, Promise::stored>},
+                      {"durable-1024B", &storeRound<1024, Promise::stored>},
                       {"delay-core", &delayRound}};
 #else
     subject.info.absentBecause = notCompiledIn("SLUICE_BRIDGE_NATS", "ON");
@@ -159,10 +193,21 @@ void addLibnats(NatsSubjects& subjects) {
     named.info.id = "libnats/ids";
 #if defined(SLUICE_BENCH_NATS)
     named.info.use = "js_PublishAsync with an id for each message";
-    named.rounds = {{"durable-64B", &storeRound<64, true>},
-                    {"durable-1024B", &storeRound<1024, true>}};
+    named.rounds = {{"durable-64B", &storeRound<64, Promise::storedOnce>},
+                    {"durable-1024B", &storeRound<1024, Promise::storedOnce>}};
 #endif
     subjects.push_back(named);
+    NatsSubject same = subject;
+    same.info.id = "libnats/as-bridge";
+#if defined(SLUICE_BENCH_NATS)
+    same.info.use = "as many bytes as the bridge sends; an id for each stored message, in a stream "
+                    "that keeps it until its reader has it";
+    same.rounds = {{"core-64B", &publishRound<64, true>},
+                   {"core-1024B", &publishRound<1024, true>},
+                   {"durable-64B", &storeRound<64, Promise::asTheBridge>},
+                   {"durable-1024B", &storeRound<1024, Promise::asTheBridge>}};
+#endif
+    subjects.push_back(same);
 }
 
 }  // namespace sluice::bench

@@ -105,12 +105,16 @@ TEST(TroubleTest, ASubjectOfTwoTypesIsOneLine) {
 TEST(TroubleTest, AWrongSubjectIsOneLine) {
     const NatsServer server;
     Station station(server);
-    for (const char* const subject :
-         {"", "fleet.*", "fleet.>", "fleet..order", ".fleet", "fleet.", "fleet order"}) {
-        const std::string line =
-            std::string("nats: '") + subject + "' is not the subject of one type";
-        EXPECT_EQ(failureOf([&] { station.bridge.exportType<Position>({subject}); }), line);
-        EXPECT_EQ(failureOf([&] { station.bridge.importType<Position>({subject}); }), line);
+    for (const std::string& subject :
+         {std::string(), std::string("fleet.*"), std::string("fleet.>"),
+          std::string("fleet..order"), std::string(".fleet"), std::string("fleet."),
+          std::string("fleet order"), std::string("fleet\x01order"), std::string("fleet\x7F"),
+          std::string("fleet\0.order", 12)}) {
+        const std::string line = "nats: '" + subject + "' is not the subject of one type";
+        // The line of an exception ends at a zero.
+        const std::string seen = line.c_str();
+        EXPECT_EQ(failureOf([&] { station.bridge.exportType<Position>({subject}); }), seen);
+        EXPECT_EQ(failureOf([&] { station.bridge.importType<Position>({subject}); }), seen);
     }
 }
 

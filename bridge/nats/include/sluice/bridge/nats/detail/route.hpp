@@ -4,6 +4,7 @@
 #include <sluice/bus/priority.hpp>
 #include <sluice/wire/envelope.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <random>
 #include <string>
@@ -33,11 +34,16 @@ inline std::string subjectOf(const NatsRoute& route, const std::string& stream, 
                : route.subject + "." + toString(priority);
 }
 
-/// Whether the subject is one of a message: tokens with dots between them, and no wildcard.
+/// Whether the subject is one of a message: tokens with dots between them, no wildcard, no space,
+/// and no control character. libnats would end the subject at a zero.
 inline bool isSubject(const std::string& subject) noexcept {
+    const auto isRefused = [](char c) {
+        const auto byte = static_cast<unsigned char>(c);
+        return byte <= ' ' || byte == 0x7F || c == '*' || c == '>';
+    };
     return !subject.empty() && subject.front() != '.' && subject.back() != '.' &&
            subject.find("..") == std::string::npos &&
-           subject.find_first_of("*> \t\r\n") == std::string::npos;
+           std::none_of(subject.begin(), subject.end(), isRefused);
 }
 
 inline std::uint64_t drawNumber() {

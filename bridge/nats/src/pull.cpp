@@ -8,10 +8,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <deque>
 #include <exception>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace sluice::nats {
 namespace {
@@ -38,7 +38,8 @@ struct Pull::Parts {
           options(durable),
           priority(of),
           subject(std::move(onSubject)),
-          receiver(to) {
+          receiver(to),
+          accepted(std::size_t{4} * static_cast<std::size_t>(durable.pullBatch)) {
         open();
         natsInbox* made = nullptr;
         require(natsInbox_Create(&made), "inbox");
@@ -83,11 +84,11 @@ struct Pull::Parts {
             }
             acknowledgeHandled();
             natsMsg* raw = nullptr;
-            const natsStatus status = natsSubscription_NextMsg(
-                &raw, subscription, accepted.empty() ? patience.count() : 2);
-            const OwnedMessage message(raw);
+            const natsStatus status =
+                natsSubscription_NextMsg(&raw, subscription, hasAccepted() ? 2 : patience.count());
+            OwnedMessage message(raw);
             if (status == NATS_OK) {
-                take(raw);
+                take(std::move(message));
             } else if (isStopped.load()) {
                 return;
             } else if (status == NATS_TIMEOUT) {
@@ -113,10 +114,15 @@ struct Pull::Parts {
         }
     }
 
+    [[nodiscard]] bool hasAccepted() const noexcept { return acceptedCount != acknowledged; }
+    OwnedMessage& acceptedAt(std::uint64_t number) noexcept {
+        return accepted[static_cast<std::size_t>(number % accepted.size())];
+    }
+
     void acknowledgeHandled() noexcept {
-        for (; !accepted.empty() && acknowledged < receiver.handled(); ++acknowledged) {
-            answer(accepted.front().c_str(), "+ACK");
-            accepted.pop_front();
+        for (; hasAccepted() && acknowledged < receiver.handled(); ++acknowledged) {
+            const OwnedMessage message = std::move(acceptedAt(acknowledged));
+            answer(natsMsg_GetReply(message.get()), "+ACK");
         }
     }
 
@@ -124,7 +130,8 @@ struct Pull::Parts {
         (void)natsConnection_PublishString(link.connection, reply, text);
     }
 
-    void take(natsMsg* message) noexcept {
+    void take(OwnedMessage owned) noexcept {
+        natsMsg* const message = owned.get();
         heardAt = EventCount::Clock::now();
         if (natsMsg_GetDataLength(message) == 0) {
             const char* const status = headerOf(message, "Status");
@@ -139,6 +146,9 @@ struct Pull::Parts {
         }
         --ordered;
         isTroubleTold = false;
+        if (acceptedCount - acknowledged == accepted.size()) {
+            return;  // the server sends it again
+        }
         const Verdict verdict =
             receiver.receive(reinterpret_cast<const unsigned char*>(natsMsg_GetData(message)),
                              static_cast<std::size_t>(natsMsg_GetDataLength(message)));
@@ -147,7 +157,7 @@ struct Pull::Parts {
             return;
         }
         if (verdict == Verdict::accepted) {
-            accepted.emplace_back(reply);
+            acceptedAt(acceptedCount++) = std::move(owned);
         } else {
             answer(reply, verdict == Verdict::taken ? "+ACK" : "+TERM");
         }
@@ -196,9 +206,11 @@ struct Pull::Parts {
     std::string next;                       ///< subject of the orders
     int ordered = 0;                        ///< messages that the server may still send
     EventCount::Clock::time_point heardAt;  ///< of the last order, message or heartbeat
-    std::deque<std::string> accepted;       ///< reply subjects of messages that are being handled
-    std::uint64_t acknowledged = 0;         ///< messages that have left `accepted`
-    bool isTroubleTold = false;  ///< whether the observer knows that there is no consumer
+    /// A ring of the messages that are being handled. The server sends no more than it has places.
+    std::vector<OwnedMessage> accepted;
+    std::uint64_t acceptedCount = 0;  ///< messages that have entered `accepted`
+    std::uint64_t acknowledged = 0;   ///< messages that have left it
+    bool isTroubleTold = false;       ///< whether the observer knows that there is no consumer
     std::thread thread;
 };
 

@@ -66,5 +66,26 @@ TEST(BridgeAllocationTest, ImportingAllocatesNothingOnceTheOriginIsKnown) {
     EXPECT_EQ(count.allocations(), 0U);
 }
 
+// A message waits for its handlers before the server gets the verdict.
+TEST(BridgeAllocationTest, ImportingUntilHandledAllocatesNothingOnceTheOriginIsKnown) {
+    const NatsServer server(NatsServer::withStreams);
+    Station sender(durableOptionsFor(server, "sender"));
+    Station receiver(durableOptionsFor(server, "receiver"));
+    receiver.bridge.importType<Position>({"position", 1, Profile::durable, true});
+    sender.bridge.exportType<Position>({"position", 1, Profile::durable});
+    for (Station* station : {&sender, &receiver}) {
+        station->seen.reserve(200);
+        station->priorities.reserve(200);
+    }
+    sender.send(0);
+    receiver.consume(1);
+    const AllocationCount count;
+    for (int i = 1; i <= 100; ++i) {
+        sender.send(i);
+        receiver.consume(static_cast<std::size_t>(i) + 1);
+    }
+    EXPECT_EQ(count.allocations(), 0U);
+}
+
 }  // namespace
 }  // namespace sluice::nats

@@ -1,6 +1,7 @@
 // Processes that are killed at random points. SLUICE_FAULT_ROUNDS says how often; the default
 // is 10.
 #include "load.hpp"
+#include "notes.hpp"
 #include "peer.hpp"
 #include "station.hpp"
 #include "streams_of_server.hpp"
@@ -21,24 +22,38 @@ using namespace test;
 
 const NatsRoute durable{"position", 1, Profile::durable};
 
+/// Each message is delivered once, and each further delivery is a duplicate or was refused.
+void expectEachDeliveryCounted(const Station& receiver, int accepted) {
+    const NatsStatistics got = receiver.bridge.statistics();
+    EXPECT_EQ(got.delivered, static_cast<std::uint64_t>(accepted));
+    EXPECT_EQ(got.received, got.delivered + got.duplicates + got.refused);
+}
+
 TEST(FaultTest, AServerThatIsKilledLosesNothing) {
     NatsServer server(NatsServer::withStreams);
-    Station sender(durableOptionsFor(server, "sender"));
+    Notes notes;
+    NatsOptions options = durableOptionsFor(server, "sender");
+    options.observer = &notes;
+    Station sender(options);
     Station receiver(durableOptionsFor(server, "receiver"));
     receiver.bridge.importType<Position>(durable);
     Flood flood(sender, durable);
     Consumer consumer(receiver);
     for (int round = 0; round < faultRounds(10); ++round) {
         workForAWhile();
+        const long reconnects = notes.count("high connected");
         server.kill();
         workForAWhile();
         server.start();
+        await([&] { return notes.count("high connected") > reconnects; });
     }
     const int accepted = flood.stop();
     consumer.stop();
     consumeAll(receiver, accepted);
     EXPECT_TRUE(sender.bridge.close(patience));
-    EXPECT_EQ(sender.bridge.statistics().acknowledged, static_cast<std::uint64_t>(accepted));
+    const NatsStatistics sent = sender.bridge.statistics();
+    EXPECT_EQ(sent.acknowledged, static_cast<std::uint64_t>(accepted));
+    expectEachDeliveryCounted(receiver, accepted);
 }
 
 TEST(FaultTest, AServerThatStopsLosesNothing) {
@@ -58,6 +73,9 @@ TEST(FaultTest, AServerThatStopsLosesNothing) {
     const int accepted = flood.stop();
     consumer.stop();
     consumeAll(receiver, accepted);
+    // The server had no answer for longer than ackWait.
+    EXPECT_GE(sender.bridge.statistics().resent, 1U);
+    expectEachDeliveryCounted(receiver, accepted);
 }
 
 // Messages that a receiver has handled and not acknowledged are delivered again to its next start.

@@ -46,21 +46,8 @@ public:
 
     void remove(const char* name) { require(js_DeleteStream(context_, name, nullptr, nullptr)); }
 
-    [[nodiscard]] std::uint64_t messagesIn(const char* name) {
-        jsStreamInfo* info = nullptr;
-        require(js_GetStreamInfo(&info, context_, name, nullptr, nullptr));
-        const std::uint64_t count = info->State.Msgs;
-        jsStreamInfo_Destroy(info);
-        return count;
-    }
-
-    [[nodiscard]] std::int64_t importsOf(const char* name) {
-        jsStreamInfo* info = nullptr;
-        require(js_GetStreamInfo(&info, context_, name, nullptr, nullptr));
-        const std::int64_t count = info->State.Consumers;
-        jsStreamInfo_Destroy(info);
-        return count;
-    }
+    [[nodiscard]] std::uint64_t messagesIn(const char* name) { return stateOf(name).Msgs; }
+    [[nodiscard]] std::int64_t importsOf(const char* name) { return stateOf(name).Consumers; }
 
     /// The name of the server that leads the stream. Empty while there is none.
     [[nodiscard]] std::string leaderOf(const char* name) {
@@ -76,6 +63,15 @@ public:
     }
 
 private:
+    /// The numbers alone: the lists of the state belong to the answer of the server.
+    jsStreamState stateOf(const char* name) {
+        jsStreamInfo* info = nullptr;
+        require(js_GetStreamInfo(&info, context_, name, nullptr, nullptr));
+        const jsStreamState state = info->State;
+        jsStreamInfo_Destroy(info);
+        return state;
+    }
+
     static void require(natsStatus status) {
         if (status != NATS_OK) {
             throw std::runtime_error(natsStatus_GetText(status));

@@ -14,7 +14,7 @@ struct FleetTraits : sluice::FullBusTraits {
     static constexpr bool origins = true;
 };
 
-// Some 100 KiB: give it static storage or a place on the heap.
+// 260 KiB: give it static storage or a place on the heap.
 sluice::Bus<sluice::Messages<Position>, FleetTraits> bus;
 
 int main(int argc, char** argv) try {

@@ -1,0 +1,36 @@
+// The program with which docs/guide/distributed.md begins, as two processes.
+#include "nats_server.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+namespace sluice::nats {
+namespace {
+
+struct PipeCloser {
+    void operator()(std::FILE* pipe) const noexcept { (void)pclose(pipe); }
+};
+
+std::string lineOf(std::FILE* pipe) {
+    std::array<char, 200> line{};
+    return std::fgets(line.data(), static_cast<int>(line.size()), pipe) != nullptr ? line.data()
+                                                                                   : "";
+}
+
+TEST(FirstProgramTest, TheReceiverShowsThePositionOfTheSender) {
+    const test::NatsServer server;
+    const std::string command = SLUICE_FIRST_DISTRIBUTED " " + server.url();
+    const std::unique_ptr<std::FILE, PipeCloser> receiver(popen(command.c_str(), "r"));
+    ASSERT_NE(receiver, nullptr);
+    ASSERT_EQ(lineOf(receiver.get()), "waiting for a position\n");
+    EXPECT_EQ(std::system((command + " send").c_str()), 0);
+    EXPECT_EQ(lineOf(receiver.get()), "robot 7 is at 1, 2\n");
+}
+
+}  // namespace
+}  // namespace sluice::nats

@@ -28,6 +28,7 @@ TEST(FirstProgramTest, TheReceiverShowsThePositionOfTheSender) {
     const std::unique_ptr<std::FILE, PipeCloser> receiver(popen(command.c_str(), "r"));
     ASSERT_NE(receiver, nullptr);
     ASSERT_EQ(lineOf(receiver.get()), "waiting for a position\n");
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): the test has one thread
     EXPECT_EQ(std::system((command + " send").c_str()), 0);
     EXPECT_EQ(lineOf(receiver.get()), "robot 7 is at 1, 2\n");
 }

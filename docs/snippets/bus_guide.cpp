@@ -11,6 +11,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -58,6 +59,24 @@ bool results() {
         return !stop.reason.empty();  // it is still here
     }
     return bus.discard() == 1;
+}
+
+bool whyRefused() {
+    for (int i = 0; i < 5000; ++i) {
+        (void)bus.publish(Temperature{i, 20}, sluice::Priority::low);
+    }
+
+    const auto readings = bus.statistics().of(0, sluice::Priority::low);  // 0: the first of Machine
+    const auto show = [](const char* name, std::uint64_t count) {
+        std::printf("%-9s %llu\n", name, static_cast<unsigned long long>(count));
+    };
+    show("attempted", readings.attempted());
+    show("published", readings.published);
+    show("refused", readings.refused);
+    show("queued", readings.queued());
+
+    const bool isFull = readings.queued() == bus.roomOf(sluice::Priority::low);
+    return isFull && bus.discard() == readings.queued() && readings.refused > 0;
 }
 
 struct Watcher : sluice::BusObserver {
@@ -298,7 +317,7 @@ int main() {
     const bool all[] = {publishing(), results(),         pressure(),  visitor(),
                         component(),  staticComponent(), traits(),    onlyTheNewest(),
                         timeStamps(), consumerThread(),  eventLoop(), partitions(),
-                        groups(),     workers(),         metrics()};
+                        groups(),     workers(),         metrics(),   whyRefused()};
     for (const bool good : all) {
         if (!good) {
             return 1;

@@ -72,6 +72,14 @@ def test_a_file_as_markdown_begins_with_its_credibility(run, saved):
     assert "Absent: absent/Queue (not compiled in" in out
 
 
+def test_markdown_names_absent_subjects_once_for_each_reason(run, saved):
+    made = sample.whole()
+    for name in ("a", "b"):
+        made["subjects"].append(sample.subject(name, absent="left out by --filter"))
+    _, out, _ = run("export", saved(made), "--format", "markdown")
+    assert "; a, b (left out by `--filter`)." in out
+
+
 def test_markdown_escapes_what_would_be_a_tag(run, saved):
     _, out, _ = run("export", saved(sample.whole()), "--format", "markdown")
     assert "-DABSENT=&lt;folder&gt;" in out

@@ -78,8 +78,15 @@ def test_each_raw_file_has_a_page_of_all_its_results(tree):
     evidence.write(root, root / "docs/evidence")
     text = (root / "docs/evidence/queues.md").read_text(encoding="utf-8")
     assert text.startswith("# Measured: queues\n")
-    assert "./dev bench queues --rounds 10" in text
+    assert "\n\n    ./dev bench queues --rounds 10" in text
     assert "| peer/Queue | 20 |" in text
+
+
+def test_the_verdict_on_a_raw_file_is_no_row_of_the_table_before_it(tree):
+    root = tree(two(), machine=[{"scenario": "spsc", "steady": False}])
+    evidence.write(root, root / "docs/evidence")
+    text = (root / "docs/evidence/queues.md").read_text(encoding="utf-8")
+    assert "|\n\nThe machine was not steady during: spsc.\n\n**Credible" in text
 
 
 def test_another_language_has_the_same_rows(tree):

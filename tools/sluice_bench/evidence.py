@@ -208,13 +208,16 @@ def of_record(name, record):
         "",
         f"Written by `./dev bench evidence` from [{source}]({source}), which holds every round.",
         f"`./dev bench report docs/evidence/{source} --html {name}.html` draws it with charts.",
-        f"To measure it again: `./dev bench {reproduce.command(record)}`.",
+        "To measure it again:",
         "",
-        *markdown.table(["measured on", ""], facts),
+        f"    ./dev bench {reproduce.command(record)}",
+        "",
+        *markdown.table(["measured on", ""], facts, "---"),
+        "",
         "",
     ]
     if record.unsteady:
-        lines += [f"The machine was not steady during: {', '.join(record.unsteady)}.", ""]
+        lines[-1:] = [f"The machine was not steady during: {', '.join(record.unsteady)}.", "", ""]
     return "\n".join(lines) + markdown.of_record(record).replace("\n### ", "\n## ")
 
 

@@ -2,6 +2,7 @@
 
 import html
 import math
+import re
 
 from .gate import Judgement
 from .record import KINDS, is_invalid, rejected_share, stat, unit
@@ -13,11 +14,16 @@ ORDER = ["regression", "slower", "undecided", "improvement", "faster", "pass", "
 def credibility(record):
     if not record.doubts:
         return "**Credible: yes.**"
-    return f"**Credible: no** - {'; '.join(record.doubts)}."
+    return f"**Credible: no** - {as_code('; '.join(record.doubts))}."
 
 
-def table(header, lines):
-    rows = [header, ["---", *["---:"] * (len(header) - 1)], *lines]
+def as_code(text):
+    """Options as code: elsewhere a page shows their two hyphens as a dash."""
+    return re.sub(r"(?<!\S)--[a-z-]+", r"`\g<0>`", text)
+
+
+def table(header, lines, alignment="---:"):
+    rows = [header, ["---", *[alignment] * (len(header) - 1)], *lines]
     return [f"| {' | '.join(cell.replace('|', '/') for cell in row)} |" for row in rows]
 
 
@@ -36,13 +42,13 @@ def of_record(record):
         if scenario.demonstration:
             shares = [f"{each['subject']} {rejected_share(each):.1%}" for each in scenario.results]
             text += [f"A demonstration, not a result. Rejected: {', '.join(shares)}.", ""]
-    absent = [
-        f"{each['id']} ({html.escape(each['absent_because'], quote=False)})"
-        for each in record.subjects
-        if not each["present"]
-    ]
+    absent = {}
+    for each in record.subjects:
+        if not each["present"]:
+            absent.setdefault(html.escape(each["absent_because"], quote=False), []).append(each["id"])
     if absent:
-        text += [f"Absent: {'; '.join(absent)}.", ""]
+        groups = [f"{', '.join(names)} ({as_code(reason)})" for reason, names in absent.items()]
+        text += [f"Absent: {'; '.join(groups)}.", ""]
     return "\n".join(text)
 
 

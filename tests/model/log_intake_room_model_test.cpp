@@ -4,8 +4,8 @@
 
 #include <vector>
 
-// The order of what the back end emits, who waits for room, and when the intake is drained. Each
-// scenario fails for a change of the logic that those of log_intake_model_test.cpp let pass.
+// The order of the emitted records, the threads that wait for room, and the end of draining. Each
+// scenario fails for a change of the logic that log_intake_model_test.cpp does not find.
 //
 // Some changes of the logic change no result, so no scenario fails for them:
 // - Records beyond the limit are copied. The back end compares the key of each copy with the limit.

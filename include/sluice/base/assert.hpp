@@ -12,7 +12,7 @@
 
 namespace sluice {
 
-/// What failed and where. All strings live at least until the handler returns.
+/// The failure and its place. All strings live at least until the handler returns.
 struct AssertionFailure {
     const char* expression;  ///< the condition as written; empty when there is none to show
     const char* message;     ///< what to do instead

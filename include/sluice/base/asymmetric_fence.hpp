@@ -17,7 +17,7 @@
 /// (PortableFence) when both sides run equally often: heavy() costs a system call and interrupts
 /// every processor that runs a thread of this process.
 ///
-/// Who may call what: any thread, any time, also during static initialisation and in the child of a
+/// Threads: any thread, any time, also during static initialisation and in the child of a
 /// fork. Progress: light() never waits. heavy() does not wait for other threads to do anything; the
 /// kernel waits for other processors to take an interrupt.
 ///

@@ -39,7 +39,7 @@ inline constexpr bool isExpectedOrUnexpected<Expected<T, E>> = true;
 template <class E>
 inline constexpr bool isExpectedOrUnexpected<Unexpected<E>> = true;
 
-/// What both forms of Expected share: a value of type Stored, or an error.
+/// The part that both forms of Expected share: a value of type Stored, or an error.
 template <class Stored, class E>
 class ExpectedState {
 public:

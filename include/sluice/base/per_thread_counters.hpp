@@ -210,7 +210,7 @@ private:
 /// threads do not share a cache line. A thread gets its counters with its first add(), or by
 /// attach(). Both may allocate. It keeps them until it ends. A later thread goes on with them.
 ///
-/// Who may call what: any thread, any member, except add() in a signal handler: it may lose a
+/// Threads: any thread, any member, except add() in a signal handler: it may lose a
 /// count of the thread that it has interrupted. Debug builds notice that. add() is wait-free after
 /// the thread's first one. sum() takes a lock and looks at the counters of all threads.
 /// The constructor allocates. When there is no memory for a thread's counters, each add() of the

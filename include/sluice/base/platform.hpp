@@ -15,10 +15,10 @@ namespace [[gnu::visibility("default")]] sluice {
 
 /// The one seam between Sluice's algorithms and the machine they run on.
 ///
-/// What a concurrent algorithm may use of its machine. Every concurrent template of Sluice takes a
-/// platform (as a parameter or as `Traits::Platform`) and touches atomics, plain shared storage,
-/// the clock and the scheduler only through it. Replacing this type therefore runs the shipped
-/// header itself, not a copy of it, under another machine:
+/// The parts of the machine that a concurrent algorithm may use. Every concurrent template of
+/// Sluice takes a platform (as a parameter or as `Traits::Platform`) and touches atomics, plain
+/// shared storage, the clock and the scheduler only through it. Replacing this type therefore runs
+/// the shipped header itself, not a copy of it, under another machine:
 ///
 /// - a model checker supplies `Atomic` and `Cell` types that report each access, and a `pause` and
 ///   a `yield` that hand control to another simulated thread;

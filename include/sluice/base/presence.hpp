@@ -24,7 +24,7 @@ namespace [[gnu::visibility("default")]] sluice {
 /// Use it when threads read many independent objects and none may delay the removals of another
 /// one. Use std::shared_ptr when a reader keeps an object for long or hands it on.
 ///
-/// Who may call what: any thread any member at any time, with these exceptions.
+/// Threads: any thread any member at any time, with these exceptions.
 /// - A Section stays in the scope and on the thread that created it; so none across a co_await.
 /// - waitForOthers() is not called by two threads that are each inside the object of the other's
 ///   call: both would wait for ever. Builds with assertions detect this for two threads.

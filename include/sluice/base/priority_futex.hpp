@@ -13,10 +13,10 @@
 namespace [[gnu::visibility("default")]] sluice {
 namespace detail {
 
-/// What PriorityMutex asks of Linux.
+/// The calls of Linux that PriorityMutex makes.
 ///
 /// A word is 0 or the number of the thread that owns it, with a bit of the system's while others
-/// sleep for it. Who sleeps for a word lends the owner its priority.
+/// sleep for it. A thread that sleeps for a word lends the owner its priority.
 ///
 /// Origin: FUTEX_LOCK_PI and FUTEX_UNLOCK_PI, see futex(2).
 ///

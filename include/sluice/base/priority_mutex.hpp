@@ -27,7 +27,7 @@ namespace [[gnu::visibility("default")]] sluice {
 /// section is long. With a SpinLock a real-time thread would poll for a holder that it keeps from
 /// running.
 ///
-/// Who may call what: any thread lock() and try_lock(); only the holder unlock(). A thread that
+/// Threads: any thread lock() and try_lock(); only the holder unlock(). A thread that
 /// locks a mutex that it holds waits for ever.
 ///
 /// Progress: blocking. A thread that waits polls for microseconds, as the holder is usually about

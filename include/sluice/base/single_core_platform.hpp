@@ -9,7 +9,7 @@
 
 namespace sluice {
 
-/// Said by who knows that all of the program, its interrupts included, runs on one processor.
+/// A program names it to say that all of it, its interrupts included, runs on one processor.
 struct ThisProgramRunsOnOneCore {};
 
 namespace detail {
@@ -77,7 +77,7 @@ private:
 ///     using Platform = sluice::SingleCorePlatform<sluice::ThisProgramRunsOnOneCore>;
 ///
 /// With more than one processor it is a data race, hence the word to be given. There is one thread
-/// as far as it knows: who waits for something that only an interrupt can bring spins.
+/// as far as it knows: a caller that waits for an interrupt spins.
 template <class Word>
 struct SingleCorePlatform : StdPlatform {
     static_assert(std::is_same_v<Word, ThisProgramRunsOnOneCore>,

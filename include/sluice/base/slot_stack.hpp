@@ -21,7 +21,7 @@ namespace sluice {
 ///         free.giveBack(slot);
 ///     }
 ///
-/// Who may call what: both functions, any thread. Give a slot back once for each time it was taken.
+/// Threads: both functions, any thread. Give a slot back once for each time it was taken.
 ///
 /// Progress: lock-free. A stopped thread delays nobody. giveBack() never fails.
 ///

@@ -15,13 +15,13 @@ namespace [[gnu::visibility("default")]] sluice {
 /// system or user code, or when threads of different real-time priorities compete: the waiter of
 /// the higher priority would poll while the holder of the lower one never runs.
 ///
-/// Who may call what: any thread lock() and try_lock(); only the holder unlock(). A thread that
-/// locks what it holds waits for ever.
+/// Threads: any thread lock() and try_lock(); only the holder unlock(). A thread that
+/// locks a lock that it holds waits for ever.
 ///
 /// Progress: blocking. A thread that is stopped between lock() and unlock() stops every later
 /// lock() until it goes on; the waiters then give their time slices away, but do not sleep.
-/// try_lock() never waits. There is no queue: whoever polls first after unlock() is next, so a
-/// thread can be overtaken any number of times.
+/// try_lock() never waits. There is no queue: the thread that polls first after unlock() is next,
+/// so a thread can be overtaken any number of times.
 ///
 /// Memory promise: everything done before unlock() is visible after the lock(), or successful
 /// try_lock(), that follows it.

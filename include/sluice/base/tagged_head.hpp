@@ -18,7 +18,7 @@ namespace sluice {
 ///         use(nodes[top.number()]);
 ///     }
 ///
-/// Who may call what: all functions, any thread. A node must not be pushed twice without a pop. A
+/// Threads: all functions, any thread. A node must not be pushed twice without a pop. A
 /// node must stay readable as long as any thread may be in pop().
 ///
 /// Progress: lock-free. A compare-exchange that fails means that another thread's succeeded. A
@@ -78,7 +78,7 @@ public:
     static_assert(tagBits >= 16, "the nodes of a TaggedHead leave fewer than 16 bits for its tag: "
                                  "use fewer nodes, or a word of 64 bits");
 
-    /// What pop() found.
+    /// The node that pop() found.
     class Top {
     public:
         /// The node that was on top, or `None`.

@@ -63,7 +63,7 @@ public:
         return findOr(home, hash, [] { return static_cast<Slot*>(nullptr); });
     }
 
-    /// This thread's slot, or what `makeSlot` returns.
+    /// This thread's slot, or the result of `makeSlot`.
     template <class MakeSlot>
     static Slot* findOr(const Home* home, std::size_t hash, MakeSlot makeSlot) {
         const View& view = view_;

@@ -80,7 +80,7 @@ public:
         }
     }
 
-    /// Closes all, and waits until the consumers have dealt with what was accepted. False when the
+    /// Closes all, and waits until the consumers have handled all accepted messages. False when the
     /// deadline came first, and at once when a handler of any group calls it.
     bool drain(typename Clock::time_point deadline) { return detail::drainAll(groups_, deadline); }
 

@@ -39,7 +39,7 @@ namespace sluice {
 /// publishers. Use EventQueue for listeners keyed by run-time values, MpscRing for one type of
 /// message and one reader.
 ///
-/// Who may call what: publish and emplace by any thread, also by handlers (with Producers::one, by
+/// Threads: publish and emplace by any thread, also by handlers (with Producers::one, by
 /// one thread at a time); process, processWith, processUntil, run, runWith, waitFor, waitUntil and
 /// discard by the consumer, one thread at a time; the rest by anybody. Handlers may do anything
 /// but consume from their own bus and destroy it. Signal handlers may not call anything. The child
@@ -66,18 +66,18 @@ namespace sluice {
 /// handled do not count. A refusal is exact: the room was full at some moment during the call.
 ///
 /// Memory promise: the handlers of a message see all that its publisher wrote before publishing. A
-/// thread that sees the message removed also sees what its handlers wrote.
+/// thread that sees the message removed also sees the writes of its handlers.
 ///
 /// Capacity: slots for all rooms, in the object itself: give it static storage or a place on the
 /// heap. The constructor allocates the registry of the accounts. attachThread(), or else the first
 /// publication of a thread, allocates the counters of that thread. Without statistics, and on
 /// SingleCorePlatform, nothing is ever allocated. Exceptions:
 /// when the constructor of a message throws, the exception passes to the publisher, and nothing was
-/// published except what came before it in its range. A handler that throws is counted and told to
-/// the observer, the others still run. A handler must not end its thread. An exception of a visitor
-/// passes through, its message counts as delivered and failed. Shutdown: close() refuses later
-/// messages; what was accepted stays until consumed, discarded or, at the latest, destroyed with
-/// the bus.
+/// published except the messages before it in its range. A handler that throws is counted and told
+/// to the observer, the others still run. A handler must not end its thread. An exception of a
+/// visitor passes through, its message counts as delivered and failed. Shutdown: close() refuses
+/// later messages; accepted messages stay until consumed, discarded or, at the latest, destroyed
+/// with the bus.
 ///
 /// Origin: slots and compile-time types as in D. Liu's MCCC bus.
 ///
@@ -256,7 +256,7 @@ public:
     /// for the consumer, it waits for itself.
     [[nodiscard]] bool isConsumedHere() const noexcept { return core_.consumer().isHere(); }
 
-    /// Closes, and waits until the consumer has dealt with what was accepted. False when the
+    /// Closes, and waits until the consumer has handled all accepted messages. False when the
     /// deadline came first, and at once when a handler calls it. Any other thread that is to
     /// consume itself must do so first: nobody else does while it waits here.
     bool drain(typename Clock::time_point deadline) { return core_.drain(deadline); }

@@ -43,7 +43,7 @@ enum class Service : unsigned char {
 
 enum class Producers : unsigned char { one, many };
 
-/// Hears what happens in a bus, and does nothing. Derive from it, and redeclare the members that
+/// Hears the events of a bus, and does nothing. Derive from it, and redeclare the members that
 /// you want to hear:
 ///
 ///     struct Watcher : sluice::BusObserver {

@@ -38,7 +38,7 @@ namespace sluice {
 /// Use it for handlers that belong to an object. Use Subscription for a single one, StaticComponent
 /// when the types that are handled are known at compile time.
 ///
-/// Who may call what: members by one thread at a time, for which a handler of the owner counts as
+/// Threads: members by one thread at a time, for which a handler of the owner counts as
 /// well. The destructor may run on any thread, also inside a handler of the owner.
 ///
 /// When the destructor returns, no handler of the owner runs or will run, except the handler that
@@ -84,7 +84,8 @@ public:
         return subscription && subscriptions_.pushBack(std::move(subscription));
     }
 
-    /// The same for what must succeed: where trySubscribe() returns false, this is a set-up error.
+    /// The same for subscriptions that must succeed: if trySubscribe() returns false, it is a
+    /// set-up error.
     template <class T, class MessageList, class Traits, class Handler>
     void subscribe(Bus<MessageList, Traits>& bus, Handler&& handler) {
         const bool hasRoom = !isFull();

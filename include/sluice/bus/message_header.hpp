@@ -19,7 +19,7 @@ struct PublishOptions {
 
 namespace detail {
 
-/// The options of a publisher, who may give a priority alone.
+/// The options of a publication. A priority alone will do, too.
 template <class Traits>
 constexpr const PublishOptions& optionsOf(const PublishOptions& options) noexcept {
     return options;
@@ -96,7 +96,7 @@ struct PriorityField<true> {
 
 }  // namespace detail
 
-/// What travels with each message: `id`, `timeStamp`, `trace`, `sender`, `origin` and `priority`,
+/// The data beside each message: `id`, `timeStamp`, `trace`, `sender`, `origin` and `priority`,
 /// each a member if the traits ask for it, and told by `hasId` and so on.
 template <class Traits>
 struct MessageHeader : detail::IdField<Traits::ids>,
@@ -105,7 +105,7 @@ struct MessageHeader : detail::IdField<Traits::ids>,
                        detail::SenderField<Traits::senders>,
                        detail::OriginField<Traits::origins>,
                        detail::PriorityField<Traits::priorities> {
-    /// Takes over what the publisher has given.
+    /// Copies the options of the publisher.
     void set([[maybe_unused]] const PublishOptions& options) noexcept {
         if constexpr (Traits::traces) {
             this->trace = options.trace;

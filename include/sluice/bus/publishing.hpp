@@ -24,7 +24,7 @@ namespace sluice {
 ///
 /// Where a function takes options, it takes a Priority alone as well. Medium unless told otherwise.
 ///
-/// A call that waits allocates nothing. What the constructor of the message throws passes to the
+/// A call that waits allocates nothing. Exceptions of the message's constructor pass to the
 /// caller, and nothing is published.
 template <class Derived, class MessageList, class Traits, class Envelope>
 class Publishing {

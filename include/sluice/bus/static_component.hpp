@@ -69,7 +69,7 @@ inline constexpr bool areHandled<Derived, Bus, Messages<Ts...>> =
 /// processWith().
 template <class Derived>
 class StaticComponent {
-    /// What processWith() calls.
+    /// The visitor that processWith() calls.
     template <class Header>
     class Visitor {
     public:

@@ -9,7 +9,7 @@
 /// Use it when the set of types is open. Use a heterogeneous dispatcher when it is known, and
 /// std::any when every access must be checked.
 ///
-/// Who may call what: a plain value, not synchronised. Const is that of a pointer: a const AnyData
+/// Threads: a plain value, not synchronised. Const is that of a pointer: a const AnyData
 /// gives its object out as mutable, so listeners on several threads must not write to it.
 ///
 /// Memory: an object of at most MaxSize bytes (at least two pointers' worth) lies inside the
@@ -17,7 +17,7 @@
 /// std::max_align_t, and one whose move may throw. So `AnyData<maxSizeOf<A, B, C>()>` allocates
 /// nothing for A, B and C.
 ///
-/// Errors: what the object's constructor throws passes through, nothing is kept. Access is not
+/// Errors: exceptions of the object's constructor pass through, nothing is kept. Access is not
 /// checked: ask isType() first, or know the type from the event. Debug builds refuse a type that is
 /// larger than the object and access to one that was moved away.
 ///
@@ -152,7 +152,7 @@ private:
     }
 
     const detail::AnyOperations* operations_ = nullptr;
-    // Mutable, since what it holds is not const, whoever looks at it.
+    // Mutable, since the object that it holds is not const, also in a const AnyData.
     mutable Storage storage_;
 };
 

@@ -14,7 +14,7 @@
 /// Where that must not be, take AnyValueId (any_value_storage.hpp), which keeps and compares the
 /// values.
 ///
-/// Who may call what: a plain value. Errors: what the digester or the storage throws. Cost: one
+/// Threads: a plain value. Errors: those of the digester or the storage. Cost: one
 /// digest at construction, no allocation with EmptyAnyStorage; comparing compares digests first.
 ///
 /// Tests: tests/unit/event/any_id_test.cpp.

@@ -15,7 +15,7 @@ namespace sluice {
 ///         sluice::AnyScopedConnection onChange_{model().changes.append([this] { draw(); })};
 ///     };
 ///
-/// Who may call what, and when it may be destroyed: as ScopedConnection. It never allocates.
+/// Threads and end: as ScopedConnection. It never allocates.
 class [[nodiscard]] AnyScopedConnection {
 public:
     AnyScopedConnection() noexcept = default;

@@ -10,7 +10,7 @@
 /// Use it when an identifier comes from outside (names, keys) and a collision of hashes must not
 /// deliver an event to the wrong listener. Use AnyHashableId when the values are known.
 ///
-/// Who may call what: a plain value; copies share one immutable value and may go to other threads.
+/// Threads: a plain value; copies share one immutable value and may go to other threads.
 /// Errors: std::bad_alloc. A type needs ==; it needs < only if it is to be ordered, which debug
 /// builds check. Cost: one allocation for each value, none for a copy.
 ///

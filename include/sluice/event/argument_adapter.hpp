@@ -11,7 +11,7 @@
 /// The prototype is taken from a function pointer or from a wrapper such as std::function; for
 /// other callables it is given: `argumentAdapter<Prototype>(callable)`.
 ///
-/// Who may call what: as for the callable. Errors: what the callable and the conversions throw.
+/// Threads: as for the callable. Errors: those of the callable and the conversions.
 /// Cost: the casts; a converted std::shared_ptr is one more owner during the call.
 ///
 /// Tests: tests/unit/event/argument_adapter_test.cpp.

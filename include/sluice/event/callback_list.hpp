@@ -16,16 +16,16 @@ namespace sluice {
 ///     onChange(42);
 ///     onChange.remove(handle);
 ///
-/// Use it for "tell everybody who asked to be told". Use EventDispatcher when there are many such
+/// Use it to tell everybody that asked to be told. Use EventDispatcher when there are many such
 /// lists, found by a key; use EventQueue when callbacks run later or on another thread.
 ///
-/// Who may call what: any thread anything at any time, also from inside a callback; but moving,
+/// Threads: any thread anything at any time, also from inside a callback; but moving,
 /// swapping, assigning to and destroying a list need it for themselves as far as other threads go.
 /// A callback may destroy the list it is called from: callbacks that were not reached yet are then
 /// not called.
 ///
-/// A call sees the callbacks that are in the list when it begins. What is added meanwhile, by
-/// callbacks or by other threads, is not called; what is removed before its turn is not called
+/// A call sees the callbacks that are in the list when it begins. Callbacks added meanwhile, by
+/// callbacks or by other threads, are not called; a callback removed before its turn is not called
 /// either. An add or remove on another thread that races with a call may or may not be seen by it.
 ///
 /// Progress: calls take no lock and write nothing that other threads read, so they run in parallel.

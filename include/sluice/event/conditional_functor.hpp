@@ -7,7 +7,7 @@
 /// `onLow(args...)` if `isLow(args...)`. The condition sees every argument as an lvalue; nothing is
 /// moved before the function gets it.
 ///
-/// Who may call what: as for the two callables; nothing is synchronised. Errors: what they throw.
+/// Threads: as for the two callables; nothing is synchronised. Errors: theirs.
 /// Cost: the two calls. Whatever std::invoke accepts will do.
 ///
 /// Tests: tests/unit/event/conditional_functor_test.cpp.

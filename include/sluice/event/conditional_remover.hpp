@@ -12,13 +12,13 @@
 /// with none otherwise. When it holds, the listener is removed, called for the last time, and never
 /// again, also when several threads call at once.
 ///
-/// Who may call what: any thread, wherever the target allows it, also from a listener. Threads that
-/// call at once also ask the condition at once. What is added here stays valid when the target is
+/// Threads: any thread, wherever the target allows it, also from a listener. Threads that
+/// call at once also ask the condition at once. Listeners added here stay valid when the target is
 /// moved. A copy of the target shares its end; it keeps a listener that has ended, without calling
 /// it.
 ///
-/// Errors: what adding throws; what the condition throws, which leaves the listener where it is and
-/// uncalled; what the listener throws. Progress: nobody waits for anybody. Cost: one allocation for
+/// Errors: those of adding; those of the condition, which leave the listener where it is and
+/// uncalled; those of the listener. Progress: nobody waits for anybody. Cost: one allocation for
 /// a listener; for a call, the condition and one atomic load.
 ///
 /// Tests: tests/unit/event/conditional_remover_test.cpp.

@@ -12,11 +12,11 @@
 /// The listener is removed before its last call. It runs exactly as often as it may, also when
 /// several threads call at once, and also if they do so before it was completely added.
 ///
-/// Who may call what: any thread, wherever the target allows it, also from a listener. What
+/// Threads: any thread, wherever the target allows it, also from a listener. What
 /// is added here stays valid when the target is moved. A copy of the target shares the counts; it
 /// keeps a listener that has run out, without calling it.
 ///
-/// Errors: what adding throws; what the listener throws, which counts as a call. Progress: nobody
+/// Errors: those of adding; those of the listener, whose call counts. Progress: nobody
 /// waits for anybody. Cost: one allocation for a listener and one atomic subtraction
 /// for a call.
 ///

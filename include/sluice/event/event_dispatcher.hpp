@@ -14,7 +14,7 @@ namespace sluice {
 /// CallbackList when there is one kind of event; EventQueue when listeners run later or on another
 /// thread; HeterEventDispatcher when events have different arguments.
 ///
-/// Who may call what, progress, memory and exceptions: as for CallbackList. Threads dispatch in
+/// Threads, progress, memory and exceptions: as for CallbackList. Threads dispatch in
 /// parallel: finding the list takes no lock. No lock is held while hash and comparison of events
 /// run.
 ///

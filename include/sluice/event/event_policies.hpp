@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// What the classes of this module can be told: threading, argument passing, mixins.
+/// The settings of this module's classes: threading, argument passing, mixins.
 ///
 /// A policy struct has any of these members and leaves out the rest: `Callback`, `Threading`,
 /// `Map<Key, Value>`, `QueueList<Item>`, `getEvent(args...)`, `canContinueInvoking(args...)`,

@@ -15,7 +15,7 @@ namespace sluice {
 /// it is dealt with. Use EventDispatcher when listeners may run at once; a Bus for typed messages
 /// with priorities.
 ///
-/// Who may call what: any thread anything at any time, also from inside a listener, except that
+/// Threads: any thread anything at any time, also from inside a listener, except that
 /// copying, moving, assigning, swapping and destroying need the queue for themselves as far as
 /// other threads go. A listener may destroy the queue that is calling it: the events that were not
 /// dispatched yet are destroyed with it.
@@ -29,7 +29,7 @@ namespace sluice {
 /// instructions; no listener and no constructor of an argument runs under it. Memory promise: what
 /// a producer wrote before enqueue() is visible to the listeners.
 ///
-/// Exceptions: what a listener throws leaves process(); its event counts as dispatched, and all
+/// Exceptions: those of a listener leave process(); its event counts as dispatched, and all
 /// others stay queued, in order. When an argument's constructor throws in enqueue(), nothing was
 /// queued.
 ///
@@ -39,8 +39,9 @@ namespace sluice {
 /// than EventQueueOptions::keptBytes.
 ///
 /// Shutdown: close() refuses further events and wakes all waiters; drain() waits until what was
-/// accepted has been processed. What is left is destroyed with the queue. After drain() the queue
-/// may be destroyed, although the process() that has handled the last event has not returned yet.
+/// accepted has been processed. Events that are left are destroyed with the queue. After drain()
+/// the queue may be destroyed, although the process() that has handled the last event has not
+/// returned yet.
 ///
 /// fork(): the child uses the queue. Events that other threads were adding or handling are the
 /// parent's; the child counts the latter as discarded. See docs/guide/events.md.

@@ -6,7 +6,7 @@
 
 namespace sluice {
 
-/// What happens to an event for which a bounded queue has no room.
+/// The treatment of an event for which a bounded queue has no room.
 enum class Overflow {
     reject,      ///< enqueue() returns false
     block,       ///< enqueue() waits for room; not from inside a listener of the only consumer, and

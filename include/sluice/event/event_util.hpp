@@ -9,7 +9,7 @@
 /// Each comes in two forms: (dispatcher, event, ...) for dispatchers and queues, (list, ...) for
 /// callback lists.
 ///
-/// Who may call what: any thread, wherever the target allows it, also from a listener. Another
+/// Threads: any thread, wherever the target allows it, also from a listener. Another
 /// thread's addition or removal at the same time may be missed. Errors: what == throws. Cost:
 /// linear in the listeners of the event.
 ///

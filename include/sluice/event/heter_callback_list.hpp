@@ -33,7 +33,7 @@ class HeterDispatcherBase;
 /// accepts them; both are found when the program is compiled. The lists are independent: order
 /// exists among the callbacks of one prototype only.
 ///
-/// Who may call what, progress, memory, exceptions: as for CallbackList, with the strong guarantee
+/// Threads, progress, memory, exceptions: as for CallbackList, with the strong guarantee
 /// for copy assignment, too. Cost: that of the list for the prototype.
 ///
 /// `Policies`: Threading, canContinueInvoking (for the prototypes it accepts).

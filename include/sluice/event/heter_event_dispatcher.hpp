@@ -19,7 +19,7 @@ namespace sluice {
 /// Listeners and arguments belong to the first prototype that fits: see HeterCallbackList. The
 /// arguments follow the event; with ArgumentPassingIncludeEvent it is among them.
 ///
-/// Who may call what, progress, memory, exceptions: as for EventDispatcher. `Policies`: those of
+/// Threads, progress, memory, exceptions: as for EventDispatcher. `Policies`: those of
 /// EventDispatcher; Callback as for HeterCallbackList; getEvent may be overloaded.
 template <class Event, class PrototypeList, class Policies = DefaultPolicies>
 class HeterEventDispatcher

@@ -19,7 +19,7 @@ namespace sluice {
 /// All events are in one queue, first in, first out, whatever their prototype. The prototype is
 /// chosen when an event is queued. An event takes the room of the largest prototype's arguments.
 ///
-/// Who may call what, order, progress, memory, exceptions, capacity and shutdown: as for
+/// Threads, order, progress, memory, exceptions, capacity and shutdown: as for
 /// EventQueue. `Policies`: those of HeterEventDispatcher, and QueueList.
 template <class Event, class PrototypeList, class Policies = DefaultPolicies>
 class HeterEventQueue

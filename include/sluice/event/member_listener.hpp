@@ -11,7 +11,7 @@ namespace sluice {
 ///
 /// Given a reference, the object must outlive the listener. Given a std::shared_ptr, the listener
 /// keeps the object alive. Given a std::weak_ptr, the listener does nothing once the object has
-/// gone, and keeps it alive during a call. What the member function returns is discarded.
+/// gone, and keeps it alive during a call. The result of the member function is discarded.
 template <class T, class Member>
 [[nodiscard]] auto memberListener(T& object, Member member) noexcept {
     return [&object, member](auto&&... args) {

@@ -35,13 +35,13 @@ struct FilterPolicies {
 /// arguments. Filters run in the order in which they were added, also when the event has no
 /// listener; a queue runs them when it processes. The first that returns false ends the dispatch:
 /// no later filter and no listener is called. Arguments that the prototype takes by value come as
-/// references, and what a filter writes is what later filters and listeners get.
+/// references, and later filters and listeners get the values that a filter writes.
 ///
-/// Who may call what, progress, memory: as for the CallbackList that the filters are in; its
+/// Threads, progress, memory: as for the CallbackList that the filters are in; its
 /// Threading is the dispatcher's. A filter may add and remove filters.
 ///
-/// Errors: what a filter throws ends the dispatch. Cost: one branch for a dispatch without filters,
-/// one call for each filter.
+/// Errors: an exception of a filter ends the dispatch. Cost: one branch for a dispatch without
+/// filters, one call for each filter.
 ///
 /// Copies of the dispatcher have the same filters, swap() exchanges them.
 ///

@@ -28,7 +28,7 @@ struct FilterPrototypesOf<HeterTuple<P...>> {
 /// As MixinFilter, for the events of one prototype: a filter belongs to the first prototype whose
 /// arguments it takes, as references.
 ///
-/// Who may call what, progress, memory, errors, cost: as for MixinFilter.
+/// Threads, progress, memory, errors, cost: as for MixinFilter.
 ///
 /// Tests: tests/unit/event/mixin_heter_filter_test.cpp.
 template <class Base>

@@ -12,7 +12,7 @@
 /// for reuse, come first and are never compared. Items are put in order when they are spliced in,
 /// so they are filled before that.
 ///
-/// Who may call what: not synchronised; the queue holds its lock. Errors: what Compare throws
+/// Threads: not synchronised; the queue holds its lock. Errors: what Compare throws
 /// passes through and no item is lost; a splice of one item has not happened then. Cost: the items
 /// are in a balanced tree, so splicing one in compares it with at most about 2 log2(n) others, and
 /// with two if it belongs where it is put. Splicing a list in puts the items of the shorter list

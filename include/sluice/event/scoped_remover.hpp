@@ -15,12 +15,12 @@ namespace sluice {
 /// owner. It adds listeners with the functions of its target, a CallbackList, EventDispatcher,
 /// EventQueue or heterogeneous form.
 ///
-/// Who may call what: adding, removing and reset(), any thread, also from a listener; the rest, one
+/// Threads: adding, removing and reset(), any thread, also from a listener; the rest, one
 /// thread while nobody else uses the remover. A target may go first: its listeners go with it, and
 /// the remover does not touch it any more. Listeners that moved to another target with the rest of
 /// it are removed from there. Not while another thread destroys, moves or swaps the target.
 ///
-/// Errors: what adding throws, nothing is added then. Adding without a target is misuse: debug
+/// Errors: those of adding, nothing is added then. Adding without a target is misuse: debug
 /// builds end, others return an empty handle. Progress: a lock of the target's kind for a few
 /// instructions; no listener is called or destroyed under it. Cost: one entry for each listener;
 /// removing a single one is linear in their number. Entries of listeners that are gone are
@@ -68,7 +68,7 @@ public:
     /// Removes all listeners that were added here. The target stays.
     void reset() { listeners_.removeAll(); }
 
-    /// Another target; if it is a different one, what was added to the old one is removed.
+    /// Another target; if it is a different one, the listeners in the old one are removed.
     template <class T = Target, IfDispatcher<T> = 0>
     void setDispatcher(Target& dispatcher) {
         setTarget(dispatcher);

@@ -37,7 +37,7 @@ struct BlockPoolTraits {
 /// Use it for blocks whose type you manage yourself. Use ObjectPool<T> for objects, PoolAllocator
 /// for containers, PoolResource for several sizes.
 ///
-/// Who may call what: any thread, any member. A block may be freed on any thread. The pool must
+/// Threads: any thread, any member. A block may be freed on any thread. The pool must
 /// outlive its blocks and all calls on it, but not the threads that used it.
 ///
 /// Progress:
@@ -50,7 +50,7 @@ struct BlockPoolTraits {
 /// - An allocation that finds the capacity reached empties the caches of idle threads. It waits
 ///   for a trim() of another thread, and sleeps while another thread adds a slab.
 ///
-/// Memory promise: what a thread wrote before it freed a block is visible to the one that gets it.
+/// Memory promise: the thread that gets a block sees the writes of the thread that freed it.
 ///
 /// An exact pool (Options::isExact) has no caches: one list holds its free blocks, and each call
 /// takes from it or gives to it. That is lock-free, so an interrupt or a signal handler may do it.

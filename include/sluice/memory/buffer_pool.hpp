@@ -59,7 +59,7 @@ struct BufferPoolStatistics {
 /// Use it for bytes that are written once and then read by several. Use ObjectPool<T> for objects
 /// with constructors, BlockPool for memory whose lifetime you manage yourself.
 ///
-/// Who may call what: any thread, any member of the pool. A WritableBuffer or DataToken belongs to
+/// Threads: any thread, any member of the pool. A WritableBuffer or DataToken belongs to
 /// one thread at a time and may go to another one. The pool must outlive them and all calls on it.
 ///
 /// Progress: all operations on buffers are lock-free. A failed exchange means that another thread's
@@ -68,9 +68,9 @@ struct BufferPoolStatistics {
 /// waits for a thread stopped in the middle of giving one back. The platform must have a
 /// compare-exchange of 32 bits.
 ///
-/// Memory promise: what a holder of a buffer did with it before giving it up, reading included,
-/// happens before what the next writer does. A token itself is handed over by you, in a
-/// synchronised way; then what the writer wrote is visible to the reader.
+/// Memory promise: all that a holder of a buffer did with it before giving it up, reading included,
+/// happens before the next writer's work. A token itself is handed over by you, in a
+/// synchronised way; then the reader sees the writes of the writer.
 ///
 /// Capacity: exact, Options::buffers; all of them can be had by any thread. Allocation: once, by
 /// the constructor. Exhausted means that every buffer was out at some moment during the call: an

@@ -10,13 +10,13 @@ namespace sluice {
 
 /// Read-only access to bytes that somebody else owns, given back exactly once.
 ///
-/// Purpose: a message that carries a large payload carries a token instead of a copy. Whoever holds
+/// Purpose: a message carries a token instead of a copy of a large payload. A thread that holds
 /// the token may read; when the last one is gone, the owner has its bytes back.
 ///
 /// Use it with BufferPool, which makes tokens on its buffers, or with bytes of your own: a frame of
 /// a driver, a mapped file. Use std::shared_ptr when a heap allocation per message does not matter.
 ///
-/// Who may call what: a token belongs to one thread at a time and may be moved to another one, with
+/// Threads: a token belongs to one thread at a time and may be moved to another one, with
 /// a queue for instance; only const members may be called by several at once, share() included.
 /// Tokens on the same bytes are independent of each other.
 ///

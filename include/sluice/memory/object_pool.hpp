@@ -9,7 +9,7 @@
 /// Use it for objects that are passed on by pointer. Use PoolAllocator with std::allocate_shared
 /// for shared ownership, Pooled<T> to keep `new` and `delete` in existing code.
 ///
-/// Who may call what: any thread, any member. A PoolPtr is a plain value, used by one thread at a
+/// Threads: any thread, any member. A PoolPtr is a plain value, used by one thread at a
 /// time. The pool must outlive its objects.
 ///
 /// A pool of at most `Options::exactUpTo` objects is exact, and so is each pool on a platform
@@ -88,7 +88,7 @@ public:
     /// Gives the ownership up: pass the pointer to ObjectPool::destroy() or adopt() in the end.
     [[nodiscard]] T* release() noexcept { return std::exchange(object_, nullptr); }
 
-    /// Takes the ownership of what release() gave.
+    /// Takes the ownership of the object that release() gave.
     [[nodiscard]] static PoolPtr adopt(T* object) noexcept { return PoolPtr(object); }
 
     [[nodiscard]] T* get() const noexcept { return object_; }

@@ -28,7 +28,7 @@ struct PoolResourceOptions {
 ///
 /// Use it with std::pmr containers, or through PoolAllocator. Use BlockPool for blocks of one size.
 ///
-/// Who may call what: any thread, any member. The resource must outlive everything that came from
+/// Threads: any thread, any member. The resource must outlive everything that came from
 /// it. Several threads may call the upstream resource at once.
 ///
 /// Sizes are rounded up to a power of two from 16 to Options::largestBlock, and each such size has

@@ -22,7 +22,7 @@ namespace [[gnu::visibility("default")]] sluice {
 /// passed in can be bounded, measured and emptied. std::make_shared and containers do not use a
 /// class's operator new: PoolAllocator is for them.
 ///
-/// Who may call what: any thread; an object may be deleted on another thread than the one that
+/// Threads: any thread; an object may be deleted on another thread than the one that
 /// created it. One resource serves each Pooled<Derived> and all classes derived from it, each by
 /// its own size. It is created before main(), or when the shared object is loaded, and takes 50 KB
 /// of the heap then. It is never destroyed, so objects may live as long as they like. Sizes beyond

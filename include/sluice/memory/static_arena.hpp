@@ -21,7 +21,7 @@ namespace sluice {
 /// Use it when a few objects, of different types, must live in memory that you name. Use
 /// ObjectPool<T> for many of one type, and for everything that threads share.
 ///
-/// Who may call what: one thread at a time. The arena and its handles have no synchronisation at
+/// Threads: one thread at a time. The arena and its handles have no synchronisation at
 /// all, on purpose: guard them, or keep them to one thread. An object in an arena is shared between
 /// threads like any other object; its handle is not.
 ///

@@ -56,8 +56,8 @@ struct AnyNumber {
 /// Use it when a thread has nothing better to do than to wait. Use the bare queue when full or
 /// empty is an answer to act on.
 ///
-/// Who may call what: as for the queue inside. close(), drain() and the sizes by anybody, drain()
-/// not by the consumer, who is the one it waits for. A handler may tryPush() into its own queue; a
+/// Threads: as for the queue inside. close(), drain() and the sizes by anybody, drain()
+/// not by the consumer, for which it would wait. A handler may tryPush() into its own queue; a
 /// push() that waits for room there would wait for its own caller.
 ///
 /// Progress: a wait ends when the other side acts or the queue is closed. With Park nobody spins

@@ -28,7 +28,7 @@ namespace sluice {
 /// Use it for measurements and states, of which only the newest counts. Use a ring if each message
 /// must arrive.
 ///
-/// Who may call what: set and emplace by any thread, also from a signal handler if the functions of
+/// Threads: set and emplace by any thread, also from a signal handler if the functions of
 /// T that run there may. update() by the reader. hasNew() by any thread. The role of the reader is
 /// held by one thread at a time and may be passed on if the hand-over is synchronised. Overlapping
 /// calls of update() are caught by an assertion in debug builds. A constructor or a destructor of T
@@ -43,8 +43,8 @@ namespace sluice {
 ///   `Writers + 2` slots.
 /// - A stopped reader delays nobody. It keeps the one value that it holds.
 ///
-/// Memory promise: what a writer wrote before set() is visible to the reader that gets the value.
-/// What the reader did with a value is visible to the writer that reuses its slot.
+/// Memory promise: the reader that gets a value sees the writes of its writer before set().
+/// The writer that reuses a slot sees the reader's work with the value before.
 ///
 /// Order: linearizable. The newest value is the one whose set() exchanged last. The reader never
 /// gets a value and later an older one.

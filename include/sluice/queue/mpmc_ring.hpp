@@ -30,7 +30,7 @@ namespace sluice {
 /// oldest message out itself. Use MpscRing for one consumer: it has one compare-exchange fewer per
 /// message. Use BlockingQueue around it when a side must wait.
 ///
-/// Who may call what: any thread, any member, also from a handler. A handler that consumes from its
+/// Threads: any thread, any member, also from a handler. A handler that consumes from its
 /// own queue gets the next message.
 ///
 /// Progress: pushing and consuming are lock-free: a failed compare-exchange means that another
@@ -39,8 +39,8 @@ namespace sluice {
 /// A consumer stopped in a handler delays nobody until the ring comes to its slot again. Then
 /// pushes get `full` until the handler has returned.
 ///
-/// Memory promise: the handler of a message sees what its producer wrote before the push. The
-/// producer that reuses a slot sees what the handler wrote. So does a thread that counts the
+/// Memory promise: the handler of a message sees the writes of its producer before the push. The
+/// producer that reuses a slot sees the writes of the handler. So does a thread that counts the
 /// message as removed, by sizeApprox() or isDrained().
 ///
 /// Order: linearizable. If one push returned before another began, its message is taken first.

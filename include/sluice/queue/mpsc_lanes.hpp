@@ -25,7 +25,7 @@ namespace sluice {
 /// a key (a time stamp) to merge by. Use MpscRing when all must agree on one order or producers
 /// cannot hold a handle. Use BlockingQueue around it when a side must wait.
 ///
-/// Who may call what: producer() by any thread; the members of a Producer by one thread at a time;
+/// Threads: producer() by any thread; the members of a Producer by one thread at a time;
 /// tryPop, consume and consumeOrdered by the consumer, one thread at a time; the rest by anybody.
 /// Overlapping calls in one role are caught by an assertion in debug builds. Handlers may push, ask
 /// for producers and close them.
@@ -40,8 +40,8 @@ namespace sluice {
 /// 4,096 visits to empty lanes the consumer stops to visit those that are empty, if it has at least
 /// 16 in its round. That takes one heavy fence, some microseconds.
 ///
-/// Memory promise: what a producer wrote before a push is visible to the handler of that message;
-/// what the consumer wrote before a slot came back is visible to the producer that reuses it.
+/// Memory promise: the handler of a message sees the writes of its producer before the push;
+/// the producer that reuses a slot sees the writes of the consumer before the slot came back.
 ///
 /// Order: first in, first out per producer. consume() takes the lanes in turn; consumeOrdered()
 /// takes the smallest key first among the messages it can see.
@@ -50,7 +50,7 @@ namespace sluice {
 /// first one a small object besides; nothing else allocates. A lane goes back to its memory
 /// resource as soon as its producer has gone and the consumer has drained it. Exceptions: a
 /// throwing constructor of T leaves the lane as it was; a throwing handler has consumed exactly its
-/// message. Shutdown: after close() pushes are refused; what was accepted stays until consumed or
+/// message. Shutdown: after close() pushes are refused; accepted messages stay until consumed or
 /// is destroyed with the queue. A Producer may outlive the queue: it then finds it closed, and what
 /// it had pushed before is destroyed with it.
 ///

@@ -26,7 +26,7 @@ namespace sluice {
 /// for one producer, SegmentQueue when no bound can be given, BlockingQueue around it when a side
 /// must wait.
 ///
-/// Who may call what: tryPush and tryEmplace by any thread, also from a handler; tryPop, consume,
+/// Threads: tryPush and tryEmplace by any thread, also from a handler; tryPop, consume,
 /// front and popFront by the consumer; the rest by anybody. The role of the consumer is held by one
 /// thread at a time and may be passed on if the hand-over is synchronised; overlapping calls are
 /// caught by an assertion in debug builds.
@@ -36,8 +36,8 @@ namespace sluice {
 /// when the ring has filled up behind its slot, other producers too; so this is not a lock-free
 /// queue in the strict sense. Consuming is wait-free. A stopped consumer lets the ring become full.
 ///
-/// Memory promise: what a producer wrote before a push is visible to the handler of that message;
-/// what the consumer wrote before a slot came back is visible to the producer that reuses it.
+/// Memory promise: the handler of a message sees the writes of its producer before the push;
+/// the producer that reuses a slot sees the writes of the consumer before the slot came back.
 ///
 /// Order: linearizable. If one push returned before another began, its message is delivered first.
 /// `full` is returned only if at some moment during the call `capacity()` messages were in the
@@ -47,8 +47,8 @@ namespace sluice {
 /// of two. With the capacity in the type nothing is allocated; with dynamicCapacity the constructor
 /// allocates once. Exceptions: when a constructor of T throws, its slot is skipped, and is in use
 /// until the consumer comes by; a throwing handler has consumed exactly its message. Shutdown:
-/// after close() pushes are refused; what was accepted stays until consumed or, at the latest,
-/// destroyed with the queue. isDrained() is exact whoever called close().
+/// after close() pushes are refused; accepted messages stay until consumed or, at the latest,
+/// destroyed with the queue. isDrained() is exact, whichever thread called close().
 ///
 /// Origin: the sequence number per slot is D. Vyukov's bounded queue. Here the consumer never
 /// writes a slot but gives room back through one counter, so that it takes no line away from the

@@ -4,7 +4,7 @@
 
 namespace sluice {
 
-/// What became of a push. Anything but `ok` leaves the argument with the caller, unmoved.
+/// The result of a push. Any result except `ok` leaves the argument with the caller, unmoved.
 enum class [[nodiscard]] PushResult : std::uint8_t {
     ok,      ///< accepted: it will be delivered, or destroyed with the queue
     full,    ///< no room at the moment of the call

@@ -17,8 +17,8 @@ inline constexpr std::size_t dynamicCapacity = std::numeric_limits<std::size_t>:
 /// As `max` of a consume call and as limit of a queue.
 inline constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
 
-/// What all queues can be told. Derive and redeclare what changes; different traits are different
-/// types.
+/// The settings of all queues. Derive and redeclare those that change; different traits are
+/// different types.
 struct QueueTraits {
     /// Atomics, storage, fences and clock. See platform.hpp.
     using Platform = StdPlatform;
@@ -35,7 +35,7 @@ struct QueueTraits {
     /// Where the positions begin; even. Tests start just below the wrap.
     static constexpr std::uint64_t firstPosition = 0;
 
-    /// Distance between what different threads write.
+    /// Distance between the data that different threads write.
     static constexpr std::size_t cacheLineSize = sluice::cacheLineSize;
 };
 

@@ -36,7 +36,7 @@ struct SegmentQueueTraits : QueueTraits {
 /// MpscLanes when a bound exists: they allocate nothing later and push back. With a limit it
 /// refuses like a ring.
 ///
-/// Who may call what: tryPush and tryEmplace by any thread, also from a handler; tryPop, consume,
+/// Threads: tryPush and tryEmplace by any thread, also from a handler; tryPop, consume,
 /// front, popFront and takeAll by the consumer; the rest by anybody. The role of the consumer is
 /// held by one thread at a time and may be passed on if the hand-over is synchronised; overlapping
 /// calls are caught by an assertion in debug builds. A Batch may be consumed on any thread, one at
@@ -48,7 +48,7 @@ struct SegmentQueueTraits : QueueTraits {
 /// one delays only the delivery of later messages. The consumer takes the lock once per segment and
 /// per takeAll.
 ///
-/// Memory promise: what a producer wrote before a push is visible to the handler of that message.
+/// Memory promise: the handler of a message sees the writes of its producer before the push.
 ///
 /// Order: linearizable; the order is that of the claims.
 ///
@@ -60,7 +60,7 @@ struct SegmentQueueTraits : QueueTraits {
 /// may call the resource at the same time. Exceptions:
 /// when a constructor of T throws, its slot is skipped, and counts until the consumer comes by; a
 /// throwing handler has consumed exactly its message; when the memory resource throws, nothing has
-/// happened. Shutdown: after close() pushes are refused; what was accepted stays until consumed or
+/// happened. Shutdown: after close() pushes are refused; accepted messages stay until consumed or
 /// is destroyed with the queue.
 ///
 /// Origin: a linked list of arrays, as in libstdc++'s deque and folly's UnboundedQueue.

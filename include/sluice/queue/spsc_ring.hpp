@@ -23,7 +23,7 @@ namespace sluice {
 /// Use it for one producer and one consumer. Use MpscRing or MpscLanes for several producers,
 /// SegmentQueue when no bound can be given, BlockingQueue around it when a side must wait.
 ///
-/// Who may call what: try* by the producer; tryPop, consume, front, popFront by the consumer; the
+/// Threads: try* by the producer; tryPop, consume, front, popFront by the consumer; the
 /// rest by anybody. A role is held by one thread at a time and may be passed on if the hand-over is
 /// synchronised. Overlapping calls in one role are caught by an assertion in debug builds. A
 /// handler may push into its own queue if its thread also is the producer; it may not consume from
@@ -33,15 +33,15 @@ namespace sluice {
 /// a heavy fence from close() until it has been true). A stopped producer delays nobody; a stopped
 /// consumer lets the ring become full.
 ///
-/// Memory promise: what the producer wrote before a push is visible to the handler of that message;
-/// what the consumer wrote before a slot came back is visible to the producer that reuses it.
+/// Memory promise: the handler of a message sees the writes of its producer before the push;
+/// the producer that reuses a slot sees the writes of the consumer before the slot came back.
 ///
 /// Capacity is exact, from 1 to a quarter of the Index range; the storage is rounded up to a power
 /// of two. With the capacity in the type nothing is allocated; with dynamicCapacity the constructor
 /// allocates once. Exceptions: a throwing constructor of T leaves the queue as it was; a throwing
-/// handler has consumed exactly its message. Shutdown: after close() pushes are refused; what was
-/// accepted stays until consumed or, at the latest, destroyed with the queue. isDrained() tells
-/// when nothing is left and nothing can follow, and is exact whoever called close().
+/// handler has consumed exactly its message. Shutdown: after close() pushes are refused; accepted
+/// messages stay until consumed or, at the latest, destroyed with the queue. isDrained() tells
+/// when nothing is left and nothing can follow, and is exact, whichever thread called close().
 ///
 /// Origin: L. Lamport's ring buffer, with each side keeping a copy of the other's index as in
 /// P. Lee et al., "A lock-free, cache-efficient multi-core synchronization mechanism" (2009).
@@ -197,8 +197,8 @@ public:
 
     /// True when the queue is closed, nothing is in it and no push is under way: for good.
     [[nodiscard]] bool isDrained() const noexcept {
-        // Acquire: who sees the end of the queue may go on to free what handlers and producers
-        // used.
+        // Acquire: a thread that sees the end of the queue may free the data that
+        // handlers and producers used.
         if (drained_.load(std::memory_order_acquire)) {  // E4 end
             return true;
         }

@@ -10,12 +10,13 @@ namespace sluice {
 
 /// Sleeping until a condition on somebody else's lock-free data becomes true.
 ///
-/// Purpose: what a condition variable is to a mutex, an event count is to an algorithm without one.
+/// Purpose: an event count lets an algorithm without a mutex wait, as a condition variable does
+/// with one.
 ///
 /// Use it to let a thread sleep until a queue is no longer empty. Use Park, which spins first,
 /// unless you need the steps apart. Use a condition variable when the data has a mutex anyway.
 ///
-/// Who may call what: any thread, any member. Several may wait at once. notifyAll() wakes them all.
+/// Threads: any thread, any member. Several may wait at once. notifyAll() wakes them all.
 /// notifyOne() wakes one of them, if each is one that it has not woken yet. Use it where each
 /// waiter waits for the same thing, and each change serves one of them. A thread whose wait()
 /// returned looks at the condition. If it leaves something for another waiter, it calls notifyOne()
@@ -25,7 +26,7 @@ namespace sluice {
 /// notifier delays the waiters that it was about to wake until the next notifier comes, which wakes
 /// all. (With CondVarParker a notifier takes a mutex when somebody sleeps.)
 ///
-/// Memory promise: what a thread wrote before it notified is visible to a waiter whose condition
+/// Memory promise: a thread's writes before it notified are visible to a waiter whose condition
 /// saw it. The event count itself only guarantees that the condition is looked at again: either the
 /// waiter's check sees the change, or the notifier sees the waiter.
 ///

@@ -77,7 +77,7 @@ private:
 /// respects, for one that does not. Until descriptor() has been called there is no descriptor, and
 /// nothing but a Park.
 ///
-/// Who may call what: descriptor() and waits that may end in vain by one thread at a time, the one
+/// Threads: descriptor() and waits that may end in vain by one thread at a time, the one
 /// with the loop, once descriptor() has been called; other waits and notifyAll() by any thread.
 ///
 /// Progress: notifyAll() never waits. A notifier that is stopped before it has written to the
@@ -109,8 +109,8 @@ public:
     BasicEventFdWait(const BasicEventFdWait&) = delete;
     BasicEventFdWait& operator=(const BasicEventFdWait&) = delete;
 
-    /// What the loop is to watch for reading; the loop must not read from it. Made by the first
-    /// call; -1 with the reason in errno when the kernel has none to give.
+    /// The descriptor that the loop watches for reading; the loop must not read from it. Made by
+    /// the first call; -1 with the reason in errno when the kernel has none to give.
     [[nodiscard]] int descriptor() noexcept {
         if (!descriptor_.isOpen()) {
             descriptor_.open();

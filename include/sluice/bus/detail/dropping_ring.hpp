@@ -19,7 +19,7 @@ namespace sluice::detail {
 /// no slot, and publishers go on dropping behind it. T has moveFrom(T&), which leaves nothing to
 /// destroy in the source.
 ///
-/// Who may call what: publishing and consume() by any thread; consumeWhile() by one thread.
+/// Threads: publishing and consume() by any thread; consumeWhile() by one thread.
 ///
 /// Progress: as MpmcRing. A thread that is stopped while it takes a message out costs the others
 /// the room of one message. The ring has twice the slots: when publishers come round to the slot of

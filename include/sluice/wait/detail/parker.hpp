@@ -78,7 +78,7 @@ private:
 };
 #endif
 
-/// Returns at once: whoever waits polls.
+/// Returns at once: the waiter polls.
 class NoParker {
 public:
     template <class Word, class StillWaiting>

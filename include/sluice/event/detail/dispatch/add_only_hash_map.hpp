@@ -19,7 +19,7 @@ namespace sluice::detail {
 /// search may still be in an old table: it stays until the map ends, and all old ones together are
 /// a third of the newest.
 ///
-/// Who may call what: find(), findOrAdd() and forEach() by any thread; the rest by one thread, for
+/// Threads: find(), findOrAdd() and forEach() by any thread; the rest by one thread, for
 /// itself.
 ///
 /// Progress: lock-free. A thread that is stopped delays nobody.

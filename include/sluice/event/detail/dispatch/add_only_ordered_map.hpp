@@ -13,7 +13,7 @@ namespace sluice::detail {
 
 /// A skip list that any number of threads search, and add to, without a lock.
 ///
-/// Who may call what: find(), findOrAdd() and forEach() by any thread; the rest by one thread, for
+/// Threads: find(), findOrAdd() and forEach() by any thread; the rest by one thread, for
 /// itself.
 ///
 /// Progress: lock-free. A thread that is stopped delays nobody.

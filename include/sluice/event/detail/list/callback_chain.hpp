@@ -25,7 +25,7 @@ bool isNull(const Callback& callback) noexcept {
 ///
 /// The part of a CallbackList that does not depend on the arguments.
 ///
-/// Who may call what: any thread anything at any time, also from inside a callback; but moving,
+/// Threads: any thread anything at any time, also from inside a callback; but moving,
 /// swapping, assigning and destroying need the list for themselves as far as other threads go. The
 /// thread that runs a callback may do these, too.
 ///

@@ -13,7 +13,7 @@ namespace sluice::detail {
 
 /// What was removed from one list or map, until no call of this list or map can be using it.
 ///
-/// Who may call what: any thread anything at any time; collect() not under the owner's lock. After
+/// Threads: any thread anything at any time; collect() not under the owner's lock. After
 /// collect() the owner may be gone, because a destructor that it ran may have destroyed it.
 ///
 /// Progress: removals are freed in batches. A batch waits for the calls that had begun when the

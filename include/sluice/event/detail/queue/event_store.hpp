@@ -31,7 +31,7 @@ namespace sluice::detail {
 /// their place when they have been built. A list that throws when an event is added refuses it; one
 /// that throws when events are put back ends the program.
 ///
-/// Memory promise: what a producer wrote before it added an event is visible to who handles it.
+/// Memory promise: the handler of an event sees the producer's writes before it added the event.
 ///
 /// Order: first in, first out. What a consumer puts back comes before what has been added since.
 ///

@@ -17,7 +17,7 @@ namespace [[gnu::visibility("default")]] detail {
 /// Purpose: what the threads that are gone were doing to the object is over. The object is told
 /// while their stacks are still in memory.
 ///
-/// Who may call what: any thread makes and ends members. Each shared object has a list of those
+/// Threads: any thread makes and ends members. Each shared object has a list of those
 /// that its code has made.
 ///
 /// Progress: blocking, for a few instructions. Without memory for the handler of fork(), nobody is

@@ -18,6 +18,7 @@ class DevTest(PlantedTree):
         self.tool("ctest", "exit 0")
         self.tool("ccache", 'echo "$CACHE"')
         self.plant("tools/select_tests.py", "print('x')")
+        shutil.copy(PROJECT / "tools/nightly.sh", self.root / "tools")
         self.calls = self.root / "calls"
         self.cache = self.root / "cache"
 

@@ -1,0 +1,100 @@
+# shellcheck shell=bash
+# The tests that .ci/run leaves out. `./dev nightly` reads this file, which uses its functions.
+
+# ctest_again <preset> [option]...: tests that are built, ended by `N passed, N failed`.
+ctest_again() {
+    local report="$PWD/build/$1/again.xml" status=0
+    rm -f "$report"
+    ctest --preset "$1" --output-junit "$report" "${@:2}" || status=$?
+    summarise "$report"
+    return "$status"
+}
+
+# Each part can be asked for alone.
+nightly_parts=(policies analyzers model asan tsan noexceptions aarch64 stress repeat bridge faults fuzz packages)
+concurrent='^(wait|queue|event|bus|actor|log_intake|log|conformance|cpp20|libraries|stress)\.'
+
+nightly_part() {
+    case $1 in
+        policies) run_tests policies ;;
+        analyzers)
+            need "${check_packages[@]}"
+            configure tidy
+            python3 -B tools/run_tidy.py build/tidy --all
+            ;;
+        model)
+            need "${test_packages[@]}"
+            build noexceptions model_test
+            SLUICE_MODEL_EFFORT=full ctest_again noexceptions -R '^model\.'
+            ;;
+        asan | tsan) sanitizer "$1" ;;
+        noexceptions) run_tests "$1" ;;
+        aarch64) aarch64 ;;
+        stress)
+            need "${test_packages[@]}"
+            build release stress_test
+            ctest_again release -R '^stress\.' --repeat until-fail:50
+            ;;
+        repeat) repeat_concurrent_tests ;;
+        bridge) sanitized_bridge ;;
+        faults) SLUICE_FAULT_ROUNDS=200 bridge 'FaultTest|ClusterTest' ;;
+        fuzz) fuzz ;;
+        packages) need lintian gdb python3-venv; run_tests dev '^package\.'; packaging/conan/check ;;
+    esac
+}
+
+# The bridge's tests under both kinds of sanitizers. libnats is not instrumented.
+sanitized_bridge() {
+    local status=0
+    nats_server
+    sanitizer bridge-asan '^bridge' || status=$?
+    sanitizer bridge-tsan '^bridge' || status=$?
+    return "$status"
+}
+
+# Ten minutes of random bytes for each decoder, beginning with inputs that are kept in the tree.
+fuzz() {
+    local source name
+    need "${sanitizer_packages[@]}"
+    for source in tests/fuzz/*_fuzz.cpp; do
+        name=$(basename "$source" _fuzz.cpp)
+        mkdir -p "build/fuzz/$name"
+        clang++-16 -std=c++17 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
+            -Iinclude "$source" -o "build/fuzz/${name}_fuzz"
+        "build/fuzz/${name}_fuzz" -max_total_time="${SLUICE_FUZZ_SECONDS:-600}" -artifact_prefix=build/fuzz/ \
+            "build/fuzz/$name" "tests/fuzz/corpus/$name"
+    done
+}
+
+# A test that fails once in dozens of runs does so sooner on one processor, beside busy programs.
+repeat_concurrent_tests() {
+    local status=0
+    burners=()  # the trap reads them after this function has ended
+    need "${test_packages[@]}"
+    build dev
+    # Also when ctest dies: a busy program would run for ever.
+    trap 'kill "${burners[@]}"; wait "${burners[@]}" || true' EXIT
+    for _ in $(seq "$(nproc)"); do
+        sh -c 'while :; do :; done' &
+        burners+=($!)
+    done
+    taskset --all-tasks --cpu-list --pid 0 $$ >/dev/null
+    ctest_again dev -R "$concurrent" --repeat until-fail:200 || status=$?
+    return "$status"
+}
+
+nightly() {
+    local part refused=()
+    (($# <= 1)) || refuse "one part at most: ./dev nightly [PART]"
+    if (($#)); then
+        [[ " ${nightly_parts[*]} " == *" $1 "* ]] ||
+            refuse "there is no part '$1' of the nightly tests; the parts are: ${nightly_parts[*]}"
+        nightly_part "$1"
+        return
+    fi
+    for part in "${nightly_parts[@]}"; do
+        printf '\n##### %s\n' "$part"
+        "$0" nightly "$part" || refused+=("$part")
+    done
+    ((${#refused[@]} == 0)) || die "failed: ${refused[*]}"
+}

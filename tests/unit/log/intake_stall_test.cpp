@@ -1,0 +1,124 @@
+#include "support/crew.hpp"
+#include "support/intake_tools.hpp"
+#include "support/watchdog.hpp"
+
+#include <sluice/log/detail/lanes/intake.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+// A stopped thread, and a limit for how long it may hold the output back.
+
+namespace sluice::test {
+namespace {
+
+using log::detail::IntakeOptions;
+using log::detail::IntakeTraits;
+using log::detail::Key;
+using log::detail::LaneStatistics;
+using log::detail::Posted;
+using log::detail::StampClock;
+
+/// Stops threads between stamp and publication until they are told to go on.
+struct StoppingClock : StampClock {
+    inline static thread_local bool stops = false;
+    inline static std::atomic<bool> isStopped{false};
+    inline static std::atomic<bool> mayGoOn{false};
+
+    template <class Word>
+    static Key announceThenNow(Word& word, std::uint64_t value) noexcept {
+        const Key key = StampClock::announceThenNow(word, value);
+        if (stops) {
+            isStopped = true;
+            awaitThat([] { return mayGoOn.load(); });
+        }
+        return key;
+    }
+};
+struct StoppingTraits : IntakeTraits {
+    using Clock = StoppingClock;
+};
+
+class IntakeStall : public testing::Test {
+protected:
+    using StoppingIntake = LabelIntake<StoppingTraits>;
+
+    void stopAThread(StoppingIntake& intake) {
+        StoppingClock::isStopped = false;
+        StoppingClock::mayGoOn = false;
+        thread_ = std::thread([&intake] {
+            StoppingClock::stops = true;
+            ASSERT_EQ(postText(intake, {0, 1}, "stopped"), Posted::ok);
+        });
+        awaitThat([] { return StoppingClock::isStopped.load(); });
+    }
+    void letItGoOn() {
+        StoppingClock::mayGoOn = true;
+        thread_.join();
+    }
+
+private:
+    std::thread thread_;
+};
+
+TEST_F(IntakeStall, AStoppedThreadHoldsBackWhatIsStampedLaterAndNothingElse) {
+    StoppingIntake intake;
+    ASSERT_EQ(postText(intake, {0, 0}, "before"), Posted::ok);
+    intake.look();
+    stopAThread(intake);
+    ASSERT_EQ(postText(intake, {0, 2}, "after"), Posted::ok);
+    EXPECT_EQ(numbersOf(harvest(intake)), std::vector<std::uint32_t>{0});
+    EXPECT_EQ(harvest(intake).size(), 0U);
+    EXPECT_EQ(harvest(intake).size(), 0U);
+    EXPECT_EQ(intake.statistics().stalls, 1U);
+    std::uint64_t inLanes = 0;
+    (void)intake.statistics([&](const LaneStatistics& lane) { inLanes += lane.stalls; });
+    EXPECT_EQ(inLanes, 1U);
+    letItGoOn();
+    EXPECT_EQ(numbersOf(harvest(intake)), (std::vector<std::uint32_t>{1, 2}));
+    EXPECT_GT(intake.statistics().longestStall.count(), 0);
+    EXPECT_EQ(intake.statistics().orderViolations, 0U);
+}
+
+TEST_F(IntakeStall, ALimitLetsTheOthersPassAndCountsWhatComesTooLate) {
+    IntakeOptions options;
+    options.maxHold = std::chrono::milliseconds(5);
+    StoppingIntake intake(options);
+    const Watchdog watchdog(stateOf(intake));
+    stopAThread(intake);
+    ASSERT_EQ(postText(intake, {0, 2}, "after"), Posted::ok);
+    std::vector<Emitted> all;
+    while (all.empty()) {
+        all = harvest(intake);
+    }
+    EXPECT_EQ(numbersOf(all), std::vector<std::uint32_t>{2});
+    EXPECT_EQ(intake.statistics().ignoredStalls, 1U);
+    EXPECT_EQ(intake.statistics().orderViolations, 0U);
+    letItGoOn();
+    EXPECT_EQ(numbersOf(harvest(intake)), std::vector<std::uint32_t>{1});
+    EXPECT_EQ(intake.statistics().orderViolations, 1U);
+    EXPECT_GE(intake.statistics().longestStall, std::chrono::milliseconds(5));
+}
+
+// While it is stopped the back end sleeps; what wakes it is the thread going on.
+TEST_F(IntakeStall, TheBackEndSleepsWhileAThreadIsStopped) {
+    StoppingIntake intake;
+    const Watchdog watchdog(stateOf(intake));
+    stopAThread(intake);
+    ASSERT_EQ(postText(intake, {0, 2}, "after"), Posted::ok);
+    intake.look();
+    intake.look();
+    EXPECT_FALSE(intake.waitForWork(StdPlatform::Clock::now() + std::chrono::milliseconds(1)));
+    EXPECT_FALSE(intake.waitForWork(StdPlatform::Clock::time_point::max()));
+    letItGoOn();
+    EXPECT_TRUE(intake.waitForWork(StdPlatform::Clock::time_point::max()));
+    EXPECT_EQ(harvest(intake).size(), 2U);
+}
+
+}  // namespace
+}  // namespace sluice::test

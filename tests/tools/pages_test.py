@@ -46,6 +46,10 @@ class PagesTest(PlantedTree):
             "| killed | nothing | `FaultTest.Survives`, `Survives` |",
             "| stopped | nothing | `FaultTest.Stops` |",
             "| full | nothing | none |",
+            "",
+            "| call | waits |",
+            "|---|---|",
+            "| `close` | no |",
         )
         self.assert_finds(
             pages.check,

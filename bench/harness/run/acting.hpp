@@ -208,7 +208,7 @@ Round delayRound(const RoundPlan& plan) {
                 cpuPause();
             }
             sentAt[i] = now();
-            (void)pushWaiting(receiver, ActorMessage(0, i), pacing, books[0].counts, control);
+            (void)pushWaiting<ActorMessage>(receiver, 0, i, pacing, books[0].counts, control);
             while (handled.seen() <= i && double(now() - sentAt[i]) < plan.stallNs) {
                 control.idle();
             }

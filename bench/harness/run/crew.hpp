@@ -69,12 +69,14 @@ inline std::uint64_t shareOf(std::uint64_t total, std::size_t index,
     return total / producers + (index < total % producers ? 1 : 0);
 }
 
-/// Pushes one message, as often as it takes. False when the round was abandoned meanwhile. Inlined
-/// for all subjects alike, so that none pays for a call that another does not make.
-template <class Producer, class Message, class PacingPolicy>
-[[gnu::always_inline]] inline bool pushWaiting(Producer& to, const Message& message,
-                                               PacingPolicy& pacing, Counts& counts,
-                                               const RoundControl& control) {
+/// Pushes message `sequence` of a producer, as often as it takes. False when the round was
+/// abandoned meanwhile. Inlined for all subjects alike, so that none pays for a call that another
+/// does not make.
+template <class Message, class Producer, class PacingPolicy>
+[[gnu::always_inline]] inline bool pushWaiting(Producer& to, std::size_t producer,
+                                               std::uint64_t sequence, PacingPolicy& pacing,
+                                               Counts& counts, const RoundControl& control) {
+    alignas(onOneLine) const Message message(producer, sequence);
     for (;;) {
         if (counts.enter(outcome(to.tryPush(message)), message.expectedSum())) {
             return true;
@@ -95,7 +97,7 @@ void sendRange(Producer& to, std::size_t producer, std::uint64_t first, std::uin
     PacingPolicy pacing;
     Counts counts;
     for (std::uint64_t sequence = first; sequence < end; ++sequence) {
-        if (!pushWaiting(to, Message(producer, sequence), pacing, counts, control)) {
+        if (!pushWaiting<Message>(to, producer, sequence, pacing, counts, control)) {
             break;
         }
     }

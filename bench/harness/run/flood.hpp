@@ -40,7 +40,7 @@ Round floodRound(const RoundPlan& plan) {
         for (std::uint64_t index = 0; index < plan.messages; ++index) {
             while (now() < schedule.intended(index)) {
             }
-            const Message message(0, index);
+            alignas(onOneLine) const Message message(0, index);
             const Urgency urgency = urgencyOf(index);
             const bool taken =
                 books.counts.enter(outcome(to.tryPush(message, urgency)), message.expectedSum());

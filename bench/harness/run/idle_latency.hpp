@@ -40,7 +40,7 @@ Round idleLatencyRound(const RoundPlan& plan) {
         for (std::uint64_t index = 0; index < plan.messages; ++index) {
             rest(index);
             sentAt[index] = Clock::now();
-            if (!pushWaiting(to, Message(0, plan.runIn + index), pacing, books.counts, control)) {
+            if (!pushWaiting<Message>(to, 0, plan.runIn + index, pacing, books.counts, control)) {
                 return;
             }
             while (delivered.count.load(std::memory_order_acquire) <= index &&

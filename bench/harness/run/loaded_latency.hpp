@@ -33,7 +33,7 @@ Lateness sendOnSchedule(Producer& to, const RoundPlan& plan, const SendSchedule&
         while (clock < intended) {
             clock = Clock::now();
         }
-        if (!pushWaiting(to, Message(0, plan.runIn + index), pacing, counts, control)) {
+        if (!pushWaiting<Message>(to, 0, plan.runIn + index, pacing, counts, control)) {
             break;
         }
     }

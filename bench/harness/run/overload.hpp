@@ -32,7 +32,7 @@ Round overloadRound(const RoundPlan& plan) {
     Counts all;
     const Nanoseconds start = now();
     for (std::uint64_t index = 0; index < plan.messages; ++index) {
-        const Message message(0, index);
+        alignas(onOneLine) const Message message(0, index);
         const Urgency urgency = overloadUrgencyOf(index);
         const Push push = outcome(producer.tryPush(message, urgency));
         all.enter(push, 0);

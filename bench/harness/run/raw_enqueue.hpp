@@ -15,7 +15,7 @@ template <class Producer, class Message>
     Counts counts;
     counts.planned = attempts;
     for (std::uint64_t i = 0; i < attempts; ++i) {
-        const Message message(0, sequence);
+        alignas(onOneLine) const Message message(0, sequence);
         sequence += counts.enter(outcome(to.tryPush(message)), message.expectedSum());
     }
     return counts;

@@ -3,10 +3,14 @@
 #include "faulty_queue.hpp"
 #include "harness/run/idle_latency.hpp"
 #include "harness/run/loaded_latency.hpp"
+#include "harness/run/raw_enqueue.hpp"
 #include "harness/run/sharing.hpp"
 #include "harness/run/throughput.hpp"
 
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
 
 namespace sluice::bench {
 namespace {
@@ -98,6 +102,37 @@ TEST(ThroughputRoundTest, EndsWithTheLastDelivery) {
         onAThread([&] { return throughputRound<Hesitating, TestMessage, Unpaced>(plan); });
     EXPECT_EQ(round.error, "");
     EXPECT_GE(round.timedNs, double(Hesitating::hesitation));
+}
+
+/// Notes the least alignment of the messages that it is given.
+class Aligned : public LockedQueue<Fault::none> {
+    using Base = LockedQueue<Fault::none>;
+
+public:
+    static inline std::size_t least = 0;
+
+    using Base::Base;
+    struct Producer {
+        Base::Producer inner;
+        Push tryPush(const TestMessage& message) {
+            const auto address = reinterpret_cast<std::uintptr_t>(&message);
+            least = std::min(least, std::size_t(address & (~address + 1)));
+            return inner.tryPush(message);
+        }
+    };
+    Producer producer() { return {Base::producer()}; }
+};
+
+// A message that its sender has split between two pages costs several nanoseconds more.
+TEST(ThroughputRoundTest, BuildsEachMessageOnOneLine) {
+    for (const auto run : {&throughputRound<Aligned, TestMessage, Unpaced>,
+                           &rawEnqueueRound<Aligned, TestMessage>}) {
+        Aligned::least = 4096;
+        RoundPlan plan = smallPlan(1);
+        plan.batch = plan.capacity;
+        EXPECT_EQ(onAThread([&] { return run(plan); }).error, "");
+        EXPECT_GE(Aligned::least, sizeof(TestMessage));
+    }
 }
 
 // BR-13: one pair of reads of the clock for the whole batch, however many messages it has.

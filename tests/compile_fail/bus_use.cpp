@@ -67,6 +67,11 @@ std::size_t leaveOneOut(FullBus& bus) {
 PublishResult hurryOnARing(BareBus& bus) {
     return bus.publish(Sample{1}, Priority::high);
 }
+#elif CASE == 22
+// EXPECT ONLY: the options of a publication are PublishOptions or a Priority
+PublishResult hurryByNumber(FullBus& bus) {
+    return bus.publish(Sample{1}, 2);
+}
 #elif CASE == 7
 // EXPECT ONLY: this bus keeps no statistics: see its traits
 auto askForWhatIsNotCounted(const BareBus& bus) {

@@ -66,6 +66,13 @@ public:
         return addSlowly(hash, which, n);
     }
 
+    [[nodiscard]] bool isInside(std::size_t hash) const noexcept {
+        const Slot* const own = Threads::find(this, hash);
+        // Relaxed, both: only this thread writes them.
+        return own != nullptr && (own->isInside.load(std::memory_order_relaxed) ||
+                                  own->isStaying.load(std::memory_order_relaxed));
+    }
+
     /// Whether another thread is inside. What it did before it left happens before the answer "no".
     [[nodiscard]] bool isAnotherInside(std::size_t hash) const noexcept {
         const Slot* const own = Threads::find(this, hash);
@@ -283,6 +290,9 @@ public:
         }
     }
 
+    /// Whether the calling thread is inside.
+    [[nodiscard]] bool isInside() const noexcept { return registry_->isInside(hash_); }
+
     /// Whether another thread is inside. Everything that a thread did before it left happens before
     /// the answer "no".
     [[nodiscard]] bool isAnotherInside() const noexcept {
@@ -324,6 +334,7 @@ public:
         explicit Staying(SingleCoreCounters&) noexcept {}
     };
     void add(std::size_t which, std::uint64_t n, Inside&) noexcept { add(which, n); }
+    [[nodiscard]] static bool isInside() noexcept { return false; }
     [[nodiscard]] static bool isAnotherInside() noexcept { return false; }
 
     static bool attach() noexcept { return true; }

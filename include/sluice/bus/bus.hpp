@@ -226,6 +226,7 @@ public:
     /// know: it counts as `full`.
     template <class T>
     void countAsFull(Priority priority) noexcept {
+        SLUICE_ASSERT(detail::indexOf(priority) < priorityCount, "there is no such priority");
         core_.accounts().count(detail::listedIndex<List, T>(),
                                Traits::priorities ? priority : Priority::medium,
                                detail::Outcome::full, 1);
@@ -270,14 +271,16 @@ public:
     static constexpr bool drainAwaitsPublishers =
         Traits::statistics || !Traits::Platform::hasThreads;
 
-    /// Which rooms are full: that of the highest priority whose room is.
+    /// Which rooms are full: that of the highest priority whose room is. (With dropOldest, a
+    /// message that is handled counts, although the next one drops nothing.)
     [[nodiscard]] Pressure pressure() const noexcept { return core_.store().pressure(); }
 
     /// The messages in the bus, those included that are being published or handled: never more than
     /// capacity().
     [[nodiscard]] std::size_t sizeApprox() const noexcept { return core_.store().size(); }
 
-    /// The most messages that the bus holds: all rooms together.
+    /// The most messages that the bus holds: all rooms together. (With dropOldest, a message that
+    /// is handled may come on top; statistics() counts it as queued.)
     [[nodiscard]] static constexpr std::size_t capacity() noexcept {
         return detail::allRooms<Traits>();
     }

@@ -13,7 +13,8 @@ namespace sluice {
 /// How the messages of one type and one priority ended.
 struct MessageCounts {
     std::uint64_t published = 0;  ///< accepted
-    std::uint64_t full = 0;       ///< not accepted: the room of high priority was full
+    std::uint64_t full = 0;  ///< not accepted: the room of high priority was full, or that of a bus
+                             ///< without priorities; and countAsFull()
     std::uint64_t refused = 0;    ///< not accepted: the room of low or medium was full
     std::uint64_t closed = 0;     ///< not accepted: the bus was closed
     std::uint64_t dropped = 0;    ///< accepted, and made room for a later one

@@ -32,7 +32,10 @@ enum class BusOverflow : unsigned char {
                ///< of this bus
     dropOldest,  ///< the oldest message of the same priority makes room, and is counted. The bus
                  ///< moves each message out before its handler runs, onto the stack of the
-                 ///< consumer, so messages must be movable
+                 ///< consumer, so messages must be movable. A message is refused only while a
+                 ///< thread is stopped that holds a slot. If the destructor of a message publishes
+                 ///< at the same priority, it drops the next one, inside: so it may nest as deep as
+                 ///< the room
 };
 
 /// In which order the priorities are served.
@@ -52,7 +55,7 @@ enum class Producers : unsigned char { one, many };
 ///
 /// The bus calls them on the thread where the thing happened, never under a lock. Calls of several
 /// threads may overlap, and may come in another order than the changes: pressure() tells what
-/// holds.
+/// holds. They must not throw: an exception ends the program.
 struct BusObserver {
     static void handlerFailed(std::size_t /*typeIndex*/, const std::exception_ptr&) noexcept {}
     static void pressureChanged(Pressure /*before*/, Pressure /*now*/) noexcept {}

@@ -19,15 +19,24 @@ struct PublishOptions {
 
 namespace detail {
 
-/// The options of a publication. A priority alone will do, too.
-template <class Traits>
-constexpr const PublishOptions& optionsOf(const PublishOptions& options) noexcept {
-    return options;
-}
-template <class Traits, class P, std::enable_if_t<std::is_same_v<P, Priority>, int> = 0>
-constexpr PublishOptions optionsOf(P priority) noexcept {
-    static_assert(Traits::priorities, "this bus has no priorities: see its traits");
-    return PublishOptions{priority};
+/// The options of a publisher, who may give a priority alone. PublishOptions by reference: see
+/// BusCore::publish(). Others by value.
+template <class Traits, class Options>
+constexpr decltype(auto) optionsOf(const Options& options) noexcept {
+    if constexpr (std::is_base_of_v<PublishOptions, Options>) {
+        return static_cast<const PublishOptions&>(options);
+    } else if constexpr (std::is_same_v<Options, Priority>) {
+        static_assert(Traits::priorities, "this bus has no priorities: see its traits");
+        return PublishOptions{options};
+    } else {
+        constexpr bool areOptions = std::is_convertible_v<const Options&, PublishOptions>;
+        static_assert(areOptions, "the options of a publication are PublishOptions or a Priority");
+        if constexpr (areOptions) {
+            return static_cast<PublishOptions>(options);
+        } else {
+            return PublishOptions{};
+        }
+    }
 }
 
 template <bool On>

@@ -24,6 +24,8 @@ namespace sluice {
 ///     };
 ///     PartitionedBus<Messages<Order, Cancel>, 4, KeyOf> bus;
 ///
+/// All publishers call KeyOf, at the same time.
+///
 /// Use it when one consumer is not enough and messages of different keys need no order. Use
 /// BroadcastBus when each consumer is to see every message.
 ///
@@ -73,7 +75,7 @@ public:
 
     /// Has the handler called for each T, whatever its partition, by the thread that consumes
     /// there: so by several at once. Each partition gets a copy. When the table of one has no room,
-    /// all subscriptions are empty: no keys are served while others are not. Copies must not end
+    /// those of the others are ended again, and all subscriptions are empty. Copies must not end
     /// those of other partitions, or two could wait for each other.
     template <class T, class Handler>
     std::array<Subscription, Partitions> subscribe(const Handler& handler) {

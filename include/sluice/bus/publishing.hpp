@@ -22,10 +22,12 @@ namespace sluice {
 ///     bus.publish(EmergencyStop{}, sluice::Priority::high);
 ///     bus.publishFor(5ms, Picture{...});                   // waits for room for 5 ms
 ///
-/// Where a function takes options, it takes a Priority alone as well. Medium unless told otherwise.
+/// Where a function takes options, it takes a Priority alone as well, if the bus has priorities.
+/// Medium unless told otherwise.
 ///
-/// A call that waits allocates nothing. Exceptions of the message's constructor pass to the
-/// caller, and nothing is published.
+/// The first call of a thread allocates its counters, unless it has called attachThread(); others
+/// allocate nothing. What the constructor of a message throws passes to the caller: this message is
+/// not published, and none after it in a range.
 template <class Derived, class MessageList, class Traits, class Envelope>
 class Publishing {
 public:
@@ -52,9 +54,9 @@ public:
         return publishFor(std::chrono::nanoseconds(0), std::forward<T>(message), options);
     }
 
-    /// The same, but waits for room for at most `timeout`, whatever the overflow policy. (With
-    /// dropOldest it does not have to wait.) On the thread that consumes this bus it never waits,
-    /// because it would wait for itself.
+    /// The same, but waits for room for at most `timeout`, whatever the overflow policy. On the
+    /// thread that consumes this bus it never waits, because it would wait for itself; nor in a
+    /// handler of another bus, if the timeout leads beyond the range of the clock.
     template <class T, class Rep, class Period, class Options = PublishOptions>
     PublishResult publishFor(std::chrono::duration<Rep, Period> timeout, T&& message,
                              const Options& options = {}) {

@@ -28,8 +28,9 @@ enum class UnsubscribeCaller : unsigned char { anybody, ownHandler };
 /// unsubscribe() or the destructor returns, the handler does not run and never will again, and its
 /// captures have been destroyed. One exception: a handler that ends its own subscription, directly
 /// or through a function that it calls, ends when it returns. A thread that calls unsubscribe()
-/// elsewhere, or destroys this object, waits for it. So
-/// do not end a subscription while holding a lock that its handler takes, nor inside a handler
+/// elsewhere, or destroys this object, waits for it, and may learn of its end only when the next
+/// handler begins or the consumer's call returns. So do not end a subscription while holding a lock
+/// that its handler, the destructor of its message or the observer takes, nor inside a handler
 /// whose own subscription the other one ends.
 ///
 /// An empty one belongs to no bus; subscribe() returns it when the table is full. The bus must

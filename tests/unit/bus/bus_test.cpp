@@ -170,6 +170,7 @@ TEST(BusDeathTest, ThreadThatWaitsBesideTheConsumerIsNoticed) {
 TEST(BusDeathTest, UnknownPriorityIsNoticed) {
     TestBus<8> bus;
     EXPECT_DEATH((void)bus.publish(Sample{}, static_cast<Priority>(7)), "no such priority");
+    EXPECT_DEATH(bus.countAsFull<Sample>(static_cast<Priority>(7)), "no such priority");
 }
 
 TEST(BusDeathTest, HandlerThatConsumesFromItsOwnBusIsNoticed) {

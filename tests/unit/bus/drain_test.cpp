@@ -108,31 +108,78 @@ TEST(BusDrainToldTest, ObserverThatDrainsDoesNotWaitForItsOwnPublication) {
     EXPECT_TRUE(isDrained);
 }
 
-struct Milliseconds {
-    using duration = std::chrono::milliseconds;
-    using rep = duration::rep;
-    using period = duration::period;
-    using time_point = std::chrono::time_point<Milliseconds>;
+struct RiseWatcher : BusObserver {
+    void pressureChanged(Pressure before, Pressure now) noexcept {
+        if (before < now) {
+            onRise();
+        }
+    }
+    std::function<void()> onRise;
+};
+struct RiseWatched : DeepTraits<12> {
+    using Observer = RiseWatcher;
+};
+
+// Each of them is inside a publication of its own.
+TEST(BusDrainToldTest, ObserversThatDrainDoNotWaitForEachOther) {
+    RiseWatcher watcher;
+    Bus<TestMessages, RiseWatched> bus(watcher);
+    std::atomic<int> draining{0};
+    watcher.onRise = [&] {
+        ++draining;
+        awaitThat([&] { return draining == 2; });
+        EXPECT_TRUE(bus.drain(decltype(bus)::Clock::time_point::max()));
+    };
+    const auto fill = [&](Priority priority) {
+        for (std::size_t i = 0; i < bus.roomOf(priority); ++i) {
+            EXPECT_EQ(bus.publish(Sample{}, priority), PublishResult::ok);
+        }
+    };
+    Crew crew;
+    crew.add([&] { fill(Priority::low); });
+    crew.add([&] {
+        awaitThat([&] { return draining == 1; });
+        fill(Priority::high);
+    });
+    crew.start();
+    awaitThat([&] { return draining == 2; });
+    bus.run();
+}
+
+template <class Duration>
+struct ClockOf {
+    using duration = Duration;
+    using rep = typename duration::rep;
+    using period = typename duration::period;
+    using time_point = std::chrono::time_point<ClockOf>;
     [[maybe_unused]] static constexpr bool is_steady = true;
     static time_point now() noexcept {
         return time_point(std::chrono::duration_cast<duration>(
             std::chrono::steady_clock::now().time_since_epoch()));
     }
 };
-struct CoarsePlatform : StdPlatform {
-    using Clock = Milliseconds;
+template <class Duration>
+struct PlatformOf : StdPlatform {
+    using Clock = ClockOf<Duration>;
 };
-struct CoarseTraits : DeepTraits<12> {
-    using Platform = CoarsePlatform;
-    using Wait = BasicPark<CoarsePlatform>;
+template <class Duration>
+struct TimedIn : DeepTraits<12> {
+    using Platform = PlatformOf<Duration>;
+    using Wait = BasicPark<Platform>;
     using Pacing = NoPacing;
 };
 
-TEST(BusDrainToldTest, TakesAClockOfMilliseconds) {
-    Bus<TestMessages, CoarseTraits> bus;
+template <class Duration>
+class BusClockTest : public ::testing::Test {};
+using Durations =
+    ::testing::Types<std::chrono::milliseconds, std::chrono::duration<std::int64_t, std::pico>>;
+TYPED_TEST_SUITE(BusClockTest, Durations);
+
+TYPED_TEST(BusClockTest, MayBeCoarseOrFine) {
+    Bus<TestMessages, TimedIn<TypeParam>> bus;
     ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
     EXPECT_EQ(bus.process(), 1U);
-    EXPECT_TRUE(bus.drain(Milliseconds::now() + std::chrono::hours(1)));
+    EXPECT_TRUE(bus.drain(ClockOf<TypeParam>::now() + std::chrono::hours(1)));
 }
 
 #if defined(__cpp_exceptions)

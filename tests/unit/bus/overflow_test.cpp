@@ -119,6 +119,38 @@ TEST(BusOverflowTest, RangeMakesRoomToo) {
     check(dropping);
 }
 
+#if defined(__cpp_exceptions)
+struct Copied {
+    explicit Copied(bool throws) noexcept : isBad(throws) {}
+    Copied(Copied&&) noexcept = default;
+    Copied(const Copied& other) : isBad(other.isBad) {
+        if (isBad) {
+            throw std::runtime_error("no copy");
+        }
+    }
+    bool isBad;
+};
+
+TEST(BusOverflowTest, RangeThatEndsWithAnExceptionLeavesNoMoreThanTheRoom) {
+    Bus<Messages<Copied, int>,
+        OverflowTraits<BusOverflow::reject, BusOverflow::dropOldest, BusOverflow::reject>>
+        bus;
+    const std::size_t room = bus.roomOf(Priority::medium);
+    for (std::size_t i = 0; i < room; ++i) {
+        ASSERT_EQ(bus.emplace<Copied>(false), PublishResult::ok);
+    }
+    std::vector<Copied> range;
+    for (const bool isBad : {false, false, true}) {
+        range.emplace_back(isBad);
+    }
+    EXPECT_THROW((void)bus.publishAll(range.begin(), range.end()), std::runtime_error);
+    // The slot whose constructor threw may count, too.
+    const std::size_t left = bus.discard();
+    EXPECT_LE(left, room);
+    EXPECT_EQ(bus.statistics().total().dropped + left, room + 2);
+}
+#endif
+
 TEST(BusOverflowTest, RangeWaitsForRoomUntilTheBusIsClosed) {
     Bus<TestMessages, OverflowTraits<BusOverflow::reject, BusOverflow::block, BusOverflow::reject>>
         bus;

@@ -203,6 +203,40 @@ TEST(BusWaitingTest, PublishForIsWokenByTheFirstSlotWhateverThePolicy) {
 }
 
 #if defined(__cpp_exceptions)
+/// Stops in its constructor while told to.
+struct Slow {
+    explicit Slow(const std::atomic<bool>* mayGoOn = nullptr) {
+        while (mayGoOn != nullptr && !*mayGoOn) {
+            isStopped = true;
+            std::this_thread::yield();
+        }
+    }
+    inline static std::atomic<bool> isStopped{false};
+};
+struct CountedDrops
+    : OverflowTraits<BusOverflow::dropOldest, BusOverflow::dropOldest, BusOverflow::dropOldest> {
+    using Wait = CountedSleep;
+};
+
+// The stopped publisher holds a slot, so no message behind it can be dropped.
+TEST(BusWaitingTest, PublishForWaitsBehindAStoppedPublisherThatDrops) {
+    Bus<Messages<Slow>, CountedDrops> bus;
+    std::atomic<bool> mayGoOn{false};
+    Crew crew;
+    crew.add([&] { EXPECT_EQ(bus.emplace<Slow>(&mayGoOn), PublishResult::ok); });
+    crew.add([&] {
+        awaitThat([&] { return CountingParker::asleep == 1; });
+        mayGoOn = true;
+    });
+    crew.start();
+    awaitThat([] { return Slow::isStopped.load(); });
+    while (bus.tryPublish(Slow()) == PublishResult::ok) {
+    }
+    const PublishResult result = bus.publishFor(std::chrono::hours(1), Slow());
+    EXPECT_EQ(result, PublishResult::ok);
+    mayGoOn = true;
+}
+
 struct Unmade {
     explicit Unmade(bool fails) {
         if (fails) {

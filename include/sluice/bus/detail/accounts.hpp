@@ -68,11 +68,12 @@ public:
     void sawUsed(std::size_t used) noexcept { storeMax(highWater_, used); }
 
     /// Waits until no publisher is inside, for those whose messages have been handled. False when
-    /// the deadline came first. It polls: a leaving publisher must not touch the bus any more.
+    /// the deadline came first. A thread that is inside itself does not wait: another one that is
+    /// inside may be waiting for it. It polls: a leaving publisher must not touch the bus any more.
     template <class Wait, class Point>
     bool awaitPublishers(Wait& wait, Point deadline) const {
         using Clock = typename Platform::Clock;
-        while (tally_.isAnotherInside()) {
+        while (!tally_.isInside() && tally_.isAnotherInside()) {
             if (Clock::now() >= deadline) {
                 return false;
             }
@@ -87,8 +88,8 @@ public:
     void count(std::size_t type, Priority priority, Fate fate) noexcept {
         own_[type][indexOf(priority)][static_cast<std::size_t>(fate)].add(1);
     }
-    void waited(Priority priority, std::uint64_t count, std::chrono::nanoseconds sum,
-                std::chrono::nanoseconds max) noexcept {
+    template <class Duration>
+    void waited(Priority priority, std::uint64_t count, Duration sum, Duration max) noexcept {
         Times& times = times_[indexOf(priority)];
         times.count.add(count);
         times.sum.set(times.sum.get() + notNegative(sum));
@@ -101,8 +102,7 @@ public:
 
     [[nodiscard]] Statistics get() const {
         Statistics statistics;
-        // The accounts read what leaves the bus before what enters it. So no message seems to have
-        // left that never came.
+        // First what leaves the bus, then what enters it: so no message left that never came.
         forEachCounts(statistics,
                       [&](MessageCounts& counts, std::size_t type, std::size_t priority) {
                           const Own& own = own_[type][priority];
@@ -139,8 +139,10 @@ private:
     }
 
     /// A stamp may have been taken by another thread, a moment after this one looked.
-    static std::uint64_t notNegative(std::chrono::nanoseconds time) noexcept {
-        return static_cast<std::uint64_t>(time.count() < 0 ? 0 : time.count());
+    template <class Duration>
+    static std::uint64_t notNegative(Duration time) noexcept {
+        const auto count = std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();
+        return static_cast<std::uint64_t>(count < 0 ? 0 : count);
     }
 
     static constexpr std::size_t counter(std::size_t type, Priority priority,
@@ -199,8 +201,8 @@ public:
     void rejected(std::size_t, Priority, PublishResult, std::uint64_t, std::size_t) noexcept {}
     void sawUsed(std::size_t) noexcept {}
     void count(std::size_t, Priority, Fate) noexcept {}
-    void waited(Priority, std::uint64_t, std::chrono::nanoseconds,
-                std::chrono::nanoseconds) noexcept {}
+    template <class Duration>
+    void waited(Priority, std::uint64_t, Duration, Duration) noexcept {}
 };
 
 }  // namespace sluice::detail

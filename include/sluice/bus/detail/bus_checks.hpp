@@ -11,8 +11,7 @@
 
 namespace sluice::detail {
 
-/// Whether an observer takes what the bus tells. A member with other parameters hides the one of
-/// BusObserver.
+/// Whether an observer takes what the bus tells. Other parameters would hide BusObserver's member.
 template <class Observer, class = void>
 inline constexpr bool canBeTold = false;
 template <class Observer>

@@ -95,9 +95,6 @@ public:
                         return published;
                     }
                 }
-                if constexpr (canDropOldest<Ring>) {
-                    dropExcess(ring, priority);
-                }
                 if (gauge_.isAbove(pressureOf<Traits>(priority)) &&
                     ring.sizeExact() >= roomOf<Traits>(priority)) {
                     const typename Accounts::Staying observing(accounts_);  // it may publish
@@ -110,8 +107,7 @@ public:
 
     // ---- The consumer
 
-    /// Hands messages, at most `max` and at most as many as there are slots, to handle(delivery).
-    /// Returns how many.
+    /// Hands at most `max` messages, and at most one for each slot, to handle(). Returns how many.
     template <class Handle>
     std::size_t harvest(std::size_t max, Handle&& handle) {
         SLUICE_ASSERT(!consumer_.isHere(),
@@ -192,12 +188,18 @@ private:
 
     /// Wakes the consumer after everything that a publisher did, also when a constructor threw: the
     /// consumer must pass the slot. Unless a message came last, it may have been the end.
+    template <class Ring>
     struct Announcement {
         BusCore& bus;
+        Ring& ring;
+        Priority priority;
         bool isDue = false;
         bool isOfMessage = false;
 
         [[gnu::always_inline]] ~Announcement() {
+            if constexpr (canDropOldest<Ring>) {
+                bus.dropExcess(ring, priority);  // also when a later constructor of a range throws
+            }
             if (isOfMessage) {
                 bus.waits_.arrived.notifyAll();
             } else if (isDue) {
@@ -218,7 +220,7 @@ private:
             }
         }
         const CallCheck::Scope call(publishers_);
-        Announcement announcement{*this};
+        Announcement<Ring> announcement{*this, ring, priority};
         // As many slots as there are, in one step where the ring can do that.
         auto claim = [&]() __attribute__((always_inline)) {
             if constexpr (Traits::producers == Producers::many && !std::is_same_v<Count, One>) {
@@ -261,8 +263,7 @@ private:
                                                                  : PublishResult::refused;
     }
 
-    /// With one producer, notes that a message is being built: a nested publication would get the
-    /// same slot.
+    /// With one producer, a publication by the constructor of a message would get the same slot.
     template <class Build>
     [[gnu::always_inline]] void buildAlone(const Build& build, Envelope& envelope) {
         if constexpr (Traits::producers == Producers::one) {
@@ -295,14 +296,17 @@ private:
             for (bool isMore = true; isMore && published.isRefused(); published = attempt()) {
                 isMore = dropExcess(ring, priority);  // if not, another thread may have made room
             }
-        } else if (published.isRefused()) {
+        }
+        if (published.isRefused()) {
             const auto deadline = waitLimit<Traits, Clock>(waiting, priority);
             // Not if the thread would wait for itself.
             const bool hasEnd = deadline != Clock::time_point::max();
             if (deadline != Clock::time_point::min() && !consumer_.isMine() && !isBuilding_ &&
                 (hasEnd || !Handling::isHere()) && Traits::mayWait()) {
                 const auto isOver = [&] { return published = attempt(), !published.isRefused(); };
-                waits_.awaitRoom(priority, isOver, deadline, canBlock<Traits>);
+                // A publisher that is stopped in a dropping ring tells nobody when it goes on.
+                waits_.awaitRoom(priority, isOver, deadline,
+                                 canBlock<Traits> && !canDropOldest<Ring>);
             }
         }
         if (published.result == PublishResult::ok) {
@@ -345,8 +349,7 @@ private:
         std::size_t untilLook = 1;  ///< messages until the next lookAround()
     };
 
-    /// A message while it is handled. When it ends, the message has its place in the accounts and
-    /// is destroyed.
+    /// A message while it is handled. Its end enters it in the accounts, and destroys it.
     template <Priority P>
     struct Delivery {
         Consuming& consuming;

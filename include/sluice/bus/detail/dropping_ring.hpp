@@ -44,8 +44,7 @@ public:
     }
 
     /// Takes out the oldest messages while the ring has more than the room, and hands them to
-    /// drop(T&). After each commit. Returns whether the head has moved: past a skipped slot,
-    /// perhaps.
+    /// drop(T&). After each commit. Returns whether the head has moved, if only past skipped slots.
     template <class Drop>
     bool dropExcess(const Drop& drop) {
         // It holds until the message is taken: the tail only moves on.

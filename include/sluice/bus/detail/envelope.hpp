@@ -64,8 +64,7 @@ public:
                            [&](auto type) { f(get<typename decltype(type)::Message>()); });
     }
 
-    /// Moves the message, with its header, out of an envelope. Nothing is left there to be
-    /// destroyed.
+    /// Moves message and header out of an envelope. Nothing is left there to be destroyed.
     void moveFrom(Envelope& other) noexcept {
         static_cast<MessageHeader<Traits>&>(*this) = other;
         typeIndex_ = other.typeIndex_;

@@ -8,8 +8,7 @@
 
 namespace sluice::detail {
 
-/// Tells the observer when the pressure has changed: each change once, by the thread that notices
-/// it first.
+/// Tells the observer of each change of the pressure once, by the thread that notices it first.
 ///
 /// Edges: E1 told: message there, light fence, told_ loaded -- against -- told_ exchanged, heavy
 /// fence, rooms looked at: either the publisher sees the old pressure, or the other thread sees the

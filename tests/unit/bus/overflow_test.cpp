@@ -131,6 +131,20 @@ struct Copied {
     bool isBad;
 };
 
+TEST(BusOverflowTest, ConstructorThatThrowsDropsNothing) {
+    Bus<Messages<Copied, int>,
+        OverflowTraits<BusOverflow::reject, BusOverflow::dropOldest, BusOverflow::reject>>
+        bus;
+    const std::size_t room = bus.roomOf(Priority::medium);
+    for (std::size_t i = 0; i < room; ++i) {
+        ASSERT_EQ(bus.emplace<Copied>(false), PublishResult::ok);
+    }
+    const Copied bad(true);
+    EXPECT_THROW((void)bus.publish(bad), std::runtime_error);
+    EXPECT_EQ(bus.statistics().total().dropped, 0U);
+    EXPECT_EQ(bus.discard(), room);
+}
+
 TEST(BusOverflowTest, RangeThatEndsWithAnExceptionLeavesNoMoreThanTheRoom) {
     Bus<Messages<Copied, int>,
         OverflowTraits<BusOverflow::reject, BusOverflow::dropOldest, BusOverflow::reject>>

@@ -195,10 +195,13 @@ private:
         Priority priority;
         bool isDue = false;
         bool isOfMessage = false;
+        std::size_t done = 0;  ///< messages that were committed
 
         [[gnu::always_inline]] ~Announcement() {
             if constexpr (canDropOldest<Ring>) {
-                bus.dropExcess(ring, priority);  // also when a later constructor of a range throws
+                if (done != 0) {  // not if the first constructor has thrown
+                    bus.dropExcess(ring, priority);
+                }
             }
             if (isOfMessage) {
                 bus.waits_.arrived.notifyAll();
@@ -238,7 +241,6 @@ private:
             return {isClosed ? PublishResult::closed : refusal(priority), 0};
         }
         announcement.isDue = true;
-        std::size_t done = 0;
         do {
             announcement.isOfMessage = false;
             Envelope& envelope = claim.emplace();
@@ -253,9 +255,9 @@ private:
             accounts_.published(type, priority, inside);  // E1 counted, E2 inside
             claim.commit();
             announcement.isOfMessage = true;
-            ++done;
+            ++announcement.done;
         } while (!std::is_same_v<Count, One> && claim);
-        return {PublishResult::ok, done};
+        return {PublishResult::ok, announcement.done};
     }
 
     static constexpr PublishResult refusal(Priority priority) noexcept {

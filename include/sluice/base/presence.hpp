@@ -58,11 +58,11 @@ namespace [[gnu::visibility("default")]] sluice {
 /// Edges:
 /// - E1 leave: a section -> release store to its entry -> acquire load by hasPassed().
 /// - E2 announce: entry stored, light() | heavy(), entry loaded. Either hasPassed() sees the
-///      section, or the section sees what was unlinked before heavy().
+///      section, or the section no longer finds an object unlinked before heavy().
 /// - E3 slot: last use of a slot -> release of isTaken -> acquire by its next owner.
 /// - E4 list: construction of a slot or block -> release push -> acquire load by hasPassed().
 /// - E5 alone: unlinked, light(), slots loaded | slot taken, heavy(), the section's first load.
-///      Either the remover sees the new slot, or the section sees what was unlinked.
+///      Either the remover sees the new slot, or the section no longer finds the object.
 ///
 /// Origin: hazard pointers (M. Michael, 2004) that name containers instead of nodes, with the
 /// reader's fence moved to the remover by membarrier.
@@ -145,8 +145,8 @@ public:
         return Section(*entry, idle);
     }
 
-    /// Whether no other thread has a slot. Then no other thread can find what the caller has
-    /// unlinked.
+    /// Whether no other thread has a slot. Then no other thread can find an object that the
+    /// caller has unlinked.
     [[nodiscard]] bool isAlone() const noexcept {
         Platform::Fence::light();  // E5
         const void* const self = Platform::thisThread();

@@ -19,8 +19,8 @@ struct PublishOptions {
 
 namespace detail {
 
-/// The options of a publisher, who may give a priority alone. PublishOptions by reference: see
-/// BusCore::publish(). Others by value.
+/// The options of a publication. A priority alone will do, too. PublishOptions pass by reference
+/// (see BusCore::publish()), others by value.
 template <class Traits, class Options>
 constexpr decltype(auto) optionsOf(const Options& options) noexcept {
     if constexpr (std::is_base_of_v<PublishOptions, Options>) {

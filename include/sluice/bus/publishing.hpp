@@ -26,8 +26,8 @@ namespace sluice {
 /// Medium unless told otherwise.
 ///
 /// The first call of a thread allocates its counters, unless it has called attachThread(); others
-/// allocate nothing. What the constructor of a message throws passes to the caller: this message is
-/// not published, and none after it in a range.
+/// allocate nothing. Exceptions of a message's constructor pass to the caller: this message is not
+/// published, and none after it in a range.
 template <class Derived, class MessageList, class Traits, class Envelope>
 class Publishing {
 public:

@@ -24,8 +24,8 @@
 /// pool without writing to a shared cache line on most calls. Progress, capacity and statistics are
 /// those of BlockPool. A throwing constructor gives its block back to the pool.
 ///
-/// Memory promise: the thread that gets a block sees what was done with the object that had
-/// the block before.
+/// Memory promise: the thread that gets a block sees all writes to the object that had the block
+/// before.
 ///
 /// Each object has a word in front of it that names its pool: so a PoolPtr is as wide as a pointer.
 ///

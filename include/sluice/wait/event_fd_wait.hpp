@@ -77,8 +77,9 @@ private:
 /// respects, for one that does not. Until descriptor() has been called there is no descriptor, and
 /// nothing but a Park.
 ///
-/// Threads: descriptor() and waits that may end in vain by one thread at a time, the one
-/// with the loop, once descriptor() has been called; other waits and notifyAll() by any thread.
+/// Threads: any thread may call notifyAll() and the waits that do not end in vain. Once
+/// descriptor() has been called, only the thread with the loop calls descriptor() and the other
+/// waits.
 ///
 /// Progress: notifyAll() never waits. A notifier that is stopped before it has written to the
 /// descriptor delays the loop until the next notifier comes, which writes too.

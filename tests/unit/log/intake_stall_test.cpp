@@ -1,5 +1,6 @@
 #include "support/crew.hpp"
 #include "support/intake_tools.hpp"
+#include "support/stopping_clock.hpp"
 #include "support/watchdog.hpp"
 
 #include <sluice/log/detail/lanes/intake.hpp>
@@ -18,31 +19,8 @@ namespace sluice::test {
 namespace {
 
 using log::detail::IntakeOptions;
-using log::detail::IntakeTraits;
-using log::detail::Key;
 using log::detail::LaneStatistics;
 using log::detail::Posted;
-using log::detail::StampClock;
-
-/// Stops threads between stamp and publication until they are told to go on.
-struct StoppingClock : StampClock {
-    inline static thread_local bool stops = false;
-    inline static std::atomic<bool> isStopped{false};
-    inline static std::atomic<bool> mayGoOn{false};
-
-    template <class Word>
-    static Key announceThenNow(Word& word, std::uint64_t value) noexcept {
-        const Key key = StampClock::announceThenNow(word, value);
-        if (stops) {
-            isStopped = true;
-            awaitThat([] { return mayGoOn.load(); });
-        }
-        return key;
-    }
-};
-struct StoppingTraits : IntakeTraits {
-    using Clock = StoppingClock;
-};
 
 class IntakeStall : public testing::Test {
 protected:

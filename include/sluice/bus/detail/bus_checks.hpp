@@ -11,7 +11,7 @@
 
 namespace sluice::detail {
 
-/// Whether an observer takes what the bus tells. Other parameters would hide BusObserver's member.
+/// Whether the bus can call an observer. Other parameters would hide the member of BusObserver.
 template <class Observer, class = void>
 inline constexpr bool canBeTold = false;
 template <class Observer>

@@ -56,7 +56,7 @@ struct Segment {
 /// A reader's position in the chain. Several readers share a chain one behind the other: each
 /// begins where the one before it ends, so exactly one of them steps from a segment to the next. A
 /// segment is given to `recycle` when all its slots have been passed and that step has been made,
-/// by whoever comes last.
+/// by the last of its readers.
 template <class T, class Traits>
 class SegmentCursor {
     using Segment = detail::Segment<T, Traits>;

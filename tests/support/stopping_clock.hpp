@@ -1,0 +1,32 @@
+#pragma once
+
+#include "support/crew.hpp"
+
+#include <sluice/log/detail/lanes/intake.hpp>
+
+#include <atomic>
+#include <cstdint>
+
+namespace sluice::test {
+
+/// Stops threads between stamp and publication until they are told to go on.
+struct StoppingClock : log::detail::StampClock {
+    inline static thread_local bool stops = false;
+    inline static std::atomic<bool> isStopped{false};
+    inline static std::atomic<bool> mayGoOn{false};
+
+    template <class Word>
+    static log::detail::Key announceThenNow(Word& word, std::uint64_t value) noexcept {
+        const log::detail::Key key = log::detail::StampClock::announceThenNow(word, value);
+        if (stops) {
+            isStopped = true;
+            awaitThat([] { return mayGoOn.load(); });
+        }
+        return key;
+    }
+};
+struct StoppingTraits : log::detail::IntakeTraits {
+    using Clock = StoppingClock;
+};
+
+}  // namespace sluice::test

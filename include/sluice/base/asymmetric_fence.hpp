@@ -166,7 +166,7 @@ using MembarrierFence = BasicMembarrierFence<>;
 template <class Kernel = detail::MembarrierKernel>
 class BasicAsymmetricFence {
 public:
-    static void light() noexcept {
+    [[gnu::always_inline]] static void light() noexcept {
         // Relaxed: the choice itself is the whole message, and it never changes once made.
         if (__builtin_expect(choice_.load(std::memory_order_relaxed) == Choice::membarrier, 1)) {
             BasicMembarrierFence<Kernel>::light();

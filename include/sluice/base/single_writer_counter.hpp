@@ -26,7 +26,7 @@ template <class Platform = StdPlatform>
 class SingleWriterCounter {
 public:
     /// By the writer.
-    void add(std::uint64_t n) noexcept {
+    [[gnu::always_inline]] void add(std::uint64_t n) noexcept {
         // Relaxed: nobody else writes.
         const CounterWord count = count_.load(std::memory_order_relaxed);
         count_.store(static_cast<CounterWord>(count + n), std::memory_order_release);  // E1

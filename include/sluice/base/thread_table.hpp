@@ -46,7 +46,7 @@ public:
 
     /// This thread's slot if the first entry of the search has it, as nearly always; null tells
     /// nothing. For paths where each instruction counts.
-    static Slot* findFirst(const Home* home, std::size_t hash) noexcept {
+    [[gnu::always_inline]] static Slot* findFirst(const Home* home, std::size_t hash) noexcept {
         const Entry& entry = view_.entries[hash & view_.mask];
         if (__builtin_expect(entry.home != home, 0)) {
             return nullptr;

@@ -311,7 +311,8 @@ private:
     template <class Count, class Waiting, class Build>
     detail::Published publishThrough(std::size_t type, const PublishOptions& options, Count count,
                                      const Waiting& waiting, const Build& build) {
-        return core_.publish(type, options, count, waiting, build);
+        return core_.publish(type, options.priority, detail::OptionFields<Traits>(options), count,
+                             waiting, build);
     }
 
     template <class T>

@@ -19,8 +19,8 @@ struct PublishOptions {
 
 namespace detail {
 
-/// The options of a publication. A priority alone will do, too. PublishOptions pass by reference
-/// (see BusCore::publish()), others by value.
+/// The options of a publication. A priority alone will do, too. PublishOptions pass by reference,
+/// others by value.
 template <class Traits, class Options>
 constexpr decltype(auto) optionsOf(const Options& options) noexcept {
     if constexpr (std::is_base_of_v<PublishOptions, Options>) {
@@ -103,19 +103,14 @@ struct PriorityField<true> {
     Priority priority;
 };
 
-}  // namespace detail
-
-/// The data beside each message: `id`, `timeStamp`, `trace`, `sender`, `origin` and `priority`,
-/// each a member if the traits ask for it, and told by `hasId` and so on.
+/// What a header keeps of the options beside the priority. It passes by value, in registers: what a
+/// publisher has written to memory, the atomic operation of its publication waits for.
 template <class Traits>
-struct MessageHeader : detail::IdField<Traits::ids>,
-                       detail::TimeField<Traits, Traits::timeStamp != TimeStamp::none>,
-                       detail::TraceField<Traits::traces>,
-                       detail::SenderField<Traits::senders>,
-                       detail::OriginField<Traits::origins>,
-                       detail::PriorityField<Traits::priorities> {
-    /// Copies the options of the publisher.
-    void set([[maybe_unused]] const PublishOptions& options) noexcept {
+struct OptionFields : TraceField<Traits::traces>,
+                      SenderField<Traits::senders>,
+                      OriginField<Traits::origins> {
+    OptionFields() noexcept = default;
+    explicit OptionFields([[maybe_unused]] const PublishOptions& options) noexcept {
         if constexpr (Traits::traces) {
             this->trace = options.trace;
         }
@@ -125,8 +120,23 @@ struct MessageHeader : detail::IdField<Traits::ids>,
         if constexpr (Traits::origins) {
             this->origin = options.origin;
         }
+    }
+};
+
+}  // namespace detail
+
+/// The data beside each message: `id`, `timeStamp`, `trace`, `sender`, `origin` and `priority`,
+/// each a member if the traits ask for it, and told by `hasId` and so on.
+template <class Traits>
+struct MessageHeader : detail::IdField<Traits::ids>,
+                       detail::TimeField<Traits, Traits::timeStamp != TimeStamp::none>,
+                       detail::OptionFields<Traits>,
+                       detail::PriorityField<Traits::priorities> {
+    void set(const detail::OptionFields<Traits>& fields,
+             [[maybe_unused]] Priority chosen) noexcept {
+        static_cast<detail::OptionFields<Traits>&>(*this) = fields;
         if constexpr (Traits::priorities) {
-            this->priority = options.priority;
+            this->priority = chosen;
         }
     }
 };

@@ -58,7 +58,7 @@ public:
         return readyAwake(ready) || eventCount_.awaitUntil(ready, deadline);
     }
 
-    void notifyAll() noexcept { eventCount_.notifyAll(); }
+    [[gnu::always_inline]] void notifyAll() noexcept { eventCount_.notifyAll(); }
     void notifyOne() noexcept { eventCount_.notifyOne(); }
 
 private:

@@ -65,23 +65,20 @@ public:
     /// Publishes at least one message of this type, which build(envelope) makes, or none.
     /// Afterwards the accounts know of those that were accepted or, if none was, of all that were
     /// offered.
-    ///
-    /// The options come by reference, and are read one by one: a copy of a struct that the caller
-    /// has just written in parts would wait until all its earlier writes have left the processor.
     template <class Count, class Waiting, class Build>
-    Published publish(std::size_t type, const PublishOptions& options, Count count,
+    Published publish(std::size_t type, Priority wanted, OptionFields<Traits> fields, Count count,
                       const Waiting& waiting, const Build& build) {
-        SLUICE_ASSERT(indexOf(options.priority) < priorityCount,
+        SLUICE_ASSERT(indexOf(wanted) < priorityCount,
                       "there is no such priority: publish with low, medium or high");
         // Without priorities: the one that the accounts know.
-        const Priority priority = Traits::priorities ? options.priority : Priority::medium;
+        const Priority priority = Traits::priorities ? wanted : Priority::medium;
         return store_.at(
             priority, [&](auto& ring) __attribute__((always_inline)) {
                 using Ring = std::remove_reference_t<decltype(ring)>;
                 typename Accounts::Inside inside;
                 [[maybe_unused]] const Staying<Ring> staying(accounts_);
                 const auto attempt = [&]() __attribute__((always_inline)) {
-                    return publishTo(ring, type, priority, options, count, build, inside);
+                    return publishTo(ring, type, priority, fields, count, build, inside);
                 };
                 Published published = attempt();
                 if (__builtin_expect(published.result != PublishResult::ok, 0)) {
@@ -213,7 +210,7 @@ private:
 
     template <class Ring, class Count, class Build>
     [[gnu::always_inline]] Published
-    publishTo(Ring& ring, std::size_t type, Priority priority, const PublishOptions& options,
+    publishTo(Ring& ring, std::size_t type, Priority priority, OptionFields<Traits> fields,
               Count count, const Build& build, typename Accounts::Inside& inside) {
         if constexpr (Traits::producers == Producers::one) {
             SLUICE_ASSERT(!isBuilding_,
@@ -248,7 +245,7 @@ private:
             if constexpr (Traits::timeStamp != TimeStamp::none) {
                 envelope.timeStamp = time_.stamp();
             }
-            envelope.set(options);
+            envelope.set(fields, priority);
             if constexpr (Traits::ids) {
                 envelope.id = claim.number();
             }

@@ -31,20 +31,9 @@ public:
     Header header;
 
 private:
-    static Header headerOf([[maybe_unused]] const PublishOptions& options) noexcept {
+    static Header headerOf(const PublishOptions& options) noexcept {
         Header header{};
-        if constexpr (Header::hasPriority) {
-            header.priority = options.priority;
-        }
-        if constexpr (Header::hasSender) {
-            header.sender = options.sender;
-        }
-        if constexpr (Header::hasOrigin) {
-            header.origin = options.origin;
-        }
-        if constexpr (Header::hasTrace) {
-            header.trace = options.trace;
-        }
+        header.set(OptionFields<Traits>(options), options.priority);
         return header;
     }
 

@@ -79,18 +79,8 @@ public:
 
     /// When this throws, nothing has changed.
     Value& findOrAdd(const Key& key) {
-        if (Value* const value = find(key)) {
-            return *value;
-        }
-        auto entry = std::make_unique<Entry>(key, hashOf(key));
-        for (;;) {
-            Table* const table = newest_.load(std::memory_order_acquire);  // E2
-            Entry* const there = table == nullptr ? nullptr : addTo(*table, entry);
-            if (there != nullptr) {
-                return there->value;
-            }
-            replace(table);
-        }
+        Value* const value = find(key);
+        return value != nullptr ? *value : add(key);
     }
 
     /// Destroys the entries for which isUnused(value) is true, and all old tables. Returns how many
@@ -213,6 +203,19 @@ private:
         return fibonacciHash(static_cast<std::uint64_t>(Hash()(key)));
     }
 
+    /// For a key that was not there a moment ago.
+    [[gnu::cold, gnu::noinline]] Value& add(const Key& key) {
+        auto entry = std::make_unique<Entry>(key, hashOf(key));
+        for (;;) {
+            Table* const table = newest_.load(std::memory_order_acquire);  // E2
+            Entry* const there = table == nullptr ? nullptr : addTo(*table, entry);
+            if (there != nullptr) {
+                return there->value;
+            }
+            replace(table);
+        }
+    }
+
     /// The entry of the key, which may be there already. Null when the table has no room.
     static Entry* addTo(Table& table, std::unique_ptr<Entry>& entry) {
         // Before a slot is taken, so that one always stays without an entry. Relaxed: a count.
@@ -249,7 +252,7 @@ private:
     }
 
     /// Replaces this table by a larger one, unless somebody else has done so.
-    void replace(Table* table) {
+    [[gnu::cold, gnu::noinline]] void replace(Table* table) {
         const std::size_t capacity = table == nullptr ? FirstCapacity : 4 * (table->mask + 1);
         auto next = std::make_unique<Table>(table, capacity);
         if (table != nullptr) {

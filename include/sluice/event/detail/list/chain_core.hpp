@@ -29,7 +29,7 @@ public:
     void collect(Effort effort) noexcept { removals.collect(users, lock, effort); }
 
     /// By a call that has ended.
-    [[gnu::cold, gnu::noinline]] void collectAfterCall() noexcept { collect(Effort::limited); }
+    [[gnu::cold]] void collectAfterCall() noexcept { collect(Effort::limited); }
 
     const Users users;
     mutable LockOf<Threading> lock;
@@ -167,7 +167,7 @@ public:
     }
 
     /// The list has ended. Other threads have no calls of it running.
-    void end() noexcept {
+    [[gnu::cold, gnu::noinline]] void end() noexcept {
         Node* last = nullptr;
         addRemoved(detachAll(last), last);
         if (this->users.isInside()) {
@@ -181,8 +181,10 @@ public:
     }
 
 private:
-    /// In front of `after`, or at the end.
-    void link(const Guard& guard, Node& node, Counter& newest, Node* after) noexcept {
+    /// In front of `after`, or at the end. Not inlined: each way to add a callback has a publish()
+    /// of its own.
+    [[gnu::noinline]] void link(const Guard& guard, Node& node, Counter& newest,
+                                Node* after) noexcept {
         Node* const before = after != nullptr ? after->previous : last_;
         node.previous = before;
         node.next.store(after, std::memory_order_relaxed);  // relaxed, all: E1 publishes them

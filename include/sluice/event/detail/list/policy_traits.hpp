@@ -3,9 +3,7 @@
 #include <sluice/event/event_policies.hpp>
 
 #include <functional>
-#include <map>
 #include <type_traits>
-#include <unordered_map>
 #include <utility>
 
 // What a policy struct says, or the default where it says nothing.

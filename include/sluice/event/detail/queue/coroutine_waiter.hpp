@@ -79,12 +79,18 @@ private:
     CoroutineWaiter** end_ = &first_;
 };
 
-/// The caller holds no lock: each waiter may destroy itself and the queue.
-inline void wakeAll(CoroutineWaiter* waiter) noexcept {
+[[gnu::cold, gnu::noinline]] inline void wakeEach(CoroutineWaiter* waiter) noexcept {
     while (waiter != nullptr) {
         CoroutineWaiter& next = *waiter;
         waiter = std::exchange(next.next, nullptr);
         next.wake(next);
+    }
+}
+
+/// The caller holds no lock: each waiter may destroy itself and the queue.
+inline void wakeAll(CoroutineWaiter* waiter) noexcept {
+    if (waiter != nullptr) {
+        wakeEach(waiter);
     }
 }
 

@@ -28,9 +28,12 @@ struct EventStore<Event, Line, Threading, Counts>::Building {
     }
 
     ~Building() {
-        if (isAppended) {
-            return;
+        if (!isAppended) {
+            giveUp();
         }
+    }
+
+    [[gnu::cold, gnu::noinline]] void giveUp() noexcept {
         CoroutineWaiter* woken = nullptr;
         {
             const Guard guard(store.lock_);
@@ -61,8 +64,12 @@ PushResult EventStore<Event, Line, Threading, Counts>::build(Make& make) {
         (void)spares_.take(node);
     }
     Building building{*this, node};
-    destroyAll(discarded);
-    provideNode(node);
+    if (!discarded.isEmpty()) {
+        destroyAll(discarded);
+    }
+    if (node.isEmpty()) {
+        provideNode(node);
+    }
     node.fillBack(make);
     building.append();
     return PushResult::ok;

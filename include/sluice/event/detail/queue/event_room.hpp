@@ -22,7 +22,8 @@ public:
 
     void wait() {
         hasWaited_ = true;
-        store_.room_.wait([this] { return store_.hasRoom(); });
+        store_.awaitRarely(store_.room_,
+                           [](const EventStore& store) noexcept { return store.hasRoom(); });
     }
 
 private:

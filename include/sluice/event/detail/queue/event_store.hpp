@@ -76,7 +76,7 @@ public:
 
     /// Also inside the handler of a harvest, whose events go with it, and straight after the end of
     /// one: a thread that waits for that end may destroy the store.
-    ~EventStore() {
+    [[gnu::cold, gnu::noinline]] ~EventStore() {
         if constexpr (std::is_same_v<Lock, PriorityMutex>) {
             lock_.awaitUnlocks();
         }
@@ -271,16 +271,27 @@ private:
 
     /// The coroutines that look again after the unlock.
     CoroutineWaiter* takeCoroutines(const Guard& guard) noexcept {
-        const bool haveAnswer = !coroutines_.isEmpty() && (isReady() || hasEnded(guard));
-        return haveAnswer ? coroutines_.takeAll() : nullptr;
+        return coroutines_.isEmpty() ? nullptr : takeWaitingCoroutines(guard);
+    }
+    [[gnu::cold, gnu::noinline]] CoroutineWaiter*
+    takeWaitingCoroutines(const Guard& guard) noexcept {
+        return isReady() || hasEnded(guard) ? coroutines_.takeAll() : nullptr;
     }
 
     struct Peek;
-    [[gnu::cold, gnu::noinline]] void awaitEndOfPeek() const {
-        awaitChange([this] {
-            const Guard guard(lock_);
-            return !isPeeked_;
+    void awaitEndOfPeek() const {
+        awaitRarely(changed_, [](const EventStore& store) noexcept {
+            const Guard guard(store.lock_);
+            return !store.isPeeked_;
         });
+    }
+
+    /// The waits that are not part of a usual program have one function together: a wait takes a
+    /// kilobyte of code.
+    [[gnu::cold, gnu::noinline]] void
+    awaitRarely(EventWaiters<Threading>& waiters,
+                bool (*isReadyNow)(const EventStore&) noexcept) const {
+        waiters.wait([this, isReadyNow] { return isReadyNow(*this); });
     }
 
     /// The waiters that hear of a new event. The guard orders audience() and unsilence(): either
@@ -339,10 +350,7 @@ private:
     void countNew(const Guard& guard) noexcept { Counts::addEnqueued(resize(guard, 1)); }
 
     /// Without the lock.
-    void destroyAll(Line& events) {
-        if (events.isEmpty()) {
-            return;
-        }
+    [[gnu::cold, gnu::noinline]] void destroyAll(Line& events) {
         Line empty;
         while (!events.isEmpty()) {
             events.destroyFront();
@@ -404,7 +412,7 @@ private:
 
     template <class Make>
     PushResult build(Make& make);
-    void provideNode(Line& node);
+    [[gnu::cold, gnu::noinline]] void provideNode(Line& node);
 
     const EventQueueOptions options_;
     mutable EventWaiters<Threading> arrived_;  // waits of consumers: for an event, or the end

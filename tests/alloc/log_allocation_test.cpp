@@ -1,6 +1,7 @@
 #include "support/allocation_count.hpp"
 
 #include <sluice/log/backend.hpp>
+#include <sluice/log/crash_handler.hpp>
 #include <sluice/log/deferred.hpp>
 #include <sluice/log/detail/backend/process.hpp>
 #include <sluice/log/logger.hpp>
@@ -138,6 +139,17 @@ TEST(LogProcessTest, IsMadeBeforeTheProgramBegins) {
         {
             const AllocationCount count;
             (void)log::detail::Process::instance();
+            std::_Exit(count.allocations() == 0 ? 0 : 1);
+        },
+        testing::ExitedWithCode(0), "");
+}
+
+TEST(CrashHandlerTest, NeedsNotBeMade) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_EXIT(
+        {
+            const AllocationCount count;
+            (void)log::detail::CrashHandler::instance();
             std::_Exit(count.allocations() == 0 ? 0 : 1);
         },
         testing::ExitedWithCode(0), "");

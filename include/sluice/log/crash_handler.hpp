@@ -36,14 +36,10 @@ namespace sluice::log {
 
 namespace detail {
 
-/// The state of the handler. It is never destroyed.
+/// The state of the handler.
 class CrashHandler {
 public:
-    /// All shared libraries have the same object, also those that hide their symbols.
-    [[gnu::visibility("default")]] static CrashHandler& instance() {
-        static CrashHandler* const forEver = new CrashHandler;
-        return *forEver;
-    }
+    static CrashHandler& instance() noexcept;
 
     void install(std::chrono::nanoseconds timeout, std::initializer_list<int> signals) {
         // Relaxed: the handler may be running, and both values are valid.
@@ -117,6 +113,15 @@ private:
     std::atomic<std::chrono::nanoseconds::rep> timeout_{0};
     std::array<struct sigaction, signalCount> before_{};
 };
+
+/// All shared libraries have the same object, also those that hide their symbols. It need not be
+/// made: a thread that made it might do so while another one forks, and the child would wait for it
+/// for ever.
+[[gnu::visibility("default")]] inline CrashHandler crashHandler;
+
+inline CrashHandler& CrashHandler::instance() noexcept {
+    return crashHandler;
+}
 
 }  // namespace detail
 

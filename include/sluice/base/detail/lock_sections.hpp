@@ -33,7 +33,9 @@ struct ForkPlatform : StdPlatform {
 /// Tells in which PriorityMutex each thread is. So fork() waits until no other thread is in one,
 /// and the child finds all of them unlocked, with what they protect complete.
 ///
-/// Limits: each shared object that has a copy of these variables looks after its own code.
+/// Limits: each shared object that has a copy of these variables looks after its own code. A thread
+/// ends as C++ or POSIX ends it. One that a bare system call ends leaves its entry in the list, and
+/// its memory to the next thread: later forks and threads may crash.
 ///
 /// Tests: tests/unit/base/lock_sections_test.cpp, tests/unit/base/priority_mutex_test.cpp.
 class LockSections : public PriorityFutex {

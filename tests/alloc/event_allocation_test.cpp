@@ -1,13 +1,17 @@
 #include "support/allocation_count.hpp"
 #include "unit/event/event_queue_suites.hpp"
 
+#include <sluice/event/event_dispatcher.hpp>
 #include <sluice/event/event_queue.hpp>
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <new>
 #include <string>
+#include <thread>
 
 namespace sluice::test {
 namespace {
@@ -130,6 +134,79 @@ TYPED_TEST(EventAllocationTest, TrimFreesWhatNoEventNeeds) {
     EXPECT_GT(count.allocations(), listener) << "it goes on";
     EXPECT_TRUE(queue.process());
 }
+
+// ---- without memory
+
+#if defined(__cpp_exceptions)
+
+/// The calling thread gets memory for so many allocations, and then none while isShort.
+std::atomic<bool> isShort{false};
+std::size_t memoryFor = 0;
+void startToCount(std::size_t allocations) {
+    memoryFor = allocations;
+    callBeforeAllocations([]() noexcept { isShort = memoryFor == 0 || --memoryFor == 0; });
+    failAllocationsWhile(isShort);
+}
+
+constexpr int keys = 40;
+
+template <class Dispatcher>
+int callsOfAll(Dispatcher& dispatcher, const int& calls) {
+    const int before = calls;
+    for (int key = 0; key < keys; ++key) {
+        dispatcher.dispatch(key);
+    }
+    return calls - before;
+}
+
+// In a thread of its own, which the settings end with.
+template <class Policies>
+class DispatcherMemoryTest : public testing::Test {};
+TYPED_TEST_SUITE(DispatcherMemoryTest, SlabPolicies, QueuePolicyNames);
+
+TYPED_TEST(DispatcherMemoryTest, CopyWithoutMemoryLeavesTheOriginal) {
+    std::thread([] {
+        int calls = 0;
+        EventDispatcher<int, void(), TypeParam> original;
+        for (int key = 0; key < keys; ++key) {
+            original.appendListener(key, [&calls] { ++calls; });
+        }
+        int failures = 0;
+        for (std::size_t allocations = 1;; ++allocations) {
+            startToCount(allocations);
+            try {
+                auto copy = original;
+                isShort = false;
+                EXPECT_EQ(callsOfAll(copy, calls), keys);
+                break;
+            } catch (const std::bad_alloc&) {
+                isShort = false;
+                ++failures;
+            }
+            memoryFor = 1'000'000;
+            EXPECT_EQ(callsOfAll(original, calls), keys);
+        }
+        EXPECT_GE(failures, keys) << "each listener takes memory";
+    }).join();
+}
+
+TYPED_TEST(DispatcherMemoryTest, DispatchNeedsNone) {
+    std::thread([] {
+        int calls = 0;
+        EventDispatcher<int, void(), TypeParam> dispatcher;
+        for (int key = 0; key < keys; ++key) {
+            dispatcher.appendListener(key, [&calls] { ++calls; });
+        }
+        (void)callsOfAll(dispatcher, calls);
+        isShort = true;
+        failAllocationsWhile(isShort);
+        EXPECT_EQ(callsOfAll(dispatcher, calls), keys);
+        dispatcher.dispatch(keys);  // nobody listens
+        isShort = false;
+    }).join();
+}
+
+#endif
 
 }  // namespace
 }  // namespace sluice::test

@@ -50,9 +50,9 @@ struct backend_options {
 
     /// A batch_sink, such as file_sink, does not write more often than this, so that a thread which
     /// logs now and then does not cost a write(2) for each record. The first text after a pause is
-    /// written at once, and so are 64 KiB. Other text is written with the first record after this
-    /// time, or when no record has come for a second. A flush, the end of the back end, fork() and
-    /// a crash handler do not wait. A process that is killed loses the text. Zero: after each
+    /// written at once, and so are 4096 bytes. Other text is written with the first record after
+    /// this time, or when no record has come for a second. A flush, the end of the back end, fork()
+    /// and a crash handler do not wait. A process that is killed loses the text. Zero: after each
     /// harvest. A manual back end writes in each poll().
     std::chrono::nanoseconds write_interval = std::chrono::seconds(1);
 

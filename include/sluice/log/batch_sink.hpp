@@ -34,6 +34,10 @@ public:
     /// Passes the formatted text to the system. The back end calls it after a harvest, but not more
     /// often than `write_interval` says.
     virtual void end_batch() = 0;
+
+    /// Whether so much text waits that end_batch() is to be called after this harvest, whatever
+    /// `write_interval` says.
+    virtual bool has_much() const { return false; }
 };
 
 }  // namespace sluice::log

@@ -111,6 +111,10 @@ public:
     }
 
     void end_batch() override { flush(); }
+    bool has_much() const override {
+        const Guard guard(mutex_);
+        return buffer_.size() >= kept_ + aloneBytes;
+    }
 
     /// Writes the buffer. The system decides when the text reaches the disk.
     void flush() override {
@@ -177,7 +181,7 @@ public:
 private:
     using Guard = std::lock_guard<Mutex>;
 
-    // Without a back end, log() writes so many bytes at a time, like stdio.
+    // So many bytes are written at a time, as by stdio, or more.
     static constexpr std::size_t aloneBytes = 4096;
     static constexpr std::size_t batchBytes = std::size_t{64} * 1024;
     static constexpr std::size_t roomForALine = 4096;
@@ -296,6 +300,7 @@ private:
             std::memmove(buffer_.data(), buffer_.data() + begin, size);
         }
         buffer_.resize(size);
+        kept_ = size;
     }
 
     mutable Mutex mutex_;  ///< guards the following
@@ -307,6 +312,7 @@ private:
     std::string complaint_;                    ///< the error of the last rotation
     std::unique_ptr<spdlog::formatter> formatter_;
     spdlog::memory_buf_t buffer_;
+    std::size_t kept_ = 0;                    ///< bytes that the last write has left there
     std::uint64_t lost_ = 0;                  ///< refused records
     std::uint64_t told_ = 0;                  ///< refused records that a line in the file counts
     spdlog::log_clock::time_point lostTime_;  ///< the time of the last refused record

@@ -1,7 +1,10 @@
+#include "support/crew.hpp"
+#include "support/temporary_folder.hpp"
 #include "support/watchdog.hpp"
 
 #include <sluice/log/backend.hpp>
 #include <sluice/log/batch_sink.hpp>
+#include <sluice/log/file_sink.hpp>
 #include <sluice/log/logger.hpp>
 
 #include <gtest/gtest.h>
@@ -17,7 +20,7 @@
 namespace sluice::log {
 namespace {
 
-using sluice::test::Watchdog;
+using namespace sluice::test;
 using namespace std::chrono_literals;
 
 /// Counts its lines, the lines that it has written, and its writes.
@@ -93,6 +96,26 @@ TEST_F(LogWriteInterval, TheFirstLineIsWrittenAtOnceAndTheOthersWait) {
     EXPECT_EQ(sink->writes(), 1U);
     EXPECT_TRUE(by->flush_wait());
     sink->awaitWritten(5);
+}
+
+// Otherwise the file would show lines later than that of spdlog's sink.
+TEST_F(LogWriteInterval, AFileSinkWritesAsManyBytesAsStdio) {
+    const TemporaryFolder folder;
+    const std::string path = folder / "log.txt";
+    const auto file = std::make_shared<file_sink_mt>(path);
+    file->set_pattern("%v");
+    begin(no_limit);
+    logger = std::make_shared<async_logger>("core", file, by);
+    const auto awaitLines = [&path](std::size_t count) {
+        awaitThat([&] { return contentOf(path).size() == count * 1001; });
+    };
+    const std::string text(1000, 'x');
+    logger->info(text);
+    awaitLines(1);
+    for (int i = 0; i < 5; ++i) {  // four lines have less than 4096 bytes
+        logger->info(text);
+    }
+    awaitLines(6);
 }
 
 TEST_F(LogWriteInterval, TheLastLineIsWrittenWithoutAnotherOne) {

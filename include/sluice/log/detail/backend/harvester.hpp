@@ -179,7 +179,8 @@ private:
             });
         }
         write(limit);
-        if (writer_.hasBatch() && (writing == Writing::atOnce || begun_ >= writeDue_)) {
+        if (writer_.hasBatch() &&
+            (writing == Writing::atOnce || begun_ >= writeDue_ || writer_.hasMuch())) {
             writer_.endBatch();
             writeDue_ = begun_ + writeInterval_;
         }

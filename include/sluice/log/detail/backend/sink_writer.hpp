@@ -111,6 +111,11 @@ public:
     /// Whether batch sinks have got records since the last endBatch().
     bool hasBatch() const noexcept { return !used_.empty(); }
 
+    bool hasMuch() const noexcept {
+        return std::any_of(used_.begin(), used_.end(),
+                           [](const Used& used) { return used.sink->has_much(); });
+    }
+
     /// Batch sinks write their formatted text.
     void endBatch() noexcept {
         endRun();

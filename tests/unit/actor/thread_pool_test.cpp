@@ -1,5 +1,5 @@
 #include "support/watchdog.hpp"
-#include "unit/actor/actor_doubles.hpp"
+#include "unit/actor/thread_pool_doubles.hpp"
 
 #include <sluice/actor/pooled_object.hpp>
 #include <sluice/actor/running.hpp>
@@ -28,32 +28,7 @@ namespace sluice {
 namespace {
 
 using namespace std::chrono_literals;
-
-struct Hop {
-    std::size_t left;
-};
-struct Count {};
-using CountRequest = Request<Count, std::size_t>;
-
-class Member : public PooledObject<Member, Messages<Hop, CountRequest>> {
-public:
-    void handle(const Hop& hop) {
-        ++hops_;
-        if (hop.left != 0) {
-            const PublishResult result = next->post(Hop{hop.left - 1});
-            EXPECT_TRUE(result == PublishResult::ok || result == PublishResult::closed);
-        } else {
-            *isDone = true;
-        }
-    }
-    void handle(const CountRequest& request) { request.reply(hops_); }
-
-    Member* next = nullptr;
-    std::atomic<bool>* isDone = nullptr;
-
-private:
-    std::size_t hops_ = 0;
-};
+using namespace test;
 
 class ThreadPoolTest : public testing::TestWithParam<std::size_t> {
 protected:
@@ -77,7 +52,7 @@ protected:
         }
     }
 
-    const test::Watchdog watchdog_{[](std::FILE*) {}};
+    const Watchdog watchdog_{[](std::FILE*) {}};
     ThreadPool pool_{GetParam()};
     std::atomic<bool> isDone_{false};
     std::vector<std::unique_ptr<Running<Member>>> ring_;
@@ -113,28 +88,6 @@ TEST_P(ThreadPoolTest, TwoObjectsThatPostToEachOtherHoldNobodyUp) {
     ASSERT_EQ(ring_[0]->post(Hop{SIZE_MAX}), PublishResult::ok);
     for (int i = 0; i < 100; ++i) {
         EXPECT_EQ(ring_[2]->request<std::size_t>(Count{}, 1h).get().value(), 0U);
-    }
-}
-
-/// Asks its neighbour in a handler, which is on the same executor.
-class Asking : public PooledObject<Asking, Messages<CountRequest>> {
-public:
-    explicit Asking(Member& neighbour) : neighbour_(neighbour) {}
-    void handle(const CountRequest& request) {
-        request.reply(neighbour_.request<std::size_t>(Count{}, 1h).get().value() + 1);
-    }
-
-private:
-    Member& neighbour_;
-};
-
-TEST(ThreadPoolWaitTest, AHandlerMayWaitForAnObjectThatAnotherThreadRuns) {
-    const test::Watchdog watchdog([](std::FILE*) {});
-    ThreadPool pool(2);
-    Running<Member> member(pool);
-    Running<Asking> asking(pool, member);
-    for (int i = 0; i < 100; ++i) {
-        EXPECT_EQ(asking.request<std::size_t>(Count{}, 1h).get().value(), 1U);
     }
 }
 
@@ -194,7 +147,7 @@ public:
 };
 
 TEST(ThreadPoolTest, AHandlerThatDoesNotReturnKeepsOneThreadOnly) {
-    const test::Watchdog watchdog([](std::FILE*) {});
+    const Watchdog watchdog([](std::FILE*) {});
     ThreadPool pool(2);
     Running<Stuck> stuck(pool);
     ASSERT_EQ(stuck.post(Beat{}), PublishResult::ok);
@@ -210,7 +163,7 @@ TEST(ThreadPoolTest, AHandlerThatDoesNotReturnKeepsOneThreadOnly) {
     Running<Stuck> other(pool);
     other.isReleased = true;
     ASSERT_EQ(other.post(Beat{}), PublishResult::ok);
-    EXPECT_TRUE(other.stopAfterDrain(test::late()));
+    EXPECT_TRUE(other.stopAfterDrain(late()));
     stuck.isReleased = true;
     EXPECT_TRUE(stuck.join());
     EXPECT_EQ(stuck.statistics().handled, 1U);
@@ -234,7 +187,7 @@ private:
 
 // The thread that would have slept until the next alarm is busy, so another thread does it.
 TEST(ThreadPoolTest, TimersFireWhileAHandlerTakesLong) {
-    const test::Watchdog watchdog([](std::FILE*) {});
+    const Watchdog watchdog([](std::FILE*) {});
     ThreadPool pool(2);
     Running<Stuck> stuck(pool);
     Running<Leaving> leaving(pool, stuck);
@@ -243,102 +196,6 @@ TEST(ThreadPoolTest, TimersFireWhileAHandlerTakesLong) {
         std::this_thread::yield();
     }
     stuck.isReleased = true;
-}
-
-/// Waits for the end of an object with a thread of its own, which another object of the pool stops.
-class Leading : public PooledObject<Leading, Messages<Beat>> {
-public:
-    void handle(const Beat& /*beat*/) {
-        if (next != nullptr) {
-            ASSERT_EQ(next->post(Beat{}), PublishResult::ok);
-            EXPECT_TRUE(awaited->join());
-        } else {
-            awaited->stop();
-        }
-    }
-    Leading* next = nullptr;
-    test::Keeper<>* awaited = nullptr;
-};
-
-TEST(ThreadPoolTest, AHandlerMayJoinWhatTheNextTaskOfItsThreadStops) {
-    const test::Watchdog watchdog([](std::FILE*) {});
-    test::Keeper<> awaited;
-    ASSERT_TRUE(awaited.start());
-    ThreadPool pool(2);
-    Running<Leading> second(pool);
-    Running<Leading> first(pool);
-    first.awaited = second.awaited = &awaited;
-    first.next = &second;
-    ASSERT_EQ(first.post(Beat{}), PublishResult::ok);
-    EXPECT_TRUE(first.stopAfterDrain(test::late()));
-    EXPECT_TRUE(awaited.join());
-}
-
-/// Ends an object of its own pool in its handler.
-class Owning : public PooledObject<Owning, Messages<Beat>> {
-public:
-    Owning(Executor& executor, std::atomic<int>& handled)
-        : child_(std::make_unique<Running<Member>>(executor)), handled_(handled) {}
-    void handle(const Beat& /*beat*/) {
-        std::atomic<bool> isDone{false};
-        child_->isDone = &isDone;
-        child_->next = child_.get();
-        EXPECT_EQ(child_->post(Hop{0}), PublishResult::ok);
-        EXPECT_TRUE(child_->stopAfterDrain(test::late()));
-        EXPECT_TRUE(isDone);
-        child_.reset();
-        ++handled_;
-    }
-
-private:
-    std::unique_ptr<Running<Member>> child_;
-    std::atomic<int>& handled_;
-};
-
-// Each thread of the pool waits in a handler, so no other thread runs the children.
-TEST(ThreadPoolWaitTest, HandlersMayEndOtherObjectsOfTheirPool) {
-    const test::Watchdog watchdog([](std::FILE*) {});
-    for (const std::size_t threads : {1U, 2U}) {
-        ThreadPool pool(threads);
-        std::atomic<int> handled{0};
-        std::vector<std::unique_ptr<Running<Owning>>> parents;
-        for (int i = 0; i < 50; ++i) {
-            parents.push_back(std::make_unique<Running<Owning>>(pool, pool, handled));
-        }
-        for (const auto& parent : parents) {
-            EXPECT_EQ(parent->post(Beat{}), PublishResult::ok);
-        }
-        for (const auto& parent : parents) {
-            EXPECT_TRUE(parent->stopAfterDrain(test::late()));
-        }
-        EXPECT_EQ(handled, 50);
-    }
-}
-
-class Joining : public PooledObject<Joining, Messages<Beat>> {
-public:
-    void handle(const Beat& /*beat*/) {
-        isInside = true;
-        EXPECT_TRUE(other->join());
-    }
-    Member* other = nullptr;
-    std::atomic<bool> isInside{false};
-};
-
-TEST(ThreadPoolWaitTest, AHandlerAwaitsAnEndThatAnotherThreadCauses) {
-    const test::Watchdog watchdog([](std::FILE*) {});
-    ThreadPool pool(1);
-    for (int i = 0; i < 20; ++i) {
-        Running<Member> member(pool);
-        Running<Joining> joining(pool);
-        joining.other = &member;
-        ASSERT_EQ(joining.post(Beat{}), PublishResult::ok);
-        while (!joining.isInside) {
-            std::this_thread::yield();
-        }
-        member.stop();
-        EXPECT_TRUE(joining.stopAfterDrain(test::late()));
-    }
 }
 
 /// Holds its thread until the test opens the gate. Notes the threads that call it.
@@ -363,7 +220,7 @@ TEST(ThreadPoolTest, AnObjectWithManyMessagesKeepsItsThreadIfNoOtherObjectWaits)
     }
     ASSERT_GE(posted, 4 * PooledTraits::batch);
     object.isOpen = true;
-    EXPECT_TRUE(object.stopAfterDrain(test::late()));
+    EXPECT_TRUE(object.stopAfterDrain(late()));
     EXPECT_EQ(object.threads.size(), 1U);
 }
 
@@ -390,7 +247,7 @@ TEST(ThreadPoolTest, ThreadsHaveTheirOptions) {
     ThreadPool pool(2, {}, {"pool of a test"});
     Running<Named> object(pool);
     ASSERT_EQ(object.post(Beat{}), PublishResult::ok);
-    EXPECT_TRUE(object.stopAfterDrain(test::late()));
+    EXPECT_TRUE(object.stopAfterDrain(late()));
     EXPECT_STREQ(object.name, "pool of a test");
 }
 

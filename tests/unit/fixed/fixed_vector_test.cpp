@@ -1,8 +1,7 @@
-#include <sluice/fixed/fixed_vector.hpp>
+#include "unit/fixed/fixed_vector_doubles.hpp"
 
 #include <gtest/gtest.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <iterator>
@@ -11,13 +10,11 @@
 #include <string>
 #include <type_traits>
 #include <utility>
-#include <vector>
-#if defined(__cpp_exceptions)
-#include <stdexcept>
-#endif
 
 namespace sluice {
 namespace {
+
+using namespace test;
 
 struct Point {
     int x;
@@ -35,43 +32,6 @@ struct Immovable {
     int number_;
 };
 
-/// Counts objects and operations, and throws in the copy or move that `fuse` counts down to.
-struct Tracked {
-    static inline int living = 0;
-    static inline int fuse = 0;
-    static void burn() {
-#if defined(__cpp_exceptions)
-        if (fuse != 0 && --fuse == 0) {
-            throw std::runtime_error("fuse");
-        }
-#endif
-    }
-
-    Tracked(int number) : number_(number) { ++living; }
-    Tracked(const Tracked& other) : number_(other.number_) {
-        burn();
-        ++living;
-    }
-    Tracked& operator=(const Tracked&) = default;
-    ~Tracked() { --living; }
-    int number_;
-};
-
-/// Its copy may throw, its move may not, and it must not be moved onto itself.
-struct SafeMove : Tracked {
-    using Tracked::Tracked;
-    SafeMove(const SafeMove&) = default;
-    SafeMove(SafeMove&& other) noexcept : Tracked(std::exchange(other.number_, -1)) {}
-    SafeMove& operator=(const SafeMove&) = default;
-    SafeMove& operator=(SafeMove&& other) noexcept {
-        EXPECT_NE(this, &other);
-        number_ = std::exchange(other.number_, -1);
-        return *this;
-    }
-};
-
-template <class T>
-using Four = FixedVector<T, 4>;
 using Owner = std::unique_ptr<int>;
 
 template <class T>
@@ -94,25 +54,6 @@ static_assert(alignof(Four<Wide>) == 64 && sizeof(FixedVector<char, 7>) == 8);
 static_assert(Four<int>::capacity() == 4);
 
 Four<std::string> readyFromTheStart;
-
-template <class T, std::size_t N>
-std::vector<int> numbersOf(const FixedVector<T, N>& items) {
-    std::vector<int> numbers;
-    for (const T& item : items) {
-        numbers.push_back(item.number_);
-    }
-    return numbers;
-}
-using Numbers = std::vector<int>;
-
-class FixedVectorTest : public testing::Test {
-protected:
-    void SetUp() override {
-        Tracked::living = 0;
-        Tracked::fuse = 0;
-    }
-    void TearDown() override { EXPECT_EQ(Tracked::living, 0); }
-};
 
 TEST_F(FixedVectorTest, StartsEmpty) {
     const Four<Tracked> items;
@@ -373,63 +314,6 @@ TEST_F(FixedVectorTest, CountsBeyondEachSizeType) {
     EXPECT_TRUE(large->resize(66000));
     EXPECT_EQ(large->size(), 66000U);
 }
-
-#if defined(__cpp_exceptions)
-TEST_F(FixedVectorTest, TooManyItemsAreASetUpError) {
-    try {
-        const FixedVector<int, 2> numbers{1, 2, 3};
-        FAIL() << "took " << numbers.size();
-    } catch (const std::invalid_argument& error) {
-        EXPECT_STREQ(error.what(), "FixedVector: number of items: 3, limit 2");
-    }
-}
-
-TEST_F(FixedVectorTest, ThrowingPushChangesNothing) {
-    Four<Tracked> items{1, 2};
-    const Tracked item(3);
-    Tracked::fuse = 1;
-    EXPECT_THROW(static_cast<void>(items.pushBack(item)), std::runtime_error);
-    EXPECT_EQ(numbersOf(items), (Numbers{1, 2}));
-    EXPECT_TRUE(items.pushBack(item));
-}
-
-TEST_F(FixedVectorTest, ThrowingCopyLeavesNothingBehind) {
-    const Four<Tracked> items{1, 2, 3};
-    for (int fuse = 1; fuse <= 3; ++fuse) {
-        Tracked::fuse = fuse;
-        EXPECT_THROW(Four<Tracked>{items}, std::runtime_error);
-        EXPECT_EQ(Tracked::living, 3);
-    }
-    Tracked::fuse = 2;
-    EXPECT_THROW((Four<Tracked>{1, 2}), std::runtime_error);
-    EXPECT_EQ(Tracked::living, 3);
-}
-
-TEST_F(FixedVectorTest, ThrowingCopyAssignmentChangesNothingWhenMovesAreSafe) {
-    const Four<SafeMove> items{1, 2, 3};
-    Four<SafeMove> target{7, 8};
-    for (int fuse = 1; fuse <= 3; ++fuse) {
-        Tracked::fuse = fuse;
-        EXPECT_THROW(target = items, std::runtime_error);
-        EXPECT_EQ(numbersOf(target), (Numbers{7, 8}));
-        EXPECT_EQ(Tracked::living, 5);
-    }
-    target = items;
-    EXPECT_EQ(numbersOf(target), (Numbers{1, 2, 3}));
-}
-
-TEST_F(FixedVectorTest, ThrowingMoveLeavesValidVectors) {
-    for (int fuse = 1; fuse <= 3; ++fuse) {
-        Four<Tracked> items{1, 2, 3};
-        Four<Tracked> target{7};
-        Tracked::fuse = fuse;
-        EXPECT_THROW(target = std::move(items), std::runtime_error);
-        EXPECT_EQ(items.size(), 3U);
-        EXPECT_EQ(target.size(), static_cast<std::size_t>(fuse - 1));
-        EXPECT_EQ(Tracked::living, 3 + fuse - 1);
-    }
-}
-#endif
 
 TEST(FixedVectorDeathTest, AtIsCheckedInEveryBuild) {
     Four<int> numbers{1};

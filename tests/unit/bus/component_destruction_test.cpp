@@ -1,0 +1,214 @@
+#include "support/crew.hpp"
+#include "support/scale.hpp"
+#include "support/watchdog.hpp"
+#include "unit/bus/bus_doubles.hpp"
+
+#include <sluice/bus/component.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <cinttypes>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <thread>
+#include <utility>
+
+// The owner of a Component is destroyed while its handlers run, or with the bus.
+
+namespace sluice {
+namespace {
+
+using namespace test;
+using SmallBus = TestBus<10>;
+
+/// Kept alive by a handler that it subscribed itself.
+struct Kept final {
+    void keep(SmallBus& bus, std::shared_ptr<Kept> self) {
+        component.subscribe<Sample>(bus, [self = std::move(self)](const Sample&) {});
+        component.subscribe<Alarm>(bus, [](const Alarm&) {});
+    }
+    Component<Kept, 2> component{*this};
+};
+
+TEST(BusComponentTest, OwnerMayDieWithTheHandlerThatHeldIt) {
+    SmallBus bus;
+    // Not make_shared(): the weak pointer would keep the memory.
+    std::shared_ptr<Kept> owner(new Kept);
+    const std::weak_ptr<Kept> watch = owner;
+    owner->keep(bus, owner);
+    Kept& kept = *owner;
+    owner.reset();
+    EXPECT_FALSE(watch.expired());
+    kept.component.unsubscribeAll();
+    EXPECT_TRUE(watch.expired());
+    EXPECT_EQ(bus.subscriptionCount<Alarm>(), 0U);
+}
+
+// The bus ends what is left before any part of it goes.
+TEST(BusComponentTest, OwnerThatItsHandlerHoldsMayDieWithTheBus) {
+    auto bus = std::make_unique<SmallBus>();
+    std::shared_ptr<Kept> owner(new Kept);
+    const std::weak_ptr<Kept> watch = owner;
+    owner->keep(*bus, owner);
+    owner.reset();
+    EXPECT_FALSE(watch.expired());
+    bus.reset();
+    EXPECT_TRUE(watch.expired());
+}
+
+struct Signals {
+    std::atomic<bool> isInside{false};
+    std::atomic<bool> mayLeave{false};
+    std::atomic<bool> isInsideAtTheEnd{false};
+    std::atomic<bool> hasRetired{false};
+};
+
+/// A part of an owner that must survive its handler.
+struct Part {
+    ~Part() { signals.isInsideAtTheEnd = signals.isInside.load(); }
+    Signals& signals;
+};
+
+/// A handler that takes its time.
+class Slow final {
+public:
+    Slow(SmallBus& bus, Signals& signals) : part_{signals} {
+        component_.subscribe<Sample>(bus, &Slow::onSample);
+    }
+
+private:
+    void onSample(const Sample&) {
+        part_.signals.isInside = true;
+        awaitThat([this] { return part_.signals.mayLeave.load(); });
+        part_.signals.isInside = false;
+    }
+
+    Part part_;
+    Component<Slow, 1> component_{*this};
+};
+
+TEST(BusComponentTest, DestructionWaitsForAHandlerOnAnotherThread) {
+    SmallBus bus;
+    Signals signals;
+    const Watchdog watchdog([&](std::FILE* out) {
+        std::fprintf(out, "inside %d, may leave %d\n", signals.isInside.load() ? 1 : 0,
+                     signals.mayLeave.load() ? 1 : 0);
+    });
+    auto owner = std::make_unique<Slow>(bus, signals);
+    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    Crew crew;
+    crew.add([&] { bus.process(); });
+    crew.add([&] {
+        // The table no longer knows the handler: its end has begun, and must wait.
+        awaitThat([&] { return bus.subscriptionCount<Sample>() == 0; });
+        EXPECT_TRUE(signals.isInside.load());
+        signals.mayLeave = true;
+    });
+    crew.start();
+    awaitThat([&] { return signals.isInside.load(); });
+    owner.reset();
+    EXPECT_FALSE(signals.isInsideAtTheEnd.load());
+}
+
+/// Retires in its own handler, which still uses what the owner has.
+class Retiring final {
+public:
+    Retiring(SmallBus& bus, Signals& signals) : part_{signals} {
+        component_.subscribe<Alarm>(bus, [](const Alarm&) {});
+        component_.subscribe<Sample>(bus, &Retiring::onSample);
+    }
+    [[nodiscard]] std::size_t count() const { return component_.count(); }
+
+private:
+    void onSample(const Sample&) {
+        part_.signals.isInside = true;
+        component_.unsubscribeAll();
+        EXPECT_EQ(component_.count(), 0U);
+        part_.signals.hasRetired = true;
+        awaitThat([this] { return part_.signals.mayLeave.load(); });
+        for (int i = 0; i < 1000; ++i) {
+            std::this_thread::yield();  // gives the owner time to go too early
+        }
+        part_.signals.isInside = false;
+    }
+
+    Part part_;
+    Component<Retiring, 2> component_{*this};
+};
+
+TEST(BusComponentTest, DestructionWaitsForAHandlerThatHasRetired) {
+    SmallBus bus;
+    Signals signals;
+    const Watchdog watchdog([&](std::FILE* out) {
+        std::fprintf(out, "retired %d, may leave %d\n", signals.hasRetired.load() ? 1 : 0,
+                     signals.mayLeave.load() ? 1 : 0);
+    });
+    auto owner = std::make_unique<Retiring>(bus, signals);
+    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    Crew crew;
+    crew.add([&] { bus.process(); });
+    crew.start();
+    awaitThat([&] { return signals.hasRetired.load(); });
+    EXPECT_EQ(bus.subscriptionCount<Alarm>() + bus.subscriptionCount<Sample>(), 0U);
+    signals.mayLeave = true;
+    owner.reset();
+    EXPECT_FALSE(signals.isInsideAtTheEnd.load());
+}
+
+/// Lives for some messages; every handler reads and writes what the owner has on the heap.
+class Brief final {
+public:
+    Brief(SmallBus& bus, std::atomic<std::uint64_t>& handled)
+        : handled_(handled), sums_(std::make_unique<std::array<int, 8>>()) {
+        component_.subscribe<Sample>(bus, &Brief::add);
+        component_.subscribe<Sample>(bus, [this](const Sample& sample) { add(sample); });
+    }
+
+private:
+    void add(const Sample& sample) {
+        for (int& sum : *sums_) {
+            sum += sample.value;
+        }
+        handled_.fetch_add(1, std::memory_order_relaxed);
+    }
+
+    std::atomic<std::uint64_t>& handled_;
+    std::unique_ptr<std::array<int, 8>> sums_;
+    Component<Brief, 2> component_{*this};
+};
+
+TEST(BusComponentTest, OwnersComeAndGoWhileMessagesFlow) {
+    SmallBus bus;
+    std::atomic<std::uint64_t> handled{0};
+    const Watchdog watchdog([&](std::FILE* out) {
+        std::fprintf(out, "handled %" PRIu64 ", in the bus %zu\n", handled.load(),
+                     bus.sizeApprox());
+    });
+    Crew crew;
+    crew.add([&] { bus.run(); });
+    crew.add([&] {
+        for (auto result = PublishResult::ok; result != PublishResult::closed;) {
+            result = bus.publish(Sample{1});
+            if (result != PublishResult::ok) {
+                std::this_thread::yield();
+            }
+        }
+    });
+    crew.start();
+    const std::uint64_t rounds = scaled(1000);
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+        const std::uint64_t before = handled.load(std::memory_order_relaxed);
+        const Brief owner(bus, handled);
+        awaitThat([&] { return handled.load(std::memory_order_relaxed) != before; });
+    }
+    EXPECT_EQ(bus.subscriptionCount<Sample>(), 0U);
+    bus.close();
+    crew.join();
+    EXPECT_GE(handled.load(), rounds);
+}
+
+}  // namespace
+}  // namespace sluice

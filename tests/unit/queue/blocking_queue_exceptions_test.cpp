@@ -1,0 +1,112 @@
+#include "unit/queue/blocking_queue_doubles.hpp"
+
+#include <sluice/queue/mpsc_ring.hpp>
+#include <sluice/queue/segment_queue.hpp>
+
+#include <gtest/gtest.h>
+
+#if defined(__cpp_exceptions)
+
+#include <stdexcept>
+
+// Constructors, moves and handlers that throw.
+
+namespace sluice {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace test;
+
+struct Fragile {
+    explicit Fragile(bool breaks) : isBroken(breaks) {}
+    Fragile(const Fragile& other) : isBroken(other.isBroken) {
+        if (isBroken) {
+            throw std::runtime_error("constructor");
+        }
+    }
+    bool isBroken;
+};
+
+TEST_F(BlockingQueueTest, ConstructorThatThrowsPassesThroughAndTheConsumerIsNotified) {
+    Scripted<Fragile> fragile;
+    (void)fragile.popFor(0s);
+    const ScriptedWait& consumer = *ScriptedWait::lastWaiter;
+    (void)fragile.drainFor(0s);
+    ScriptedWait& draining = *ScriptedWait::lastWaiter;
+    draining.notifications = 0;
+    const Fragile broken(true);
+    EXPECT_THROW((void)fragile.tryPush(broken), std::runtime_error);
+    EXPECT_EQ(consumer.notifications, 1);
+    EXPECT_THROW((void)fragile.push(broken), std::runtime_error);
+    EXPECT_EQ(consumer.notifications, 2);
+    EXPECT_THROW((void)fragile.pushFor(broken, 1s), std::runtime_error);
+    EXPECT_EQ(consumer.notifications, 3);
+    EXPECT_EQ(fragile.sizeApprox(), 0U);
+    EXPECT_EQ(draining.notifications, 3) << "drain() may wait for it as well";
+}
+
+/// Refuses to be moved as long as `stuck` says so.
+struct Stuck {
+    static inline bool stuck = false;
+    int value = 0;
+    explicit Stuck(int number) : value(number) {}
+    Stuck(Stuck&& other) : value(other.value) {
+        if (stuck) {
+            throw std::runtime_error("move");
+        }
+    }
+};
+
+template <class Queue>
+void expectThatAThrowingMoveLosesNothing() {
+    BlockingQueue<Queue, ScriptedWait, ScriptedPacing> queue(4);
+    ASSERT_EQ(queue.tryPush(Stuck(1)), PushResult::ok);
+    ASSERT_EQ(queue.tryPush(Stuck(2)), PushResult::ok);
+    Stuck::stuck = true;
+    EXPECT_THROW((void)queue.pop(), std::runtime_error);
+    EXPECT_THROW((void)queue.popFor(0s), std::runtime_error);
+    EXPECT_THROW((void)queue.tryPop(), std::runtime_error);
+    Stuck::stuck = false;
+    ASSERT_EQ(queue.sizeApprox(), 2U);
+    EXPECT_EQ(queue.pop()->value, 1);
+    EXPECT_EQ(queue.tryPop()->value, 2);
+}
+
+TEST_F(BlockingQueueTest, MessageWhoseMoveThrowsStaysInTheQueue) {
+    expectThatAThrowingMoveLosesNothing<SpscRing<Stuck, dynamicCapacity>>();
+    expectThatAThrowingMoveLosesNothing<MpscRing<Stuck, dynamicCapacity>>();
+    expectThatAThrowingMoveLosesNothing<SegmentQueue<Stuck>>();
+}
+
+template <class Queue>
+void expectThatTryPopLosesNothing() {
+    Queue queue(4);
+    ASSERT_EQ(queue.tryPush(Stuck(1)), PushResult::ok);
+    Stuck::stuck = true;
+    EXPECT_THROW((void)queue.tryPop(), std::runtime_error);
+    Stuck::stuck = false;
+    ASSERT_EQ(queue.sizeApprox(), 1U);
+    EXPECT_EQ(queue.tryPop()->value, 1);
+    EXPECT_FALSE(queue.tryPop().has_value());
+}
+
+TEST_F(BlockingQueueTest, QueueInsideKeepsAMessageWhoseMoveThrows) {
+    expectThatTryPopLosesNothing<SpscRing<Stuck, dynamicCapacity>>();
+    expectThatTryPopLosesNothing<MpscRing<Stuck, dynamicCapacity>>();
+    expectThatTryPopLosesNothing<SegmentQueue<Stuck>>();
+}
+
+TEST_F(BlockingQueueTest, HandlerThatThrowsPassesThroughAndTheProducersAreNotified) {
+    fill();
+    const auto throwing = [](int) { throw std::runtime_error("handler"); };
+    EXPECT_THROW(queue.consume(throwing), std::runtime_error);
+    EXPECT_EQ(producerSide->notifications, 1);
+    EXPECT_THROW(queue.consumeFor(1s, throwing), std::runtime_error);
+    EXPECT_EQ(producerSide->notifications, 2);
+    EXPECT_EQ(queue.sizeApprox(), 0U);
+    EXPECT_TRUE(ScriptedPacing::harvests.empty());
+}
+}  // namespace
+}  // namespace sluice
+
+#endif

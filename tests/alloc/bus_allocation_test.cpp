@@ -4,8 +4,10 @@
 #include "support/watchdog.hpp"
 
 #include <sluice/base/single_core_platform.hpp>
+#include <sluice/bus/broadcast_bus.hpp>
 #include <sluice/bus/bus.hpp>
 #include <sluice/bus/component.hpp>
+#include <sluice/bus/partitioned_bus.hpp>
 #include <sluice/bus/static_component.hpp>
 #include <sluice/inspect/metrics_text.hpp>
 #include <sluice/wait/busy_spin.hpp>
@@ -221,6 +223,42 @@ TEST(BusSetUpAllocationTest, AttachedThreadAllocatesNothing) {
         EXPECT_EQ(count.allocations(), 0U);
     }).join();
     EXPECT_EQ(bus.statistics().total().attempted(), 2U);
+}
+
+struct KeyOf {
+    std::size_t operator()(const Sample& sample) const {
+        return static_cast<std::size_t>(sample.value);
+    }
+};
+
+/// The keys are enough that each partition gets a message.
+TEST(BusSetUpAllocationTest, ThreadThatAttachedToEachPartitionAllocatesNothing) {
+    PartitionedBus<Messages<Sample>, 3, KeyOf, SmallTraits<FullBusTraits>> bus;
+    std::thread([&] {
+        for (std::size_t i = 0; i < bus.size(); ++i) {
+            ASSERT_TRUE(bus[i].attachThread());
+        }
+        const AllocationCount count;
+        for (std::uint64_t key = 0; key < 20; ++key) {
+            EXPECT_EQ(bus.publish(Sample{key}), PublishResult::ok);
+        }
+        EXPECT_EQ(count.allocations(), 0U);
+    }).join();
+    for (std::size_t i = 0; i < bus.size(); ++i) {
+        EXPECT_GT(bus[i].statistics().total().published, 0U);
+    }
+}
+
+TEST(BusSetUpAllocationTest, ThreadThatAttachedToEachGroupAllocatesNothing) {
+    BroadcastBus<Messages<Sample>, 3, SmallTraits<FullBusTraits>> bus;
+    std::thread([&] {
+        for (std::size_t i = 0; i < bus.size(); ++i) {
+            ASSERT_TRUE(bus[i].attachThread());
+        }
+        const AllocationCount count;
+        EXPECT_TRUE(bus.isAccepted(bus.publish(Sample{1})));
+        EXPECT_EQ(count.allocations(), 0U);
+    }).join();
 }
 
 struct SingleCoreTraits : SmallTraits<FullBusTraits> {

@@ -40,7 +40,7 @@ auto stateOf(const Queue& queue, const std::atomic<std::uint64_t>& consumed) {
     };
 }
 
-/// Consumes what is there and lets another thread go first when that is nothing.
+/// Consumes the messages that are there. If there are none, lets another thread go first.
 template <class Queue, class Handler>
 std::size_t consumePatiently(Queue& queue, Handler&& handler, std::size_t max = unlimited) {
     const std::size_t count = queue.consume(handler, max);

@@ -198,7 +198,7 @@ TYPED_TEST_P(QueueWaiting, DrainWaitsForTheLastHandler) {
     for (int i = 0; i < 4; ++i) {
         ASSERT_EQ(producer.push(i), PushResult::ok);
     }
-    int handled = 0;  // plain: drain() is what orders the handlers before its return
+    int handled = 0;  // plain: drain() orders the handlers before its return
     const std::uint64_t before = this->refusals();
     Crew crew;
     crew.add([&] {

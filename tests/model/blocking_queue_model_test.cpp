@@ -13,8 +13,9 @@
 #include <chrono>
 #include <cstddef>
 
-// BlockingQueue as shipped, over rings and Park, under the model checker: every side that sleeps is
-// woken by what it waits for. A lost wake-up shows as a schedule in which nobody can go on.
+// BlockingQueue as shipped, over rings and Park, under the model checker. A message wakes a
+// sleeping consumer, and room wakes a sleeping producer. After a lost wake-up no thread of the
+// schedule can go on.
 
 namespace sluice::model {
 namespace {

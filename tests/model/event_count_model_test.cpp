@@ -11,8 +11,8 @@
 #include <cstdint>
 
 // EventCount and Park as shipped, on the futex of the model. A lost wake-up shows as a schedule in
-// which nobody can go on. Edge E1 is what the sleeper relies on, E2 what a waiter relies on that
-// goes by the notification alone.
+// which nobody can go on. The sleeper relies on edge E1. A waiter that goes by the notification
+// alone relies on edge E2.
 
 namespace sluice::model {
 namespace {

@@ -251,7 +251,7 @@ void oldestMakesRoom() {
     check(ledger.alive == 0, "each event is destroyed once");
 }
 
-/// Who learns of something without the lock sees what came before it.
+/// A thread that sees a change without the lock also sees the writes before that change.
 void readyTellsWhy() {
     Ledger ledger;
     Store store;

@@ -147,7 +147,7 @@ void theEndIsWaitedForByNobody() {
         [&] { log.close(); });
 }
 
-/// What was given back is never more than what was published.
+/// The lane never counts more than the one message that was published.
 void numbersAreNeverNegative() {
     Log log(2);
     Plain<int> data;

@@ -9,8 +9,8 @@
 #include <atomic>
 #include <cstddef>
 
-// MpscRing as shipped, under the model checker. Edge E1 is what the contents of messages rely on,
-// E2 what their slots rely on, in one step or by way of another producer.
+// MpscRing as shipped, under the model checker. The contents of messages rely on edge E1. Their
+// slots rely on edge E2, in one step or by way of another producer.
 
 namespace sluice::model {
 namespace {
@@ -89,8 +89,8 @@ void roomThatIsKnownOf() {
         });
 }
 
-/// The ring never holds two messages without the last producer's, and one who pushes knows it: so
-/// does everybody who sees that push.
+/// The ring never holds two messages without the last producer's. A producer that pushes knows
+/// that. So does every thread that sees the push.
 void roomThatAnotherPushKnewOf() {
     Ledger ledger;
     Ring ring;

@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-// OwnerGate as shipped, under the model checker: what the owner and the visitor use is checked for
-// data races.
+// OwnerGate as shipped, under the model checker, which checks the data of the owner and of the
+// visitor for data races.
 
 namespace sluice::model {
 namespace {

@@ -24,7 +24,7 @@ struct SegmentTraits : ModelTraits {
 };
 
 /// Segments come from memory that is not used again within an execution, so that the checker
-/// notices who uses one that has been given back.
+/// notices the use of a segment that has been given back.
 struct Queue : SegmentQueue<Message, SegmentTraits> {
     explicit Queue(std::pmr::memory_resource& memory, std::size_t limit = unlimited)
         : SegmentQueue(limit, &memory) {}
@@ -175,7 +175,7 @@ void closedTellsWhy() {
     closedTellsWhyIn(queue);
 }
 
-/// Who sees that its message is gone sees what the handler did.
+/// A producer that sees its message gone also sees what the handler did.
 void sizeTellsThatAHandlerIsDone() {
     Memory memory;
     Queue queue(memory);
@@ -205,10 +205,10 @@ TEST(SegmentQueueModelTest, SizesStayWithinBounds) {
 // Not under sanitizers: they end the process for the faults that mutants are meant to have.
 #if !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN
 TEST(SegmentQueueModelTest, EveryOrderIsNeededButAFew) {
-    // Batches are counted for an assertion only, and who destroys the queue knows of their end
-    // anyway. Nothing has been done to messages that are handed over. sizeApprox() learns from head
-    // what tail could tell. The link of a segment (E4) is visible by way of tail, which is stored
-    // after it.
+    // Batches are counted for an assertion only, and the thread that destroys the queue knows of
+    // their end anyway. Nothing has been done to messages that are handed over. sizeApprox() may
+    // read head instead of tail. The link of a segment (E4) is visible by way of tail, which is
+    // stored after it.
     std::vector<std::string> expected{"handOver: store release -> relaxed",
                                       "linkFreeSegment: store release -> relaxed",
                                       "sizeApprox: load acquire -> relaxed"};

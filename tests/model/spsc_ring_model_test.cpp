@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <optional>
 
-// SpscRing as shipped, under the model checker. Edge E1 is what the contents of messages rely on,
-// E2 what their slots rely on, E3 what isDrained() relies on.
+// SpscRing as shipped, under the model checker. The contents of messages rely on edge E1, their
+// slots on edge E2, and isDrained() on edge E3.
 
 namespace sluice::model {
 namespace {
@@ -109,7 +109,7 @@ void closeWhilePushing() {
     check(ring.isClosed() && ring.isDrained() && ring.sizeApprox() == 0, "nothing is left");
 }
 
-/// The producer closes, and somebody who is neither side sees the end.
+/// The producer closes, and a third thread sees the end.
 void observerOfTheEnd() {
     Ledger ledger;
     Ring ring;
@@ -125,7 +125,7 @@ void observerOfTheEnd() {
             while (ring.consume([&](Message&) { handled.set(1); }) == 0) {
                 ModelPlatform::pause();
             }
-            (void)ring.isDrained();  // it may be the one who notes the end
+            (void)ring.isDrained();  // this call may note the end
         },
         [&] {
             if (ring.isDrained()) {

@@ -44,7 +44,7 @@ struct Stacks {
     Head second{0};
 };
 
-/// A node carries what was written to it.
+/// A thread that pops a node sees the writes of the thread that pushed it.
 template <class Word>
 void nodeCarriesItsContent() {
     Stacks<Word> stacks;

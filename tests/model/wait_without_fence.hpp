@@ -7,8 +7,8 @@
 
 namespace sluice::model {
 
-/// A wait strategy that orders nothing but what its contract says: a notification that follows a
-/// change ends the wait. It has no fence, so it does not hide a missing one of its user.
+/// A wait strategy that keeps its contract and orders nothing else: a notification that follows a
+/// change ends the wait. It has no fence, so it does not hide a missing fence of its user.
 class WaitWithoutFence {
 public:
     using Clock = ModelPlatform::Clock;

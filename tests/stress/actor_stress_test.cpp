@@ -163,7 +163,7 @@ struct FewTimers : ActorTraits {
     static constexpr std::size_t maxTimers = 8;
 };
 
-/// Counts what timers bring. Each message owns memory.
+/// Counts the messages of timers. Each message owns memory.
 class Timed : public ActiveObject<Timed, Messages<std::string>, FewTimers> {
 public:
     void handle(const std::string& text) { handled += text.size() == 40 ? 1 : 0; }

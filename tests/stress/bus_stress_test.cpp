@@ -16,9 +16,9 @@
 #include <type_traits>
 #include <vector>
 
-// Threads that publish, subscribe and unsubscribe while one consumes. Each message says who
-// published it and as which; half of them own memory, so that one that is lost or handled twice
-// shows to AddressSanitizer too.
+// Threads publish, subscribe and unsubscribe while one thread consumes. Each message names its
+// publisher and its number. Half of the messages own memory, so AddressSanitizer also notices a
+// message that is lost or handled twice.
 
 namespace sluice {
 namespace {
@@ -178,7 +178,7 @@ using HandlerModes =
     testing::Types<Narrow<FullBusTraits>, Narrow<NoStatsBusTraits>, Narrow<BareBusTraits>>;
 TYPED_TEST_SUITE(BusSubscriptionStressTest, HandlerModes);
 
-// After unsubscribe() has returned, what the handler used may go. In every mode: none is unsafe.
+// After unsubscribe() has returned, the handler's data may be destroyed. This holds in every mode.
 TYPED_TEST(BusSubscriptionStressTest, HandlerNeverRunsAfterItsSubscription) {
     const auto bus = std::make_unique<Bus<StressMessages, TypeParam>>();
     const Watchdog watchdog(

@@ -147,9 +147,9 @@ TYPED_TEST(LogOrder, Discard) {
     expectOrder<TypeParam>(run);
 }
 
-// ---- Does the oracle see what it is for? Intakes that are wrong on purpose.
+// ---- Intakes that are wrong on purpose: the oracle must notice each.
 
-/// Stamps a record before it waits for room: what its clock gives is the time of the call.
+/// Stamps a record with the time of the call, before the record waits for room.
 struct EarlyClock : StampClock {
     inline static thread_local Key atCall = 0;
     inline static thread_local Bracket bracketAtCall{};

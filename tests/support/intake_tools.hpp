@@ -53,7 +53,7 @@ struct Emitted {
     std::uint64_t threadId;
 };
 
-/// Looks once and emits what may be emitted.
+/// Looks once and emits the records that may be emitted.
 template <class Intake>
 std::vector<Emitted> harvest(Intake& intake, log::detail::Key limit = log::detail::endOfTime,
                              std::size_t max = 256) {
@@ -69,7 +69,7 @@ std::vector<Emitted> harvest(Intake& intake, log::detail::Key limit = log::detai
     return all;
 }
 
-/// For a watchdog: what the intake counts.
+/// The counts of the intake, for a watchdog.
 template <class Intake>
 auto stateOf(const Intake& intake) {
     return [&intake](std::FILE* out) {

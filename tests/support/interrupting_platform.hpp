@@ -10,8 +10,8 @@
 
 namespace sluice::test {
 
-/// Runs a function in front of a chosen access to an atomic variable, once: what another thread
-/// might have done just then, played through in one thread and therefore the same each time.
+/// Runs a function once, in front of a chosen access to an atomic variable. The function does the
+/// work of another thread, in the same thread, and therefore the same way each time.
 ///
 /// An access made while a spin lock is held is never chosen, since the function could not take the
 /// lock; but where isOnOneProcessor says that the function is to be a real interrupt.

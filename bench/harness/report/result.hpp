@@ -192,9 +192,9 @@ struct MachineRecord {
     std::size_t attempts = 1;
 };
 
-/// False when others had a noticeable part of the CPUs, or when the time of a cache line changed so
-/// much that the rounds came from what are in effect different machines. Ratios of paired rounds
-/// still mean something in the second case; medians less so.
+/// False when other programs had a noticeable part of the CPUs. Also false when the time of a cache
+/// line changed so much that the rounds did not run on equal machines. In the second case, ratios
+/// of paired rounds still mean something; medians mean less.
 bool isSteady(const MachineRecord& record) noexcept;
 
 /// A scenario that was asked for and not run.

@@ -27,7 +27,7 @@ public:
         return object;
     }
 
-    /// Counts as a write: who gets a T& may change it.
+    /// Counts as a write, because the caller may change the object.
     T& get(Site site = Site::here()) {
         execution().accessPlain(id_, true, site);
         expectObject(true, "a cell is read that holds no object");
@@ -66,8 +66,7 @@ private:
     sluice::Cell<T> cell_;
 };
 
-/// A plain variable of a scenario, checked for data races: what a message or a shared object
-/// carries.
+/// A plain variable of a message or of a shared object, checked for data races.
 template <class T>
 class Plain {
 public:

@@ -282,7 +282,8 @@ private:
         }
     }
 
-    /// When all wait: whose limit passes, else who rested longest and may look once more.
+    /// When all threads wait: adds the thread whose limit passes. If there is none, adds the thread
+    /// that rested longest; it may look once more.
     void addStranded(Candidates& candidates) noexcept {
         for (std::size_t i = 1; i <= count_ && candidates.count == 0; ++i) {
             const std::size_t t = (running_ + i) % count_;

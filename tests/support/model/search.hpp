@@ -22,7 +22,7 @@ struct Budget {
 ///
 /// An execution is determined by the list of its choices, so each is repeated up to the last choice
 /// and then goes another way. Two schedules that differ only in the order of independent steps lead
-/// to the same state, which is recognised by its hash; what follows it is explored once.
+/// to the same state. The search recognises the state by its hash and goes on from it once.
 class Search {
 public:
     /// Starts over: the walk with this budget.

@@ -16,7 +16,7 @@ constexpr std::uint64_t mix(std::uint64_t hash, std::uint64_t value) noexcept {
     return hash ^ (hash >> 32U);
 }
 
-/// What happened before one point of one thread, or what a release store hands on.
+/// The stores that happened before one point of one thread. A release store hands them on.
 ///
 /// `clock[t]` is the number of operations of thread t that happened before; `seen[x]` is the oldest
 /// store to location x (its place in the modification order) that may still be read from here on.

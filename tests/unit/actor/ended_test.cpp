@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-// `ended()` of a class: what a parent is told by.
+// `ended()` of a class tells its parent.
 
 namespace sluice {
 namespace {

@@ -128,7 +128,7 @@ TEST(ActorFailureTest, RestartThatThrowsTakesAnotherRestart) {
     EXPECT_EQ(object.told, (std::vector<std::string>{"negative", "restart"}));
 }
 
-/// Sleeps at once, so that a waiter who is not told does not notice.
+/// Sleeps at once, so a waiter that is not notified sleeps on.
 struct Sleep : Park {
     Sleep() : Park(Options{0, 0}) {}
 };

@@ -385,7 +385,7 @@ TEST(TimerTest, ManyDueTimersLeaveTurnsToMessages) {
 
 // ---- With a thread of its own
 
-/// Counts what its timers bring.
+/// Counts the messages of its timers.
 class Counter : public ActiveObject<Counter, Messages<Add>, WithTimers<4>> {
 public:
     void handle(const Add& add) {

@@ -79,8 +79,8 @@ TYPED_TEST(TaggedHeadTest, GivesTheLastNodeFirst) {
     EXPECT_EQ(this->popAll(), (std::vector<std::uint32_t>{7, 4095, 1}));
 }
 
-// An empty head tells how often it has changed, so that a caller who looks twice knows whether
-// anything happened between.
+// An empty head tells how often it has changed, so a caller that looks twice knows whether anything
+// happened between.
 TYPED_TEST(TaggedHeadTest, CountsItsChanges) {
     const auto none = [](std::uint32_t) -> auto& {
         static typename InterruptingPlatform::template Atomic<std::uint16_t> unused{0};

@@ -43,7 +43,7 @@ TEST(BadSubjectTest, ThatRefusesForEverIsGivenUp) {
     EXPECT_GT(round.counts.rejected, 0U);
 }
 
-// BR-5: what a policy drops is neither accepted nor rejected.
+// BR-5: a message that a policy drops is neither accepted nor rejected.
 TEST(BadSubjectTest, ThatDropsIsCountedApart) {
     const Round round = throughput<Fault::drops>(smallPlan(1));
     EXPECT_EQ(round.error, "");

@@ -168,8 +168,8 @@ TEST_F(BusSuiteTest, MeasuresTheCostOfEachFeatureInOneProgramInterleaved) {
     EXPECT_EQ(compareFeatures(results, suite_.costs).size(), pairs);
 }
 
-// BR-4: bare leaves out priorities, admission and counters, and what is measured as a feature's
-// cost differs in nothing else that subjects promise.
+// BR-4: bare leaves out priorities, admission and counters. The two subjects that measure the cost
+// of a feature promise the same except for that feature.
 TEST_F(BusSuiteTest, PairsDifferInTheirFeatureAlone) {
     const std::map<std::string, Strings> differences = {
         {"statistics", {"statistics: yes / no"}},

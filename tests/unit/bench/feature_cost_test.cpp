@@ -13,8 +13,8 @@ namespace {
 const std::vector<FeatureCost> costs = {{"statistics", "full", "no-stats"},
                                         {"nothing", "full", "absent"}};
 
-// BR-4: what a feature costs is taken from two runs of the same round. Here the machine slows down
-// from round to round, and the medians alone would say 12.
+// BR-4: the cost of a feature is the difference of two runs of the same round. Here the machine
+// slows down from round to round, and the medians alone would say 12.
 TEST(FeatureCostTest, IsTheMedianOfTheDifferencesOfEachRound) {
     const Difference difference =
         differenceOf(resultOf("full", {11, 32, 104}), resultOf("no-stats", {10, 20, 100}));

@@ -11,7 +11,7 @@
 namespace sluice::bench {
 namespace {
 
-/// Has room for everything and refuses what may be lost.
+/// Has room for everything, and refuses messages that may be lost.
 class Selective : public LockedQueue<Fault::none> {
     using Base = LockedQueue<Fault::none>;
 

@@ -57,7 +57,7 @@ TEST(CpuShareTest, IsUnknownOrAPart) {
     }
 }
 
-// BR-11: what one read of the clock costs, on each CPU, and its smallest step.
+// BR-11: the cost of one read of the clock on each CPU, and its smallest step.
 TEST(EnvironmentTest, TimesTheClockOnEachCpu) {
     const std::vector<int> cpus = allowedCpus();
     Environment environment;

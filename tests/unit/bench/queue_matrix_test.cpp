@@ -1,4 +1,4 @@
-// What queues are measured in, and who takes part.
+// The scenarios that measure queues, and the queues that take part.
 
 #include "scenarios/queue_matrix.hpp"
 

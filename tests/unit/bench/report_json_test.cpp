@@ -122,7 +122,7 @@ TEST(ReportJsonTest, ListsAbsentSubjects) {
     EXPECT_EQ(subjects[4]["absent_because"], "not compiled in");
 }
 
-// BR-1: the record of features is complete, and what nobody knows is null and not "no".
+// BR-1: the record of features is complete. A feature that nobody knows is null and not "no".
 TEST(ReportJsonTest, WritesWhatASubjectPromises) {
     Report report = sampleReport();
     report.subjects[1].features = {};
@@ -136,7 +136,7 @@ TEST(ReportJsonTest, WritesWhatASubjectPromises) {
     EXPECT_TRUE(subjects[1]["features"]["thread_safe"].is_null());
 }
 
-// BR-21: the pair of CPUs, and what other distances there are or are not.
+// BR-21: the pair of CPUs, and the distances that the machine has and has not.
 TEST(ReportJsonTest, WritesHowFarApartTheThreadsAre) {
     Report report = sampleReport();
     for (int cpu = 0; cpu < 3; ++cpu) {
@@ -202,7 +202,7 @@ TEST(ReportJsonTest, SaysWhetherALoopCouldHaveBeenOptimisedAway) {
     EXPECT_TRUE(check["because"].is_null());
 }
 
-// BR-26: what was not asked for is named.
+// BR-26: a scenario that was not asked for is named.
 TEST(ReportJsonTest, ListsWhatWasLeftOut) {
     Report report = sampleReport();
     report.leftOut = {"mpsc-64B"};

@@ -183,7 +183,7 @@ TEST(ResultTest, RanksNeitherDemonstrationsNorRatesOfTheirOwnNorTheClock) {
     EXPECT_FALSE(isRanked(Kind::callLatency));
 }
 
-// BR-6: what a result says per second comes from its time for one accepted or delivered message.
+// BR-6: the rate of a result comes from its time for one accepted or delivered message.
 TEST(ResultTest, CountsPerSecondWhatArrived) {
     EXPECT_DOUBLE_EQ(perSecond(resultOf("a", {10, 10})), 1e8);
     Result latency = resultOf("a", {10, 10});

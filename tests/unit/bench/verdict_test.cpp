@@ -137,7 +137,7 @@ TEST(ComparisonTest, LeavesKindsOutThatAreNotRanked) {
     EXPECT_TRUE(compareWithPeers(report.results, report.subjects).empty());
 }
 
-// BR-1: what two subjects promise differently stands beside their ratio.
+// BR-1: promises that differ between two subjects stand beside their ratio.
 TEST(ComparisonTest, TellsInWhichFeaturesTheTwoDiffer) {
     Report report = sampleReport();
     EXPECT_TRUE(

@@ -62,7 +62,7 @@ struct OverflowTraits : DeepTraits<Depth> {
 template <std::size_t Depth, class Base = FullBusTraits>
 using TestBus = Bus<TestMessages, DeepTraits<Depth, Base>>;
 
-/// Hands what is in the bus to nobody but the caller: the values of the samples, in order.
+/// Takes the samples out of the bus, and returns their values in order.
 template <class AnyBus>
 std::vector<int> takeSamples(AnyBus& bus) {
     std::vector<int> values;
@@ -70,8 +70,8 @@ std::vector<int> takeSamples(AnyBus& bus) {
     return values;
 }
 
-/// Publishes samples of this priority until one is not accepted; how many were, and what the other
-/// one heard.
+/// Publishes samples of this priority until one is not accepted. Returns the number of accepted
+/// samples; `result` is the answer to the last one.
 template <class AnyBus>
 std::size_t fillUp(AnyBus& bus, Priority priority, PublishResult& result) {
     std::size_t count = 0;
@@ -82,7 +82,7 @@ std::size_t fillUp(AnyBus& bus, Priority priority, PublishResult& result) {
 }
 
 /// attempted = published + rejected and published = delivered + dropped + discarded + queued are
-/// true by how they are computed; this is what ties them to the bus itself.
+/// true by how they are computed. This function compares them with the bus itself.
 template <class AnyBus>
 bool areBalanced(const AnyBus& bus, std::uint64_t attempted) {
     const MessageCounts total = bus.statistics().total();

@@ -141,7 +141,8 @@ TEST(BusStatisticsTest, HighWaterIsExactAtRest) {
     }
 }
 
-// What is left of a harvest is not looked at again, and what comes meanwhile lies behind it.
+// The consumer does not look again at the messages that its harvest left. Later ones lie behind
+// them.
 TEST(BusStatisticsTest, HighWaterIsExactAlsoWhenTheConsumerLeavesSomething) {
     for (const Priority first : {Priority::medium, Priority::high}) {
         for (const std::size_t most : {std::size_t{1}, std::size_t{7}, std::size_t{30}}) {

@@ -31,7 +31,7 @@ struct SingleCore : FullBusTraits {
     using Wait = BasicBusySpin<OneCore>;
 };
 
-/// Whatever is switched off, what is sent arrives.
+/// Every message arrives, whichever features are switched off.
 template <class Traits>
 class BusModeTest : public testing::Test {};
 using Modes = testing::Types<FullBusTraits, NoStatsBusTraits, BareBusTraits, OneProducer, Weighted,

@@ -217,7 +217,7 @@ struct Last {
     }
     const std::function<void()>* act;
 };
-/// Sleeps at once, so that a waiter who is not told does not notice.
+/// Sleeps at once, so a waiter that is not notified sleeps on.
 struct Sleep : Park {
     Sleep() : Park(Options{0, 0}) {}
 };

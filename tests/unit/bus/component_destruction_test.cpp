@@ -47,7 +47,7 @@ TEST(BusComponentTest, OwnerMayDieWithTheHandlerThatHeldIt) {
     EXPECT_EQ(bus.subscriptionCount<Alarm>(), 0U);
 }
 
-// The bus ends what is left before any part of it goes.
+// The destructor of the bus ends all subscriptions first.
 TEST(BusComponentTest, OwnerThatItsHandlerHoldsMayDieWithTheBus) {
     auto bus = std::make_unique<SmallBus>();
     std::shared_ptr<Kept> owner(new Kept);

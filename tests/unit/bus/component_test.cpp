@@ -21,7 +21,7 @@ using namespace test;
 using SmallBus = TestBus<10>;
 using Log = std::vector<std::string>;
 
-/// Handles two types with member functions, and writes down what came.
+/// Handles two types with member functions, and writes down the messages.
 class Recorder final {
 public:
     Recorder(SmallBus& bus, Log& log) : log_(log) {

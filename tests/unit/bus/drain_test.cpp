@@ -248,8 +248,7 @@ struct SleepyDrops : NoStatsBusTraits {
         BusOverflow::dropOldest, BusOverflow::reject, BusOverflow::reject};
 };
 
-// A slot is left behind by a constructor that threw. The publisher that passes it ends what there
-// is to wait for.
+// A constructor that threw left a slot behind. The publisher that passes the slot ends the wait.
 TEST(BusDrainToldTest, IsToldByAPublisherThatPassesASkippedSlot) {
     Bus<Messages<Failing>, SleepyDrops> bus;
     EXPECT_THROW((void)bus.emplaceWith<Failing>({Priority::low}, true, doNothing),

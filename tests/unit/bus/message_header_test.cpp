@@ -173,7 +173,7 @@ void lookInVain(AnyBus& bus, int apart) {
     }
 }
 
-// The consumer polls, and leaves alone what publishers read.
+// The consumer has polled without finding a message, so the publisher reads the clock itself.
 TEST(BusHeaderTest, StampOfALonelyMessageIsTheTimeOfItsPublication) {
     Bus<TestMessages, HandTraits<TimeStamp::cached>> bus;
     HandClock::time = 1000;

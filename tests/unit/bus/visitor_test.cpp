@@ -62,7 +62,7 @@ void addEvent(const Event& event, int& sum) {
     sum += event.value;
 }
 
-// A message reaches whoever takes it as what it is, or as a base of that.
+// A visitor may take a message by its own type or by a base of that type.
 TEST(BusVisitorTest, MessageIsTakenInEveryFormButByConversion) {
     using TheBus = Bus<Messages<int, double, Started>, DeepTraits<10>>;
     TheBus bus;

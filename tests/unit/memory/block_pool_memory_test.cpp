@@ -137,7 +137,7 @@ TEST(BlockPoolMemoryTest, NobodyIsTurnedAwayWhileTheLastSlabIsOnItsWay) {
 }
 
 #if defined(__cpp_exceptions)
-/// Refuses what is large.
+/// Refuses large requests.
 class ScarceMemory : public CountedMemory {
 public:
     static constexpr std::size_t mostBytes = std::size_t{1} << 30U;

@@ -18,7 +18,7 @@ static_assert(std::is_nothrow_default_constructible_v<DataToken>);
 static_assert(!std::is_convertible_v<DataToken, bool>, "only where a condition is asked for");
 static_assert(sizeof(DataToken) == 5 * sizeof(void*) + sizeof(std::uint64_t));
 
-/// An owner of bytes who keeps books.
+/// An owner of bytes that counts its holders and its releases.
 struct Owner {
     std::array<std::byte, 10> bytes{};
     int holders = 1;

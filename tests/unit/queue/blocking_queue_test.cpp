@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-// What waits, what ends a wait and who is notified, played through in one thread. Times and handles
+// Waits, their ends and the notifications, played through in one thread. Times and handles
 // are in blocking_queue_times_test.cpp, exceptions in blocking_queue_exceptions_test.cpp.
 
 namespace sluice {

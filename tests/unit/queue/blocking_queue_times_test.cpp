@@ -16,7 +16,7 @@
 #include <type_traits>
 #include <utility>
 
-// Limits of time, handles of producers, and what waiting costs.
+// Limits of time, handles of producers, and the cost of waiting.
 
 namespace sluice {
 namespace {

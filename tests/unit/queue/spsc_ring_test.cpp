@@ -277,7 +277,7 @@ TEST(SpscRingDeathTest, RefusesACapacityOutOfRange) {
 }
 #endif
 
-// ---- who writes what
+// ---- which side writes which words
 
 TEST(SpscRingTest, TheSidesWriteDifferentLines) {
     SpscRing<int, 4, TracingTraits> ring;

@@ -11,8 +11,8 @@
 
 namespace sluice::test {
 
-/// One scripted machine for tests of the wait module that run in a single thread: what another
-/// thread might do at an awkward moment is done by a hook at exactly that moment.
+/// One scripted machine for tests of the wait module that run in a single thread. At a chosen
+/// moment a hook does the work of another thread.
 ///
 /// Its time stands still unless a test moves it. All state is static, as a platform's must be;
 /// `Script` makes a fresh state for each test.

@@ -162,7 +162,7 @@ def draw(root):
     names = {module: folder for folder, module in layering.read_forwardings(root).items()}
     page = (root / PAGE).read_text(encoding="utf-8")
     holds = read_table(page, "| module | holds |")
-    ways = read_table(page, "| module | gate |")
+    ways = read_table(page, "| module | intake |")
     same_modules(holds, levels, "the table of the layers")
     # A module below `queue` carries nothing, `inspect` only reads counts, and `wire`
     # only converts.

@@ -64,6 +64,25 @@ enum class RequestError : unsigned char {
     timedOut,   ///< the deadline came first; a reply that comes later is dropped
 };
 
+/// The name of the value, for logs and messages to people.
+[[nodiscard]] constexpr const char* toString(RequestError error) noexcept {
+    switch (error) {
+    case RequestError::full:
+        return "full";
+    case RequestError::refused:
+        return "refused";
+    case RequestError::closed:
+        return "closed";
+    case RequestError::ownObject:
+        return "ownObject";
+    case RequestError::cancelled:
+        return "cancelled";
+    case RequestError::timedOut:
+        return "timedOut";
+    }
+    return "unknown RequestError";
+}
+
 template <class Traits, class Question, class Reply>
 class BasicRequest;
 

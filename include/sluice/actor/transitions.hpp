@@ -13,6 +13,21 @@ enum class MachineResult : unsigned char {
     unhandled,  ///< no row was used, or the machine is not running
 };
 
+/// The name of the value, for logs and messages to people.
+[[nodiscard]] constexpr const char* toString(MachineResult result) noexcept {
+    switch (result) {
+    case MachineResult::handled:
+        return "handled";
+    case MachineResult::deferred:
+        return "deferred";
+    case MachineResult::refused:
+        return "refused";
+    case MachineResult::unhandled:
+        return "unhandled";
+    }
+    return "unknown MachineResult";
+}
+
 /// A guard: the row is used only if it returns true. A function, or a member function of the
 /// context, that takes nothing, the context, the message, or the context and the message.
 template <auto Function>

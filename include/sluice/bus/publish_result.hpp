@@ -11,4 +11,19 @@ enum class [[nodiscard]] PublishResult : unsigned char {
     closed,   ///< the bus has been closed
 };
 
+/// The name of the value, for logs and messages to people.
+[[nodiscard]] constexpr const char* toString(PublishResult result) noexcept {
+    switch (result) {
+    case PublishResult::ok:
+        return "ok";
+    case PublishResult::full:
+        return "full";
+    case PublishResult::refused:
+        return "refused";
+    case PublishResult::closed:
+        return "closed";
+    }
+    return "unknown PublishResult";
+}
+
 }  // namespace sluice

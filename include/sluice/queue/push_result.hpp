@@ -11,4 +11,17 @@ enum class [[nodiscard]] PushResult : std::uint8_t {
     closed,  ///< the queue takes no new work
 };
 
+/// The name of the value, for logs and messages to people.
+[[nodiscard]] constexpr const char* toString(PushResult result) noexcept {
+    switch (result) {
+    case PushResult::ok:
+        return "ok";
+    case PushResult::full:
+        return "full";
+    case PushResult::closed:
+        return "closed";
+    }
+    return "unknown PushResult";
+}
+
 }  // namespace sluice

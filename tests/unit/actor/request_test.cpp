@@ -285,5 +285,15 @@ static_assert(!std::is_copy_constructible_v<SquareRequest>);
 static_assert(std::is_nothrow_move_constructible_v<SquareRequest>);
 static_assert(!std::is_copy_constructible_v<Future<int>>);
 
+TEST(RequestErrorTest, HasANameForEachValue) {
+    EXPECT_STREQ(toString(RequestError::full), "full");
+    EXPECT_STREQ(toString(RequestError::refused), "refused");
+    EXPECT_STREQ(toString(RequestError::closed), "closed");
+    EXPECT_STREQ(toString(RequestError::ownObject), "ownObject");
+    EXPECT_STREQ(toString(RequestError::cancelled), "cancelled");
+    EXPECT_STREQ(toString(RequestError::timedOut), "timedOut");
+    EXPECT_STREQ(toString(static_cast<RequestError>(99)), "unknown RequestError");
+}
+
 }  // namespace
 }  // namespace sluice

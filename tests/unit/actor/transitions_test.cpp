@@ -71,5 +71,13 @@ TEST(TransitionsTest, GuardsAndActionsTakeWhatTheyNeed) {
     EXPECT_EQ(counter.calls, 4);
 }
 
+TEST(MachineResultTest, HasANameForEachValue) {
+    EXPECT_STREQ(toString(MachineResult::handled), "handled");
+    EXPECT_STREQ(toString(MachineResult::deferred), "deferred");
+    EXPECT_STREQ(toString(MachineResult::refused), "refused");
+    EXPECT_STREQ(toString(MachineResult::unhandled), "unhandled");
+    EXPECT_STREQ(toString(static_cast<MachineResult>(99)), "unknown MachineResult");
+}
+
 }  // namespace
 }  // namespace sluice

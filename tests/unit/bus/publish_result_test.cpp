@@ -20,5 +20,13 @@ TEST(PublishResultTest, SaysWhyAMessageWasNotAccepted) {
     EXPECT_EQ(bus.publish(Sample{}, Priority::high), PublishResult::closed);
 }
 
+TEST(PublishResultTest, HasANameForEachValue) {
+    EXPECT_STREQ(toString(PublishResult::ok), "ok");
+    EXPECT_STREQ(toString(PublishResult::full), "full");
+    EXPECT_STREQ(toString(PublishResult::refused), "refused");
+    EXPECT_STREQ(toString(PublishResult::closed), "closed");
+    EXPECT_STREQ(toString(static_cast<PublishResult>(99)), "unknown PublishResult");
+}
+
 }  // namespace
 }  // namespace sluice

@@ -22,5 +22,12 @@ TEST(PushResultTest, ZeroInitialisedIsOk) {
     EXPECT_EQ(PushResult{}, PushResult::ok);
 }
 
+TEST(PushResultTest, HasANameForEachValue) {
+    EXPECT_STREQ(toString(PushResult::ok), "ok");
+    EXPECT_STREQ(toString(PushResult::full), "full");
+    EXPECT_STREQ(toString(PushResult::closed), "closed");
+    EXPECT_STREQ(toString(static_cast<PushResult>(99)), "unknown PushResult");
+}
+
 }  // namespace
 }  // namespace sluice

@@ -45,6 +45,16 @@ public:
         return groups_[index];
     }
 
+    /// Allocates the counters of the calling thread in each group, so that its publications
+    /// allocate nothing. False if there was no memory. See Bus::attachThread.
+    bool attachThread() noexcept {
+        bool isAttached = true;
+        for (Group& group : groups_) {
+            isAttached = group.attachThread() && isAttached;
+        }
+        return isAttached;
+    }
+
     /// Publishes a copy in each group, one after the other: two groups may see the messages of two
     /// publishers in different orders. When copying throws, the groups before have theirs. See
     /// Bus::publish for the options.

@@ -58,6 +58,16 @@ public:
     /// The bus that messages with this key go to.
     [[nodiscard]] Partition& of(std::size_t key) noexcept { return partitions_[indexOf(key)]; }
 
+    /// Allocates the counters of the calling thread in each partition, so that its publications
+    /// allocate nothing. False if there was no memory. See Bus::attachThread.
+    bool attachThread() noexcept {
+        bool isAttached = true;
+        for (Partition& partition : partitions_) {
+            isAttached = partition.attachThread() && isAttached;
+        }
+        return isAttached;
+    }
+
     /// As the functions of a Bus, in the partition of the message's key.
     template <class T, class Options = PublishOptions>
     PublishResult publish(T&& message, const Options& options = {}) {

@@ -165,6 +165,15 @@ struct Telemetry : sluice::FullBusTraits {
     static constexpr sluice::TimeStamp timeStamp = sluice::TimeStamp::exact;
 };
 
+struct Checked : sluice::BusSettings<> {
+    constexpr Checked() {
+        depth = 256;
+        timeStamp = sluice::TimeStamp::exact;
+    }
+};
+using CheckedTraits = sluice::BusTraitsFrom<Checked>;
+static_assert(CheckedTraits::depth == 256);
+
 bool traits() {
     static sluice::Bus<Machine, Telemetry> telemetry;
     for (int i = 0; i < 1000; ++i) {

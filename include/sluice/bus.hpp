@@ -4,6 +4,7 @@
 
 #include <sluice/bus/broadcast_bus.hpp>
 #include <sluice/bus/bus.hpp>
+#include <sluice/bus/bus_settings.hpp>
 #include <sluice/bus/bus_statistics.hpp>
 #include <sluice/bus/bus_traits.hpp>
 #include <sluice/bus/component.hpp>

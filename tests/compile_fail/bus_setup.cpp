@@ -1,5 +1,6 @@
 #include <sluice/base/single_core_platform.hpp>
 #include <sluice/bus/bus.hpp>
+#include <sluice/bus/bus_settings.hpp>
 #include <sluice/wait/busy_spin.hpp>
 
 #include <array>
@@ -27,6 +28,10 @@ using Shares = std::array<std::size_t, sluice::priorityCount>;
 struct OwnRooms : SmallTraits {
     static constexpr Shares rooms{1, 0, 100};
 };
+struct Spelt : sluice::BusSettings<> {
+    constexpr Spelt() { depth = 64; }
+};
+Bus<Messages<Small>, sluice::BusTraitsFrom<Spelt>> ofSettings;
 struct Watcher : sluice::BusObserver {
     void pressureChanged(sluice::Pressure, sluice::Pressure) noexcept {}
 };
@@ -147,4 +152,10 @@ struct Dropping : SmallTraits {
         sluice::BusOverflow::dropOldest, sluice::BusOverflow::reject, sluice::BusOverflow::reject};
 };
 Bus<Messages<Fixed>, Dropping> bus;
+#elif CASE == 17
+// EXPECT: depht.+ was not declared|undeclared identifier .depht
+struct Misspelt : sluice::BusSettings<> {
+    constexpr Misspelt() { depht = 64; }
+};
+Bus<Messages<Small>, sluice::BusTraitsFrom<Misspelt>> bus;
 #endif

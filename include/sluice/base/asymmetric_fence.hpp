@@ -25,7 +25,7 @@
 /// the light() is visible after the heavy(), or everything before the heavy() is visible after the
 /// light(). Two calls of heavy() are ordered in the same way; two calls of light() are not. The
 /// promise covers threads of one process only. A fence creates no happens-before edge that
-/// ThreadSanitizer could see: what is handed over still needs a release store and an acquire load.
+/// ThreadSanitizer could see: data that is handed over still needs a release and an acquire.
 ///
 /// Cost: light() 0.3 ns where membarrier works, else a full fence (5-20 ns on x86). heavy() where
 /// membarrier works 0.4 us when no other thread of the process runs, 2-10 us when it has to

@@ -75,7 +75,7 @@ public:
                                   own->isStaying.load(std::memory_order_relaxed));
     }
 
-    /// Whether another thread is inside. What it did before it left happens before the answer "no".
+    /// Whether another thread is inside. Its work before it left happens before the answer "no".
     [[nodiscard]] bool isAnotherInside(std::size_t hash) const noexcept {
         const Slot* const own = Threads::find(this, hash);
         const Guard guard(lock_);
@@ -118,7 +118,7 @@ public:
 
     /// The PerThreadCounters ends.
     void abandon() noexcept {
-        // Relaxed: it only tells threads to unref(), which orders what they did.
+        // Relaxed: it only tells threads to unref(), which orders their work.
         isAbandoned_.store(true, std::memory_order_relaxed);
         unref();
     }
@@ -194,7 +194,7 @@ private:
     }
 
     void unref() noexcept {
-        // Acquire and release: the last one must see what the others did to their counters.
+        // Acquire and release: the last one must see the counters as the others left them.
         if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
             delete this;
         }
@@ -256,7 +256,7 @@ public:
         explicit Staying(PerThreadCounters& counters) noexcept
             : slot_(counters.registry_->slotOfThread(counters.hash_)) {
             if (slot_ != nullptr) {
-                // Relaxed, both: only this thread writes, and what it does next releases the mark.
+                // Relaxed, both: only this thread writes, and its next step releases the mark.
                 wasStaying_ = slot_->isStaying.load(std::memory_order_relaxed);
                 slot_->isStaying.store(true, std::memory_order_relaxed);
             }
@@ -287,7 +287,7 @@ public:
     [[gnu::always_inline]] void add(std::size_t which, std::uint64_t n, Inside& inside) noexcept {
         inside.slot_ = registry_->add(hash_, which, n);
         if (inside.slot_ != nullptr) {
-            // Relaxed: what the thread does next releases it.
+            // Relaxed: the next step of the thread releases it.
             inside.slot_->isInside.store(true, std::memory_order_relaxed);
         }
     }

@@ -33,7 +33,7 @@ namespace [[gnu::visibility("default")]] sluice {
 /// A section may begin and end inside another one, of the same object or of another one, and in a
 /// signal handler of a thread that has been inside before, up to eight sections deep.
 ///
-/// Progress, and what a stopped thread delays:
+/// Progress, and the delays by a stopped thread:
 /// - enter() and leaving: wait-free. A thread's first enter() takes a slot: lock-free, and it
 ///   allocates. So does a section that is nested deeper than any before it on this thread.
 /// - isAlone(), isInside(), hasPassed(): one step for each slot.
@@ -380,7 +380,7 @@ private:
     }
 
     void dropUser() noexcept {
-        // Release: what this user did comes before the destruction. Acquire: so did all the others.
+        // Release: this user's work comes before the destruction. Acquire: so does all others'.
         if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
             delete this;
         }

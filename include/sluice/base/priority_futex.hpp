@@ -48,7 +48,7 @@ public:
         if (!call(word, FUTEX_LOCK_PI_PRIVATE)) {
             return false;
         }
-        // For the checkers, which do not see what the system writes.
+        // For the checkers, which do not see the system's writes.
         (void)word.load(std::memory_order_acquire);
         return true;
     }

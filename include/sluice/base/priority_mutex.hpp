@@ -190,7 +190,7 @@ private:
 
     static bool own(Word& word, std::uint32_t me) noexcept {
         std::uint32_t nobody = 0;
-        // Acquire, and release in disown(): what the owner before wrote to loan_.
+        // Acquire, and release in disown(): the write of the owner before to loan_.
         return word.compare_exchange_strong(nobody, me, std::memory_order_acquire,
                                             std::memory_order_relaxed) ||
                System::own(word);

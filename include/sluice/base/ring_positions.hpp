@@ -18,7 +18,7 @@ constexpr std::size_t roundUpToPowerOfTwo(std::size_t n) noexcept {
 
 /// Arithmetic of ring positions. A position is an even number; two positions apart are one message
 /// apart. The lowest bit is free for a mark of the word that carries the position (closed, in a
-/// push, filled). All sums are taken modulo the Index type, which is what makes the wrap harmless.
+/// push, filled). All sums are taken modulo the Index type, so the wrap is harmless.
 template <class Index>
 struct RingPositions {
     static_assert(std::is_unsigned_v<Index>, "the Index of the traits must be an unsigned integer");

@@ -10,7 +10,7 @@
 namespace sluice {
 
 /// Refuses a set-up that cannot work, such as a capacity out of range. `what` names the setting,
-/// `value` is what was asked for and `limit` what would have been accepted.
+/// `value` is the wanted one and `limit` the one that would have been accepted.
 ///
 /// With exceptions it throws std::invalid_argument with the text "<what>: <value>, limit <limit>".
 /// Without exceptions the same text goes to the assertion handler, in release builds too, and the

@@ -16,7 +16,7 @@ using CounterWord = std::conditional_t<std::atomic<std::uint64_t>::is_always_loc
 /// A counter that one thread writes and any thread reads. Wait-free. Cost of add(): a load and a
 /// store, without an atomic read-modify-write.
 ///
-/// Memory promise: a thread that reads a count sees what the writer saw before it counted. So a
+/// Memory promise: a thread that reads a count sees all that the writer saw before it counted. So a
 /// thread that reads the later of two counts first never finds it ahead of the earlier one.
 ///
 /// Edges: E1 count: count release .. count acquire.

@@ -30,7 +30,7 @@ private:
 /// changed meanwhile.
 ///
 /// Edges: E1 value: halves written, version release .. version acquire, halves read. E2 reuse: half
-/// acquire .. half release: who has read a later half sees that the version has moved on.
+/// acquire .. half release: a thread that has read a later half sees the later version, too.
 ///
 /// Origin: Linux's seqcount_latch, which an interrupt handler may read while it has interrupted the
 /// writer. Here a write goes to one of the two copies instead of both.

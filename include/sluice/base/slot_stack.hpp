@@ -25,7 +25,7 @@ namespace sluice {
 ///
 /// Progress: lock-free. A stopped thread delays nobody. giveBack() never fails.
 ///
-/// Memory promise: the thread that takes a slot sees what was done to the slot before it was given
+/// Memory promise: the thread that takes a slot sees each write to the slot before it was given
 /// back.
 ///
 /// Edges: those of TaggedHead. Its tag has 48 bits, or 32 bits if there are more than 65,535 slots.

@@ -11,7 +11,7 @@ namespace [[gnu::visibility("default")]] sluice {
 /// A mutex of one byte that waits by polling.
 ///
 /// Use it for critical sections of a few instructions that call no foreign code, where a std::mutex
-/// would be larger than what it protects. Use std::mutex when the section allocates, calls the
+/// would be larger than the data behind it. Use std::mutex when the section allocates, calls the
 /// system or user code, or when threads of different real-time priorities compete: the waiter of
 /// the higher priority would poll while the holder of the lower one never runs.
 ///

@@ -9,7 +9,7 @@ namespace sluice {
 /// The top of a stack of numbered nodes, in one atomic word.
 ///
 /// Purpose: any number of threads and interrupts push nodes and pop nodes, without a lock. The
-/// nodes belong to the caller, who has a word for the successor in each of them.
+/// nodes belong to the caller. Each of them has a word for its successor.
 ///
 ///     TaggedHead<StdPlatform, std::uint64_t, 8, 0> head(0);  // nodes 1 to 8; 0: no node
 ///     const auto nextOf = [&](std::uint16_t number) -> auto& { return nodes[number].next; };
@@ -24,7 +24,7 @@ namespace sluice {
 /// Progress: lock-free. A compare-exchange that fails means that another thread's succeeded. A
 /// stopped thread delays nobody.
 ///
-/// Memory promise: the thread that pops a node sees what was done to the node before it was pushed.
+/// Memory promise: the thread that pops a node sees each write to the node before its push.
 ///
 /// Edges: E1 free: node pushed release .. head read by pop() acquire. E2 order: head exchanged
 /// release .. head read by pop() acquire, also by a pop() that finds no node. So a thread that has
@@ -95,7 +95,7 @@ public:
         Word word_;
     };
 
-    /// Does nothing: for callers who do not want to know about lost exchanges.
+    /// Does nothing: for callers that do not count lost exchanges.
     struct Ignore {
         void operator()() const noexcept {}
     };

@@ -10,12 +10,12 @@
 
 namespace [[gnu::visibility("default")]] sluice {
 
-/// What the calling thread has in each of many shared objects.
+/// The slots of the calling thread in many shared objects.
 ///
 /// Tests: tests/unit/base/thread_table_test.cpp, and those of Presence and BlockPool, which
 /// stand on it.
 ///
-/// What this thread has in each of many shared objects ("homes"): a hash table per thread, found
+/// The slots of this thread in many shared objects ("homes"): a hash table per thread, found
 /// without a lock or an atomic access.
 ///
 /// It is keyed by the address of the home. The thread is a user of each home it holds, so that no
@@ -97,8 +97,8 @@ private:
         Slot* slot = nullptr;
     };
 
-    /// What the fast path needs. Never more than a quarter of the entries is in use, so each search
-    /// ends.
+    /// The data of the fast path. Never more than a quarter of the entries is in use, so each
+    /// search ends.
     struct View {
         const Entry* entries = &noEntry;
         std::size_t mask = 0;

@@ -10,7 +10,8 @@
 
 namespace sluice {
 
-/// How the messages of one type and one priority ended.
+/// How the messages of one type and one priority ended. Counts are members; sums of them are
+/// functions.
 struct MessageCounts {
     std::uint64_t published = 0;  ///< accepted
     std::uint64_t full = 0;  ///< not accepted: the room of high priority was full, or that of a bus

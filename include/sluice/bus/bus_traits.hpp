@@ -27,7 +27,7 @@ enum class BusOverflow : unsigned char {
     reject,    ///< the publisher is told
     block,     ///< the publisher waits for room. Not in a handler of this or another bus, which
                ///< might wait for itself: there it is told. In the constructor of a message use
-               ///< tryPublish(): what it waits for may be the slot of that message
+               ///< tryPublish(): it may wait for the slot of that message
     blockFor,  ///< it waits for at most Traits::blockLimit, a range at each step; not in a handler
                ///< of this bus
     dropOldest,  ///< the oldest message of the same priority makes room, and is counted. The bus

@@ -70,7 +70,7 @@ public:
     /// Ends all subscriptions, as unsubscribeAll().
     ~Component() = default;
 
-    /// Subscribes for T. The handler is what Bus::subscribe() takes, or a member function of the
+    /// Subscribes for T. The handler is one for Bus::subscribe(), or a member function of the
     /// owner that takes the same. False, and there is no subscription more, when this component or
     /// the table of the bus is full; in the first case the handler is still the caller's.
     template <class T, class MessageList, class Traits, class Handler>
@@ -127,7 +127,7 @@ private:
         return end - endOfThis < alignof(Owner);
     }
 
-    /// After forgetting what has ended itself, unless it still goes on and calls this.
+    /// After forgetting the subscriptions that have ended, unless one still goes on and calls this.
     [[nodiscard]] bool isFull() noexcept {
         for (std::size_t i = subscriptions_.size(); subscriptions_.full() && i != 0; --i) {
             Subscription& each = subscriptions_[i - 1];

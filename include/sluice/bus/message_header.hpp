@@ -103,8 +103,8 @@ struct PriorityField<true> {
     Priority priority;
 };
 
-/// What a header keeps of the options beside the priority. It passes by value, in registers: what a
-/// publisher has written to memory, the atomic operation of its publication waits for.
+/// The options that a header keeps, without the priority. They pass by value, in registers, because
+/// the atomic operation of a publication waits until the publisher's writes to memory have ended.
 template <class Traits>
 struct OptionFields : TraceField<Traits::traces>,
                       SenderField<Traits::senders>,

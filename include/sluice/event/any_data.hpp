@@ -69,7 +69,7 @@ public:
         }
     }
 
-    /// Moves the object: its former home keeps what the move left of it, or nothing if the object
+    /// Moves the object: its former home keeps the moved-from object, or nothing if the object
     /// lies on the heap.
     AnyData(AnyData&& other) noexcept { take(other); }
     AnyData& operator=(AnyData&& other) noexcept {

@@ -75,7 +75,7 @@ struct ArgumentAdapterCall<Func, R(Params...)> {
         }
     }
 
-    // One expression, so that what the casts create lives until the callable returns.
+    // One expression, so that the results of the casts live until the callable returns.
     template <class... Args>
     static void call(Func& function, Args&&... args) {
         std::invoke(function,

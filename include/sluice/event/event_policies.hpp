@@ -14,7 +14,7 @@
 
 namespace [[gnu::visibility("default")]] sluice {
 
-// What a class is, for utilities that work on several of them.
+// The kind of a class, for utilities that work on several of them.
 struct TagHomo {};
 struct TagCallbackList : TagHomo {};
 struct TagEventDispatcher : TagHomo {};

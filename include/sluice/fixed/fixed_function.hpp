@@ -62,8 +62,8 @@ bool isEmptyCallable([[maybe_unused]] const F& callable) noexcept {
     }
 }
 
-/// Whether Self takes this argument as a callable F. Asked step by step: what F can do must not be
-/// asked of Self while its own constructors are being looked up.
+/// Whether Self takes this argument as a callable F. Asked step by step: the traits of F must not
+/// be asked of Self while its own constructors are being looked up.
 template <class Self, class Form, class F, class Argument>
 constexpr bool storable() noexcept {
     if constexpr (std::is_same_v<F, Self>) {

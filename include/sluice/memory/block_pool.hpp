@@ -190,8 +190,8 @@ public:
         return exact_ != nullptr ? exact_->owns(address) : core_->owns(address);
     }
 
-    /// Gives slabs without a block in use back to the memory resource; what the pool needs to find
-    /// its free blocks stays. Returns how many bytes. Each other thread that uses the pool keeps
+    /// Gives slabs without a block in use back to the memory resource; the pool's tables of free
+    /// blocks stay. Returns how many bytes. Each other thread that uses the pool keeps
     /// one free block, and so the slab of this block. Cost: the free blocks times the logarithm of
     /// the slabs. Other threads go on; an allocation that finds the capacity reached waits.
     std::size_t trim() noexcept {

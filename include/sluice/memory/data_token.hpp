@@ -34,7 +34,7 @@ namespace sluice {
 /// Tests: tests/unit/memory/data_token_test.cpp.
 class [[nodiscard]] DataToken {
 public:
-    /// Called with what the token was made of, on the thread that gives it up.
+    /// Called with the arguments that the token was made of, on the thread that gives it up.
     using Releaser = void (*)(void* context, const std::byte* data, std::size_t size) noexcept;
 
     /// Called when a second token on the same bytes is about to exist; so `Releaser` will be called

@@ -72,8 +72,8 @@ struct AnyNumber {
 /// for such a message; consume() does.
 ///
 /// Shutdown: close() refuses pushes from now on, also those that wait. The consumer goes on to
-/// receive what was accepted and then gets the empty answer. A BlockingQueue must outlive the calls
-/// on it and its producers.
+/// receive the accepted messages and then gets the empty answer. A BlockingQueue must outlive the
+/// calls on it and its producers.
 ///
 /// Origin: the wait strategies as a part of their own, apart from the queue, follow the LMAX
 /// Disruptor.
@@ -355,7 +355,7 @@ private:
         }
     }
 
-    // Not by assigning what tryPop returns: a message may be movable without being assignable.
+    // Not by assigning the result of tryPop(): a message may be movable without being assignable.
     bool popAttempt(std::optional<value_type>& value) {
         std::size_t count = 0;
         return harvest(count, [&]() -> std::size_t {

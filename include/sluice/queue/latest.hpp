@@ -136,7 +136,7 @@ public:
         const typename RoleCheck::Scope reader(readerRole_, oneReader);
         if (hasNew()) {
             destroyHeld();
-            // What hasNew() saw may be overwritten by now, but only by a newer value.
+            // The value of hasNew() may be overwritten by now, but only by a newer one.
             held_ = slotOf(newest_.exchange(empty(held_),
                                             std::memory_order_acq_rel));  // E1 publish, E2 reuse
             hasValue_ = true;

@@ -168,7 +168,8 @@ public:
     }
 
     /// Whether there is a message, or a slot to skip, behind the oldest one. By the consumer, which
-    /// looks at the slot that it takes next, and not at what producers write for each message.
+    /// looks at the slot that it takes next, and not at the line that producers write for each
+    /// message.
     [[nodiscard]] bool hasSecond() const noexcept {
         return arrivalAt(Positions::next(head_.load(std::memory_order_relaxed)))();  // own variable
     }

@@ -218,7 +218,7 @@ public:
     /// How many messages were queued, or being pushed, at some moment during the call, or nearly
     /// so: never more than capacity().
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
-        // Acquire: a thread that counts a message as removed also sees what its handler wrote. Head
+        // Acquire: a thread that counts a message as removed also sees its handler's writes. Head
         // comes first: if tail moves on in between, the difference only becomes larger. The limit
         // bounds it.
         const Index head = head_.load(std::memory_order_acquire);

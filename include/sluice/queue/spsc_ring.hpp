@@ -209,7 +209,7 @@ public:
         return isDrainedAfterFence();
     }
 
-    /// The same for a caller who has found several rings closed, and has made one heavy fence for
+    /// The same for a caller that has found several rings closed, and has made one heavy fence for
     /// all of them since.
     [[nodiscard]] bool isDrainedAfterFence() const noexcept {
         if (drained_.load(std::memory_order_acquire)) {  // E4 end
@@ -229,7 +229,7 @@ public:
     /// How many messages were in the queue at some moment during the call, or nearly so: never more
     /// than capacity().
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
-        // Acquire: a thread that counts a message as removed also sees what its handler wrote. Head
+        // Acquire: a thread that counts a message as removed also sees its handler's writes. Head
         // comes first: if tail moves on in between, the difference only becomes larger. The limit
         // bounds it.
         const Index head = head_.load(std::memory_order_acquire);

@@ -29,7 +29,7 @@ public:
     struct Options {
         /// A harvest of at least so many messages is followed by the next one at once.
         std::size_t enough = 512;
-        /// Length of one pause. Twice that is what pacing adds at most to the delay of a message
+        /// Length of one pause. Pacing adds at most twice that to the delay of a message
         /// that arrives while it lasts.
         std::chrono::nanoseconds pause{600};
         /// After a harvest of at least so many the pause is twice as long: the denser messages

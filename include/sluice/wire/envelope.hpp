@@ -56,7 +56,7 @@ enum class EnvelopeError : std::uint8_t {
 ///     offset 16  type, 4 bytes             offset 60  CRC32C of bytes 0 to 59 and the payload
 ///     offset 20  payload length, 4 bytes
 ///
-/// The checksum finds damage. It does not stop an attacker, who can compute it too.
+/// The checksum finds damage. It does not stop an attacker: they can compute it too.
 struct Envelope {
     std::uint64_t schemaHash = 0;
     std::uint32_t type = 0;

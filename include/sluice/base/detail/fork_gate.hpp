@@ -40,7 +40,7 @@ public:
     using Lock = BasicSpinLock<Platform, BasicNappingBackoff>;
     using Guard = std::lock_guard<Lock>;
 
-    /// What the gate knows of a thread.
+    /// The gate's entry for a thread.
     struct Thread {
         Atomic<const void*> inside{nullptr};  ///< the mutex of its section; it writes
         Atomic<unsigned> delays{0};           ///< how many ForkDelays it has; it writes

@@ -15,7 +15,7 @@
 namespace [[gnu::visibility("default")]] sluice {
 namespace detail {
 
-/// What ForkGate takes of the machine.
+/// The platform of ForkGate.
 struct ForkPlatform : StdPlatform {
     struct Fence {
         static void light() noexcept { compilerBarrier(); }
@@ -31,7 +31,7 @@ struct ForkPlatform : StdPlatform {
 };
 
 /// Tells in which PriorityMutex each thread is. So fork() waits until no other thread is in one,
-/// and the child finds all of them unlocked, with what they protect complete.
+/// and the child finds all of them unlocked, with complete data behind them.
 ///
 /// Limits: each shared object that has a copy of these variables looks after its own code. A thread
 /// ends as C++ or POSIX ends it. One that a bare system call ends leaves its entry in the list, and
@@ -63,8 +63,9 @@ public:
     static void addForkDelays(unsigned change) noexcept { Gate::addDelays(self_, change); }
 
 private:
-    /// What the process calls. A thread-local object with a destructor would do instead of the key,
-    /// but it would keep a plugin from being unloaded as long as the thread lives.
+    /// The functions that the process calls. A thread-local object with a destructor would do
+    /// instead of the key, but it would keep a plugin from being unloaded as long as the thread
+    /// lives.
     struct Registration {
         Registration() noexcept
             : isComplete(::pthread_key_create(&endOfThread_,

@@ -22,7 +22,7 @@ namespace sluice::detail {
 enum class Outcome : std::size_t { published, full, refused, closed, dropped };
 inline constexpr std::size_t outcomeCount = 5;
 
-/// What became of a message in the hands of the consumer: the index of a counter.
+/// The end of a message in the hands of the consumer: the index of a counter.
 enum class Fate : std::size_t { delivered, failed, discarded };
 inline constexpr std::size_t fateCount = 3;
 
@@ -102,7 +102,7 @@ public:
 
     [[nodiscard]] Statistics get() const {
         Statistics statistics;
-        // First what leaves the bus, then what enters it: so no message left that never came.
+        // First the messages that left the bus, then those that came: so none left that never came.
         forEachCounts(statistics,
                       [&](MessageCounts& counts, std::size_t type, std::size_t priority) {
                           const Own& own = own_[type][priority];

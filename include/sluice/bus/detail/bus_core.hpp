@@ -25,7 +25,7 @@
 namespace sluice::detail {
 
 /// The parts of a bus, and the two ways through it: publish() from a claim to a commit, harvest()
-/// from a slot to a handler. The public class adds what messages and handlers look like.
+/// from a slot to a handler. The public class adds the types of messages and handlers.
 ///
 /// Edges: E1 counted: publication counted -> commit release .. commit acquire -> delivery counted:
 /// so no message is delivered that was not published. E2 inside: a publisher marked -> commit
@@ -411,7 +411,7 @@ private:
             emptyHarvests_ = 0;
             endChunk(chunk - consuming.untilLook);
         } else if (++emptyHarvests_ % chunk == 0) {
-            // After most empty harvests what publishers write is left alone: a consumer that polls
+            // After most empty harvests the publishers' lines are left alone: a consumer that polls
             // should not slow them down.
             time_.suspend();
             gauge_.tell(store_, observer_);

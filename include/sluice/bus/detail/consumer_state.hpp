@@ -5,8 +5,8 @@
 
 namespace sluice::detail {
 
-/// Which thread consumes, and which handler it is in: what an unsubscriber must wait for, and where
-/// a publisher must not wait.
+/// Which thread consumes, and in which handler it is. An unsubscriber waits for the end of that
+/// handler, and a publisher must not wait in it.
 ///
 /// Edges: E1 left: handler written, light fence, awaiting read -- against -- awaiting written,
 /// heavy fence, handler read: either the consumer wakes the thread that waits, or that thread does

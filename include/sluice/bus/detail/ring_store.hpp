@@ -31,7 +31,7 @@ inline constexpr bool canDropOldest = false;
 template <class Envelope, std::size_t Room, class Traits>
 inline constexpr bool canDropOldest<DroppingRing<Envelope, Room, Traits>> = true;
 
-/// A priority known to the compiler, so that nothing is computed to find what belongs to it.
+/// A priority known to the compiler, so that no index is computed for it.
 template <Priority P>
 using Fixed = std::integral_constant<Priority, P>;
 

@@ -104,7 +104,7 @@ private:
         return static_cast<std::uint64_t>(point.time_since_epoch().count());
     }
 
-    /// Adds what had one stamp, as nearly all have that are handled between two readings.
+    /// Adds the messages of one stamp: nearly all that are handled between two readings.
     [[gnu::noinline]] void endRun(Pending& pending) const noexcept {
         pending.count += pending.run;
         pending.stamps += ticks(pending.stamp) * pending.run;
@@ -118,8 +118,8 @@ private:
         }
     }
 
-    // Two lines apart: processors fetch lines in pairs, and what the consumer writes for each
-    // message would go away with what publishers fetch. Measured.
+    // Two lines apart: processors fetch lines in pairs, and the line that the consumer writes for
+    // each message would go away with the one that publishers fetch. Measured.
     static constexpr std::size_t distance = 2 * Traits::cacheLineSize;
 
     // Written by the consumer, read by publishers.

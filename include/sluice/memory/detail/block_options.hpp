@@ -12,7 +12,7 @@
 #include <limits>
 #include <new>
 
-// What the pools of blocks have in common: their options, and how these are checked.
+// The options that all pools of blocks have, and their checks.
 
 namespace sluice {
 
@@ -138,7 +138,7 @@ inline void reportLeak(const BlockPoolOptions& options, std::size_t used) noexce
     }
 }
 
-/// No block is left for a caller who must have one.
+/// No block is left for a caller that must have one.
 [[noreturn, gnu::cold, gnu::noinline]] inline void
 failToAllocate([[maybe_unused]] const BlockPoolOptions& options) {
 #if defined(__cpp_exceptions)

@@ -23,7 +23,7 @@ struct BufferLayout {
     std::size_t count;
 };
 
-/// The buffers of one pool, who holds them, and which are free: all in one allocation, this object
+/// The buffers of one pool, their holders, and the free ones: all in one allocation, this object
 /// included, so that buffers which outlive their pool can keep it.
 template <class Traits>
 class BufferCore {
@@ -32,7 +32,7 @@ class BufferCore {
     using Atomic = typename Platform::template Atomic<U>;
 
 public:
-    /// What is known of a buffer; apart from it, because devices want the buffer for themselves.
+    /// The state of a buffer; apart from it, because devices want the buffer for themselves.
     struct alignas(Traits::cacheLineSize) alignas(void*) Slot {
         explicit Slot(BufferCore& owner) noexcept : core(&owner) {}
         BufferCore* core;
@@ -42,7 +42,7 @@ public:
 
     using FreeList = ShardedFreeList<Traits, Slot>;
 
-    /// Throws what the memory resource throws.
+    /// Throws the exceptions of the memory resource.
     static BufferCore& create(const BufferLayout& layout, std::pmr::memory_resource* memory) {
         void* const begin = memory->allocate(bytesOf(layout), alignmentOf(layout));
         return *::new (static_cast<std::byte*>(begin) + coreOffset(layout))
@@ -144,9 +144,9 @@ private:
     }
 
     /// Edge E2: a reader's last look at the buffer -> holders release .. holders acquire, by the
-    /// last one, who gives the buffer back.
+    /// last one, which gives the buffer back.
     static bool isLast(Slot& slot) noexcept {
-        // A sole holder needs no exchange: nobody else can share what nobody else holds.
+        // A sole holder needs no exchange: nobody else can share a buffer that nobody else holds.
         if (slot.holders.load(std::memory_order_acquire) == 1) {
             slot.holders.store(0, std::memory_order_relaxed);  // relaxed: for inUse() alone
             return true;

@@ -46,7 +46,7 @@ class ExactBlocks {
     using FreeList = ShardedFreeList<ListTraits, Node>;
 
 public:
-    /// Refuses (see setupError) what BlockPool refuses, and more blocks than a free list can have.
+    /// Refuses (see setupError) as BlockPool does, and also more blocks than a free list can have.
     ExactBlocks(const BlockPoolOptions& options, std::pmr::memory_resource* memory)
         : options_(checkedCapacity(checkedOptions(options))),
           layout_(layoutOf(options)),

@@ -22,7 +22,7 @@ struct Magazine {
     bool isEmpty() const noexcept { return size() == 0; }
     bool isFull() const noexcept { return size() == Rounds; }
 
-    /// Relaxed, here and below: only the holder of a magazine changes it; others who look at its
+    /// Relaxed, here and below: only the holder of a magazine changes it; others that look at its
     /// size merely want to know roughly.
     std::size_t size() const noexcept { return count.load(std::memory_order_relaxed); }
 
@@ -97,7 +97,7 @@ public:
         }
     }
 
-    /// A new, empty one. Throws what the memory resource throws; then nothing has happened.
+    /// A new, empty one. Throws the exceptions of the memory resource; then nothing has happened.
     Magazine& create() {
         std::uint32_t last = count_.load(std::memory_order_relaxed);
         do {
@@ -163,7 +163,7 @@ private:
 };
 
 /// A stack of magazines that any thread pushes to and pops from. The magazine that is popped
-/// carries what its pusher did with it.
+/// carries the writes of its pusher.
 template <class Platform, std::size_t Rounds>
 class MagazineStack {
 public:

@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// What AddressSanitizer and Valgrind are told about the blocks of a pool. Nothing at all where
+/// Tells AddressSanitizer and Valgrind of the blocks of a pool. Nothing at all where
 /// neither is at work.
 
 #include <cstddef>
@@ -26,7 +26,7 @@
 namespace sluice::detail {
 
 /// Blocks that different threads use must begin at multiples of this: AddressSanitizer notes 8
-/// bytes at a time what may be used, and not atomically.
+/// bytes at a time which ones may be used, and not atomically.
 #if defined(SLUICE_DETAIL_ASAN)
 inline constexpr std::size_t toolGranule = 8;
 #else

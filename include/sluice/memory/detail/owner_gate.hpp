@@ -7,7 +7,8 @@
 
 namespace sluice::detail {
 
-/// A pointer to what one thread uses often. Another thread takes it away while the owner is idle.
+/// A pointer to an object that one thread uses often. Another thread takes it away while the owner
+/// is idle.
 ///
 /// The owner pays two stores for each use, and no atomic read-modify-write:
 ///
@@ -38,7 +39,7 @@ class OwnerGate {
 public:
     // ---- By the owner
 
-    /// What the owner may use until leave().
+    /// The object, which the owner may use until leave().
     T* enter() noexcept {
         isInside_.store(true, std::memory_order_relaxed);  // relaxed: the fence orders it
         if constexpr (hasChoice) {
@@ -78,7 +79,7 @@ public:
     T* peek() const noexcept { return object_.load(std::memory_order_acquire); }
 
 private:
-    // Such a fence asks at each light() what heavy() does. Here canClose() asks instead.
+    // Such a fence asks at each light() which kind heavy() is. Here canClose() asks instead.
     static constexpr bool hasChoice =
         std::is_same_v<Fence, AsymmetricFence> && !std::is_same_v<AsymmetricFence, PortableFence>;
 

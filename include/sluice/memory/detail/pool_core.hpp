@@ -39,7 +39,7 @@ class PoolCore {
     using Refill = typename Depot::Refill;
 
 public:
-    /// What a thread has of a pool. In front of the cache stands one spare block, the last one
+    /// The share of a thread in a pool. In front of the cache stands one spare block, the last one
     /// freed: a call that frees and the next one that allocates pass it on without counting, which
     /// takes a third off their time.
     struct alignas(line) alignas(Cache) Slot {
@@ -90,7 +90,7 @@ public:
         dropUser();
     }
 
-    /// Relaxed: who reads the old value merely keeps the memory a little longer.
+    /// Relaxed: a thread that reads the old value merely keeps the memory a little longer.
     bool isAbandoned() const noexcept { return isAbandoned_.load(std::memory_order_relaxed); }
 
     /// The pool ends: nobody allocates or frees any more, though threads may still end. All that
@@ -110,7 +110,7 @@ public:
 
     // A slot is null for a thread without a cache: then the common one serves.
 
-    /// What the slot's cache can do by itself, without the depot: a block, or null.
+    /// A block of the slot's cache, without the depot; null when the cache has none.
     static void* tryTake(Slot* slot) noexcept {
         if (__builtin_expect(slot == nullptr, 0)) {
             return nullptr;
@@ -176,7 +176,7 @@ public:
             return isGrowing();
         }
         Reservation reservation{*this, count};
-        // Relaxed: our own are among them; those who reserve more later provide for these, too.
+        // Relaxed: our own are among them; threads that reserve more later provide for these, too.
         depot_.provideFor(blocks_.load(std::memory_order_relaxed));
         Slab& slab = Slab::create(layout_, count, memory_);
         reservation.count = 0;
@@ -245,7 +245,7 @@ private:
     /// along the slabs.
     Slab* withdrawUnusedSlabs(const Tidying&) noexcept;
 
-    /// Takes back what reserve() has counted.
+    /// Takes back the count of a reserve().
     struct Reservation {
         PoolCore& core;
         std::size_t count;
@@ -374,7 +374,7 @@ private:
     }
 
     void dropUser() noexcept {
-        // Release: what this user did comes before the destruction. Acquire: so did all the others.
+        // Release: this user's work comes before the destruction. Acquire: so does all others'.
         if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
             delete this;
         }

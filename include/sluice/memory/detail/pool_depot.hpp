@@ -59,7 +59,7 @@ public:
         closed_.close();
     }
 
-    /// Gives a cache its magazines. Throws what the memory resource throws.
+    /// Gives a cache its magazines. Throws the exceptions of the memory resource.
     void equip(Cache& cache) {
         Magazine& loaded = store_.create();
         set(cache, &loaded, &store_.create());
@@ -90,7 +90,7 @@ public:
 
     // ---- By the user of the cache
 
-    // What a cache can do by itself is a few instructions; the rest is kept out of line, so that a
+    // The work of a cache by itself is a few instructions; the rest is kept out of line, so that a
     // caller saves no registers for it.
 
     /// A block of the loaded magazine; null when it has none, or is closed.
@@ -316,7 +316,7 @@ private:
     Store store_;
     Magazine closed_;  // full to a thread that frees, empty to one that allocates
 
-    // What every exchange writes.
+    // Written by each exchange.
     alignas(Traits::cacheLineSize) alignas(Stack) Stack full_;
     Stack empties_;
     Atomic<std::size_t> provided_{0};  // magazines that belong to no cache

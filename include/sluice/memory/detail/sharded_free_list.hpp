@@ -27,7 +27,7 @@ using FreeListNext = typename Platform::template Atomic<typename FreeListHead<Pl
 ///
 /// A thread begins with its home shard, and a pop that finds it empty goes on to the others. Homes
 /// are spread by the address of a variable of the thread; whoever loses an exchange to another
-/// thread moves its home to the next shard, so that two who meet part.
+/// thread moves its home to the next shard, so that two threads that meet part.
 ///
 /// take() finds nothing only if all shards were empty at one moment during the call. One look at
 /// each would not tell: a node can move behind the back of the one who looks. So it looks twice,

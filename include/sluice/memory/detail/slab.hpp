@@ -28,7 +28,7 @@ struct SlabLayout {
 /// Only debug builds use the marks; they are there in all builds, which may share a pool.
 class Slab {
 public:
-    /// Throws what the memory resource throws.
+    /// Throws the exceptions of the memory resource.
     static Slab& create(const SlabLayout& layout, std::size_t count,
                         std::pmr::memory_resource* memory) {
         const std::size_t bytes = bytesOf(layout, count);

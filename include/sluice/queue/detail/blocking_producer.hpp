@@ -55,7 +55,7 @@ public:
     }
     ~BasicProducer() { close(); }
 
-    /// Lets go of the handle; what was pushed is still delivered. May be called repeatedly.
+    /// Lets go of the handle; pushed messages are still delivered. May be called repeatedly.
     void close() noexcept {
         if (handle_.isOpen()) {
             handle_.close();

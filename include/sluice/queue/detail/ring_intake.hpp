@@ -113,7 +113,7 @@ public:
     /// How many messages were in the queue, being pushed or being handled, at some moment during
     /// the call, or nearly so: never more than capacity().
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
-        // Acquire: a thread that counts a message as removed also sees what its handler wrote. This
+        // Acquire: a thread that counts a message as removed also sees its handler's writes. This
         // load comes first: if tail moves on in between, the difference only becomes larger. The
         // capacity bounds it.
         const Index passed = ring().passed().load(std::memory_order_acquire);

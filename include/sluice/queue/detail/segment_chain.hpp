@@ -78,7 +78,7 @@ public:
         return segment_->slots[index_];
     }
 
-    /// What the slot's state says: filled, skipped, or (neither) still under construction.
+    /// The slot's state: filled, skipped, or (neither) still under construction.
     bool isFilled(unsigned char state) const noexcept { return state == segment_->filled(); }
     bool isSkipped(unsigned char state) const noexcept { return state == segment_->skipped(); }
 
@@ -95,7 +95,7 @@ public:
 private:
     template <class Recycle>
     void account(std::size_t steps, Recycle recycle) noexcept {
-        // Acquire and release: the last one goes on to reuse what the others have read.
+        // Acquire and release: the last one goes on to reuse the slots that the others have read.
         if (steps != 0 && segment_->passed.fetch_add(steps, std::memory_order_acq_rel) + steps ==
                               Segment::slotCount + 1) {  // E2 reuse
             recycle(segment_);

@@ -165,7 +165,7 @@ private:
         /// Lets nobody add any more.
         void close() noexcept {
             for (std::size_t i = 0; i <= mask; ++i) {
-                // Relaxed, all: who finds the slot closed looks for another table.
+                // Relaxed, all: a thread that finds the slot closed looks for another table.
                 std::uintptr_t word = slots[i].load(std::memory_order_relaxed);
                 while (word == empty &&
                        !slots[i].compare_exchange_weak(word, closed, std::memory_order_relaxed,
@@ -190,7 +190,7 @@ private:
         const std::size_t mask;
         const std::size_t limit;
         unsigned shift = 64;
-        Atomic<std::size_t> used{0};  ///< at least the number of entries; written by who adds
+        Atomic<std::size_t> used{0};  ///< at least the number of entries; a thread that adds writes
     };
 
     static void destroyTables(const Table* newest) noexcept {

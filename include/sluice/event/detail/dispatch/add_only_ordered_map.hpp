@@ -19,8 +19,8 @@ namespace sluice::detail {
 /// Progress: lock-free. A thread that is stopped delays nobody.
 ///
 /// Invariants: on each level the keys ascend. A node that is on a level is on all levels below.
-/// Only the lowest level decides what is in the map. A node that has lost a race on a higher level
-/// stays away from there, which costs time only.
+/// Only the lowest level decides which keys are in the map. A node that has lost a race on a higher
+/// level stays away from there, which costs time only.
 ///
 /// Edges: E1 node: key, value and links built -> link release .. acquire -> read.
 ///

@@ -8,7 +8,7 @@
 
 namespace sluice::detail {
 
-/// What EventDispatcher and EventQueue have in common. `MixinRoot` is the class that the mixins are
+/// The common base of EventDispatcher and EventQueue. `MixinRoot` is the class that the mixins are
 /// put upon; void for this one.
 template <class EventType, class Prototype, class Policies, class MixinRoot = void>
 class DispatcherBase {

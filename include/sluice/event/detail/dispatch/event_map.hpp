@@ -46,7 +46,7 @@ auto selectMap() {
     }
 }
 
-/// Finds what belongs to an event, in parallel on any number of threads, without a lock. Entries
+/// Finds the value of an event, in parallel on any number of threads, without a lock. Entries
 /// are added and stay where they are until removeIf(), or until the map ends.
 template <class Key, class Value, class Policies>
 class EventMap {

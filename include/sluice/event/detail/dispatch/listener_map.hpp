@@ -10,12 +10,12 @@
 
 namespace sluice::detail {
 
-/// Lists of listeners, found by events: what all dispatchers and queues have in common. `List` is a
+/// Lists of listeners, found by events: the common part of all dispatchers and queues. `List` is a
 /// CallbackList or a HeterCallbackList.
 template <class EventType, class ListType, class Policies>
 class ListenerMap {
 protected:
-    // What mixins may want to know.
+    // For mixins.
     using Threading = ThreadingOf<Policies>;
     using List = ListType;
     using Key = std::decay_t<EventType>;

@@ -10,7 +10,7 @@
 
 namespace sluice::detail {
 
-/// What HeterEventDispatcher and HeterEventQueue have in common. `MixinRoot` is the class that the
+/// The common base of HeterEventDispatcher and HeterEventQueue. `MixinRoot` is the class that the
 /// mixins are put upon; void for this one.
 template <class EventType, class ListOfPrototypes, class Policies, class Root = void>
 class HeterDispatcherBase

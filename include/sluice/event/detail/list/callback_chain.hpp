@@ -31,9 +31,9 @@ bool isNull(const Callback& callback) noexcept {
 ///
 /// Progress: traversal is wait-free for each node and nobody can delay it; adding and removing take
 /// the lock for a few instructions. A thread that is stopped in a traversal of this list delays the
-/// freeing of what is removed from this list, and of nothing else.
+/// freeing of callbacks that are removed from this list, and of nothing else.
 ///
-/// Memory promise: what a thread wrote before it added a callback is visible to the callback.
+/// Memory promise: a callback sees all that the thread wrote before it added the callback.
 /// Everything a call did happens before the destructor of a callback that was removed meanwhile.
 ///
 /// The callbacks are in a core on the heap, which begins with the first of them. A call is known by

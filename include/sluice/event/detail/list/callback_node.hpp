@@ -29,7 +29,7 @@ struct CallbackNode : Removed {
 
     // With one reference, that of the first handle, and no callback yet.
 
-    // What a call reads comes first.
+    // The members that a call reads come first.
     Atomic<CallbackNode*> next{nullptr};
     Atomic<Serial> serial{removed};
     Atomic<unsigned> references{1};
@@ -42,7 +42,7 @@ struct CallbackNode : Removed {
     /// Says which callbacks clear() has taken out, see ChainCore.
     unsigned chain = 0;
 
-    /// Relaxed, all: what is read under the answer is ordered by the link to the node.
+    /// Relaxed, all: reads under the answer are ordered by the link to the node.
     bool isRemoved() const noexcept { return !isLasting(serial.load(std::memory_order_relaxed)); }
     /// clear() has taken the node out, and may not have marked it yet. A node that is gone stays
     /// so.
@@ -81,7 +81,7 @@ struct CallbackNode : Removed {
     static void end(Removed& base) noexcept {
         auto& node = static_cast<CallbackNode&>(base);
         node.callback.destroy();
-        // Release: a thread that sees it also sees what the destructor did.
+        // Release: a thread that sees it also sees the destructor's writes.
         node.serial.store(gone, std::memory_order_release);
         node.dropReference();
     }

@@ -131,7 +131,7 @@ public:
     }
 
     bool removeAndWait(const Handle& handle) noexcept {
-        const Handle kept = handle;  // the handle may be part of what is destroyed
+        const Handle kept = handle;  // the handle may be destroyed with the callback
         Node* const node = kept.node_;
         const bool isOwnCall = this->users.isInside();
         bool isRemoved = false;
@@ -258,7 +258,7 @@ private:
     /// destructor.
     void awaitEnd(const Node& node) noexcept {
         BasicNappingBackoff<typename Base::Platform> backoff;
-        // Acquire: what the destructor did comes before.
+        // Acquire: the destructor's writes come before.
         while (node.serial.load(std::memory_order_acquire) != Node::gone &&
                !Freeing::isFreeing(node)) {
             this->collect(Effort::full);

@@ -4,14 +4,15 @@
 
 namespace sluice::detail {
 
-/// What has been taken out of a list or map and may still be in use.
+/// An element that was removed from a list or map and may still be in use.
 struct Removed {
     Removed* nextRemoved = nullptr;
     void (*free)(Removed&) = nullptr;
 };
 
-/// Frees what nobody uses any more. A destructor may end a list whose callbacks own further lists,
-/// and so on: deep down they are left to the outermost call, so a long chain needs no deep stack.
+/// Frees elements that nobody uses any more. A destructor may end a list whose callbacks own
+/// further lists, and so on: deep down they are left to the outermost call, so a long chain needs
+/// no deep stack.
 class Freeing {
 public:
     /// All from `first` on.
@@ -35,7 +36,7 @@ public:
         freeEach(&removed);
     }
 
-    /// What this thread has left to its outermost call.
+    /// The elements that this thread has left to its outermost call.
     static void freeDeferred() noexcept {
         while (state_.deferred != nullptr) {
             freeEach(std::exchange(state_.deferred, nullptr));

@@ -6,7 +6,7 @@
 
 namespace sluice::detail {
 
-/// Says how often a thread may pay for a heavy fence in order to free what it removed: once per
+/// Says how often a thread may pay for a heavy fence in order to free its removals: once per
 /// `interval` in the long run, and `burst` times in a row after a pause. Each thread has its own,
 /// so that the removals of one thread delay no other thread's.
 ///

@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <utility>
 
-// What a policy struct says, or the default where it says nothing.
+// The settings of a policy struct, or the default where it has none.
 
 namespace sluice::detail {
 
@@ -19,7 +19,7 @@ struct IsDetected<Query, std::void_t<Query<Args...>>, Args...> : std::true_type 
 template <template <class...> class Query, class... Args>
 inline constexpr bool isDetected = IsDetected<Query, void, Args...>::value;
 
-/// False, but only once it is known of what.
+/// False, but only once T is known.
 template <class...>
 inline constexpr bool never = false;
 
@@ -78,7 +78,7 @@ template <class P, class... Args>
 using EventResult = decltype(P::getEvent(std::declval<Args>()...));
 
 /// The event of a list of arguments: what the policy makes of them if it accepts just these, else
-/// the first one. The caller passes what it needs afterwards as lvalues.
+/// the first one. The caller passes arguments that it needs afterwards as lvalues.
 template <class Policies, class Event, class First, class... Rest>
 Event getEvent(First&& first, Rest&&... rest) {
     if constexpr (isDetected<EventResult, Policies, First, Rest...>) {

@@ -101,7 +101,7 @@ public:
 
     static const void* thisThread() noexcept { return Platform::thisThread(); }
 
-    /// Between the end of a section and a look at what was removed.
+    /// Between the end of a section and a look at the removals.
     static void fence() noexcept { Platform::Fence::light(); }
 };
 

@@ -11,7 +11,7 @@
 
 namespace sluice::detail {
 
-/// What was removed from one list or map, until no call of this list or map can be using it.
+/// The elements that were removed from one list or map, until none of its calls can be using them.
 ///
 /// Threads: any thread anything at any time; collect() not under the owner's lock. After
 /// collect() the owner may be gone, because a destructor that it ran may have destroyed it.
@@ -85,8 +85,8 @@ public:
         hasAny_.store(true, std::memory_order_relaxed);  // relaxed: for this thread
     }
 
-    /// Frees what can be freed without waiting. Cold: a smaller function costs less here than the
-    /// fence inside it.
+    /// Frees the elements that no call uses, without waiting. Cold: a smaller function costs less
+    /// here than the fence inside it.
     [[gnu::cold, gnu::noinline]] void collect(const Users& users, Lock& lock,
                                               Effort effort) noexcept {
         Freed freed;

@@ -19,7 +19,7 @@ protected:
     ~CoroutineWaiter() = default;
 };
 
-/// What became of an attempt to wait.
+/// The result of an attempt to wait.
 enum class Suspension {
     waits,
     refused,  ///< there is an event

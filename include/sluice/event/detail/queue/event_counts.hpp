@@ -13,7 +13,7 @@ namespace sluice::detail {
 template <class P>
 using StatisticsMember = std::enable_if_t<P::statistics>;
 
-/// What a queue counts for its statistics, under its lock.
+/// The counts of a queue's statistics, changed under its lock.
 template <bool IsOn>
 class EventCounts {
 public:

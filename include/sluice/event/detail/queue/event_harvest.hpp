@@ -130,7 +130,8 @@ private:
         return true;
     }
 
-    /// Gives everything back. Returns who is to look again; the store may be gone then.
+    /// Gives everything back. Returns the waiters that are to look again; the store may be gone
+    /// then.
     CoroutineWaiter* end() noexcept {
         const Guard guard(store_->lock_);
         count(guard);
@@ -153,7 +154,7 @@ private:
         return store_->takeCoroutines(guard);
     }
 
-    /// Counts what has become of the events.
+    /// Counts how the events ended.
     void count(const Guard& guard) noexcept {
         const std::size_t putBack = left_ + keptCount_;
         const std::size_t dropped = taken_ - putBack;

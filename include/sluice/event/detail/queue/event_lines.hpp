@@ -174,7 +174,7 @@ private:
     std::size_t slabCount_ = 0;
 };
 
-/// What the list of a policy holds: room for one event, which comes later.
+/// An element of a policy's list: room for one event, which comes later.
 template <class Event>
 class QueueItem {
 public:
@@ -247,7 +247,7 @@ public:
         ListLine& used_;
     };
 
-    /// The list's allocator decides what becomes of nodes, so none are kept: they go with the line
+    /// Nodes belong to the list's allocator, so none are kept: they go with the line
     /// that they were used in, when no lock is held.
     class Spares {
     public:

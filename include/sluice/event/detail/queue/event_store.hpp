@@ -33,7 +33,7 @@ namespace sluice::detail {
 ///
 /// Memory promise: the handler of an event sees the producer's writes before it added the event.
 ///
-/// Order: first in, first out. What a consumer puts back comes before what has been added since.
+/// Order: first in, first out. Events that a consumer puts back come before those added since.
 ///
 /// Exact counts: accepted = taken and not put back + discarded + still there.
 ///
@@ -177,7 +177,7 @@ public:
     /// Until the last unsilence(), added events wake nobody.
     void silence() noexcept {
         const Guard guard(lock_);
-        // Relaxed, all: written under the lock, and so is what they are compared with.
+        // Relaxed, all: these and the values they are compared with are written under the lock.
         silencers_.store(silencers_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
     }
     void unsilence() noexcept {

@@ -16,7 +16,7 @@ struct ResumeHere {
     }
 };
 
-/// What `co_await queue.next()` waits with. Knows coroutines by their handle alone, whose type the
+/// The awaiter of `co_await queue.next()`. Knows coroutines by their handle alone, whose type the
 /// compiler brings, so that it is the same class before and after C++20.
 template <class Store, class Queued, class Resume>
 class [[nodiscard]] NextEvent : private CoroutineWaiter {

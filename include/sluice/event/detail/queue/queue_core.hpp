@@ -41,7 +41,7 @@ auto selectLine() {
     }
 }
 
-/// What all queues have in common: a dispatcher, and the store of the events in front of it.
+/// The common part of all queues: a dispatcher, and the store of the events in front of it.
 ///
 /// A `Queued` is an event with its arguments. Its function visitQueued(queued, f), found by its
 /// type, calls f(prototype, event, args...), and the dispatcher has dispatchTo(prototype, event,
@@ -151,7 +151,7 @@ public:
     /// notification is not disabled.
     template <class Rep, class Period>
     bool waitFor(const std::chrono::duration<Rep, Period>& limit) const {
-        // What was found counts, though another consumer may have taken it since.
+        // An event that was found counts, though another consumer may have taken it since.
         bool isFound = false;
         const auto ready = [this, &isFound] {
             isFound = store_.isReady();
@@ -195,7 +195,7 @@ protected:
                    : Content::foreign;
     }
 
-    /// Queues what make() returns.
+    /// Queues the result of make().
     template <Content How, class Make>
     bool add(Make make) {
         return store_.template add<How>(make) == PushResult::ok;
@@ -206,7 +206,7 @@ protected:
         bool isQueueGone;
     };
 
-    // Inlined early, with useUp(): what a visitor refers to may then stay in registers.
+    // Inlined early, with useUp(): the variables of a visitor may then stay in registers.
     template <class Handle>
     [[gnu::always_inline]] Outcome harvest(Amount amount, Handle handle) {
         Harvest events(store_, amount);

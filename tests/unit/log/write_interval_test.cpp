@@ -98,7 +98,7 @@ TEST_F(LogWriteInterval, TheFirstLineIsWrittenAtOnceAndTheOthersWait) {
     sink->awaitWritten(5);
 }
 
-// Otherwise the file would show lines later than that of spdlog's sink.
+// Otherwise the file would be further behind than that of spdlog's sink.
 TEST_F(LogWriteInterval, AFileSinkWritesAsManyBytesAsStdio) {
     const TemporaryFolder folder;
     const std::string path = folder / "log.txt";

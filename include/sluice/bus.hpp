@@ -11,6 +11,7 @@
 #include <sluice/bus/message_header.hpp>
 #include <sluice/bus/messages.hpp>
 #include <sluice/bus/partitioned_bus.hpp>
+#include <sluice/bus/pressure.hpp>
 #include <sluice/bus/priority.hpp>
 #include <sluice/bus/publish_result.hpp>
 #include <sluice/bus/publishing.hpp>

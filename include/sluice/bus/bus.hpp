@@ -8,6 +8,7 @@
 #include <sluice/bus/detail/rooms.hpp>
 #include <sluice/bus/message_header.hpp>
 #include <sluice/bus/messages.hpp>
+#include <sluice/bus/pressure.hpp>
 #include <sluice/bus/priority.hpp>
 #include <sluice/bus/publish_result.hpp>
 #include <sluice/bus/publishing.hpp>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sluice/bus/pressure.hpp>
 #include <sluice/bus/priority.hpp>
 #include <sluice/queue/queue_traits.hpp>
 #include <sluice/wait/harvest_pacing.hpp>

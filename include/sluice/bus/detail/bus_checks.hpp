@@ -2,7 +2,7 @@
 
 #include <sluice/bus/bus_traits.hpp>
 #include <sluice/bus/detail/rooms.hpp>
-#include <sluice/bus/priority.hpp>
+#include <sluice/bus/pressure.hpp>
 
 #include <cstddef>
 #include <exception>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <sluice/bus/bus_traits.hpp>
-#include <sluice/bus/priority.hpp>
+#include <sluice/bus/pressure.hpp>
 
 #include <atomic>
 #include <type_traits>

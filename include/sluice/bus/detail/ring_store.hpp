@@ -4,6 +4,7 @@
 #include <sluice/bus/detail/dropping_ring.hpp>
 #include <sluice/bus/detail/rooms.hpp>
 #include <sluice/bus/detail/service.hpp>
+#include <sluice/bus/pressure.hpp>
 #include <sluice/bus/priority.hpp>
 #include <sluice/queue/mpsc_ring.hpp>
 #include <sluice/queue/spsc_ring.hpp>

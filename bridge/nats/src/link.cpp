@@ -87,13 +87,13 @@ void failed(natsConnection* connection, natsSubscription* subscription, natsStat
             void* closure) {
     const Link::Parts& parts = of(closure);
     if (status == NATS_SLOW_CONSUMER && subscription != nullptr) {
-        parts.tell(std::string("nats: ") + natsSubscription_GetSubject(subscription) +
-                   ": messages arrive faster than they are handled, and are dropped");
+        parts.tell({"nats: ", natsSubscription_GetSubject(subscription),
+                    ": messages arrive faster than they are handled, and are dropped"});
         return;
     }
     const char* reason = nullptr;
     (void)natsConnection_GetLastError(connection, &reason);
-    parts.tell(std::string("nats: ") + (reason != nullptr ? reason : natsStatus_GetText(status)));
+    parts.tell({"nats: ", reason != nullptr ? reason : natsStatus_GetText(status)});
 }
 
 /// The last call about a connection. It notifies while it holds the mutex: the owner may destroy

@@ -5,14 +5,18 @@
 
 #include <nats/nats.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sluice::nats {
@@ -61,10 +65,20 @@ struct Link::Parts {
     void learnMaxPayload() noexcept {
         maxPayload.store(static_cast<std::size_t>(natsConnection_GetMaxPayload(connection)));
     }
-    void tell(const std::string& trouble) const noexcept {
-        if (observer != nullptr) {
-            observer->trouble(trouble.c_str());
+    /// The observer gets one line of these parts, at most 511 bytes. Does not allocate: the program
+    /// may have no memory left.
+    void tell(std::initializer_list<std::string_view> parts) const noexcept {
+        if (observer == nullptr) {
+            return;
         }
+        std::array<char, 512> line;
+        char* end = line.data();
+        for (const std::string_view part : parts) {
+            const auto room = static_cast<std::size_t>(line.data() + line.size() - 1 - end);
+            end = std::copy_n(part.data(), std::min(part.size(), room), end);
+        }
+        *end = '\0';
+        observer->trouble(line.data());
     }
 
     void become(LinkState next) noexcept {

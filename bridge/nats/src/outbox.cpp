@@ -126,7 +126,7 @@ SendResult Outbox::commit(Reservation&& reservation, std::size_t size,
         return SendResult::ok;
     }
     if (!accounts_.isDiskTold.exchange(true)) {
-        link_.tell("nats: the disk of the outbox takes no more messages");
+        link_.tell({"nats: the disk of the outbox takes no more messages"});
     }
     return SendResult::notOnDisk;
 }

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <new>
 #include <stdexcept>
 #include <system_error>
 #include <vector>
@@ -54,6 +56,20 @@ std::uint32_t checksum(const unsigned char* lengths, std::string_view subject,
     return wire::detail::crc32c(bytes, size, crc);
 }
 
+/// The name of a segment in its folder. A string would allocate, also when a message is appended.
+class Name {
+public:
+    explicit Name(std::uint64_t number) noexcept {
+        constexpr std::string_view ending = ".outbox";
+        char* const end = std::to_chars(text_.data(), text_.data() + text_.size(), number).ptr;
+        *std::copy(ending.begin(), ending.end(), end) = '\0';
+    }
+    [[nodiscard]] const char* get() const noexcept { return text_.data(); }
+
+private:
+    std::array<char, 32> text_;
+};
+
 }  // namespace
 
 OutboxFile::OutboxFile(std::string folder) : folder_(std::move(folder)) {
@@ -80,10 +96,6 @@ OutboxFile::~OutboxFile() {
     close(folderFile_);
 }
 
-std::string OutboxFile::pathOf(std::uint64_t number) const {
-    return folder_ + "/" + std::to_string(number) + ".outbox";
-}
-
 void OutboxFile::replay(const Visitor& visit) {
     const Guard guard(mutex_);
     std::vector<std::uint64_t> numbers;
@@ -103,14 +115,15 @@ void OutboxFile::replay(const Visitor& visit) {
 }
 
 void OutboxFile::load(const Guard& /*guard*/, std::uint64_t number, const Visitor& visit) {
-    std::ifstream stream(pathOf(number), std::ios::binary);
+    const std::string path = folder_ + "/" + Name(number).get();
+    std::ifstream stream(path, std::ios::binary);
     const std::vector<char> content{std::istreambuf_iterator<char>(stream), {}};
     const auto* const bytes = reinterpret_cast<const unsigned char*>(content.data());
     Segment segment;
     segment.number = number;
-    segment.file = open(pathOf(number).c_str(), O_RDWR | O_CLOEXEC);
+    segment.file = open(path.c_str(), O_RDWR | O_CLOEXEC);
     if (segment.file < 0) {
-        fail("open", pathOf(number));
+        fail("open", path);
     }
     std::size_t at = headSize;
     const bool isKnown =
@@ -147,7 +160,7 @@ bool OutboxFile::begin(const Guard& /*guard*/, std::uint64_t number) noexcept {
     Segment segment;
     segment.number = number;
     const int flags = O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC;
-    segment.file = open(pathOf(number).c_str(), flags, S_IRUSR | S_IWUSR);
+    segment.file = openat(folderFile_, Name(number).get(), flags, S_IRUSR | S_IWUSR);
     std::array<unsigned char, headSize> head{};
     std::memcpy(head.data(), magic.data(), magic.size());
     if (segment.file < 0) {
@@ -159,7 +172,12 @@ bool OutboxFile::begin(const Guard& /*guard*/, std::uint64_t number) noexcept {
         return false;
     }
     segment.size = headSize;
-    segments_.push_back(segment);
+    try {
+        segments_.push_back(segment);
+    } catch (const std::bad_alloc&) {
+        remove(segment);
+        return false;
+    }
     return true;
 }
 
@@ -233,7 +251,7 @@ void OutboxFile::removeDone(const Guard& /*guard*/) noexcept {
 }
 
 void OutboxFile::remove(Segment& segment) noexcept {
-    (void)unlink(pathOf(segment.number).c_str());
+    (void)unlinkat(folderFile_, Name(segment.number).get(), 0);
     close(segment.file);
 }
 

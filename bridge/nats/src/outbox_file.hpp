@@ -17,6 +17,8 @@
 //
 // The count of done messages is not flushed: after a power cut done messages are sent again.
 //
+// Allocation: append may allocate for a new segment, and refuses the message if there is no memory.
+//
 // Invariant: messages are appended in the order in which `push` is called, and freed in that order.
 
 #include <condition_variable>
@@ -73,7 +75,6 @@ private:
         std::size_t size = 0;    ///< bytes of the file
     };
 
-    [[nodiscard]] std::string pathOf(std::uint64_t number) const;
     void load(const Guard& guard, std::uint64_t number, const Visitor& visit);
     [[nodiscard]] bool begin(const Guard& guard, std::uint64_t number) noexcept;
     [[nodiscard]] bool write(const Guard& guard, std::string_view subject,

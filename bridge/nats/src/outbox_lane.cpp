@@ -105,8 +105,8 @@ void OutboxLane::answer(natsMsg* message) noexcept {
         isTroubleTold_ = false;
     } else if (!std::exchange(isTroubleTold_, true)) {
         const std::string_view text = textOf(message);
-        link_.tell("nats: the server does not store messages: " +
-                   std::string(text.empty() ? "no stream takes them" : text));
+        link_.tell({"nats: the server does not store messages: ",
+                    text.empty() ? "no stream takes them" : text});
     }
     const Guard guard(mutex_);
     Slot& slot = slotAt(guard, name);
@@ -196,8 +196,8 @@ void OutboxLane::sendAgain(const Guard& guard, Clock::time_point now) noexcept {
 /// A server whose disk is full does not answer at all.
 void OutboxLane::tellSilence(const char* subject) noexcept {
     if (!std::exchange(isSilenceTold_, true)) {
-        link_.tell(std::string("nats: the server does not answer messages on ") + subject +
-                   ", and they are sent again: its log says why");
+        link_.tell({"nats: the server does not answer messages on ", subject,
+                    ", and they are sent again: its log says why"});
     }
 }
 
@@ -225,8 +225,8 @@ void OutboxLane::send(const Guard& guard, Slot& slot, Clock::time_point now) noe
     slot.answer = Answer::waiting;
     const natsStatus status = transmit(guard, slot);
     if (status == NATS_MAX_PAYLOAD && !std::exchange(isTooLargeTold_, true)) {
-        link_.tell(std::string("nats: a message on ") + slot.record.message.subject +
-                   " is larger than the server takes");
+        link_.tell({"nats: a message on ", slot.record.message.subject,
+                    " is larger than the server takes"});
     }
     if (status != NATS_OK) {
         slot.answer = status == NATS_MAX_PAYLOAD ? Answer::never : Answer::again;

@@ -188,7 +188,7 @@ struct Pull::Parts {
             open();
         } catch (const std::exception& error) {
             if (!std::exchange(isTroubleTold, true)) {
-                link.tell(std::string(error.what()) + " (after: " + reason + ")");
+                link.tell({error.what(), " (after: ", reason, ")"});
             }
         }
     }

@@ -1,7 +1,16 @@
+#include "small_disk.hpp"
 #include "station.hpp"
 #include "support/allocation_count.hpp"
+#include "support/temporary_folder.hpp"
 
 #include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
 
 namespace sluice::nats {
 namespace {
@@ -78,6 +87,86 @@ TEST(BridgeAllocationTest, ImportingUntilHandledAllocatesNothingOnceTheOriginIsK
     receiver.bridge.importType<Position>({"position", 1, Profile::durable, true});
     sender.bridge.exportType<Position>({"position", 1, Profile::durable});
     expectNoAllocations(sender, receiver);
+}
+
+/// While it lives, the calling thread gets no memory from operator new.
+class Shortage {
+public:
+    Shortage() {
+        failAllocationsWhile(isShort());
+        isShort() = true;
+    }
+    Shortage(const Shortage&) = delete;
+    Shortage& operator=(const Shortage&) = delete;
+    ~Shortage() { isShort() = false; }
+
+private:
+    static std::atomic<bool>& isShort() {
+        static std::atomic<bool> value{false};
+        return value;
+    }
+};
+
+struct CountingObserver : LinkObserver {
+    void changed(const char*, LinkState) noexcept override {}
+    void trouble(const char* line) noexcept override {
+        lines +=
+            std::string_view(line) == "nats: the disk of the outbox takes no more messages" ? 1 : 0;
+    }
+    std::atomic<int> lines{0};
+};
+
+NatsOptions optionsWithFolder(const NatsServer& server, const std::string& folder) {
+    NatsOptions options = durableOptionsFor(server, "sender");
+    options.durable.outboxFolder = folder;
+    return options;
+}
+
+TEST(BridgeAllocationTest, AFullDiskIsToldWithoutMemory) {
+    const SmallDisk disk(64);
+    if (!disk) {
+        GTEST_SKIP() << "mounting a file system needs more rights";
+    }
+    NatsServer server(NatsServer::withStreams);
+    CountingObserver observer;
+    NatsOptions options = optionsWithFolder(server, disk.path() + "/outbox");
+    options.observer = &observer;
+    Station sender(options);
+    auto outlet = sender.bridge.outlet<Position>({"position", 1, Profile::durable});
+    std::ofstream(disk.path() + "/filler") << std::string(40 * 1024, 'x');
+    server.stop();
+    {
+        const Shortage shortage;
+        SendResult result = SendResult::ok;
+        while (result == SendResult::ok) {
+            result = outlet.send(Position{}, Priority::high);
+        }
+        EXPECT_EQ(result, SendResult::notOnDisk);
+    }
+    EXPECT_EQ(observer.lines, 1);
+    server.resume();
+}
+
+// A segment of the folder ends after 4 MiB.
+TEST(BridgeAllocationTest, ASegmentOfTheFolderBeginsWithoutMemory) {
+    const NatsServer server(NatsServer::withStreams);
+    const TemporaryFolder folder;
+    Station sender(optionsWithFolder(server, folder / "outbox"));
+    auto outlet = sender.bridge.outlet<Picture>({"picture", 1, Profile::durable});
+    const Picture picture;
+    constexpr std::size_t perSegment = std::size_t{4} * 1024 * 1024 / sizeof(Picture) + 1;
+    {
+        const Shortage shortage;
+        for (std::size_t i = 0; i < perSegment; ++i) {
+            SendResult result = SendResult::congested;
+            while (result == SendResult::congested) {
+                result = outlet.send(picture, Priority::high);
+            }
+            ASSERT_EQ(result, SendResult::ok);
+        }
+    }
+    EXPECT_TRUE(std::filesystem::exists(folder / "outbox/high/2.outbox"));
+    EXPECT_TRUE(sender.bridge.close(patience));
 }
 
 }  // namespace

@@ -32,6 +32,11 @@ const char* headerOf(natsMsg* message, const char* key) noexcept {
 }  // namespace
 
 struct Pull::Parts {
+    struct Waiting {
+        OwnedMessage message;
+        std::uint64_t due = 0;  ///< acknowledged when the receiver has handled so many
+    };
+
     Parts(Link& onLink, const DurableOptions& durable, Priority of, std::string onSubject,
           Receiver& to)
         : link(onLink.parts()),
@@ -39,7 +44,7 @@ struct Pull::Parts {
           priority(of),
           subject(std::move(onSubject)),
           receiver(to),
-          accepted(std::size_t{4} * static_cast<std::size_t>(durable.pullBatch)) {
+          waiting(std::size_t{8} * static_cast<std::size_t>(durable.pullBatch)) {
         open();
         natsInbox* made = nullptr;
         require(natsInbox_Create(&made), "inbox");
@@ -85,7 +90,7 @@ struct Pull::Parts {
             acknowledgeHandled();
             natsMsg* raw = nullptr;
             const natsStatus status =
-                natsSubscription_NextMsg(&raw, subscription, hasAccepted() ? 2 : patience.count());
+                natsSubscription_NextMsg(&raw, subscription, isWaiting() ? 2 : patience.count());
             OwnedMessage message(raw);
             if (status == NATS_OK) {
                 take(std::move(message));
@@ -114,16 +119,23 @@ struct Pull::Parts {
         }
     }
 
-    [[nodiscard]] bool hasAccepted() const noexcept { return acceptedCount != acknowledged; }
-    OwnedMessage& acceptedAt(std::uint64_t number) noexcept {
-        return accepted[static_cast<std::size_t>(number % accepted.size())];
+    [[nodiscard]] bool isWaiting() const noexcept { return waitingBegin != waitingEnd; }
+    [[nodiscard]] std::size_t waitingCount() const noexcept {
+        return static_cast<std::size_t>(waitingEnd - waitingBegin);
+    }
+    Waiting& waitingAt(std::uint64_t number) noexcept {
+        return waiting[static_cast<std::size_t>(number % waiting.size())];
     }
 
     void acknowledgeHandled() noexcept {
-        for (; hasAccepted() && acknowledged < receiver.handled(); ++acknowledged) {
-            const OwnedMessage message = std::move(acceptedAt(acknowledged));
+        for (; isWaiting() && waitingAt(waitingBegin).due <= receiver.handled(); ++waitingBegin) {
+            const OwnedMessage message = std::move(waitingAt(waitingBegin).message);
             answer(natsMsg_GetReply(message.get()), "+ACK");
         }
+    }
+
+    void waitForHandlers(OwnedMessage message) noexcept {
+        waitingAt(waitingEnd++) = {std::move(message), acceptedCount};
     }
 
     void answer(const char* reply, const char* text) const noexcept {
@@ -146,7 +158,7 @@ struct Pull::Parts {
         }
         --ordered;
         isTroubleTold = false;
-        if (acceptedCount - acknowledged == accepted.size()) {
+        if (waitingCount() == waiting.size()) {
             return;  // the server sends it again
         }
         const Verdict verdict =
@@ -157,7 +169,13 @@ struct Pull::Parts {
             return;
         }
         if (verdict == Verdict::accepted) {
-            acceptedAt(acceptedCount++) = std::move(owned);
+            ++acceptedCount;
+            waitForHandlers(std::move(owned));
+        } else if (verdict == Verdict::repeated) {
+            // Repetitions leave room for all messages that the server sends without an answer.
+            if (waitingCount() < waiting.size() / 2) {
+                waitForHandlers(std::move(owned));
+            }
         } else {
             answer(reply, verdict == Verdict::taken ? "+ACK" : "+TERM");
         }
@@ -206,10 +224,12 @@ struct Pull::Parts {
     std::string next;                       ///< subject of the orders
     int ordered = 0;                        ///< messages that the server may still send
     EventCount::Clock::time_point heardAt;  ///< of the last order, message or heartbeat
-    /// A ring of the messages that are being handled. The server sends no more than it has places.
-    std::vector<OwnedMessage> accepted;
-    std::uint64_t acceptedCount = 0;  ///< messages that have entered `accepted`
-    std::uint64_t acknowledged = 0;   ///< messages that have left it
+    /// A ring of the messages that wait for handlers. The server sends messages for half of its
+    /// places without an answer.
+    std::vector<Waiting> waiting;
+    std::uint64_t waitingBegin = 0;   ///< messages that have left the ring
+    std::uint64_t waitingEnd = 0;     ///< messages that have entered the ring
+    std::uint64_t acceptedCount = 0;  ///< messages that the receiver has accepted
     bool isTroubleTold = false;       ///< whether the observer knows that there is no consumer
     std::thread thread;
 };

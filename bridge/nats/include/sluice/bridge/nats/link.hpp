@@ -56,6 +56,7 @@ struct LinkOptions {
 enum class Verdict : unsigned char {
     taken,     ///< do not deliver it again
     accepted,  ///< taken as soon as handled() has grown by one for it
+    repeated,  ///< taken as soon as handled() has grown for all that were accepted before it
     later,     ///< deliver it again
     never      ///< unreadable: do not deliver it again
 };

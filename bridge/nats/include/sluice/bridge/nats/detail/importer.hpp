@@ -83,8 +83,9 @@ public:
         }
         Start* const start = startOf(envelope);
         if (start != nullptr && !start->log.isFresh(envelope.sequence)) {
+            // Its first copy may wait for its handlers: then nobody else would have the message.
             return countedAs(profile_ == Profile::durable ? counters.duplicates : counters.late,
-                             Verdict::taken);
+                             untilHandled_ ? Verdict::repeated : Verdict::taken);
         }
         // In the core profile a message that the bus refuses also counts as received.
         const bool isAccepted = publish(envelope, std::move(message));

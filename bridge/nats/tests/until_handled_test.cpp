@@ -1,0 +1,76 @@
+#include "station.hpp"
+#include "streams_of_server.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace sluice::nats {
+namespace {
+
+using namespace test;
+
+const NatsRoute route{"position", 1, Profile::durable, true};
+
+/// A receiver whose handlers do not run: it dies before.
+class UntilHandledTest : public ::testing::Test {
+protected:
+    UntilHandledTest() { receiver_->bridge.importType<Position>(route); }
+
+    void publish(std::uint64_t sequence) {
+        const auto bytes = message(sequence, route);
+        ASSERT_TRUE(stranger_.publish("fleet.medium.position", bytes.data(), bytes.size()));
+    }
+    [[nodiscard]] NatsStatistics statistics() const { return receiver_->bridge.statistics(); }
+    /// The server has all answers of the receiver afterwards.
+    void endReceiver() {
+        EXPECT_TRUE(receiver_->bridge.close(patience));
+        receiver_.reset();
+    }
+    std::vector<int> seenByTheNextReceiver(std::size_t count) {
+        Station next(durableOptionsFor(server_, "receiver"));
+        next.bridge.importType<Position>(route);
+        next.consume(count);
+        return next.seen;
+    }
+
+    const NatsServer server_{NatsServer::withStreams};
+    std::unique_ptr<Station> receiver_ =
+        std::make_unique<Station>(durableOptionsFor(server_, "receiver"));
+    Link stranger_{optionsFor(server_), "stranger"};
+};
+
+TEST_F(UntilHandledTest, ADuplicateDoesNotAcknowledgeAMessageThatIsNotHandled) {
+    publish(7);
+    await([&] { return statistics().duplicates != 0; });  // after redeliverAfter
+    endReceiver();
+    ASSERT_EQ(messagesIn(server_, "fleet_rest"), 1U);
+    EXPECT_EQ(seenByTheNextReceiver(1), std::vector<int>{7});
+}
+
+// The sender sent it twice, and the server did not know the first copy any more.
+TEST_F(UntilHandledTest, ADuplicateIsAcknowledgedWhenTheFirstCopyIsHandled) {
+    publish(7);
+    publish(7);
+    await([&] { return statistics().duplicates != 0; });
+    ASSERT_EQ(messagesIn(server_, "fleet_rest"), 2U);
+    receiver_->consume(1);
+    await([&] { return messagesIn(server_, "fleet_rest") == 0; });
+    EXPECT_EQ(receiver_->seen, std::vector<int>{7});
+}
+
+TEST_F(UntilHandledTest, ADuplicateOfAHandledMessageIsAcknowledged) {
+    publish(7);
+    receiver_->consume(1);
+    await([&] { return messagesIn(server_, "fleet_rest") == 0; });
+    publish(7);
+    await([&] { return statistics().duplicates == 1; });
+    await([&] { return messagesIn(server_, "fleet_rest") == 0; });
+    EXPECT_EQ(receiver_->seen, std::vector<int>{7});
+}
+
+}  // namespace
+}  // namespace sluice::nats

@@ -29,7 +29,16 @@ void require(natsStatus status) {
 
 class Connection {
 public:
-    Connection() { require(natsConnection_ConnectTo(&connection_, natsUrl().c_str())); }
+    /// `sendsAtOnce`: libnats writes each message to the socket alone.
+    explicit Connection(bool sendsAtOnce = false) {
+        natsOptions* options = nullptr;
+        require(natsOptions_Create(&options));
+        require(natsOptions_SetURL(options, natsUrl().c_str()));
+        require(natsOptions_SetSendAsap(options, sendsAtOnce));
+        const natsStatus status = natsConnection_Connect(&connection_, options);
+        natsOptions_Destroy(options);
+        require(status);
+    }
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
     ~Connection() { natsConnection_Destroy(connection_); }
@@ -54,9 +63,9 @@ std::string textOf(bool asTheBridge) {
     return std::string(wire::envelopeSize + buffer.size(), 'x');
 }
 
-template <std::size_t Bytes, bool AsTheBridge>
+template <std::size_t Bytes, bool AsTheBridge, bool AtOnce = false>
 Round publishRound(const RoundPlan& plan) {
-    const Connection connection;
+    const Connection connection(AtOnce);
     const std::string text = textOf<Bytes>(AsTheBridge);
     const std::uint64_t last = plan.runIn + plan.messages - 1;
     return timedCalls(plan, [&](std::uint64_t number) {
@@ -140,8 +149,9 @@ void arrived(natsConnection*, natsSubscription*, natsMsg* message, void* closure
     natsMsg_Destroy(message);
 }
 
+template <bool AtOnce>
 Round delayRound(const RoundPlan& plan) {
-    const Connection sender;
+    const Connection sender(AtOnce);
     const Connection receiver;
     Arrival arrival;
     natsSubscription* subscription = nullptr;
@@ -184,7 +194,7 @@ void addLibnats(NatsSubjects& subjects) {
                       {"core-1024B", &publishRound<1024, false>},
                       {"durable-64B", &storeRound<64, Promise::stored>},
                       {"durable-1024B", &storeRound<1024, Promise::stored>},
-                      {"delay-core", &delayRound}};
+                      {"delay-core", &delayRound<false>}};
 #else
     subject.info.absentBecause = notCompiledIn("SLUICE_BRIDGE_NATS", "ON");
 #endif
@@ -197,6 +207,14 @@ void addLibnats(NatsSubjects& subjects) {
                     {"durable-1024B", &storeRound<1024, Promise::storedOnce>}};
 #endif
     subjects.push_back(named);
+    NatsSubject atOnce = subject;
+    atOnce.info.id = "libnats/at-once";
+#if defined(SLUICE_BENCH_NATS)
+    atOnce.info.use = "natsOptions_SetSendAsap: each message is written to the socket alone";
+    atOnce.rounds = {{"core-64B", &publishRound<64, false, true>},
+                     {"delay-core", &delayRound<true>}};
+#endif
+    subjects.push_back(atOnce);
     NatsSubject same = subject;
     same.info.id = "libnats/as-bridge";
 #if defined(SLUICE_BENCH_NATS)

@@ -39,10 +39,16 @@ nats::NatsOptions bridgeOptions() {
     return options;
 }
 
-template <std::size_t Bytes>
+nats::NatsOptions optionsAtOnce(bool sendsAtOnce) {
+    nats::NatsOptions options = bridgeOptions();
+    options.sendAtOnce = sendsAtOnce;
+    return options;
+}
+
+template <std::size_t Bytes, bool AtOnce>
 Round publishRound(const RoundPlan& plan) {
     const auto bus = std::make_unique<BridgedBus<Bytes>>();
-    nats::NatsBridge<BridgedBus<Bytes>> bridge(*bus, bridgeOptions());
+    nats::NatsBridge<BridgedBus<Bytes>> bridge(*bus, optionsAtOnce(AtOnce));
     bridge.template exportType<TextMessage<Bytes>>({"text"});
     const auto message = textMessage<Bytes>();
     const std::uint64_t last = plan.runIn + plan.messages - 1;
@@ -93,6 +99,7 @@ Round storeRound(const RoundPlan& plan) {
     });
 }
 
+template <bool AtOnce>
 Round delayRound(const RoundPlan& plan) {
     using Bus64 = BridgedBus<64>;
     using Text = TextMessage<64>;
@@ -104,7 +111,7 @@ Round delayRound(const RoundPlan& plan) {
         at.store(now());
         count.fetch_add(1);
     });
-    nats::NatsBridge<Bus64> sender(*here, bridgeOptions());
+    nats::NatsBridge<Bus64> sender(*here, optionsAtOnce(AtOnce));
     nats::NatsBridge<Bus64> receiver(*there, bridgeOptions());
     receiver.importType<Text>({"delay"});
     sender.exportType<Text>({"delay"});
@@ -139,15 +146,22 @@ void addSluiceBridge(NatsSubjects& subjects) {
     if (natsUrl().empty()) {
         subject.info.absentBecause = noServer;
     }
-    subject.rounds = {{"core-64B", &publishRound<64>},
-                      {"core-1024B", &publishRound<1024>},
+    subject.rounds = {{"core-64B", &publishRound<64, false>},
+                      {"core-1024B", &publishRound<1024, false>},
                       {"durable-64B", &storeRound<64>},
                       {"durable-1024B", &storeRound<1024>},
-                      {"delay-core", &delayRound}};
+                      {"delay-core", &delayRound<false>}};
 #else
     subject.info.absentBecause = notCompiledIn("SLUICE_BRIDGE_NATS", "ON");
 #endif
     subjects.push_back(subject);
+    NatsSubject atOnce = subject;
+    atOnce.info.id = "sluice/bridge/at-once";
+#if defined(SLUICE_BENCH_NATS)
+    atOnce.info.use = "exportType with sendAtOnce: each message is written to the socket alone";
+    atOnce.rounds = {{"core-64B", &publishRound<64, true>}, {"delay-core", &delayRound<true>}};
+#endif
+    subjects.push_back(atOnce);
 }
 
 }  // namespace sluice::bench

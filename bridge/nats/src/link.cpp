@@ -135,6 +135,7 @@ Link::Link(const LinkOptions& options, const char* name) : parts_(std::make_uniq
     const auto jitter = options.reconnectJitter.count();
     require(natsOptions_SetReconnectJitter(raw, jitter, jitter), "reconnectJitter");
     require(natsOptions_SetReconnectBufSize(raw, options.reconnectBuffer), "reconnectBuffer");
+    require(natsOptions_SetSendAsap(raw, options.sendAtOnce), "sendAtOnce");
     require(natsOptions_SetMaxReconnect(raw, std::numeric_limits<int>::max()), "reconnects");
     require(natsOptions_SetErrorHandler(raw, &failed, parts_.get()), "options");
     require(natsOptions_SetDisconnectedCB(raw, &disconnected, parts_.get()), "options");

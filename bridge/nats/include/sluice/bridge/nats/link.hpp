@@ -49,7 +49,10 @@ struct LinkOptions {
     std::chrono::milliseconds reconnectWait{100};
     std::chrono::milliseconds reconnectJitter{100};  ///< a random time up to this is added
     int reconnectBuffer = 64 * 1024;                 ///< bytes kept while there is no connection
-    LinkObserver* observer = nullptr;                ///< must outlive the bridge
+    /// True: a message is written to the socket before the call that sends it returns. Each message
+    /// then costs a system call. False: libnats collects messages for up to a millisecond.
+    bool sendAtOnce = false;
+    LinkObserver* observer = nullptr;  ///< must outlive the bridge
 };
 
 /// The answer of an importer to the stream.

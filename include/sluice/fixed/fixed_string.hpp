@@ -246,6 +246,12 @@ auto operator<<(Stream& stream, const FixedString<N>& text) -> decltype(stream <
     return stream << text.view();
 }
 
+/// For fmt, and so for spdlog: from version 10 on, fmt formats a class as text only if it is told.
+template <std::size_t N>
+constexpr std::string_view format_as(const FixedString<N>& text) noexcept {
+    return text.view();
+}
+
 }  // namespace sluice
 
 /// Equal texts hash alike, whatever their capacity, and as the std::string_view of the text does.

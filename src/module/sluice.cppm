@@ -222,6 +222,7 @@ using sluice::cpuPause;
 using sluice::deadlineAfter;
 using sluice::dynamicCapacity;
 using sluice::fibonacciHash;
+using sluice::format_as;
 using sluice::hasAnyListener;
 using sluice::hasListener;
 using sluice::maxSizeOf;

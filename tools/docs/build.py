@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 HERE = Path("tools/docs")
 # The parts of the navigation: title, and the pages in reading order. A folder stands for its pages.
 PARTS = (
-    ("Guides", ("docs/guide",)),
+    ("Guides", ("docs/tutorial.md", "docs/guide")),
     ("How to", ("docs/how-to",)),
     ("From other libraries", ("docs/migrating-from-*.md",)),
     ("Measuring", ("docs/benchmarking.md", "docs/evidence", "docs/published")),

@@ -14,7 +14,7 @@ namespace sluice::detail {
 template <class Traits>
 struct PoolCore<Traits>::Tidying {
     explicit Tidying(Lock& tidying) noexcept : guard(tidying) {}
-    const ForkDelay delay;
+    const ForkDelay delay{};
     const Guard guard;
 };
 

@@ -229,6 +229,24 @@ TEST(DurableTest, AMessageThatIsDeliveredTwiceIsDroppedAndCounted) {
     expectBalanced(receiver.bridge.statistics());
 }
 
+// The first messages of a sender may be sent again, and come behind later ones.
+TEST(DurableTest, AMessageBeforeTheFirstOneIsDeliveredOnce) {
+    const NatsServer server(NatsServer::withStreams);
+    Station receiver(durableOptionsFor(server, "receiver"));
+    receiver.bridge.importType<Position>(durable);
+    Link stranger(optionsFor(server), "stranger");
+    for (const std::uint64_t sequence : {4U, 2U, 2U, 4U, 2U, 5U}) {
+        const auto bytes = message(sequence, durable);
+        ASSERT_TRUE(stranger.publish("fleet.medium.position", bytes.data(), bytes.size()));
+    }
+    receiver.consume(3);
+    EXPECT_TRUE(receiver.bridge.close(patience));
+    EXPECT_EQ(receiver.seen, (std::vector<int>{4, 2, 5}));
+    EXPECT_EQ(receiver.bridge.statistics().duplicates, 3U);
+    EXPECT_EQ(receiver.bridge.statistics().gaps, 0U);
+    expectBalanced(receiver.bridge.statistics());
+}
+
 TEST(DurableTest, GarbageIsRefusedOnceAndForEver) {
     const NatsServer server(NatsServer::withStreams);
     Station receiver(durableOptionsFor(server, "receiver"));

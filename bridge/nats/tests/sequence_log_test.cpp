@@ -30,8 +30,27 @@ TEST(SequenceLogTest, NothingBeforeTheFirstOneWasMissed) {
     SequenceLog log(true);
     EXPECT_TRUE(log.isFresh(10));
     EXPECT_EQ(log.add(10), 0);
+    for (const std::uint64_t sequence : {9U, 0U, 5U}) {
+        EXPECT_TRUE(log.isFresh(sequence));
+        EXPECT_EQ(log.add(sequence), 0);
+        EXPECT_FALSE(log.isFresh(sequence));
+    }
+    EXPECT_TRUE(log.isFresh(6));
+    EXPECT_EQ(log.add(12), 1);
+    EXPECT_EQ(log.add(11), -1);
+}
+
+// The server may still have them: they would be lost.
+TEST(SequenceLogTest, SequencesBeforeTheFirstOneAreNotGivenUp) {
+    SequenceLog log(true);
+    EXPECT_TRUE(log.isFresh(10));
+    EXPECT_EQ(log.add(10), 0);
+    for (std::uint64_t i = 6; i <= SequenceLog::maxRanges + 6; ++i) {
+        EXPECT_EQ(log.add(2 * i), 1);
+    }
     EXPECT_TRUE(log.isFresh(9));
-    EXPECT_EQ(log.add(9), 0);
+    EXPECT_FALSE(log.isFresh(11));
+    EXPECT_TRUE(log.isFresh(2 * SequenceLog::maxRanges + 11));
 }
 
 TEST(SequenceLogTest, WithoutReturnOnlyLaterSequencesAreFresh) {

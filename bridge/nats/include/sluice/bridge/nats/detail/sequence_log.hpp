@@ -13,9 +13,10 @@ namespace sluice::nats::detail {
 ///
 /// One thread uses it. It allocates in its constructor alone.
 ///
-/// Invariants: the missing ranges are disjoint, ascending, and lie between the first and the newest
-/// sequence. At most maxRanges are kept; the oldest one is dropped. So a sequence in between that
-/// lies in no range was received, or its range was dropped.
+/// Invariants: the missing ranges are disjoint, ascending, and lie before the newest sequence. At
+/// most maxRanges are kept; the oldest one is dropped, except the one that begins with sequence 0.
+/// So a sequence before the newest one that lies in no range was received, or its range was
+/// dropped.
 class SequenceLog {
 public:
     static constexpr std::size_t maxRanges = 64;
@@ -28,19 +29,22 @@ public:
 
     /// False if it was received, or if its range was dropped.
     [[nodiscard]] bool isFresh(std::uint64_t sequence) const noexcept {
-        return isBeyondNewest(sequence) ||
-               (mayReturn_ && (sequence < first_ || rangeOf(sequence) != missing_.end()));
+        return isBeyondNewest(sequence) || rangeOf(sequence) != missing_.end();
     }
 
     [[nodiscard]] bool isBeyondNewest(std::uint64_t sequence) const noexcept {
         return isEmpty_ || sequence > newest_;
     }
 
-    /// Takes a fresh sequence. Returns by how much the number of missing sequences changes.
+    /// Takes a fresh sequence. Returns by how much the number of missing sequences changes. Those
+    /// before the first one do not count: they may have been sent before anybody listened.
     std::int64_t add(std::uint64_t sequence) noexcept {
         if (isEmpty_) {
             isEmpty_ = false;
             first_ = newest_ = sequence;
+            if (sequence != 0 && mayReturn_) {
+                append({0, sequence});
+            }
             return 0;
         }
         if (sequence > newest_) {
@@ -53,7 +57,7 @@ public:
         }
         const auto range = missing_.begin() + std::distance(missing_.cbegin(), rangeOf(sequence));
         if (range == missing_.end()) {
-            return 0;  // before the first one: it was never missed
+            return 0;  // not fresh
         }
         const Range whole = *range;
         *range = {whole.begin, sequence};
@@ -62,7 +66,7 @@ public:
         } else if (whole.begin == sequence) {
             missing_.erase(range);
         }
-        return -1;
+        return sequence < first_ ? 0 : -1;
     }
 
 private:
@@ -94,7 +98,7 @@ private:
     void insertAt(Ranges::iterator where, Range range) noexcept {
         missing_.insert(where, range);  // there is room for one more than maxRanges
         if (missing_.size() > maxRanges) {
-            missing_.erase(missing_.begin());
+            missing_.erase(missing_.begin() + (missing_.front().begin == 0 ? 1 : 0));
         }
     }
 

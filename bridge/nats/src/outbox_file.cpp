@@ -250,7 +250,7 @@ void OutboxFile::removeDone(const Guard& /*guard*/) noexcept {
     }
 }
 
-void OutboxFile::remove(Segment& segment) noexcept {
+void OutboxFile::remove(Segment& segment) const noexcept {
     (void)unlinkat(folderFile_, Name(segment.number).get(), 0);
     close(segment.file);
 }

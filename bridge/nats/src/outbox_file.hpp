@@ -82,7 +82,7 @@ private:
     /// Unlocks during fdatasync.
     void waitForDisk(Guard& guard) noexcept;
     void removeDone(const Guard& guard) noexcept;
-    void remove(Segment& segment) noexcept;
+    void remove(Segment& segment) const noexcept;
 
     const std::string folder_;
     int folderFile_ = -1;               ///< locked as long as the process uses the folder

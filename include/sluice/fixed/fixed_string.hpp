@@ -248,6 +248,7 @@ auto operator<<(Stream& stream, const FixedString<N>& text) -> decltype(stream <
 
 /// For fmt, and so for spdlog: from version 10 on, fmt formats a class as text only if it is told.
 template <std::size_t N>
+// NOLINTNEXTLINE(readability-identifier-naming): the name that fmt looks for
 constexpr std::string_view format_as(const FixedString<N>& text) noexcept {
     return text.view();
 }

@@ -15,8 +15,9 @@ namespace sluice::nats::detail {
 ///
 /// Invariants: the missing ranges are disjoint, ascending, and lie before the newest sequence. At
 /// most maxRanges are kept; the oldest one is dropped, except the one that begins with sequence 0.
-/// So a sequence before the newest one that lies in no range was received, or its range was
-/// dropped.
+/// A sequence before the newest one that lies in no range was received, unless it lies before the
+/// end of a dropped range: then nobody knows, and it counts as fresh. A message may so be handled
+/// twice, and none is lost.
 class SequenceLog {
 public:
     static constexpr std::size_t maxRanges = 64;
@@ -27,9 +28,10 @@ public:
         }
     }
 
-    /// False if it was received, or if its range was dropped.
+    /// False if it was received.
     [[nodiscard]] bool isFresh(std::uint64_t sequence) const noexcept {
-        return isBeyondNewest(sequence) || rangeOf(sequence) != missing_.end();
+        return isBeyondNewest(sequence) || sequence < forgotten_ ||
+               rangeOf(sequence) != missing_.end();
     }
 
     [[nodiscard]] bool isBeyondNewest(std::uint64_t sequence) const noexcept {
@@ -57,7 +59,7 @@ public:
         }
         const auto range = missing_.begin() + std::distance(missing_.cbegin(), rangeOf(sequence));
         if (range == missing_.end()) {
-            return 0;  // not fresh
+            return 0;  // of a dropped range, or not fresh
         }
         const Range whole = *range;
         *range = {whole.begin, sequence};
@@ -98,7 +100,9 @@ private:
     void insertAt(Ranges::iterator where, Range range) noexcept {
         missing_.insert(where, range);  // there is room for one more than maxRanges
         if (missing_.size() > maxRanges) {
-            missing_.erase(missing_.begin() + (missing_.front().begin == 0 ? 1 : 0));
+            const auto oldest = missing_.begin() + (missing_.front().begin == 0 ? 1 : 0);
+            forgotten_ = oldest->end;
+            missing_.erase(oldest);
         }
     }
 
@@ -106,6 +110,7 @@ private:
     bool isEmpty_ = true;
     std::uint64_t first_ = 0;  ///< meaningless while it is empty, like the following
     std::uint64_t newest_ = 0;
+    std::uint64_t forgotten_ = 0;  ///< the end of the last range that was dropped
     Ranges missing_;
 };
 

@@ -162,7 +162,7 @@ public:
     /// Empties the file and the buffer.
     void truncate() {
         const Guard guard(mutex_);
-        buffer_.clear();
+        keepFrom(guard, buffer_.size());
         file_.reopen(true);
     }
 

@@ -118,6 +118,21 @@ TEST_F(LogWriteInterval, AFileSinkWritesAsManyBytesAsStdio) {
     awaitLines(6);
 }
 
+TEST(LogFileSinkTruncate, ForgetsTheBytesThatCouldNotBeWritten) {
+    file_sink_mt sink("/dev/full");
+    const std::string text(5000, 'x');
+    const spdlog::details::log_msg message("core", spdlog::level::info, text);
+    std::size_t taken = 0;
+    sink.log_batch(&message, 1, taken);
+    EXPECT_TRUE(sink.has_much());
+    EXPECT_THROW(sink.end_batch(), spdlog::spdlog_ex);
+    EXPECT_FALSE(sink.has_much()) << "they were tried";
+    sink.truncate();
+    sink.log_batch(&message, 1, taken);
+    EXPECT_TRUE(sink.has_much());
+    sink.truncate();
+}
+
 TEST_F(LogWriteInterval, TheLastLineIsWrittenWithoutAnotherOne) {
     begin(50ms);
     logger->info("one");

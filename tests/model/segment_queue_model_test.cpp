@@ -175,7 +175,7 @@ void closedTellsWhy() {
     closedTellsWhyIn(queue);
 }
 
-/// A producer that sees its message gone also sees what the handler did.
+/// A producer that sees its message gone also sees the handler's writes.
 void sizeTellsThatAHandlerIsDone() {
     Memory memory;
     Queue queue(memory);

@@ -35,8 +35,8 @@ public:
     /// often than `write_interval` says.
     virtual void end_batch() = 0;
 
-    /// Whether so much text waits that end_batch() is to be called after this harvest, whatever
-    /// `write_interval` says.
+    /// True: the back end calls end_batch() after this harvest, even before `write_interval` has
+    /// passed.
     virtual bool has_much() const { return false; }
 };
 

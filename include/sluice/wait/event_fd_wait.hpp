@@ -77,9 +77,8 @@ private:
 /// respects, for one that does not. Until descriptor() has been called there is no descriptor, and
 /// nothing but a Park.
 ///
-/// Threads: any thread may call notifyAll() and the waits that do not end in vain. Once
-/// descriptor() has been called, only the thread with the loop calls descriptor() and the other
-/// waits.
+/// Threads: any thread may call notifyAll() and wait(). Once descriptor() has been called, only the
+/// thread with the loop calls descriptor() and waitUntil().
 ///
 /// Progress: notifyAll() never waits. A notifier that is stopped before it has written to the
 /// descriptor delays the loop until the next notifier comes, which writes too.

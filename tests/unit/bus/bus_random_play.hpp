@@ -36,7 +36,7 @@ using Items = Messages<Item<0>, Item<1>>;
 constexpr std::array<Priority, priorityCount> priorities{Priority::low, Priority::medium,
                                                          Priority::high};
 
-/// What waits in the room of one priority.
+/// The messages in the room of one priority.
 struct Room {
     struct Entry {
         int serial;
@@ -114,7 +114,7 @@ private:
         return r.queue.size() + handled + r.nothings >= TheBus::roomOf(priority);
     }
 
-    /// What the bus is to answer; makes room as it is to.
+    /// The expected answer of the bus. Makes room by the policy of the priority.
     PublishResult admit(Priority priority) {
         if (isClosed_) {
             return PublishResult::closed;
@@ -147,7 +147,7 @@ private:
         r.queue.push_back({serial, type, r.nextId++});
     }
 
-    /// What is reached during a harvest may be missed.
+    /// The bus may miss a peak during a harvest.
     void notePeak(Priority priority) {
         highest_ = std::max(highest_, used(priority));
         hasPublished_ = true;
@@ -261,7 +261,7 @@ private:
         passNothings();
     }
 
-    /// What was handled before has come back.
+    /// The slots of handled messages have come back.
     void letGo() {
         for (Room& each : rooms_) {
             each.inHands = 0;

@@ -113,7 +113,7 @@ TEST(BusComponentTest, DestructionWaitsForAHandlerOnAnotherThread) {
     EXPECT_FALSE(signals.isInsideAtTheEnd.load());
 }
 
-/// Retires in its own handler, which still uses what the owner has.
+/// Retires in its own handler, which goes on to use the members of the owner.
 class Retiring final {
 public:
     Retiring(SmallBus& bus, Signals& signals) : part_{signals} {
@@ -158,7 +158,7 @@ TEST(BusComponentTest, DestructionWaitsForAHandlerThatHasRetired) {
     EXPECT_FALSE(signals.isInsideAtTheEnd.load());
 }
 
-/// Lives for some messages; every handler reads and writes what the owner has on the heap.
+/// Lives for some messages. Each handler reads and writes a block on the heap, which it owns.
 class Brief final {
 public:
     Brief(SmallBus& bus, std::atomic<std::uint64_t>& handled)

@@ -131,10 +131,12 @@ struct Copied {
     bool isBad;
 };
 
-TEST(BusOverflowTest, ConstructorThatThrowsDropsNothing) {
+using CopyingBus =
     Bus<Messages<Copied, int>,
-        OverflowTraits<BusOverflow::reject, BusOverflow::dropOldest, BusOverflow::reject>>
-        bus;
+        OverflowTraits<BusOverflow::reject, BusOverflow::dropOldest, BusOverflow::reject>>;
+
+TEST(BusOverflowTest, ConstructorThatThrowsDropsNothing) {
+    CopyingBus bus;
     const std::size_t room = bus.roomOf(Priority::medium);
     for (std::size_t i = 0; i < room; ++i) {
         ASSERT_EQ(bus.emplace<Copied>(false), PublishResult::ok);
@@ -146,9 +148,7 @@ TEST(BusOverflowTest, ConstructorThatThrowsDropsNothing) {
 }
 
 TEST(BusOverflowTest, RangeThatEndsWithAnExceptionLeavesNoMoreThanTheRoom) {
-    Bus<Messages<Copied, int>,
-        OverflowTraits<BusOverflow::reject, BusOverflow::dropOldest, BusOverflow::reject>>
-        bus;
+    CopyingBus bus;
     const std::size_t room = bus.roomOf(Priority::medium);
     for (std::size_t i = 0; i < room; ++i) {
         ASSERT_EQ(bus.emplace<Copied>(false), PublishResult::ok);

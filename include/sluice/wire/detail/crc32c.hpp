@@ -5,6 +5,11 @@
 #include <cstdint>
 #include <cstring>
 
+#if defined(__aarch64__) && defined(__linux__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+#endif
+
 namespace sluice::wire::detail {
 
 using CrcTable = std::array<std::uint32_t, 256>;
@@ -48,7 +53,47 @@ inline constexpr std::array<CrcTable, 8> crcTables = makeCrcTables();
     return ~crc;
 }
 
+#if defined(__x86_64__) || defined(__aarch64__)
+
 #if defined(__x86_64__)
+
+[[nodiscard]] inline bool hasCrcInstruction() noexcept {
+    return __builtin_cpu_supports("sse4.2");
+}
+
+// The assembler knows the instructions in any build. A build for every processor has no built-in
+// functions for them.
+[[nodiscard]] inline std::uint64_t crcOf8(std::uint64_t sum, std::uint64_t word) noexcept {
+    __asm__("crc32q %1, %0" : "+r"(sum) : "r"(word));
+    return sum;
+}
+[[nodiscard]] inline std::uint64_t crcOf1(std::uint64_t sum, unsigned char byte) noexcept {
+    __asm__("crc32b %1, %k0" : "+r"(sum) : "q"(byte));
+    return sum;
+}
+
+#else
+
+[[nodiscard]] inline bool hasCrcInstruction() noexcept {
+#if defined(__ARM_FEATURE_CRC32)
+    return true;
+#elif defined(__linux__)
+    return (getauxval(AT_HWCAP) & HWCAP_CRC32) != 0;
+#else
+    return false;
+#endif
+}
+
+[[nodiscard]] inline std::uint64_t crcOf8(std::uint64_t sum, std::uint64_t word) noexcept {
+    __asm__(".arch_extension crc\n\tcrc32cx %w0, %w0, %x1" : "+r"(sum) : "r"(word));
+    return sum;
+}
+[[nodiscard]] inline std::uint64_t crcOf1(std::uint64_t sum, unsigned char byte) noexcept {
+    __asm__(".arch_extension crc\n\tcrc32cb %w0, %w0, %w1" : "+r"(sum) : "r"(byte));
+    return sum;
+}
+
+#endif
 
 /// Bytes of each of the three streams below.
 inline constexpr std::size_t crcStream = 168;
@@ -88,45 +133,38 @@ inline constexpr std::array<CrcTable, 4> crcShift = makeCrcShift();
     return word;
 }
 
-/// By the instruction of SSE 4.2. It takes three cycles, and one may begin in each cycle: so three
-/// streams take the time of one.
-[[nodiscard]] __attribute__((target("sse4.2"))) inline std::uint32_t
-crc32cByInstruction(const unsigned char* bytes, std::size_t size, std::uint32_t crc) noexcept {
+/// By the processor's instruction, eight bytes a step. One takes three cycles, and one may begin in
+/// each cycle: so three streams take the time of one.
+[[nodiscard]] inline std::uint32_t crc32cByInstruction(const unsigned char* bytes, std::size_t size,
+                                                       std::uint32_t crc) noexcept {
     std::uint64_t sum = ~crc;
     for (; size >= 3 * crcStream; size -= 3 * crcStream, bytes += 3 * crcStream) {
         std::uint64_t second = 0;
         std::uint64_t third = 0;
         for (std::size_t i = 0; i < crcStream; i += 8) {
-            sum = __builtin_ia32_crc32di(sum, eightBytes(bytes + i));
-            second = __builtin_ia32_crc32di(second, eightBytes(bytes + crcStream + i));
-            third = __builtin_ia32_crc32di(third, eightBytes(bytes + 2 * crcStream + i));
+            sum = crcOf8(sum, eightBytes(bytes + i));
+            second = crcOf8(second, eightBytes(bytes + crcStream + i));
+            third = crcOf8(third, eightBytes(bytes + 2 * crcStream + i));
         }
         sum = behindStream(behindStream(sum) ^ second) ^ third;
     }
     for (; size >= 8; size -= 8, bytes += 8) {
-        sum = __builtin_ia32_crc32di(sum, eightBytes(bytes));
-    }
-    auto rest = static_cast<std::uint32_t>(sum);
-    if (size >= 4) {
-        std::uint32_t word = 0;
-        std::memcpy(&word, bytes, sizeof word);
-        rest = __builtin_ia32_crc32si(rest, word);
-        size -= 4, bytes += 4;
+        sum = crcOf8(sum, eightBytes(bytes));
     }
     for (; size != 0; --size, ++bytes) {
-        rest = __builtin_ia32_crc32qi(rest, *bytes);
+        sum = crcOf1(sum, *bytes);
     }
-    return ~rest;
+    return ~static_cast<std::uint32_t>(sum);
 }
 
 #endif
 
-/// CRC32C of the bytes. To continue over a second range, pass the result of the first as `crc`. An
-/// x86-64 processor with SSE 4.2 uses its instruction, however the program is built.
+/// CRC32C of the bytes. To continue over a second range, pass the result of the first as `crc`.
+/// x86-64 with SSE 4.2, and AArch64, use their instruction, however the program is built.
 [[nodiscard]] inline std::uint32_t crc32c(const unsigned char* bytes, std::size_t size,
                                           std::uint32_t crc = 0) noexcept {
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("sse4.2")) {
+#if defined(__x86_64__) || defined(__aarch64__)
+    if (hasCrcInstruction()) {
         return crc32cByInstruction(bytes, size, crc);
     }
 #endif

@@ -35,6 +35,8 @@ public:
         require(natsOptions_Create(&options));
         require(natsOptions_SetURL(options, natsUrl().c_str()));
         require(natsOptions_SetSendAsap(options, sendsAtOnce));
+        // A busy server may need longer than the usual two seconds. The run would end there.
+        require(natsOptions_SetTimeout(options, 30'000));
         const natsStatus status = natsConnection_Connect(&connection_, options);
         natsOptions_Destroy(options);
         require(status);

@@ -21,6 +21,8 @@ using namespace std::chrono_literals;
 
 struct BridgedTraits : FullBusTraits {
     static constexpr bool origins = true;
+    // 4,096 slots for messages of 1,024 bytes would take 4 MiB, more than the second cache has.
+    static constexpr std::size_t depth = 512;
 };
 template <std::size_t Bytes>
 using BridgedBus = Bus<Messages<TextMessage<Bytes>>, BridgedTraits>;
@@ -141,8 +143,8 @@ void addSluiceBridge(NatsSubjects& subjects) {
     subject.info.library = "sluice";
     subject.info.ours = true;
 #if defined(SLUICE_BENCH_NATS)
-    subject.info.use = "exportType from a bus that its sender consumes; an outlet in the durable "
-                       "profile; importType into a bus with a thread that waits";
+    subject.info.use = "exportType from a bus of 512 messages that its sender consumes; an outlet "
+                       "in the durable profile; importType into a bus with a thread that waits";
     if (natsUrl().empty()) {
         subject.info.absentBecause = noServer;
     }

@@ -13,8 +13,7 @@
 /// - Values are numbers, bool, char, enumerations (as numbers), strings and `nullptr`. Format any
 ///   other value into a string first.
 /// - A null `char*` is printed as `null`.
-/// - A key_value refers to the key and to the text that it was given. Use it in the log call
-/// itself.
+/// - A key_value refers to the key and to the text that it was given. Use it in the log call alone.
 ///
 /// Cost: a log call copies key and value into the lane. It allocates nothing.
 ///

@@ -18,7 +18,8 @@ class DevTest(PlantedTree):
         self.tool("ctest", "exit 0")
         self.tool("ccache", 'echo "$CACHE"')
         self.plant("tools/select_tests.py", "print('x')")
-        shutil.copy(PROJECT / "tools/nightly.sh", self.root / "tools")
+        for part in ("bench.sh", "nightly.sh"):
+            shutil.copy(PROJECT / "tools" / part, self.root / "tools")
         self.calls = self.root / "calls"
         self.cache = self.root / "cache"
 

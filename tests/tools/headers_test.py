@@ -6,11 +6,11 @@ from checks import headers
 
 
 class LengthTest(PlantedTree):
-    def test_refuses_more_than_600_lines(self):
-        self.plant("include/sluice/base/fits.hpp", *["//"] * 600)
-        self.plant("include/sluice/base/long.hpp", *["//"] * 601)
-        self.plant("tests/unit/base/long_test.cpp", *["//"] * 601)
-        self.assert_finds(headers.check_length, "base/long.hpp:601: 601 lines", "long_test.cpp:601")
+    def test_refuses_more_than_450_lines(self):
+        self.plant("include/sluice/base/fits.hpp", *["//"] * 450)
+        self.plant("include/sluice/base/long.hpp", *["//"] * 451)
+        self.plant("tests/unit/base/long_test.cpp", *["//"] * 451)
+        self.assert_finds(headers.check_length, "base/long.hpp:451: 451 lines", "long_test.cpp:451")
 
     def test_notes_headers_of_more_than_400_lines(self):
         self.plant("include/sluice/base/normal.hpp", *["//"] * 400)

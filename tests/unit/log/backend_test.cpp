@@ -1,6 +1,7 @@
+#include "logger_of.hpp"
+
 #include "support/crew.hpp"
 #include "support/log_sinks.hpp"
-#include "support/watchdog.hpp"
 
 #include <sluice/log/backend.hpp>
 #include <sluice/log/logger.hpp>
@@ -29,13 +30,8 @@ using namespace std::chrono_literals;
 using test::CollectingSink;
 using test::Errors;
 using test::GatedSink;
+using test::loggerOf;
 using Texts = std::vector<std::string>;
-
-std::shared_ptr<async_logger> loggerOf(const std::shared_ptr<backend>& by,
-                                       const std::shared_ptr<spdlog::sinks::sink>& sink,
-                                       overflow_policy policy = overflow_policy::block) {
-    return std::make_shared<async_logger>("core", sink, by, policy);
-}
 
 // ---- set-up
 
@@ -224,203 +220,6 @@ TEST(LogBackend, FlushWaitInASinkReturnsAtOnce) {
     loggerOf(writer, sink)->info("text");
     writer->shutdown();
     EXPECT_FALSE(result);
-}
-
-// ---- shutdown
-
-TEST(LogBackend, WritesWhatItHasTakenBeforeItEnds) {
-    const auto sink = std::make_shared<CollectingSink>();
-    auto writer = std::make_shared<backend>();
-    const auto logger = loggerOf(writer, sink);
-    for (int i = 0; i < 5000; ++i) {
-        logger->info(i);
-    }
-    writer.reset();
-    const Texts texts = sink->texts();
-    ASSERT_EQ(texts.size(), 5000u);
-    EXPECT_EQ(texts.back(), "4999");
-}
-
-TEST(LogBackend, CountsWhatItCouldNotWriteInTime) {
-    const auto gated = std::make_shared<GatedSink>();
-    const auto writer = std::make_shared<backend>();
-    const auto logger = loggerOf(writer, gated);
-    logger->info("held");
-    gated->gate.awaitArrival();
-    for (int i = 0; i < 5000; ++i) {
-        logger->info(i);
-    }
-    EXPECT_FALSE(writer->shutdown(1ms));
-    EXPECT_FALSE(writer->shutdown());
-    EXPECT_FALSE(writer->flush_wait(1ms));
-    logger->info("refused");
-    EXPECT_EQ(writer->refused_counter(), 1u);
-    EXPECT_EQ(writer->queue_size(), 5001u);
-    gated->gate.open();
-    EXPECT_LT(gated->texts().size(), 5001u);
-}
-
-TEST(LogBackend, ASinkMayEndItAndTheRestIsWritten) {
-    const auto sink = std::make_shared<CollectingSink>();
-    const auto writer = std::make_shared<backend>();
-    test::Gate gate;
-    sink->onLine = [&](const spdlog::details::log_msg& message) {
-        if (message.level == spdlog::level::err) {
-            gate.pass();
-            EXPECT_FALSE(writer->shutdown());
-        }
-    };
-    const auto logger = loggerOf(writer, sink);
-    logger->error("text");
-    gate.awaitArrival();
-    logger->info("behind it");
-    gate.open();
-    test::awaitThat([&] { return sink->texts().size() == 2; });
-    EXPECT_FALSE(writer->shutdown());
-    EXPECT_FALSE(writer->flush_wait()) << "nobody would come for it";
-    logger->info("refused");
-    EXPECT_EQ(writer->refused_counter(), 1u);
-}
-
-TEST(LogBackend, ASinkMayEndItWhileAnotherThreadDoes) {
-    const auto sink = std::make_shared<CollectingSink>();
-    const auto writer = std::make_shared<backend>();
-    test::Gate gate;
-    std::atomic<bool> hasReturned{false};
-    sink->onLine = [&](const spdlog::details::log_msg&) {
-        gate.pass();
-        while (writer->refused_counter() == 0) {  // the other thread has begun
-            std::this_thread::yield();
-        }
-        EXPECT_FALSE(writer->shutdown());
-        hasReturned = true;
-    };
-    const auto logger = loggerOf(writer, sink);
-    logger->info("text");
-    gate.awaitArrival();
-    std::thread other([&] { EXPECT_TRUE(writer->shutdown()); });
-    Errors errors;
-    logger->set_error_handler(errors.handler());
-    gate.open();
-    test::awaitThat([&] {
-        logger->trace("nothing");
-        std::size_t before = writer->refused_counter();
-        if (before == 0) {
-            logger->info("until it is refused");
-        }
-        return before != 0;
-    });
-    other.join();
-    EXPECT_TRUE(hasReturned);
-}
-
-TEST(LogBackend, TwoMayBeEndedByEachOthersSinks) {
-    const test::Watchdog watchdog([](std::FILE*) {});
-    struct Side {
-        std::shared_ptr<backend> writer = std::make_shared<backend>();
-        std::shared_ptr<CollectingSink> sink = std::make_shared<CollectingSink>();
-        test::Gate gate;
-    };
-    Side one;
-    Side other;
-    const auto endBy = [](Side& from, backend& ended) {
-        from.sink->onLine = [&](const spdlog::details::log_msg&) {
-            from.gate.pass();
-            ended.shutdown();
-        };
-        loggerOf(from.writer, from.sink)->info("text");
-        from.gate.awaitArrival();
-    };
-    endBy(one, *other.writer);
-    endBy(other, *one.writer);
-    one.gate.open();
-    other.gate.open();
-    test::awaitThat([&] { return one.sink->lines().size() + other.sink->lines().size() == 2; });
-}
-
-TEST(LogBackend, WakesCallersThatWaitForRoomWhenItEnds) {
-    backend_options options;
-    options.queue_size = 2;
-    const auto gated = std::make_shared<GatedSink>();
-    const auto writer = std::make_shared<backend>(options);
-    const auto logger = loggerOf(writer, gated);
-    Errors errors;
-    logger->set_error_handler(errors.handler());
-    std::atomic<int> calls{0};
-    std::thread caller([&] {
-        for (; calls < 10; ++calls) {
-            logger->info("text");
-        }
-    });
-    gated->gate.awaitArrival();
-    EXPECT_FALSE(writer->shutdown(1ms));
-    caller.join();
-    EXPECT_GE(errors.texts().size(), 1u);
-    EXPECT_EQ(writer->refused_counter(), errors.texts().size());
-}
-
-// ---- several
-
-TEST(LogBackend, SeveralDoNotMeet) {
-    const auto gated = std::make_shared<GatedSink>();
-    const auto sink = std::make_shared<CollectingSink>();
-    const auto slow = std::make_shared<backend>();
-    const auto fast = std::make_shared<backend>();
-    const auto slowLogger = loggerOf(slow, gated);
-    const auto fastLogger = loggerOf(fast, sink);
-    slowLogger->info("slow");
-    gated->gate.awaitArrival();
-    for (int i = 0; i < 100; ++i) {
-        fastLogger->info("fast");
-        slowLogger->info("slow");
-    }
-    EXPECT_TRUE(fast->flush_wait());
-    EXPECT_EQ(sink->texts(), Texts(100, "fast"));
-    gated->gate.open();
-    slow->shutdown();
-    EXPECT_EQ(gated->texts(), Texts(101, "slow"));
-}
-
-TEST(LogBackend, MayEndAndBeginWhileThreadsLog) {
-    const test::Watchdog watchdog([](std::FILE*) {});
-    const auto sink = std::make_shared<CollectingSink>();
-    std::shared_ptr<backend> writer = std::make_shared<backend>();
-    std::shared_ptr<async_logger> current = loggerOf(writer, sink);
-    std::atomic<std::size_t> refused{0};
-    const auto count = [&](const std::string&) { ++refused; };
-    current->set_error_handler(count);
-    std::atomic<bool> isOver{false};
-    std::atomic<std::size_t> calls{0};
-    test::Crew crew;
-    for (int i = 0; i < 3; ++i) {
-        crew.add([&] {
-            while (!isOver) {
-                const auto logger = std::atomic_load(&current);
-                for (int n = 0; n < 10; ++n) {
-                    logger->info("text");
-                    ++calls;
-                }
-            }
-        });
-    }
-    crew.start();
-    for (int round = 0; round < 30; ++round) {
-        auto next = std::make_shared<backend>();
-        auto logger = loggerOf(next, sink);
-        logger->set_error_handler(count);
-        if (round % 2 == 0) {
-            writer.reset();  // threads are still logging there
-        }
-        std::atomic_store(&current, std::move(logger));
-        writer = std::move(next);
-        const std::size_t before = calls;
-        test::awaitThat([&] { return calls > before + 20; });
-    }
-    isOver = true;
-    crew.join();
-    current.reset();
-    writer.reset();
-    EXPECT_EQ(sink->lines().size() + refused, calls);
 }
 
 // ---- dropped records

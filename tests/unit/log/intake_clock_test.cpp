@@ -1,0 +1,146 @@
+// Stamps of clocks that are coarse, or that start again.
+
+#include "support/intake_tools.hpp"
+
+#include <sluice/log/detail/lanes/intake.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+namespace sluice::test {
+namespace {
+
+using log::detail::Key;
+using log::detail::Posted;
+
+/// Ticks of 20 us: a post takes less.
+struct CoarseClock {
+    static constexpr Key tick = 20'000;
+
+    template <class Word>
+    static Key announceThenNow(Word& word, std::uint64_t value) noexcept {
+        word.exchange(value, std::memory_order_seq_cst);
+        return now();
+    }
+    static Key now() noexcept {
+        const auto time = std::chrono::steady_clock::now().time_since_epoch();
+        return static_cast<Key>(time / std::chrono::nanoseconds(1)) / tick;
+    }
+    static Key nowThenLook() noexcept { return now(); }
+    static void waitUntilPast(Key key) noexcept {
+        while (now() <= key) {
+        }
+    }
+};
+struct CoarseTraits : log::detail::IntakeTraits {
+    using Clock = CoarseClock;
+};
+
+template <class Traits>
+void expectNowBetweenPosts() {
+    LabelIntake<Traits> intake;
+    for (std::uint32_t i = 0; i < 100; ++i) {
+        ASSERT_EQ(postText(intake, {0, 2 * i}, ""), Posted::ok);
+        const Key moment = intake.now();
+        ASSERT_EQ(postText(intake, {0, 2 * i + 1}, ""), Posted::ok);
+        std::vector<Emitted> all;
+        while (all.size() < 2) {
+            for (const Emitted& emitted : harvest(intake)) {
+                all.push_back(emitted);
+            }
+        }
+        EXPECT_LT(all[0].key, moment);
+        EXPECT_GE(all[1].key, moment);
+    }
+}
+
+TEST(IntakeClock, NowLiesBetweenPosts) {
+    expectNowBetweenPosts<log::detail::IntakeTraits>();
+    expectNowBetweenPosts<CoarseTraits>();
+}
+
+/// Shows what the test says, so it can start again as a processor's counter does in a sleep.
+struct SetClock {
+    inline static Key time = 0;
+    inline static Key earlier = 0;  ///< a look reads the clock so long before it
+
+    template <class Word>
+    static Key announceThenNow(Word& word, std::uint64_t value) noexcept {
+        word.exchange(value, std::memory_order_seq_cst);
+        return time;
+    }
+    static Key now() noexcept { return time; }
+    static Key nowThenLook() noexcept { return time - earlier; }
+    static void waitUntilPast(Key /*key*/) noexcept {}
+};
+struct SetTraits : log::detail::IntakeTraits {
+    using Clock = SetClock;
+};
+
+class IntakeWhoseClockStartsAgain : public testing::Test {
+protected:
+    IntakeWhoseClockStartsAgain() {
+        SetClock::time = 1000;
+        SetClock::earlier = 0;
+    }
+
+    void post(Key at, std::uint32_t number) {
+        SetClock::time = at;
+        ASSERT_EQ(postText(intake, {0, number}, ""), Posted::ok);
+    }
+    void harvestAt(Key at) {
+        SetClock::time = at;
+        for (const Emitted& emitted : harvest(intake)) {
+            numbers.push_back(emitted.label.number);
+        }
+    }
+
+    LabelIntake<SetTraits> intake;
+    std::vector<std::uint32_t> numbers;
+};
+
+TEST_F(IntakeWhoseClockStartsAgain, EmitsWhatWasLoggedBeforeAndAfter) {
+    post(1000, 0);
+    harvestAt(1001);
+    post(2000, 1);
+    post(5, 2);
+    harvestAt(6);
+    EXPECT_EQ(numbers, (std::vector<std::uint32_t>{0, 1, 2}));
+    post(10, 3);
+    std::thread([this] { post(11, 4); }).join();
+    harvestAt(12);
+    EXPECT_EQ(numbers, (std::vector<std::uint32_t>{0, 1, 2, 3, 4}));
+    EXPECT_EQ(intake.statistics().orderViolations, 0u);
+}
+
+TEST_F(IntakeWhoseClockStartsAgain, EmitsARecordThatBecomesVisibleTooLate) {
+    harvestAt(1001);
+    harvestAt(5);
+    post(1002, 0);
+    harvestAt(6);
+    harvestAt(7);
+    EXPECT_EQ(numbers, std::vector<std::uint32_t>{0});
+    post(8, 1);
+    harvestAt(9);
+    EXPECT_EQ(numbers, (std::vector<std::uint32_t>{0, 1}));
+}
+
+// The processor may read its counter before the loads of the look that came before are over.
+TEST_F(IntakeWhoseClockStartsAgain, DoesNotTakeAnEarlyReadingForIt) {
+    SetClock::earlier = 10;
+    post(1005, 0);
+    harvestAt(1010);
+    EXPECT_EQ(numbers, std::vector<std::uint32_t>{});
+    harvestAt(1014);
+    EXPECT_EQ(numbers, std::vector<std::uint32_t>{}) << "an older record may come";
+    harvestAt(1016);
+    EXPECT_EQ(numbers, std::vector<std::uint32_t>{0});
+}
+
+}  // namespace
+}  // namespace sluice::test

@@ -37,11 +37,14 @@ def without_ranking(record):
 
 def content(record):
     lines = of_ours(record)
-    missed = [target for target in record.targets if not target["met"]]
+    # Older files do not tell a missed target from an undecided one.
+    missed = [each for each in record.targets if each.get("missed", not each["met"])]
+    undecided = [each for each in record.targets if not each["met"] and each not in missed]
     return {
         "lines": lines,
         "sentence": sentence(lines),
         "missed": missed,
+        "undecided": undecided,
         "targets": len(record.targets),
         "few": without_ranking(record),
         "fewest": estimates.FEWEST_PAIRS,

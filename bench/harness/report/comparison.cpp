@@ -156,18 +156,13 @@ std::vector<Comparison> compareWith(const std::vector<Result>& results, const st
 std::vector<Verdict> judge(const std::vector<Target>& targets, const std::vector<Result>& results,
                            const std::vector<Comparison>& comparisons) {
     std::vector<Verdict> verdicts;
-    // The whole interval must lie below the target: the median of a few rounds is not enough.
-    const auto pronounce = [&verdicts](const Target& target, double reached, double atWorst,
-                                       const char* figure) {
-        verdicts.push_back({target, reached, atWorst <= target.atMost, figure});
-    };
     const auto pronounceAlone = [&](const Target& target, const Result& result) {
         if (result.scenario.kind == Kind::loadedLatency) {
             const std::vector<double>& tails = result.series.roundP99;
-            pronounce(target, median(tails), medianInterval(tails).high, "p99");
+            verdicts.push_back({target, median(tails), medianInterval(tails), "p99"});
         } else {
-            pronounce(target, result.stats.median, medianInterval(result.series.roundNs).high,
-                      "median");
+            verdicts.push_back(
+                {target, result.stats.median, medianInterval(result.series.roundNs), "median"});
         }
     };
     for (const Target& target : targets) {
@@ -184,7 +179,7 @@ std::vector<Verdict> judge(const std::vector<Target>& targets, const std::vector
                        each.baseline == target.baseline;
             });
         if (found != comparisons.end()) {
-            pronounce(target, found->ratio, found->interval.high, "ratio");
+            verdicts.push_back({target, found->ratio, found->interval, "ratio"});
         }
     }
     return verdicts;

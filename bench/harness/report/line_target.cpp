@@ -17,15 +17,13 @@ std::vector<Verdict> judgeByLine(const std::vector<LineTarget>& targets,
         for (const Result& result : results) {
             if (result.scenario.name == target.scenario && result.subject == target.subject &&
                 !isInvalid(result)) {
-                // The whole interval must lie below the target: a median of few rounds is not
-                // enough.
-                const double atWorst = inLines(medianInterval(result.series.roundNs).high);
+                const Interval interval = medianInterval(result.series.roundNs);
                 const std::string baseline =
                     format("a cache line one way (%.1f ns), the clock's %.1f ns subtracted",
                            machine.lineOneWay.median, machine.clockNs);
                 verdicts.push_back({{target.scenario, target.subject, baseline, target.atMost},
                                     inLines(result.stats.median),
-                                    atWorst <= target.atMost,
+                                    {inLines(interval.low), inLines(interval.high)},
                                     "ratio"});
             }
         }

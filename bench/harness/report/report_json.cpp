@@ -382,7 +382,8 @@ Json verdictJson(const Verdict& verdict) {
             {"baseline", known(verdict.target.baseline)},
             {"at_most", verdict.target.atMost},
             {verdict.figure, verdict.reached},
-            {"met", verdict.isMet}};
+            {"met", verdict.isMet()},
+            {"missed", verdict.isMissed()}};
 }
 
 }  // namespace

@@ -419,7 +419,9 @@ void printVerdicts(std::ostream& out, const std::vector<Verdict>& verdicts) {
                                                            : "x " + target.baseline;
         out << format("  target: %s: %s at most %.2f %s: %.3f, %s\n", target.scenario.c_str(),
                       target.subject.c_str(), target.atMost, unit.c_str(), verdict.reached,
-                      verdict.isMet ? "met" : "MISSED");
+                      verdict.isMet()      ? "met"
+                      : verdict.isMissed() ? "MISSED"
+                                           : "undecided");
     }
 }
 

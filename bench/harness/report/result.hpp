@@ -160,11 +160,16 @@ struct Target {
     double atMost = 0;
 };
 
+/// The target is met if the whole interval lies below it, and missed if the whole interval lies
+/// above it. Otherwise it is undecided: the median of a few rounds is not enough.
 struct Verdict {
     Target target;
     double reached = 0;
-    bool isMet = false;
+    Interval interval;
     std::string figure = "ratio";  ///< the reached figure: "ratio", "median" or "p99"
+
+    bool isMet() const { return interval.high <= target.atMost; }
+    bool isMissed() const { return interval.low > target.atMost; }
 };
 
 /// The state of the machine during a scenario.

@@ -87,17 +87,18 @@ TEST(ComparisonTest, JudgesTheTargetsItCan) {
                                          {"t", "ours", "theirs", 1}};
     const std::vector<Verdict> verdicts = judge(targets, {}, comparisons);
     ASSERT_EQ(verdicts.size(), 2U);
-    EXPECT_TRUE(verdicts[0].isMet);
-    EXPECT_FALSE(verdicts[1].isMet);
+    EXPECT_TRUE(verdicts[0].isMet());
+    EXPECT_FALSE(verdicts[1].isMet());
+    EXPECT_FALSE(verdicts[1].isMissed()) << "the interval holds it";
     EXPECT_DOUBLE_EQ(verdicts[1].reached, 0.3);
 }
 
 TEST(ComparisonTest, MeetsNoTargetWithARatioThatIsNotSure) {
     Comparison comparison = ratioOf("role");
     comparison.interval = {0.28, 0.31};
-    EXPECT_FALSE(judge({{"s", "ours", "theirs", 0.3}}, {}, {comparison})[0].isMet);
+    EXPECT_FALSE(judge({{"s", "ours", "theirs", 0.3}}, {}, {comparison})[0].isMet());
     comparison.interval = Interval{};
-    EXPECT_FALSE(judge({{"s", "ours", "theirs", 0.3}}, {}, {comparison})[0].isMet);
+    EXPECT_FALSE(judge({{"s", "ours", "theirs", 0.3}}, {}, {comparison})[0].isMet());
 }
 
 TEST(ComparisonTest, JudgesATargetOnceWhateverRolesItsBaselineHas) {
@@ -115,8 +116,8 @@ TEST(ComparisonTest, JudgesAFigureByItsMedianWhereThereIsNoBaseline) {
     const std::vector<Verdict> verdicts = judge(targets, results, {});
     ASSERT_EQ(verdicts.size(), 2U);
     EXPECT_DOUBLE_EQ(verdicts[0].reached, 4);
-    EXPECT_TRUE(verdicts[0].isMet);
-    EXPECT_FALSE(verdicts[1].isMet);
+    EXPECT_TRUE(verdicts[0].isMet());
+    EXPECT_FALSE(verdicts[1].isMet());
     EXPECT_EQ(verdicts[0].figure, "median");
 }
 
@@ -125,7 +126,7 @@ TEST(ComparisonTest, JudgesLatencyUnderLoadByTheP99OfItsRounds) {
     result.scenario.kind = Kind::loadedLatency;
     result.series.roundP99 = {4000, 4100, 4200, 4300, 4400, 90000};
     const auto isMet = [&](double atMost) {
-        return judge({{result.scenario.name, "ours", "", atMost}}, {result}, {})[0].isMet;
+        return judge({{result.scenario.name, "ours", "", atMost}}, {result}, {})[0].isMet();
     };
     EXPECT_FALSE(isMet(5000)) << "the interval of six rounds is all of them";
     result.series.roundP99.back() = 4500;

@@ -17,8 +17,8 @@ TEST(LineTargetTest, CountsCacheLinesWithoutTheClock) {
                     results, quietMachine());
     ASSERT_EQ(verdicts.size(), 2U);
     EXPECT_DOUBLE_EQ(verdicts[0].reached, 3);
-    EXPECT_TRUE(verdicts[0].isMet);
-    EXPECT_FALSE(verdicts[1].isMet);
+    EXPECT_TRUE(verdicts[0].isMet());
+    EXPECT_FALSE(verdicts[1].isMet());
     EXPECT_NE(verdicts[0].target.baseline.find("the clock's 25.0 ns subtracted"),
               std::string::npos);
 }
@@ -30,8 +30,8 @@ TEST(LineTargetTest, WantsTheWholeIntervalThere) {
         judgeByLine({{"spsc-64B", "ours", 3}, {"spsc-64B", "few", 3}}, results, quietMachine());
     ASSERT_EQ(verdicts.size(), 2U);
     EXPECT_DOUBLE_EQ(verdicts[0].reached, 3);
-    EXPECT_FALSE(verdicts[0].isMet);
-    EXPECT_FALSE(verdicts[1].isMet) << "two rounds cannot say";
+    EXPECT_FALSE(verdicts[0].isMet());
+    EXPECT_FALSE(verdicts[1].isMet()) << "two rounds cannot say";
 }
 
 TEST(LineTargetTest, SaysNothingWhereClockOrResultAreUnknown) {

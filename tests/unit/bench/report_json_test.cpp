@@ -223,12 +223,13 @@ TEST(ReportJsonTest, SurvivesAReportWithoutResults) {
 
 TEST(ReportJsonTest, WritesTargetsAndWhetherTheyWereMet) {
     Report report = sampleReport();
-    report.verdicts = {{{"pair-64B", "ours", "theirs", 0.35}, 0.3, true}};
+    report.verdicts = {{{"pair-64B", "ours", "theirs", 0.35}, 0.3, {0.29, 0.31}}};
     const auto target = toJson(report)["targets"][0];
     EXPECT_EQ(target["scenario"], "pair-64B");
     EXPECT_EQ(target["at_most"], 0.35);
     EXPECT_EQ(target["ratio"], 0.3);
     EXPECT_EQ(target["met"], true);
+    EXPECT_EQ(target["missed"], false);
 }
 
 TEST(ReportJsonTest, WritesMemoryInMebibytesAndNoClock) {

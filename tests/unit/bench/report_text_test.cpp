@@ -202,12 +202,14 @@ TEST(ReportTextTest, NeverCallsAFloorTheFastest) {
 
 TEST(ReportTextTest, SaysOfEachTargetWhetherItWasMet) {
     std::ostringstream out;
-    printVerdicts(out, {{{"pair", "ours", "theirs", 0.35}, 0.3, true},
-                        {{"pair", "ours", "theirs", 0.25}, 0.3, false},
-                        {{"call", "ours", "", 5}, 4.5, true, "median"},
-                        {{"load", "ours", "", 5000}, 4500, true, "p99"}});
+    printVerdicts(out, {{{"pair", "ours", "theirs", 0.35}, 0.3, {0.29, 0.31}},
+                        {{"pair", "ours", "theirs", 0.25}, 0.3, {0.29, 0.31}},
+                        {{"pair", "ours", "theirs", 0.3}, 0.3, {0.29, 0.31}},
+                        {{"call", "ours", "", 5}, 4.5, {4, 5}, "median"},
+                        {{"load", "ours", "", 5000}, 4500, {4000, 5000}, "p99"}});
     EXPECT_EQ(out.str(), "  target: pair: ours at most 0.35 x theirs: 0.300, met\n"
                          "  target: pair: ours at most 0.25 x theirs: 0.300, MISSED\n"
+                         "  target: pair: ours at most 0.30 x theirs: 0.300, undecided\n"
                          "  target: call: ours at most 5.00 ns: 4.500, met\n"
                          "  target: load: ours at most 5000.00 ns at P99: 4500.000, met\n");
 }

@@ -87,12 +87,9 @@ Round storeRound(const RoundPlan& plan) {
     const auto message = textMessage<Bytes>();
     const std::uint64_t last = plan.runIn + plan.messages - 1;
     return timedCalls(plan, [&](std::uint64_t number) {
+        const std::chrono::nanoseconds stall(static_cast<std::int64_t>(plan.stallNs));
+        const nats::SendResult result = outlet.sendFor(stall, message, Priority::high);
         const Nanoseconds giveUp = now() + Nanoseconds(plan.stallNs);
-        nats::SendResult result = outlet.send(message, Priority::high);
-        while (result == nats::SendResult::congested && now() < giveUp) {
-            std::this_thread::sleep_for(50us);
-            result = outlet.send(message, Priority::high);
-        }
         const bool isLast = number + 1 == plan.runIn || number == last;
         while (isLast && bridge.statistics().held != 0 && now() < giveUp) {
             std::this_thread::sleep_for(50us);

@@ -69,5 +69,8 @@ bool runDurableGuide(const std::string& url) {
         std::puts("the server is slow or away: send it again later");
     }
 
-    return bridge.close(std::chrono::seconds(5)) && bridge.statistics().acknowledged == 1;
+    const auto later = outlet.sendFor(std::chrono::seconds(5), Alarm{8}, sluice::Priority::high);
+
+    return later == sluice::nats::SendResult::ok && bridge.close(std::chrono::seconds(5)) &&
+           bridge.statistics().acknowledged == 2;
 }

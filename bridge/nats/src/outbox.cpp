@@ -40,6 +40,7 @@ BufferPoolOptions poolOptions(const NatsOptions& options) {
 
 Outbox::Outbox(Link& rest, Link& high, const NatsOptions& options)
     : link_(rest.parts()),
+      accounts_(options.durable.outboxMessages),
       rooms_{options.durable.outboxMessages * 60 / 100, options.durable.outboxMessages * 80 / 100,
              options.durable.outboxMessages},
       pool_(poolOptions(options)) {
@@ -105,6 +106,18 @@ SendResult Outbox::reserve(Priority priority, Reservation& reservation) noexcept
     return SendResult::ok;
 }
 
+SendResult Outbox::reserveUntil(EventCount::Clock::time_point deadline, Priority priority,
+                                Reservation& reservation) noexcept {
+    // It sleeps until several places are free. Otherwise it would sleep again for each message.
+    const std::size_t enough = roomOf(priority) - std::min(roomOf(priority), accounts_.step);
+    const auto ready = [&] { return isClosed_.load() || accounts_.held.load() <= enough; };
+    SendResult result = reserve(priority, reservation);
+    while (result == SendResult::congested && accounts_.freed.awaitUntil(ready, deadline)) {
+        result = reserve(priority, reservation);
+    }
+    return result == SendResult::congested ? reserve(priority, reservation) : result;
+}
+
 bool Outbox::fits(std::size_t size, Priority priority) const noexcept {
     return lanes_[static_cast<std::size_t>(priority)]->fits(size);
 }
@@ -145,6 +158,7 @@ void Outbox::fill(NatsStatistics& statistics) const noexcept {
 
 bool Outbox::close(std::chrono::milliseconds timeout) noexcept {
     isClosed_.store(true);
+    accounts_.freed.notifyAll();  // reserveUntil() returns `closed`
     const auto deadline = deadlineAfter<EventCount::Clock>(timeout);
     const bool isEmpty =
         accounts_.freed.awaitUntil([this] { return accounts_.held.load() == 0; }, deadline);

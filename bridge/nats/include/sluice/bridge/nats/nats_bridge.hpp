@@ -10,6 +10,7 @@
 #include <sluice/bridge/nats/pull.hpp>
 #include <sluice/bridge/nats/statistics.hpp>
 #include <sluice/bus/bus.hpp>
+#include <sluice/wait/deadline.hpp>
 #include <sluice/wire/codec.hpp>
 #include <sluice/wire/envelope.hpp>
 
@@ -38,6 +39,17 @@ public:
     SendResult send(const T& message, Priority priority = Priority::medium,
                     std::uint64_t trace = 0) noexcept {
         return exporter_.send(message, priority, trace, detail::wallClock());
+    }
+
+    /// The same, but waits for room in the outbox: for at most `timeout`, or until close(). The
+    /// core profile has no outbox, so there it is the same as send().
+    ///
+    ///     outlet.sendFor(5s, Alarm{7}, Priority::high);
+    template <class Rep, class Period>
+    SendResult sendFor(std::chrono::duration<Rep, Period> timeout, const T& message,
+                       Priority priority = Priority::medium, std::uint64_t trace = 0) noexcept {
+        return exporter_.send(message, priority, trace, detail::wallClock(),
+                              deadlineAfter<EventCount::Clock>(timeout));
     }
 
 private:

@@ -6,6 +6,7 @@
 #include <sluice/memory/buffer_pool.hpp>
 #include <sluice/wait/event_count.hpp>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -32,6 +33,12 @@ class OutboxLane;
 
 /// The accounts of an outbox, which its lanes share.
 struct OutboxAccounts {
+    explicit OutboxAccounts(std::size_t outboxMessages) noexcept
+        : step(std::max<std::size_t>(1, outboxMessages / 8)) {}
+
+    /// A waiting thread is woken once in so many freed places: to wake it for each would cost more
+    /// than the message.
+    const std::size_t step;
     std::atomic<std::uint64_t> held{0};  ///< reservations, and messages in the outbox
     std::atomic<std::uint64_t> accepted{0};
     std::atomic<std::uint64_t> acknowledged{0};
@@ -39,7 +46,7 @@ struct OutboxAccounts {
     std::atomic<std::uint64_t> resent{0};
     std::atomic<std::uint64_t> replayed{0};
     std::atomic<bool> isDiskTold{false};  ///< whether the observer knows that the disk is full
-    EventCount freed;                     ///< notified when `held` becomes smaller
+    EventCount freed;                     ///< notified when `held` falls to a multiple of `step`
 };
 
 }  // namespace detail
@@ -52,14 +59,15 @@ struct OutboxAccounts {
 ///         result = outbox.commit(std::move(reservation), size, message);
 ///     }
 ///
-/// Threads: any thread calls reserve, commit and the counts. The owner calls close. For each
-/// priority one thread of the outbox sends, and one thread of libnats receives acknowledgements.
+/// Threads: any thread calls reserve, reserveUntil, commit and the counts. The owner calls close.
+/// For each priority one thread of the outbox sends, and one thread of libnats receives
+/// acknowledgements.
 ///
 /// Room: all priorities share room for `outboxMessages` messages. Low messages may use 60 % of it,
 /// medium messages 80 %, high messages all. So low messages are refused first.
 ///
 /// Progress: reserve and commit never wait, except for the system call that wakes a sleeping
-/// thread. With outboxFolder, commit waits for the disk.
+/// thread. With outboxFolder, commit waits for the disk. reserveUntil waits for room.
 ///
 /// Allocation: in the constructor alone. The sending threads allocate inside libnats.
 ///
@@ -114,8 +122,9 @@ public:
     private:
         friend class Outbox;
         static void giveBack(detail::OutboxAccounts& accounts) noexcept {
-            accounts.held.fetch_sub(1);
-            accounts.freed.notifyAll();
+            if ((accounts.held.fetch_sub(1) - 1) % accounts.step == 0) {
+                accounts.freed.notifyAll();
+            }
         }
         detail::OutboxAccounts* accounts_ = nullptr;
         WritableBuffer buffer_;
@@ -131,6 +140,9 @@ public:
     ~Outbox();
 
     SendResult reserve(Priority priority, Reservation& reservation) noexcept;
+    /// The same, but waits for room until the deadline, or until close().
+    SendResult reserveUntil(EventCount::Clock::time_point deadline, Priority priority,
+                            Reservation& reservation) noexcept;
     /// Whether the server accepts messages of this size.
     [[nodiscard]] bool fits(std::size_t size, Priority priority) const noexcept;
     /// Sends the first `size` bytes of the reservation. Returns `ok` or `notOnDisk`.

@@ -15,6 +15,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -56,11 +57,14 @@ public:
         }
     }
 
-    /// `time` in nanoseconds since 1970-01-01 UTC.
-    SendResult send(const T& message, Priority priority, std::uint64_t trace,
-                    std::int64_t time) noexcept {
+    using Deadline = EventCount::Clock::time_point;
+
+    /// `time` in nanoseconds since 1970-01-01 UTC. In the durable profile it waits for room until
+    /// the deadline; without one it does not wait.
+    SendResult send(const T& message, Priority priority, std::uint64_t trace, std::int64_t time,
+                    std::optional<Deadline> deadline = std::nullopt) noexcept {
         const SendResult result = profile_ == Profile::durable
-                                      ? sendDurably(message, priority, trace, time)
+                                      ? sendDurably(message, priority, trace, time, deadline)
                                       : sendAtOnce(message, priority, trace, time);
         Counters& counters = context_.counters;
         const bool isDurable = profile_ == Profile::durable;
@@ -89,21 +93,23 @@ private:
     }
 
     SendResult sendDurably(const T& message, Priority priority, std::uint64_t trace,
-                           std::int64_t time) noexcept {
+                           std::int64_t time, std::optional<Deadline> deadline) noexcept {
         Outbox::Reservation reservation;
-        const SendResult room = context_.outbox->reserve(priority, reservation);
+        Outbox& outbox = *context_.outbox;
+        const SendResult room = deadline ? outbox.reserveUntil(*deadline, priority, reservation)
+                                         : outbox.reserve(priority, reservation);
         if (room != SendResult::ok) {
             return room;
         }
         const std::size_t body = encodeBody(message, reservation.data(), reservation.capacity());
-        if (body == 0 || !context_.outbox->fits(wire::envelopeSize + body, priority)) {
+        if (body == 0 || !outbox.fits(wire::envelopeSize + body, priority)) {
             return SendResult::tooLarge;
         }
         const std::uint64_t sequence = nextSequence(priority);
         encodeHead(reservation.data(), body, priority, trace, time, sequence);
-        return context_.outbox->commit(std::move(reservation), wire::envelopeSize + body,
-                                       {priority, subjects_[indexOf(priority)].c_str(),
-                                        context_.origin, context_.incarnation, type_, sequence});
+        return outbox.commit(std::move(reservation), wire::envelopeSize + body,
+                             {priority, subjects_[indexOf(priority)].c_str(), context_.origin,
+                              context_.incarnation, type_, sequence});
     }
 
     SendResult sendAtOnce(const T& message, Priority priority, std::uint64_t trace,

@@ -1,0 +1,87 @@
+#include "bridged_bus.hpp"
+#include "nats_server.hpp"
+#include "station.hpp"
+
+#include "support/watchdog.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <thread>
+
+namespace sluice::test {
+namespace {
+
+using namespace std::chrono_literals;
+using nats::LinkState;
+using nats::NatsOptions;
+using nats::NatsRoute;
+using nats::SendResult;
+
+const NatsRoute durable{"position", 1, nats::Profile::durable};
+
+class SendForTest : public testing::Test {
+protected:
+    SendForTest() {
+        server.kill();
+        await([&] { return sender.bridge.state(Priority::high) == LinkState::disconnected; });
+        while (outlet.send(Position{}, Priority::high) == SendResult::ok) {
+            ++accepted;
+        }
+    }
+
+    static NatsOptions smallOutbox(const NatsServer& of) {
+        NatsOptions options = durableOptionsFor(of, "sender");
+        options.durable.outboxMessages = 20;
+        return options;
+    }
+
+    const Watchdog watchdog{[](std::FILE*) {}};
+    NatsServer server{NatsServer::withStreams};
+    Station sender{smallOutbox(server)};
+    nats::Outlet<Position> outlet = sender.bridge.outlet<Position>(durable);
+    std::uint64_t accepted = 0;
+};
+
+TEST_F(SendForTest, WaitsForRoom) {
+    std::atomic<int> sent{0};
+    std::thread waiting([&] {
+        for (int i = 0; i < 100; ++i) {
+            sent += outlet.sendFor(1h, Position{i, 0.5}, Priority::high) == SendResult::ok ? 1 : 0;
+        }
+    });
+    server.start();
+    waiting.join();
+    EXPECT_EQ(sent.load(), 100);
+    EXPECT_TRUE(sender.bridge.close(60s));
+    EXPECT_EQ(sender.bridge.statistics().acknowledged, accepted + 100);
+    EXPECT_EQ(sender.bridge.statistics().congested, 1U) << "a call that waits counts once at most";
+}
+
+TEST_F(SendForTest, LooksOnceWithoutTime) {
+    EXPECT_EQ(outlet.sendFor(0s, Position{}, Priority::high), SendResult::congested);
+    EXPECT_EQ(outlet.sendFor(-1s, Position{}, Priority::high), SendResult::congested);
+    EXPECT_EQ(outlet.sendFor(1ms, Position{}, Priority::low), SendResult::congested);
+    EXPECT_EQ(sender.bridge.statistics().congested, 4U);
+}
+
+TEST_F(SendForTest, EndsWhenTheBridgeIsClosed) {
+    SendResult result = SendResult::ok;
+    std::thread waiting(
+        [&] { result = outlet.sendFor(std::chrono::hours::max(), Position{}, Priority::high); });
+    EXPECT_FALSE(sender.bridge.close(10ms));
+    waiting.join();
+    EXPECT_EQ(result, SendResult::closed);
+}
+
+TEST_F(SendForTest, IsSendInTheCoreProfile) {
+    server.start();
+    await([&] { return sender.bridge.state(Priority::medium) == LinkState::connected; });
+    auto core = sender.bridge.outlet<Position>({"core"});
+    EXPECT_EQ(core.sendFor(1h, Position{}), SendResult::ok);
+}
+
+}  // namespace
+}  // namespace sluice::test

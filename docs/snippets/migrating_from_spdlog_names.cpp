@@ -8,14 +8,16 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include <unistd.h>
 
 int main() {
     const std::string file = "/tmp/sluice_migrating_names_" + std::to_string(getpid());
     spdlog::init_thread_pool(8192, 1);
-    const auto sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(file);
-    auto log = std::make_shared<spdlog::async_logger>("core", sink, spdlog::thread_pool());
+    auto sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(file);
+    auto log =
+        std::make_shared<spdlog::async_logger>("core", std::move(sink), spdlog::thread_pool());
     log->set_pattern("%v");
     log->info("unchanged");
     log.reset();

@@ -108,8 +108,9 @@ SendResult Outbox::reserve(Priority priority, Reservation& reservation) noexcept
 
 SendResult Outbox::reserveUntil(EventCount::Clock::time_point deadline, Priority priority,
                                 Reservation& reservation) noexcept {
-    // It sleeps until several places are free. Otherwise it would sleep again for each message.
-    const std::size_t enough = roomOf(priority) - std::min(roomOf(priority), accounts_.step);
+    // It sleeps until several places are free. Otherwise it would sleep again for each message. A
+    // multiple of `step`, because the end of a reservation notifies then.
+    const std::size_t enough = (roomOf(priority) - 1) / accounts_.step * accounts_.step;
     const auto ready = [&] { return isClosed_.load() || accounts_.held.load() <= enough; };
     SendResult result = reserve(priority, reservation);
     while (result == SendResult::congested && accounts_.freed.awaitUntil(ready, deadline)) {

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdint>
 #include <thread>
+#include <vector>
 
 namespace sluice::test {
 namespace {
@@ -58,6 +59,31 @@ TEST_F(SendForTest, WaitsForRoom) {
     EXPECT_TRUE(sender.bridge.close(60s));
     EXPECT_EQ(sender.bridge.statistics().acknowledged, accepted + 100);
     EXPECT_EQ(sender.bridge.statistics().congested, 1U) << "a call that waits counts once at most";
+}
+
+// 28 places: the end of a reservation wakes a thread once in 3, and low messages may fill 16.
+TEST(OutboxTest, AWaitingThreadGoesOnAlthoughOthersKeepTheirPlaces) {
+    const Watchdog watchdog{[](std::FILE*) {}};
+    const NatsServer server(NatsServer::withStreams);
+    NatsOptions options = durableOptionsFor(server, "sender");
+    options.durable.outboxMessages = 28;
+    nats::Link rest(options, "rest");
+    nats::Link high(options, "high");
+    nats::Outbox outbox(rest, high, options);
+    std::vector<nats::Outbox::Reservation> others(16);
+    for (auto& each : others) {
+        ASSERT_EQ(outbox.reserve(Priority::high, each), SendResult::ok);
+    }
+    SendResult result = SendResult::closed;
+    std::thread waiting([&] {
+        nats::Outbox::Reservation own;
+        result = outbox.reserveUntil(EventCount::Clock::time_point::max(), Priority::low, own);
+    });
+    others.pop_back();
+    waiting.join();
+    EXPECT_EQ(result, SendResult::ok);
+    (void)rest.close(0ms);
+    (void)high.close(0ms);
 }
 
 TEST_F(SendForTest, LooksOnceWithoutTime) {

@@ -78,7 +78,7 @@ def content(record):
 
 def reached(target):
     """The figure of a target that was reached: a ratio, a median or a P99."""
-    return f"{next(target[name] for name in ('ratio', 'median', 'p99') if name in target):.3f}"
+    return f"{verdict.figure(target):.3f}"
 
 
 def group(record, charts, section, kind, scenarios):

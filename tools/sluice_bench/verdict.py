@@ -35,10 +35,19 @@ def without_ranking(record):
     ]
 
 
+def figure(target):
+    """The figure that was reached: a ratio, a median or a P99."""
+    return next(target[name] for name in ("ratio", "median", "p99") if name in target)
+
+
+def is_missed(target):
+    """Older files do not say it: a target that is not met may be undecided."""
+    return target.get("missed", not target["met"] and figure(target) > target["at_most"])
+
+
 def content(record):
     lines = of_ours(record)
-    # Older files do not tell a missed target from an undecided one.
-    missed = [each for each in record.targets if each.get("missed", not each["met"])]
+    missed = [each for each in record.targets if is_missed(each)]
     undecided = [each for each in record.targets if not each["met"] and each not in missed]
     return {
         "lines": lines,

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <stdexcept>
 #include <string>
 
@@ -49,9 +50,11 @@ Outbox::Outbox(Link& rest, Link& high, const NatsOptions& options)
         const auto i = static_cast<std::size_t>(priority);
         Link& link = priority == Priority::high ? high : rest;
         detail::openStream(link.parts(), durable, priority);
-        if (!durable.outboxFolder.empty() && priority >= durable.onDiskFrom) {
-            files_[i] = std::make_unique<detail::OutboxFile>(durable.outboxFolder + "/" +
-                                                             toString(priority));
+        const std::string folder = durable.outboxFolder + "/" + toString(priority);
+        // A former process may have kept messages of a priority that is no longer kept.
+        if (!durable.outboxFolder.empty() &&
+            (priority >= durable.onDiskFrom || std::filesystem::exists(folder))) {
+            files_[i] = std::make_unique<detail::OutboxFile>(folder);
         }
         lanes_[i] = std::make_unique<detail::OutboxLane>(link, options, files_[i].get(), accounts_);
         if (files_[i] != nullptr) {

@@ -125,11 +125,21 @@ void OutboxFile::load(const Guard& /*guard*/, std::uint64_t number, const Visito
     if (segment.file < 0) {
         fail("open", path);
     }
+    struct Found {
+        std::string_view subject;
+        const unsigned char* bytes;
+        std::size_t size;
+    };
+    std::vector<Found> found;
     std::size_t at = headSize;
-    const bool isKnown =
-        content.size() >= headSize && std::equal(magic.begin(), magic.end(), content.begin());
-    segment.done = isKnown ? get(bytes + magic.size(), 8) : 0;
-    while (isKnown && content.size() - at >= recordHead) {
+    const bool isBegun = content.size() >= headSize;  // otherwise its process was killed before
+    if (isBegun && !std::equal(magic.begin(), magic.end(), content.begin())) {
+        close(segment.file);
+        throw std::runtime_error("nats: the outbox cannot read " + path +
+                                 ": it is damaged, or of another version. Move it away");
+    }
+    segment.done = isBegun ? get(bytes + magic.size(), 8) : 0;
+    while (isBegun && content.size() - at >= recordHead) {
         const std::size_t subjectSize = get(bytes + at, 4);
         const std::size_t size = get(bytes + at + 4, 4);
         const std::size_t left = content.size() - at - recordHead;
@@ -141,15 +151,21 @@ void OutboxFile::load(const Guard& /*guard*/, std::uint64_t number, const Visito
         if (get(bytes + at + 8, 4) != checksum(bytes + at, subject, message, size)) {
             break;
         }
-        if (segment.messages++ >= segment.done) {
-            if (std::find(subjects_.begin(), subjects_.end(), subject) == subjects_.end()) {
-                subjects_.emplace_back(subject);
-            }
-            visit(std::find(subjects_.begin(), subjects_.end(), subject)->c_str(), message, size);
-        }
+        ++segment.messages;
+        found.push_back({subject, message, size});
         at += recordHead + subjectSize + size;
     }
-    if (segment.done >= segment.messages) {
+    if (segment.done > segment.messages) {
+        segment.done = 0;  // damaged: a message that is sent again is dropped, a lost one is not
+    }
+    for (std::size_t i = segment.done; i < found.size(); ++i) {
+        auto subject = std::find(subjects_.begin(), subjects_.end(), found[i].subject);
+        if (subject == subjects_.end()) {
+            subject = subjects_.insert(subject, std::string(found[i].subject));
+        }
+        visit(subject->c_str(), found[i].bytes, found[i].size);
+    }
+    if (segment.done == segment.messages) {
         remove(segment);
     } else {
         segments_.push_back(segment);

@@ -130,6 +130,50 @@ TEST(FolderTest, AFolderThatIsInUseIsOneLine) {
               "nats: another process uses the outbox " + folder / "outbox/high");
 }
 
+/// Changes one byte of a file.
+void damage(const std::string& file, std::size_t at) {
+    std::string content = contentOf(file);
+    content.at(at) = static_cast<char>(content.at(at) ^ 0x40);
+    std::ofstream(file, std::ios::binary) << content;
+}
+
+TEST(FolderTest, ASegmentOfAnotherVersionIsOneLineAndIsKept) {
+    NatsServer server(NatsServer::withStreams);
+    const TemporaryFolder folder;
+    leaveFive(server, folder / "outbox");
+    const std::string segment = onlyFileIn(folder / "outbox/high");
+    damage(segment, 7);
+    EXPECT_EQ(failureOf(withFolder(server, folder / "outbox")),
+              "nats: the outbox cannot read " + segment +
+                  ": it is damaged, or of another version. Move it away");
+    damage(segment, 7);
+    EXPECT_EQ(replayed(server, folder / "outbox"), (std::vector<int>{0, 1, 2, 3, 4}));
+}
+
+TEST(FolderTest, ADamagedCountOfDoneMessagesLosesNothing) {
+    NatsServer server(NatsServer::withStreams);
+    const TemporaryFolder folder;
+    leaveFive(server, folder / "outbox");
+    damage(onlyFileIn(folder / "outbox/high"), 9);
+    EXPECT_EQ(replayed(server, folder / "outbox"), (std::vector<int>{0, 1, 2, 3, 4}));
+}
+
+TEST(FolderTest, MessagesOfAPriorityThatIsNoLongerKeptAreSent) {
+    NatsServer server(NatsServer::withStreams);
+    const TemporaryFolder folder;
+    {
+        NatsOptions options = withFolder(server, folder / "outbox");
+        options.durable.onDiskFrom = Priority::medium;
+        Station sender(options);
+        auto outlet = sender.bridge.outlet<Position>(durable);
+        server.kill();
+        ASSERT_EQ(outlet.send({7, 0.0}, Priority::medium), SendResult::ok);
+        EXPECT_FALSE(sender.bridge.close(10ms));
+        server.start();
+    }
+    EXPECT_EQ(replayed(server, folder / "outbox"), std::vector<int>{7});
+}
+
 TEST(FolderTest, AnOutboxThatIsTooSmallForItsFolderIsOneLine) {
     NatsServer server(NatsServer::withStreams);
     const TemporaryFolder folder;

@@ -80,6 +80,27 @@ TEST(SequenceLogTest, ASequenceOfADroppedRangeIsFresh) {
 }
 
 // A window of 40 sequences arrives in a random order and with repetitions, beside a plain set.
+TEST(SequenceLogTest, ARangeThatIsDroppedLaterMakesNoOtherSequenceOld) {
+    SequenceLog log(true);
+    std::set<std::uint64_t> received{1000};
+    (void)log.add(1000);
+    const auto receive = [&](std::uint64_t sequence) {
+        if (log.isFresh(sequence)) {
+            (void)log.add(sequence);
+            received.insert(sequence);
+        }
+    };
+    for (std::uint64_t i = 1; i <= 70; ++i) {
+        receive(1000 + 10 * i);  // more gaps than the log keeps
+    }
+    for (std::uint64_t sequence = 500; sequence < 520; sequence += 2) {
+        receive(sequence);  // each splits the range before the first one
+    }
+    for (std::uint64_t sequence = 1; sequence < 1700; ++sequence) {
+        EXPECT_TRUE(log.isFresh(sequence) || received.count(sequence) == 1) << sequence;
+    }
+}
+
 TEST(SequenceLogTest, AgreesWithASet) {
     std::mt19937 random(20);
     SequenceLog log(true);

@@ -34,8 +34,9 @@ namespace sluice::nats {
 template <class T>
 class Outlet {
 public:
-    /// Any thread in the durable profile; one thread at a time in the core profile. The local bus
-    /// does not see the message.
+    /// Any thread in the durable profile. In the core profile one thread at a time sends on a
+    /// route: all its outlets, and the bus' consumer if the route is exported. The local bus does
+    /// not see the message.
     SendResult send(const T& message, Priority priority = Priority::medium,
                     std::uint64_t trace = 0) noexcept {
         return exporter_.send(message, priority, trace, detail::wallClock());
@@ -243,6 +244,12 @@ private:
             throw std::runtime_error("nats: the subject " + route.subject +
                                      " has two types in this bridge");
         }
+        const std::string& known =
+            subjects_.emplace(detail::typeOf(route), route.subject).first->second;
+        if (known != route.subject) {
+            throw std::runtime_error("nats: the subjects " + known + " and " + route.subject +
+                                     " have the same number: rename one, or raise its version");
+        }
     }
 
     template <class T>
@@ -257,7 +264,11 @@ private:
                                             incarnation_,
                                             options_.maxMessageSize,
                                             options_.observer};
-        auto made = std::make_unique<detail::Exporter<T>>(context, route);
+        auto& sequences = sequences_[{detail::typeOf(route), route.profile}];
+        if (sequences == nullptr) {
+            sequences = std::make_unique<detail::RouteSequences>();
+        }
+        auto made = std::make_unique<detail::Exporter<T>>(context, route, *sequences);
         detail::Exporter<T>& exporter = *made;
         exporters_.push_back(std::move(made));
         return exporter;
@@ -312,7 +323,9 @@ private:
     detail::Counters counters_;
     detail::WallTime<typename AnyBus::Clock> wallTime_;  ///< the bus' consumer's
     std::atomic<bool> isClosing_{false};
-    std::map<std::string, std::uint64_t> schemas_;  ///< subject -> schema of its type
+    std::map<std::string, std::uint64_t> schemas_;   ///< subject -> schema of its type
+    std::map<std::uint32_t, std::string> subjects_;  ///< type in the envelope -> subject
+    std::map<std::pair<std::uint32_t, Profile>, std::unique_ptr<detail::RouteSequences>> sequences_;
     // The links are destroyed before the importers and exporters, because their threads call these.
     // The handlers are destroyed before the links.
     std::vector<std::unique_ptr<detail::AnyExporter>> exporters_;

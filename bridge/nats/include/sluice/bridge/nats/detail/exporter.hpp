@@ -35,17 +35,22 @@ struct ExportContext {
     LinkObserver* observer;  ///< may be null
 };
 
+/// The last sequence of each priority. All exporters of a route share them: importers and the
+/// server tell messages of one origin and type apart by the sequence alone.
+using RouteSequences = std::array<std::atomic<std::uint64_t>, priorityCount>;
+
 struct AnyExporter {
     virtual ~AnyExporter() = default;
 };
 
-/// Sends the messages of one type on one route. In the core profile one thread at a time sends. In
-/// the durable profile any number of threads send.
+/// Sends the messages of one type on one route. In the core profile one thread at a time sends on a
+/// route. In the durable profile any number of threads send.
 template <class T>
 class Exporter final : public AnyExporter {
 public:
-    Exporter(const ExportContext& context, const NatsRoute& route)
+    Exporter(const ExportContext& context, const NatsRoute& route, RouteSequences& sequences)
         : context_(context),
+          sequences_(sequences),
           type_(typeOf(route)),
           profile_(route.profile),
           trouble_(context.observer, route.subject) {
@@ -162,11 +167,11 @@ private:
     }
 
     const ExportContext context_;
+    RouteSequences& sequences_;
     const std::uint32_t type_;
     const Profile profile_;
     const std::uint64_t schema_ = wire::Codec<T>::schemaHash();
     std::array<std::string, priorityCount> subjects_;
-    std::array<std::atomic<std::uint64_t>, priorityCount> sequences_{};  ///< of the last message
     std::vector<unsigned char> bytes_;  ///< core profile: the envelope, and the message behind it
     Trouble trouble_;
 };

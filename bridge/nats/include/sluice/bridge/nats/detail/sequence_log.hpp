@@ -101,7 +101,7 @@ private:
         missing_.insert(where, range);  // there is room for one more than maxRanges
         if (missing_.size() > maxRanges) {
             const auto oldest = missing_.begin() + (missing_.front().begin == 0 ? 1 : 0);
-            forgotten_ = oldest->end;
+            forgotten_ = std::max(forgotten_, oldest->end);
             missing_.erase(oldest);
         }
     }
@@ -110,7 +110,7 @@ private:
     bool isEmpty_ = true;
     std::uint64_t first_ = 0;  ///< meaningless while it is empty, like the following
     std::uint64_t newest_ = 0;
-    std::uint64_t forgotten_ = 0;  ///< the end of the last range that was dropped
+    std::uint64_t forgotten_ = 0;  ///< the highest end of a range that was dropped
     Ranges missing_;
 };
 

@@ -95,7 +95,7 @@ TYPED_TEST(EventAllocationTest, QueueThatIsEmptyAgainKeepsAtMostWhatItsOptionsSa
     options.keptBytes = 10000;  // of the more than 16000 that the events take
     EventQueue<int, void(int), TypeParam> queue(options);
     {
-        // What a thread allocates for its first event.
+        // A thread allocates at its first event. The count leaves this out.
         EventQueue<int, void(int), TypeParam> other;
         EXPECT_TRUE(other.enqueue(1));
         EXPECT_TRUE(other.process());

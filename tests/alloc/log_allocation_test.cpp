@@ -53,7 +53,7 @@ protected:
         }
     }
 
-    /// When this returns the back end has formatted and handed over so many records.
+    /// Waits until the back end has formatted and handed over so many records.
     void await(int records) {
         while (sink->records != records) {
             std::this_thread::yield();

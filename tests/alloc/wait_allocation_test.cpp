@@ -46,8 +46,8 @@ TYPED_TEST(WaitAllocationTest, WaitingAndWakingAllocateNothing) {
     auto before = Wait::refusals();
     crew.start();
     for (int i = 1; i <= rounds; ++i) {
-        // After so many refusals a Park is asleep, or about to be. Counted from before the wait
-        // began: a sleeper makes no more of them.
+        // A Park is asleep after so many refusals, or about to be. The count starts before the
+        // wait, because a sleeping Park makes no more refusals.
         awaitThat([&] { return Wait::refusals() >= before + 73; });
         before = Wait::refusals();
         turn.store(i, std::memory_order_release);

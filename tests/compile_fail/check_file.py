@@ -98,7 +98,7 @@ class CaseFile:
         )
 
     def compile(self, cases, command):
-        """(whether it compiled, what the compiler printed)"""
+        """(whether it compiled, the output of the compiler)"""
         # Not -fsyntax-only: templates are instantiated at the end of a real compilation only.
         arguments = [*command, *UNLIMITED, "-x", "c++", "-c", "-", "-o", "/dev/null"]
         result = subprocess.run(
@@ -145,7 +145,7 @@ def attribute(errors, cases):
 
 
 def judge(case, errors):
-    """What is wrong with the errors of a case that must be refused, or None."""
+    """The fault in the errors of a case that must be refused, or None."""
     expectations = case.expectations()
     if len(expectations) != 1:
         return f"it needs one EXPECT line and has {len(expectations)}"
@@ -160,7 +160,7 @@ def judge(case, errors):
 
 
 def check_control(file, command):
-    """What is wrong with case 0: [(what, the compiler's output), ...]"""
+    """The faults of case 0: [(what, the compiler's output), ...]"""
     control = file.cases.get(0)
     if control is None:
         return [("there is no case 0: a positive control is needed", "")]
@@ -184,7 +184,7 @@ def check_cases(file, cases, command):
 
 
 def check(path, command):
-    """What is wrong with the file: [(what, the compiler's output), ...]"""
+    """The faults of the file: [(what, the compiler's output), ...]"""
     file = CaseFile(path)
     refused = [case for number, case in file.cases.items() if number != 0]
     if not refused:

@@ -11,7 +11,7 @@
 
 namespace sluice::test {
 
-/// What close does, and when a queue says that it is drained. One thread.
+/// The effects of close(), and the moment at which a queue says that it is drained. One thread.
 template <class Shape>
 class QueueClose : public testing::Test {};
 TYPED_TEST_SUITE_P(QueueClose);

@@ -30,7 +30,7 @@ TYPED_TEST_SUITE_P(QueueThreads);
 /// impossible in practice with 2^31 positions or more.
 using WrappingTraits = TestTraits<StdPlatform, std::uint32_t, 0xFFFFFFFFU - 999>;
 
-/// What a watchdog prints about a queue whose test hangs.
+/// The state of a queue. A watchdog prints it if the test hangs.
 template <class Queue>
 auto stateOf(const Queue& queue, const std::atomic<std::uint64_t>& consumed) {
     return [&queue, &consumed](std::FILE* out) {
@@ -187,7 +187,7 @@ TYPED_TEST_P(QueueThreads, HandTheirRolesOver) {
     auto producer = queue.producer();
     std::atomic<std::uint64_t> turn{0};
     const Watchdog watchdog(stateOf(queue, turn));
-    std::uint64_t pushed = 0;  // plain, like the roles: whoever has the turn has these
+    std::uint64_t pushed = 0;  // plain, like the roles: only the thread with the turn uses these
     std::uint64_t popped = 0;
     {
         Crew crew;

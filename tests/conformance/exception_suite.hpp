@@ -13,7 +13,7 @@
 
 namespace sluice::test {
 
-/// What is left of a message, and of the queue, when user code throws. One thread.
+/// The state of a message, and of the queue, after user code has thrown. One thread.
 template <class Shape>
 class QueueExceptions : public testing::Test {
 protected:
@@ -24,7 +24,7 @@ TYPED_TEST_SUITE_P(QueueExceptions);
 template <class Queue>
 std::vector<int> valuesIn(Queue& queue) {
     std::vector<int> values;
-    // A place whose constructor threw may take a call of its own to be passed.
+    // The consumer may need a call of its own to pass a place whose constructor threw.
     for (std::size_t quiet = 0; quiet < 2;) {
         quiet =
             queue.consume([&](Fragile& m) { values.push_back(m.value()); }) == 0 ? quiet + 1 : 0;

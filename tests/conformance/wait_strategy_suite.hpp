@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-// What every wait strategy promises. A strategy is default constructible and has
+// The promises of every wait strategy. A strategy is default constructible and has
 //
 //     wait(ready), waitUntil(ready, deadline) -> bool, notifyAll(), Clock
 //

@@ -14,7 +14,7 @@
 
 namespace sluice::test {
 
-/// What is left of a wait, on either side, when user code throws.
+/// The state of a wait, on either side, after user code has thrown.
 template <class Shape>
 class QueueWaitingExceptions : public QueueWaiting<Shape> {};
 TYPED_TEST_SUITE_P(QueueWaitingExceptions);

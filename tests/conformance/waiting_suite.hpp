@@ -22,7 +22,7 @@
 
 namespace sluice::test {
 
-/// What ends a wait in a BlockingQueue, with real threads that really wait.
+/// Events that end a wait in a BlockingQueue. Real threads wait.
 template <class Shape>
 class QueueWaiting : public testing::Test {
 protected:

@@ -1,5 +1,5 @@
 // Random bytes for wire::decodeEnvelope(): as they are, and with a checksum that fits, as nearly no
-// random one does. What it accepts must come back the same after encodeEnvelope().
+// random one does. Each envelope that it accepts must come back the same after encodeEnvelope().
 #include <sluice/wire/envelope.hpp>
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// Random texts for wire::fromJson(). What it accepts must come back the same after toJson().
+// Random texts for wire::fromJson(). Each message that it accepts must come back the same after
+// toJson().
 #include <sluice/fixed/fixed_string.hpp>
 #include <sluice/fixed/fixed_vector.hpp>
 #include <sluice/wire/describe.hpp>

@@ -1,4 +1,5 @@
-// Random bytes for wire::decode(). What it accepts must come back the same after encode().
+// Random bytes for wire::decode(). Each message that it accepts must come back the same after
+// encode().
 #include <sluice/fixed/fixed_string.hpp>
 #include <sluice/fixed/fixed_vector.hpp>
 #include <sluice/wire/describe.hpp>

@@ -1,6 +1,7 @@
 #pragma once
 
-// What two shared libraries that hide all their other symbols know of the log of their process.
+// The view of two shared libraries on the log of their process. The libraries hide all their other
+// symbols.
 
 namespace sluice::test {
 

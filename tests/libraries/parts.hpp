@@ -2,7 +2,7 @@
 
 #include <sluice/event/callback_list.hpp>
 
-// What two shared libraries that hide all their other symbols do with a list of the program.
+// Two shared libraries use a list of the program. The libraries hide all their other symbols.
 
 namespace sluice::test {
 

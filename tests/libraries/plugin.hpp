@@ -4,8 +4,8 @@
 #include <sluice/event/callback_list.hpp>
 #include <sluice/memory/pooled.hpp>
 
-// What a plugin does with a list and with an executor of the program that loads it. The program and
-// the plugin are two shared objects, which see each other's symbols or not.
+// A plugin uses a list and an executor of the program that loads it. The program and the plugin are
+// two shared objects, which see each other's symbols or not.
 
 namespace sluice::test {
 
@@ -23,7 +23,8 @@ struct PluginFunctions {
     PluginList* (*makeList)();
     void (*endList)(PluginList* list);
     PluginList::Handle (*append)(PluginList& list, void (*callback)());
-    /// What an object of the plugin replies to another one that waits in a handler; 0 for none.
+    /// The reply of an object of the plugin to another one that waits in a handler; 0 if there is
+    /// none.
     int (*ask)(Executor& executor);
     PluginTick* (*makeTick)();
     void (*endTick)(PluginTick* tick);

@@ -23,7 +23,7 @@ struct BusTraits : FullBusTraits {
     static constexpr std::array<std::size_t, priorityCount> rooms{2, 2, 2};
 };
 
-/// What lies in a slot: its content is checked for data races.
+/// The content of a slot. It is checked for data races.
 struct Content {
     void moveFrom(Content& other) noexcept { number.set(other.number.get()); }
     Plain<int> number;
@@ -190,7 +190,7 @@ void sizeTellsThatAHandlerIsDone() {
         [&] { (void)ring.consumeWhile([&](Content&) { handled.set(1); }, 1, goOn); });
 }
 
-/// Publishers drop what the consumer would take.
+/// Publishers drop messages that the consumer would take.
 void dropWhileServing() {
     Dropping<2> ring;
     int dropped = 0;

@@ -10,8 +10,8 @@
 #include <optional>
 #include <utility>
 
-// What wakes coroutines, as shipped, under the model checker: the line of those that wait, a
-// request that one of them awaits, and the wait for room.
+// The parts that wake coroutines, as shipped, under the model checker: the line of waiting
+// coroutines, a request that a coroutine awaits, and the wait for room.
 
 namespace sluice::model {
 namespace {
@@ -25,8 +25,8 @@ using Line = detail::CoroutineLine<ModelPlatform>;
 struct Question {};
 using Asked = BasicRequest<ModelTraits, Question, Plain<int>*>;
 
-/// The object of a coroutine that awaits a reply. Its end is marked in `isAlive`, which whoever
-/// wakes the coroutine reads.
+/// The object of a coroutine that awaits a reply. `isAlive` is 0 after its end. The thread that
+/// wakes the coroutine reads `isAlive`.
 struct Object : Line {
     Object() : Line([](Line& line) noexcept { static_cast<Object&>(line).told(); }) {
         isAlive.set(1);
@@ -117,7 +117,7 @@ void replyWakes() {
              });
 }
 
-/// The object ends while a reply comes: afterwards nobody touches it.
+/// The object ends while a reply comes. No thread touches the object afterwards.
 void endBesideAReply() {
     Exchange exchange;
     Object object;
@@ -150,7 +150,7 @@ void deadlineBesideAReply() {
              });
 }
 
-/// Whoever adds too late to be told finds the room.
+/// A thread that joins the line too late to be told finds the room.
 void roomIsToldOrFound() {
     detail::RoomLine<ModelTraits> line;
     Atomic<int> isFull{1};

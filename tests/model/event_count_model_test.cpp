@@ -229,7 +229,7 @@ void theEndReachesAll() {
     check(work.pieces.load(relaxed) == 0, "no work is left");
 }
 
-/// What was written before the notification is visible after a wait that it ended.
+/// A write before the notification is visible after the wait that the notification ended.
 template <class Notify>
 void waitTellsWhatWasNotified(Notify notify) {
     Events events;

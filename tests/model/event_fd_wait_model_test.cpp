@@ -11,7 +11,8 @@
 #include <cstdint>
 
 // EventFdWait as shipped, under the model checker. A counter of the model takes the place of the
-// kernel's. A lost signal shows as a schedule in which the loop polls its descriptor in vain.
+// kernel's. A lost signal shows as a schedule in which the descriptor that the loop polls never
+// becomes readable.
 
 namespace sluice::model {
 namespace {
@@ -57,7 +58,8 @@ using Strategy = BasicEventFdWait<ModelPlatform, ModelParker, ModelDescriptor>;
 constexpr auto acquire = std::memory_order_acquire;
 constexpr auto release = std::memory_order_release;
 
-/// An event loop that polls the strategy, and sleeps in its descriptor after a wait in vain.
+/// An event loop that polls the strategy. After a wait that was not ready, the loop sleeps in its
+/// descriptor.
 template <class Ready>
 void loopUntil(Strategy& strategy, Ready ready) {
     (void)strategy.descriptor();

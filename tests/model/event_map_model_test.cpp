@@ -71,7 +71,7 @@ void eachIsVisited() {
              });
 }
 
-/// A thread searches for what another one adds.
+/// A thread searches for a key that another thread adds.
 template <class Map>
 void whatIsAddedIsFound() {
     Map map;

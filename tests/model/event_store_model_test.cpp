@@ -39,7 +39,7 @@ PushResult add(Store& store, Ledger& ledger, int number) {
     return result;
 }
 
-/// Takes out, and reads, what is there.
+/// Takes out the events that are there, and reads them.
 int harvest(Store& store, Amount amount = Amount::all) {
     int count = 0;
     Harvest events(store, amount);
@@ -181,8 +181,8 @@ void drain() {
         });
 }
 
-/// Who has waited until the store was no longer busy may destroy it, even though the consumer may
-/// not have returned yet.
+/// A thread may destroy the store after it has waited until the store was no longer busy. The
+/// consumer may not have returned yet.
 void drainedStoreMayBeDestroyed() {
     Ledger ledger;
     auto* const store = new Store;
@@ -344,7 +344,7 @@ TEST(EventStoreModelTest, EveryOrderIsNeededButOne) {
     Options shallow;
     shallow.budget = {1, 1};
     const Scenarios scenarios{readyTellsWhy, soundTellsWhy, closedTellsWhy, close, room};
-    // Nobody is told anything by a silence that begins.
+    // The beginning of a silence tells no thread anything.
     EXPECT_TRUE(survive({"silence: store release -> relaxed"},
                         surveyOrders("event_store.hpp", shallow, scenarios)));
 }

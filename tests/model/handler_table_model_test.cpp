@@ -10,8 +10,9 @@
 #include <atomic>
 #include <cstddef>
 
-// The table of handlers as shipped, under the model checker. What a handler captured is checked for
-// data races: the table destroys it, and the thread that ended the subscription uses it again.
+// The table of handlers as shipped, under the model checker. The captures of a handler are checked
+// for data races: the table destroys them, and the thread that ended the subscription uses them
+// again.
 
 namespace sluice::model {
 namespace {
@@ -52,7 +53,7 @@ private:
     Plain<int> own_{1};
 };
 
-/// Once remove() has returned, the handler neither runs nor begins.
+/// The handler neither runs nor begins after remove() has returned.
 void removeWhileCalling() {
     Table table;
     Consumer consumer;

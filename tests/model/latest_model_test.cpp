@@ -75,7 +75,7 @@ void twoWritersOneReader() {
     check(ledger.alive == 0, "each value is destroyed once");
 }
 
-/// What the reader knows to be there, it finds.
+/// The reader finds a value that it knows to be there.
 void newValueIsFound() {
     Ledger ledger;
     OneWriter latest;

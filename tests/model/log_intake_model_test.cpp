@@ -88,7 +88,7 @@ void twoOrdersWakeTheSleeper() {
         order, order);
 }
 
-/// What a thread wrote before wake() is visible when the wait that it ended returns.
+/// A thread's writes before wake() are visible when the wait that wake() ended returns.
 void aWakeUpTellsWhatWasWritten() {
     Log log(1);
     Plain<int> data;
@@ -241,7 +241,8 @@ void aDrainedIntakeHasNoRecordLeft() {
           "a drained intake has emitted each accepted record");
 }
 
-/// The intake goes while a thread that has a lane ends: whoever is last destroys the lanes.
+/// The intake ends while a thread that has a lane ends. The later one of the two destroys the
+/// lanes.
 void theLastUserDestroysTheLanes() {
     auto* const registry =
         new Registry({1, manyBytes, sizeof(Label)}, {1, manyBytes, sizeof(Label)});

@@ -156,7 +156,7 @@ void neverEmptyAsTheOtherConsumerKnows() {
              });
 }
 
-/// What a handler wrote is visible to the producer that reuses the slot.
+/// A handler's writes are visible to the producer that reuses the slot.
 void roomCarriesWhatTheConsumerWrote() {
     Ledger ledger;
     SmallRing ring;

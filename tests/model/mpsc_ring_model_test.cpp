@@ -59,7 +59,7 @@ void twoProducersTwoSlots() {
     check(ledger.alive == 0, "the last one with the ring");
 }
 
-/// Two messages have room for two, whoever is slow.
+/// Two messages always fit into a ring for two, even if a thread is slow.
 void neverFullWithoutReason() {
     Ledger ledger;
     Ring ring;
@@ -69,7 +69,7 @@ void neverFullWithoutReason() {
     parallel(pushOne, pushOne, [&] { (void)ring.consume([](Message&) {}); });
 }
 
-/// Who knows that the consumer has made room finds it, whatever other producers have noted.
+/// A producer finds the room that it knows of. Notes of other producers do not matter.
 void roomThatIsKnownOf() {
     Ledger ledger;
     SmallRing ring;
@@ -126,8 +126,8 @@ void roomThatLapsKnewOf() {
         [&] { check(ring.tryEmplace(10, ledger) == PushResult::ok, "there is room"); });
 }
 
-/// What a handler wrote is visible to the producer that finds the slot free: here the first
-/// message is there already, and one of two later ones finds the room by way of the other.
+/// A handler's writes are visible to the producer that finds the slot free. Here the first message
+/// is there already. One of two later messages finds the room by way of the other.
 void roomCarriesWhatTheConsumerWrote() {
     Ledger ledger;
     Ring ring;

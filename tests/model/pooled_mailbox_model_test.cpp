@@ -7,9 +7,9 @@
 
 #include <array>
 
-// The states of an object on an executor, under the model checker. Two consumers at a time, or one
-// that misses what the last one wrote, show as a data race on `state`; a message that nobody takes
-// is missing at the end.
+// The states of an object on an executor, under the model checker. Two consumers at a time show as
+// a data race on `state`. So does a consumer that misses the writes of the one before. A message
+// that no consumer takes is missing at the end.
 
 namespace sluice::model {
 namespace {

@@ -9,8 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 
-// What the observer of a bus has been told adds up to the pressure that holds, under the model
-// checker.
+// Under the model checker: the changes that the observer of a bus is told add up to the pressure
+// that holds.
 
 namespace sluice::model {
 namespace {

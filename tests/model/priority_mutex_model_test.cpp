@@ -15,8 +15,8 @@
 namespace sluice::model {
 namespace {
 
-/// As detail::LockSections. Who sleeps is woken to try again, where the system would make the
-/// first one the owner.
+/// Like detail::LockSections, except for the wake-up: a woken thread tries again. The system would
+/// make the first sleeper the owner.
 struct ModelPriorityFutex {
     using Word = Atomic<std::uint32_t>;
     static constexpr bool polls = false;

@@ -4,7 +4,7 @@
 
 #include <sluice/queue/push_result.hpp>
 
-// What the model tests of several queues do alike.
+// Scenarios that the model tests of several queues share.
 
 namespace sluice::model {
 

@@ -11,8 +11,8 @@
 #include <chrono>
 #include <mutex>
 
-// What a list has removed, under the model checker. A callback that is freed too early shows as a
-// data race with the call; one that nobody frees is still counted at the end.
+// The removed callbacks of a list, under the model checker. A callback that is freed too early
+// shows as a data race with the call. A callback that no thread frees is still counted at the end.
 
 namespace sluice::model {
 namespace {

@@ -61,7 +61,7 @@ void cancellationArrives() {
         });
 }
 
-/// Whoever is last frees the cell.
+/// The later one of the two threads frees the cell.
 void futureIsGivenUp() {
     Exchange exchange;
     parallel([&] { exchange.reply(); },

@@ -104,7 +104,7 @@ void batchElsewhere() {
     check(ledger.alive == 0 && ledger.accepted == 4, "each message is destroyed once");
 }
 
-/// What is taken may still be under construction.
+/// A taken message may still be under construction.
 void takeAllWhilePushing() {
     Ledger ledger;
     {

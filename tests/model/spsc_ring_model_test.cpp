@@ -66,7 +66,7 @@ void popAll() {
     check(ledger.alive == 0, "each message is destroyed once");
 }
 
-/// What a handler wrote is visible to the producer that finds the slot free.
+/// A handler's writes are visible to the producer that finds the slot free.
 void roomCarriesWhatTheConsumerWrote() {
     Ledger ledger;
     SmallRing ring;
@@ -204,8 +204,8 @@ TEST(SpscRingModelTest, SizesStayWithinBounds) {
 // Not under sanitizers: they end the process for the faults that mutants are meant to have.
 #if !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN
 TEST(SpscRingModelTest, EveryOrderIsNeededButThree) {
-    // What the producer did reaches an observer of the end through the consumer, who acquired tail
-    // before it released head; so neither isDrained() nor sizeApprox() learns anything from tail.
+    // The producer's writes reach an observer of the end through the consumer, which acquires tail
+    // before it releases head. So neither isDrained() nor sizeApprox() learns anything from tail.
     // The announcement is stored relaxed: E3 relies on fences, not on it.
     EXPECT_TRUE(survive({"isDrainedAfterFence: load acquire -> relaxed",
                          "isDrainedAfterFence: load acquire -> relaxed",

@@ -29,7 +29,7 @@ struct Stacks {
         return [this](std::uint16_t number) -> auto& { return nodes[number].next; };
     }
     void push(Head& head, std::uint16_t number) { head.push(number, nextOf()); }
-    /// Pops, and writes to the node, which nobody else may have.
+    /// Pops a node and writes to it. No other thread may have the node.
     std::uint16_t pop(Head& head) {
         const std::uint16_t number = head.pop(nextOf()).number();
         if (number != 0) {

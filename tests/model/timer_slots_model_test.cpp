@@ -16,7 +16,7 @@ namespace {
 template <std::size_t Count>
 using Slots = detail::TimerSlots<ModelPlatform, Message, Count>;
 
-/// What the owner knows: at most one timer that is armed.
+/// The owner's knowledge: at most one timer that is armed.
 template <std::size_t Count>
 struct Owner {
     Slots<Count>& slots;

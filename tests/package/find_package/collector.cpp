@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string_view>
 
-/// Where prometheus-cpp is installed: how many families a collector gives.
+/// The number of families that a collector gives, if prometheus-cpp is installed.
 std::size_t familiesOfOneBus() {
     static constexpr std::string_view types[] = {"int"};
     const sluice::Bus<sluice::Messages<int>> bus;

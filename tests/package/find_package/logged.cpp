@@ -2,7 +2,7 @@
 
 #include <spdlog/sinks/stdout_color_sinks.h>
 
-/// Where spdlog is installed: a line from another thread.
+/// Another thread logs a line, if spdlog is installed.
 int main() {
     const auto logger = spdlog::stdout_color_mt<sluice::log::async_factory>("carried");
     logger->info("by a back end");

@@ -1,7 +1,7 @@
 # A script: programs that know Sluice from pkg-config alone. Takes COMPILER, PREFIX, COMPONENTS,
 # BINARY_DIR and SOURCE_DIR.
 
-# Nothing but the install tree, and the places where the packages of others are.
+# Only the install tree, and the folders with the packages of others.
 set(ENV{PKG_CONFIG_PATH} "${PREFIX}/share/pkgconfig")
 
 function(run result)

@@ -1,6 +1,6 @@
-# A script: runs the overlay port without vcpkg, and builds a program with what it installs. The functions
-# of vcpkg that the port calls are replaced by what vcpkg's documentation says of them. Takes PORT, CONSUMER,
-# GENERATOR, COMPILER and OUTPUT.
+# A script: runs the overlay port without vcpkg, and builds a program with the installed files. Functions
+# written after vcpkg's documentation replace the functions of vcpkg that the port calls. Takes PORT,
+# CONSUMER, GENERATOR, COMPILER and OUTPUT.
 
 cmake_policy(SET CMP0057 NEW)
 file(REMOVE_RECURSE "${OUTPUT}")

@@ -1,4 +1,4 @@
-"""What a person at the terminal sees: exit statuses, and one line for whatever is wrong."""
+"""The view of a person at the terminal: exit statuses, and one line for each fault."""
 
 import json
 import re
@@ -160,7 +160,7 @@ def test_refuses_in_one_line(run, saved, arguments, monkeypatch, tmp_path):
 
 
 def test_it_is_a_program(saved):
-    """Also when whoever reads its output stops reading."""
+    """Also when the reader of its output stops reading."""
     command = [sys.executable, "-m", "sluice_bench", "export", "--format", "csv", saved(run_of(1))]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as program:
         program.stdout.close()

@@ -10,7 +10,7 @@ SLOWER = 1.1
 
 
 def paired(seed, factor=1.0, rounds=10):
-    """Two series that were measured in turns: what disturbed a round disturbed both."""
+    """Two series that were measured in turns: a disturbance of a round disturbed both."""
     shared = noise(3 * seed, 1.0, rounds, cv=0.1)
     new = shared * noise(3 * seed + 1, 20.0 * factor, rounds)
     base = shared * noise(3 * seed + 2, 20.0, rounds)

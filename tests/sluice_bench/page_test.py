@@ -1,4 +1,4 @@
-"""What the page holds, read as text; browser_test.py opens it."""
+"""The content of the page, read as text; browser_test.py opens it."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The measuring program itself: what it writes keeps to the schema and makes a page."""
+"""The measuring program itself: its output keeps to the schema and makes a page."""
 
 import os
 import shlex
@@ -29,7 +29,7 @@ def test_keeps_to_the_schema(measured):
     assert measured.run["quick"] is True
     kinds = {each.name: each.kind for each in measured.scenarios}
     assert kinds.pop("spsc-8B") == "e2e-throughput"
-    # A quick run has a time limit, and says what it had no time for.
+    # A quick run has a time limit, and names the scenarios that it had no time for.
     late = dict.fromkeys(measured.run["skipped_scenarios"])
     assert (late | kinds)["idle-latency-64B"] in ("idle-latency", None)
 
@@ -84,7 +84,7 @@ def test_a_quick_run_is_not_credible(measured):
     assert measured.doubts
 
 
-# BR-31: whoever takes part is on the page, whatever became of it.
+# BR-31: each subject is on the page, whether its run succeeded or not.
 def test_makes_a_page_with_every_subject(measured):
     text = page.render(measured)
     for subject in measured.subjects:
@@ -133,7 +133,7 @@ def text_of(path):
 
 
 def interrupt_a_worker(program):
-    """What Ctrl-C does, as soon as the program has started another one."""
+    """The effect of Ctrl-C as soon as the program has started another one."""
     while program.poll() is None:
         # Only its first thread starts processes.
         for child in text_of(f"/proc/{program.pid}/task/{program.pid}/children").split():

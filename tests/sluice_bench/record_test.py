@@ -1,4 +1,4 @@
-"""The schema, and what it cannot say."""
+"""The schema, and faults that it cannot express."""
 
 import pytest
 import sample
@@ -79,7 +79,7 @@ def unreliable(made):
         (change(["run", "unpinned"], True), "no thread was tied to a CPU"),
         (change(["run", "skipped_scenarios"], ["mpsc"]), "1 scenario not run"),
         (unreliable, "1 result is UNRELIABLE"),
-        # BR-27: what the template asks for is there, be it as unknown.
+        # BR-27: each item of the template is there, even if only as unknown.
         (remove("environment", "governor"), "the file does not tell: governor"),
         (remove("environment", "program_hash"), "the file does not tell: program_hash"),
     ],

@@ -1,4 +1,4 @@
-"""Files of measurements made up for tests: what the program could have written."""
+"""Files of measurements made up for tests. The program could have written them."""
 
 import copy
 import json

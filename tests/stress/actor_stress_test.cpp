@@ -67,7 +67,7 @@ TYPED_TEST(ActorStressTest, EveryAcceptedMessageIsHandledDroppedOrDiscarded) {
             for (std::uint32_t poster = 0; poster < posters; ++poster) {
                 crew.add([&object, poster] {
                     std::uint32_t number = 0;
-                    // Until the object is stopped.
+                    // Posts until the object is stopped.
                     while (object->post(Order{poster, ++number, std::string(40, 'x')}) !=
                            PublishResult::closed) {
                     }
@@ -111,7 +111,7 @@ TEST(ActorStressLifeTest, ManyObjectsStartAndEnd) {
     }
 }
 
-/// Waits like Park, and lets a test come between the end of a wait and what follows it.
+/// Waits like Park. A test can run code between the end of a wait and the next step.
 class Interrupted : public Park {
 public:
     template <class Ready>

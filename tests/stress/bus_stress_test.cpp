@@ -36,7 +36,7 @@ struct Owning {
 };
 using StressMessages = Messages<Plain, Owning>;
 
-/// Few slots: the rings come round often, and there is nearly always no room.
+/// Few slots: the rings reuse them often and are nearly always full.
 template <class Base, std::size_t Depth = 13>
 struct Narrow : Base {
     static constexpr std::size_t depth = Depth;
@@ -178,7 +178,7 @@ using HandlerModes =
     testing::Types<Narrow<FullBusTraits>, Narrow<NoStatsBusTraits>, Narrow<BareBusTraits>>;
 TYPED_TEST_SUITE(BusSubscriptionStressTest, HandlerModes);
 
-// After unsubscribe() has returned, the handler's data may be destroyed. This holds in every mode.
+// The handler's data may be destroyed after unsubscribe() has returned. This holds in every mode.
 TYPED_TEST(BusSubscriptionStressTest, HandlerNeverRunsAfterItsSubscription) {
     const auto bus = std::make_unique<Bus<StressMessages, TypeParam>>();
     const Watchdog watchdog(

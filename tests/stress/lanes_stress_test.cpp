@@ -127,7 +127,7 @@ void outliveTheQueue(std::size_t rounds) {
         }
         for (std::size_t self = 0; self < threads; ++self) {
             EXPECT_LE(ledger.receivedFrom(self), accepted[self]);
-            // What was on its way has been destroyed, and there was room for four in each lane.
+            // The queue has destroyed the messages in its lanes. A lane has room for four.
             EXPECT_LE(accepted[self], ledger.receivedFrom(self) + 4);
         }
         ASSERT_EQ(memory.bytesInUse(), 0U) << "round " << round;
@@ -151,7 +151,7 @@ TEST(MpscLanesStressTest, HandlesAreMovedBetweenThreads) {
     watch.watch(&queue);
     Ledger ledger(1);
     std::atomic<std::uint64_t> turn{0};
-    auto handle = queue.producer();  // plain, as is `accepted`: whoever has the turn has them
+    auto handle = queue.producer();  // plain, like `accepted`: used by the thread with the turn
     std::uint64_t accepted = 0;
     Crew crew;
     for (std::uint64_t self = 0; self < 2; ++self) {

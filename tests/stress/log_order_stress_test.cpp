@@ -180,7 +180,7 @@ struct SilentClock : StampClock {
     }
 };
 
-/// A back end without a watermark: it emits whatever it sees, smallest key first.
+/// A back end without a watermark: it emits all records that it sees, smallest key first.
 struct EagerClock : StampClock {
     template <class Word>
     static Key announceThenNow(Word& word, std::uint64_t value) noexcept {
@@ -202,7 +202,7 @@ struct Verdict {
     std::size_t byStamp;
 };
 
-/// Until the oracle has found something, or for very long.
+/// Repeats the run until the oracle has found something, at most 1000 times.
 template <class FaultyClock>
 Verdict judge(const OrderRun& run) {
     Verdict verdict{0, 0};

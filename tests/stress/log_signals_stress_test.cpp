@@ -30,7 +30,7 @@ struct BracketedTraits : IntakeTraits {
 };
 using Intake = LabelIntake<BracketedTraits>;
 
-/// What the handler works with; one test at a time.
+/// The objects that the handler works with. One test runs at a time.
 struct Scene {
     Intake* intake;
     OrderOracle* oracle;

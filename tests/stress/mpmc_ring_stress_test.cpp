@@ -15,7 +15,8 @@
 #include <thread>
 #include <vector>
 
-// Several consumers. What was accepted is delivered once, wherever the close falls.
+// Several consumers. Each accepted message is delivered once, at whatever moment the queue is
+// closed.
 
 namespace sluice::test {
 namespace {

@@ -17,8 +17,8 @@
 #include <memory>
 #include <vector>
 
-// Blocks carry the number of their user in every word. Whoever gets a block that somebody still
-// uses overwrites these, and the other one notices.
+// Blocks carry the number of their user in every word. A thread that gets a block in use overwrites
+// these words, and the user of the block notices.
 
 namespace sluice::test {
 namespace {

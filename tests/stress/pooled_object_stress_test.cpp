@@ -96,7 +96,7 @@ public:
     void handle(const Step& /*step*/) {}
 };
 
-// The room that is kept for messages of high priority is theirs, whatever is being refused.
+// Messages of high priority have the room that is kept for them, even while others are refused.
 TEST(PooledObjectStressTest, RefusedMessagesTakeNoRoom) {
     const test::Watchdog watchdog([](std::FILE*) {});
     ManualExecutor executor;
@@ -184,7 +184,7 @@ TEST(PooledObjectStressTest, AStopThatMeetsAStartEnds) {
     }
 }
 
-// Whoever holds an object last destroys it, beside threads that post to it.
+// The last holder of an object destroys it while other threads post to it.
 TEST(PooledObjectStressTest, ObjectsAreReplacedWhileOthersPost) {
     const test::Watchdog watchdog([](std::FILE*) {});
     ThreadPool pool(2);
@@ -214,7 +214,7 @@ TEST(PooledObjectStressTest, ObjectsAreReplacedWhileOthersPost) {
     }
 }
 
-// A hundred thousand objects, whatever the build: two threads replace them while two others post.
+// A hundred thousand objects, in every build: two threads replace them while two others post.
 TEST(PooledObjectStressTest, AHundredThousandObjectsAreReplacedWhileOthersPost) {
     const test::Watchdog watchdog([](std::FILE*) {});
     struct Place {

@@ -20,8 +20,8 @@
 #include <thread>
 #include <vector>
 
-// What the stress tests of the queues have in common: producers that push numbered messages until
-// the queue is closed at a moment nobody chose, and a consumer that keeps books.
+// The common part of the stress tests of the queues: producers push numbered messages until the
+// queue is closed at an arbitrary moment, and a consumer keeps books.
 
 namespace sluice::test {
 
@@ -102,7 +102,7 @@ void consumeUntilDrained(Queue& queue, Ledger& ledger, Progress& progress, std::
     }
 }
 
-/// One round: what was accepted is delivered, exactly, wherever the close falls.
+/// One round: each accepted message is delivered once, at whatever moment the queue is closed.
 template <class Queue>
 void closeWhileProducing(std::size_t producers, std::uint64_t closeAfter, std::uint32_t seed,
                          Progress& progress, RoundWatch<Queue>& watch) {

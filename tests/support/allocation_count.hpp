@@ -5,7 +5,7 @@
 
 namespace sluice::test {
 
-/// Counts what the whole process asks of the global operator new and delete while it lives.
+/// Counts the calls of the global operator new and delete in the whole process while it lives.
 ///
 /// Linking `sluice_allocation_count` replaces those operators for the executable. All threads are
 /// counted, so a zero covers producers and consumers alike; scopes may nest. `malloc` called

@@ -25,7 +25,7 @@ inline bool endedWell(pid_t child) {
     return child > 0 && ::waitpid(child, &status, 0) == child && status == 0;
 }
 
-/// What check() returns in the child of a fork; false when it hangs there.
+/// The result of check() in the child of a fork; false if the child hangs.
 template <class Check>
 bool isTrueInChild(Check check) {
     const pid_t child = limitedFork();

@@ -13,8 +13,8 @@ namespace sluice::test {
 /// Runs a function once, in front of a chosen access to an atomic variable. The function does the
 /// work of another thread, in the same thread, and therefore the same way each time.
 ///
-/// An access made while a spin lock is held is never chosen, since the function could not take the
-/// lock; but where isOnOneProcessor says that the function is to be a real interrupt.
+/// An access under a spin lock is not chosen, because the function could not take the lock. It is
+/// chosen if isOnOneProcessor is set: then the function is a real interrupt.
 class Interruption {
 public:
     /// For the accesses made while it lives; the first one has the number 0.
@@ -63,7 +63,8 @@ public:
         Interruption::beforeAccess();
         Base::store(value, order);
         if constexpr (std::is_same_v<T, bool>) {
-            // Nothing but a spin lock releases a false, and, while none is held, a lane of a bus.
+            // Only spin locks and lanes of a bus release a false. A lane does so while no spin lock
+            // is held.
             const bool isUnlock = !value && order == std::memory_order_release;
             Interruption::locksHeld -= isUnlock && Interruption::locksHeld != 0 ? 1 : 0;
         }
@@ -72,7 +73,7 @@ public:
         Interruption::beforeAccess();
         const T before = Base::exchange(value, order);
         if constexpr (std::is_same_v<T, bool>) {
-            // Nothing but a spin lock acquires a true.
+            // Only a spin lock acquires a true.
             Interruption::locksHeld +=
                 value && !before && order == std::memory_order_acquire ? 1 : 0;
         }

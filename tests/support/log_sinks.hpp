@@ -17,7 +17,7 @@
 
 namespace sluice::test {
 
-/// What a sink was given.
+/// A line that a sink was given.
 struct LoggedLine {
     std::string logger;
     std::string text;
@@ -28,7 +28,7 @@ struct LoggedLine {
     std::thread::id calledBy;
 };
 
-/// Remembers what it gets. Any thread may ask at any time.
+/// Remembers the lines that it gets. Any thread may ask at any time.
 class CollectingSink : public spdlog::sinks::base_sink<std::mutex> {
 public:
     std::vector<LoggedLine> lines() {
@@ -43,7 +43,7 @@ public:
         }
         return result;
     }
-    /// What the pattern made of them, without the ends of lines.
+    /// The lines as the pattern formats them, without their line ends.
     std::vector<std::string> formatted() {
         const std::lock_guard<std::mutex> lock(mutex_);
         return formatted_;
@@ -113,7 +113,7 @@ public:
         const std::lock_guard<std::mutex> lock(mutex_);
         return isOpen_ ? 0 : arrived_;
     }
-    /// Until so many threads have come.
+    /// Waits until so many threads have come.
     void awaitArrival(std::size_t count = 1) {
         std::unique_lock<std::mutex> lock(mutex_);
         changed_.wait(lock, [&] { return arrived_ >= count; });
@@ -136,7 +136,7 @@ public:
     Gate gate;
 };
 
-/// What error handlers were told; several threads may tell.
+/// The errors that error handlers were told. Several threads may tell.
 class Errors {
 public:
     spdlog::err_handler handler() {

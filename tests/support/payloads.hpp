@@ -103,7 +103,7 @@ struct alignas(Alignment) OverAligned {
 /// Which constructor of a Fragile throws.
 enum class Fault : std::uint8_t { none, inConstructor, inCopy, inMove };
 
-/// What a Fragile, or a handler of a test, throws.
+/// The exception that a Fragile, or a handler of a test, throws.
 class Breakage : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;

@@ -57,7 +57,8 @@ struct SpscRingShape {
     static constexpr bool manyProducers = false;
     /// Each producer has an end of its own, with a capacity of its own.
     static constexpr bool hasHandles = false;
-    /// What the consumer wrote before a slot came back is visible to whoever fills it again.
+    /// The consumer's writes before a slot came back are visible to the producer that fills the
+    /// slot.
     static constexpr bool orderedReuse = true;
     static constexpr bool isBlocking = false;
     /// The consumer can look at the oldest message before it takes it out.
@@ -174,8 +175,8 @@ private:
     Queue* queue_;
 };
 
-/// A queue of some shape, with the same members whatever the shape. Nothing here waits, except
-/// through native().
+/// A queue of some shape, with the same members for each shape. Nothing here waits, except through
+/// native().
 template <class Shape, class T, std::size_t Capacity, class Traits = TestTraits<>>
 class TestQueue {
 public:

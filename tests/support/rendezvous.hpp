@@ -8,7 +8,7 @@ namespace sluice::test {
 
 /// Lets two threads go on together, as close in time as two threads can be, any number of times.
 ///
-/// What a thread did before arrive() is visible to the other one after it.
+/// A thread's writes before arrive() are visible to the other thread after arrive().
 class Rendezvous {
 public:
     void arrive() {

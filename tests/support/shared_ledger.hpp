@@ -11,7 +11,7 @@
 
 namespace sluice::test {
 
-/// What several consumers received: each has a list of its own for each producer.
+/// The messages that several consumers received. Each consumer has a list for each producer.
 class SharedLedger {
 public:
     SharedLedger(std::size_t consumers, std::size_t producers)

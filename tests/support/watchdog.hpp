@@ -11,11 +11,11 @@ namespace sluice::test {
 
 /// Ends a hanging test with a report instead of silence.
 ///
-/// Lives for a scope. When the scope takes longer than `limit`, a thread of the watchdog's own
-/// prints the name of the running test and whatever `printState` writes, and aborts the process.
-/// Choose a limit far beyond any honest run: it is no assertion about speed. `printState` runs
-/// while the test's threads are still running, so it should read atomics and approximate sizes
-/// only. Do not hold one across a death test, which forks.
+/// Lives for a scope. A thread of the watchdog's own prints the name of the running test and the
+/// output of `printState`, and aborts the process, if the scope takes longer than `limit`. Choose a
+/// limit far beyond any honest run: it is no assertion about speed. `printState` runs while the
+/// test's threads are still running, so it should read atomics and approximate sizes only. Do not
+/// hold one across a death test, which forks.
 class Watchdog {
 public:
     using PrintState = std::function<void(std::FILE*)>;

@@ -8,8 +8,8 @@
 
 namespace sluice::model {
 
-/// What ModelPlatform has for std::atomic: each operation is a step of the execution. There are no
-/// default orders: the library always passes them.
+/// ModelPlatform's counterpart of std::atomic: each operation is a step of the execution. There are
+/// no default orders: the library always passes them.
 template <class T>
 class Atomic {
     static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= sizeof(Word));

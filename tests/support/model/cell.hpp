@@ -9,8 +9,8 @@
 
 namespace sluice::model {
 
-/// What ModelPlatform has for sluice::Cell: each access is checked for data races, and for being
-/// in turn: no object is built over another, none is used or destroyed where none lives.
+/// ModelPlatform's counterpart of sluice::Cell. Each access is checked for data races and for its
+/// turn: no object is built over another, and none is used or destroyed if none lives.
 template <class T>
 class Cell {
 public:

@@ -6,8 +6,8 @@
 
 namespace sluice::model {
 
-/// While it lives, following an invalid pointer fails the execution that does it, with its
-/// schedule, instead of ending the process.
+/// An execution that follows an invalid pointer fails with its schedule, instead of ending the
+/// process. This holds while the guard lives.
 ///
 /// The handler never returns: it goes back to the explorer as any failure does. That is safe here
 /// since the fault is one of the scenario's own instructions, not one inside the C library.

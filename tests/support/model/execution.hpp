@@ -18,7 +18,7 @@
 
 namespace sluice::model {
 
-/// One run of a scenario: what the atomics, cells and fences of the platform do.
+/// One run of a scenario: carries out the operations of the platform's atomics, cells and fences.
 ///
 /// Each operation is first a point where the schedule may switch, then one step of the running
 /// thread. A failure ends the execution on the spot, without unwinding.

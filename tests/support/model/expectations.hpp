@@ -89,7 +89,7 @@ struct ModelTraits : QueueTraits {
     static constexpr std::uint64_t firstPosition = 254;
 };
 
-/// How many messages live, and what has become of them.
+/// How many messages live, how many were accepted, and how many were delivered.
 struct Ledger {
     int alive = 0;
     int accepted = 0;

@@ -32,7 +32,7 @@
 /// The scenario is run once for every schedule within the budget, and for every value a load may
 /// return. Its threads communicate through atomics and cells of ModelPlatform and nothing else, and
 /// do the same whenever they are scheduled the same; results are compared after parallel().
-/// See docs/algorithms/model-checking.md for what is and what is not explored.
+/// docs/algorithms/model-checking.md tells the limits of the exploration.
 namespace sluice::model {
 
 struct Options {

@@ -90,8 +90,8 @@ public:
 private:
     static constexpr std::size_t stackSize = std::size_t{256} * 1024;
 
-    /// What the C++ runtime keeps per thread about exceptions in flight; a switch may happen in a
-    /// destructor that one of them runs.
+    /// The C++ runtime's record of a thread's exceptions in flight. A switch may happen in a
+    /// destructor that such an exception runs.
     using Exceptions = std::array<unsigned char, 2 * sizeof(void*)>;
 
     struct Fiber {

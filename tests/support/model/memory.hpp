@@ -27,7 +27,7 @@ class Memory {
 public:
     struct Store {
         Word value;
-        View view;  // what an acquire load that reads it learns
+        View view;  // an acquire load that reads the store learns this
         std::uint64_t hash;
     };
 
@@ -122,7 +122,8 @@ public:
         return store;
     }
 
-    /// Appends a store. A read-modify-write goes on with the release sequence of what it replaces.
+    /// Appends a store. A read-modify-write continues the release sequence of the store that it
+    /// replaces.
     void write(LocationId id, Word value, bool readsLast, std::memory_order order, View& now,
                std::uint64_t hash) {
         Location& location = locations_[id];

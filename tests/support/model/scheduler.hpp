@@ -40,12 +40,13 @@ struct ModelThread {
     bool isLate = false;  // its limit has passed
 };
 
-/// Who goes on: at each step of the running thread, and whenever it cannot go on itself.
+/// Chooses the thread that goes on: at each step of the running thread, and when the running thread
+/// cannot go on.
 ///
-/// A switch away from a thread that could go on is a preemption and costs budget; others are free.
-/// But they are fair, or two threads that wait for a third could keep each other busy for ever: a
-/// thread that has rested goes on only after some store has changed a value, and at most twice
-/// before a thread that is ready; and a thread that is ready is passed over three times at most.
+/// A switch away from a thread that could go on is a preemption and costs budget. Other switches
+/// are free, but fair. Otherwise two threads that wait for a third could keep each other busy for
+/// ever. A thread that has rested goes on only after some store has changed a value, and at most
+/// twice before a ready thread. A ready thread is passed over at most three times.
 class Scheduler {
 public:
     Scheduler(Search& search, Strands& strands) : search_(search), strands_(strands) {}
@@ -78,7 +79,7 @@ public:
 
     bool canStartAnother() const noexcept { return count_ < maxThreads; }
 
-    /// Starts a thread; what the caller has done happens before its body.
+    /// Starts a thread. The caller's earlier steps happen before its body.
     void launch(std::function<void()> body) {
         const std::size_t id = count_++;
         ++activeCount_;
@@ -90,7 +91,7 @@ public:
         strands_.start(id, std::move(body), [this] { end(); });
     }
 
-    /// A free choice of who goes on, the caller included: when threads have been launched.
+    /// A free choice of the next thread, the caller included. Used when threads have been launched.
     void offer(std::uint64_t memory) {
         Candidates ready;
         for (std::size_t t = 0; t < count_; ++t) {
@@ -114,7 +115,7 @@ public:
         }
     }
 
-    /// A pause in a polling loop. False when nobody can ever go on with anything else.
+    /// A pause in a polling loop. False when no thread can ever go on with anything else.
     bool rest(std::uint64_t memory) {
         ModelThread& thread = self();
         if (thread.isIdle) {
@@ -126,7 +127,7 @@ public:
         return giveWay(memory);
     }
 
-    /// Sleeps until somebody wakes this bed. False when nobody can ever go on.
+    /// Sleeps until somebody wakes this bed. False when no thread can ever go on.
     bool sleep(std::uint64_t bed, bool hasLimit, std::uint64_t memory) {
         ModelThread& thread = self();
         thread.state = ThreadState::asleep;
@@ -159,7 +160,7 @@ public:
         }
     }
 
-    /// By thread 0: waits until all others have ended; what they did happens before the return.
+    /// By thread 0: waits until all others have ended. Their steps happen before the return.
     bool join(std::uint64_t memory) {
         if (!haveOthersEnded()) {
             self().state = ThreadState::joining;
@@ -195,7 +196,7 @@ public:
     /// The hash of the memory when a thread ends.
     std::function<std::uint64_t()> memoryAtEnd;
 
-    /// What is to be chosen; two choices may follow each other in the same state.
+    /// The kind of a choice. Two choices may follow each other in the same state.
     enum class Choice : std::uint8_t { first, preemption, next, weakStep, sleeper };
 
     std::size_t choose(Choice what, std::size_t options, std::uint64_t memory) {
@@ -253,7 +254,7 @@ private:
         }
     }
 
-    /// The running thread cannot go on. False when nobody can.
+    /// The running thread cannot go on. False when no thread can.
     bool giveWay(std::uint64_t memory) {
         Candidates candidates;
         addOthers(candidates);
@@ -282,8 +283,8 @@ private:
         }
     }
 
-    /// When all threads wait: adds the thread whose limit passes. If there is none, adds the thread
-    /// that rested longest; it may look once more.
+    /// Called when all threads wait. Adds the thread whose limit passes. If no limit passes, adds
+    /// the thread that rested longest, which may look once more.
     void addStranded(Candidates& candidates) noexcept {
         for (std::size_t i = 1; i <= count_ && candidates.count == 0; ++i) {
             const std::size_t t = (running_ + i) % count_;

@@ -89,7 +89,7 @@ public:
     std::size_t choiceCount() const noexcept { return depth_; }
     Budget budget() const noexcept { return budget_; }
 
-    /// What the current execution has not spent.
+    /// The part of the budget that the current execution has not spent.
     Budget left;
 
     bool skipsKnownStates = true;

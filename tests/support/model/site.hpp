@@ -33,7 +33,7 @@ struct Site {
     }
 };
 
-/// What a thread does in one step of a schedule.
+/// The action of a thread in one step of a schedule.
 enum class Action : std::uint8_t {
     create,
     destroy,

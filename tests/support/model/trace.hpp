@@ -21,7 +21,7 @@ struct Event {
     Site site{"", "", 0};
 };
 
-/// What an execution did, step by step, to be read when it failed.
+/// The steps of an execution, for the report of a failure.
 class Trace {
 public:
     void clear() noexcept { events_.clear(); }

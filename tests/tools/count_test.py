@@ -11,7 +11,7 @@ import count
 
 
 def dump(*rounds):
-    """What callgrind writes: (label, instructions) of each dump."""
+    """The output of callgrind: (label, instructions) of each dump."""
     parts = ["version: 1", "creator: callgrind-3.19.0", "pid: 7", ""]
     for number, (label, total) in enumerate(rounds, 1):
         parts += [

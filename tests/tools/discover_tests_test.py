@@ -26,7 +26,7 @@ class DiscoverTestsTest(PlantedTree):
         return subprocess.run(command, capture_output=True, text=True, check=False)
 
     def commands(self, *, suites=False):
-        """What the tests are called, and the filter that each gives to the program."""
+        """The names of the tests, and the filter that each gives to the program."""
         cases, _, of_suites = self.output.read_text(encoding="utf-8").partition("else()")
         command = r"^add_test\(\[==\[(.+?)\]==\].*\[==\[--gtest_filter=(.*?)\]==\]"
         return re.findall(command, of_suites if suites else cases, re.MULTILINE)

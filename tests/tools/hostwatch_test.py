@@ -1,4 +1,4 @@
-"""The host watcher as its user runs it: what it prints and how it ends."""
+"""The host watcher as its user runs it: its output and its end."""
 
 import os
 import re

@@ -44,7 +44,7 @@ struct Holds : ActorTraits {
     static constexpr std::size_t depth = Depth;
 };
 
-/// Remembers what it has handled, and holds its thread at a gate.
+/// Remembers the messages that it has handled, and holds its thread at a gate.
 template <class Traits = ActorTraits>
 class Keeper : public ActiveObject<Keeper<Traits>, Notes, Traits> {
 public:

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-// What programs of C++17 see of objects that may have coroutines. The coroutines are tested in
+// Objects that may have coroutines, as programs of C++17 see them. The coroutines are tested in
 // tests/cpp20.
 
 namespace sluice {

@@ -44,7 +44,7 @@ struct Row {
     bool hasGuard = false;
 };
 
-/// What a machine is made of, as numbers.
+/// The parts of a machine, as numbers.
 struct Plan {
     std::array<int, states> parents{};
     std::array<int, states> initials{};
@@ -113,7 +113,7 @@ constexpr Plan makePlan(std::uint32_t seed) {
 template <std::uint32_t Seed>
 constexpr Plan planOf = makePlan(Seed);
 
-// ---- What happens, as numbers: the same for the machine and the model
+// ---- The steps as numbers: the same for the machine and the model
 
 struct Context {
     std::vector<int> log;

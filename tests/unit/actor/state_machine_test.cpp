@@ -16,7 +16,7 @@ using namespace test;
 
 class StateMachineTest : public testing::Test {
 protected:
-    /// What happened since the last call.
+    /// The log since the last call.
     Log happened() { return std::exchange(robot_.log, {}); }
 
     Robot robot_;

@@ -42,7 +42,7 @@ protected:
         }
     }
 
-    // Nobody posts to an object that has gone.
+    // No thread posts to an object that has gone.
     void TearDown() override {
         for (const auto& member : ring_) {
             member->stop();

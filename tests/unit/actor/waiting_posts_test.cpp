@@ -15,7 +15,7 @@
 #include <cstdio>
 #include <thread>
 
-// Where a post waits for room, and where it is refused at once.
+// Posts that wait for room, and posts that are refused at once.
 
 namespace sluice {
 namespace {

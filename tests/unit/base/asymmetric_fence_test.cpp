@@ -203,7 +203,7 @@ TEST(ScriptedKernelDeathTest, RefusalAfterTheChoiceEndsTheProgram) {
     EXPECT_DEATH(Fence::heavy(), "the kernel refuses membarrier");
 }
 
-// While the first caller is still asking, another thread asks, is refused and decides.
+// Another thread asks, is refused and decides while the first caller is still asking.
 struct OvertakenKernel : detail::MembarrierKernel {
     static bool call(int command) {
         if (command != registration) {

@@ -151,8 +151,8 @@ struct Bytes {
     alignas(Alignment) std::array<unsigned char, Size> values;
 };
 
-/// Whether destroyAndOwnLines() writes into each line that the T may be in, wherever its alignment
-/// lets it begin, and into no byte beside it. Returns how many bytes it writes.
+/// Whether destroyAndOwnLines() writes into each line that the T may be in, for each address that
+/// its alignment allows, and into no byte beside the T. Returns how many bytes it writes.
 template <std::size_t Size, std::size_t Alignment>
 std::size_t bytesToOwn() {
     struct {

@@ -101,8 +101,8 @@ TYPED_TEST(TaggedHeadTest, TellsOfALostExchange) {
     EXPECT_EQ(this->popAll(), (std::vector<std::uint32_t>{2, 1}));
 }
 
-// While pop() stands between its two looks, node 2 gets another successor, and the same node is on
-// top again: the exchange must fail.
+// Node 2 gets another successor while pop() is between its two looks, and the same node is on top
+// again. The exchange must fail.
 TYPED_TEST(TaggedHeadTest, OldSuccessorIsNotTaken) {
     for (const std::uint64_t changes : {4U, 1'000U, 65'536U, 65'538U}) {
         while (this->pop() != 0) {

@@ -12,7 +12,7 @@
 namespace sluice {
 namespace {
 
-/// Counts what it is asked for.
+/// Counts the calls that it gets.
 struct Home {
     struct Slot {
         int number = 0;
@@ -61,7 +61,7 @@ TEST(ThreadTableTest, FindsWhatTheThreadHasAdded) {
         }
         EXPECT_EQ(first.dismissed + second.dismissed, 2) << "forgotten once they had gone";
         std::thread([] {}).join();
-        // What is left of the others is forgotten in turn.
+        // The table forgets the remaining homes in turn.
         for (int i = 0; i < 100; ++i) {
             static std::vector<std::unique_ptr<Home>> lasting;
             lasting.push_back(std::make_unique<Home>());
@@ -152,7 +152,7 @@ TEST(ThreadTableTest, ThreadsHaveDifferentMarks) {
     EXPECT_EQ(home.threads.size(), 1U);
 }
 
-// A thread-local object that is destroyed after the table asks for a slot in vain.
+// A thread-local object that is destroyed after the table. It asks for a slot and gets none.
 struct AsksAtTheEnd {
     ~AsksAtTheEnd() {
         if (home != nullptr) {

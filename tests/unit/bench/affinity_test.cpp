@@ -47,7 +47,7 @@ TEST(AffinityTest, PinsAThreadToAnAllowedCpu) {
     }).join();
 }
 
-// BR-22: a thread that is to roam gets its freedom back, whatever round was before.
+// BR-22: a thread that the placement lets roam may use all CPUs again, after any round.
 TEST(AffinityTest, LetsAThreadRoamWhereThePlacementSaysSo) {
     const Cpus cpus = allowedCpus();
     Placement placement;

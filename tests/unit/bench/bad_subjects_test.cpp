@@ -1,5 +1,5 @@
-// Subjects that are bad on purpose: each is caught, and the report names what is wrong with it.
-// Those that lose, double, reorder or change a message in a round are in round_test.cpp.
+// Subjects that are bad on purpose: each is caught, and the report names its fault. Those that
+// lose, double, reorder or change a message in a round are in round_test.cpp.
 
 #include "faulty_queue.hpp"
 #include "harness/run/idle_latency.hpp"

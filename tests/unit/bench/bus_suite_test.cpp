@@ -55,7 +55,7 @@ protected:
     Round runUnhurried(Round (*round)(const RoundPlan&), const std::string& id) const {
         RoundPlan plan = suite_.enter(scenario("bus-64B-1p"), indexOf(id)).plan;
         plan.stallNs = 60e9;
-        plan.placement.oversubscribed = true;  // who waits yields
+        plan.placement.oversubscribed = true;  // a thread that waits yields
         return round(plan);
     }
 
@@ -112,7 +112,7 @@ TEST_F(BusSuiteTest, ShapesOfBothLibrariesAreAlike) {
     EXPECT_EQ(all.size(), 1U);
 }
 
-// Whether any was lost depends on the machine; that each is counted does not.
+// The machine decides whether a message is lost. Each lost message is counted.
 TEST_F(BusSuiteTest, AFloodKnowsWhatBecameOfEachMessage) {
     const Round high = run("high-under-flood-64B", "sluice/full:visitor");
     const Round low = run("low-under-flood-64B", "sluice/full:visitor");
@@ -194,7 +194,7 @@ TEST_F(BusSuiteTest, PairsDifferInTheirFeatureAlone) {
     }
 }
 
-// Without a consumer each mode lets in what its admission says, no more and no less.
+// Each mode accepts exactly as many messages as its admission says, if there is no consumer.
 TEST_F(BusSuiteTest, ModesDifferInAdmission) {
     const std::map<std::string, std::uint64_t> rooms = {{"sluice/full:visitor", 4096 / 2},
                                                         {"sluice/no-stats:table", 4096 / 2},

@@ -1,4 +1,4 @@
-// The library that counts allocations, loaded as a plain library: nobody's malloc() is replaced.
+// The library that counts allocations, loaded as a plain library: it replaces no malloc().
 
 #include "harness/machine/allocation_count.hpp"
 

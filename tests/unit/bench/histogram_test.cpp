@@ -19,7 +19,7 @@ TEST(HistogramTest, CountsEveryValueInItsBucket) {
     for (const Bucket& bucket : histogramOf(values)) {
         EXPECT_GE(bucket.from, end);
         end = bucket.to;
-        // An error below 1 % for what a percentile is read from: the middle of the bucket.
+        // A percentile is read from the middle of its bucket. Its error is below 1 %.
         EXPECT_LE(bucket.to - bucket.from, bucket.from < 64 ? 1 : bucket.from / 64);
         std::uint64_t inside = 0;
         for (const double value : values) {

@@ -62,7 +62,7 @@ TEST(InterleaveTest, ReportsAFailureAndDoesNotRunThatEntryAgain) {
     EXPECT_EQ(series[1].roundNs.size(), 5U);
 }
 
-// BR-16: each round keeps what the system did meanwhile, and its turn.
+// BR-16: each round keeps its turn, and the activity of the system meanwhile.
 TEST(InterleaveTest, KeepsARecordOfEachMeasuredRound) {
     const auto entry = [] {
         Round round = roundOf(7);

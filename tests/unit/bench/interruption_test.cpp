@@ -35,7 +35,7 @@ TEST(InterruptionTest, WhatCameWhileBlockedIsNoted) {
     EXPECT_FALSE(interrupted());
 }
 
-// What was measured stays, and pairs of rounds stay pairs: the round under way is left out.
+// Measured rounds stay, and pairs of rounds stay pairs. The round under way is left out.
 TEST(InterruptionTest, EndsARunAfterTheLastWholeRound) {
     const InterruptionWatch watch;
     int runs = 0;

@@ -72,7 +72,7 @@ TEST(QueueMatrixTest, GivesNoTwoScenariosOneName) {
     }
 }
 
-// BR-9: whoever asks for one figure of the control group gets the other two beside it.
+// BR-9: a filter for one figure of the control group selects the other two as well.
 TEST(ControlGroupTest, RunsAsAWholeOrNotAtAll) {
     const std::vector<Scenario> all = matrix();
     const auto kindsAskedFor = [&all](const char* filter) {

@@ -122,7 +122,7 @@ TEST(ReportJsonTest, ListsAbsentSubjects) {
     EXPECT_EQ(subjects[4]["absent_because"], "not compiled in");
 }
 
-// BR-1: the record of features is complete. A feature that nobody knows is null and not "no".
+// BR-1: the record of features is complete. An unknown feature is null and not "no".
 TEST(ReportJsonTest, WritesWhatASubjectPromises) {
     Report report = sampleReport();
     report.subjects[1].features = {};

@@ -105,7 +105,8 @@ TEST(ReportTextTest, SaysWhenTheMachineWasDisturbed) {
     EXPECT_LT(tableOf(report).find("--until-quiet 60"), tableOf(report).find("ns median"));
 }
 
-// BR-21: where the threads are, which distances else there are, and why others are not.
+// BR-21: the CPUs of the threads, the other distances of this machine, and the reason why a
+// distance is absent.
 TEST(ReportTextTest, TellsHowFarApartTheThreadsAre) {
     Report report = sampleReport();
     for (int cpu = 0; cpu < 3; ++cpu) {

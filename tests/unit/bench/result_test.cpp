@@ -152,7 +152,7 @@ TEST(ResultTest, MarksWhatRanWithoutPins) {
     EXPECT_EQ(result.scenario.section, unpinnedSection);
 }
 
-// BR-18: an unreliable result names what its slow rounds have had.
+// BR-18: an unreliable result names the disturbances of its slow rounds.
 TEST(ResultTest, NamesWhatMayHaveDisturbedIt) {
     Series series;
     for (const double ns : {5.0, 5.0, 5.0, 50.0}) {

@@ -62,7 +62,7 @@ TEST(PoissonMomentsTest, HasGapsThatDoNotDependOnTheOneBefore) {
     for (std::size_t i = 1; i < gaps.size(); ++i) {
         product += (gaps[i - 1] - 1) * (gaps[i] - 1);
     }
-    // Of independent ones the correlation is below 3 / sqrt(4096) but for three in a thousand.
+    // Independent gaps have a correlation below 3 / sqrt(4096), except three in a thousand.
     EXPECT_LT(std::abs(product / double(gaps.size())), 3.0 / 64);
 }
 

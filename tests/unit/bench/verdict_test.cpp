@@ -1,5 +1,4 @@
-// Whether differences are found where there are some, and none where there are none: on made-up
-// rounds, so that the answer is known.
+// Differences are found, and only those that exist. The rounds are made up, so the answer is known.
 
 #include "harness/report/comparison.hpp"
 
@@ -81,7 +80,7 @@ TEST(VerdictTest, NeedsTheWholeIntervalBeyondTheNoise) {
     EXPECT_EQ(verdictOf({1.1, 1.2}, 1.15), "undecided");
     EXPECT_EQ(verdictOf({1.2, 1.3}, 1.15), "slower");
     EXPECT_EQ(verdictOf({0.8, 0.9}, 1.2), "undecided");
-    // What is lost in noise is not the same for that.
+    // A difference within the noise does not make two subjects the same.
     EXPECT_EQ(verdictOf({0.8, 1.2}, 2), "undecided");
 }
 
@@ -112,7 +111,7 @@ TEST(NoiseFloorTest, IsNeededForAVerdictOnTimes) {
         compareRounds(resultOf("a", std::vector<double>(6, 2.0)), resultOf("b", one), "role")};
     complete(comparisons, nullptr, {});
     EXPECT_EQ(comparisons[0].verdict, "undecided");
-    // Memory hardly varies, and nobody runs twice.
+    // Memory hardly varies, so no subject runs twice.
     comparisons[0].kind = Kind::residentMemory;
     complete(comparisons, nullptr, {});
     EXPECT_EQ(comparisons[0].verdict, "slower");

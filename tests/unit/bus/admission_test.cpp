@@ -87,7 +87,8 @@ struct OddDepth
     static constexpr std::array<std::size_t, priorityCount> rooms{1, 3, 1};
 };
 
-// A ring with room for three has more slots. They are empty at first, whatever lay in memory.
+// A ring with room for three has more slots. They are empty at first, even if the memory held other
+// bytes.
 TEST(BusAdmissionTest, PlacesBeyondTheRoomAreEmptyFromTheStart) {
     using OddBus = Bus<TestMessages, OddDepth>;
     alignas(OddBus) static std::array<unsigned char, sizeof(OddBus)> memory;

@@ -6,8 +6,8 @@
 #include <type_traits>
 #include <vector>
 
-// What publishing and consuming cost in atomic read-modify-writes: these do not depend on the
-// machine.
+// The cost of publishing and consuming in atomic read-modify-writes. Their number does not depend
+// on the machine.
 
 namespace sluice {
 namespace {
@@ -56,7 +56,7 @@ struct Counting : DeepTraits<100, Base> {
 template <class Base>
 using CountingBus = Bus<TestMessages, Counting<Base>>;
 
-/// What `step` costs after it has been done once, so that threads have registered and the
+/// The cost of `step` after it has been done once. By then threads have registered, and the
 /// high-water mark has been set.
 template <class Step>
 int costOf(Step step) {

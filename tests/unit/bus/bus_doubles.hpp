@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-// What the tests of the bus send, and the buses that they send it through.
+// Messages and buses for the tests of the bus.
 
 namespace sluice::test {
 

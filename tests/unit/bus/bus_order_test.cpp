@@ -10,16 +10,16 @@
 #include <map>
 #include <memory>
 
-// What the bus promises of the order of messages, and that each comes to one end, whatever happens
-// in the middle of a publication: constructors publish in their turn, consume and throw, as other
-// threads would while this publisher is stopped.
+// Promises of the bus: the order of messages, and one end for each message. Constructors publish,
+// consume and throw in the middle of a publication, as other threads would while this publisher is
+// stopped.
 
 namespace sluice {
 namespace {
 
 using namespace test;
 
-/// What was published and has come to no end; times count the steps of the test.
+/// A message that was published and has come to no end. Times count the steps of the test.
 struct Waiting {
     Priority priority = Priority::low;
     int began = 0;
@@ -178,7 +178,7 @@ private:
 template <std::size_t Depth, class IndexType, Service Served, BusOverflow... Overflow>
 struct Shape : DeepTraits<Depth> {
     using Index = IndexType;
-    /// Soon comes round.
+    /// The index soon wraps around.
     static constexpr std::uint64_t firstPosition = static_cast<IndexType>(-10);
     static constexpr Service service = Served;
     static constexpr std::array<BusOverflow, priorityCount> overflow{Overflow...};

@@ -328,7 +328,7 @@ private:
         }
     }
 
-    // ---- What holds after each step
+    // ---- Conditions that hold after each step
 
     /// Slots whose constructors threw come back when the consumer finds them. They are in one room
     /// at a time, so the size of the bus tells how many are left.

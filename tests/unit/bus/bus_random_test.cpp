@@ -18,7 +18,7 @@ template <std::size_t Depth, class IndexType, Service Served, BusOverflow Low = 
           BusOverflow Medium = BusOverflow::reject, BusOverflow High = BusOverflow::reject>
 struct Shape : DeepTraits<Depth> {
     using Index = IndexType;
-    /// Soon comes round.
+    /// The index soon wraps around.
     static constexpr std::uint64_t firstPosition = static_cast<IndexType>(-10);
     static constexpr Service service = Served;
     static constexpr std::array<std::size_t, priorityCount> weights{1, 2, 4};

@@ -121,7 +121,7 @@ TEST(BusStatisticsTest, HighWaterIsTheMostOfOnePriorityAtOnce) {
     EXPECT_EQ(bus.statistics().highWater, 7U);
 }
 
-// However deep the bus, whatever priority, and however little is taken at a time.
+// For each priority, each batch size of the consumer, and each depth of the bus.
 TEST(BusStatisticsTest, HighWaterIsExactAtRest) {
     for (const Priority priority : {Priority::low, Priority::medium, Priority::high}) {
         for (const std::size_t atATime : {std::size_t{1}, std::size_t{3}, unlimited}) {
@@ -165,7 +165,7 @@ TEST(BusStatisticsTest, HighWaterIsExactAlsoWhenTheConsumerLeavesSomething) {
     }
 }
 
-/// When it is copied into the bus, somebody looks at the accounts.
+/// Its copy constructor calls `look`, which reads the accounts while the bus copies the message.
 struct Observed {
     explicit Observed(std::function<void()> f) : look(std::move(f)) {}
     Observed(const Observed& other) : look(other.look) {

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-// What the tests of admission, priority, overflow, closing and the others leave over.
+// Properties that the tests of admission, priority, overflow, closing and the others do not cover.
 
 namespace sluice {
 namespace {

@@ -31,7 +31,7 @@ struct SingleCore : FullBusTraits {
     using Wait = BasicBusySpin<OneCore>;
 };
 
-/// Every message arrives, whichever features are switched off.
+/// Every message arrives, with any features switched off.
 template <class Traits>
 class BusModeTest : public testing::Test {};
 using Modes = testing::Types<FullBusTraits, NoStatsBusTraits, BareBusTraits, OneProducer, Weighted,
@@ -73,7 +73,7 @@ TYPED_TEST(BusModeTest, DifferentBusesLiveSideBySide) {
     EXPECT_EQ(takeSamples(*second), (std::vector<int>{2}));
 }
 
-// What a mode leaves out takes no room.
+// A feature that a mode leaves out takes no room.
 static_assert(sizeof(TestBus<256, BareBusTraits>) < sizeof(TestBus<256, NoStatsBusTraits>));
 static_assert(sizeof(TestBus<256, NoStatsBusTraits>) < sizeof(TestBus<256, FullBusTraits>));
 

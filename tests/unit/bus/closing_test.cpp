@@ -256,7 +256,7 @@ TEST(BusDropAtTheEndTest, RunHearsOfADroppedMessage) {
     expectToldOfTheDrop([](BusForOne& bus) { bus.run(); });
 }
 
-/// While a thread wakes the consumer. Its message is published by then.
+/// Stops a thread while it wakes the consumer. Its message is published by then.
 struct StopsWhileItWakes : Park {
     void notifyAll() noexcept {
         Stop::pass();

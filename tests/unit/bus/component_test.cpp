@@ -167,7 +167,7 @@ TEST(BusComponentDeathTest, ComponentThatIsNotTheLastMemberIsCaught) {
     EXPECT_DEATH((Component<Stranger, 1>{stranger}), "the last member of its owner");
 }
 
-/// Dies in its own handler, with what the handler uses.
+/// Dies in its own handler, with the data that the handler uses.
 class Suicidal final {
 public:
     Suicidal(SmallBus& bus, std::unique_ptr<Suicidal>& self, Log& log)

@@ -15,7 +15,7 @@
 #include <type_traits>
 #include <utility>
 
-// Who is told when a bus is drained, and whom drain() waits for.
+// The threads that are told when a bus is drained, and the threads that drain() waits for.
 
 namespace sluice {
 namespace {

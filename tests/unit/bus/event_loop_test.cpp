@@ -39,7 +39,7 @@ class BusEventLoopTest : public testing::Test {
 protected:
     using LoopBus = Bus<TestMessages, LoopTraits<Base>>;
 
-    /// What such a consumer does when the descriptor can be read, and before the loop begins.
+    /// Such a consumer calls it when the descriptor can be read, and before the loop begins.
     std::size_t takeAll() {
         std::size_t count = 0;
         do {

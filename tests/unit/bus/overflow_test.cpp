@@ -100,7 +100,7 @@ TEST(BusOverflowTest, DroppedMessageIsDestroyed) {
     EXPECT_EQ(Counted::alive, 0);
 }
 
-// A range is let in as its messages would be one by one.
+// The bus accepts a range exactly as it would accept its messages one by one.
 TEST(BusOverflowTest, RangeMakesRoomToo) {
     std::vector<Sample> samples;
     for (int i = 0; i < 20; ++i) {

@@ -36,8 +36,8 @@ Outcome flood(DeepBus& bus, std::size_t count) {
     return outcome;
 }
 
-// The well-known overload experiment: a paused consumer, 131072 slots, 150000 messages. What is
-// accepted follows from the rooms alone: 32768 of low priority, and all of the others.
+// The well-known overload experiment: a paused consumer, 131072 slots, 150000 messages. The rooms
+// alone determine the accepted messages: 32768 of low priority, and all of the others.
 TEST(BusOverloadTest, OnlyLowIsLost) {
     const auto bus = std::make_unique<DeepBus>();
     const Outcome outcome = flood(*bus, 150000);

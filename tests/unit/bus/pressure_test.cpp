@@ -83,7 +83,8 @@ TEST(BusPressureTest, ObserverHearsOfWhatAThrowingVisitorHasBroughtAbout) {
 }
 #endif
 
-// What passes through the bus while a thread counts it was not in it at the same time.
+// Messages pass through the bus while a thread counts them. They were not in the bus at the same
+// time.
 struct Interrupted : DeepTraits<10> {
     using Platform = InterruptingPlatform;
     using Wait = BasicBusySpin<InterruptingPlatform>;
@@ -137,7 +138,7 @@ TEST(BusPressureTest, HighWaterIsNotRaisedByMessagesThatPassThrough) {
     EXPECT_GE(accesses, 8U);
 }
 
-/// Does to the bus whatever an observer might.
+/// Does to the bus everything that an observer might do.
 struct Meddler : BusObserver {
     void pressureChanged(Pressure, Pressure now) noexcept;
     std::function<void(Pressure)> meddle;

@@ -122,7 +122,7 @@ TEST(BusPriorityTest, LowIsServedHoweverManyHighOnesCome) {
     EXPECT_EQ(lowCameAfter, 5);
 }
 
-// Whatever is queued, and however the consumer asks for it.
+// For each queued priority, and for each batch size of the consumer.
 TEST(BusPriorityTest, WeightsBoundTheWaitOfEachPriority) {
     constexpr std::array<Priority, priorityCount> all{Priority::low, Priority::medium,
                                                       Priority::high};

@@ -54,8 +54,8 @@ TEST(BusStaticComponentTest, VisitorServesManyHarvestsAndRuns) {
     EXPECT_EQ(recorder.log, (Log{"1", "2"}));
 }
 
-/// What is not among Handles is skipped, also where there is a function for it; and of two
-/// functions for one type the one with the header is called. Const and noexcept do not matter.
+/// A message whose type is not among Handles is skipped, even if there is a function for it. Of two
+/// functions for one type, the one with the header is called. Const and noexcept do not matter.
 struct Peculiar : StaticComponent<Peculiar> {
     using Handles = Messages<Sample>;
 

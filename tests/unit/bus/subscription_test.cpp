@@ -309,7 +309,8 @@ TEST(BusSubscriptionTest, UnsubscribingThreadWaitsByTheStrategyOfTheTraits) {
     crew.join();
 }
 
-// While it runs others find everything free. Were it under a lock, they would wait for each other.
+// Other threads find everything free while a handler runs. Under a lock they would wait for each
+// other.
 template <class Traits>
 class BusHandlerTest : public testing::Test {};
 using Ways = testing::Types<

@@ -22,7 +22,7 @@ namespace {
 using namespace test;
 using std::chrono::hours;
 
-/// Counts what a waiting thread does besides looking.
+/// Counts the actions of a waiting thread other than looking.
 struct CountingPlatform : StdPlatform {
     struct Fence : StdPlatform::Fence {
         static void heavy() noexcept {

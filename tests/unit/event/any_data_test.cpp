@@ -109,7 +109,7 @@ TEST(AnyDataTest, TellsTypesApartThatBehaveAlike) {
     const Small metres = Metres{1};
     EXPECT_TRUE(metres.isType<Metres>());
     EXPECT_FALSE(metres.isType<Seconds>());
-    // What the types are told apart by must be writable, or linkers may fold it.
+    // The object that tells types apart must be writable. Otherwise linkers may fold it.
     static_assert(!std::is_const_v<decltype(detail::anyOperations<Metres, false>)>);
     static_assert(!std::is_const_v<decltype(detail::anyOperations<Metres, true>)>);
 }

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-// Callbacks are destroyed as soon as nobody can be calling them, whatever else goes on. Programs
-// rely on it: what a callback captures may use what is destroyed after its list.
+// Callbacks are destroyed as soon as no thread can be calling them, whatever else goes on. Programs
+// rely on this: the captures of a callback may use objects that are destroyed after its list.
 
 namespace sluice {
 namespace {

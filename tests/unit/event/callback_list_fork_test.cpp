@@ -18,7 +18,7 @@ namespace {
 
 using List = CallbackList<void()>;
 
-/// Whether the list can do everything, and destroys what it removes.
+/// Whether the list can do everything, and destroys the callbacks that it removes.
 bool isUsable(List& list) {
     const auto captured = std::make_shared<int>(0);
     bool isCalled = false;
@@ -31,7 +31,7 @@ bool isUsable(List& list) {
     return isCalled && areRemoved && isGone && list.empty() && list.removedSizeApprox() == 0;
 }
 
-// The end of a call collects what was removed, which takes the lock of the list.
+// The end of a call collects the removed callbacks, which takes the lock of the list.
 TEST(CallbackListForkTest, ChildUsesAListThatOtherThreadsWereCalling) {
     List list;
     list.append([] {});
@@ -74,7 +74,7 @@ TEST(CallbackListForkTest, ChildUsesAListThatOtherThreadsWereChanging) {
     isOver = true;
 }
 
-// Nobody is left that could end the wait of the parent's thread.
+// No thread is left that could end the wait of the parent's thread.
 TEST(CallbackListForkTest, ChildWaitsForNoRemovalOfAThreadThatIsGone) {
     List list;
     std::atomic<int> step{0};

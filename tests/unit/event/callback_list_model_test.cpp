@@ -17,7 +17,7 @@
 namespace sluice {
 namespace {
 
-/// What a callback list promises, written down as simply as possible.
+/// The promises of a callback list, written down as simply as possible.
 class Model {
 public:
     void addBefore(int id, int before) {
@@ -111,7 +111,8 @@ private:
         }
     }
 
-    /// A call runs, in order, what is there when it begins and is still there at its turn.
+    /// A call runs, in order, each callback that is there when the call begins and is still there
+    /// at its turn.
     void call() {
         if (expected_.size() == deepest) {
             return;

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-// What a callback list has beyond eventpp's.
+// Features of a callback list that eventpp's does not have.
 
 namespace sluice {
 namespace {

@@ -25,7 +25,7 @@
 #include <unistd.h>
 #endif
 
-// Lists that share nothing disturb each other in nothing, whatever their callbacks do.
+// Lists that share nothing do not disturb each other, whatever their callbacks do.
 
 namespace sluice {
 namespace {

@@ -134,7 +134,7 @@ TYPED_TEST(CallbackListTest, ClearRemovesAllAndTheListGoesOn) {
     EXPECT_EQ(this->callNow(list), (Numbers{3}));
 }
 
-// ---- what cannot be called
+// ---- callbacks that cannot be called
 
 TYPED_TEST(CallbackListTest, RefusesNullCallables) {
     CallbackList<void(), TypeParam> list;

@@ -11,7 +11,8 @@
 #include <mutex>
 #include <thread>
 
-// What a removal has finished when it returns, whatever other threads and other lists do.
+// The work that a removal has finished when it returns. Other threads and other lists do not change
+// this.
 
 namespace sluice {
 namespace {

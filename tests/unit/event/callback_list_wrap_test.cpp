@@ -1,5 +1,6 @@
 // The counter of the additions is of no public interest, but programs written for eventpp reach it
-// like this to see it wrap. What the headers need comes first, as they must not be changed by it.
+// like this to see it wrap. Other headers come first, because `#define private public` must not
+// change them.
 #include <sluice/base/presence.hpp>
 
 #include <gtest/gtest.h>

@@ -24,7 +24,8 @@ TEST(ConditionalFunctorTest, CallsTheFunctionOnlyWhenTheConditionHolds) {
 
 TEST(ConditionalFunctorTest, TheConditionSeesLvaluesAndMovesNothing) {
     std::string got;
-    // By value: had the argument been forwarded to it, the function would get what is left.
+    // The condition takes its argument by value. If it got the forwarded argument, the function
+    // would get a moved-from text.
     auto functor =
         conditionalFunctor([&got](std::string text) { got = std::move(text); },
                            [](std::string text) { return !std::string(std::move(text)).empty(); });

@@ -171,7 +171,7 @@ TEST(CounterRemoverListTest, ACopyOfTheTargetSharesTheCount) {
     EXPECT_EQ(calls, 3);
 }
 
-/// Calls what is added before it tells the handle, as another thread might.
+/// Calls each added callback before it returns the handle, as another thread might.
 struct EagerList : TagCallbackList {
     using Handle = List::Handle;
 

@@ -23,7 +23,7 @@ template <class Policies>
 class EventPoliciesMixinTest : public testing::Test {};
 TYPED_TEST_SUITE(EventPoliciesMixinTest, test::CommonPolicies, test::PolicyNames);
 
-/// Writes down what it was asked, and objects to even numbers.
+/// Writes down each question, and objects to even numbers.
 template <class Base>
 struct Odd : Base {
     using Base::Base;

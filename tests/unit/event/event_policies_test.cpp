@@ -186,7 +186,7 @@ TYPED_TEST(EventPoliciesTest, MutexIsThatOfTheThreading) {
                                 typename detail::ThreadingOf<TypeParam>::Mutex>));
 }
 
-// What programs wrote before there were shared mutexes among the policies.
+// Policies of programs from the time when policies had no shared mutexes.
 struct OldThreading {
     struct Mutex {
         void lock() { ++locks; }

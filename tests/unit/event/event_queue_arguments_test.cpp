@@ -11,7 +11,8 @@
 #include <utility>
 #include <vector>
 
-// Where the event is found, what becomes of the arguments, and how often they are copied.
+// The place of the event among the arguments, the fate of the arguments, and the number of their
+// copies.
 
 namespace sluice {
 namespace {

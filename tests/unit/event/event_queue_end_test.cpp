@@ -59,7 +59,7 @@ TYPED_TEST(EventQueueEndTest, RunProcessesWhatIsThereAndReturnsWhenTheQueueIsClo
     EXPECT_TRUE(queue.emptyQueue());
 }
 
-/// Notes what it is told.
+/// Notes the sizes of the harvests that it is told.
 struct NotingPacing {
     std::vector<std::size_t>* harvests;
     void harvested(std::size_t count) const { harvests->push_back(count); }

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-// Whatever throws, no other event is lost, and all stay in order.
+// An exception loses no other event, and all events stay in order.
 
 namespace sluice {
 namespace {

@@ -10,8 +10,8 @@
 #include <vector>
 
 // Queues that end: with events, inside of their own listeners, and with arguments whose destructors
-// use them. The census notices what is destroyed twice or never, AddressSanitizer what is used too
-// late.
+// use them. The census notices objects that are destroyed twice or never. AddressSanitizer notices
+// objects that are used too late.
 
 namespace sluice {
 namespace {

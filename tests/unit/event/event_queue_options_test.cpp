@@ -172,7 +172,7 @@ TYPED_TEST(BoundedEventQueueTest, ClosedQueueDropsNothing) {
     EXPECT_EQ(this->processed(), (Numbers{1, 2, 3}));
 }
 
-// When the only room belongs to an event that is being built, there is nothing to drop.
+// There is nothing to drop when the only room belongs to an event that is being built.
 TYPED_TEST(BoundedEventQueueTest, RejectsWhenAllRoomBelongsToArgumentsThatAreBeingBuilt) {
     struct Nested {
         EventQueue<int, void(const Nested&), TypeParam>* queue;

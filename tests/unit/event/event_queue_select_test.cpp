@@ -98,7 +98,7 @@ TYPED_TEST(EventQueueSelectTest, PredicateWithoutArgumentsCountsEvents) {
     EXPECT_EQ(this->takeQueued(), (Numbers{7, 5, 6, 7}));
 }
 
-/// Can be called as an lvalue that is not const, and counts what it was asked.
+/// Can be called as an lvalue that is not const, and counts its calls.
 struct CountingPredicate {
     int calls = 0;
     bool operator()() & { return calls++ == 1; }

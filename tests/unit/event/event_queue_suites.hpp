@@ -24,7 +24,7 @@ struct ListPolicies {
     using QueueList = std::list<Item>;
 };
 
-/// A list that has what a queue may use, and nothing else; it cannot even be moved.
+/// A list with only the functions that a queue may use. It cannot even be moved.
 template <class Item>
 class MinimalList {
 public:
@@ -65,7 +65,7 @@ using QueuePolicies = testing::Types<DefaultPolicies, SingleThreadPolicies, OwnL
 using SharedQueuePolicies = testing::Types<DefaultPolicies, OwnLockPolicies, StdMutexPolicies,
                                            ListPolicies, MinimalListPolicies>;
 
-/// What the suites of code that does not depend on the policies use: see CommonPolicies.
+/// Policies for the suites of code that does not depend on the policies; see CommonPolicies.
 #ifdef SLUICE_TEST_ALL_POLICIES
 using CommonQueuePolicies =
     testing::Types<DefaultPolicies, SingleThreadPolicies, OwnLockPolicies, StdMutexPolicies,
@@ -117,14 +117,14 @@ protected:
         }
     }
 
-    /// What has been seen since the last call.
+    /// The numbers that were seen since the last call.
     std::vector<int> takeSeen() {
         std::vector<int> result;
         result.swap(seen);
         return result;
     }
 
-    /// What is queued; it is no longer afterwards.
+    /// The queued numbers. The call takes them out of the queue.
     std::vector<int> takeQueued() {
         std::vector<int> result;
         queue.processQueueWith([&](int, int number) { result.push_back(number); });

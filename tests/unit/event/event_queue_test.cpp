@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-// Order, peeking and taking, clearing, and what a queue copies and moves.
+// Order, peeking and taking, clearing, and the copies and moves of a queue.
 
 namespace sluice {
 namespace {
@@ -124,7 +124,7 @@ TYPED_TEST(EventQueueTest, ListenersAreCalledThatThereAreWhenTheEventIsProcessed
     EXPECT_EQ(sum, 1);
 }
 
-// ---- peekEvent, takeEvent, and dispatching what they returned
+// ---- peekEvent, takeEvent, and dispatching their results
 
 template <class Policies>
 using PointerQueue = EventQueue<int, void(const std::shared_ptr<int>&), Policies>;

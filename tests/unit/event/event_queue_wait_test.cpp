@@ -42,12 +42,12 @@ protected:
     /// Threads go on polling.
     using PollingQueue = EventQueue<int, void(int), Observed<Policies, SpinThenYield>>;
 
-    /// Until some waiter that polls has found so often, from now on, that it has to go on.
+    /// Waits until polling waiters have found so often, from now on, that they have to go on.
     static void awaitRefusals(std::uint64_t count) {
         const std::uint64_t before = ObservedWait<SpinThenYield>::refusals();
         awaitThat([&] { return ObservedWait<SpinThenYield>::refusals() >= before + count; });
     }
-    /// Until so many waiters, the first ones of the test, have no step left but to sleep.
+    /// Waits until so many waiters, the first ones of the test, have no step left except to sleep.
     void awaitSleepers(std::uint64_t count) const {
         const Park::Options options;
         const std::uint64_t polls = count * (options.spins + options.yields + 1);

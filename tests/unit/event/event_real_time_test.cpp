@@ -42,7 +42,7 @@ TEST(CallbackListRealTimeTest, PreemptedThreadLetsOneOfHigherPriorityChangeTheLi
     });
 }
 
-// Nobody calls the list, so there is nothing to wait for.
+// No thread calls the list, so there is nothing to wait for.
 TEST(CallbackListRealTimeTest, RemovalThatWaitsIsNotHeldUpByAPreemptedOne) {
     CallbackList<void()> list;
     expectAnEnd([&list] {

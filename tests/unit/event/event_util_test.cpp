@@ -121,7 +121,8 @@ TEST_F(EventUtilTest, AListenerMayRemoveAnEqualOneWhileItRuns) {
     EXPECT_TRUE(list_.empty());
 }
 
-/// Removes what is being looked at, as another thread might, before it can be removed.
+/// Removes the callback at which the caller looks, as another thread might, before the caller can
+/// remove it.
 struct RacedList : List {
     bool remove(const Handle& handle) {
         const bool isFirst = races-- > 0;

@@ -169,7 +169,7 @@ TYPED_TEST(HeterEventQueueTest, PredicateWithStateIsTheCallersOwn) {
     EXPECT_EQ(this->log, (Texts{"2"}));
 }
 
-// ---- what is queued
+// ---- queued events
 
 TYPED_TEST(HeterEventQueueTest, PrototypeIsChosenWhenTheEventIsQueued) {
     // The number that is kept would fit the first prototype, too.

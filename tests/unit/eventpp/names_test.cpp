@@ -1,5 +1,5 @@
-// Every forwarding header, in an order in which each of them finds only itself and what it brings;
-// that each compiles alone is built for the target itself.
+// Every forwarding header, in an order in which each of them finds only itself and its own
+// includes. The target itself compiles each header alone.
 #include <eventpp/utilities/anydata.h>
 #include <eventpp/utilities/anyid.h>
 #include <eventpp/utilities/argumentadapter.h>
@@ -55,7 +55,7 @@ TEST(EventppNamesTest, NameTheTypesOfSluice) {
     static_assert(eventpp::maxSizeOf<char, long>() == sizeof(long));
 }
 
-// What programs name for the handles that they store.
+// Names that programs use for the handles that they store.
 TEST(EventppNamesTest, NameTheHandlesOfTheBases) {
     namespace internal = eventpp::internal_;
     using Policies = eventpp::DefaultPolicies;

@@ -361,7 +361,8 @@ struct Heir {
     int operator()() const { return 0; }
 };
 
-// What the dying target has assigned is neither overwritten nor leaked: it comes last, and wins.
+// The function that the dying target assigns is neither overwritten nor leaked. The assignment
+// comes last, and wins.
 TEST(FixedFunctionTest, AssignmentOfADyingTargetComesLast) {
     const auto number = std::make_shared<int>(7);
     {

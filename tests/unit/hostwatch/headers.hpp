@@ -6,7 +6,7 @@
 
 namespace hostwatch::test {
 
-/// What the bus would say of a message.
+/// The header that the bus would give to a message.
 inline Header headerAt(Clock::time_point publishedAt, std::uint32_t sender,
                        Priority priority = Priority::low) {
     Header header{};

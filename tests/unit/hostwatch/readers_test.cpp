@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 constexpr Clock::time_point start{100s};
 const std::string netHeading = "a|b\nc|d\n";
 
-/// Feeds one reader and returns what the newest reading gave.
+/// Feeds one reader and returns the samples of the newest reading.
 template <class Sample>
 class Feed {
 public:

@@ -23,7 +23,7 @@ public:
 
     std::FILE* file() const { return file_; }
 
-    /// What was written since the last call.
+    /// The text that was written since the last call.
     std::string takeText() {
         std::fflush(file_);
         const std::string all(text_, size_);

@@ -12,7 +12,7 @@
 namespace hostwatch {
 namespace {
 
-/// What arrives, as "sender type priority", and when it was published.
+/// The messages that arrive, as "sender type priority", and the times of their publication.
 struct Arrivals {
     std::vector<std::string> labels;
     std::vector<Clock::time_point> times;

@@ -33,7 +33,7 @@ using namespace std::chrono_literals;
 constexpr std::string_view oneType[] = {"Sample"};
 constexpr std::string_view testTypes[] = {"Sample", "Alarm", "Counted"};
 
-/// What a collector needs of a bus, with accounts that are made up.
+/// The part of a bus that a collector needs, with accounts that are made up.
 struct Accounts {
     [[nodiscard]] BusStatistics<1> statistics() const { return made; }
     BusStatistics<1> made{};
@@ -79,8 +79,8 @@ double valueOf(const Samples& samples, const std::string& name) {
     return -1;
 }
 
-/// What a text says of its families, sorted; names without the `_total` of counters, which one
-/// format has there and the other has not.
+/// The families of a text, sorted. Names are without the `_total` of counters, because only one of
+/// the formats has it there.
 std::vector<std::string> familiesOf(const std::string& text) {
     std::vector<std::string> families;
     std::istringstream lines(text);

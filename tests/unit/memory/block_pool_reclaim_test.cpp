@@ -19,7 +19,7 @@
 #include <thread>
 #include <vector>
 
-// What idle threads hold comes back, and waiting for a block costs little.
+// The blocks that idle threads hold come back, and waiting for a block costs little.
 
 namespace sluice {
 namespace {

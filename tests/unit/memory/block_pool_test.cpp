@@ -310,7 +310,7 @@ TEST(BlockPoolDeathTest, CatchesABlockThatWasFreedOnAnotherThread) {
     void* const inTheDepot = blocks.front();
     void* const lastOne = blocks.back();
     const auto freeTwice = [&pool](void* block) { pool.deallocate(block); };
-    // The thread ends, so its blocks go to the cache of nobody.
+    // The thread ends, so its blocks go to no thread's cache.
     std::thread([&] { freeAll(pool, blocks); }).join();
     EXPECT_DEATH(freeTwice(inTheDepot), "freed twice");
     EXPECT_DEATH(freeTwice(lastOne), "freed twice");

@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-// What several threads do to a BufferPool at once.
+// Several threads use a BufferPool at once.
 
 namespace sluice {
 namespace {
@@ -240,8 +240,8 @@ TYPED_TEST(BufferPoolThreadsTest, BuffersTravelUnharmed) {
     EXPECT_EQ(acquireAll(pool).size(), 8U);
 }
 
-/// Nobody has more than one buffer, and there is one for each: so none may be turned away, however
-/// the free ones move between the shards.
+/// No thread has more than one buffer, and there is one for each thread. So each request must
+/// succeed, however the free buffers move between the shards.
 TYPED_TEST(BufferPoolThreadsTest, IsNotExhaustedWhileABufferIsFree) {
     constexpr std::size_t threads = 3;
     typename TestFixture::Pool pool(optionsFor(8, threads));

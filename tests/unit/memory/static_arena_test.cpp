@@ -21,7 +21,7 @@ namespace {
 
 using namespace test;
 
-/// As large as a unit of the arenas below, whatever the platform.
+/// As large as a unit of the arenas below, on each platform.
 struct Unit {
     explicit Unit(int v) noexcept : value(v) {}
     int value;

@@ -109,7 +109,7 @@ TEST(LatestTest, RefusedValueStaysWithTheCaller) {
     EXPECT_EQ(*kept, 5);
 }
 
-// While the reader holds a value and another value is new, there is still a place for each writer.
+// Each writer still has a place while the reader holds a value and another value is new.
 TEST(LatestTest, HasAPlaceForEachWriter) {
     Latest<Building, 2> latest;
     ASSERT_TRUE(latest.emplace(1));

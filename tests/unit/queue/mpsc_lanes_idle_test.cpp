@@ -36,7 +36,7 @@ protected:
         for (int i = 0; i < count; ++i) {
             producers.push_back(lanes.producer());
         }
-        // It takes some visits in vain until the consumer leaves idle lanes alone.
+        // The consumer leaves idle lanes alone after some visits that find nothing.
         for (int i = 0; i < 10; ++i) {
             consume();
         }

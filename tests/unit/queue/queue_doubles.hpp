@@ -11,11 +11,11 @@
 #include <set>
 #include <utility>
 
-// What the unit tests of the queues put in place of messages, memory and machine.
+// Replacements for messages, memory and machine in the unit tests of the queues.
 
 namespace sluice::test {
 
-/// Counts what is asked of it and given back. With exceptions it can be made to run out.
+/// Counts the memory that it gives and gets back. With exceptions it can be made to run out.
 class CountingResource : public std::pmr::memory_resource {
 public:
     static constexpr int endless = -1;

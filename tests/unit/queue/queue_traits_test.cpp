@@ -38,7 +38,7 @@ TEST(QueueTraitsTest, ADerivedStructChangesWhatItRedeclaresOnly) {
     EXPECT_TRUE((std::is_same_v<Changed::Platform, QueueTraits::Platform>));
 }
 
-// Where distance does not pay, no member may ask for less alignment than its type has: clang
+// No member may ask for less alignment than its type has, even if distance does not pay: clang
 // refuses that.
 struct CompactTraits : SegmentQueueTraits {
     static constexpr std::size_t cacheLineSize = 4;

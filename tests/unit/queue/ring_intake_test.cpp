@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <vector>
 
-// What both rings of several producers do alike: most of it is in RingIntake.
+// The common behaviour of both rings of several producers. Most of it is in RingIntake.
 
 namespace sluice {
 namespace {

@@ -8,9 +8,9 @@
 
 namespace sluice::test {
 
-/// A wait strategy for tests in a single thread. Where a thread would sleep, the test's hook acts
-/// for the other side; a wait that nobody would ever end throws or, timed, lets the clock reach its
-/// limit.
+/// A wait strategy for tests in a single thread. The test's hook acts for the other side when a
+/// thread would sleep. A wait that the hook does not end throws. A timed wait lets the clock reach
+/// its limit instead.
 struct ScriptedWait {
     struct Clock {
         using duration = std::chrono::nanoseconds;
@@ -70,7 +70,7 @@ struct ScriptedWait {
     inline static int sleeps = 0;
 };
 
-/// Notes what a queue tells its pacing.
+/// Notes the calls of a queue to its pacing.
 struct ScriptedPacing {
     void harvested(std::size_t count) const { harvests.push_back(count); }
     void full() const { ++refusals; }

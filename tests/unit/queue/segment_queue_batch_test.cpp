@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-// takeAll() and what it returns.
+// takeAll() and its result.
 
 namespace sluice {
 namespace {

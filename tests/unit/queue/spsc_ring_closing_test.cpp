@@ -188,8 +188,8 @@ TEST(SpscRingClosingTest, PushThatFailsAfterTheCloseLeavesADrainedQueue) {
 }
 #endif
 
-// What a close that overtakes a push must find out (edge E3), played through at the very moment:
-// the producer has announced its push and not yet looked whether the queue is closed.
+// A close that overtakes a push must notice the push (edge E3). The test closes at the critical
+// moment: the producer has announced its push and has not yet looked whether the queue is closed.
 struct HookedFence {
     static void light() {
         if (onLight != nullptr) {

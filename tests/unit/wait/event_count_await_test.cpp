@@ -179,7 +179,7 @@ struct ParkerNames {
 };
 TYPED_TEST_SUITE(EventCountThreadsTest, Parkers, ParkerNames);
 
-// Nothing but the notification itself orders the write before the read.
+// Only the notification itself orders the write before the read.
 TYPED_TEST(EventCountThreadsTest, WaitSeesWhatWasWrittenBeforeTheNotification) {
     for (int round = 1; round <= 200; ++round) {
         int data = 0;

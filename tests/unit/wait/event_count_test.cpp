@@ -29,7 +29,7 @@ static_assert(std::is_same_v<EventCount::Clock, StdPlatform::Clock>);
 static_assert(sizeof(EventCount) <= 16, "a futex needs no state beside the word");
 #endif
 
-// Single-threaded: what other threads would do is done by the script's hooks.
+// Single-threaded: the script's hooks do the work of other threads.
 class EventCountTest : public testing::Test {
 protected:
     int unparksOfOneNotification() {

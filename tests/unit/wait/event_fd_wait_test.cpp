@@ -98,7 +98,7 @@ TEST_F(EventFdWaitTest, WaitInVainArmsHoweverLongItTook) {
     EXPECT_TRUE(isReadable(descriptor));
 }
 
-// ---- What happens at awkward moments
+// ---- Events at critical moments
 
 using Scripted = BasicEventFdWait<test::ScriptedPlatform, test::ScriptedParker>;
 
@@ -203,7 +203,7 @@ TEST(EventFdWaitStopTest, ALaterNotifierWakesTheLoop) {
     EXPECT_TRUE(wasStopped);
 }
 
-// The loop goes on and waits in vain again before the notifier does.
+// The loop goes on and arms the descriptor again before the notifier goes on.
 TEST(EventFdWaitStopTest, ANotifierThatComesLateTakesNoLaterArming) {
     BasicEventFdWait<StoppingPlatform> strategy;
     const int descriptor = strategy.descriptor();

@@ -26,7 +26,7 @@ inline constexpr int idleShare = 10;
 inline constexpr int idleShare = 100;
 #endif
 
-/// What this thread spends on a call.
+/// The usage of this thread during a call.
 template <class Call>
 Usage usageOf(Call&& call) {
     const auto wall = std::chrono::steady_clock::now();

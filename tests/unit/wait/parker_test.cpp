@@ -12,8 +12,8 @@
 #include <type_traits>
 #include <vector>
 
-// What an event count relies on when it sends a thread to sleep. A parker may return for no reason,
-// so these tests tell by the processor time whether it slept.
+// The properties that an event count relies on when it sends a thread to sleep. A parker may return
+// for no reason, so these tests tell by the processor time whether it slept.
 
 namespace sluice::detail {
 namespace {
@@ -183,8 +183,9 @@ TYPED_TEST(ParkerTest, OtherWaitersComingAndGoingDoNotKeepItAwake) {
     EXPECT_TRUE(test::sleeps(sleepBesideOthers));
 }
 
-// A duration beyond what the kernel takes, or the sum with the clock beyond its range, must neither
-// be refused, which would make waiting a busy loop, nor overflow.
+// The duration exceeds the kernel's limit, or its sum with the clock exceeds the clock's range. The
+// parker must not refuse the duration, because waiting would become a busy loop. The sum must not
+// overflow.
 template <class Parker, class Duration>
 void expectSleepOf(Parker& parker, Word& word, Duration huge) {
     EXPECT_TRUE(test::sleeps([&] {
@@ -215,8 +216,7 @@ TYPED_TEST(ParkerTest, SleepsThroughTheLongestHours) {
 }
 
 #if defined(__linux__)
-// The moment between the check and the kernel's own look: whatever happens in it, the kernel sees
-// it.
+// The epoch changes between the check and the kernel's own look. The kernel sees the change.
 TEST(FutexParkerTest, EpochThatChangesDuringTheCheckPreventsTheSleep) {
     Word word{5 * epoch + 1};
     FutexParker parker;

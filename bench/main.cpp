@@ -153,7 +153,8 @@ int run(const std::vector<MakeSuite>& suites, const Arguments& arguments) {
         }
         return 0;
     }
-    // Before the run, and without harm to an older report: a bad path should not cost minutes.
+    // Tries the path before the run, because a bad path should not cost minutes. An older report
+    // stays as it is.
     const std::string& path = arguments.jsonPath;
     if (!path.empty() && !std::ofstream(path, std::ios::app)) {
         throw std::invalid_argument("cannot write " + path);

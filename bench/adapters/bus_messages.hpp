@@ -23,8 +23,8 @@ enum class Sending {
     mixed  ///< all, and no branch predictor knows when
 };
 
-/// Each kind is handled in its own way; else the compiler might see that it makes no difference.
-/// Where a program has one bus for each list of messages, Family makes it another list.
+/// Each kind is handled in its own way. Otherwise the compiler might see that the kind makes no
+/// difference. Family makes another list of messages, for programs that have one bus for each list.
 template <std::size_t Number, std::size_t Bytes = 64, std::size_t Family = 0>
 struct BusMessage {
     BusMessage() = default;

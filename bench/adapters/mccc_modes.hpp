@@ -14,7 +14,7 @@
 
 namespace sluice::bench {
 
-/// MEDIUM is let in up to 80 % of 131072; only BARE_METAL takes more.
+/// MCCC accepts MEDIUM up to 80 % of 131072. Only BARE_METAL accepts more.
 inline constexpr std::size_t mcccRoom = 104857;
 
 /// The differences of the modes. Each mode may be consumed in both ways.
@@ -35,7 +35,7 @@ inline BusSubject describedMccc(const McccMode& mode, Way way) {
         (way == Way::table ? "Subscribe(), ProcessBatch()" : "ProcessBatchWith(), no header");
     Features& features = subject.info.features;
     features.topology = mode.topology;
-    // It may refuse a message though there is room, and let in one more for each producer.
+    // It may refuse a message although there is room, and accept one more for each producer.
     features.bound = "approximate, depth 131072";
     features.order = "all producers";
     features.inPlace = true;

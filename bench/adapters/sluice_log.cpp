@@ -20,7 +20,7 @@ namespace sluice::bench {
 
 namespace {
 
-/// Without a back end: the sink and its formatter alone.
+/// The sink and its formatter alone, without a back end.
 class SyncLog {
 public:
     static constexpr bool inTimeOrder = false;

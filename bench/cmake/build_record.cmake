@@ -2,8 +2,8 @@
 # from which commit: `cmake -DCOMMANDS=compile_commands.json -DFOLDER=... -DOUTPUT=... -P ...`.
 # Refuses sources that were compiled with different flags: their figures could not be compared.
 
-# What has no part in the speed of the code is left out: names of files and folders, warnings, and
-# definitions other than those that turn checks on and off.
+# Flags that do not change the speed of the code are left out: names of files and folders, warnings,
+# and definitions other than those that turn checks on and off.
 function(flags_of command result)
     separate_arguments(words UNIX_COMMAND "${command}")
     set(kept "")

@@ -27,8 +27,8 @@ public:
 
     bool isSelected(const Subject& subject) const;
 
-    /// The subjects that take part. Where there is a twin (A/A), the first one stands at the end
-    /// once more.
+    /// The subjects that take part. If there is a twin (A/A), the first subject is at the end once
+    /// more.
     std::vector<NamedEntrant> entrantsOf(const Scenario& scenario) const;
 
     /// The series of all entrants, then those of the measurements of the machine itself.

@@ -61,8 +61,8 @@ std::vector<Scenario> distances(bool unpinned, const std::vector<CpuPlace>& plac
     return all;
 }
 
-// How the threads wait makes no difference where only one works; so each queue stands in the
-// control group once, as its library means it.
+// The way of waiting makes no difference if only one thread works. So each queue is in the control
+// group once, as its library means it.
 bool isVariantOfWaiting(const Subject& subject) {
     return subject.ours != (subject.pacing == Pacing::harvest);
 }

@@ -171,7 +171,7 @@ private:
         publish(std::move(results), machine, report);
     }
 
-    // A side figure: where it cannot be had, the times are still worth keeping.
+    // A side figure. If it cannot be counted, the times are still worth keeping.
     void enterAllocations(const Scenario& scenario, std::vector<Result>& results) const {
         std::map<std::string, double> counts;
         try {

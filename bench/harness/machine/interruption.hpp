@@ -7,9 +7,9 @@
 
 namespace sluice::bench {
 
-/// While it lives, the first interrupt (Ctrl-C) or request to terminate is only noted; the second
-/// one ends the program as usual. One that arrived earlier, while the signals were blocked, is
-/// noted too. One watch at a time.
+/// Only notes the first interrupt (Ctrl-C) or request to terminate while it lives. The second one
+/// ends the program as usual. The watch also notes a signal that arrived earlier, while the signals
+/// were blocked. One watch at a time.
 class InterruptionWatch {
 public:
     InterruptionWatch() noexcept;

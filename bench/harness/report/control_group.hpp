@@ -11,7 +11,7 @@
 
 namespace sluice::bench {
 
-/// Whether a filter means this one of the scenarios: by its name; but the control group runs as a
+/// Whether a filter selects this one of the scenarios by its name. The control group runs as a
 /// whole or not at all.
 bool isAskedFor(const Scenario& scenario, const std::vector<Scenario>& scenarios,
                 const std::regex& filter);

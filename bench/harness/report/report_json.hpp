@@ -19,7 +19,7 @@ nlohmann::ordered_json toJson(const Report& report);
 std::string kindName(Kind kind);
 
 /// How much of a program a kind takes in: a call, a queue alone, a queue between threads. Figures
-/// of different layers stand in the report side by side and are never set against each other.
+/// of different layers are side by side in the report and are never compared.
 std::string layerName(Kind kind);
 
 }  // namespace sluice::bench

@@ -72,14 +72,14 @@ public:
         }
     }
 
-    /// After the run-in, the arrival of each `stride`-th message is appended, and there is room for
-    /// all of them. Before the object is made.
+    /// Call it before the object is made. It appends the arrival of each `stride`-th message after
+    /// the run-in. `arrivals` must have room for all of them.
     void noteArrivals(std::vector<Nanoseconds>& arrivals, std::uint64_t stride) noexcept {
         arrivals_ = &arrivals;
         stride_ = stride;
         nextNoted_ = runIn_;
     }
-    /// From now on seen() follows. Before the object is made.
+    /// Call it before the object is made. From now on seen() follows.
     void follow() noexcept { isFollowed_ = true; }
     /// How many messages have been handled.
     [[nodiscard]] std::uint64_t seen() const noexcept {
@@ -94,9 +94,9 @@ public:
         return changed_.wait_for(lock, std::chrono::nanoseconds(std::int64_t(atMostNs)),
                                  [&] { return told_ >= count; });
     }
-    /// When the last one was handled; after await().
+    /// The time at which the last message was handled. Call it after await().
     [[nodiscard]] Nanoseconds finish() const noexcept { return finish_; }
-    /// After the end of the object.
+    /// Call it after the end of the object.
     [[nodiscard]] const Receipt& receipt() const noexcept { return receipt_; }
 
 private:

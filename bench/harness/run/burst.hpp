@@ -7,8 +7,8 @@
 
 namespace sluice::bench {
 
-/// Bursts of `plan.batch` messages, `plan.messages` together. The threads meet before each one,
-/// when the queue is empty; that is not timed.
+/// Bursts of `plan.batch` messages, `plan.messages` together. The threads meet before each burst,
+/// when the queue is empty. The meeting is not timed.
 template <class Queue, class Message, class PacingPolicy>
 Round burstRound(const RoundPlan& plan) {
     const std::size_t bursts = std::size_t(plan.messages / plan.batch);

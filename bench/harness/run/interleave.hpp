@@ -73,11 +73,11 @@ struct Repetition {
     /// where the one before has stopped.
     std::size_t firstRow = 0;
 
-    /// After this time no round begins, except for the first ones: as many as it takes to rank, see
+    /// No round begins after this time, except the first rounds: as many as a ranking needs, see
     /// fewestToRank. 0 is no limit.
     double budgetNs = 0;
 
-    /// After this time no round begins at all, except for the first one that is measured. 0 is no
+    /// No round at all begins after this time, except the first one that is measured. 0 is no
     /// limit.
     double longestNs = 0;
 };

@@ -1,7 +1,6 @@
 #pragma once
 
-/// \file
-/// What each priority loses while nobody consumes.
+/// \file The losses of each priority while no thread consumes.
 
 #include "harness/run/raw_enqueue.hpp"
 

@@ -1,6 +1,6 @@
 // A bus and two pools as a microcontroller has them: static, with room for 256 messages, 8 frames
 // and 4 reports, on one processor. Interrupts publish, the main loop consumes. `./dev ram` builds
-// this file for a Cortex-M4 and prints what it takes.
+// this file for a Cortex-M4 and prints the memory that it takes.
 
 #include <sluice/base/setup_error.hpp>
 #include <sluice/base/single_core_platform.hpp>

@@ -17,7 +17,8 @@
 
 namespace hostwatch {
 
-/// How often a file was read and how often in vain. Far from any hot path, so a mutex will do.
+/// How often a file was read, and how often reading it failed. Counting is far from any hot path,
+/// so a mutex is enough.
 class ReadingAccount {
 public:
     struct Readings {

@@ -16,7 +16,8 @@ namespace hostwatch {
 /// Writes one line for each event of a run into a file. The events of all threads stand in the
 /// order in which they happened. A log that is not open does nothing.
 ///
-/// Any thread may call any member but the destructor, after which everything is in the file.
+/// Any thread may call any member except the destructor. After the destructor everything is in the
+/// file.
 class EventLog {
 public:
     EventLog() noexcept;

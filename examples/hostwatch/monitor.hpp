@@ -15,7 +15,7 @@
 
 namespace hostwatch {
 
-/// The whole program but for its edges: four samplers publish, this thread consumes and shows. In a
+/// The whole program except its edges: four samplers publish, this thread consumes and shows. In a
 /// flood there is a drill too.
 class Monitor {
 public:
@@ -38,7 +38,7 @@ private:
     std::size_t consume();
     void notePressure();
 
-    /// Relaxed: the flag hands over nothing but itself.
+    /// Relaxed: no thread reads other data because of the flag.
     bool isInterrupted() const noexcept { return interrupted_.load(std::memory_order_relaxed); }
 
     const Options options_;

@@ -28,7 +28,7 @@ private:
     Problem readAll(int descriptor);
 
     std::string path_;
-    std::string buffer_;  ///< grows to what the file needs, then stays
+    std::string buffer_;  ///< grows to the length of the text, then stays
     std::size_t size_ = 0;
 };
 

@@ -20,7 +20,8 @@ class Reader {
 public:
     virtual ~Reader() = default;
 
-    /// Appends what `text`, read at `at`, says. Good entries count even when others are broken.
+    /// Appends the samples of `text`, which was read at `at`. Good entries count even if others are
+    /// broken.
     virtual Problem read(std::string_view text, Clock::time_point at, std::vector<Sample>& out) = 0;
 };
 

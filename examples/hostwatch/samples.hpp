@@ -25,7 +25,7 @@ struct CpuSample {
 /// State of the memory at the moment of the reading.
 struct MemorySample {
     std::uint64_t totalBytes = 0;
-    std::uint64_t usedBytes = 0;  ///< what programs cannot get without pushing others out
+    std::uint64_t usedBytes = 0;  ///< memory that programs cannot get without pushing others out
     std::uint64_t cachedBytes = 0;
     std::uint64_t swapTotalBytes = 0;
     std::uint64_t swapUsedBytes = 0;

@@ -156,7 +156,7 @@ private:
         }
     }
 
-    /// "eth0 in"; a name that is too long is cut so that what follows stays visible.
+    /// "eth0 in"; a name that is too long is cut so that the text after it stays visible.
     static std::string deviceLabel(const DeviceName& name, std::size_t room,
                                    std::string_view what) {
         const std::size_t length = std::min(room, name.size());

@@ -29,7 +29,7 @@ public:
     /// The size at this moment; 80 x 24 when the terminal does not tell.
     Size size() const;
 
-    /// Replaces the frame before by `lines`; what does not fit into `size` is cut off.
+    /// Replaces the frame before by `lines`. Text that does not fit into `size` is cut off.
     void draw(const std::vector<Line>& lines, Size size);
 
 private:

@@ -63,9 +63,9 @@ constexpr std::size_t indexOf(Priority priority) noexcept {
     return static_cast<std::size_t>(priority);
 }
 
-/// When the publication of each alarm had returned to its sender. The time stamp of the alarm does
-/// not tell: the sender may lose its processor between the stamp and the moment at which the
-/// consumer can find the message.
+/// The times at which the publication of each alarm returned to its sender. The time stamp of the
+/// alarm does not tell this time, because the sender may lose its processor between the stamp and
+/// the moment at which the consumer can find the message.
 class AlarmReturns {
 public:
     /// By the sender, of each alarm that was accepted, at once.
@@ -75,7 +75,7 @@ public:
         // An exchange waits for the writes of the publication to leave the core. Until then the
         // consumer cannot find the message.
         time.exchange(0, std::memory_order_seq_cst);
-        // Relaxed: the time hands over nothing but itself.
+        // Relaxed: no thread reads other data because of the time.
         time.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed);
     }
 
@@ -102,7 +102,8 @@ private:
     std::array<Sender, senderCount> senders_;
 };
 
-/// One thread's way into the bus. Counts what it attempts, to be held against the bus's accounts.
+/// One thread's way into the bus. Counts its attempts. The report compares them with the bus's
+/// accounts.
 class Publisher {
 public:
     Publisher(Transport& transport, std::uint32_t sender, Tally& attempts,

@@ -14,9 +14,9 @@ namespace machine_card {
 /// both sides.
 Card carryInPlace(const Snapshot& snapshot);
 
-/// As objects of a common base, from a pool, whose pointers are in the slots. A slot is one
-/// pointer, whatever the sizes; the receiver knows the base alone, so kinds can be added without
-/// it.
+/// As objects of a common base, from a pool, whose pointers are in the slots. A slot is one pointer
+/// for all sizes. The receiver knows only the base, so kinds can be added without a change of the
+/// receiver.
 Card carryAsObjects(const Snapshot& snapshot);
 
 }  // namespace machine_card

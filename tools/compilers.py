@@ -33,7 +33,7 @@ def variants(names):
 
 
 def run(command, log, text=None):
-    """True if the command succeeds. Otherwise what it prints goes to the log."""
+    """True if the command succeeds. Otherwise its output goes to the log."""
     done = subprocess.run(command, input=text, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True, check=False)
     if done.returncode:

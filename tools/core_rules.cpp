@@ -1,4 +1,4 @@
-// The core, for `./dev check`: core_rules.clang-tidy is held against what these headers hold.
+// The core, for `./dev check`: clang-tidy applies core_rules.clang-tidy to these headers.
 #include <sluice/base.hpp>
 #include <sluice/bus.hpp>
 #include <sluice/fixed.hpp>

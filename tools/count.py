@@ -98,7 +98,7 @@ def check_names(paths, budgets, file):
 
 
 class Report:
-    """What is printed of `paths`, and which of them passed."""
+    """The printed lines of `paths`, and the paths that passed."""
 
     def __init__(self, paths, figures, budgets, file):
         missing = [path for path in paths if (path, OURS) not in figures]

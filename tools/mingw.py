@@ -20,7 +20,8 @@ MODULES = ("base", "fixed", "wait", "queue", "wire")
 HEADERS_ONLY = ("memory",)
 # Debian has nlohmann-json among the headers of Linux only.
 NOT_COMPILED = {"wire/json.hpp"}
-# Tests of what only Linux has, or that call Linux themselves, and the test of that header.
+# Tests of features that only Linux has, tests that call Linux themselves, and the test of that
+# header.
 NOT_BUILT = {
     "assert_test", "event_fd_wait_test", "json_test", "lock_sections_test", "napping_backoff_test",
     "priority_mutex_test",

@@ -53,7 +53,7 @@ class Runner:
         return [str(file) for file in files if file.resolve() not in sources]
 
     def check(self, source, folder, arguments):
-        """(passed?, was it read?, what clang-tidy printed)"""
+        """(passed?, was it read?, the output of clang-tidy)"""
         entry = self.cache.entry(source, folder, arguments)
         if entry.has_passed():
             return True, False, ""

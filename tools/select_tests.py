@@ -16,7 +16,7 @@ from pathlib import Path
 CASE = re.compile(r"^\s*(?:TYPED_)?TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)", re.MULTILINE)
 INSTANCE = re.compile(r"^\s*INSTANTIATE_(?:TYPED_)?TEST_SUITE_P\(\s*(\w+),\s*(\w+)", re.MULTILINE)
 INCLUDED = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
-# What Python and ctest read in different ways.
+# Expressions that Python and ctest read in different ways.
 PYTHON_ONLY = re.compile(r"\\\w|\(\?|[*+?][*+?]|\{\d")
 LISTED = re.compile(r"^add_test\(\[==\[(.+?)\]==\]", re.MULTILINE)
 # Tests that ctest has without a program.

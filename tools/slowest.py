@@ -30,7 +30,7 @@ def built(folder):
 
 
 def run(folder):
-    """{what the tests' names begin with: seconds}"""
+    """{the beginning of the tests' names: seconds}"""
     seconds = Counter()
     report = folder / "tests.xml"
     for case in ElementTree.parse(report).iter("testcase") if report.is_file() else []:

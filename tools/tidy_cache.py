@@ -93,13 +93,13 @@ class Entry:
         return False
 
     def look(self):
-        """Before the source is read: what it is made of now."""
+        """Before the source is read: notes the files that it consists of now."""
         with contextlib.suppress(OSError):
             self.files = self.listed_includes()
             self.seen = self.passed(self.files) if self.files else None
 
     def keep(self):
-        """The source has just passed. If one of its files was changed meanwhile, nobody read that."""
+        """The source has just passed. Files that changed meanwhile were read in their old form."""
         with contextlib.suppress(OSError):
             if self.seen and self.passed(self.files) == self.seen:
                 own = self.cache.root

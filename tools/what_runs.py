@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What runs where, as the table of CONTRIBUTING.md has it.
+"""The tests that run in each build, as the table of CONTRIBUTING.md has them.
 
 `what_runs.py pattern BUILD` prints the regular expression of the tests that .ci/run takes for a build.
 `what_runs.py check BUILD_DIR` holds the table to the tests that are there: each kind of test has a

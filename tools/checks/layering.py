@@ -1,4 +1,4 @@
-"""A module includes only modules of a lower level, and only what they make public.
+"""A module includes only modules of a lower level, and only their public headers.
 
 The levels are those of cmake/modules.cmake, from which the link order of the targets comes too. The
 same file names the folders of headers that forward to a module under another library's names.
@@ -64,7 +64,7 @@ def check_modules(root, levels):
 
 
 def judge_apart(line, path):
-    """What is wrong with a line of an ordinary header that includes a header kept apart, or None."""
+    """The fault of a line of an ordinary header that includes a header kept apart, or None."""
     include = INCLUDE.match(line)
     if not include or not APART.match(include[2]) or APART.search(path.as_posix()):
         return None
@@ -89,17 +89,17 @@ def check_forwardings(root, levels):
 
 
 def judge_forwarding(line, module, levels):
-    """What is wrong with one line of a header that forwards to `module`, or None."""
+    """The fault of one line of a header that forwards to `module`, or None."""
     if not FORWARDING_LINE.match(line):
         return "a forwarding header includes, and gives names to what there is, and nothing else"
     if f"<sluice/{module}/detail/" in line:
         return f"details of '{module}' are its own"
-    # What the module itself may include, and the module.
+    # A forwarding header may include the module, and all that the module itself may include.
     return judge(line, module, levels)
 
 
 def judge(line, module, levels):
-    """What is wrong with one line of a header of `module`, or None."""
+    """The fault of one line of a header of `module`, or None."""
     if module != HOME_OF_FENCES and FENCE.search(COMMENT.sub("", line)):
         return f"a stand-alone fence outside {HOME_OF_FENCES}; ThreadSanitizer cannot see it"
     include = INCLUDE.match(line)

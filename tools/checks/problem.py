@@ -1,4 +1,4 @@
-"""What a check reports, and how it finds the files it looks at."""
+"""The report of a check, and the search for the files that it looks at."""
 
 from dataclasses import dataclass
 from pathlib import Path

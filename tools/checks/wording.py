@@ -10,7 +10,7 @@ import re
 from .problem import Problem
 
 IGNORED_FOLDERS = {".git", "build", "__pycache__"}
-# Text that nobody here wrote.
+# Text that others wrote.
 IGNORED_FILES = {"LICENSE"}
 
 REFUSED = [

@@ -1,1 +1,1 @@
-"""Reads, judges and shows what the benchmark measured; `python -m sluice_bench --help`."""
+"""Reads, judges and shows the measurements of the benchmark; `python -m sluice_bench --help`."""

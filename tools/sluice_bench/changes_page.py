@@ -1,4 +1,4 @@
-"""Pages of more than one file: what changed between two, and how figures went over several."""
+"""Pages of more than one file: the changes between two, and the course of figures over several."""
 
 from . import compare, markdown
 from .charts import Charts, row

@@ -353,12 +353,12 @@ def bar_axis(title, lines, dots):
 
 
 def marks(result):
-    """What the reader must not overlook."""
+    """The facts that the reader must not overlook."""
     return [flag for flag in ("INVALID", "UNRELIABLE") if flag in result["flags"]]
 
 
 def row(subject, label, note="", **more):
-    """What stands above the mark of a subject: its name, and the label below the name."""
+    """The text above the mark of a subject: its name, and the label below the name."""
     return {"subject": subject, "label": label, "note": note, **more}
 
 
@@ -421,7 +421,7 @@ def legend(names):
 def finish(chart, height):
     fit = alt.AutoSizeParams(type="fit-x", contains="padding")
     chart = chart.properties(width="container", height=height, autosize=fit)
-    # This one comes first: it replaces what the others have set.
+    # This call comes first, because it replaces the settings of the others.
     chart = chart.configure(font="system-ui, sans-serif", background="transparent")
     chart = chart.configure_view(stroke="transparent")
     chart = chart.configure_axis(grid=True, titleFontWeight="normal", labelFontSize=11)

@@ -18,7 +18,7 @@ INTERRUPTED = 130
 
 
 class Parser(argparse.ArgumentParser):
-    """Tells what is wrong in one line, without the usage in front."""
+    """Tells the fault in one line, without the usage in front."""
 
     def error(self, message):
         raise BadInput(f"{message}; see {self.prog} --help")

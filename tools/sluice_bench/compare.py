@@ -46,7 +46,7 @@ def tail_of(result):
 
 
 def counter(name):
-    """What a counter of the CPU says per delivered message; None when a round lacks it."""
+    """The value of a counter of the CPU per delivered message; None if a round lacks it."""
 
     def of(result):
         values = []
@@ -120,12 +120,12 @@ def check_alike(base, new):
         )
 
 
-# What makes two files unlike, and no reason to refuse them.
+# Differences that make two files unlike, but are no reason to refuse them.
 ENVIRONMENT = ("kernel", "compiler", "flags", "sanitized", "assertions", "governor", "cpus")
 
 
 def notes(base, new, metric="time"):
-    """What else was not the same, or stands in the way of a decision, in words."""
+    """Other differences, and obstacles to a decision, in words."""
     lines = [
         f"{name}: {base.environment.get(name)} / {new.environment.get(name)}"
         for name in ENVIRONMENT
@@ -184,7 +184,7 @@ def changes(base, new, metric="time"):
 
 
 def floor_of(base, new, scenario):
-    """What equal subjects differ by; None unless both files have measured it."""
+    """The difference between equal subjects; None unless both files have measured it."""
     floors = [each.floors.get(scenario) for each in (base, new)]
     return None if None in floors else max(floors)
 
@@ -235,7 +235,7 @@ def is_same_rate(before, after):
 
 
 def comparable_params(result):
-    """All but what says how long was measured; what older files do not say is as it was then."""
+    """All except the length of the measurement. Older files get the values of their time."""
     ignored = {"messages", "calls", "times", "run_in", "run_in_messages", "run_in_calls"}
     params = {"pinned": True, **result["params"]}
     if result["kind"] == LOADED:

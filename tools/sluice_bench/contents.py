@@ -1,4 +1,4 @@
-"""What the page says beside its charts: the tables, as plain rows."""
+"""The tables of the page, beside its charts, as plain rows."""
 
 import dataclasses
 import math
@@ -100,7 +100,7 @@ def sweeps(record, section, kind, scenarios):
 
 
 def family(scenario, parameter):
-    """What scenarios of one sweep have in common."""
+    """The common part of the scenarios of one sweep."""
     return shared_of(scenario, parameter), names_of(scenario)
 
 
@@ -124,7 +124,7 @@ def title_of(section, kind):
 
 
 def parameters(scenario):
-    """One line of what all subjects of a scenario were given."""
+    """One line of the parameters that all subjects of a scenario were given."""
     shown = scenario.results[0]["params"]
     return ", ".join(
         f"{name.replace('_', ' ')} {spoken(value)}"
@@ -138,7 +138,7 @@ def spoken(value):
 
 
 def unchecked_loops(results):
-    """Why nobody has seen that no loop was optimised away: every reason once."""
+    """The reasons why no check has shown that no loop was optimised away, each once."""
     checks = [each["loop_check"] for each in results if each.get("loop_check")]
     reasons = [each.get("because") or "no reason given" for each in checks if not each["checked"]]
     return list(dict.fromkeys(reasons))
@@ -215,7 +215,7 @@ def ratio_of_rounds(new, base):
 
 
 def variants(record):
-    """What a feature costs: {scenario: [line]}, a line for each variant of a subject.
+    """The cost of a feature: {scenario: [line]}, a line for each variant of a subject.
 
     A variant has the name of its subject and more behind a slash or colon, such as "x/paced".
     """
@@ -242,7 +242,7 @@ def prefixes(name):
 
 
 def comparisons(record):
-    """{scenario: rows} of every ratio; what the file lacks of an interval is computed."""
+    """{scenario: rows} of every ratio. An interval that the file lacks is computed."""
     results = {(each["scenario"], each["subject"]): each for each in record.results}
     found = {}
     for line in record.comparisons:
@@ -283,7 +283,7 @@ def from_rounds(result, baseline, record):
 
 
 def features(record):
-    """(names, rows, shared): what subjects promise differently, and what all of them do."""
+    """(names, rows, shared): promises in which subjects differ, and promises of all of them."""
     names = [
         "pacing",
         *dict.fromkeys(name for each in record.subjects for name in each["features"]),
@@ -312,7 +312,7 @@ def feature(subject, name):
 
 
 def subjects(record):
-    """Every subject of the file and what became of it: [(id, library, version, state, detail)]."""
+    """Every subject of the file and its outcome: [(id, library, version, state, detail)]."""
     rows = []
     for each in record.subjects:
         mine = [result for result in record.results if result["subject"] == each["id"]]

@@ -1,4 +1,4 @@
-"""Names what spoils measurements, and the command that mends each."""
+"""Names the causes of bad measurements, and the command that mends each."""
 
 from dataclasses import dataclass
 
@@ -17,8 +17,8 @@ class Finding:
         return self.grade == "spoils"
 
 
-# (grade, whether it applies, what is the case, why that matters, the command). A fact that is
-# unknown is None, or missing, and no finding.
+# (grade, whether it applies, the fact, why the fact matters, the command). A fact that is unknown
+# is None, or missing, and no finding.
 RULES = [
     (
         "spoils",
@@ -176,7 +176,7 @@ def is_unoptimised(flags):
 
 
 def examine(facts):
-    """What is wrong, the worst first."""
+    """The findings, the worst first."""
     shown = {
         name: ", ".join(map(str, value)) if isinstance(value, list) else value
         for name, value in facts.items()

@@ -15,11 +15,11 @@ from .record import rounds_of
 LEVEL = 0.95
 RESAMPLES = 9999
 
-# What a reader would call the same.
+# The largest factor that a reader would call the same.
 SAME = 1.05
 
-# With fewer pairs the signed-rank test cannot reach 5 %, nor the rank test with fewer a side: what
-# so few rounds say has no interval.
+# The signed-rank test cannot reach 5 % with fewer pairs, nor the rank test with fewer rounds a
+# side. Results of so few rounds have no interval.
 FEWEST_PAIRS = 6
 FEWEST_A_SIDE = 4
 
@@ -43,7 +43,7 @@ class Ratio(Interval):
     p: float = 1.0
 
     def verdict(self, floor=1.0, level=LEVEL):
-        """`floor`: what two equal subjects can differ by, as a factor of at least 1."""
+        """`floor`: the factor, at least 1, by which two equal subjects can differ."""
         sure = self.p <= 1 - level
         if sure and self.low > floor:
             return "slower"

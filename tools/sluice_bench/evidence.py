@@ -33,7 +33,7 @@ UNSTEADY = "\\*"
 
 @dataclass(frozen=True)
 class Figure:
-    """What a template may say of one subject in one scenario."""
+    """The values of one subject in one scenario that a template may name."""
 
     result: dict
 
@@ -116,7 +116,7 @@ class Evidence:
         return next(iter(found.values()))
 
     def words(self, row):
-        """What the templates of a row may name."""
+        """The values that the templates of a row may name."""
         words = dict(row)
         if "scenario" not in row:
             return words
@@ -133,7 +133,7 @@ class Evidence:
         return words
 
     def files(self):
-        """The raw files and what they were measured on, as the lines of a table."""
+        """The raw files and the machines that measured them, as the lines of a table."""
         header = ["file", "suite", "measured", "processor", "compiler", "commit", "clock, ns", "credible"]
         lines = [
             [
@@ -151,7 +151,7 @@ class Evidence:
         return markdown.table(header, lines)
 
     def counts(self):
-        """What `./dev count` counted, as the lines of a table."""
+        """The counts of `./dev count`, as the lines of a table."""
         lines = []
         for path, entry in json.loads(text_of(self.folder / "counts.json")).items():
             peers = sorted(entry["peers"].items(), key=lambda peer: peer[1])

@@ -8,7 +8,7 @@ from .record import OVERFLOW, has_samples, is_invalid, rounds, stat, unit
 
 
 def google_benchmark(record):
-    """What --benchmark_format=json writes: every round is a repetition, so compare.py can test.
+    """The form of --benchmark_format=json: every round is a repetition, so compare.py can test.
 
     Nobody measured CPU time. compare.py demands the field, and shows a 0 as 0. It stops at entries
     without times, so invalid results are in the context, and what is unknown is nowhere.
@@ -36,7 +36,7 @@ def google_benchmark(record):
 
 
 def compared(record):
-    """What other tools may put side by side: valid times, and no demonstrations."""
+    """The results that other tools may compare: valid times, and no demonstrations."""
     return [each for each in record.results if is_time(each) and not is_invalid(each)]
 
 

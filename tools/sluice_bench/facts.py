@@ -1,4 +1,4 @@
-"""What this machine says of itself in /proc and /sys."""
+"""The facts of this machine in /proc and /sys."""
 
 import os
 import re
@@ -29,7 +29,7 @@ class Machine:
 
 
 def of_machine(machine, cpus=None):
-    """The facts that the rules of the doctor look at. What the kernel does not tell is None."""
+    """The facts that the rules of the doctor look at; None if the kernel does not tell a fact."""
     command_line = machine.read("proc/cmdline") or ""
     load = machine.read("proc/loadavg")
     return {

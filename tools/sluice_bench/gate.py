@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from .compare import changes
 from .record import ARE_INVALID, BadInput
 
-# What no ratio can say: from none to some is growth without bound, what is invalid has failed, and
-# what is gone or was measured otherwise cannot be shown to have held.
+# Changes without a ratio. From none to some is growth without bound. An invalid result has failed.
+# A result that is gone, or was measured otherwise, cannot be shown to have held.
 WITHOUT_RATIO = {
     "from none": "regression",
     "invalid": "regression",
@@ -26,7 +26,7 @@ class Judgement:
 
 def gate(base, new, threshold, metric="time"):
     """Judges every result. `threshold` is a share: 0.05 allows five per cent."""
-    # What became invalid is to be told, result by result.
+    # Results that became invalid are not refused here: the gate tells them one by one.
     refuse(base, base.doubts)
     refuse(new, [doubt for doubt in new.doubts if not doubt.endswith(ARE_INVALID)])
     return [Judgement(change, outcome(change, threshold)) for change in changes(base, new, metric)]

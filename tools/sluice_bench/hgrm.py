@@ -8,7 +8,7 @@ import numpy as np
 
 from .record import BadInput, is_invalid
 
-# As HdrHistogram has it: so many lines until half of what is left to 100 %.
+# As HdrHistogram has it: so many lines until half of the rest to 100 %.
 TICKS_PER_HALF = 5
 
 

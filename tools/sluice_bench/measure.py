@@ -19,7 +19,7 @@ def figure_text(result, value):
 
 
 def title_of(result):
-    """What an axis of such figures says."""
+    """The title of an axis of such figures."""
     return f"{'MiB' if unit(result) == 'mib' else 'ns'}, less is better"
 
 

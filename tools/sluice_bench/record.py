@@ -12,19 +12,19 @@ import jsonschema
 
 SCHEMA = Path(__file__).with_name("schema.json")
 
-# A demonstration of what a wrong measurement looks like: never ranked, never compared.
+# A demonstration of a wrong measurement: never ranked, never compared.
 OVERFLOW = "overflow"
 
 # Every subject is sent messages at a share of its own capacity: the slowest has the least to do.
 LOADED = "loaded-latency"
 
-# What the urgent messages wait while more is sent than can be handled: loss is part of the result.
+# The waits of urgent messages while more is sent than can be handled. Loss is part of the result.
 FLOOD = "flood-latency"
 
 # A single call takes about as long as reading the clock, which would be compared with itself.
 CALLS = "call-latency"
 
-# What a file has to say of the machine and the program, even if only that it is unknown.
+# The facts that a file must tell of the machine and the program, even if only as unknown.
 ENVIRONMENT = (
     "cpu", "cpus", "topology", "mhz", "l3_kib", "governor", "kernel", "compiler", "flags",
     "clock_ns", "git_commit", "git_dirty", "program_hash",
@@ -107,7 +107,7 @@ class Record:
 
     @property
     def shortcomings(self):
-        """What speaks against the run as a whole, whatever the file makes of it."""
+        """The reasons against the run as a whole, even if the file does not name them."""
         failed = [answer["question"] for answer in self.checklist if not answer["pass"]]
         skipped = len(self.run.get("skipped_scenarios", []))
         subjects = sum(map(is_left_out, self.subjects))
@@ -172,14 +172,14 @@ def is_ranked(kind):
 
 
 def needs_floor(result):
-    """Whether its times are ranked, so that two equal subjects were to tell what noise is."""
+    """Whether its times are ranked, so that two equal subjects measured the noise."""
     return is_ranked(result["kind"]) and unit(result) == "ns"
 
 
 def marks(results):
     """How many of the results are of no use.
 
-    What is ranked nowhere may vary: near its capacity no queue has a steady latency.
+    A result that is never ranked may vary: near its capacity no queue has a steady latency.
     """
     ranked = [
         each
@@ -241,7 +241,7 @@ def check_schema(content, path):
 
 
 def check_meaning(content, path):
-    """What a schema cannot say."""
+    """The faults that a schema cannot express."""
     known = [subject["id"] for subject in content["subjects"]]
     if len(set(known)) != len(known):
         raise BadInput(f"{path}: subjects: two have the same id")

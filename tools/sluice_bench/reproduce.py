@@ -1,10 +1,10 @@
-"""How to measure again what a file holds."""
+"""Commands that repeat the measurements of a file."""
 
 import shlex
 
 
 def recipe(record):
-    """Shell lines that measure the same again, after comments on what they cannot bring back."""
+    """Shell lines that measure the same again, after comments on facts they cannot bring back."""
     environment, lines = record.environment, []
     measured_on = [environment.get("cpu"), environment.get("kernel"), environment.get("compiler")]
     lines.append(f"# {record.source}: " + ", ".join(str(part) for part in measured_on))
@@ -30,7 +30,7 @@ def command(record):
     run = record.run
     if "arguments" in run:
         return shlex.join(without_outputs(run["arguments"]))
-    # Older files: the suite and how often, which is what they tell.
+    # Older files tell only the suite and the number of rounds.
     arguments = [run.get("suite") or " ".join(record.suites)]
     if run["quick"]:
         arguments.append("--quick")

@@ -1,4 +1,4 @@
-"""What a file says of our own subjects: the first thing on the page."""
+"""The verdict of a file on our own subjects: the first thing on the page."""
 
 from . import contents, estimates
 

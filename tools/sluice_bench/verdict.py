@@ -48,7 +48,7 @@ def is_missed(target):
 def content(record):
     lines = of_ours(record)
     missed = [each for each in record.targets if is_missed(each)]
-    undecided = [each for each in record.targets if not each["met"] and each not in missed]
+    undecided = [each for each in record.targets if not each["met"] and not is_missed(each)]
     return {
         "lines": lines,
         "sentence": sentence(lines),

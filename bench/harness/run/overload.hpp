@@ -1,6 +1,7 @@
 #pragma once
 
-/// \file The losses of each priority while no thread consumes.
+/// \file
+/// The losses of each priority while no thread consumes.
 
 #include "harness/run/raw_enqueue.hpp"
 

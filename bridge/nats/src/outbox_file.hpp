@@ -13,7 +13,8 @@
 // Segment: "SLUICEO1", the number of done messages in 8 bytes, then records. Record: length of the
 // subject and of the message, 4 bytes each; CRC32C of all other bytes of the record, 4 bytes; the
 // subject; the message. All little-endian. A damaged record ends its segment: the tail of a segment
-// is damaged when the process was killed while it wrote.
+// is damaged when the process was killed while it wrote. A segment that begins otherwise is refused
+// and kept.
 //
 // The count of done messages is not flushed: after a power cut done messages are sent again.
 //
@@ -42,6 +43,7 @@ public:
     ~OutboxFile();
 
     /// Visits the messages that a former process left, oldest first. The subject stays valid.
+    /// Throws std::runtime_error with one line if a file cannot be read.
     using Visitor =
         std::function<void(const char* subject, const unsigned char* bytes, std::size_t size)>;
     void replay(const Visitor& visit);

@@ -64,7 +64,8 @@ TEST(IntakeClock, NowLiesBetweenPosts) {
     expectNowBetweenPosts<CoarseTraits>();
 }
 
-/// Shows what the test says, so it can start again as a processor's counter does in a sleep.
+/// The test sets the time. So the clock can start again, as a processor's counter does when the
+/// machine sleeps.
 struct SetClock {
     inline static Key time = 0;
     inline static Key earlier = 0;  ///< a look reads the clock so long before it

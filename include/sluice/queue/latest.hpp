@@ -4,6 +4,7 @@
 #include <sluice/base/slot_stack.hpp>
 #include <sluice/queue/queue_traits.hpp>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -172,7 +173,7 @@ private:
         ~Taken() { free.giveBack(slot); }
     };
 
-    struct alignas(line) alignas(typename Platform::template Cell<T>) OwnLines {
+    struct alignas(std::max(line, alignof(typename Platform::template Cell<T>))) OwnLines {
         typename Platform::template Cell<T> cell;
     };
 

@@ -27,6 +27,9 @@ namespace {
 using namespace std::chrono_literals;
 using test::CountedMemory;
 
+static_assert(alignof(detail::PoolCore<BlockPoolTraits>::Slot) == cacheLineSize,
+              "threads share no line");
+
 struct SmallTraits : BlockPoolTraits {
     static constexpr std::size_t magazineRounds = 4;
 };

@@ -34,6 +34,11 @@ static_assert(std::is_nothrow_move_assignable_v<WritableBuffer>);
 static_assert(!std::is_convertible_v<WritableBuffer, bool>, "only where a condition is asked for");
 static_assert(sizeof(WritableBuffer) == sizeof(void*));
 
+using Core = detail::BufferCore<BufferPoolTraits>;
+static_assert(alignof(Core::Slot) == cacheLineSize, "buffers share no line");
+static_assert(sizeof(Core::FreeList) >= BufferPoolTraits::shards * cacheLineSize,
+              "lists of free buffers share no line");
+
 BufferPoolOptions optionsFor(std::size_t bufferSize, std::size_t buffers) {
     BufferPoolOptions options;
     options.bufferSize = bufferSize;

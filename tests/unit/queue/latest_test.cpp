@@ -22,6 +22,7 @@ static_assert(std::is_nothrow_default_constructible_v<Latest<Building, 4>>);
 static_assert(!std::is_copy_constructible_v<Latest<int, 1>>);
 static_assert(!std::is_copy_assignable_v<Latest<int, 1>>);
 static_assert(alignof(Latest<int, 1>) == cacheLineSize);
+static_assert(sizeof(Latest<int, 1>) == (3 + 3) * cacheLineSize, "each of three values has a line");
 static_assert(sizeof(Latest<int, 1, CompactTraits>) <= 64);
 
 TEST(LatestTest, IsEmptyUntilTheFirstValue) {

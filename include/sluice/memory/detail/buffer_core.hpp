@@ -33,7 +33,7 @@ class BufferCore {
 
 public:
     /// The state of a buffer; apart from it, because devices want the buffer for themselves.
-    struct alignas(Traits::cacheLineSize) alignas(void*) Slot {
+    struct alignas(std::max(Traits::cacheLineSize, alignof(void*))) Slot {
         explicit Slot(BufferCore& owner) noexcept : core(&owner) {}
         BufferCore* core;
         Atomic<std::uint32_t> holders{0};  // tokens on the buffer, or the writer; 0: free

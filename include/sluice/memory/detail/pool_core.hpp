@@ -42,7 +42,7 @@ public:
     /// The share of a thread in a pool. In front of the cache stands one spare block, the last one
     /// freed: a call that frees and the next one that allocates pass it on without counting, which
     /// takes a third off their time.
-    struct alignas(line) alignas(Cache) Slot {
+    struct alignas(std::max(line, alignof(Cache))) Slot {
         Atomic<void*> spare{nullptr};  // relaxed, always: others merely look whether there is one
         Cache cache;
         bool isTaken = true;  // under the lock

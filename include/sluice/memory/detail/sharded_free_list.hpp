@@ -3,6 +3,7 @@
 #include <sluice/base/fibonacci_hash.hpp>
 #include <sluice/base/tagged_head.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -85,7 +86,7 @@ public:
 
 private:
     // Where cacheLineSize is less than a head needs, the latter holds.
-    struct alignas(Traits::cacheLineSize) alignas(Head) Shard {
+    struct alignas(std::max(Traits::cacheLineSize, alignof(Head))) Shard {
         Head head{0};
     };
 

@@ -82,10 +82,21 @@ void reconnected(natsConnection* connection, void* closure) {
     }
 }
 
+/// The subject in the server's text: Permissions Violation for Publish to "subject".
+std::string_view deniedSubject(std::string_view reason) noexcept {
+    constexpr std::string_view before = "Publish to \"";
+    const std::size_t at = reason.find(before);
+    if (at == std::string_view::npos) {
+        return {};
+    }
+    const std::string_view subject = reason.substr(at + before.size());
+    return subject.substr(0, subject.find('"'));
+}
+
 /// Called by a thread of libnats, also when the server refuses something that was sent before.
 void failed(natsConnection* connection, natsSubscription* subscription, natsStatus status,
             void* closure) {
-    const Link::Parts& parts = of(closure);
+    Link::Parts& parts = of(closure);
     if (status == NATS_SLOW_CONSUMER && subscription != nullptr) {
         parts.tell({"nats: ", natsSubscription_GetSubject(subscription),
                     ": messages arrive faster than they are handled, and are dropped"});
@@ -94,6 +105,9 @@ void failed(natsConnection* connection, natsSubscription* subscription, natsStat
     const char* reason = nullptr;
     (void)natsConnection_GetLastError(connection, &reason);
     parts.tell({"nats: ", reason != nullptr ? reason : natsStatus_GetText(status)});
+    if (status == NATS_NOT_PERMITTED && reason != nullptr) {
+        parts.deny(deniedSubject(reason));
+    }
 }
 
 /// The last call about a connection. It notifies while it holds the mutex: the owner may destroy
@@ -103,6 +117,9 @@ void closed(natsConnection*, void* closure) {
     parts.become(LinkState::closed);
     const std::lock_guard guard(parts.mutex);
     parts.isClosed = true;
+    for (LinkListener* const listener : parts.listeners) {
+        listener->closed();
+    }
     parts.changed.notify_all();
 }
 
@@ -131,6 +148,7 @@ Link::Link(const LinkOptions& options, const char* name) : parts_(std::make_uniq
             "the URL " + where);
     authenticate(raw, options);
     require(natsOptions_SetTimeout(raw, options.connectTimeout.count()), "connectTimeout");
+    require(natsOptions_SetWriteDeadline(raw, options.writeTimeout.count()), "writeTimeout");
     require(natsOptions_SetReconnectWait(raw, options.reconnectWait.count()), "reconnectWait");
     const auto jitter = options.reconnectJitter.count();
     require(natsOptions_SetReconnectJitter(raw, jitter, jitter), "reconnectJitter");
@@ -231,6 +249,10 @@ bool Link::flush(std::chrono::milliseconds timeout) noexcept {
 
 LinkState Link::state() const noexcept {
     return parts_->state.load();
+}
+
+std::size_t Link::maxPayload() const noexcept {
+    return parts_->maxPayload.load();
 }
 
 }  // namespace sluice::nats

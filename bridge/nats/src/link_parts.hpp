@@ -36,6 +36,18 @@ struct MessageDeleter {
 };
 using OwnedMessage = std::unique_ptr<natsMsg, MessageDeleter>;
 
+/// Hears news about messages that were sent. A thread of libnats calls it.
+class LinkListener {
+public:
+    /// The server denies the right to send on this subject.
+    virtual void denied(std::string_view subject) noexcept = 0;
+    /// The link is closed for good.
+    virtual void closed() noexcept = 0;
+
+protected:
+    ~LinkListener() = default;
+};
+
 struct Link::Parts {
     natsConnection* connection = nullptr;
     const char* name = "";
@@ -55,12 +67,29 @@ struct Link::Parts {
     bool isClosed = false;      ///< libnats makes no further call about the connection
     /// Subjects that get an empty message when the link is connected again.
     std::vector<std::string> woken;
+    std::vector<LinkListener*> listeners;
 
     /// The handler runs until close() at the latest. Throws when the subject is wrong.
     natsSubscription* subscribe(const std::string& subject, natsMsgHandler handler, void* closure);
     void wakeOnReconnect(const std::string& subject) {
         const std::lock_guard guard(mutex);
         woken.push_back(subject);
+    }
+    void listen(LinkListener& listener) {
+        const std::lock_guard guard(mutex);
+        listeners.push_back(&listener);
+    }
+    /// The listener gets no call afterwards.
+    void unlisten(LinkListener& listener) noexcept {
+        const std::lock_guard guard(mutex);
+        listeners.erase(std::remove(listeners.begin(), listeners.end(), &listener),
+                        listeners.end());
+    }
+    void deny(std::string_view subject) noexcept {
+        const std::lock_guard guard(mutex);
+        for (LinkListener* const listener : listeners) {
+            listener->denied(subject);
+        }
     }
     void learnMaxPayload() noexcept {
         maxPayload.store(static_cast<std::size_t>(natsConnection_GetMaxPayload(connection)));

@@ -40,7 +40,8 @@ BufferPoolOptions poolOptions(const NatsOptions& options) {
 }  // namespace
 
 Outbox::Outbox(Link& rest, Link& high, const NatsOptions& options)
-    : link_(rest.parts()),
+    : rest_(rest.parts()),
+      high_(high.parts()),
       accounts_(options.durable.outboxMessages),
       rooms_{options.durable.outboxMessages * 60 / 100, options.durable.outboxMessages * 80 / 100,
              options.durable.outboxMessages},
@@ -93,7 +94,7 @@ Outbox::~Outbox() {
 }
 
 SendResult Outbox::reserve(Priority priority, Reservation& reservation) noexcept {
-    if (isClosed_.load()) {
+    if (isClosedFor(priority)) {
         return SendResult::closed;
     }
     // Relaxed: it is a count. The pool orders the memory.
@@ -114,12 +115,17 @@ SendResult Outbox::reserveUntil(EventCount::Clock::time_point deadline, Priority
     // It sleeps until several places are free. Otherwise it would sleep again for each message. A
     // multiple of `step`, because the end of a reservation notifies then.
     const std::size_t enough = (roomOf(priority) - 1) / accounts_.step * accounts_.step;
-    const auto ready = [&] { return isClosed_.load() || accounts_.held.load() <= enough; };
+    const auto ready = [&] { return isClosedFor(priority) || accounts_.held.load() <= enough; };
     SendResult result = reserve(priority, reservation);
     while (result == SendResult::congested && accounts_.freed.awaitUntil(ready, deadline)) {
         result = reserve(priority, reservation);
     }
     return result == SendResult::congested ? reserve(priority, reservation) : result;
+}
+
+bool Outbox::isClosedFor(Priority priority) const noexcept {
+    const Link::Parts& link = priority == Priority::high ? high_ : rest_;
+    return isClosed_.load() || link.state.load() == LinkState::closed;
 }
 
 bool Outbox::fits(std::size_t size, Priority priority) const noexcept {
@@ -143,7 +149,7 @@ SendResult Outbox::commit(Reservation&& reservation, std::size_t size,
         return SendResult::ok;
     }
     if (!accounts_.isDiskTold.exchange(true)) {
-        link_.tell({"nats: the disk of the outbox takes no more messages"});
+        rest_.tell({"nats: the disk of the outbox takes no more messages"});
     }
     return SendResult::notOnDisk;
 }

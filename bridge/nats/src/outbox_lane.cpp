@@ -60,6 +60,7 @@ OutboxLane::OutboxLane(Link& link, const NatsOptions& options, OutboxFile* file,
       nextLook_(Clock::now()) {
     natsSubscription* const answers = link_.subscribe(inbox_ + ".*", &answered, this);
     (void)natsSubscription_SetPendingLimits(answers, -1, -1);  // the window limits them
+    link_.listen(*this);
 }
 
 void OutboxLane::start() {
@@ -117,6 +118,21 @@ void OutboxLane::answer(natsMsg* message) noexcept {
         slot.answer = answer;
     }
     if (!isStopped_.load() && slot.position == oldest_ && slot.isDone()) {
+        collect(guard);
+        sendNew(guard, Clock::now());
+    }
+}
+
+/// The server does not answer a message that it denies.
+void OutboxLane::denied(std::string_view subject) noexcept {
+    const Guard guard(mutex_);
+    for (std::uint64_t position = oldest_; position != next_; ++position) {
+        Slot& slot = slotAt(guard, position);
+        if (!slot.isDone() && slot.record.message.subject == subject) {
+            slot.answer = Answer::never;
+        }
+    }
+    if (!isStopped_.load()) {
         collect(guard);
         sendNew(guard, Clock::now());
     }

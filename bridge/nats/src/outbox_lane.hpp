@@ -42,7 +42,7 @@
 
 namespace sluice::nats::detail {
 
-class OutboxLane {
+class OutboxLane final : LinkListener {
 public:
     struct Record {
         Outbox::Reservation reservation;
@@ -54,7 +54,10 @@ public:
     OutboxLane(Link& link, const NatsOptions& options, OutboxFile* file, OutboxAccounts& accounts);
     OutboxLane(const OutboxLane&) = delete;
     OutboxLane& operator=(const OutboxLane&) = delete;
-    ~OutboxLane() { stop(); }
+    ~OutboxLane() {
+        stop();
+        link_.unlisten(*this);
+    }
 
     /// Begins to send. Before start() the server does not answer, so the lane may be destroyed
     /// while the link is open.
@@ -96,6 +99,8 @@ private:
 
     static void answered(natsConnection*, natsSubscription*, natsMsg* message, void* closure);
     void answer(natsMsg* message) noexcept;
+    void denied(std::string_view subject) noexcept override;
+    void closed() noexcept override { accounts_.freed.notifyAll(); }
 
     void run() noexcept;
     void collect(const Guard& guard) noexcept;

@@ -46,6 +46,9 @@ struct LinkOptions {
     std::string certificateFile;
     std::string keyFile;
     std::chrono::milliseconds connectTimeout{2000};
+    /// While the server reads nothing, a call that writes waits for at most this time. Then the
+    /// bridge gives the connection up and connects again. 0: such a call waits without end.
+    std::chrono::milliseconds writeTimeout{2000};
     std::chrono::milliseconds reconnectWait{100};
     std::chrono::milliseconds reconnectJitter{100};  ///< a random time up to this is added
     int reconnectBuffer = 64 * 1024;                 ///< bytes kept while there is no connection
@@ -95,7 +98,7 @@ public:
     ~Link();
 
     /// False if libnats refused the message: there is no connection and its buffer is full, the
-    /// message is larger than the server allows, or the link is closed.
+    /// server reads nothing, the message is larger than maxPayload(), or the link is closed.
     [[nodiscard]] bool publish(const char* subject, const unsigned char* bytes,
                                std::size_t size) noexcept;
 
@@ -115,6 +118,8 @@ public:
     [[nodiscard]] bool flush(std::chrono::milliseconds timeout) noexcept;
 
     [[nodiscard]] LinkState state() const noexcept;
+    /// The largest message that the server accepts, with headers, in bytes.
+    [[nodiscard]] std::size_t maxPayload() const noexcept;
 
     /// For the other sources of the bridge, which include libnats.
     struct Parts;

@@ -23,7 +23,7 @@ enum class [[nodiscard]] SendResult : unsigned char {
     congested,  ///< no room for its priority: the server is slow or not connected
     notOnDisk,  ///< the disk is full or broken
     tooLarge,   ///< larger than maxMessageSize, or than the server accepts
-    closed      ///< the bridge is closed
+    closed      ///< the bridge is closed, or libnats has closed the link for good
 };
 
 namespace detail {
@@ -164,8 +164,11 @@ public:
 
 private:
     void replay(Priority priority);
+    /// Whether the outbox or the link of the priority is closed.
+    [[nodiscard]] bool isClosedFor(Priority priority) const noexcept;
 
-    Link::Parts& link_;
+    Link::Parts& rest_;
+    Link::Parts& high_;
     detail::OutboxAccounts accounts_;
     std::atomic<bool> isClosed_{false};
     std::atomic<bool> isEnded_{false};  ///< the other messages are abandoned; set by close

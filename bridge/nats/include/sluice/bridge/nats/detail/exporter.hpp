@@ -128,12 +128,11 @@ private:
         std::atomic<std::uint64_t>& last = sequences_[indexOf(priority)];
         const std::uint64_t sequence = last.load(std::memory_order_relaxed) + 1;
         encodeHead(bytes_.data(), body, priority, trace, time, sequence);
-        if (!link.publish(subjects_[indexOf(priority)].c_str(), bytes_.data(),
-                          wire::envelopeSize + body)) {
-            const LinkState state = link.state();
-            return state == LinkState::connected      ? SendResult::tooLarge
-                   : state == LinkState::disconnected ? SendResult::congested
-                                                      : SendResult::closed;
+        const std::size_t size = wire::envelopeSize + body;
+        if (!link.publish(subjects_[indexOf(priority)].c_str(), bytes_.data(), size)) {
+            return link.state() == LinkState::closed ? SendResult::closed
+                   : size > link.maxPayload()        ? SendResult::tooLarge
+                                                     : SendResult::congested;
         }
         last.store(sequence, std::memory_order_relaxed);
         return SendResult::ok;

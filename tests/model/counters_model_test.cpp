@@ -2,7 +2,7 @@
 #include "support/sanitizers.hpp"
 
 #include <sluice/base/per_thread_counters.hpp>
-#include <sluice/bus/detail/accounts.hpp>
+#include <sluice/bus/detail/bus_counts.hpp>
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace sluice::model {
 namespace {
 
 using Counters = PerThreadCounters<ModelPlatform, 2>;
-using Accounts = detail::Accounts<ModelPlatform, 1>;
+using Counts = detail::BusCounts<ModelPlatform, 1>;
 using detail::Outcome;
 
 constexpr auto acquire = std::memory_order_acquire;
@@ -42,20 +42,20 @@ void laterCountCarriesTheEarlierOne() {
 
 /// No message seems to be delivered that was not published.
 void deliveredIsAtMostPublished() {
-    Accounts accounts;
+    Counts counts;
     Atomic<int> isPublished{0};
     parallel(
         [&] {
-            const auto counts = accounts.get().counts[0][0];
-            check(counts.delivered <= counts.published, "delivered without being published");
+            const auto found = counts.get().counts[0][0];
+            check(found.delivered <= found.published, "delivered without being published");
         },
         [&] {
-            accounts.count(0, Priority::low, Outcome::published, 1);
+            counts.count(0, Priority::low, Outcome::published, 1);
             isPublished.store(1, release);
         },
         [&] {
             if (isPublished.load(acquire) == 1) {
-                accounts.count(0, Priority::low, detail::Fate::delivered);
+                counts.count(0, Priority::low, detail::Fate::delivered);
             }
         });
 }

@@ -18,7 +18,7 @@ namespace sluice {
 /// when one thread serves all handlers, PartitionedBus when messages are to be shared out.
 ///
 /// It is a Bus for each group. A message is copied into each, and each group lets it in by its own
-/// rooms: a group that is behind misses messages, which its accounts tell, and the others do not.
+/// rooms: a group that is behind misses messages, which its counts tell, and the others do not.
 /// With BusOverflow::block the publisher waits for the group that is behind, so the others wait
 /// too. A handler that publishes then waits for the other groups: two may wait for each other.
 template <class MessageList, std::size_t Groups, class Traits = FullBusTraits>

@@ -34,7 +34,7 @@ namespace sluice {
 ///
 /// Purpose: the parts of a program talk to each other through one object without knowing each
 /// other, and without a heap. Under overload the messages that matter still get through, and the
-/// accounts tell how each one ended.
+/// counts tell how each one ended.
 ///
 /// Use it when messages are of a few known types, of unequal urgency, or must not block their
 /// publishers. Use EventQueue for listeners keyed by run-time values, MpscRing for one type of
@@ -70,7 +70,7 @@ namespace sluice {
 /// thread that sees the message removed also sees the writes of its handlers.
 ///
 /// Capacity: slots for all rooms, in the object itself: give it static storage or a place on the
-/// heap. The constructor allocates the registry of the accounts. attachThread(), or else the first
+/// heap. The constructor allocates the registry of the counts. attachThread(), or else the first
 /// publication of a thread, allocates the counters of that thread. Without statistics, and on
 /// SingleCorePlatform, nothing is ever allocated. Exceptions:
 /// when the constructor of a message throws, the exception passes to the publisher, and nothing was
@@ -123,7 +123,7 @@ public:
 
     /// Allocates the counters of the calling thread. Afterwards its publications allocate nothing.
     /// Otherwise the first one does. False when there is no memory.
-    bool attachThread() noexcept { return core_.accounts().attachThread(); }
+    bool attachThread() noexcept { return core_.counts().attachThread(); }
 
     // ---- Subscribers
 
@@ -228,9 +228,9 @@ public:
     template <class T>
     void countAsFull(Priority priority) noexcept {
         SLUICE_ASSERT(detail::indexOf(priority) < priorityCount, "there is no such priority");
-        core_.accounts().count(detail::listedIndex<List, T>(),
-                               Traits::priorities ? priority : Priority::medium,
-                               detail::Outcome::full, 1);
+        core_.counts().count(detail::listedIndex<List, T>(),
+                             Traits::priorities ? priority : Priority::medium,
+                             detail::Outcome::full, 1);
     }
     /// Whether publishers wait for room before a thread has consumed for the first time. They do
     /// unless told otherwise. By one thread, while no thread consumes.
@@ -292,7 +292,7 @@ public:
         return detail::roomOf<Traits>(priority);
     }
 
-    /// The accounts.
+    /// The counts.
     [[nodiscard]] Statistics statistics() const {
         static_assert(Traits::statistics, "this bus keeps no statistics: see its traits");
         if constexpr (Traits::statistics) {  // or there would be other errors besides
@@ -306,9 +306,7 @@ private:
     template <class T>
     using HandlersOf = detail::HandlerTable<void(const T&, const Header&), Traits>;
 
-    [[nodiscard]] auto stay() noexcept {
-        return typename Core::Accounts::Staying(core_.accounts());
-    }
+    [[nodiscard]] auto stay() noexcept { return typename Core::Counts::Staying(core_.counts()); }
     template <class Count, class Waiting, class Build>
     detail::Published publishThrough(std::size_t type, const PublishOptions& options, Count count,
                                      const Waiting& waiting, const Build& build) {

@@ -118,12 +118,12 @@ struct FullBusTraits : QueueTraits {
     static constexpr Producers producers = Producers::many;
 };
 
-/// Everything but the accounts.
+/// Everything except the counts.
 struct NoStatsBusTraits : FullBusTraits {
     static constexpr bool statistics = false;
 };
 
-/// The ring alone: no priorities, no accounts, and no header.
+/// The ring alone: no priorities, no counts, and no header.
 struct BareBusTraits : NoStatsBusTraits {
     static constexpr bool priorities = false;
     static constexpr bool ids = false;

@@ -111,7 +111,7 @@ public:
         return detail::drainAll(partitions_, deadline);
     }
 
-    /// The accounts of all partitions together; the high-water mark is the highest of any.
+    /// The counts of all partitions together; the high-water mark is the highest of any.
     [[nodiscard]] Statistics statistics() const {
         Statistics sum = partitions_[0].statistics();
         for (std::size_t i = 1; i < Partitions; ++i) {

@@ -4,8 +4,8 @@
 #include <sluice/base/handler_thread.hpp>
 #include <sluice/base/role_check.hpp>
 #include <sluice/bus/bus_traits.hpp>
-#include <sluice/bus/detail/accounts.hpp>
 #include <sluice/bus/detail/bus_checks.hpp>
+#include <sluice/bus/detail/bus_counts.hpp>
 #include <sluice/bus/detail/consumer_state.hpp>
 #include <sluice/bus/detail/envelope.hpp>
 #include <sluice/bus/detail/pressure_gauge.hpp>
@@ -42,8 +42,8 @@ class BusCore {
     using Handling = HandlerThread<Platform>;
 
 public:
-    using Accounts = std::conditional_t<Traits::statistics,
-                                        detail::Accounts<Platform, MessageList::count>, NoAccounts>;
+    using Counts = std::conditional_t<Traits::statistics,
+                                      detail::BusCounts<Platform, MessageList::count>, NoBusCounts>;
     using Clock = typename Platform::Clock;
     using Envelope = detail::Envelope<MessageList, Traits>;
     using Store = RingStore<Envelope, Traits>;
@@ -63,20 +63,20 @@ public:
     // ---- Publishers
 
     /// Publishes at least one message of this type, which build(envelope) makes, or none.
-    /// Afterwards the accounts know of those that were accepted or, if none was, of all that were
+    /// Afterwards the counts know of those that were accepted or, if none was, of all that were
     /// offered.
     template <class Count, class Waiting, class Build>
     Published publish(std::size_t type, Priority wanted, OptionFields<Traits> fields, Count count,
                       const Waiting& waiting, const Build& build) {
         SLUICE_ASSERT(indexOf(wanted) < priorityCount,
                       "there is no such priority: publish with low, medium or high");
-        // Without priorities: the one that the accounts know.
+        // Without priorities: the one that the counts know.
         const Priority priority = Traits::priorities ? wanted : Priority::medium;
         return store_.at(
             priority, [&](auto& ring) __attribute__((always_inline)) {
                 using Ring = std::remove_reference_t<decltype(ring)>;
-                typename Accounts::Inside inside;
-                [[maybe_unused]] const Staying<Ring> staying(accounts_);
+                typename Counts::Inside inside;
+                [[maybe_unused]] const Staying<Ring> staying(counts_);
                 const auto attempt = [&]() __attribute__((always_inline)) {
                     return publishTo(ring, type, priority, fields, count, build, inside);
                 };
@@ -87,14 +87,14 @@ public:
                         makeRoom(ring, priority, published, waiting, attempt);
                     }
                     if (published.result != PublishResult::ok) {
-                        accounts_.rejected(type, priority, published.result, count,
-                                           roomOf<Traits>(priority));
+                        counts_.rejected(type, priority, published.result, count,
+                                         roomOf<Traits>(priority));
                         return published;
                     }
                 }
                 if (gauge_.isAbove(pressureOf<Traits>(priority)) &&
                     ring.sizeExact() >= roomOf<Traits>(priority)) {
-                    const typename Accounts::Staying observing(accounts_);  // it may publish
+                    const typename Counts::Staying observing(counts_);  // it may publish
                     const CallCheck::Scope call(publishers_);
                     gauge_.tell(store_, observer_);
                 }
@@ -162,10 +162,10 @@ public:
             return store_.isDrained();
         }
         return waits_.drained.waitUntil([this] { return store_.isDrained(); }, deadline) &&
-               accounts_.awaitPublishers(waits_.drained, deadline);
+               counts_.awaitPublishers(waits_.drained, deadline);
     }
 
-    [[nodiscard]] Accounts& accounts() noexcept { return accounts_; }
+    [[nodiscard]] Counts& counts() noexcept { return counts_; }
     [[nodiscard]] const Store& store() const noexcept { return store_; }
     [[nodiscard]] Consumer& consumer() noexcept { return consumer_; }
     [[nodiscard]] const Consumer& consumer() const noexcept { return consumer_; }
@@ -173,7 +173,7 @@ public:
     [[nodiscard]] Observer* observer() const noexcept { return observer_; }
 
     [[nodiscard]] auto statistics() const {
-        auto statistics = accounts_.get();
+        auto statistics = counts_.get();
         statistics.highWater = std::max(statistics.highWater, store_.highest());
         return statistics;
     }
@@ -211,7 +211,7 @@ private:
     template <class Ring, class Count, class Build>
     [[gnu::always_inline]] Published
     publishTo(Ring& ring, std::size_t type, Priority priority, OptionFields<Traits> fields,
-              Count count, const Build& build, typename Accounts::Inside& inside) {
+              Count count, const Build& build, typename Counts::Inside& inside) {
         if constexpr (Traits::producers == Producers::one) {
             SLUICE_ASSERT(!isBuilding_,
                           "with one producer the constructor of a message must not publish");
@@ -249,7 +249,7 @@ private:
             if constexpr (Traits::ids) {
                 envelope.id = claim.number();
             }
-            accounts_.published(type, priority, inside);  // E1 counted, E2 inside
+            counts_.published(type, priority, inside);  // E1 counted, E2 inside
             claim.commit();
             announcement.isOfMessage = true;
             ++announcement.done;
@@ -280,7 +280,7 @@ private:
     /// publication the thread would leave.
     template <class Ring>
     using Staying =
-        std::conditional_t<canDropOldest<Ring>, typename Accounts::Staying, NoAccounts::Staying>;
+        std::conditional_t<canDropOldest<Ring>, typename Counts::Staying, NoBusCounts::Staying>;
 
     template <class Ring, class Waiting>
     static constexpr bool canMakeRoom =
@@ -309,7 +309,7 @@ private:
             }
         }
         if (published.result == PublishResult::ok) {
-            accounts_.sawUsed(roomOf<Traits>(priority));
+            counts_.sawUsed(roomOf<Traits>(priority));
         }
     }
 
@@ -317,8 +317,8 @@ private:
     template <class Ring>
     bool dropExcess(Ring& ring, Priority priority) {
         const auto drop = [&](Envelope& envelope) noexcept {
-            accounts_.sawUsed(roomOf<Traits>(priority));
-            accounts_.count(envelope.typeIndex(), priority, Outcome::dropped, 1);
+            counts_.sawUsed(roomOf<Traits>(priority));
+            counts_.count(envelope.typeIndex(), priority, Outcome::dropped, 1);
             envelope.destroy();
         };
         const bool hasPassed = ring.dropExcess(drop);
@@ -348,7 +348,7 @@ private:
         std::size_t untilLook = 1;  ///< messages until the next lookAround()
     };
 
-    /// A message while it is handled. Its end enters it in the accounts, and destroys it.
+    /// A message while it is handled. Its end enters it in the counts, and destroys it.
     template <Priority P>
     struct Delivery {
         Consuming& consuming;
@@ -358,20 +358,20 @@ private:
 
         /// A handler has thrown.
         void countFailure() noexcept {
-            consuming.bus.accounts_.count(envelope.typeIndex(), P, Fate::failed);
+            consuming.bus.counts_.count(envelope.typeIndex(), P, Fate::failed);
         }
 
         [[gnu::always_inline]] ~Delivery() {
             BusCore& bus = consuming.bus;
             if (isDiscarded) {
-                bus.accounts_.count(envelope.typeIndex(), P, Fate::discarded);
+                bus.counts_.count(envelope.typeIndex(), P, Fate::discarded);
             } else {
-                bus.accounts_.count(envelope.typeIndex(), P, Fate::delivered);
+                bus.counts_.count(envelope.typeIndex(), P, Fate::delivered);
                 if (isFailed) {
                     countFailure();
                 }
                 if constexpr (Traits::timeStamp != TimeStamp::none) {
-                    bus.time_.handled(envelope.timeStamp, P, bus.accounts_);
+                    bus.time_.handled(envelope.timeStamp, P, bus.counts_);
                 }
             }
             envelope.destroy();
@@ -392,7 +392,7 @@ private:
     /// message the consumer leaves the line alone that the next publisher would have to fetch back.
     [[gnu::noinline]] void lookAround(Consuming& consuming) noexcept {
         if constexpr (Traits::statistics) {
-            accounts_.sawUsed(store_.hasSecond() ? store_.highest() : 1);
+            counts_.sawUsed(store_.hasSecond() ? store_.highest() : 1);
         }
         if (consuming.hasServed) {
             endChunk(chunk);
@@ -402,7 +402,7 @@ private:
     }
 
     void endChunk(std::size_t served) noexcept {
-        time_.settle(served, accounts_);
+        time_.settle(served, counts_);
         gauge_.tell(store_, observer_);
     }
 
@@ -429,9 +429,9 @@ private:
     CallCheck publishers_;
     Waits<Wait> waits_;
 
-    Accounts accounts_;
+    Counts counts_;
     std::conditional_t<Traits::timeStamp == TimeStamp::none, NoTimeKeeper,
-                       TimeKeeper<Traits, Accounts>>
+                       TimeKeeper<Traits, Counts>>
         time_;
     Store store_;
 

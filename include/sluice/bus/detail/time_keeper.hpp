@@ -13,13 +13,13 @@
 
 namespace sluice::detail {
 
-/// Time stamps for publishers, and the times that messages have waited for the accounts.
+/// Time stamps for publishers, and the times that messages have waited, for the counts.
 ///
 /// With TimeStamp::cached the consumer reads the clock once for many messages: it leaves the time
 /// for publishers to copy, and adds up the stamps of what it handles until the next reading. While
 /// it sleeps, or looks and finds next to nothing, the copy is taken away, and publishers read the
 /// clock: a lonely message would otherwise wait for the line that the consumer has just written.
-template <class Traits, class Accounts>
+template <class Traits, class Counts>
 class TimeKeeper {
     using Clock = typename Traits::Platform::Clock;
     using Point = typename Clock::time_point;
@@ -42,7 +42,7 @@ public:
     }
 
     /// A message has been handled.
-    void handled(Point stamp, Priority priority, Accounts& accounts) noexcept {
+    void handled(Point stamp, Priority priority, Counts& counts) noexcept {
         if constexpr (isCached && Traits::statistics) {
             Pending& pending = pending_[static_cast<std::size_t>(priority)];
             if (__builtin_expect(stamp != pending.stamp, 0)) {
@@ -52,12 +52,12 @@ public:
             ++pending.run;
         } else if constexpr (Traits::statistics) {
             const auto wait = Clock::now() - stamp;
-            accounts.waited(priority, 1, wait, wait);
+            counts.waited(priority, 1, wait, wait);
         }
     }
 
     /// Reads the clock for all that has been handled since the last time, `served` messages.
-    void settle(std::size_t served, Accounts& accounts) noexcept {
+    void settle(std::size_t served, Counts& counts) noexcept {
         if constexpr (isCached) {
             const Point now = Clock::now();
             const Rep cached = cached_.load(std::memory_order_relaxed);
@@ -69,9 +69,9 @@ public:
                 if (pending.run != 0) {
                     endRun(pending);
                     const std::uint64_t all = ticks(now) * pending.count - pending.stamps;
-                    accounts.waited(static_cast<Priority>(i), pending.count,
-                                    typename Clock::duration(static_cast<Rep>(all)),
-                                    now - pending.oldest);
+                    counts.waited(static_cast<Priority>(i), pending.count,
+                                  typename Clock::duration(static_cast<Rep>(all)),
+                                  now - pending.oldest);
                     pending = Pending{};
                 }
             }
@@ -131,8 +131,8 @@ private:
 
 /// Without time stamps there is no time to keep.
 struct NoTimeKeeper {
-    template <class Accounts>
-    void settle(std::size_t, Accounts&) noexcept {}
+    template <class Counts>
+    void settle(std::size_t, Counts&) noexcept {}
     void suspend() noexcept {}
 };
 

@@ -26,10 +26,10 @@ inline constexpr std::size_t outcomeCount = 5;
 enum class Fate : std::size_t { delivered, failed, discarded };
 inline constexpr std::size_t fateCount = 3;
 
-/// The books of a bus. Publishers write to counters of their own thread, the consumer to its own:
+/// The counts of a bus. Publishers write to counters of their own thread, the consumer to its own:
 /// no counter has two writers.
 template <class Platform, std::size_t TypeCount>
-class Accounts {
+class BusCounts {
     using Count = SingleWriterCounter<Platform>;
     using Tally = CountersOf<Platform, TypeCount * priorityCount * outcomeCount>;
 
@@ -44,7 +44,7 @@ public:
     bool attachThread() noexcept { return tally_.attach(); }
     /// While one exists, its thread is inside.
     struct Staying : Tally::Staying {
-        explicit Staying(Accounts& accounts) noexcept : Tally::Staying(accounts.tally_) {}
+        explicit Staying(BusCounts& counts) noexcept : Tally::Staying(counts.tally_) {}
     };
 
     [[gnu::always_inline]] void published(std::size_t type, Priority priority,
@@ -183,13 +183,13 @@ private:
     std::array<Times, priorityCount> times_;
 };
 
-/// Without statistics there are no books.
-class NoAccounts {
+/// Without statistics there are no counts.
+class NoBusCounts {
 public:
     struct Inside {};
     struct Staying {
-        template <class AnyAccounts>
-        explicit Staying(AnyAccounts&) noexcept {}
+        template <class AnyCounts>
+        explicit Staying(AnyCounts&) noexcept {}
     };
     void published(std::size_t, Priority, Inside&) noexcept {}
     template <class Wait, class Point>

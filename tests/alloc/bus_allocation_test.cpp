@@ -43,7 +43,7 @@ struct SmallTraits : Base {
     static constexpr std::size_t depth = 32;
 };
 struct WeightedTraits : FullBusTraits {
-    static constexpr Service service = Service::weighted;
+    static constexpr PriorityOrder service = PriorityOrder::weighted;
     static constexpr TimeStamp timeStamp = TimeStamp::exact;
     static constexpr std::array<BusOverflow, priorityCount> overflow{
         BusOverflow::dropOldest, BusOverflow::dropOldest, BusOverflow::blockFor};

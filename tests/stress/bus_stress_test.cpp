@@ -46,7 +46,7 @@ struct Policies : Narrow<FullBusTraits> {
     static constexpr std::array<BusOverflow, priorityCount> overflow{Low, Medium, High};
 };
 struct Weighted : Narrow<FullBusTraits> {
-    static constexpr Service service = Service::weighted;
+    static constexpr PriorityOrder service = PriorityOrder::weighted;
 };
 struct PowersOfTwo : Narrow<FullBusTraits, 8> {
     static constexpr std::array<std::size_t, priorityCount> rooms{4, 4, 8};

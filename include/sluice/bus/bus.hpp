@@ -56,10 +56,11 @@ namespace sluice {
 /// slot has come back between their looks.
 ///
 /// Order: a message is delivered before those of the same priority whose publication began after
-/// its own had returned. With Service::strict a message of high priority, once its publication has
-/// returned, waits for at most one lower message: the one whose handlers run. A message of medium
-/// priority waits for at most 16 messages of low ones. With Service::weighted, a message at
-/// the head of its priority waits for at most twice the weights of the others.
+/// its own had returned. With PriorityOrder::strict a message of high priority, once its
+/// publication has returned, waits for at most one lower message: the one whose handlers run. A
+/// message of medium priority waits for at most 16 messages of low ones. With
+/// PriorityOrder::weighted, a message at the head of its priority waits for at most twice the
+/// weights of the others.
 ///
 /// Admission: each priority has a room of its own. A message is accepted while fewer messages of
 /// its priority than the room holds are in the bus. Messages being published or handled count, and

@@ -13,7 +13,7 @@ namespace sluice {
 ///     struct Small : sluice::BusSettings<> {
 ///         constexpr Small() {
 ///             depth = 64;
-///             service = sluice::Service::weighted;
+///             service = sluice::PriorityOrder::weighted;
 ///         }
 ///     };
 ///     sluice::Bus<Types, sluice::BusTraitsFrom<Small>> bus;
@@ -33,7 +33,7 @@ struct BusSettings {
     std::array<std::size_t, priorityCount> rooms = Base::rooms;
     std::array<BusOverflow, priorityCount> overflow = Base::overflow;
     std::chrono::nanoseconds blockLimit = Base::blockLimit;
-    Service service = Base::service;
+    PriorityOrder service = Base::service;
     std::array<std::size_t, priorityCount> weights = Base::weights;
     bool statistics = Base::statistics;
     bool ids = Base::ids;
@@ -55,7 +55,7 @@ struct BusTraitsFrom : Settings::BaseTraits {
     static constexpr std::array<std::size_t, priorityCount> rooms = Settings().rooms;
     static constexpr std::array<BusOverflow, priorityCount> overflow = Settings().overflow;
     static constexpr std::chrono::nanoseconds blockLimit = Settings().blockLimit;
-    static constexpr Service service = Settings().service;
+    static constexpr PriorityOrder service = Settings().service;
     static constexpr std::array<std::size_t, priorityCount> weights = Settings().weights;
     static constexpr bool statistics = Settings().statistics;
     static constexpr bool ids = Settings().ids;

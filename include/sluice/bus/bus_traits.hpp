@@ -40,10 +40,12 @@ enum class BusOverflow : unsigned char {
 };
 
 /// In which order the priorities are served.
-enum class Service : unsigned char {
+enum class PriorityOrder : unsigned char {
     strict,    ///< a message waits for all of a higher priority
     weighted,  ///< each priority gets its weight of every round, so that none waits for ever
 };
+
+using Service [[deprecated("renamed: PriorityOrder")]] = PriorityOrder;
 
 enum class Producers : unsigned char { one, many };
 
@@ -93,8 +95,8 @@ struct FullBusTraits : QueueTraits {
         BusOverflow::reject, BusOverflow::reject, BusOverflow::reject};
     static constexpr std::chrono::nanoseconds blockLimit = std::chrono::milliseconds(1);
 
-    static constexpr Service service = Service::strict;
-    /// Messages of low, medium and high priority in a round of the weighted service.
+    static constexpr PriorityOrder service = PriorityOrder::strict;
+    /// Messages of low, medium and high priority in a round of PriorityOrder::weighted.
     static constexpr std::array<std::size_t, priorityCount> weights{1, 4, 16};
 
     static constexpr bool statistics = true;

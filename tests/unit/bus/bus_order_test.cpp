@@ -153,7 +153,7 @@ private:
             EXPECT_TRUE(each.priority != mine.priority || each.returned > mine.began)
                 << "overtaken by a later one";
             // A publisher that is stopped delays its own priority alone.
-            if (Traits::service == Service::strict && mine.priority < each.priority &&
+            if (Traits::service == PriorityOrder::strict && mine.priority < each.priority &&
                 stopped_[index(each.priority)] == 0) {
                 EXPECT_NE(each.priority, Priority::high);
                 EXPECT_LE(++each.overtakenByLow, 16);
@@ -175,12 +175,12 @@ private:
     std::uint64_t delivered_ = 0;
 };
 
-template <std::size_t Depth, class IndexType, Service Served, BusOverflow... Overflow>
+template <std::size_t Depth, class IndexType, PriorityOrder Served, BusOverflow... Overflow>
 struct Shape : DeepTraits<Depth> {
     using Index = IndexType;
     /// The index soon wraps around.
     static constexpr std::uint64_t firstPosition = static_cast<IndexType>(-10);
-    static constexpr Service service = Served;
+    static constexpr PriorityOrder service = Served;
     static constexpr std::array<BusOverflow, priorityCount> overflow{Overflow...};
 };
 
@@ -188,8 +188,8 @@ template <class Traits>
 class BusOrderTest : public testing::Test {};
 constexpr auto reject = BusOverflow::reject;
 constexpr auto drop = BusOverflow::dropOldest;
-constexpr auto strict = Service::strict;
-constexpr auto weighted = Service::weighted;
+constexpr auto strict = PriorityOrder::strict;
+constexpr auto weighted = PriorityOrder::weighted;
 using Shapes = testing::Types<Shape<2, std::uint8_t, strict, reject, reject, reject>,
                               Shape<3, std::uint8_t, strict, reject, reject, reject>,
                               Shape<13, std::uint8_t, strict, reject, reject, reject>,

@@ -314,9 +314,9 @@ private:
                 continue;
             }
             const int overtaken = ++overtaken_[index(other)];
-            if (Traits::service == Service::weighted && nothings() != 0) {
+            if (Traits::service == PriorityOrder::weighted && nothings() != 0) {
                 overtaken_[index(other)] = 0;  // one of them may be its head
-            } else if (Traits::service == Service::weighted) {
+            } else if (Traits::service == PriorityOrder::weighted) {
                 EXPECT_LE(static_cast<std::size_t>(overtaken), 2 * weightOfAllBut(other));
             } else if (mine < other) {
                 EXPECT_NE(other, Priority::high) << "waits for one handler only";

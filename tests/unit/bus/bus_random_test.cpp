@@ -14,13 +14,14 @@ namespace {
 
 using namespace test;
 
-template <std::size_t Depth, class IndexType, Service Served, BusOverflow Low = BusOverflow::reject,
-          BusOverflow Medium = BusOverflow::reject, BusOverflow High = BusOverflow::reject>
+template <std::size_t Depth, class IndexType, PriorityOrder Served,
+          BusOverflow Low = BusOverflow::reject, BusOverflow Medium = BusOverflow::reject,
+          BusOverflow High = BusOverflow::reject>
 struct Shape : DeepTraits<Depth> {
     using Index = IndexType;
     /// The index soon wraps around.
     static constexpr std::uint64_t firstPosition = static_cast<IndexType>(-10);
-    static constexpr Service service = Served;
+    static constexpr PriorityOrder service = Served;
     static constexpr std::array<std::size_t, priorityCount> weights{1, 2, 4};
     static constexpr std::array<BusOverflow, priorityCount> overflow{Low, Medium, High};
 };
@@ -31,8 +32,8 @@ struct FromOne : Base {
 
 template <class Traits>
 class BusRandomTest : public testing::Test {};
-constexpr auto strict = Service::strict;
-constexpr auto weighted = Service::weighted;
+constexpr auto strict = PriorityOrder::strict;
+constexpr auto weighted = PriorityOrder::weighted;
 constexpr auto reject = BusOverflow::reject;
 constexpr auto oldest = BusOverflow::dropOldest;
 using Shapes =

@@ -28,7 +28,7 @@ struct Everything : BusSettings<> {
         rooms = {1, 2, 3};
         overflow = {BusOverflow::block, BusOverflow::blockFor, BusOverflow::dropOldest};
         blockLimit = std::chrono::seconds(2);
-        service = Service::weighted;
+        service = PriorityOrder::weighted;
         weights = {3, 5, 7};
         statistics = false;
         ids = false;
@@ -49,7 +49,7 @@ static_assert(Changed::overflow[0] == BusOverflow::block &&
               Changed::overflow[1] == BusOverflow::blockFor &&
               Changed::overflow[2] == BusOverflow::dropOldest);
 static_assert(Changed::blockLimit == std::chrono::seconds(2));
-static_assert(Changed::service == Service::weighted);
+static_assert(Changed::service == PriorityOrder::weighted);
 static_assert(Changed::weights[0] == 3 && Changed::weights[1] == 5 && Changed::weights[2] == 7);
 static_assert(!Changed::statistics && !Changed::ids && !Changed::senders);
 static_assert(Changed::timeStamp == TimeStamp::exact && Changed::origins && Changed::traces);

@@ -80,7 +80,7 @@ TEST(BusPriorityTest, MediumWaitsForFewLowOnes) {
 }
 
 struct Weighted : DeepTraits<1000> {
-    static constexpr Service service = Service::weighted;
+    static constexpr PriorityOrder service = PriorityOrder::weighted;
     static constexpr std::array<std::size_t, priorityCount> weights{1, 2, 4};
 };
 

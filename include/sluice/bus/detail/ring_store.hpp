@@ -2,8 +2,8 @@
 
 #include <sluice/bus/bus_traits.hpp>
 #include <sluice/bus/detail/dropping_ring.hpp>
+#include <sluice/bus/detail/priority_order.hpp>
 #include <sluice/bus/detail/rooms.hpp>
-#include <sluice/bus/detail/service.hpp>
 #include <sluice/bus/pressure.hpp>
 #include <sluice/bus/priority.hpp>
 #include <sluice/queue/mpsc_ring.hpp>
@@ -71,13 +71,13 @@ public:
             max, [&]() __attribute__((always_inline)) { return goOn(Fixed<P>()); });
     }
 
-    /// Hands messages, at most `max`, to handle(envelope, Fixed<P>()), in the order of the traits'
-    /// service. Calls released(Fixed<P>()) after each message, when its slot has been given back.
-    /// Returns how many were handled.
+    /// Hands messages, at most `max`, to handle(envelope, Fixed<P>()), in the order that the
+    /// traits name. Calls released(Fixed<P>()) after each message, when its slot has been given
+    /// back. Returns how many were handled.
     template <class Handle, class Released>
     [[gnu::always_inline]] std::size_t serve(const Handle& handle, std::size_t max,
                                              const Released& released) {
-        return service_.serve(*this, handle, max, released);
+        return order_.serve(*this, handle, max, released);
     }
 
     /// Whether high priority has an arrival, as a function object: see MpscRing::arrival().
@@ -163,7 +163,7 @@ private:
     Ring<Priority::high> high_;
     Ring<Priority::medium> medium_;
     Ring<Priority::low> low_;
-    ServiceFor<Traits> service_;  // the consumer's
+    OrderFor<Traits> order_;  // the consumer's
 };
 
 }  // namespace sluice::detail

@@ -15,7 +15,7 @@ namespace sluice::detail {
 /// high priority after each message, and at the ring of medium priority after `patience` low ones.
 /// Without priorities there is one ring to serve.
 template <class Traits>
-class StrictService {
+class StrictOrder {
     /// Each look may take the line away that a publisher is writing.
     static constexpr std::size_t patience = 16;
 
@@ -59,7 +59,7 @@ public:
 /// at most twice the weights of the other priorities: for their credit in this round, and for the
 /// credit of higher priorities in the next round.
 template <class Traits>
-class WeightedService {
+class WeightedOrder {
 public:
     template <class Rings, class Handle, class Released>
     std::size_t serve(Rings& rings, const Handle& handle, std::size_t max,
@@ -98,7 +98,8 @@ private:
 };
 
 template <class Traits>
-using ServiceFor = std::conditional_t<Traits::priorities && Traits::service == Service::weighted,
-                                      WeightedService<Traits>, StrictService<Traits>>;
+using OrderFor =
+    std::conditional_t<Traits::priorities && Traits::service == PriorityOrder::weighted,
+                       WeightedOrder<Traits>, StrictOrder<Traits>>;
 
 }  // namespace sluice::detail

@@ -31,7 +31,7 @@ struct Content {
 
 using Store = detail::RingStore<Content, BusTraits>;
 template <std::size_t Room>
-using Dropping = detail::DroppingRing<Content, Room, BusTraits>;
+using Dropping = detail::DropOldestRing<Content, Room, BusTraits>;
 
 constexpr auto goOn = [] { return true; };
 
@@ -265,7 +265,7 @@ TEST(BusModelTest, ServesWhatWasAcceptedBeforeTheEnd) {
     EXPECT_TRUE(holds(closeTheStoreWhilePublishing, options(budgetByEffort({1, 1}, {2, 1}))));
 }
 
-TEST(BusModelTest, DroppingRingReusesSlots) {
+TEST(BusModelTest, DropOldestRingReusesSlots) {
     EXPECT_TRUE(holds(slotsAreReused, options(budgetByEffort({1, 1}, {2, 1}))));
     EXPECT_TRUE(holds(sizeTellsThatAHandlerIsDone));
 }
@@ -274,7 +274,7 @@ TEST(BusModelTest, DropsOrServesEachOnce) {
     EXPECT_TRUE(holds(dropWhileServing, options(budgetByEffort({1, 1}, {2, 1}))));
 }
 
-TEST(BusModelTest, DroppingRingEnds) {
+TEST(BusModelTest, DropOldestRingEnds) {
     EXPECT_TRUE(holds(closeWhilePublishing));
     EXPECT_TRUE(holds(closedTellsWhy<Dropping<1>>));
     EXPECT_TRUE(holds(endIsPassedOn));
@@ -282,14 +282,14 @@ TEST(BusModelTest, DroppingRingEnds) {
 
 // Not under sanitizers: they end the process for the faults that mutants are meant to have.
 #if !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN
-TEST(BusModelTest, EveryOrderOfTheDroppingRingIsNeeded) {
+TEST(BusModelTest, EveryOrderOfTheDropOldestRingIsNeeded) {
     const Scenarios all{closedTellsWhy<Dropping<1>>,
                         sizeTellsThatAHandlerIsDone,
                         slotsAreReused,
                         dropWhileServing,
                         closeWhilePublishing,
                         endIsPassedOn};
-    EXPECT_TRUE(survive({}, surveyOrders("dropping_ring.hpp", options({1, 1}), all)));
+    EXPECT_TRUE(survive({}, surveyOrders("drop_oldest_ring.hpp", options({1, 1}), all)));
 }
 #endif
 

@@ -303,7 +303,7 @@ private:
             if (deadline != Clock::time_point::min() && !consumer_.isMine() && !isBuilding_ &&
                 (hasEnd || !Handling::isHere()) && Traits::mayWait()) {
                 const auto isOver = [&] { return published = attempt(), !published.isRefused(); };
-                // A publisher that is stopped in a dropping ring tells nobody when it goes on.
+                // A publisher that is stopped in a DropOldestRing tells nobody when it goes on.
                 waits_.awaitRoom(priority, isOver, deadline,
                                  canBlock<Traits> && !canDropOldest<Ring>);
             }

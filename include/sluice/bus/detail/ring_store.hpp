@@ -1,7 +1,7 @@
 #pragma once
 
 #include <sluice/bus/bus_traits.hpp>
-#include <sluice/bus/detail/dropping_ring.hpp>
+#include <sluice/bus/detail/drop_oldest_ring.hpp>
 #include <sluice/bus/detail/priority_order.hpp>
 #include <sluice/bus/detail/rooms.hpp>
 #include <sluice/bus/pressure.hpp>
@@ -21,7 +21,7 @@ template <class Envelope, class Traits, Priority P>
 using RingFor =
     std::conditional_t<Traits::priorities &&
                            Traits::overflow[indexOf(P)] == BusOverflow::dropOldest,
-                       DroppingRing<Envelope, roomOf<Traits>(P), Traits>,
+                       DropOldestRing<Envelope, roomOf<Traits>(P), Traits>,
                        std::conditional_t<Traits::producers == Producers::one,
                                           SpscRing<Envelope, roomOf<Traits>(P), Traits>,
                                           MpscRing<Envelope, roomOf<Traits>(P), Traits>>>;
@@ -30,7 +30,7 @@ using RingFor =
 template <class Ring>
 inline constexpr bool canDropOldest = false;
 template <class Envelope, std::size_t Room, class Traits>
-inline constexpr bool canDropOldest<DroppingRing<Envelope, Room, Traits>> = true;
+inline constexpr bool canDropOldest<DropOldestRing<Envelope, Room, Traits>> = true;
 
 /// A priority known to the compiler, so that no index is computed for it.
 template <Priority P>

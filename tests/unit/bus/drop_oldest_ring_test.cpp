@@ -1,6 +1,6 @@
 #include "unit/bus/bus_doubles.hpp"
 
-#include <sluice/bus/detail/dropping_ring.hpp>
+#include <sluice/bus/detail/drop_oldest_ring.hpp>
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ struct SmallTraits : FullBusTraits {
     static constexpr std::uint64_t firstPosition = static_cast<std::uint8_t>(-10);
 };
 template <std::size_t Room>
-using Ring = detail::DroppingRing<Slot, Room, SmallTraits>;
+using Ring = detail::DropOldestRing<Slot, Room, SmallTraits>;
 
 template <class AnyRing>
 PushResult push(AnyRing& ring, int value) {
@@ -49,7 +49,7 @@ std::vector<int> take(AnyRing& ring, std::size_t max = unlimited) {
     return values;
 }
 
-TEST(DroppingRingTest, TheOldestMakesRoom) {
+TEST(DropOldestRingTest, TheOldestMakesRoom) {
     Ring<3> ring;
     for (int i = 0; i < 300; ++i) {
         ASSERT_EQ(publish(ring, i), i < 3 ? std::vector<int>{} : std::vector<int>{i - 3});
@@ -60,7 +60,7 @@ TEST(DroppingRingTest, TheOldestMakesRoom) {
 }
 
 // However many are published and dropped while a handler runs.
-TEST(DroppingRingTest, HandlerThatRunsBlocksNobody) {
+TEST(DropOldestRingTest, HandlerThatRunsBlocksNobody) {
     Ring<3> ring;
     for (int i = 0; i < 3; ++i) {
         ASSERT_EQ(push(ring, i), PushResult::ok);
@@ -77,7 +77,7 @@ TEST(DroppingRingTest, HandlerThatRunsBlocksNobody) {
 }
 
 // Not the whole room, dropped one by one, as if that made the stopped thread go on.
-TEST(DroppingRingTest, ThreadThatIsStoppedWhileItDropsCostsOneMessage) {
+TEST(DropOldestRingTest, ThreadThatIsStoppedWhileItDropsCostsOneMessage) {
     Ring<4> ring;
     for (int i = 0; i < 4; ++i) {
         ASSERT_EQ(push(ring, i), PushResult::ok);
@@ -91,7 +91,7 @@ TEST(DroppingRingTest, ThreadThatIsStoppedWhileItDropsCostsOneMessage) {
 }
 
 // Otherwise the newest value could be lost for a publication that is refused.
-TEST(DroppingRingTest, NothingIsDroppedBeforeANewerMessageIsThere) {
+TEST(DropOldestRingTest, NothingIsDroppedBeforeANewerMessageIsThere) {
     Ring<1> ring;
     ASSERT_EQ(push(ring, 0), PushResult::ok);
     {
@@ -105,7 +105,7 @@ TEST(DroppingRingTest, NothingIsDroppedBeforeANewerMessageIsThere) {
 }
 
 // A publisher that comes late: the consumer has taken the oldest message meanwhile.
-TEST(DroppingRingTest, TheNewestIsNotDropped) {
+TEST(DropOldestRingTest, TheNewestIsNotDropped) {
     Ring<1> ring;
     ASSERT_EQ(push(ring, 0), PushResult::ok);
     ASSERT_EQ(push(ring, 1), PushResult::ok);
@@ -114,7 +114,7 @@ TEST(DroppingRingTest, TheNewestIsNotDropped) {
     EXPECT_EQ(take(ring), std::vector<int>{1});
 }
 
-TEST(DroppingRingTest, ReservationThatIsNotCommittedLeavesNoMessage) {
+TEST(DropOldestRingTest, ReservationThatIsNotCommittedLeavesNoMessage) {
     Ring<2> ring;
     for (int i = 0; i < 2; ++i) {
         auto claim = ring.tryReserve();
@@ -128,7 +128,7 @@ TEST(DroppingRingTest, ReservationThatIsNotCommittedLeavesNoMessage) {
     EXPECT_EQ(take(ring), std::vector<int>{3});
 }
 
-TEST(DroppingRingTest, DropsReservationsThatWereNotCommitted) {
+TEST(DropOldestRingTest, DropsReservationsThatWereNotCommitted) {
     Ring<1> ring;
     {
         auto claim = ring.tryReserve();
@@ -139,7 +139,7 @@ TEST(DroppingRingTest, DropsReservationsThatWereNotCommitted) {
     EXPECT_EQ(take(ring), std::vector<int>{1});
 }
 
-TEST(DroppingRingTest, ConsumesAsLongAsItIsToldToGoOn) {
+TEST(DropOldestRingTest, ConsumesAsLongAsItIsToldToGoOn) {
     Ring<3> ring;
     for (int i = 0; i < 3; ++i) {
         ASSERT_EQ(push(ring, i), PushResult::ok);
@@ -153,7 +153,7 @@ TEST(DroppingRingTest, ConsumesAsLongAsItIsToldToGoOn) {
     EXPECT_EQ(take(ring), std::vector<int>{2});
 }
 
-TEST(DroppingRingTest, EndsWhenEverythingHasBeenHandled) {
+TEST(DropOldestRingTest, EndsWhenEverythingHasBeenHandled) {
     Ring<2> ring;
     ASSERT_EQ(push(ring, 1), PushResult::ok);
     {

@@ -30,9 +30,9 @@ namespace sluice::detail {
 /// read: so isDrained() misses no message between ring and handler. E2 gone: handler returned ->
 /// taken release .. taken acquire -> a thread that sees the message gone.
 ///
-/// Tests: tests/unit/bus/dropping_ring_test.cpp, tests/model/bus_model_test.cpp.
+/// Tests: tests/unit/bus/drop_oldest_ring_test.cpp, tests/model/bus_model_test.cpp.
 template <class T, std::size_t Room, class Traits>
-class DroppingRing : public MpmcRing<T, 2 * Room, Traits> {
+class DropOldestRing : public MpmcRing<T, 2 * Room, Traits> {
     using Ring = MpmcRing<T, 2 * Room, Traits>;
 
 public:

@@ -157,9 +157,9 @@ class Bus:
         return "Bus"
 
     def children(self):
-        store = self.value["core_"]["store_"]
+        rings = self.value["core_"]["rings_"]
         for name in ("high", "medium", "low"):
-            ring = store[f"{name}_"]
+            ring = rings[f"{name}_"]
             if ring.type.strip_typedefs().fields():  # a bus without priorities has one ring
                 yield name, ring
 

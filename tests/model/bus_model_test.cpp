@@ -2,7 +2,7 @@
 #include "support/sanitizers.hpp"
 
 #include <sluice/bus/bus_traits.hpp>
-#include <sluice/bus/detail/ring_store.hpp>
+#include <sluice/bus/detail/priority_rings.hpp>
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <atomic>
 #include <cstddef>
 
-// The store of the bus as shipped, and the ring whose publishers drop messages, under the model
+// The rings of the bus as shipped, and the ring whose publishers drop messages, under the model
 // checker. The other rings have model tests of their own.
 
 namespace sluice::model {
@@ -29,7 +29,7 @@ struct Content {
     Plain<int> number;
 };
 
-using Store = detail::RingStore<Content, BusTraits>;
+using Rings = detail::PriorityRings<Content, BusTraits>;
 template <std::size_t Room>
 using Dropping = detail::DropOldestRing<Content, Room, BusTraits>;
 
@@ -53,8 +53,8 @@ void insist(Ring& ring, int number) {
     }
 }
 
-void insist(Store& store, int number, Priority priority) {
-    store.at(priority, [&](auto& ring) { insist(ring, number); });
+void insist(Rings& rings, int number, Priority priority) {
+    rings.at(priority, [&](auto& ring) { insist(ring, number); });
 }
 
 template <class Ring, class Handle>
@@ -83,41 +83,41 @@ struct InOrder {
     }
 };
 
-// ---- The store
+// ---- The rings
 
 /// The first message to be served must be this one.
-void serveFirst(Store& store, int number) {
+void serveFirst(Rings& rings, int number) {
     int first = -1;
     const auto note = [&](Content& content, auto) { first = content.number.get(); };
-    check(store.serve(note, 1, [](auto) {}) == 1, "it is there");
+    check(rings.serve(note, 1, [](auto) {}) == 1, "it is there");
     check(first == number, "and comes first");
 }
 
 /// The consumer finds a message of high priority whose publication has returned, although another
 /// publisher may be in the middle.
 void highIsFound() {
-    Store store;
+    Rings rings;
     Atomic<int> isPublished{0};
-    parallel([&] { insist(store, 0, Priority::low); }, [&] { insist(store, 1, Priority::medium); },
+    parallel([&] { insist(rings, 0, Priority::low); }, [&] { insist(rings, 1, Priority::medium); },
              [&] {
-                 insist(store, 10, Priority::high);
+                 insist(rings, 10, Priority::high);
                  isPublished.store(1, std::memory_order_release);
              },
              [&] {
                  await(isPublished);
-                 serveFirst(store, 10);
+                 serveFirst(rings, 10);
              });
 }
 
 /// A message of high priority that is published while a handler runs is the next one.
 void highWaitsForOneHandler() {
-    Store store;
+    Rings rings;
     Atomic<int> isPublished{0};
-    insist(store, 0, Priority::low);
-    insist(store, 1, Priority::low);
+    insist(rings, 0, Priority::low);
+    insist(rings, 1, Priority::low);
     parallel(
         [&] {
-            insist(store, 10, Priority::high);
+            insist(rings, 10, Priority::high);
             isPublished.store(1, std::memory_order_release);
         },
         [&] {
@@ -130,35 +130,35 @@ void highWaitsForOneHandler() {
                 check(number != 1 || isHighServed, "it is next");
                 isHighServed = isHighServed || number == 10;
             };
-            (void)store.serve(handle, 3, [](auto) {});
+            (void)rings.serve(handle, 3, [](auto) {});
         });
 }
 
-/// One thread closes the store while others publish.
+/// One thread closes the rings while others publish.
 void closeTheStoreWhilePublishing() {
-    Store store;
+    Rings rings;
     Plain<int> handled;
     int accepted = 0;
     int served = 0;
     const auto publishOne = [&](Priority priority) {
-        store.at(priority,
+        rings.at(priority,
                  [&](auto& ring) { accepted += publish(ring, 0) == PushResult::ok ? 1 : 0; });
     };
     parallel(
         [&] {
             publishOne(Priority::low);
-            store.close();
+            rings.close();
         },
         [&] {
             publishOne(Priority::high);
-            if (store.isDrained()) {
+            if (rings.isDrained()) {
                 check(handled.get() == accepted, "all that happened is visible");
             }
         },
         [&] {
-            while (!store.isDrained()) {
+            while (!rings.isDrained()) {
                 const auto handle = [&](Content&, auto) { handled.set(++served); };
-                if (store.serve(handle, 2, [](auto) {}) == 0) {
+                if (rings.serve(handle, 2, [](auto) {}) == 0) {
                     ModelPlatform::pause();
                 }
             }

@@ -250,10 +250,10 @@ public:
     /// Refuses messages from now on, and ends all waiting for room. May be called repeatedly.
     void close() noexcept { core_.close(); }
 
-    [[nodiscard]] bool isClosed() const noexcept { return core_.store().isClosed(); }
+    [[nodiscard]] bool isClosed() const noexcept { return core_.rings().isClosed(); }
 
     /// Whether the bus is closed and everything accepted is gone: for good.
-    [[nodiscard]] bool isDrained() const noexcept { return core_.store().isDrained(); }
+    [[nodiscard]] bool isDrained() const noexcept { return core_.rings().isDrained(); }
 
     /// Whether the caller is a handler or visitor of this bus, or was called by one. If it waits
     /// for the consumer, it waits for itself.
@@ -275,11 +275,11 @@ public:
 
     /// Which rooms are full: that of the highest priority whose room is. (With dropOldest, a
     /// message that is handled counts, although the next one drops nothing.)
-    [[nodiscard]] Pressure pressure() const noexcept { return core_.store().pressure(); }
+    [[nodiscard]] Pressure pressure() const noexcept { return core_.rings().pressure(); }
 
     /// The messages in the bus, those included that are being published or handled: never more than
     /// capacity().
-    [[nodiscard]] std::size_t sizeApprox() const noexcept { return core_.store().size(); }
+    [[nodiscard]] std::size_t sizeApprox() const noexcept { return core_.rings().size(); }
 
     /// The most messages that the bus holds: all rooms together. (With dropOldest, a message that
     /// is handled may come on top; statistics() counts it as queued.)

@@ -9,8 +9,8 @@
 #include <sluice/bus/detail/consumer_state.hpp>
 #include <sluice/bus/detail/envelope.hpp>
 #include <sluice/bus/detail/pressure_gauge.hpp>
+#include <sluice/bus/detail/priority_rings.hpp>
 #include <sluice/bus/detail/publication.hpp>
-#include <sluice/bus/detail/ring_store.hpp>
 #include <sluice/bus/detail/rooms.hpp>
 #include <sluice/bus/detail/time_keeper.hpp>
 #include <sluice/bus/detail/waits.hpp>
@@ -46,17 +46,17 @@ public:
                                       detail::BusCounts<Platform, MessageList::count>, NoBusCounts>;
     using Clock = typename Platform::Clock;
     using Envelope = detail::Envelope<MessageList, Traits>;
-    using Store = RingStore<Envelope, Traits>;
+    using Rings = PriorityRings<Envelope, Traits>;
 
     explicit BusCore(Observer* observer) : observer_(observer) {}
     ~BusCore() {
         SLUICE_ASSERT(publishers_.areNone(),
                       "a bus is destroyed while a thread publishes: join the "
                       "thread first, see drain()");
-        store_.close();  // a message may publish another one when it is destroyed
+        rings_.close();  // a message may publish another one when it is destroyed
         const CallCheck::Scope call(publishers_);
         const auto drop = [](Envelope& envelope, auto) noexcept { envelope.destroy(); };
-        while (store_.serve(drop, slots, [](auto) {}) != 0) {
+        while (rings_.serve(drop, slots, [](auto) {}) != 0) {
         }
     }
 
@@ -72,7 +72,7 @@ public:
                       "there is no such priority: publish with low, medium or high");
         // Without priorities: the one that the counts know.
         const Priority priority = Traits::priorities ? wanted : Priority::medium;
-        return store_.at(
+        return rings_.at(
             priority, [&](auto& ring) __attribute__((always_inline)) {
                 using Ring = std::remove_reference_t<decltype(ring)>;
                 typename Counts::Inside inside;
@@ -96,7 +96,7 @@ public:
                     ring.sizeExact() >= roomOf<Traits>(priority)) {
                     const typename Counts::Staying observing(counts_);  // it may publish
                     const CallCheck::Scope call(publishers_);
-                    gauge_.tell(store_, observer_);
+                    gauge_.tell(rings_, observer_);
                 }
                 return published;
             });
@@ -123,7 +123,7 @@ public:
                 waits_.notifyOneForRoom(priority());
             }
         };
-        const std::size_t count = store_.serve(handleOne, std::min(max, slots), released);
+        const std::size_t count = rings_.serve(handleOne, std::min(max, slots), released);
         consuming.hasReturned = true;
         return count;
     }
@@ -138,8 +138,8 @@ public:
         time_.suspend();
         bool hasMessage = false;
         const auto isReady = [&] {
-            hasMessage = store_.hasArrival();
-            return hasMessage || store_.isDrained() || isOver();
+            hasMessage = rings_.hasArrival();
+            return hasMessage || rings_.isDrained() || isOver();
         };
         (void)waits_.arrived.waitUntil(isReady, deadline);
         waits_.drained.notifyAll();  // a publisher that gives up tells only the consumer
@@ -152,21 +152,21 @@ public:
     // ---- Anybody
 
     void close() noexcept {
-        store_.close();
+        rings_.close();
         waits_.notifyAll();
     }
 
     bool drain(typename Clock::time_point deadline) {
         close();
         if (consumer_.isHere()) {
-            return store_.isDrained();
+            return rings_.isDrained();
         }
-        return waits_.drained.waitUntil([this] { return store_.isDrained(); }, deadline) &&
+        return waits_.drained.waitUntil([this] { return rings_.isDrained(); }, deadline) &&
                counts_.awaitPublishers(waits_.drained, deadline);
     }
 
     [[nodiscard]] Counts& counts() noexcept { return counts_; }
-    [[nodiscard]] const Store& store() const noexcept { return store_; }
+    [[nodiscard]] const Rings& rings() const noexcept { return rings_; }
     [[nodiscard]] Consumer& consumer() noexcept { return consumer_; }
     [[nodiscard]] const Consumer& consumer() const noexcept { return consumer_; }
     [[nodiscard]] Wait& arrived() noexcept { return waits_.arrived; }
@@ -174,7 +174,7 @@ public:
 
     [[nodiscard]] auto statistics() const {
         auto statistics = counts_.get();
-        statistics.highWater = std::max(statistics.highWater, store_.highest());
+        statistics.highWater = std::max(statistics.highWater, rings_.highest());
         return statistics;
     }
 
@@ -392,7 +392,7 @@ private:
     /// message the consumer leaves the line alone that the next publisher would have to fetch back.
     [[gnu::noinline]] void lookAround(Consuming& consuming) noexcept {
         if constexpr (Traits::statistics) {
-            counts_.sawUsed(store_.hasSecond() ? store_.highest() : 1);
+            counts_.sawUsed(rings_.hasSecond() ? rings_.highest() : 1);
         }
         if (consuming.hasServed) {
             endChunk(chunk);
@@ -403,7 +403,7 @@ private:
 
     void endChunk(std::size_t served) noexcept {
         time_.settle(served, counts_);
-        gauge_.tell(store_, observer_);
+        gauge_.tell(rings_, observer_);
     }
 
     void endHarvest(const Consuming& consuming) noexcept {
@@ -414,7 +414,7 @@ private:
             // After most empty harvests the publishers' lines are left alone: a consumer that polls
             // should not slow them down.
             time_.suspend();
-            gauge_.tell(store_, observer_);
+            gauge_.tell(rings_, observer_);
         }
         waits_.arrived.notifyAll();
         waits_.drained.notifyAll();
@@ -433,7 +433,7 @@ private:
     std::conditional_t<Traits::timeStamp == TimeStamp::none, NoTimeKeeper,
                        TimeKeeper<Traits, Counts>>
         time_;
-    Store store_;
+    Rings rings_;
 
     // The consumer's.
     alignas(Traits::cacheLineSize) alignas(Consumer) Consumer consumer_;

@@ -29,15 +29,15 @@ public:
         return pressure > told_.load(std::memory_order_relaxed);
     }
 
-    template <class Store>
-    void tell(const Store& store, Observer* observer) noexcept {
+    template <class Rings>
+    void tell(const Rings& rings, Observer* observer) noexcept {
         if constexpr (isSilent) {
             return;
         }
         // Again if it has changed meanwhile. Otherwise the last call could tell an old one.
         Pressure now = Pressure::normal;
         do {
-            now = store.pressure();
+            now = rings.pressure();
             // Relaxed: no data follows it.
             const Pressure before = told_.exchange(now, std::memory_order_relaxed);
             if (before != now) {
@@ -46,7 +46,7 @@ public:
                     observer->pressureChanged(before, now);
                 }
             }
-        } while (now != store.pressure());
+        } while (now != rings.pressure());
     }
 
 private:

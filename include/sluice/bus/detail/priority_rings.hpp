@@ -40,7 +40,7 @@ using Fixed = std::integral_constant<Priority, P>;
 /// priority can take room from another, and a publisher that is stopped in the middle delays only
 /// its own priority.
 template <class Envelope, class Traits>
-class RingStore {
+class PriorityRings {
     struct NoRing {};
     template <Priority P>
     using Ring = std::conditional_t<Traits::priorities || P == Priority::medium,
@@ -101,7 +101,7 @@ public:
     [[nodiscard]] bool isClosed() const noexcept {
         return !any([](const auto& ring) { return !ring.isClosed(); });
     }
-    /// Whether the store is closed, and everything accepted has been handled: for good.
+    /// Whether the bus is closed, and everything accepted has been handled: for good.
     [[nodiscard]] bool isDrained() const noexcept {
         return !any([](const auto& ring) { return !ring.isDrained(); });
     }
@@ -142,14 +142,14 @@ private:
     }
 
     /// f(ring, priority), from the highest priority down.
-    template <class Store, class F>
-    static void forEach(Store& store, const F& f) {
+    template <class Rings, class F>
+    static void forEach(Rings& rings, const F& f) {
         if constexpr (Traits::priorities) {
-            f(store.high_, Priority::high);
+            f(rings.high_, Priority::high);
         }
-        f(store.medium_, Priority::medium);
+        f(rings.medium_, Priority::medium);
         if constexpr (Traits::priorities) {
-            f(store.low_, Priority::low);
+            f(rings.low_, Priority::low);
         }
     }
 

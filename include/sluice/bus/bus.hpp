@@ -95,11 +95,11 @@ class Bus {
 template <class... Ts, class Traits>
 class Bus<Messages<Ts...>, Traits>
     : public Publishing<Bus<Messages<Ts...>, Traits>, Messages<Ts...>, Traits,
-                        detail::Envelope<Messages<Ts...>, Traits>> {
+                        detail::QueuedMessage<Messages<Ts...>, Traits>> {
     using List = Messages<Ts...>;
     using Core = detail::BusCore<List, Traits>;
-    using Envelope = typename Core::Envelope;
-    friend Publishing<Bus, List, Traits, Envelope>;
+    using QueuedMessage = typename Core::QueuedMessage;
+    friend Publishing<Bus, List, Traits, QueuedMessage>;
     using Observer = typename Traits::Observer;
 
 public:
@@ -343,24 +343,24 @@ private:
 
     template <class Delivery>
     [[gnu::always_inline]] void dispatch(Delivery& delivery) noexcept {
-        Envelope& envelope = delivery.envelope;
-        envelope.visit([&](auto& message) {
+        QueuedMessage& queued = delivery.queued;
+        queued.visit([&](auto& message) {
             using T = std::decay_t<decltype(message)>;
             const auto failed = [&](const auto& exception) {
                 delivery.countFailure();
                 this->tellFailure(List::template indexOf<T>, exception);
             };
             handlersOf<T>().callAll(core_.consumer(), failed, std::as_const(message),
-                                    envelope.header());
+                                    queued.header());
         });
     }
 
     template <class Delivery, class Visitor>
     [[gnu::always_inline]] static void show(Delivery& delivery, Visitor& visitor) {
-        Envelope& envelope = delivery.envelope;
+        QueuedMessage& queued = delivery.queued;
         delivery.isFailed = true;  // if it throws
-        envelope.visit(
-            [&](auto& message) { detail::callVisitor(visitor, message, envelope.header()); });
+        queued.visit(
+            [&](auto& message) { detail::callVisitor(visitor, message, queued.header()); });
         delivery.isFailed = false;
     }
 

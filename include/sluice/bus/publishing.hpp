@@ -28,7 +28,7 @@ namespace sluice {
 /// The first call of a thread allocates its counters, unless it has called attachThread(); others
 /// allocate nothing. Exceptions of a message's constructor pass to the caller: this message is not
 /// published, and none after it in a range.
-template <class Derived, class MessageList, class Traits, class Envelope>
+template <class Derived, class MessageList, class Traits, class QueuedMessage>
 class Publishing {
 public:
     /// Publishes a copy of, or moves in, a message.
@@ -77,11 +77,11 @@ public:
                       "publishAll() counts the range first: it needs forward iterators");
         constexpr std::size_t type = detail::listedIndex<MessageList, T>();
         bool isFirst = true;
-        const auto build = [&](Envelope& envelope) {
+        const auto build = [&](QueuedMessage& queued) {
             if (!std::exchange(isFirst, false)) {
                 ++first;  // before the message is there: it may throw
             }
-            envelope.template build<T>(*first);
+            queued.template build<T>(*first);
         };
         const auto count = static_cast<std::size_t>(std::distance(first, last));
         [[maybe_unused]] const auto staying = derived().stay();  // also between the steps
@@ -105,8 +105,8 @@ private:
     template <class T, class Waiting, class... Args>
     [[gnu::always_inline]] PublishResult emplaced(const PublishOptions& options,
                                                   const Waiting& waiting, Args&&... args) {
-        const auto build = [&](Envelope& envelope) {
-            envelope.template build<T>(std::forward<Args>(args)...);
+        const auto build = [&](QueuedMessage& queued) {
+            queued.template build<T>(std::forward<Args>(args)...);
         };
         return derived()
             .publishThrough(detail::listedIndex<MessageList, T>(), options, detail::One(), waiting,

@@ -31,8 +31,8 @@ static_assert(std::is_empty_v<MessageHeader<BareBusTraits>>);
 static_assert(sizeof(MessageHeader<NoFields>) == sizeof(Priority));
 static_assert(sizeof(MessageHeader<FullBusTraits>) == 24);
 static_assert(sizeof(MessageHeader<AllFields>) == 40);
-static_assert(sizeof(detail::Envelope<Messages<std::uint64_t>, BareBusTraits>) == 16);
-static_assert(sizeof(detail::Envelope<Messages<std::uint64_t>, FullBusTraits>) == 32);
+static_assert(sizeof(detail::QueuedMessage<Messages<std::uint64_t>, BareBusTraits>) == 16);
+static_assert(sizeof(detail::QueuedMessage<Messages<std::uint64_t>, FullBusTraits>) == 32);
 static_assert(MessageHeader<FullBusTraits>::hasId && !MessageHeader<BareBusTraits>::hasId);
 static_assert(!MessageHeader<FullBusTraits>::hasTrace && MessageHeader<AllFields>::hasTrace);
 

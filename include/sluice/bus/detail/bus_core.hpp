@@ -7,10 +7,10 @@
 #include <sluice/bus/detail/bus_checks.hpp>
 #include <sluice/bus/detail/bus_counts.hpp>
 #include <sluice/bus/detail/consumer_state.hpp>
-#include <sluice/bus/detail/envelope.hpp>
 #include <sluice/bus/detail/pressure_gauge.hpp>
 #include <sluice/bus/detail/priority_rings.hpp>
 #include <sluice/bus/detail/publication.hpp>
+#include <sluice/bus/detail/queued_message.hpp>
 #include <sluice/bus/detail/rooms.hpp>
 #include <sluice/bus/detail/time_keeper.hpp>
 #include <sluice/bus/detail/waits.hpp>
@@ -45,8 +45,8 @@ public:
     using Counts = std::conditional_t<Traits::statistics,
                                       detail::BusCounts<Platform, MessageList::count>, NoBusCounts>;
     using Clock = typename Platform::Clock;
-    using Envelope = detail::Envelope<MessageList, Traits>;
-    using Rings = PriorityRings<Envelope, Traits>;
+    using QueuedMessage = detail::QueuedMessage<MessageList, Traits>;
+    using Rings = PriorityRings<QueuedMessage, Traits>;
 
     explicit BusCore(Observer* observer) : observer_(observer) {}
     ~BusCore() {
@@ -55,14 +55,14 @@ public:
                       "thread first, see drain()");
         rings_.close();  // a message may publish another one when it is destroyed
         const CallCheck::Scope call(publishers_);
-        const auto drop = [](Envelope& envelope, auto) noexcept { envelope.destroy(); };
+        const auto drop = [](QueuedMessage& queued, auto) noexcept { queued.destroy(); };
         while (rings_.serve(drop, slots, [](auto) {}) != 0) {
         }
     }
 
     // ---- Publishers
 
-    /// Publishes at least one message of this type, which build(envelope) makes, or none.
+    /// Publishes at least one message of this type, which build(queued) makes, or none.
     /// Afterwards the counts know of those that were accepted or, if none was, of all that were
     /// offered.
     template <class Count, class Waiting, class Build>
@@ -113,9 +113,9 @@ public:
             return 0;
         }
         Consuming consuming(*this);
-        const auto handleOne = [&](Envelope & envelope, auto priority)
+        const auto handleOne = [&](QueuedMessage & queued, auto priority)
             __attribute__((always_inline)) {
-            Delivery<priority()> delivery{consuming, envelope};
+            Delivery<priority()> delivery{consuming, queued};
             handle(delivery);
         };
         const auto released = [&]([[maybe_unused]] auto priority) __attribute__((always_inline)) {
@@ -240,14 +240,14 @@ private:
         announcement.isDue = true;
         do {
             announcement.isOfMessage = false;
-            Envelope& envelope = claim.emplace();
-            buildAlone(build, envelope);
+            QueuedMessage& queued = claim.emplace();
+            buildAlone(build, queued);
             if constexpr (Traits::timeStamp != TimeStamp::none) {
-                envelope.timeStamp = time_.stamp();
+                queued.timeStamp = time_.stamp();
             }
-            envelope.set(fields, priority);
+            queued.set(fields, priority);
             if constexpr (Traits::ids) {
-                envelope.id = claim.number();
+                queued.id = claim.number();
             }
             counts_.published(type, priority, inside);  // E1 counted, E2 inside
             claim.commit();
@@ -264,15 +264,15 @@ private:
 
     /// With one producer, a publication by the constructor of a message would get the same slot.
     template <class Build>
-    [[gnu::always_inline]] void buildAlone(const Build& build, Envelope& envelope) {
+    [[gnu::always_inline]] void buildAlone(const Build& build, QueuedMessage& queued) {
         if constexpr (Traits::producers == Producers::one) {
             struct Building {
                 bool& is;
                 ~Building() { is = false; }
             } building{isBuilding_ = true};
-            build(envelope);
+            build(queued);
         } else {
-            build(envelope);
+            build(queued);
         }
     }
 
@@ -316,10 +316,10 @@ private:
     /// Whether a message or a skipped slot has gone.
     template <class Ring>
     bool dropExcess(Ring& ring, Priority priority) {
-        const auto drop = [&](Envelope& envelope) noexcept {
+        const auto drop = [&](QueuedMessage& queued) noexcept {
             counts_.sawUsed(roomOf<Traits>(priority));
-            counts_.count(envelope.typeIndex(), priority, Outcome::dropped, 1);
-            envelope.destroy();
+            counts_.count(queued.typeIndex(), priority, Outcome::dropped, 1);
+            queued.destroy();
         };
         const bool hasPassed = ring.dropExcess(drop);
         if (hasPassed) {
@@ -352,29 +352,29 @@ private:
     template <Priority P>
     struct Delivery {
         Consuming& consuming;
-        Envelope& envelope;
+        QueuedMessage& queued;
         bool isFailed = false;
         bool isDiscarded = false;
 
         /// A handler has thrown.
         void countFailure() noexcept {
-            consuming.bus.counts_.count(envelope.typeIndex(), P, Fate::failed);
+            consuming.bus.counts_.count(queued.typeIndex(), P, Fate::failed);
         }
 
         [[gnu::always_inline]] ~Delivery() {
             BusCore& bus = consuming.bus;
             if (isDiscarded) {
-                bus.counts_.count(envelope.typeIndex(), P, Fate::discarded);
+                bus.counts_.count(queued.typeIndex(), P, Fate::discarded);
             } else {
-                bus.counts_.count(envelope.typeIndex(), P, Fate::delivered);
+                bus.counts_.count(queued.typeIndex(), P, Fate::delivered);
                 if (isFailed) {
                     countFailure();
                 }
                 if constexpr (Traits::timeStamp != TimeStamp::none) {
-                    bus.time_.handled(envelope.timeStamp, P, bus.counts_);
+                    bus.time_.handled(queued.timeStamp, P, bus.counts_);
                 }
             }
-            envelope.destroy();
+            queued.destroy();
             if constexpr (looksAround) {
                 if (__builtin_expect(--consuming.untilLook == 0, 0)) {
                     bus.lookAround(consuming);  // the slot has not come back yet

@@ -86,9 +86,9 @@ private:
     template <Priority P, class Rings, class Handle, class Released>
     std::size_t serveOne(Rings& rings, const Handle& handle, const Released& released) {
         std::size_t& credit = credit_[indexOf(P)];
-        const auto pay = [&](auto& envelope, auto priority) {
+        const auto pay = [&](auto& queued, auto priority) {
             --credit;  // before it is handled: the handler may throw
-            handle(envelope, priority);
+            handle(queued, priority);
         };
         return rings.template serveOne<P>(pay, credit != 0 ? 1 : 0,
                                           [&](auto priority) { return released(priority), true; });

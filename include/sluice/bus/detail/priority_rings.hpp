@@ -17,20 +17,20 @@
 namespace sluice::detail {
 
 /// The ring of one priority: it holds the messages, and its capacity is the room of the priority.
-template <class Envelope, class Traits, Priority P>
+template <class QueuedMessage, class Traits, Priority P>
 using RingFor =
     std::conditional_t<Traits::priorities &&
                            Traits::overflow[indexOf(P)] == BusOverflow::dropOldest,
-                       DropOldestRing<Envelope, roomOf<Traits>(P), Traits>,
+                       DropOldestRing<QueuedMessage, roomOf<Traits>(P), Traits>,
                        std::conditional_t<Traits::producers == Producers::one,
-                                          SpscRing<Envelope, roomOf<Traits>(P), Traits>,
-                                          MpscRing<Envelope, roomOf<Traits>(P), Traits>>>;
+                                          SpscRing<QueuedMessage, roomOf<Traits>(P), Traits>,
+                                          MpscRing<QueuedMessage, roomOf<Traits>(P), Traits>>>;
 
 /// Whether publishers of this ring make room by dropping messages.
 template <class Ring>
 inline constexpr bool canDropOldest = false;
-template <class Envelope, std::size_t Room, class Traits>
-inline constexpr bool canDropOldest<DropOldestRing<Envelope, Room, Traits>> = true;
+template <class QueuedMessage, std::size_t Room, class Traits>
+inline constexpr bool canDropOldest<DropOldestRing<QueuedMessage, Room, Traits>> = true;
 
 /// A priority known to the compiler, so that no index is computed for it.
 template <Priority P>
@@ -39,12 +39,12 @@ using Fixed = std::integral_constant<Priority, P>;
 /// The messages of a bus: a ring for each priority, or the ring of medium priority alone. No
 /// priority can take room from another, and a publisher that is stopped in the middle delays only
 /// its own priority.
-template <class Envelope, class Traits>
+template <class QueuedMessage, class Traits>
 class PriorityRings {
     struct NoRing {};
     template <Priority P>
     using Ring = std::conditional_t<Traits::priorities || P == Priority::medium,
-                                    RingFor<Envelope, Traits, P>, NoRing>;
+                                    RingFor<QueuedMessage, Traits, P>, NoRing>;
 
 public:
     /// f(ring), with the ring of this priority.
@@ -60,18 +60,18 @@ public:
 
     // ---- The consumer
 
-    /// Hands messages of one priority to handle(envelope, Fixed<P>()), as long as goOn(Fixed<P>()),
+    /// Hands messages of one priority to handle(queued, Fixed<P>()), as long as goOn(Fixed<P>()),
     /// as consumeWhile().
     template <Priority P, class Handle, class GoOn>
     [[gnu::always_inline]] std::size_t serveOne(const Handle& handle, std::size_t max,
                                                 const GoOn& goOn) {
         return ring<P>().consumeWhile(
-            [&](Envelope & envelope)
-                __attribute__((always_inline)) { handle(envelope, Fixed<P>()); },
+            [&](QueuedMessage & queued)
+                __attribute__((always_inline)) { handle(queued, Fixed<P>()); },
             max, [&]() __attribute__((always_inline)) { return goOn(Fixed<P>()); });
     }
 
-    /// Hands messages, at most `max`, to handle(envelope, Fixed<P>()), in the order that the
+    /// Hands messages, at most `max`, to handle(queued, Fixed<P>()), in the order that the
     /// traits name. Calls released(Fixed<P>()) after each message, when its slot has been given
     /// back. Returns how many were handled.
     template <class Handle, class Released>

@@ -10,9 +10,9 @@
 
 namespace sluice::detail {
 
-/// Room for any message of the list.
+/// Storage for any message of the list.
 template <class MessageList>
-struct MessageRoom {
+struct MessageStorage {
     alignas(MessageList::maxAlignment) unsigned char storage[MessageList::maxSize];
 };
 
@@ -27,12 +27,12 @@ inline constexpr bool canBeBraced<T, std::void_t<decltype(T{std::declval<Args>()
 /// they are written; and a message at the front is not split between cache lines without need.
 /// Trivial to make and to drop: the caller that builds a message in it also destroys it.
 template <class MessageList, class Traits>
-class Envelope : MessageRoom<MessageList>, public MessageHeader<Traits> {
+class QueuedMessage : MessageStorage<MessageList>, public MessageHeader<Traits> {
 public:
     /// Leaves everything as it is.
-    Envelope() noexcept {}
-    Envelope(const Envelope&) = delete;
-    Envelope& operator=(const Envelope&) = delete;
+    QueuedMessage() noexcept {}
+    QueuedMessage(const QueuedMessage&) = delete;
+    QueuedMessage& operator=(const QueuedMessage&) = delete;
 
     [[nodiscard]] std::size_t typeIndex() const noexcept { return typeIndex_; }
 
@@ -64,8 +64,8 @@ public:
                            [&](auto type) { f(get<typename decltype(type)::Message>()); });
     }
 
-    /// Moves message and header out of an envelope. Nothing is left there to be destroyed.
-    void moveFrom(Envelope& other) noexcept {
+    /// Moves message and header out of another one. Nothing is left there to be destroyed.
+    void moveFrom(QueuedMessage& other) noexcept {
         static_cast<MessageHeader<Traits>&>(*this) = other;
         typeIndex_ = other.typeIndex_;
         other.visit([this](auto& message) noexcept {

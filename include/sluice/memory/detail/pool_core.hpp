@@ -5,6 +5,7 @@
 #include <sluice/memory/detail/pool_depot.hpp>
 #include <sluice/memory/detail/slab.hpp>
 #include <sluice/memory/detail/slab_tree.hpp>
+#include <sluice/memory/detail/thread_cache.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -117,7 +118,7 @@ public:
         }
         void* const spare = slot->spare.load(std::memory_order_relaxed);
         if (spare == nullptr) {
-            return Depot::tryTake(slot->cache);
+            return slot->cache.tryTake();
         }
         slot->spare.store(nullptr, std::memory_order_relaxed);
         return spare;
@@ -131,7 +132,7 @@ public:
             if (__builtin_expect(spare == block, 0)) {
                 failFreedTwice(block);  // in release builds, too
             }
-            return Depot::tryGive(slot->cache, block);
+            return slot->cache.tryGive(block);
         }
         slot->spare.store(block, std::memory_order_relaxed);
         return true;
@@ -147,7 +148,7 @@ public:
         const Guard guard(lock_);
         void* const block = depot_.take(common_);
         if (block != nullptr && slot != nullptr) {
-            Depot::countGiven(slot->cache, -1);
+            slot->cache.countGiven(-1);
         }
         return block;
     }
@@ -158,7 +159,7 @@ public:
             depot_.give(common_, block);
             return;
         }
-        while (!Depot::tryGive(slot->cache, block)) {
+        while (!slot->cache.tryGive(block)) {
             if (!depot_.makeRoom(slot->cache)) {
                 open(*slot);
             }
@@ -346,7 +347,7 @@ private:
         if (spare != nullptr) {
             slot.spare.store(nullptr, std::memory_order_relaxed);
             depot_.give(common_, spare);
-            Depot::countGiven(slot.cache, 1);
+            slot.cache.countGiven(1);
         }
         depot_.emptyInto(common_, slot.cache);
         depot_.open(guard, slot.cache);

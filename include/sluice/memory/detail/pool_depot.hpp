@@ -6,6 +6,7 @@
 #include <sluice/memory/detail/block_options.hpp>
 #include <sluice/memory/detail/magazine.hpp>
 #include <sluice/memory/detail/owner_gate.hpp>
+#include <sluice/memory/detail/thread_cache.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -44,16 +45,7 @@ public:
     /// Owns the lock of the pool.
     using Guard = std::lock_guard<PriorityMutex>;
 
-    /// Used by one thread at a time, except the figures. The loaded magazine of an idle thread can
-    /// be closed; then the thread that has closed it uses both magazines.
-    struct Cache {
-        OwnerGate<Platform, Magazine> loaded;
-        Magazine* shelved =
-            nullptr;  // the loaded one while it is closed; guarded by the pool's lock
-        Atomic<Magazine*> previous{nullptr};
-        /// Blocks that went from here to others, less those that came from them.
-        Atomic<std::int64_t> given{0};
-    };
+    using Cache = ThreadCache<Platform, rounds>;
 
     explicit PoolDepot(std::pmr::memory_resource* memory) noexcept : store_(memory) {
         closed_.close();
@@ -93,20 +85,6 @@ public:
     // The work of a cache by itself is a few instructions; the rest is kept out of line, so that a
     // caller saves no registers for it.
 
-    /// A block of the loaded magazine; null when it has none, or is closed.
-    static void* tryTake(Cache& cache) noexcept {
-        void* const block = cache.loaded.enter()->tryPop();
-        cache.loaded.leave();
-        return block;
-    }
-
-    /// False when the loaded magazine is full, or closed.
-    static bool tryGive(Cache& cache, void* block) noexcept {
-        const bool isGiven = cache.loaded.enter()->tryPush(block);
-        cache.loaded.leave();
-        return isGiven;
-    }
-
     /// The loaded magazine has no block: makes it one that has some, if one can be had.
     enum class Refill { done, none, closed };
     [[gnu::noinline]] Refill refill(Cache& cache) noexcept {
@@ -129,11 +107,11 @@ public:
     // The same for a cache that is never closed.
 
     void* take(Cache& cache) noexcept {
-        void* const block = tryTake(cache);
-        return block != nullptr || refill(cache) != Refill::done ? block : tryTake(cache);
+        void* const block = cache.tryTake();
+        return block != nullptr || refill(cache) != Refill::done ? block : cache.tryTake();
     }
     void give(Cache& cache, void* block) noexcept {
-        while (!tryGive(cache, block)) {
+        while (!cache.tryGive(block)) {
             (void)makeRoom(cache);
         }
     }
@@ -161,7 +139,7 @@ public:
         for (Magazine* magazine : {loadedOf(from), previousOf(from)}) {
             while (void* const block = magazine->tryPop()) {
                 give(to, block);
-                countGiven(from, 1);
+                from.countGiven(1);
             }
         }
     }
@@ -233,11 +211,6 @@ public:
     /// Blocks that are used or in a cache.
     std::size_t outside() const noexcept { return outside_.load(std::memory_order_relaxed); }
     std::size_t highWater() const noexcept { return highWater_.load(std::memory_order_relaxed); }
-    /// By the user of the cache; may be negative.
-    static void countGiven(Cache& cache, std::int64_t blocks) noexcept {
-        cache.given.store(cache.given.load(std::memory_order_relaxed) + blocks,
-                          std::memory_order_relaxed);
-    }
 
 private:
     /// By a thread that excludes the user of the cache, or for figures.
@@ -269,7 +242,7 @@ private:
             return Refill::none;
         }
         countOutside(rounds);
-        countGiven(cache, -std::int64_t{rounds});
+        cache.countGiven(-std::int64_t{rounds});
         set(cache, full, &loaded);
         empties_.push(*previous);
         return Refill::done;
@@ -290,7 +263,7 @@ private:
         }
         set(cache, empty, &loaded);
         outside_.fetch_sub(rounds, std::memory_order_relaxed);
-        countGiven(cache, std::int64_t{rounds});
+        cache.countGiven(std::int64_t{rounds});
         full_.push(*previous);
     }
 

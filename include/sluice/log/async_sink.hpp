@@ -43,10 +43,10 @@ public:
     /// Wraps `sinks`, each with its level and its formatter. Throws spdlog_ex without a back end.
     async_sink(const std::vector<spdlog::sink_ptr>& sinks, const std::shared_ptr<backend>& by,
                overflow_policy policy = overflow_policy::block)
-        : port_(existing(by)),
+        : frontend_(existing(by)),
           policy_(policy),
           errors_(std::make_shared<detail::ErrorChannel>("async_sink", &errorHandler_)),
-          handle_(port_, std::string(), sinks, policy, errors_) {}
+          handle_(frontend_, std::string(), sinks, policy, errors_) {}
 
     explicit async_sink(spdlog::sink_ptr wrapped,
                         const std::shared_ptr<backend>& by = default_backend(),
@@ -71,11 +71,11 @@ public:
         detail::Posted posted = detail::Posted::closed;
         if ((head.flags & detail::RecordHead::hasPairs) != 0) {
             const auto pairs = detail::RecordPairs::take();
-            posted = port_->post(head, pairs.size() + text.size(), policy_,
-                                 [&](std::byte* to) noexcept { text.write(pairs.write(to)); });
+            posted = frontend_->post(head, pairs.size() + text.size(), policy_,
+                                     [&](std::byte* to) noexcept { text.write(pairs.write(to)); });
         } else {
-            posted = port_->post(head, text.size(), policy_,
-                                 [&](std::byte* to) noexcept { text.write(to); });
+            posted = frontend_->post(head, text.size(), policy_,
+                                     [&](std::byte* to) noexcept { text.write(to); });
         }
         refuse(posted == detail::Posted::closed);
     }
@@ -89,7 +89,7 @@ public:
     void set_formatter(std::unique_ptr<spdlog::formatter> formatter) override {
         std::unique_ptr<detail::Control> control =
             std::make_unique<Reform>(handle_.state(), std::move(formatter));
-        refuse(!port_->send(control));
+        refuse(!frontend_->send(control));
     }
 
 private:
@@ -111,12 +111,12 @@ private:
         std::unique_ptr<spdlog::formatter> formatter_;
     };
 
-    static std::shared_ptr<detail::Port> existing(const std::shared_ptr<backend>& by) {
-        std::shared_ptr<detail::Port> port = detail::Access::port(by);
-        if (!port) {
+    static std::shared_ptr<detail::Frontend> existing(const std::shared_ptr<backend>& by) {
+        std::shared_ptr<detail::Frontend> frontend = detail::Access::frontend(by);
+        if (!frontend) {
             spdlog::throw_spdlog_ex("async_sink: it needs a back end");
         }
-        return port;
+        return frontend;
     }
 
     static void refuse(bool hasEnded) {
@@ -125,7 +125,7 @@ private:
         }
     }
 
-    const std::shared_ptr<detail::Port> port_;
+    const std::shared_ptr<detail::Frontend> frontend_;
     const overflow_policy policy_;
     spdlog::err_handler errorHandler_;
     const std::shared_ptr<detail::ErrorChannel> errors_;

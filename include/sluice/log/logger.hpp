@@ -3,8 +3,8 @@
 #include <sluice/base/fibonacci_hash.hpp>
 #include <sluice/log/backend.hpp>
 #include <sluice/log/detail/backend/error_channel.hpp>
+#include <sluice/log/detail/backend/frontend.hpp>
 #include <sluice/log/detail/backend/logger_handle.hpp>
-#include <sluice/log/detail/backend/port.hpp>
 #include <sluice/log/detail/format/caller_state.hpp>
 #include <sluice/log/detail/format/deferred_site.hpp>
 #include <sluice/log/detail/format/record_head.hpp>
@@ -156,12 +156,12 @@ private:
     void postBytes(detail::RecordHead& head, spdlog::level::level_enum level, std::size_t size,
                    Write&& write) {
         auto posted = detail::Posted::closed;
-        if (port_ != nullptr) {
+        if (frontend_ != nullptr) {
             head.logger = &handle().state();
             if (flushes(level)) {
                 head.flags |= detail::RecordHead::flushes;
             }
-            posted = port_->post(head, size, policy_, std::forward<Write>(write));
+            posted = frontend_->post(head, size, policy_, std::forward<Write>(write));
         }
         if (__builtin_expect(posted == detail::Posted::closed, 0)) {
             err_handler_("async log: the back end doesn't exist anymore");
@@ -203,7 +203,7 @@ private:
     [[gnu::cold]] void log_formatted(const detail::DeferredSite& site, std::size_t size,
                                      Encode write, const void* arguments);
 
-    std::shared_ptr<detail::Port> port_;
+    std::shared_ptr<detail::Frontend> frontend_;
     overflow_policy policy_;
     std::shared_ptr<detail::ErrorChannel> errors_;
     detail::LoggerHandle handle_;

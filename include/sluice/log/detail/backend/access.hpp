@@ -8,7 +8,7 @@ class backend;
 
 namespace detail {
 
-class Port;
+class Frontend;
 
 /// Gives the rest of the module access to the parts of a back end.
 struct Access {
@@ -16,7 +16,7 @@ struct Access {
     static void end(backend& which);
 
     /// The part that log calls use. Null for a null back end.
-    static std::shared_ptr<Port> port(const std::shared_ptr<backend>& of) noexcept;
+    static std::shared_ptr<Frontend> frontend(const std::shared_ptr<backend>& of) noexcept;
 };
 
 }  // namespace detail

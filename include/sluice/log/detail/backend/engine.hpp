@@ -3,12 +3,12 @@
 #include <sluice/base/cache_line.hpp>
 #include <sluice/log/backend_options.hpp>
 #include <sluice/log/detail/backend/control_list.hpp>
+#include <sluice/log/detail/backend/frontend.hpp>
 #include <sluice/log/detail/backend/harvest_mutex.hpp>
 #include <sluice/log/detail/backend/harvest_scope.hpp>
 #include <sluice/log/detail/backend/harvester.hpp>
 #include <sluice/log/detail/backend/idle_pacing.hpp>
 #include <sluice/log/detail/backend/polling.hpp>
-#include <sluice/log/detail/backend/port.hpp>
 #include <sluice/log/detail/backend/process.hpp>
 #include <sluice/log/detail/backend/worker_thread.hpp>
 #include <sluice/wait/deadline.hpp>
@@ -31,7 +31,7 @@ namespace sluice::log::detail {
 
 /// A back end, without its statistics and its checks of options.
 ///
-///     Port: log calls -> the lanes; flushes and the ends of loggers -> the list of controls
+///     Frontend: log calls -> the lanes; flushes and the ends of loggers -> the list of controls
 ///     Harvester: earlier records and controls, in the order of the stamps -> the sinks
 ///
 /// A manual engine has no worker: the polling thread harvests, in poll().
@@ -41,12 +41,12 @@ namespace sluice::log::detail {
 /// fork(), the forking thread harvests.
 ///
 /// Errors: the loggers get the errors of their sinks.
-class Engine final : public Port,
+class Engine final : public Frontend,
                      public std::enable_shared_from_this<Engine>,
                      private ProcessMember {
 public:
     explicit Engine(const backend_options& options)
-        : Port(intakeOptions(options, this)), options_(options) {
+        : Frontend(intakeOptions(options, this)), options_(options) {
         Process::instance().add(*this);
     }
     ~Engine() {

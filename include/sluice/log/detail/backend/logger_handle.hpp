@@ -2,8 +2,8 @@
 
 #include <sluice/log/detail/backend/control_list.hpp>
 #include <sluice/log/detail/backend/error_channel.hpp>
+#include <sluice/log/detail/backend/frontend.hpp>
 #include <sluice/log/detail/backend/logger_state.hpp>
-#include <sluice/log/detail/backend/port.hpp>
 #include <sluice/log/overflow_policy.hpp>
 
 #include <spdlog/sinks/sink.h>
@@ -18,16 +18,16 @@ namespace sluice::log::detail {
 /// The control that ends a logger and destroys its state.
 class LoggerEnd : public Control {
 public:
-    LoggerEnd(Port& port, std::unique_ptr<LoggerState> logger)
-        : port_(port), logger_(std::move(logger)) {
-        port_.loggers().add(*logger_);
+    LoggerEnd(Frontend& frontend, std::unique_ptr<LoggerState> logger)
+        : frontend_(frontend), logger_(std::move(logger)) {
+        frontend_.loggers().add(*logger_);
     }
-    ~LoggerEnd() override { port_.loggers().remove(*logger_); }
+    ~LoggerEnd() override { frontend_.loggers().remove(*logger_); }
 
-    void run() noexcept override { port_.retire(*logger_); }
+    void run() noexcept override { frontend_.retire(*logger_); }
 
 private:
-    Port& port_;
+    Frontend& frontend_;
     std::unique_ptr<LoggerState> logger_;
 };
 
@@ -40,16 +40,16 @@ public:
     LoggerHandle() = default;
 
     /// May throw std::bad_alloc.
-    LoggerHandle(std::shared_ptr<Port> port, const std::string& name,
+    LoggerHandle(std::shared_ptr<Frontend> frontend, const std::string& name,
                  const std::vector<spdlog::sink_ptr>& sinks, overflow_policy policy,
                  std::shared_ptr<ErrorChannel> errors)
-        : port_(std::move(port)) {
+        : frontend_(std::move(frontend)) {
         auto state = std::make_unique<LoggerState>(name, sinks, policy, std::move(errors));
         if (policy == overflow_policy::overrun_oldest) {
-            port_->records().expectEviction();
+            frontend_->records().expectEviction();
         }
         state_ = state.get();
-        end_ = std::make_unique<LoggerEnd>(*port_, std::move(state));
+        end_ = std::make_unique<LoggerEnd>(*frontend_, std::move(state));
     }
     LoggerHandle(LoggerHandle&& other) noexcept { swap(other); }
     LoggerHandle& operator=(LoggerHandle other) noexcept {
@@ -57,7 +57,7 @@ public:
         return *this;
     }
     ~LoggerHandle() {
-        if (end_ && !port_->send(end_)) {
+        if (end_ && !frontend_->send(end_)) {
             end_.reset();  // the back end has ended: no other thread uses the state
         }
     }
@@ -65,16 +65,16 @@ public:
     LoggerState& state() const noexcept { return *state_; }
 
     /// False if the back end has ended.
-    bool flush() const noexcept { return port_->wantFlush(*state_); }
+    bool flush() const noexcept { return frontend_->wantFlush(*state_); }
 
 private:
     void swap(LoggerHandle& other) noexcept {
-        std::swap(port_, other.port_);
+        std::swap(frontend_, other.frontend_);
         std::swap(state_, other.state_);
         std::swap(end_, other.end_);
     }
 
-    std::shared_ptr<Port> port_;
+    std::shared_ptr<Frontend> frontend_;
     LoggerState* state_ = nullptr;
     std::unique_ptr<Control> end_;
 };

@@ -65,7 +65,8 @@ SLUICE_LOG_INLINE void Access::end(backend& which) {
     which.shutdown(which.engine_->options().drain_timeout);
 }
 
-SLUICE_LOG_INLINE std::shared_ptr<Port> Access::port(const std::shared_ptr<backend>& of) noexcept {
+SLUICE_LOG_INLINE std::shared_ptr<Frontend>
+Access::frontend(const std::shared_ptr<backend>& of) noexcept {
     return of ? of->engine_ : nullptr;
 }
 

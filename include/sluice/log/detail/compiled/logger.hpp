@@ -52,7 +52,7 @@ SLUICE_LOG_INLINE async_logger::async_logger(const spdlog::logger& other,
 }
 
 SLUICE_LOG_INLINE async_logger::async_logger(const async_logger& other, std::string name)
-    : logger(other), port_(other.port_), policy_(other.policy_) {
+    : logger(other), frontend_(other.frontend_), policy_(other.policy_) {
     name_ = std::move(name);
     join({});
 }
@@ -62,8 +62,8 @@ SLUICE_LOG_INLINE async_logger::~async_logger() {
 }
 
 SLUICE_LOG_INLINE void async_logger::join(const std::weak_ptr<backend>& by) {
-    if (port_ == nullptr) {
-        port_ = detail::Access::port(by.lock());
+    if (frontend_ == nullptr) {
+        frontend_ = detail::Access::frontend(by.lock());
     }
     errors_ = std::make_shared<detail::ErrorChannel>(name_, &custom_err_handler_);
     refresh(sinksKey());
@@ -103,7 +103,7 @@ SLUICE_LOG_INLINE void async_logger::sink_it_(const spdlog::details::log_msg& me
 }
 
 SLUICE_LOG_INLINE void async_logger::flush_() {
-    if (port_ == nullptr || !handle().flush()) {
+    if (frontend_ == nullptr || !handle().flush()) {
         err_handler_("async flush: the back end doesn't exist anymore");
     }
 }
@@ -119,8 +119,8 @@ SLUICE_LOG_INLINE void async_logger::noteTrace(std::string_view text) noexcept {
 
 SLUICE_LOG_INLINE void async_logger::refresh(std::uint64_t wanted) {
     const std::lock_guard<std::mutex> lock(refreshing_);
-    if (port_ != nullptr && handleKey_.load(std::memory_order_relaxed) != wanted) {
-        handle_ = detail::LoggerHandle(port_, name_, sinks_, policy_, errors_);
+    if (frontend_ != nullptr && handleKey_.load(std::memory_order_relaxed) != wanted) {
+        handle_ = detail::LoggerHandle(frontend_, name_, sinks_, policy_, errors_);
         handleKey_.store(wanted, std::memory_order_release);
     }
 }

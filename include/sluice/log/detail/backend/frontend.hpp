@@ -20,7 +20,7 @@ class Control;
 /// The part of a back end that log calls use.
 ///
 /// Each logger owns it together with the back end. So a logger may log after its back end has
-/// ended: then the port refuses the record, and the logger reports it.
+/// ended: then the front end refuses the record, and the logger reports it.
 ///
 ///     log call -> post() -> the thread's lane
 ///     flush(), the end of a logger -> wantFlush(), send() -> the list of controls
@@ -28,12 +28,12 @@ class Control;
 /// Engine has the other part, behind the lanes.
 ///
 /// Threads: any thread may call any member, unless the member says otherwise.
-class Port {
+class Frontend {
 public:
     using Records = Intake<RecordHead>;
 
-    Port(const Port&) = delete;
-    Port& operator=(const Port&) = delete;
+    Frontend(const Frontend&) = delete;
+    Frontend& operator=(const Frontend&) = delete;
 
     /// Posts a record into the calling thread's lane. `write(to)` fills in its bytes. A record that
     /// is not accepted is counted.
@@ -80,8 +80,8 @@ protected:
         closed   ///< none: records are refused
     };
 
-    explicit Port(const IntakeOptions& options) : intake_(options) {}
-    ~Port() = default;
+    explicit Frontend(const IntakeOptions& options) : intake_(options) {}
+    ~Frontend() = default;
 
     /// Called after a record or a control was handed over: ensures that a thread harvests it.
     ///

@@ -41,16 +41,16 @@ public:
     }
 
     static void write() {
-        auto& process = log::detail::Process::instance();
-        process.forEach([](log::detail::ProcessMember& member) {
+        auto& registry = log::detail::BackendRegistry::instance();
+        registry.forEach([](log::detail::RegistryMember& member) {
             expect(member.stopForFork(), "a sink is at work");
         });
-        process.forEach([](log::detail::ProcessMember& member) { member.settleForFork(); });
+        registry.forEach([](log::detail::RegistryMember& member) { member.settleForFork(); });
     }
     static void unlock() {
-        auto& process = log::detail::Process::instance();
-        process.forEach([](log::detail::ProcessMember& member) { member.lockForFork(); });
-        process.forEach([](log::detail::ProcessMember& member) { member.afterForkInParent(); });
+        auto& registry = log::detail::BackendRegistry::instance();
+        registry.forEach([](log::detail::RegistryMember& member) { member.lockForFork(); });
+        registry.forEach([](log::detail::RegistryMember& member) { member.afterForkInParent(); });
     }
 
     std::size_t waiting() const { return backend_->queue_size(); }

@@ -3,7 +3,7 @@
 #include <sluice/log/backend.hpp>
 #include <sluice/log/crash_handler.hpp>
 #include <sluice/log/deferred.hpp>
-#include <sluice/log/detail/backend/process.hpp>
+#include <sluice/log/detail/backend/backend_registry.hpp>
 #include <sluice/log/logger.hpp>
 #include <sluice/log/scoped_context.hpp>
 #include <sluice/log/with.hpp>
@@ -138,7 +138,7 @@ TEST(LogProcessTest, IsMadeBeforeTheProgramBegins) {
     EXPECT_EXIT(
         {
             const AllocationCount count;
-            (void)log::detail::Process::instance();
+            (void)log::detail::BackendRegistry::instance();
             std::_Exit(count.allocations() == 0 ? 0 : 1);
         },
         testing::ExitedWithCode(0), "");

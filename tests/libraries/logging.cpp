@@ -8,7 +8,7 @@
 namespace sluice::test {
 
 LogOfProcess SLUICE_TEST_LOG() {
-    return {log::default_backend().get(), &log::detail::Process::instance(),
+    return {log::default_backend().get(), &log::detail::BackendRegistry::instance(),
             &log::detail::CrashHandler::instance()};
 }
 

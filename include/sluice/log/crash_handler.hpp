@@ -19,7 +19,7 @@
 /// Tests: tests/unit/log/crash_handler_test.cpp.
 
 #include <sluice/log/backend_options.hpp>
-#include <sluice/log/detail/backend/process.hpp>
+#include <sluice/log/detail/backend/backend_registry.hpp>
 
 #include <spdlog/common.h>
 
@@ -44,7 +44,7 @@ public:
     void install(std::chrono::nanoseconds timeout, std::initializer_list<int> signals) {
         // Relaxed: the handler may be running, and both values are valid.
         timeout_.store(timeout.count(), std::memory_order_relaxed);
-        static_cast<void>(Process::instance());  // made here, because it allocates
+        static_cast<void>(BackendRegistry::instance());  // made here, because it allocates
         for (const int signal : signals) {
             install(signal);
         }
@@ -73,7 +73,7 @@ private:
     static void handle(int signal, siginfo_t* info, void* /*context*/) {
         const int savedErrno = errno;
         CrashHandler& self = instance();
-        Process::instance().forEach([](ProcessMember& member) { member.beginRescue(); });
+        BackendRegistry::instance().forEach([](RegistryMember& member) { member.beginRescue(); });
         self.waitForRescue();
         // The signal comes again as soon as this handler has returned.
         sigaction(signal, &self.before_[static_cast<std::size_t>(signal)], nullptr);
@@ -100,8 +100,8 @@ private:
         const std::chrono::nanoseconds timeout(timeout_.load(std::memory_order_relaxed));
         for (;;) {
             bool isOver = true;
-            Process::instance().forEach(
-                [&](ProcessMember& member) { isOver = isOver && member.isRescued(); });
+            BackendRegistry::instance().forEach(
+                [&](RegistryMember& member) { isOver = isOver && member.isRescued(); });
             if (isOver || std::chrono::steady_clock::now() - start >= timeout) {
                 return;
             }

@@ -4,7 +4,7 @@
 
 #include <sluice/log/async_factory.hpp>
 #include <sluice/log/default_backend.hpp>
-#include <sluice/log/detail/backend/process.hpp>
+#include <sluice/log/detail/backend/backend_registry.hpp>
 
 #include <gtest/gtest.h>
 #include <spdlog/details/registry.h>
@@ -151,16 +151,16 @@ void awaitSleep(const std::atomic<pid_t>& thread) {
 }
 
 [[noreturn]] void forkDuringTheFirstUse() {
-    detail::Process& process = detail::Process::instance();
+    detail::BackendRegistry& registry = detail::BackendRegistry::instance();
     std::atomic<pid_t> first{0};
-    process.lock();
+    registry.lock();
     std::thread thread([&first] {
         first = static_cast<pid_t>(::syscall(SYS_gettid));
         (void)default_backend();  // sleeps before the lock
     });
     awaitSleep(first);
     const bool isRight = test::isTrueInChild([] { return default_backend() != nullptr; });
-    process.unlock();
+    registry.unlock();
     thread.join();
     std::_Exit(isRight ? 7 : 1);
 }

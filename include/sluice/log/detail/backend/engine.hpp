@@ -2,6 +2,7 @@
 
 #include <sluice/base/cache_line.hpp>
 #include <sluice/log/backend_options.hpp>
+#include <sluice/log/detail/backend/backend_registry.hpp>
 #include <sluice/log/detail/backend/control_list.hpp>
 #include <sluice/log/detail/backend/frontend.hpp>
 #include <sluice/log/detail/backend/harvest_mutex.hpp>
@@ -9,7 +10,6 @@
 #include <sluice/log/detail/backend/harvester.hpp>
 #include <sluice/log/detail/backend/idle_pacing.hpp>
 #include <sluice/log/detail/backend/polling.hpp>
-#include <sluice/log/detail/backend/process.hpp>
 #include <sluice/log/detail/backend/worker_thread.hpp>
 #include <sluice/wait/deadline.hpp>
 
@@ -43,14 +43,14 @@ namespace sluice::log::detail {
 /// Errors: the loggers get the errors of their sinks.
 class Engine final : public Frontend,
                      public std::enable_shared_from_this<Engine>,
-                     private ProcessMember {
+                     private RegistryMember {
 public:
     explicit Engine(const backend_options& options)
         : Frontend(intakeOptions(options, this)), options_(options) {
-        Process::instance().add(*this);
+        BackendRegistry::instance().add(*this);
     }
     ~Engine() {
-        Process::instance().remove(*this);
+        BackendRegistry::instance().remove(*this);
         controls_.close();
     }
 

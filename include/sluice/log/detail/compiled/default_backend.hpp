@@ -6,8 +6,8 @@
 #include <sluice/log/backend.hpp>
 #include <sluice/log/default_backend.hpp>
 #include <sluice/log/detail/backend/access.hpp>
+#include <sluice/log/detail/backend/backend_registry.hpp>
 #include <sluice/log/detail/backend/harvest_scope.hpp>
-#include <sluice/log/detail/backend/process.hpp>
 #include <sluice/log/detail/compiled/inline.hpp>
 
 #include <spdlog/details/registry.h>
@@ -25,7 +25,7 @@ namespace sluice::log {
 namespace detail {
 
 /// It is never destroyed, because static objects may log in their destructors.
-class DefaultBackend final : private ProcessMember {
+class DefaultBackend final : private RegistryMember {
 public:
     /// All shared libraries have the same object, also those that hide their symbols.
     [[gnu::visibility("default")]] static DefaultBackend& instance() {
@@ -139,7 +139,7 @@ private:
         }
     }
 
-    DefaultBackend() { Process::instance().add(*this); }
+    DefaultBackend() { BackendRegistry::instance().add(*this); }
 
     // The child of a fork finds both mutexes free, and spdlog's lock, if this class held it. A sink
     // that forks does not wait: a thread may wait for spdlog's lock and hold hooking_, while
@@ -168,7 +168,7 @@ private:
     std::atomic<bool> isHooked_{false};  ///< written with the registry's lock on its thread pool
 };
 
-/// Makes it before main(), as processFromTheStart.
+/// Makes it before main(), as registryFromTheStart.
 inline const DefaultBackend& defaultBackendFromTheStart = DefaultBackend::instance();
 
 }  // namespace detail

@@ -12,11 +12,11 @@
 namespace sluice::log::detail {
 
 /// An object that takes part in the fork() and the crash of its process, such as a back end.
-class ProcessMember {
+class RegistryMember {
 public:
-    ProcessMember() = default;
-    ProcessMember(const ProcessMember&) = delete;
-    ProcessMember& operator=(const ProcessMember&) = delete;
+    RegistryMember() = default;
+    RegistryMember(const RegistryMember&) = delete;
+    RegistryMember& operator=(const RegistryMember&) = delete;
 
     /// Called in this order around fork(), so that no work is half done in the copy.
     ///
@@ -40,36 +40,36 @@ public:
     virtual bool isRescued() const noexcept = 0;
 
 protected:
-    ~ProcessMember() = default;
+    ~RegistryMember() = default;
 
 private:
-    friend class Process;
-    std::atomic<ProcessMember*> next_{nullptr};
+    friend class BackendRegistry;
+    std::atomic<RegistryMember*> next_{nullptr};
 };
 
-/// The list of all members, for fork() and crashes.
+/// The back ends of the process, for fork() and crashes.
 ///
 /// A mutex guards changes. Handlers of fatal signals read the list without it. The thread that
 /// holds the mutex may lock it again: a sink that it calls during a fork may make a member, and may
 /// fork. Any thread may call add() and remove().
-class Process {
+class BackendRegistry {
 public:
     /// All shared libraries have the same object, also those that hide their symbols.
-    [[gnu::visibility("default")]] static Process& instance() {
-        static Process* const forEver = new Process;
+    [[gnu::visibility("default")]] static BackendRegistry& instance() {
+        static BackendRegistry* const forEver = new BackendRegistry;
         return *forEver;
     }
 
-    void add(ProcessMember& member) {
-        const std::lock_guard<Process> lock(*this);
+    void add(RegistryMember& member) {
+        const std::lock_guard<BackendRegistry> lock(*this);
         // Relaxed: the release of the head publishes it.
         member.next_.store(first_.load(std::memory_order_relaxed), std::memory_order_relaxed);
         first_.store(&member, std::memory_order_release);
     }
 
-    void remove(ProcessMember& member) {
-        const std::lock_guard<Process> lock(*this);
-        std::atomic<ProcessMember*>* link = &first_;
+    void remove(RegistryMember& member) {
+        const std::lock_guard<BackendRegistry> lock(*this);
+        std::atomic<RegistryMember*>* link = &first_;
         // Relaxed: the mutex orders changes.
         while (link->load(std::memory_order_relaxed) != &member) {
             link = &link->load(std::memory_order_relaxed)->next_;
@@ -81,7 +81,7 @@ public:
     /// such a handler; the process is about to end anyway.
     template <class Visit>
     void forEach(Visit&& visit) {
-        for (ProcessMember* member = first_.load(std::memory_order_acquire); member != nullptr;
+        for (RegistryMember* member = first_.load(std::memory_order_acquire); member != nullptr;
              member = member->next_.load(std::memory_order_acquire)) {
             visit(*member);
         }
@@ -105,13 +105,13 @@ public:
     }
 
 private:
-    Process() {
+    BackendRegistry() {
 #if defined(__unix__)
         // Without memory for the handlers, fork() does not call them. There is no way to report it.
         static_cast<void>(
             pthread_atfork([] { instance().beforeFork(); },
-                           [] { instance().afterFork(&ProcessMember::afterForkInParent); },
-                           [] { instance().afterFork(&ProcessMember::afterForkInChild); }));
+                           [] { instance().afterFork(&RegistryMember::afterForkInParent); },
+                           [] { instance().afterFork(&RegistryMember::afterForkInChild); }));
 #endif
     }
 
@@ -122,27 +122,27 @@ private:
             return;  // a sink that a fork calls forks itself
         }
         while (!stopAll()) {
-            forEach([](ProcessMember& member) { member.goOn(); });
+            forEach([](RegistryMember& member) { member.goOn(); });
             --forks_;
             unlock();
             std::this_thread::sleep_for(std::chrono::microseconds(100));
             lock();
             ++forks_;
         }
-        forEach([](ProcessMember& member) { member.settleForFork(); });
-        forEach([](ProcessMember& member) { member.lockForFork(); });
+        forEach([](RegistryMember& member) { member.settleForFork(); });
+        forEach([](RegistryMember& member) { member.lockForFork(); });
     }
 
     bool stopAll() {
         bool haveStopped = true;
-        forEach([&](ProcessMember& member) { haveStopped = haveStopped && member.stopForFork(); });
+        forEach([&](RegistryMember& member) { haveStopped = haveStopped && member.stopForFork(); });
         return haveStopped;
     }
 
-    void afterFork(void (ProcessMember::*then)() noexcept) {
+    void afterFork(void (RegistryMember::*then)() noexcept) {
         --forks_;
         if (forks_ == 0) {
-            forEach([then](ProcessMember& member) { (member.*then)(); });
+            forEach([then](RegistryMember& member) { (member.*then)(); });
         }
         unlock();
     }
@@ -153,14 +153,14 @@ private:
     }
 
     std::mutex mutex_;
-    std::atomic<const void*> owner_{nullptr};     ///< the mark of the thread that holds the mutex
-    unsigned depth_ = 0;                          ///< how often that thread has locked it; guarded
-    unsigned forks_ = 0;                          ///< its running calls of fork(); guarded
-    std::atomic<ProcessMember*> first_{nullptr};  ///< written with the mutex
+    std::atomic<const void*> owner_{nullptr};      ///< the mark of the thread that holds the mutex
+    unsigned depth_ = 0;                           ///< how often that thread has locked it; guarded
+    unsigned forks_ = 0;                           ///< its running calls of fork(); guarded
+    std::atomic<RegistryMember*> first_{nullptr};  ///< written with the mutex
 };
 
 /// Makes it before main(). A thread that made it later might do so while another one forks: the
 /// child would have it half made, and wait for it for ever.
-inline const Process& processFromTheStart = Process::instance();
+inline const BackendRegistry& registryFromTheStart = BackendRegistry::instance();
 
 }  // namespace sluice::log::detail

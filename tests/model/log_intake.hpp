@@ -112,7 +112,7 @@ public:
     Outcome postWhenThereIsRoom(Lane& lane, Plain<int>& data, int number) {
         Outcome outcome = post(lane, data, number);
         while (outcome == Outcome::full) {
-            lane.awaitRoom(Writer::roomFor(lane, 0, 0), registry_.closed());
+            lane.awaitRoom(Writer::sizeIn(lane, 0, 0), registry_.closed());
             outcome = post(lane, data, number);
         }
         return outcome;

@@ -141,7 +141,7 @@ void theEndIsWaitedForByNobody() {
     Plain<int> more;
     parallel(
         [&] {
-            lane.awaitRoom(Writer::roomFor(lane, 0, 0), log.registry().closed());
+            lane.awaitRoom(Writer::sizeIn(lane, 0, 0), log.registry().closed());
             check(log.post(lane, more, 2) == Outcome::full, "nobody has made room");
         },
         [&] { log.close(); });
@@ -198,7 +198,7 @@ void eachRecordIsEmittedOrEvicted() {
     log.harvest();
     const auto post = [&](int number) {
         if (log.post(lane, number) != Outcome::ok) {
-            check(lane.evictFor(Writer::roomFor(lane, 0, 0)), "copies are no obstacle");
+            check(lane.evictFor(Writer::sizeIn(lane, 0, 0)), "copies are no obstacle");
             check(log.post(lane, number) == Outcome::ok, "evicting makes room");
         }
     };

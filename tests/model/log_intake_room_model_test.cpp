@@ -53,12 +53,12 @@ void copiesAreEmittedFirst() {
 void anOwnerThatHasEvictedMayEvictAgain() {
     Log log(1);
     Lane& lane = log.addLane();
-    const log::detail::Room room = Writer::roomFor(lane, 0, 0);
+    const log::detail::RecordSize size = Writer::sizeIn(lane, 0, 0);
     check(log.post(lane, 0) == Outcome::ok, "there is room");
-    check(lane.evictFor(room), "nobody reads the lane");
+    check(lane.evictFor(size), "nobody reads the lane");
     check(log.post(lane, 0) == Outcome::ok, "evicting makes room");
     parallel([&] { log.harvest(); },
-             [&] { check(lane.evictFor(room), "the back end copies before it emits"); });
+             [&] { check(lane.evictFor(size), "the back end copies before it emits"); });
 }
 
 /// A thread that waits without polling is woken when half of the lane is free.

@@ -123,11 +123,11 @@ private:
         if (!mayMakeRoom(policy)) {
             return false;
         }
-        const Room room = Writer::roomFor(lane, 0, bytes);
+        const RecordSize size = Writer::sizeIn(lane, 0, bytes);
         if (policy == overflow_policy::overrun_oldest) {
-            return lane.evictFor(room);
+            return lane.evictFor(size);
         }
-        lane.awaitRoom(room, registry_->closed());
+        lane.awaitRoom(size, registry_->closed());
         return !isClosed();
     }
 
@@ -214,7 +214,7 @@ private:
             !mayMakeRoom(policy)) {
             return outcome;
         }
-        return lane.evictFor(Writer::roomFor(lane, flags, bytes))
+        return lane.evictFor(Writer::sizeIn(lane, flags, bytes))
                    ? tryPostRarely(lane, flags, head, bytes, write)
                    : outcome;
     }

@@ -33,7 +33,7 @@ namespace sluice::log::detail {
 ///
 /// Progress: a post is wait-free while there is room. An owner that is stopped between announcing
 /// and publishing delays records with later stamps, and nothing else. In between it takes no lock.
-/// While one side evicts or copies a few records, the other side waits for its claim.
+/// While one side evicts or copies a few records, the other side waits for the eviction lock.
 ///
 /// Capacity: `messages` records and `bytes` bytes, both exact. The constructor allocates twice the
 /// bytes, because a record that begins near the end of the ring lies in one piece. An empty lane
@@ -47,8 +47,8 @@ namespace sluice::log::detail {
 /// Edges: E1 announce: the exchange of the word -> a thread that reads the clock after it has seen
 /// the word unchanged; docs/algorithms/ordered-log.md has the proof. E2 publish: record written ->
 /// word release .. word acquire -> record read. E3 reuse: record read -> released release ..
-/// released acquire -> record overwritten. E4 claim: records copied or evicted -> claim release ..
-/// claim acquire -> records evicted or copied. E5 leave: last use by the owner -> left release ..
+/// released acquire -> record overwritten. E4 eviction: records copied or evicted -> lock release
+/// .. lock acquire -> records evicted or copied. E5 leave: last use by the owner -> left release ..
 /// left acquire -> first use by the next owner.
 ///
 /// Tests: tests/model/log_intake_model_test.cpp, tests/stress/log_order_stress_test.cpp, and those
@@ -73,13 +73,13 @@ public:
     Lane(const Lane&) = delete;
     Lane& operator=(const Lane&) = delete;
 
-    struct Unclaim {
+    struct UnlockEviction {
         void operator()(Lane* lane) const noexcept {
-            lane->claim_.store(LaneClaim::none, std::memory_order_release);  // E4
+            lane->evictionLock_.store(EvictionLock::free, std::memory_order_release);  // E4
         }
     };
     /// The right to release the lane's oldest records. Null: the other side has it.
-    using ClaimGuard = std::unique_ptr<Lane, Unclaim>;
+    using EvictionGuard = std::unique_ptr<Lane, UnlockEviction>;
 
     /// No thread uses the lane any more.
     ~Lane() { dropRecords(); }
@@ -114,10 +114,10 @@ public:
     }
 
     /// The same, also for records with a block of their own.
-    std::byte* reserve(const Room& room) noexcept {
+    std::byte* reserve(const RecordSize& size) noexcept {
         noteReleased();
-        const bool tooManyLarge = room.isLarge && largeBefore_ + limits_.messages > countLimit_;
-        return tooManyLarge ? nullptr : reserve(room.footprint);
+        const bool tooManyLarge = size.isLarge && largeBefore_ + limits_.messages > countLimit_;
+        return tooManyLarge ? nullptr : reserve(size.footprint);
     }
 
     /// Stamps and publishes a record. The owner has written all of it but the key to reserve().
@@ -146,15 +146,15 @@ public:
 
     /// Evicts the oldest records until there is room. False if the back end is reading the oldest
     /// records in the lane. From the first call on the back end copies records before it uses them.
-    bool evictFor(const Room& room) noexcept {
-        // Relaxed: the claim decides; the back end reads this before its next claim.
+    bool evictFor(const RecordSize& size) noexcept {
+        // Relaxed: the lock decides; the back end reads this before it locks again.
         copies_.store(1, std::memory_order_relaxed);
-        const ClaimGuard guard = claim(LaneClaim::evicting);
+        const EvictionGuard guard = lockEviction(EvictionLock::evicting);
         if (guard == nullptr) {
             return false;
         }
         std::uint64_t evicted = 0;
-        while (reserve(room) == nullptr) {
+        while (reserve(size) == nullptr) {
             const std::byte* const oldest = at(releasedBytes());
             freeBlockOf(oldest, limits_.headSize);
             release(guard, releasedBytes() + headerAt(oldest).footprint(), releasedCount() + 1);
@@ -166,11 +166,11 @@ public:
 
     /// Sleeps until half of the lane is free and the record fits, or until `closed`. Waking a
     /// thread for each free record would cost more than the records.
-    void awaitRoom(const Room& room, const Atomic<bool>& closed) noexcept {
+    void awaitRoom(const RecordSize& size, const Atomic<bool>& closed) noexcept {
         // Relaxed: no data follows, and the event count reads it again after close().
         const auto ready = [&]() noexcept {
             return closed.load(std::memory_order_relaxed) ||
-                   (reserve(room) != nullptr && isHalfFree(releasedCount(), releasedBytes()));
+                   (reserve(size) != nullptr && isHalfFree(releasedCount(), releasedBytes()));
         };
         BasicBackoff<Platform> backoff;
         while (!backoff.isYielding()) {
@@ -214,28 +214,28 @@ public:
 
     /// Waits for the right to release records. Null for the owner while the back end reads records
     /// in the lane.
-    ClaimGuard claim(LaneClaim wanted) noexcept {
+    EvictionGuard lockEviction(EvictionLock wanted) noexcept {
         BasicNappingBackoff<Platform> backoff;
-        LaneClaim found = LaneClaim::none;
-        while (!claim_.compare_exchange_weak(found, wanted, std::memory_order_acquire,
-                                             std::memory_order_relaxed)) {  // E4
-            if (found == LaneClaim::inPlace) {
+        EvictionLock found = EvictionLock::free;
+        while (!evictionLock_.compare_exchange_weak(found, wanted, std::memory_order_acquire,
+                                                    std::memory_order_relaxed)) {  // E4
+            if (found == EvictionLock::inPlace) {
                 return nullptr;
             }
-            if (found != LaneClaim::none) {
+            if (found != EvictionLock::free) {
                 backoff.wait();
             }
-            found = LaneClaim::none;
+            found = EvictionLock::free;
         }
-        return ClaimGuard(this);
+        return EvictionGuard(this);
     }
     /// The back end reads records in the lane until endInPlace(). The owner cannot evict meanwhile.
-    void beginInPlace(ClaimGuard guard) noexcept {
+    void beginInPlace(EvictionGuard guard) noexcept {
         // Relaxed: the owner reads only the value, and endInPlace() releases.
-        guard.release()->claim_.store(LaneClaim::inPlace, std::memory_order_relaxed);
+        guard.release()->evictionLock_.store(EvictionLock::inPlace, std::memory_order_relaxed);
     }
     void endInPlace(std::uint64_t bytes, std::uint64_t count) noexcept {
-        release(ClaimGuard(this), bytes, count);
+        release(EvictionGuard(this), bytes, count);
     }
 
     /// Whether the owner may evict records. Then the back end copies records before it uses them.
@@ -246,7 +246,7 @@ public:
     [[nodiscard]] const std::byte* at(std::uint64_t position) const noexcept {
         return ring_.get() + (position & mask_);
     }
-    // Relaxed: the caller has the claim, or wants a number.
+    // Relaxed: the caller has the eviction lock, or wants a number.
     [[nodiscard]] std::uint64_t releasedBytes() const noexcept {
         return releasedBytes_.load(std::memory_order_relaxed);
     }
@@ -255,12 +255,13 @@ public:
     }
 
     /// The records before this position are no longer used.
-    void release(const ClaimGuard& /*guard*/, std::uint64_t bytes, std::uint64_t count) noexcept {
+    void release(const EvictionGuard& /*guard*/, std::uint64_t bytes,
+                 std::uint64_t count) noexcept {
         releasedBytes_.store(bytes, std::memory_order_release);  // E3
         releasedCount_.store(count, std::memory_order_release);  // E3
     }
 
-    /// Called after release(), without the claim.
+    /// Called after release(), without the eviction lock.
     void tellRoom() noexcept {
         if (isHalfFree(releasedCount(), releasedBytes())) {
             room_.notifyAll();
@@ -305,7 +306,7 @@ public:
             left_.store(isShared ? 0 : 1, std::memory_order_relaxed);  // relaxed: as in reset()
         }
         const bool isAnnounced = (word_.load(std::memory_order_relaxed) & announced) != 0;
-        release(ClaimGuard(this), isAnnounced ? recordAt_ : tail(), published());
+        release(EvictionGuard(this), isAnnounced ? recordAt_ : tail(), published());
         tailLimit_ = 0;  // the next record reads the released position again
     }
 
@@ -323,7 +324,7 @@ public:
             freeBlockOf(at(position), limits_.headSize);
             position += headerAt(at(position)).footprint();
         }
-        release(ClaimGuard(this), position, count);
+        release(EvictionGuard(this), position, count);
     }
 
     // ---- Any thread: numbers, each as of some moment during the call
@@ -373,15 +374,15 @@ private:
     }
 
     /// If the lane is empty, the next record begins at the beginning of the ring. So a thread that
-    /// logs little touches little memory. It does not wait for the claim.
+    /// logs little touches little memory. It does not wait for the eviction lock.
     void restartIfEmpty() noexcept {
-        LaneClaim found = LaneClaim::none;
-        if ((tail() & mask_) < step ||
-            !claim_.compare_exchange_strong(found, LaneClaim::evicting, std::memory_order_acquire,
-                                            std::memory_order_relaxed)) {  // E4
+        EvictionLock found = EvictionLock::free;
+        if ((tail() & mask_) < step || !evictionLock_.compare_exchange_strong(
+                                           found, EvictionLock::evicting, std::memory_order_acquire,
+                                           std::memory_order_relaxed)) {  // E4
             return;
         }
-        const ClaimGuard guard(this);
+        const EvictionGuard guard(this);
         if (releasedCount() == published()) {
             const std::uint64_t next = (tail() | mask_) + 1;
             // Relaxed: E3 publishes it to threads that read the numbers.
@@ -428,7 +429,7 @@ private:
     // The back end writes these in each harvest. The owner reads them when the lane looks full.
     alignas(cacheLineSize) Atomic<std::uint64_t> releasedBytes_{0};
     Atomic<std::uint64_t> releasedCount_{0};
-    Atomic<LaneClaim> claim_{LaneClaim::none};
+    Atomic<EvictionLock> evictionLock_{EvictionLock::free};
     LaneMarks<Platform> marks_;
 
     // For rare cases; the owner writes these.

@@ -11,9 +11,9 @@
 
 namespace sluice::log::detail {
 
-/// The side that may release the oldest records of a lane.
-enum class LaneClaim : unsigned char {
-    none,
+/// The lock of the oldest records of a lane: the side that may evict, copy or emit them.
+enum class EvictionLock : unsigned char {
+    free,
     evicting,  ///< the owner
     copying,   ///< the back end, for as long as it copies a few records
     inPlace    ///< the back end, until it has emitted the records
@@ -45,8 +45,8 @@ struct LaneLimits {
     std::size_t headSize;  ///< of the user's head
 };
 
-/// The room that a record takes in a lane.
-struct Room {
+/// The bytes that a record takes in a lane.
+struct RecordSize {
     std::size_t footprint;  ///< bytes, with the header
     bool isLarge;           ///< the payload is in a block of its own
 };

@@ -23,7 +23,7 @@ namespace sluice::log::detail {
 template <class Traits>
 class LaneReader {
     using Lane = detail::Lane<Traits>;
-    using ClaimGuard = typename Lane::ClaimGuard;
+    using EvictionGuard = typename Lane::EvictionGuard;
 
 public:
     explicit LaneReader(Lane& lane) noexcept : lane_(&lane) {}
@@ -65,8 +65,8 @@ public:
         if (visible() <= lane_->releasedCount()) {
             return endOfTime;
         }
-        // Checks again with the claim: the owner may have evicted the record meanwhile.
-        const ClaimGuard guard = lane_->claim(LaneClaim::copying);
+        // Checks again with the lock: the owner may have evicted the record meanwhile.
+        const EvictionGuard guard = lane_->lockEviction(EvictionLock::copying);
         return visible() > lane_->releasedCount() ? headerAt(lane_->at(lane_->releasedBytes())).key
                                                   : endOfTime;
     }
@@ -77,7 +77,7 @@ public:
         if (!hasRecords()) {
             return false;
         }
-        ClaimGuard guard = lane_->claim(LaneClaim::copying);
+        EvictionGuard guard = lane_->lockEviction(EvictionLock::copying);
         isInPlace_ = stagedCount_ == 0 && !copies && !lane_->mayEvict();
         if (isInPlace_) {
             return openInPlace(std::move(guard), limit);
@@ -132,7 +132,7 @@ public:
 private:
     [[nodiscard]] std::uint64_t visible() const noexcept { return word_ >> 1U; }
 
-    bool openInPlace(ClaimGuard guard, Key limit) noexcept {
+    bool openInPlace(EvictionGuard guard, Key limit) noexcept {
         readBytes_ = lane_->releasedBytes();
         readCount_ = lane_->releasedCount();
         front_ = lane_->at(readBytes_);
@@ -148,7 +148,7 @@ private:
     }
 
     /// Copies records with keys below `limit` out of the lane, up to `max` with the earlier copies.
-    void stage(const ClaimGuard& guard, Key limit, std::size_t max) {
+    void stage(const EvictionGuard& guard, Key limit, std::size_t max) {
         // The owner may have evicted more records since the look than were visible then.
         std::uint64_t count = lane_->releasedCount();
         const std::uint64_t begin = lane_->releasedBytes();

@@ -28,8 +28,8 @@ public:
     /// The bytes of the smallest lane that every record fits into.
     static constexpr std::size_t leastBytes = payloadAt + sizeof(LargePayload*);
 
-    /// The room that a record of so many bytes takes in this lane.
-    static Room roomFor(const Lane& lane, std::uint32_t flags, std::size_t bytes) noexcept {
+    /// The bytes that a record with so many bytes of payload takes in this lane.
+    static RecordSize sizeIn(const Lane& lane, std::uint32_t flags, std::size_t bytes) noexcept {
         const std::size_t info = (flags & RecordHeader::foreign) != 0 ? sizeof(LaneInfo) : 0;
         const std::size_t most = lane.limits().bytes;
         const std::size_t footprint = payloadAt + info + roundUpTo8(bytes);
@@ -44,15 +44,15 @@ public:
     template <class Write>
     static Outcome tryPost(Registry& registry, Lane& lane, std::uint32_t flags, const Head& head,
                            std::size_t bytes, Write& write) {
-        const Room room = roomFor(lane, flags, bytes);
-        if (__builtin_expect(room.isLarge, 0)) {
+        const RecordSize size = sizeIn(lane, flags, bytes);
+        if (__builtin_expect(size.isLarge, 0)) {
             return tryPostLarge(registry, lane, flags, head, bytes, write);
         }
-        std::byte* const record = lane.reserve(room.footprint);
+        std::byte* const record = lane.reserve(size.footprint);
         if (__builtin_expect(record == nullptr, 0)) {
             return Outcome::full;
         }
-        write(fill(record, head, bytes, room.footprint, flags));
+        write(fill(record, head, bytes, size.footprint, flags));
         return publish(registry, lane, record);
     }
 
@@ -62,8 +62,8 @@ private:
     [[gnu::cold, gnu::noinline]] static Outcome tryPostLarge(Registry& registry, Lane& lane,
                                                              std::uint32_t flags, const Head& head,
                                                              std::size_t bytes, Write& write) {
-        const Room room = roomFor(lane, flags, bytes);
-        std::byte* const record = lane.reserve(room);
+        const RecordSize size = sizeIn(lane, flags, bytes);
+        std::byte* const record = lane.reserve(size);
         if (record == nullptr) {
             return Outcome::full;
         }
@@ -74,7 +74,7 @@ private:
         }
         write(payload->bytes());
         flags |= RecordHeader::large;
-        ::new (fill(record, head, 0, room.footprint, flags)) LargePayload*(payload);
+        ::new (fill(record, head, 0, size.footprint, flags)) LargePayload*(payload);
         const Outcome outcome = publish(registry, lane, record);
         if (outcome == Outcome::ok) {
             lane.notePublishedLarge();

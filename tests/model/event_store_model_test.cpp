@@ -27,7 +27,7 @@ struct ModelThreading {
     using Wait = SleepAtOnce;
 };
 
-using Store = detail::EventStore<Message, detail::SlabLine<Message>, ModelThreading>;
+using Store = detail::EventStore<Message, detail::SlabList<Message>, ModelThreading>;
 using Harvest = Store::Harvest;
 using Amount = Harvest::Amount;
 

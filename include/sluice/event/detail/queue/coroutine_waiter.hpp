@@ -10,7 +10,7 @@ struct CoroutineWaiter {
     CoroutineWaiter(const CoroutineWaiter&) = delete;
     CoroutineWaiter& operator=(const CoroutineWaiter&) = delete;
 
-    /// Looks again whether it may go on. Called once for each time it was added to a line.
+    /// Looks again whether it may go on. Called once for each time it was added to a list.
     void (*const wake)(CoroutineWaiter&);
     CoroutineWaiter* next = nullptr;
     bool isWaiting = false;

@@ -6,19 +6,19 @@
 
 namespace sluice::detail {
 
-/// An admitted event that is not in the line yet. There is room again when the event cannot be
+/// An admitted event that is not in the list yet. There is room again when the event cannot be
 /// built, or when a list of the policy throws.
-template <class Event, class Line, class Threading, class Counts>
-struct EventStore<Event, Line, Threading, Counts>::Building {
+template <class Event, class EventList, class Threading, class Counts>
+struct EventStore<Event, EventList, Threading, Counts>::Building {
     EventStore& store;
-    Line& node;
+    EventList& node;
     bool isAppended = false;
 
     void append() {
         Audience listeners;
         {
             const Guard guard(store.lock_);
-            node.moveFrontTo(store.line_);
+            node.moveFrontTo(store.events_);
             isAppended = true;
             --store.building_;
             store.countNew(guard);
@@ -46,11 +46,11 @@ struct EventStore<Event, Line, Threading, Counts>::Building {
     }
 };
 
-template <class Event, class Line, class Threading, class Counts>
+template <class Event, class EventList, class Threading, class Counts>
 template <class Make>
-PushResult EventStore<Event, Line, Threading, Counts>::build(Make& make) {
-    Line discarded;
-    Line node;
+PushResult EventStore<Event, EventList, Threading, Counts>::build(Make& make) {
+    EventList discarded;
+    EventList node;
     {
         const Guard guard(lock_);
         PushResult result = admit(guard);
@@ -75,9 +75,9 @@ PushResult EventStore<Event, Line, Threading, Counts>::build(Make& make) {
     return PushResult::ok;
 }
 
-template <class Event, class Line, class Threading, class Counts>
-void EventStore<Event, Line, Threading, Counts>::provideNode(Line& node) {
-    if constexpr (!Line::hasSpares) {
+template <class Event, class EventList, class Threading, class Counts>
+void EventStore<Event, EventList, Threading, Counts>::provideNode(EventList& node) {
+    if constexpr (!EventList::hasSpares) {
         node.addNode();
     } else {
         while (node.isEmpty()) {

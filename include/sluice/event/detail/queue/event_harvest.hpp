@@ -13,8 +13,8 @@ namespace sluice::detail {
 /// What a consumer has taken out. Each event is dropped or kept; what is left at the end counts as
 /// kept, and what is kept goes back to the front. When the store is destroyed meanwhile, on the
 /// same thread, nothing is left.
-template <class Event, class Line, class Threading, class Counts>
-class EventStore<Event, Line, Threading, Counts>::Harvest {
+template <class Event, class EventList, class Threading, class Counts>
+class EventStore<Event, EventList, Threading, Counts>::Harvest {
 public:
     enum class Amount { one, all };
 
@@ -89,7 +89,7 @@ private:
     struct Passage {
         Harvest& harvest;
         std::size_t left;
-        typename Line::Walk walk;
+        typename EventList::Walk walk;
 
         explicit Passage(Harvest& ownHarvest) noexcept
             : harvest(ownHarvest),
@@ -114,14 +114,14 @@ private:
     /// False while somebody looks at the first event.
     bool hasTakenFrom(EventStore& store, Amount amount) {
         const Guard guard(store.lock_);
-        if (store.line_.isEmpty() || store.isPeeked_) {
+        if (store.events_.isEmpty() || store.isPeeked_) {
             return !store.isPeeked_;
         }
         if (amount == Amount::one) {
-            store.line_.moveFrontTo(rest_);
+            store.events_.moveFrontTo(rest_);
             left_ = 1;
         } else {
-            rest_.swap(store.line_);
+            rest_.swap(store.events_);
             left_ = store.size_.load(std::memory_order_relaxed);  // relaxed: under the lock
         }
         store.resize(guard, -static_cast<std::ptrdiff_t>(left_));
@@ -135,8 +135,8 @@ private:
     CoroutineWaiter* end() noexcept {
         const Guard guard(store_->lock_);
         count(guard);
-        store_->line_.prepend(rest_);
-        store_->line_.prepend(kept_);
+        store_->events_.prepend(rest_);
+        store_->events_.prepend(kept_);
         store_->spares_.giveBack(done_);
         leave(guard);
         const bool isOver = !store_->isBusy(guard);
@@ -185,8 +185,8 @@ private:
         }
     }
 
-    static void destroyEvents(Line& events) {
-        Line empty;
+    static void destroyEvents(EventList& events) {
+        EventList empty;
         while (!events.isEmpty()) {
             events.destroyFront();
             events.moveFrontTo(empty);
@@ -194,22 +194,22 @@ private:
     }
 
     // First, so that it goes last: the nodes of a store that has gone, or that had too many.
-    typename Line::Spares orphans_;
+    typename EventList::Spares orphans_;
     EventStore* store_ = nullptr;
     const void* thread_ = nullptr;  // the one that takes the events
     Harvest* older_ = nullptr;
     Harvest* newer_ = nullptr;
-    Line rest_;
-    Line kept_;
-    Line done_;
+    EventList rest_;
+    EventList kept_;
+    EventList done_;
     std::size_t taken_ = 0;
     std::size_t left_ = 0;
     std::size_t keptCount_ = 0;
     bool isDiscarding_ = false;
 };
 
-template <class Event, class Line, class Threading, class Counts>
-void EventStore<Event, Line, Threading, Counts>::forgetOtherThreads() noexcept {
+template <class Event, class EventList, class Threading, class Counts>
+void EventStore<Event, EventList, Threading, Counts>::forgetOtherThreads() noexcept {
     building_ = 0;
     isPeeked_ = false;
     for (Harvest* harvest = harvests_; harvest != nullptr; harvest = harvest->older_) {

@@ -7,8 +7,8 @@
 namespace sluice::detail {
 
 /// The first event, which nobody takes out while this lives.
-template <class Event, class Line, class Threading, class Counts>
-struct EventStore<Event, Line, Threading, Counts>::Peek {
+template <class Event, class EventList, class Threading, class Counts>
+struct EventStore<Event, EventList, Threading, Counts>::Peek {
     EventStore& store;
     Event* event = nullptr;
 
@@ -36,17 +36,17 @@ struct EventStore<Event, Line, Threading, Counts>::Peek {
         if (store.isPeeked_) {
             return false;
         }
-        if (!store.line_.isEmpty()) {
-            event = &store.line_.front();
+        if (!store.events_.isEmpty()) {
+            event = &store.events_.front();
             store.isPeeked_ = true;
         }
         return true;
     }
 };
 
-template <class Event, class Line, class Threading, class Counts>
+template <class Event, class EventList, class Threading, class Counts>
 template <class Look>
-bool EventStore<Event, Line, Threading, Counts>::peek(Look look) {
+bool EventStore<Event, EventList, Threading, Counts>::peek(Look look) {
     const Peek first(*this);
     if (first.event == nullptr) {
         return false;

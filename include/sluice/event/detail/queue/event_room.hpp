@@ -8,8 +8,8 @@ namespace sluice::detail {
 
 /// A wait of a producer for room. A consumer wakes one producer, however many events it takes. So a
 /// producer that has waited, and leaves room, wakes the next one, also when it throws.
-template <class Event, class Line, class Threading, class Counts>
-class EventStore<Event, Line, Threading, Counts>::RoomWait {
+template <class Event, class EventList, class Threading, class Counts>
+class EventStore<Event, EventList, Threading, Counts>::RoomWait {
 public:
     explicit RoomWait(EventStore& store) noexcept : store_(store) {}
     RoomWait(const RoomWait&) = delete;
@@ -31,9 +31,9 @@ private:
     bool hasWaited_ = false;
 };
 
-template <class Event, class Line, class Threading, class Counts>
-template <typename EventStore<Event, Line, Threading, Counts>::Content How, class Make>
-PushResult EventStore<Event, Line, Threading, Counts>::refused(PushResult result, Make& make) {
+template <class Event, class EventList, class Threading, class Counts>
+template <typename EventStore<Event, EventList, Threading, Counts>::Content How, class Make>
+PushResult EventStore<Event, EventList, Threading, Counts>::refused(PushResult result, Make& make) {
     RoomWait room(*this);
     while (result == PushResult::full && canHaveRoom()) {
         room.wait();
@@ -48,19 +48,19 @@ PushResult EventStore<Event, Line, Threading, Counts>::refused(PushResult result
 
 /// When the oldest event is to make room, there may be none: all belongs to events that are being
 /// built.
-template <class Event, class Line, class Threading, class Counts>
-bool EventStore<Event, Line, Threading, Counts>::canHaveRoom() const noexcept {
+template <class Event, class EventList, class Threading, class Counts>
+bool EventStore<Event, EventList, Threading, Counts>::canHaveRoom() const noexcept {
     if (options_.overflow == Overflow::reject) {
         return false;
     }
     const Guard guard(lock_);
-    return options_.overflow == Overflow::block || !line_.isEmpty() ||
+    return options_.overflow == Overflow::block || !events_.isEmpty() ||
            admit(guard) != PushResult::full;
 }
 
 /// Or is closed: whether there is an answer.
-template <class Event, class Line, class Threading, class Counts>
-bool EventStore<Event, Line, Threading, Counts>::hasRoom() const noexcept {
+template <class Event, class EventList, class Threading, class Counts>
+bool EventStore<Event, EventList, Threading, Counts>::hasRoom() const noexcept {
     const Guard guard(lock_);
     return admit(guard) != PushResult::full ||
            (options_.overflow == Overflow::dropOldest && !isPeeked_);

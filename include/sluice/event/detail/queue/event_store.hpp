@@ -5,7 +5,7 @@
 #include <sluice/event/detail/list/read_side.hpp>
 #include <sluice/event/detail/queue/coroutine_waiter.hpp>
 #include <sluice/event/detail/queue/event_counts.hpp>
-#include <sluice/event/detail/queue/event_lines.hpp>
+#include <sluice/event/detail/queue/event_lists.hpp>
 #include <sluice/event/detail/queue/event_waiters.hpp>
 #include <sluice/event/detail/queue/fork_member.hpp>
 #include <sluice/event/event_queue_options.hpp>
@@ -22,7 +22,7 @@ namespace sluice::detail {
 
 /// The events of a queue, between any number of producers and consumers.
 ///
-/// A line of events under one lock. Producers append one at a time; a consumer takes the first one
+/// A list of events under one lock. Producers append one at a time; a consumer takes the first one
 /// or all of them out in constant time, deals with them without the lock, and puts back in front
 /// what it has kept.
 ///
@@ -37,7 +37,7 @@ namespace sluice::detail {
 ///
 /// Exact counts: accepted = taken and not put back + discarded + still there.
 ///
-/// Invariants, under the lock: size_ is the number of events in line_. When an event is admitted,
+/// Invariants, under the lock: size_ is the number of events in events_. When an event is admitted,
 /// size_ + building_ <= limit, where building_ events have been admitted but have no place yet;
 /// what is put back may exceed the limit, and keeps others out until it does not. harvests_ links
 /// what consumers have taken out, newest first. While isPeeked_, the first event stays the first.
@@ -48,7 +48,7 @@ namespace sluice::detail {
 /// Tests: tests/unit/event/event_queue*_test.cpp, tests/stress/event_stress_test.cpp.
 ///
 /// `Counts`: EventCounts, of which a store is made so that none takes no room.
-template <class Event, class Line, class Threading, class Counts = EventCounts<false>>
+template <class Event, class EventList, class Threading, class Counts = EventCounts<false>>
 class EventStore
     : private Counts,
       private std::conditional_t<isSingleThreading<Threading>, NoForkMember, ForkMember> {
@@ -86,10 +86,10 @@ public:
                 harvest->orphans_.swap(spares_);
             }
         }
-        while (!line_.isEmpty()) {
-            line_.destroyFront();
-            Line gone;
-            line_.moveFrontTo(gone);
+        while (!events_.isEmpty()) {
+            events_.destroyFront();
+            EventList gone;
+            events_.moveFrontTo(gone);
         }
         (void)coroutines_.takeAll();  // they wait for ever, unless they are destroyed
     }
@@ -150,7 +150,7 @@ public:
 
     /// Frees the memory of events, if there is none. Returns how many bytes.
     std::size_t trim() noexcept {
-        typename Line::Spares unused;
+        typename EventList::Spares unused;
         const Guard guard(lock_);
         if (!isBusy(guard)) {
             unused.swap(spares_);
@@ -243,7 +243,7 @@ private:
 
     template <Content How, class Make>
     PushResult tryAdd(Make& make) {
-        if constexpr (Line::hasSpares && How == Content::plain) {
+        if constexpr (EventList::hasSpares && How == Content::plain) {
             return addPlain(make);
         } else {
             return build(make);
@@ -328,10 +328,10 @@ private:
 
     /// admit() after making room. The caller destroys the discarded events after the unlock.
     [[gnu::cold, gnu::noinline]] PushResult discardOldest(const Guard& guard,
-                                                          Line& discarded) noexcept {
+                                                          EventList& discarded) noexcept {
         // More than one when events have been put back.
-        while (admit(guard) == PushResult::full && !line_.isEmpty() && !isPeeked_) {
-            line_.moveFrontTo(discarded);
+        while (admit(guard) == PushResult::full && !events_.isEmpty() && !isPeeked_) {
+            events_.moveFrontTo(discarded);
             resize(guard, -1);
             ++discarded_;
         }
@@ -346,12 +346,12 @@ private:
         return size;
     }
 
-    /// One more in the line.
+    /// One more in the list.
     void countNew(const Guard& guard) noexcept { Counts::addEnqueued(resize(guard, 1)); }
 
     /// Without the lock.
-    [[gnu::cold, gnu::noinline]] void destroyAll(Line& events) {
-        Line empty;
+    [[gnu::cold, gnu::noinline]] void destroyAll(EventList& events) {
+        EventList empty;
         while (!events.isEmpty()) {
             events.destroyFront();
             events.moveFrontTo(empty);
@@ -362,7 +362,7 @@ private:
 
     /// Plain values need not be destroyed.
     [[gnu::cold, gnu::noinline]] PushResult discardPlain(const Guard& guard) noexcept {
-        Line discarded;
+        EventList discarded;
         const PushResult result = discardOldest(guard, discarded);
         spares_.giveBack(discarded);
         return result;
@@ -391,10 +391,10 @@ private:
                 result = admitted;
                 return true;
             }
-            if (!spares_.take(line_)) {
+            if (!spares_.take(events_)) {
                 return false;
             }
-            line_.fillBack(make);
+            events_.fillBack(make);
             countNew(guard);
             listeners = audience(guard);
         }
@@ -403,7 +403,7 @@ private:
     }
 
     [[gnu::cold, gnu::noinline]] void addSpares() {
-        auto* const more = Line::Spares::makeMore();
+        auto* const more = EventList::Spares::makeMore();
         const Guard guard(lock_);
         spares_.add(more);
     }
@@ -412,7 +412,7 @@ private:
 
     template <class Make>
     PushResult build(Make& make);
-    [[gnu::cold, gnu::noinline]] void provideNode(Line& node);
+    [[gnu::cold, gnu::noinline]] void provideNode(EventList& node);
 
     const EventQueueOptions options_;
     mutable EventWaiters<Threading> arrived_;  // waits of consumers: for an event, or the end
@@ -426,8 +426,8 @@ private:
     Atomic<std::size_t> size_{0};
     std::size_t building_ = 0;
     bool isPeeked_ = false;
-    Line line_;
-    typename Line::Spares spares_;
+    EventList events_;
+    typename EventList::Spares spares_;
     CoroutineWaiters coroutines_;
     Harvest* harvests_ = nullptr;
     std::uint64_t discarded_ = 0;

@@ -31,13 +31,14 @@ inline constexpr bool isPoolQueueList<std::list<T, PoolQueueAllocator<T, NodesPe
 
 /// Where the events of a queue are kept: in our slabs, or in the list of the policy.
 template <class Event, class Policies>
-auto selectLine() {
+auto selectEventList() {
     if constexpr (isDetected<QueueListMember, Policies, QueueItem<Event>>) {
         using List = QueueListMember<Policies, QueueItem<Event>>;
-        using Line = std::conditional_t<isPoolQueueList<List>, SlabLine<Event>, ListLine<List>>;
-        return static_cast<Line*>(nullptr);
+        using EventList =
+            std::conditional_t<isPoolQueueList<List>, SlabList<Event>, PolicyList<List>>;
+        return static_cast<EventList*>(nullptr);
     } else {
-        return static_cast<SlabLine<Event>*>(nullptr);
+        return static_cast<SlabList<Event>*>(nullptr);
     }
 }
 
@@ -176,9 +177,9 @@ public:
     }
 
 protected:
-    using Line = std::remove_pointer_t<decltype(selectLine<Queued, Policies>())>;
+    using EventList = std::remove_pointer_t<decltype(selectEventList<Queued, Policies>())>;
     static constexpr bool hasStatistics = isDetected<StatisticsMember, Policies>;
-    using Store = EventStore<Queued, Line, ThreadingOf<Policies>, EventCounts<hasStatistics>>;
+    using Store = EventStore<Queued, EventList, ThreadingOf<Policies>, EventCounts<hasStatistics>>;
     using Harvest = typename Store::Harvest;
     using Amount = typename Harvest::Amount;
     using Content = typename Store::Content;

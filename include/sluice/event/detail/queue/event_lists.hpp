@@ -8,22 +8,22 @@
 #include <type_traits>
 #include <utility>
 
-// Events in a row, which can be cut and joined in constant time. A line does not lock and does not
+// Events in a row, which can be cut and joined in constant time. A list does not lock and does not
 // know its length.
 
 namespace sluice::detail {
 
-/// A line of nodes that come from slabs. Nodes are used again in the order in which they were given
-/// back, so that in the long run a line lies in memory in order, and reading it is as fast as
+/// A list of nodes that come from slabs. Nodes are used again in the order in which they were given
+/// back, so that in the long run a list lies in memory in order, and reading it is as fast as
 /// reading an array.
 template <class Event>
-class SlabLine {
+class SlabList {
 public:
     static constexpr bool hasSpares = true;
 
-    SlabLine() noexcept = default;
-    SlabLine(const SlabLine&) = delete;
-    SlabLine& operator=(const SlabLine&) = delete;
+    SlabList() noexcept = default;
+    SlabList(const SlabList&) = delete;
+    SlabList& operator=(const SlabList&) = delete;
 
     bool isEmpty() const noexcept { return first_ == nullptr; }
     Event& front() noexcept { return first_->cell.get(); }
@@ -35,26 +35,26 @@ public:
     }
     void destroyFront() noexcept { first_->cell.destroy(); }
 
-    void swap(SlabLine& other) noexcept {
+    void swap(SlabList& other) noexcept {
         std::swap(first_, other.first_);
         std::swap(last_, other.last_);
     }
 
-    /// Moves all of `other` to the end, or to the beginning, of this line.
-    void append(SlabLine& other) noexcept {
+    /// Moves all of `other` to the end, or to the beginning, of this list.
+    void append(SlabList& other) noexcept {
         if (other.isEmpty()) {
             return;
         }
         (isEmpty() ? first_ : last_->next) = std::exchange(other.first_, nullptr);
         last_ = other.last_;
     }
-    void prepend(SlabLine& other) noexcept {
+    void prepend(SlabList& other) noexcept {
         other.append(*this);
         swap(other);
     }
 
     /// Moves the first event to the end of `other`.
-    void moveFrontTo(SlabLine& other) noexcept {
+    void moveFrontTo(SlabList& other) noexcept {
         Node* const node = first_;
         first_ = node->next;
         node->next = nullptr;
@@ -75,12 +75,13 @@ private:
     Node* last_ = nullptr;
 };
 
-/// Uses up events from the front of a line. Meant to be a local variable, all in registers: the
-/// line and the one that takes the nodes are written once, in the end.
+/// Uses up events from the front of a list. Meant to be a local variable, all in registers: the
+/// list and the one that takes the nodes are written once, in the end.
 template <class Event>
-class SlabLine<Event>::Walk {
+class SlabList<Event>::Walk {
 public:
-    Walk(SlabLine& line, SlabLine& used) noexcept : line_(line), used_(used), node_(line.first_) {}
+    Walk(SlabList& list, SlabList& used) noexcept
+        : events_(list), used_(used), node_(list.first_) {}
     Walk(const Walk&) = delete;
     Walk& operator=(const Walk&) = delete;
     ~Walk() {
@@ -88,8 +89,8 @@ public:
             return;
         }
         lastUsed_->next = nullptr;
-        SlabLine passed;
-        passed.first_ = std::exchange(line_.first_, node_);
+        SlabList passed;
+        passed.first_ = std::exchange(events_.first_, node_);
         passed.last_ = lastUsed_;
         used_.append(passed);
     }
@@ -102,15 +103,15 @@ public:
     }
 
 private:
-    SlabLine& line_;
-    SlabLine& used_;
+    SlabList& events_;
+    SlabList& used_;
     Node* node_;
     Node* lastUsed_ = nullptr;
 };
 
 /// The nodes that hold no event, and the memory of all nodes.
 template <class Event>
-class SlabLine<Event>::Spares {
+class SlabList<Event>::Spares {
 public:
     Spares() noexcept = default;
     Spares(const Spares&) = delete;
@@ -127,16 +128,16 @@ public:
         std::swap(slabCount_, other.slabCount_);
     }
 
-    /// A spare node for the end of `line`; false when there is none.
-    bool take(SlabLine& line) noexcept {
+    /// A spare node for the end of `list`; false when there is none.
+    bool take(SlabList& list) noexcept {
         if (free_.isEmpty()) {
             return false;
         }
-        free_.moveFrontTo(line);
+        free_.moveFrontTo(list);
         return true;
     }
 
-    void giveBack(SlabLine& nodes) noexcept { free_.append(nodes); }
+    void giveBack(SlabList& nodes) noexcept { free_.append(nodes); }
 
     /// Of the memory of all nodes.
     [[nodiscard]] std::size_t bytes() const noexcept { return slabCount_ * sizeof(Slab); }
@@ -148,7 +149,7 @@ public:
     void add(More* slab) noexcept {
         slab->next = std::exchange(slabs_, slab);
         ++slabCount_;
-        SlabLine fresh;
+        SlabList fresh;
         fresh.first_ = &slab->nodes[0];
         fresh.last_ = &slab->nodes[Slab::size - 1];
         free_.append(fresh);
@@ -169,7 +170,7 @@ private:
         Node nodes[size];
     };
 
-    SlabLine free_;
+    SlabList free_;
     Slab* slabs_ = nullptr;
     std::size_t slabCount_ = 0;
 };
@@ -202,9 +203,9 @@ private:
     bool isFilled_ = false;
 };
 
-/// A line in the list type of a policy, which may keep an order of its own.
+/// Events in the list type of a policy, which may keep an order of its own.
 template <class List>
-class ListLine {
+class PolicyList {
 public:
     static constexpr bool hasSpares = false;
 
@@ -217,7 +218,7 @@ public:
     }
     void destroyFront() noexcept { list_.front().clear(); }
 
-    void swap(ListLine& other) noexcept {
+    void swap(PolicyList& other) noexcept {
         if constexpr (std::is_swappable_v<List>) {
             using std::swap;
             swap(list_, other.list_);
@@ -225,35 +226,35 @@ public:
             list_.swap(other.list_);
         }
     }
-    void append(ListLine& other) { list_.splice(list_.end(), other.list_); }
-    void prepend(ListLine& other) { list_.splice(list_.begin(), other.list_); }
-    void moveFrontTo(ListLine& other) {
+    void append(PolicyList& other) { list_.splice(list_.end(), other.list_); }
+    void prepend(PolicyList& other) { list_.splice(list_.begin(), other.list_); }
+    void moveFrontTo(PolicyList& other) {
         other.list_.splice(other.list_.end(), list_, list_.begin());
     }
 
     class Walk {
     public:
-        Walk(ListLine& line, ListLine& used) noexcept : line_(line), used_(used) {}
+        Walk(PolicyList& list, PolicyList& used) noexcept : events_(list), used_(used) {}
 
-        bool isAtEnd() const noexcept { return line_.isEmpty(); }
-        auto& front() noexcept { return line_.front(); }
+        bool isAtEnd() const noexcept { return events_.isEmpty(); }
+        auto& front() noexcept { return events_.front(); }
         void destroyFront() {
-            line_.destroyFront();
-            line_.moveFrontTo(used_);
+            events_.destroyFront();
+            events_.moveFrontTo(used_);
         }
 
     private:
-        ListLine& line_;
-        ListLine& used_;
+        PolicyList& events_;
+        PolicyList& used_;
     };
 
-    /// Nodes belong to the list's allocator, so none are kept: they go with the line
+    /// Nodes belong to the list's allocator, so none are kept: they go with the list
     /// that they were used in, when no lock is held.
     class Spares {
     public:
         void swap(Spares&) noexcept {}
-        bool take(ListLine&) noexcept { return false; }
-        void giveBack(ListLine&) noexcept {}
+        bool take(PolicyList&) noexcept { return false; }
+        void giveBack(PolicyList&) noexcept {}
         [[nodiscard]] static std::size_t bytes() noexcept { return 0; }
     };
 

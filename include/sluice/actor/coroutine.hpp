@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/actor/detail/replies/coroutine_line.hpp>
+#include <sluice/actor/detail/replies/coroutine_scheduler.hpp>
 #include <sluice/actor/detail/replies/room_requests.hpp>
 #include <sluice/actor/request.hpp>
 #include <sluice/base/assert.hpp>
@@ -24,12 +24,12 @@ template <class Object, class... Args>
 class CoroutinePromise;
 
 /// A reply that a coroutine awaits.
-template <class Line, class Traits, class Reply>
-class AwaitedFuture final : private Line::Waiting {
+template <class Scheduler, class Traits, class Reply>
+class AwaitedFuture final : private Scheduler::Waiting {
 public:
-    AwaitedFuture(Line& line, CoroutineFrame& frame, typename Line::TimePoint now,
+    AwaitedFuture(Scheduler& scheduler, CoroutineFrame& frame, typename Scheduler::TimePoint now,
                   BasicFuture<Traits, Reply>&& future) noexcept
-        : Line::Waiting(line, frame),
+        : Scheduler::Waiting(scheduler, frame),
           future_(std::move(future)),
           deadline_(future_.deadlineFrom(now)) {}
     AwaitedFuture(const AwaitedFuture&) = delete;
@@ -59,17 +59,17 @@ private:
     bool detach() { return !std::exchange(isAttached_, false) || future_.detach(*this); }
 
     BasicFuture<Traits, Reply> future_;
-    const typename Line::TimePoint deadline_;
+    const typename Scheduler::TimePoint deadline_;
     bool isAttached_ = false;
 };
 
 /// A post that a coroutine awaits.
-template <class Line, class Target, class T>
-class AwaitedPost final : private Line::Waiting {
+template <class Scheduler, class Target, class T>
+class AwaitedPost final : private Scheduler::Waiting {
 public:
-    AwaitedPost(Line& line, CoroutineFrame& frame, typename Line::TimePoint now,
+    AwaitedPost(Scheduler& scheduler, CoroutineFrame& frame, typename Scheduler::TimePoint now,
                 PostToAwait<Target, T>&& post) noexcept
-        : Line::Waiting(line, frame),
+        : Scheduler::Waiting(scheduler, frame),
           post_(std::move(post)),
           deadline_(deadlineAfter(now, post_.timeout)) {}
     AwaitedPost(const AwaitedPost&) = delete;
@@ -126,7 +126,7 @@ private:
     bool detach() { return !std::exchange(isAttached_, false) || room_->detach(*this); }
 
     PostToAwait<Target, T> post_;
-    const typename Line::TimePoint deadline_;
+    const typename Scheduler::TimePoint deadline_;
     PublishResult result_ = PublishResult::full;
     std::optional<Future<void>> room_;
     bool isAttached_ = false;
@@ -174,13 +174,13 @@ private:
 /// Shutdown: stop() and stopAfterDrain() do not wait for coroutines. The object's thread destroys
 /// the waiting coroutines before it calls `ended()`.
 ///
-/// Tests: tests/cpp20/coroutine_test.cpp, tests/model/coroutine_line_model_test.cpp.
+/// Tests: tests/cpp20/coroutine_test.cpp, tests/model/coroutine_scheduler_model_test.cpp.
 ///
 /// The result of a coroutine of an object. Its destructor ends a coroutine that was not started.
 class [[nodiscard]] Coroutine {
 public:
     Coroutine(Coroutine&& other) noexcept
-        : frame_(std::exchange(other.frame_, nullptr)), line_(other.line_) {}
+        : frame_(std::exchange(other.frame_, nullptr)), scheduler_(other.scheduler_) {}
     Coroutine& operator=(Coroutine&&) = delete;
     ~Coroutine() {
         if (frame_ != nullptr) {
@@ -189,19 +189,19 @@ public:
     }
 
     /// For run() of its object.
-    detail::CoroutineFrame& release([[maybe_unused]] const void* line) noexcept {
-        SLUICE_ASSERT(line == line_, "an object runs its own coroutines");
+    detail::CoroutineFrame& release([[maybe_unused]] const void* scheduler) noexcept {
+        SLUICE_ASSERT(scheduler == scheduler_, "an object runs its own coroutines");
         return *std::exchange(frame_, nullptr);
     }
 
 private:
     template <class Object, class... Args>
     friend class detail::CoroutinePromise;
-    Coroutine(detail::CoroutineFrame& frame, const void* line) noexcept
-        : frame_(&frame), line_(line) {}
+    Coroutine(detail::CoroutineFrame& frame, const void* scheduler) noexcept
+        : frame_(&frame), scheduler_(scheduler) {}
 
     detail::CoroutineFrame* frame_;
-    const void* line_;
+    const void* scheduler_;
 };
 
 namespace detail {
@@ -212,7 +212,8 @@ class CoroutinePromise : public CoroutineFrame {
                   "a coroutine takes its arguments by value: a message goes when its handler "
                   "returns");
     using Handle = std::coroutine_handle<CoroutinePromise>;
-    using Line = std::remove_reference_t<decltype(coroutineLineOf(std::declval<Object&>()))>;
+    using Scheduler =
+        std::remove_reference_t<decltype(coroutineSchedulerOf(std::declval<Object&>()))>;
 
 public:
     template <class... Any>
@@ -221,7 +222,7 @@ public:
 
     // The names that the language wants.
     // NOLINTBEGIN(readability-identifier-naming)
-    Coroutine get_return_object() noexcept { return Coroutine(*this, &line()); }
+    Coroutine get_return_object() noexcept { return Coroutine(*this, &scheduler()); }
     std::suspend_always initial_suspend() noexcept { return {}; }
     std::suspend_always final_suspend() noexcept { return {}; }
     void return_void() noexcept {}
@@ -229,18 +230,18 @@ public:
 
     template <class Traits, class Reply>
     auto await_transform(BasicFuture<Traits, Reply>&& future) {
-        return AwaitedFuture<Line, Traits, Reply>(line(), *this, object_.coroutineClock(),
-                                                  std::move(future));
+        return AwaitedFuture<Scheduler, Traits, Reply>(scheduler(), *this, object_.coroutineClock(),
+                                                       std::move(future));
     }
     template <class Target, class T>
     auto await_transform(PostToAwait<Target, T>&& post) {
-        return AwaitedPost<Line, Target, T>(line(), *this, object_.coroutineClock(),
-                                            std::move(post));
+        return AwaitedPost<Scheduler, Target, T>(scheduler(), *this, object_.coroutineClock(),
+                                                 std::move(post));
     }
     // NOLINTEND(readability-identifier-naming)
 
 private:
-    Line& line() noexcept { return coroutineLineOf(object_); }
+    Scheduler& scheduler() noexcept { return coroutineSchedulerOf(object_); }
 
     static bool goOnHere(CoroutineFrame& frame) {
         auto& self = static_cast<CoroutinePromise&>(frame);

@@ -2,8 +2,8 @@
 
 #include <sluice/actor/actor_traits.hpp>
 #include <sluice/actor/detail/failure/handler_checks.hpp>
-#include <sluice/actor/detail/mailbox/message_line.hpp>
 #include <sluice/actor/detail/mailbox/pooled_posting.hpp>
+#include <sluice/actor/detail/mailbox/taken_messages.hpp>
 #include <sluice/actor/detail/replies/coroutines.hpp>
 #include <sluice/actor/detail/timers/timing.hpp>
 #include <sluice/actor/executor.hpp>
@@ -193,7 +193,7 @@ protected:
     }
 
 private:
-    using MessageLine = detail::MessageLine<QueuedMessage, Platform>;
+    using TakenMessages = detail::TakenMessages<QueuedMessage, Platform>;
 
     explicit PooledObject(std::false_type /*hasAlarm*/) noexcept : Waiting(&PooledObject::serve) {}
     explicit PooledObject(std::true_type /*hasAlarm*/) noexcept
@@ -428,8 +428,8 @@ private:
     using Posting::mailbox_;
     using Posting::refusals_;
     // Written by the consumer.
-    MessageLine high_;
-    MessageLine others_;
+    TakenMessages high_;
+    TakenMessages others_;
     SingleWriterCounter<Platform> failed_;
     SingleWriterCounter<Platform> discarded_;
 };

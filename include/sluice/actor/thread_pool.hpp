@@ -3,7 +3,7 @@
 #include <sluice/actor/detail/threads/alarms.hpp>
 #include <sluice/actor/detail/threads/idle_threads.hpp>
 #include <sluice/actor/detail/threads/own_thread.hpp>
-#include <sluice/actor/detail/threads/task_line.hpp>
+#include <sluice/actor/detail/threads/task_queue.hpp>
 #include <sluice/actor/executor.hpp>
 #include <sluice/actor/thread_options.hpp>
 #include <sluice/base/priority_mutex.hpp>
@@ -29,7 +29,7 @@ namespace sluice {
 /// Progress: an object that gets its first message from a handler runs next on the thread of this
 /// handler, up to 32 times in a row; no other thread is woken for it. So a handler that goes on for
 /// long after it has posted delays the object that it posted to; before it waits, it calls
-/// Executor::beforeWaitInHandler(). All other objects wait in one line. A handler that waits for
+/// Executor::beforeWaitInHandler(). All other objects wait in one queue. A handler that waits for
 /// the end of another object of the pool runs this object itself if no thread is free.
 ///
 /// Timers fire when a thread is free: after their time by as much as the handlers take that run.
@@ -133,7 +133,7 @@ public:
             return Executor::awaitEnd(task, hasEnded, deadline);
         }
         // A handler waits. All threads may wait in handlers, so this thread runs the task itself
-        // when the task is in the line.
+        // when the task is in the queue.
         const Waiting waiting(*this);
         bool isOver = false;
         for (bool isTaken = true; isTaken;) {
@@ -152,7 +152,7 @@ private:
     using Guard = detail::IdleThreads::Guard;
 
     /// After so many tasks that handlers of this thread made ready, the thread takes one from the
-    /// line.
+    /// queue.
     static constexpr unsigned mostInARow = 32;
 
     struct Worker {
@@ -199,16 +199,16 @@ private:
 
     bool tryTake(ExecutorTask& task) {
         const Guard guard(lock_);  // E1
-        if (!line_.contains(task)) {
+        if (!queue_.contains(task)) {
             return false;
         }
-        line_.remove(task);
-        hasTasks_.store(!line_.isEmpty(), std::memory_order_relaxed);  // relaxed: see append()
+        queue_.remove(task);
+        hasTasks_.store(!queue_.isEmpty(), std::memory_order_relaxed);  // relaxed: see append()
         return true;
     }
 
     void append(const Guard& /*guard*/, ExecutorTask& task) noexcept {
-        line_.append(task);
+        queue_.append(task);
         if (waiting_ != 0) {
             ends_.notifyAll();
         }
@@ -248,7 +248,7 @@ private:
             },
             [&](const Guard& guard) {
                 // This thread may have been called for each of the tasks, and it runs one.
-                place = line_.hasSeveral() ? &idle_.place(guard) : nullptr;
+                place = queue_.hasSeveral() ? &idle_.place(guard) : nullptr;
             });
         if (place != nullptr) {
             place->notifyOne();
@@ -265,13 +265,13 @@ private:
         if (!hasTasks_.load(std::memory_order_relaxed)) {  // relaxed: see append()
             return std::exchange(worker.next, nullptr);
         }
-        // No other thread is woken: there are as many tasks in the line as before, or fewer.
+        // No other thread is woken: there are as many tasks in the queue as before, or fewer.
         const Guard guard(lock_);  // E1
         if (worker.next != nullptr) {
             append(guard, *std::exchange(worker.next, nullptr));
         }
-        ExecutorTask* const task = line_.pop();
-        hasTasks_.store(!line_.isEmpty(), std::memory_order_relaxed);
+        ExecutorTask* const task = queue_.pop();
+        hasTasks_.store(!queue_.isEmpty(), std::memory_order_relaxed);
         return task;
     }
 
@@ -299,10 +299,10 @@ private:
     inline static thread_local Worker* current_ = nullptr;
 
     PriorityMutex lock_;
-    detail::TaskLine line_;              ///< guarded by lock_
+    detail::TaskQueue queue_;            ///< guarded by lock_
     detail::Alarms alarms_;              ///< guarded by lock_
     std::size_t waiting_ = 0;            ///< handlers in awaitEnd(); guarded by lock_
-    std::atomic<bool> hasTasks_{false};  ///< whether line_ has a task; written with lock_
+    std::atomic<bool> hasTasks_{false};  ///< whether queue_ has a task; written with lock_
     std::atomic<bool> isEnding_{false};  ///< written by end()
     detail::IdleThreads idle_;
     std::vector<detail::OwnThread> threads_;

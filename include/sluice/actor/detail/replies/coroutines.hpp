@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/actor/detail/replies/coroutine_line.hpp>
+#include <sluice/actor/detail/replies/coroutine_scheduler.hpp>
 #include <sluice/base/assert.hpp>
 #include <sluice/base/single_writer_counter.hpp>
 
@@ -25,8 +25,8 @@ protected:
 
 template <class Base, class Traits>
 class Coroutines<Base, Traits, true> : public Base {
-    using Line = CoroutineLine<typename Traits::Platform>;
-    using TimePoint = typename Line::TimePoint;
+    using Scheduler = CoroutineScheduler<typename Traits::Platform>;
+    using TimePoint = typename Scheduler::TimePoint;
     /// After so many continued coroutines, the object handles messages.
     static constexpr std::size_t batch = 32;
 
@@ -35,14 +35,18 @@ public:
     [[nodiscard]] std::uint64_t resumptions() const noexcept { return resumptions_.get(); }
 
     /// For detail::CoroutinePromise.
-    friend Line& coroutineLineOf(Coroutines& object) noexcept { return object.line_; }
+    friend Scheduler& coroutineSchedulerOf(Coroutines& object) noexcept {
+        return object.scheduler_;
+    }
     [[nodiscard]] TimePoint coroutineClock() const { return this->now(); }
 
 protected:
     template <class... Args>
     explicit Coroutines(Args... args)
         : Base(args...),
-          line_([](Line& line) noexcept { static_cast<Home&>(line).object->tell(); }, this) {}
+          scheduler_(
+              [](Scheduler& scheduler) noexcept { static_cast<Home&>(scheduler).object->tell(); },
+              this) {}
     ~Coroutines() = default;
 
     /// In a handler: starts a coroutine of the object, which runs until it waits. False if the
@@ -51,11 +55,11 @@ protected:
     template <class AnyCoroutine>
     [[nodiscard]] bool run(AnyCoroutine coroutine) {
         SLUICE_ASSERT(this->isHere(), "a coroutine of an object is started by its handlers");
-        if (line_.count() >= Traits::maxCoroutines || this->isClosed()) {
+        if (scheduler_.count() >= Traits::maxCoroutines || this->isClosed()) {
             return false;
         }
         resumptions_.add(1);
-        line_.start(coroutine.release(&line_));
+        scheduler_.start(coroutine.release(&scheduler_));
         return true;
     }
 
@@ -63,29 +67,29 @@ protected:
     template <class IsOver, class Receive, class... Max>
     std::size_t fireTimers(IsOver isOver, const Receive& receive, Max... max) {
         std::size_t count = 0;
-        while (count < batch && !isOver() && line_.goOnOne([this] { return this->now(); })) {
+        while (count < batch && !isOver() && scheduler_.goOnOne([this] { return this->now(); })) {
             resumptions_.add(1);
             ++count;
         }
         return count + Base::fireTimers(isOver, receive, max...);
     }
     [[nodiscard]] TimePoint nextDeadline() const noexcept {
-        return std::min(line_.nextDeadline(), Base::nextDeadline());
+        return std::min(scheduler_.nextDeadline(), Base::nextDeadline());
     }
     [[nodiscard]] bool hasTimerNews() const noexcept {
-        return line_.hasWoken() || Base::hasTimerNews();
+        return scheduler_.hasWoken() || Base::hasTimerNews();
     }
 
     /// At the end of the object: destroys the waiting coroutines.
-    void endCoroutines() noexcept { line_.destroyAll(); }
+    void endCoroutines() noexcept { scheduler_.destroyAll(); }
 
 private:
-    struct Home : Line {
-        Home(typename Line::Tell tell, Coroutines* o) noexcept : Line(tell), object(o) {}
+    struct Home : Scheduler {
+        Home(typename Scheduler::Tell tell, Coroutines* o) noexcept : Scheduler(tell), object(o) {}
         Coroutines* object;
     };
 
-    Home line_;
+    Home scheduler_;
     SingleWriterCounter<typename Traits::Platform> resumptions_;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/actor/detail/replies/room_line.hpp>
+#include <sluice/actor/detail/replies/room_waiters.hpp>
 #include <sluice/actor/request.hpp>
 #include <sluice/base/handler_thread.hpp>
 #include <sluice/base/platform.hpp>
@@ -74,7 +74,7 @@ public:
         auto& object = static_cast<Object&>(*this);
         const auto deadline = deadlineAfter<StdPlatform::Clock>(timeout);
         for (;;) {
-            Future<void> room = line_.add(deadline);
+            Future<void> room = waiters_.add(deadline);
             const PublishResult result = object.tryPost(std::forward<T>(message), options);
             if (!isWithoutRoom(result) || HandlerThread<StdPlatform>::isHere() || !room.get()) {
                 return result;
@@ -82,14 +82,14 @@ public:
         }
     }
     /// Ready when messages have left the mailbox.
-    [[nodiscard]] Future<void> room() { return line_.add(); }
+    [[nodiscard]] Future<void> room() { return waiters_.add(); }
 
 protected:
     /// Called by the object's thread, after it has handled messages.
-    void tellRoom() noexcept { line_.tell(); }
+    void tellRoom() noexcept { waiters_.tell(); }
 
 private:
-    RoomLine<RequestTraits> line_;
+    RoomWaiters<RequestTraits> waiters_;
 };
 
 }  // namespace sluice::detail

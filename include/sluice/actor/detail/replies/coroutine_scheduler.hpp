@@ -17,14 +17,14 @@ struct CoroutineFrame {
     void (*destroy)(CoroutineFrame&) noexcept;
 };
 
-/// The waiting coroutines of one object: in the order of their deadlines, and those that other
-/// threads have woken. Any thread calls Waiting::wake(). The object's thread calls all other
+/// Continues the coroutines of one object: those that other threads have woken, and those whose
+/// deadline has come. Any thread calls Waiting::wake(). The object's thread calls all other
 /// functions.
 ///
 /// Edges: E1 woken: the writes of the waking thread -> woken_ pushed with release .. taken with
 /// acquire -> the coroutine.
 template <class Platform>
-class CoroutineLine {
+class CoroutineScheduler {
 public:
     using TimePoint = typename Platform::Clock::time_point;
 
@@ -37,40 +37,40 @@ public:
         virtual bool giveUp() = 0;
 
     protected:
-        Waiting(CoroutineLine& line, CoroutineFrame& frame) noexcept
+        Waiting(CoroutineScheduler& scheduler, CoroutineFrame& frame) noexcept
             : Waker([](Waker& waker) noexcept {
                   auto& self = static_cast<Waiting&>(waker);
-                  self.line_.push(self);
+                  self.scheduler_.push(self);
               }),
-              line_(line),
+              scheduler_(scheduler),
               frame_(frame) {
             nextWoken_.construct(nullptr);
         }
         ~Waiting() = default;
 
-        void begin(TimePoint deadline) noexcept { line_.insert(*this, deadline); }
-        void end() noexcept { line_.remove(*this); }
+        void begin(TimePoint deadline) noexcept { scheduler_.insert(*this, deadline); }
+        void end() noexcept { scheduler_.remove(*this); }
 
     private:
-        friend CoroutineLine;
+        friend CoroutineScheduler;
 
-        CoroutineLine& line_;
+        CoroutineScheduler& scheduler_;
         CoroutineFrame& frame_;
         TimePoint deadline_{};
         Waiting* earlier_ = nullptr;
         Waiting* later_ = nullptr;
-        bool isInLine_ = false;
+        bool isWaiting_ = false;
         /// The coroutine that was woken before. Written by the waking thread, then by the object's.
         typename Platform::template Cell<Waiting*> nextWoken_;
     };
 
     /// Makes the object's thread look: see below.
-    using Tell = void (*)(CoroutineLine&) noexcept;
+    using Tell = void (*)(CoroutineScheduler&) noexcept;
 
-    explicit CoroutineLine(Tell tell) noexcept : tell_(tell) {}
-    CoroutineLine(const CoroutineLine&) = delete;
-    CoroutineLine& operator=(const CoroutineLine&) = delete;
-    ~CoroutineLine() { destroyAll(); }
+    explicit CoroutineScheduler(Tell tell) noexcept : tell_(tell) {}
+    CoroutineScheduler(const CoroutineScheduler&) = delete;
+    CoroutineScheduler& operator=(const CoroutineScheduler&) = delete;
+    ~CoroutineScheduler() { destroyAll(); }
 
     [[nodiscard]] std::size_t count() const noexcept { return count_; }
 
@@ -178,11 +178,11 @@ private:
         waiting.later_ = before != nullptr ? before->later_ : earliest_;
         (waiting.earlier_ != nullptr ? waiting.earlier_->later_ : earliest_) = &waiting;
         (waiting.later_ != nullptr ? waiting.later_->earlier_ : latest_) = &waiting;
-        waiting.isInLine_ = true;
+        waiting.isWaiting_ = true;
     }
 
     void remove(Waiting& waiting) noexcept {
-        if (std::exchange(waiting.isInLine_, false)) {
+        if (std::exchange(waiting.isWaiting_, false)) {
             (waiting.earlier_ != nullptr ? waiting.earlier_->later_ : earliest_) = waiting.later_;
             (waiting.later_ != nullptr ? waiting.later_->earlier_ : latest_) = waiting.earlier_;
         }

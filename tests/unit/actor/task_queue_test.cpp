@@ -1,4 +1,4 @@
-#include <sluice/actor/detail/threads/task_line.hpp>
+#include <sluice/actor/detail/threads/task_queue.hpp>
 
 #include <gtest/gtest.h>
 
@@ -16,29 +16,29 @@ public:
     Task() : ExecutorTask([](ExecutorTask& /*task*/) {}) {}
 };
 
-TEST(TaskLineTest, AgreesWithADequeWhateverIsAppendedAndRemoved) {
+TEST(TaskQueueTest, AgreesWithADequeWhateverIsAppendedAndRemoved) {
     std::array<Task, 6> tasks;
     std::mt19937 random(1);
-    TaskLine line;
+    TaskQueue queue;
     std::deque<ExecutorTask*> expected;
     for (int i = 0; i < 20000; ++i) {
         Task& task = tasks[random() % tasks.size()];
         const auto place = std::find(expected.begin(), expected.end(), &task);
-        ASSERT_EQ(line.contains(task), place != expected.end());
+        ASSERT_EQ(queue.contains(task), place != expected.end());
         if (random() % 4 == 0) {
-            ASSERT_EQ(line.pop(), expected.empty() ? nullptr : expected.front());
+            ASSERT_EQ(queue.pop(), expected.empty() ? nullptr : expected.front());
             if (!expected.empty()) {
                 expected.pop_front();
             }
         } else if (place != expected.end()) {
-            line.remove(task);
+            queue.remove(task);
             expected.erase(place);
         } else {
-            line.append(task);
+            queue.append(task);
             expected.push_back(&task);
         }
-        ASSERT_EQ(line.isEmpty(), expected.empty());
-        ASSERT_EQ(line.hasSeveral(), expected.size() > 1);
+        ASSERT_EQ(queue.isEmpty(), expected.empty());
+        ASSERT_EQ(queue.hasSeveral(), expected.size() > 1);
     }
 }
 

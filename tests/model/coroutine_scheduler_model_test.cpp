@@ -1,8 +1,8 @@
 #include "support/model/expectations.hpp"
 #include "support/sanitizers.hpp"
 
-#include <sluice/actor/detail/replies/coroutine_line.hpp>
-#include <sluice/actor/detail/replies/room_line.hpp>
+#include <sluice/actor/detail/replies/coroutine_scheduler.hpp>
+#include <sluice/actor/detail/replies/room_waiters.hpp>
 #include <sluice/actor/request.hpp>
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <optional>
 #include <utility>
 
-// The parts that wake coroutines, as shipped, under the model checker: the line of waiting
+// The parts that wake coroutines, as shipped, under the model checker: the scheduler of waiting
 // coroutines, a request that a coroutine awaits, and the wait for room.
 
 namespace sluice::model {
@@ -20,15 +20,16 @@ struct ModelTraits {
     using Platform = ModelPlatform;
     using Wait = BasicPark<ModelPlatform, ModelParker>;
 };
-using Line = detail::CoroutineLine<ModelPlatform>;
+using Scheduler = detail::CoroutineScheduler<ModelPlatform>;
 
 struct Question {};
 using Asked = BasicRequest<ModelTraits, Question, Plain<int>*>;
 
 /// The object of a coroutine that awaits a reply. `isAlive` is 0 after its end. The thread that
 /// wakes the coroutine reads `isAlive`.
-struct Object : Line {
-    Object() : Line([](Line& line) noexcept { static_cast<Object&>(line).told(); }) {
+struct Object : Scheduler {
+    Object()
+        : Scheduler([](Scheduler& scheduler) noexcept { static_cast<Object&>(scheduler).told(); }) {
         isAlive.set(1);
     }
     void told() noexcept { check(isAlive.get() == 1, "the object is there"); }
@@ -52,11 +53,11 @@ struct Frame : detail::CoroutineFrame {
     bool isDestroyed = false;
 };
 
-class Awaiting final : public Line::Waiting {
+class Awaiting final : public Scheduler::Waiting {
 public:
     Awaiting(Object& object, Frame& frame, Asked::Future& f,
-             Line::TimePoint deadline = Line::TimePoint::max())
-        : Line::Waiting(object, frame), future(f) {
+             Scheduler::TimePoint deadline = Scheduler::TimePoint::max())
+        : Scheduler::Waiting(object, frame), future(f) {
         frame.waiting = this;
         isAttached = future.attach(*this);
         if (isAttached) {
@@ -105,7 +106,7 @@ void replyWakes() {
     parallel([&] { exchange.reply(); },
              [&] {
                  Awaiting waiting(object, frame, exchange.future);
-                 if (waiting.isAttached && object.goOnOne([] { return Line::TimePoint(); })) {
+                 if (waiting.isAttached && object.goOnOne([] { return Scheduler::TimePoint(); })) {
                      check(frame.resumed == 1, "it goes on");
                  }
                  if (frame.resumed == 1) {
@@ -140,9 +141,9 @@ void deadlineBesideAReply() {
     Frame frame;
     parallel([&] { exchange.reply(); },
              [&] {
-                 Awaiting waiting(object, frame, exchange.future, Line::TimePoint());
+                 Awaiting waiting(object, frame, exchange.future, Scheduler::TimePoint());
                  const bool isWaiting = waiting.isAttached;
-                 while (object.goOnOne([] { return Line::TimePoint::max(); })) {
+                 while (object.goOnOne([] { return Scheduler::TimePoint::max(); })) {
                  }
                  check(frame.resumed == (isWaiting ? 1 : 0), "it goes on once");
                  check(!object.hasWoken(), "nobody is left");
@@ -150,26 +151,26 @@ void deadlineBesideAReply() {
              });
 }
 
-/// A thread that joins the line too late to be told finds the room.
+/// A thread that adds itself too late to be told finds the room.
 void roomIsToldOrFound() {
-    detail::RoomLine<ModelTraits> line;
+    detail::RoomWaiters<ModelTraits> waiters;
     Atomic<int> isFull{1};
     Plain<int> freed;
     bool isFound = false;
-    std::optional<detail::RoomLine<ModelTraits>::Room::Future> room;
+    std::optional<detail::RoomWaiters<ModelTraits>::Room::Future> room;
     parallel(
         [&] {
-            room.emplace(line.add());
+            room.emplace(waiters.add());
             isFound = isFull.load(std::memory_order_relaxed) == 0;
         },
         [&] {
             isFull.store(0, std::memory_order_relaxed);
-            line.tell();
+            waiters.tell();
         });
     check(isFound || room->isReady(), "told, or the room is found");
 }
 
-TEST(CoroutineLineModelTest, WokenOnceOrNotAtAll) {
+TEST(CoroutineSchedulerModelTest, WokenOnceOrNotAtAll) {
     EXPECT_TRUE(holds(replyWakes));
     EXPECT_TRUE(holds(endBesideAReply));
     EXPECT_TRUE(holds(deadlineBesideAReply));
@@ -178,10 +179,10 @@ TEST(CoroutineLineModelTest, WokenOnceOrNotAtAll) {
 
 // Not under sanitizers: they end the process for the faults that mutants are meant to have.
 #if !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN
-TEST(CoroutineLineModelTest, EveryOrderIsNeeded) {
+TEST(CoroutineSchedulerModelTest, EveryOrderIsNeeded) {
     const Scenarios all{replyWakes, endBesideAReply, deadlineBesideAReply, roomIsToldOrFound};
-    EXPECT_TRUE(survive({}, surveyOrders("coroutine_line.hpp", {}, all)));
-    EXPECT_TRUE(survive({}, surveyOrders("room_line.hpp", {}, all)));
+    EXPECT_TRUE(survive({}, surveyOrders("coroutine_scheduler.hpp", {}, all)));
+    EXPECT_TRUE(survive({}, surveyOrders("room_waiters.hpp", {}, all)));
 }
 #endif
 

@@ -7,7 +7,7 @@ namespace sluice::detail {
 /// The messages of one object that its consumer has taken out of the mailbox, in order. Message
 /// derives from MailboxNode.
 template <class Message, class Platform>
-class MessageLine {
+class TakenMessages {
 public:
     /// Appends a chain of messages.
     void append(Message& first, Message& last) noexcept {

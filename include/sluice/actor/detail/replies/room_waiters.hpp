@@ -16,15 +16,15 @@ struct RoomQuestion {};
 /// Edges: E1 room: messages have left the mailbox -> tell() releases newest_ -> add() acquires. So
 /// a thread that adds too late for tell() finds the room.
 template <class Traits>
-class RoomLine {
+class RoomWaiters {
 public:
     using Room = BasicRequest<Traits, RoomQuestion, void>;
 
-    RoomLine() = default;
-    RoomLine(const RoomLine&) = delete;
-    RoomLine& operator=(const RoomLine&) = delete;
+    RoomWaiters() = default;
+    RoomWaiters(const RoomWaiters&) = delete;
+    RoomWaiters& operator=(const RoomWaiters&) = delete;
     /// Cancels the waits.
-    ~RoomLine() {
+    ~RoomWaiters() {
         forAll([](const Room& /*room*/) {});
     }
 

@@ -7,8 +7,8 @@
 namespace sluice::detail {
 
 /// Tasks in the order in which they were scheduled, linked by their own pointers. The caller
-/// synchronises. A task outside of the line has no neighbours.
-class TaskLine {
+/// synchronises. A task outside of the queue has no neighbours.
+class TaskQueue {
 public:
     [[nodiscard]] bool isEmpty() const noexcept { return oldest_ == nullptr; }
     [[nodiscard]] bool hasSeveral() const noexcept { return oldest_ != newest_; }
@@ -31,7 +31,7 @@ public:
     [[nodiscard]] bool contains(const ExecutorTask& task) const noexcept {
         return task.previousScheduled != nullptr || oldest_ == &task;
     }
-    /// The task is in the line.
+    /// The task is in the queue.
     void remove(ExecutorTask& task) noexcept {
         ExecutorTask* const next = std::exchange(task.nextScheduled, nullptr);
         ExecutorTask* const previous = std::exchange(task.previousScheduled, nullptr);

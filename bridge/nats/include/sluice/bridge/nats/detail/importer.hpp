@@ -1,7 +1,7 @@
 #pragma once
 
+#include <sluice/bridge/nats/detail/duplicate_filter.hpp>
 #include <sluice/bridge/nats/detail/route.hpp>
-#include <sluice/bridge/nats/detail/sequence_log.hpp>
 #include <sluice/bridge/nats/detail/trouble.hpp>
 #include <sluice/bridge/nats/link.hpp>
 #include <sluice/bridge/nats/options.hpp>
@@ -82,7 +82,7 @@ public:
             return envelope.schemaHash == schema_ ? refuseGarbage() : refuseSchema();
         }
         Start* const start = startOf(envelope);
-        if (start != nullptr && !start->log.isFresh(envelope.sequence)) {
+        if (start != nullptr && !start->duplicates.isFresh(envelope.sequence)) {
             // Its first copy may wait for its handlers: then nobody else would have the message.
             return countedAs(profile_ == Profile::durable ? counters.duplicates : counters.late,
                              untilHandled_ ? Verdict::repeated : Verdict::taken);
@@ -104,7 +104,7 @@ public:
 private:
     /// A program that sends, from its start to its end.
     struct Start {
-        SequenceLog log;
+        DuplicateFilter duplicates;
         std::int64_t newestTime;  ///< of its last message in order, by its own clock
     };
     using Name = std::pair<std::uint64_t, std::uint32_t>;  ///< origin and incarnation
@@ -146,7 +146,7 @@ private:
         }
         try {
             if (starts_.size() < context_.maxOrigins) {
-                Start made{SequenceLog(profile_ == Profile::durable), envelope.time};
+                Start made{DuplicateFilter(profile_ == Profile::durable), envelope.time};
                 return &starts_.emplace(name, std::move(made)).first->second;
             }
         } catch (const std::bad_alloc&) {
@@ -157,8 +157,8 @@ private:
     }
 
     void note(Start& start, const wire::Envelope& envelope) noexcept {
-        const bool isNewest = start.log.isBeyondNewest(envelope.sequence);
-        const std::int64_t change = start.log.add(envelope.sequence);
+        const bool isNewest = start.duplicates.isBeyondNewest(envelope.sequence);
+        const std::int64_t change = start.duplicates.add(envelope.sequence);
         add(context_.counters.gaps, static_cast<std::uint64_t>(change));  // modulo 2^64
         if (change > 0 && profile_ == Profile::core) {
             trouble_.tellOnce(Trouble::gap, "messages are missing");

@@ -8,8 +8,8 @@
 
 namespace sluice::nats::detail {
 
-/// The received sequences of one origin. With `mayReturn`, a missing sequence may arrive later.
-/// Otherwise only a sequence beyond the newest one is fresh.
+/// Finds messages of one origin that were received before, by their sequences. With `mayReturn`, a
+/// missing sequence may arrive later. Otherwise only a sequence beyond the newest one is fresh.
 ///
 /// One thread uses it. It allocates in its constructor alone.
 ///
@@ -18,11 +18,11 @@ namespace sluice::nats::detail {
 /// A sequence before the newest one that lies in no range was received, unless it lies before the
 /// end of a dropped range: then nobody knows, and it counts as fresh. A message may so be handled
 /// twice, and none is lost.
-class SequenceLog {
+class DuplicateFilter {
 public:
     static constexpr std::size_t maxRanges = 64;
 
-    explicit SequenceLog(bool mayReturn) : mayReturn_(mayReturn) {
+    explicit DuplicateFilter(bool mayReturn) : mayReturn_(mayReturn) {
         if (mayReturn) {
             missing_.reserve(maxRanges + 1);
         }

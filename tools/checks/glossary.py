@@ -1,4 +1,4 @@
-"""docs/glossary.md has each type that the folders detail/ declare, and no other."""
+"""docs/glossary.md has each type that the folders detail/ and the bridges' sources declare, and no other."""
 
 import re
 from pathlib import Path
@@ -6,32 +6,47 @@ from pathlib import Path
 from .problem import Problem, cxx_files, lines_of
 
 PAGE = Path("docs/glossary.md")
+MODULE = re.compile(r"^## ([\w/]+)$")
 ROW = re.compile(r"^\| `(\w+)` \| (.+) \|$")
 # At the left edge, with a body: neither a forward declaration nor a class inside of another one.
 DECLARED = re.compile(r"^(?:class|struct|enum class) (?:\[\[[^\]]*\]\] |alignas\(.*\) )?(\w+)\b(?!.*>::|::|;|.*[^}];$)")
 
 
+def module_of(path):
+    """The module whose details a header holds: `log`, `bridge/nats`. None for a public header."""
+    if path.suffix == ".hpp" and {"detail", "src"} & set(path.parts):
+        return "/".join(path.parts[:2]) if path.parts[0] == "bridge" else path.parts[2]
+    return None
+
+
+def rows_of(root):
+    """The line of each row: (module, name) -> number."""
+    module = ""
+    rows = {}
+    for number, line in enumerate(lines_of(root, PAGE), 1):
+        if match := MODULE.match(line):
+            module = match[1]
+        elif match := ROW.match(line):
+            rows[module, match[1]] = number
+    return rows
+
+
 def check(root):
     if not (root / PAGE).is_file():
         return []
-    rows = {
-        match[1]: number
-        for number, line in enumerate(lines_of(root, PAGE), 1)
-        if (match := ROW.match(line))
-    }
+    rows = rows_of(root)
     declared = {}
-    for path in cxx_files(root, (Path("include/sluice"),)):
-        if "detail" not in path.parts:
-            continue
-        for number, line in enumerate(lines_of(root, path), 1):
-            if match := DECLARED.match(line):
-                declared.setdefault(match[1], (path, number))
+    for path in cxx_files(root, ("include/sluice", "bridge")):
+        if module := module_of(path):
+            for number, line in enumerate(lines_of(root, path), 1):
+                if match := DECLARED.match(line):
+                    declared.setdefault((module, match[1]), (path, number))
     return [
-        Problem(path, number, f"{name} has no row in {PAGE}")
-        for name, (path, number) in declared.items()
-        if name not in rows
+        Problem(path, number, f"{module}: {name} has no row in {PAGE}")
+        for (module, name), (path, number) in declared.items()
+        if (module, name) not in rows
     ] + [
-        Problem(PAGE, number, f"no folder detail/ declares {name}")
-        for name, number in rows.items()
-        if name not in declared
+        Problem(PAGE, number, f"no folder detail/ of {module} declares {name}")
+        for (module, name), number in rows.items()
+        if (module, name) not in declared
     ]

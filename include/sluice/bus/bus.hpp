@@ -4,6 +4,7 @@
 #include <sluice/bus/bus_statistics.hpp>
 #include <sluice/bus/bus_traits.hpp>
 #include <sluice/bus/detail/bus_core.hpp>
+#include <sluice/bus/detail/bus_harvest.hpp>
 #include <sluice/bus/detail/handler_table.hpp>
 #include <sluice/bus/detail/rooms.hpp>
 #include <sluice/bus/message_header.hpp>

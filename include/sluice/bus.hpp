@@ -10,6 +10,7 @@
 #include <sluice/bus/component.hpp>
 #include <sluice/bus/message_header.hpp>
 #include <sluice/bus/messages.hpp>
+#include <sluice/bus/overflow_policy.hpp>
 #include <sluice/bus/partitioned_bus.hpp>
 #include <sluice/bus/pressure.hpp>
 #include <sluice/bus/priority.hpp>

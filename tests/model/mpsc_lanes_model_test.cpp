@@ -15,7 +15,7 @@ namespace sluice {
 /// The consumer of these lanes stops to visit each lane that it has found empty once.
 struct EagerTraits : model::ModelTraits {};
 template <>
-struct detail::LaneSweep<EagerTraits> {
+struct detail::SweepLimits<EagerTraits> {
     static constexpr std::size_t fewestLanes = 1;
     static constexpr std::size_t emptyVisits = 1;
 };
@@ -148,7 +148,7 @@ void sweepWhileLeaving() {
     check(lanes.laneCount() == 0, "the lane of a producer that has gone is removed");
 }
 
-/// Two producers announce their lanes at once, while the consumer takes the news.
+/// Two producers announce their lanes at once, while the consumer takes them.
 void announceTogether() {
     Ledger ledger;
     EagerLanes lanes(1);
@@ -195,7 +195,7 @@ TEST(MpscLanesModelTest, EveryOrderIsNeeded) {
                               announceTogether, registerWhileRemoving};
     EXPECT_TRUE(survive({}, surveyOrders("lane_list.hpp", weaker(), scenarios)));
     EXPECT_TRUE(survive({}, surveyOrders("lane.hpp", weaker(), scenarios)));
-    EXPECT_TRUE(survive({}, surveyOrders("lane_round.hpp", weaker(), scenarios)));
+    EXPECT_TRUE(survive({}, surveyOrders("round_robin.hpp", weaker(), scenarios)));
 }
 #endif
 

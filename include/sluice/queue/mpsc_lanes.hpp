@@ -2,7 +2,7 @@
 
 #include <sluice/base/role_check.hpp>
 #include <sluice/queue/detail/lane_list.hpp>
-#include <sluice/queue/detail/lane_round.hpp>
+#include <sluice/queue/detail/round_robin.hpp>
 #include <sluice/queue/push_result.hpp>
 #include <sluice/queue/queue_traits.hpp>
 
@@ -58,14 +58,14 @@ namespace sluice {
 ///
 /// Invariants: the list holds every lane whose producer or messages are still there; only the
 /// consumer takes lanes out. A lane with a message or a leaving producer is in the consumer's round
-/// or among the news, unless its producer is about to announce it. A lane is freed by the second of
-/// its two owners.
+/// or among the announced ones, unless its producer is about to announce it. A lane is freed by the
+/// second of its two owners.
 ///
-/// Edges: those of SpscRing per lane; E4 list: lane built or announced -> news released .. acquired
+/// Edges: those of SpscRing per lane; E4 list: lane built or announced -> list released .. acquired
 /// -> consumer visits it. E5 unref: last use by one owner -> owners acq_rel .. owners acq_rel ->
 /// the other frees. E6 unlist: push published, light fence, state read -- against -- state made
 /// idle, heavy fence, lane read: either the producer announces the lane, or the consumer sees
-/// its message. Its release and acquire hand the link to the producer. E7 news: news built ->
+/// its message. Its release and acquire hand the link to the producer. E7 announced: list built ->
 /// released .. acquired -> consumer takes them.
 ///
 /// Tests: tests/unit/queue/mpsc_lanes_test.cpp, tests/unit/queue/mpsc_lanes_idle_test.cpp,
@@ -76,7 +76,7 @@ class MpscLanes {
     using RoleCheck = sluice::RoleCheck<Platform>;
     using Lane = detail::Lane<T, Traits>;
     using List = detail::LaneList<T, Traits>;
-    using Round = detail::LaneRound<T, Traits>;
+    using Round = detail::RoundRobin<T, Traits>;
 
 public:
     using value_type = T;
@@ -111,7 +111,7 @@ public:
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
-        takeNews();
+        takeAnnounced();
         std::size_t count = 0;
         for (std::size_t visits = round_.size(); visits != 0 && count < max; --visits) {
             Lane& lane = round_.current();
@@ -204,14 +204,14 @@ private:
         }
     };
 
-    void takeNews() noexcept {
-        if (auto* const news = lanes_.news()) {
-            round_.takeNews(*news);
+    void takeAnnounced() noexcept {
+        if (auto* const announced = lanes_.announced()) {
+            round_.takeAnnounced(*announced);
         }
     }
 
     std::size_t removeAbandonedAndCount() {
-        takeNews();
+        takeAnnounced();
         std::size_t messages = 0;
         for (std::size_t visits = round_.size(); visits != 0; --visits) {
             Lane& lane = round_.current();

@@ -38,12 +38,12 @@ struct Lane;
 /// The lanes that the consumer has yet to begin to visit. Producers add to it, and the consumer
 /// takes all. The queue and its lanes own it together, since a producer may outlive the queue.
 template <class T, class Traits>
-struct LaneNews {
+struct AnnouncedLanes {
     using Lane = detail::Lane<T, Traits>;
     template <class U>
     using Atomic = typename Traits::Platform::template Atomic<U>;
 
-    explicit LaneNews(std::pmr::memory_resource* resource) : memory(resource) {}
+    explicit AnnouncedLanes(std::pmr::memory_resource* resource) : memory(resource) {}
 
     void ref() noexcept { owners.fetch_add(1, std::memory_order_relaxed); }  // the caller owns it
     void unref() noexcept {
@@ -80,7 +80,7 @@ enum class LaneState : unsigned char { idle, listed };
 template <class T, class Traits>
 struct Lane {
     using Ring = SpscRing<T, dynamicCapacity, Traits>;
-    using News = LaneNews<T, Traits>;
+    using Announced = AnnouncedLanes<T, Traits>;
     using Fence = typename Traits::Platform::Fence;
     template <class U>
     using Atomic = typename Traits::Platform::template Atomic<U>;
@@ -95,15 +95,15 @@ struct Lane {
     Lane(const Lane&) = delete;
     Lane& operator=(const Lane&) = delete;
     ~Lane() {
-        if (news != nullptr) {
-            news->unref();
+        if (announced != nullptr) {
+            announced->unref();
         }
     }
 
     /// By the thread that registers it, before any other thread knows it.
-    void join(News& list) noexcept {
-        news = &list;
-        news->ref();
+    void join(Announced& list) noexcept {
+        announced = &list;
+        announced->ref();
     }
 
     /// Ends the ownership of one side. The second side frees the lane.
@@ -130,11 +130,11 @@ struct Lane {
         unref(this, producerGone);
     }
 
-    /// Adds the lane to the news unless it is there, or the consumer visits it already.
+    /// Adds the lane to the announced ones unless it is there, or the consumer visits it already.
     [[gnu::noinline]] void list() noexcept {
         // Acquire: E6 unlist.
         if (state.exchange(LaneState::listed, std::memory_order_acquire) == LaneState::idle) {
-            news->add(*this);
+            announced->add(*this);
         }
     }
 
@@ -153,14 +153,14 @@ struct Lane {
     Lane* previous = nullptr;
     Lane* next = nullptr;
 
-    // The next lane among the news or in the consumer's round. The thread that makes the lane
-    // listed owns it until the consumer makes it idle.
+    // The next lane among the announced ones or in the consumer's round. The thread that makes the
+    // lane listed owns it until the consumer makes it idle.
     typename Traits::Platform::template Cell<Lane*> link;
     Lane* nextIdle = nullptr;                  // by the consumer, during a sweep
-    Atomic<LaneState> state{LaneState::idle};  // among the news or in the round
+    Atomic<LaneState> state{LaneState::idle};  // among the announced ones or in the round
     Atomic<bool> isLeaving{false};             // set by the producer: about to go
     Atomic<unsigned char> owners{0};           // the sides that have gone
-    News* news = nullptr;
+    Announced* announced = nullptr;
     std::pmr::memory_resource* memory;
     Ring ring;
 };

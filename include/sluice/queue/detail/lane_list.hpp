@@ -14,7 +14,7 @@ namespace sluice::detail {
 template <class T, class Traits>
 class LaneList {
     using Lane = detail::Lane<T, Traits>;
-    using News = LaneNews<T, Traits>;
+    using Announced = AnnouncedLanes<T, Traits>;
     using Lock = PlatformLock<typename Traits::Platform>;
     using Guard = std::lock_guard<Lock>;
     template <class U>
@@ -22,7 +22,7 @@ class LaneList {
 
     struct Unref {
         void operator()(Lane* lane) const noexcept { Lane::destroy(lane); }
-        void operator()(News* news) const noexcept { news->unref(); }
+        void operator()(Announced* announced) const noexcept { announced->unref(); }
     };
     template <class Object>
     using Owner = std::unique_ptr<Object, Unref>;
@@ -39,26 +39,26 @@ public:
             Lane::unref(lane, Lane::queueGone);
             lane = following;
         }
-        const Owner<News> last{news()};
+        const Owner<Announced> last{announced()};
     }
 
     Lane* add(std::size_t capacity, std::pmr::memory_resource* memory) {
         Owner<Lane> lane{makeIn<Lane>(memory, capacity, memory)};
-        Owner<News> spare;
+        Owner<Announced> spare;
         for (;;) {
             {
                 const Guard guard(lock_);
-                if (news() != nullptr || spare) {
+                if (announced() != nullptr || spare) {
                     return link(guard, *lane.release(), spare);
                 }
             }
-            spare.reset(makeIn<News>(memory, memory));  // not under the lock
+            spare.reset(makeIn<Announced>(memory, memory));  // not under the lock
         }
     }
 
     /// By the consumer: takes out a lane whose producer has gone and which is empty.
     void remove(Lane& lane) noexcept {
-        Owner<News> last;
+        Owner<Announced> last;
         {
             const Guard guard(lock_);
             (lane.previous == nullptr ? first_ : lane.previous->next) = lane.next;
@@ -67,8 +67,9 @@ public:
             }
             setSize(guard, size() - 1);
             if (first_ == nullptr) {  // without lanes the queue holds no memory
-                last.reset(news());
-                news_.store(nullptr, std::memory_order_relaxed);  // relaxed: the consumer reads it
+                last.reset(announced());
+                // Relaxed: the consumer reads it.
+                announced_.store(nullptr, std::memory_order_relaxed);
             }
         }
         Lane::unref(&lane, Lane::queueGone);
@@ -76,7 +77,9 @@ public:
 
     /// The lanes that have something new. Null while there is no lane. Only the consumer may use it
     /// without the lock, since only the consumer removes the last lane.
-    News* news() const noexcept { return news_.load(std::memory_order_acquire); }  // E7 news
+    Announced* announced() const noexcept {
+        return announced_.load(std::memory_order_acquire);  // E7 announced
+    }
 
     void close() noexcept {
         const Guard guard(lock_);
@@ -114,11 +117,11 @@ public:
     }
 
 private:
-    Lane* link(const Guard& guard, Lane& lane, Owner<News>& spare) noexcept {
-        if (news() == nullptr) {
-            news_.store(spare.release(), std::memory_order_release);  // E7 news
+    Lane* link(const Guard& guard, Lane& lane, Owner<Announced>& spare) noexcept {
+        if (announced() == nullptr) {
+            announced_.store(spare.release(), std::memory_order_release);  // E7 announced
         }
-        lane.join(*news());
+        lane.join(*announced());
         if (isClosed()) {
             lane.ring.close();
             (void)lane.ring.isDrained();  // notes that it is: for good from the start
@@ -139,7 +142,7 @@ private:
 
     mutable Lock lock_;
     Lane* first_ = nullptr;
-    Atomic<News*> news_{nullptr};
+    Atomic<Announced*> announced_{nullptr};
     Atomic<bool> closed_{false};  // lanes that are added from now on are closed
     Atomic<bool> areLanesClosed_{false};
     Atomic<std::size_t> size_{0};

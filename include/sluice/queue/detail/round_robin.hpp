@@ -9,17 +9,17 @@ namespace sluice::detail {
 /// When the consumer stops to visit lanes that are idle. A sweep costs a heavy fence, some
 /// microseconds. It pays when the visits to empty lanes have cost as much since the last one.
 template <class Traits>
-struct LaneSweep {
+struct SweepLimits {
     static constexpr std::size_t fewestLanes = 16;
     static constexpr std::size_t emptyVisits = 4096;
 };
 
 /// The lanes that the consumer visits in turn: a ring of links. By the consumer alone.
 template <class T, class Traits>
-class LaneRound {
+class RoundRobin {
     using Lane = detail::Lane<T, Traits>;
-    using News = LaneNews<T, Traits>;
-    using Sweep = LaneSweep<Traits>;
+    using Announced = AnnouncedLanes<T, Traits>;
+    using Sweep = SweepLimits<Traits>;
 
 public:
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
@@ -36,10 +36,10 @@ public:
         last_ = --size_ == 0 ? nullptr : last_;
     }
 
-    /// Adds the lanes of the news behind the others, in the order in which they were announced.
-    void takeNews(News& news) noexcept {
+    /// Adds the announced lanes behind the others, in the order in which they were announced.
+    void takeAnnounced(Announced& announced) noexcept {
         Lane* oldest = nullptr;
-        for (Lane* lane = news.takeAll(); lane != nullptr;) {
+        for (Lane* lane = announced.takeAll(); lane != nullptr;) {
             Lane* const following = lane->linked();
             lane->setLink(oldest);
             oldest = lane;

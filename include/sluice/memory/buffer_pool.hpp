@@ -5,9 +5,9 @@
 #include <sluice/base/platform.hpp>
 #include <sluice/base/setup_error.hpp>
 #include <sluice/memory/data_token.hpp>
+#include <sluice/memory/detail/assertion_text.hpp>
 #include <sluice/memory/detail/buffer_core.hpp>
-#include <sluice/memory/detail/counted_text.hpp>
-#include <sluice/memory/detail/memory_tools.hpp>
+#include <sluice/memory/detail/memory_checkers.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -130,8 +130,8 @@ public:
             SLUICE_ASSERT(slot_ != nullptr, "there is no buffer to publish: test what tryAcquire "
                                             "returned, and publish it once");
             SLUICE_ASSERT(length <= capacity(),
-                          detail::CountedText("publishing more bytes than the buffer has: ", length,
-                                              "; write and publish at most capacity()")
+                          detail::AssertionText("publishing more bytes than the buffer has: ",
+                                                length, "; write and publish at most capacity()")
                               .text);
             if (slot_ == nullptr) {
                 return {};
@@ -178,10 +178,11 @@ public:
         } else if (onLeak_ != nullptr) {
             onLeak_(BufferLeak{name_, used, bufferSize()});
         } else {
-            SLUICE_ASSERT(used == 0, detail::CountedText("buffers that outlive their pool: ", used,
-                                                         "; destroy their tokens first, or set "
-                                                         "onLeak")
-                                         .text);
+            SLUICE_ASSERT(used == 0,
+                          detail::AssertionText("buffers that outlive their pool: ", used,
+                                                "; destroy their tokens first, or set "
+                                                "onLeak")
+                              .text);
         }
     }
 

@@ -2,9 +2,9 @@
 
 #include <sluice/base/assert.hpp>
 #include <sluice/base/cell.hpp>
-#include <sluice/memory/detail/counted_text.hpp>
-#include <sluice/memory/detail/memory_tools.hpp>
-#include <sluice/memory/detail/unit_map.hpp>
+#include <sluice/memory/detail/assertion_text.hpp>
+#include <sluice/memory/detail/memory_checkers.hpp>
+#include <sluice/memory/detail/unit_bitmap.hpp>
 
 #include <cstddef>
 #include <type_traits>
@@ -118,8 +118,8 @@ public:
     /// All objects must have been destroyed: their handles have come to their end, or destroy().
     ~StaticArena() {
         SLUICE_ASSERT(objects_ == 0,
-                      detail::CountedText("objects that outlive their StaticArena: ", objects_,
-                                          "; destroy their handles before the arena")
+                      detail::AssertionText("objects that outlive their StaticArena: ", objects_,
+                                            "; destroy their handles before the arena")
                           .text);
         // The memory goes back to the stack, or to whatever holds the arena.
         detail::openMemory(storage_.bytes, Bytes);
@@ -223,7 +223,7 @@ private:
     }
 
     Storage storage_;
-    detail::UnitMap<unitCount> units_;
+    detail::UnitBitmap<unitCount> units_;
     std::size_t objects_ = 0;
 };
 

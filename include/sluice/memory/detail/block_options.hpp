@@ -2,8 +2,8 @@
 
 #include <sluice/base/assert.hpp>
 #include <sluice/base/setup_error.hpp>
-#include <sluice/memory/detail/counted_text.hpp>
-#include <sluice/memory/detail/memory_tools.hpp>
+#include <sluice/memory/detail/assertion_text.hpp>
+#include <sluice/memory/detail/memory_checkers.hpp>
 #include <sluice/memory/detail/slab.hpp>
 
 #include <algorithm>
@@ -59,7 +59,7 @@ namespace detail {
 inline constexpr std::size_t mostBytes = std::numeric_limits<std::size_t>::max() / 4;
 
 inline std::size_t strideOf(const BlockPoolOptions& options) noexcept {
-    const std::size_t unit = std::max(options.alignment, toolGranule);
+    const std::size_t unit = std::max(options.alignment, checkerGranule);
     return (options.blockSize + unit - 1) / unit * unit;
 }
 
@@ -108,13 +108,13 @@ inline SlabLayout layoutOf(const BlockPoolOptions& options) noexcept {
             options.hugePages};
 }
 
-inline CountedText freedTwice(const void* block) noexcept {
+inline AssertionText freedTwice(const void* block) noexcept {
     return {"the block at ", block, " is free already: it was freed twice"};
 }
 [[noreturn, gnu::cold, gnu::noinline]] inline void failFreedTwice(const void* block) noexcept {
     failAssertion({"", freedTwice(block).text, __FILE__, __LINE__});
 }
-inline CountedText noBlockAt(const void* block) noexcept {
+inline AssertionText noBlockAt(const void* block) noexcept {
     return {"no block of this pool begins at ", block, "; give it back to where it came from"};
 }
 
@@ -132,8 +132,8 @@ inline void reportLeak(const BlockPoolOptions& options, std::size_t used) noexce
     if (used != 0 && options.onLeak != nullptr) {
         options.onLeak(BlockLeak{options.name, used, options.blockSize});
     } else {
-        SLUICE_ASSERT(used == 0, CountedText("blocks that outlive their pool: ", used,
-                                             "; free them first, or set onLeak")
+        SLUICE_ASSERT(used == 0, AssertionText("blocks that outlive their pool: ", used,
+                                               "; free them first, or set onLeak")
                                      .text);
     }
 }

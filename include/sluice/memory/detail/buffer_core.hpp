@@ -2,7 +2,7 @@
 
 #include <sluice/base/assert.hpp>
 #include <sluice/base/backoff.hpp>
-#include <sluice/memory/detail/memory_tools.hpp>
+#include <sluice/memory/detail/memory_checkers.hpp>
 #include <sluice/memory/detail/sharded_free_list.hpp>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <sluice/base/priority_mutex.hpp>
-#include <sluice/memory/detail/memory_tools.hpp>
+#include <sluice/memory/detail/memory_checkers.hpp>
 #include <sluice/memory/detail/pool_depot.hpp>
 #include <sluice/memory/detail/slab.hpp>
 #include <sluice/memory/detail/slab_tree.hpp>

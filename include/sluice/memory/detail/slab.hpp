@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/memory/detail/memory_tools.hpp>
+#include <sluice/memory/detail/memory_checkers.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -28,9 +28,9 @@ namespace sluice::detail {
 /// Blocks that different threads use must begin at multiples of this: AddressSanitizer notes 8
 /// bytes at a time which ones may be used, and not atomically.
 #if defined(SLUICE_DETAIL_ASAN)
-inline constexpr std::size_t toolGranule = 8;
+inline constexpr std::size_t checkerGranule = 8;
 #else
-inline constexpr std::size_t toolGranule = 1;
+inline constexpr std::size_t checkerGranule = 1;
 #endif
 
 /// A pool begins, whose blocks can be told from one another by the address of the pool.

@@ -10,9 +10,9 @@ namespace sluice::detail {
 /// Which of `Count` equal units are taken: one bit each, worked on 64 at a time. All bits are zero
 /// at first, so that a static map lies in .bss.
 template <std::size_t Count>
-class UnitMap {
+class UnitBitmap {
 public:
-    constexpr UnitMap() noexcept = default;
+    constexpr UnitBitmap() noexcept = default;
 
     /// Whether the units [first, end) are all free.
     bool areFree(std::size_t first, std::size_t end) const noexcept {

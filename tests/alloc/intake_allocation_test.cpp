@@ -14,7 +14,7 @@ namespace {
 
 using log::detail::endOfTime;
 using log::detail::IntakeOptions;
-using log::detail::Posted;
+using log::detail::PostResult;
 
 using Intake = LabelIntake<>;
 
@@ -47,7 +47,7 @@ TEST(IntakeAllocation, ARecordLargerThanTheLaneAllocatesOneBlock) {
     Intake intake(options);
     round(intake, discarding);
     const AllocationCount count;
-    ASSERT_EQ(postBytes(intake, {0, 0}, 5000), Posted::ok);
+    ASSERT_EQ(postBytes(intake, {0, 0}, 5000), PostResult::ok);
     EXPECT_EQ(count.allocations(), 1U);
     intake.look();
     intake.emitBefore(endOfTime, 1, [](const Intake::Record&) {});
@@ -59,7 +59,7 @@ TEST(IntakeAllocation, ThreadsThatHaveGoneLeaveNoMemoryBehind) {
     const auto useThreads = [&intake](int threads) {
         for (int i = 0; i < threads; ++i) {
             std::thread([&intake] {
-                ASSERT_EQ(postBytes(intake, {0, 0}, 100), Posted::ok);
+                ASSERT_EQ(postBytes(intake, {0, 0}, 100), PostResult::ok);
             }).join();
             intake.look();
             intake.emitBefore(endOfTime, 10, [](const Intake::Record&) {});

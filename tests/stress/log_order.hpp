@@ -160,7 +160,7 @@ void runOrdered(Intake& intake, const OrderRun& run, OrderOracle& oracle, Before
                 beforePost(label);
                 oracle.begin(label);
                 const auto posted = postBytes(intake, label, dice() % 60, run.policy);
-                oracle.end(label, posted == log::detail::Posted::ok);
+                oracle.end(label, posted == log::detail::PostResult::ok);
                 for (std::uint32_t pauses = dice() % 64; pauses > 32; --pauses) {
                     cpuPause();
                 }

@@ -22,7 +22,7 @@ namespace sluice::test {
 namespace {
 
 using log::detail::IntakeTraits;
-using log::detail::Posted;
+using log::detail::PostResult;
 using log::detail::StampClock;
 
 struct BracketedTraits : IntakeTraits {
@@ -57,10 +57,10 @@ void onSignal(int) {
     } else if (nextInHandler != scene->perThread) {
         const Label label{scene->threads + ownNumber, nextInHandler++};
         scene->oracle->begin(label);
-        const Posted posted = postBytes(*scene->intake, label, handlersDice() % 40,
-                                        handlersDice() % 2 == 0 ? blocking : overrunning);
-        scene->oracle->end(label, posted == Posted::ok);
-        if (posted != Posted::ok) {
+        const PostResult posted = postBytes(*scene->intake, label, handlersDice() % 40,
+                                            handlersDice() % 2 == 0 ? blocking : overrunning);
+        scene->oracle->end(label, posted == PostResult::ok);
+        if (posted != PostResult::ok) {
             refused.fetch_add(1, std::memory_order_relaxed);
         }
     }
@@ -107,13 +107,13 @@ void expectOrderUnderSignals(const OrderRun& run) {
             ownNumber = t;
             handlersDice = Dice(1000 + t);
             threads[t] = ::pthread_self();
-            ASSERT_EQ(intake.post({t, 0}, 0, blocking, [](std::byte*) noexcept {}), Posted::ok);
+            ASSERT_EQ(intake.post({t, 0}, 0, blocking, [](std::byte*) noexcept {}), PostResult::ok);
             ready.fetch_add(1);
             awaitThat([&] { return go.load(); });
             for (std::uint32_t i = 1; i < run.perThread; ++i) {
                 oracle.begin({t, i});
-                const Posted posted = postBytes(intake, {t, i}, i % 50, run.policy);
-                oracle.end({t, i}, posted == Posted::ok);
+                const PostResult posted = postBytes(intake, {t, i}, i % 50, run.policy);
+                oracle.end({t, i}, posted == PostResult::ok);
             }
             isOut[t].store(true);
             awaitThat([&] { return !go.load(); });  // nobody sends a signal to a thread that ended

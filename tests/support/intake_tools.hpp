@@ -30,8 +30,8 @@ inline constexpr auto discarding = log::overflow_policy::discard_new;
 
 /// Posts a record whose payload is `text`.
 template <class Intake>
-log::detail::Posted postText(Intake& intake, const Label& label, const std::string& text,
-                             log::overflow_policy policy = blocking) {
+log::detail::PostResult postText(Intake& intake, const Label& label, const std::string& text,
+                                 log::overflow_policy policy = blocking) {
     return intake.post(label, text.size(), policy, [&text](std::byte* to) noexcept {
         std::memcpy(to, text.data(), text.size());
     });
@@ -39,8 +39,8 @@ log::detail::Posted postText(Intake& intake, const Label& label, const std::stri
 
 /// Posts a record of `size` bytes.
 template <class Intake>
-log::detail::Posted postBytes(Intake& intake, const Label& label, std::size_t size,
-                              log::overflow_policy policy = blocking) {
+log::detail::PostResult postBytes(Intake& intake, const Label& label, std::size_t size,
+                                  log::overflow_policy policy = blocking) {
     return intake.post(label, size, policy, [size, &label](std::byte* to) noexcept {
         std::memset(to, static_cast<int>(label.number & 0xFFU), size);
     });

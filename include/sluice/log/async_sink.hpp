@@ -68,7 +68,7 @@ public:
         head.thread = static_cast<std::uint32_t>(message.thread_id);
         head.level = static_cast<std::uint8_t>(message.level);
         head.flags = text.flags() | detail::CallerState::flags();
-        detail::Posted posted = detail::Posted::closed;
+        detail::PostResult posted = detail::PostResult::closed;
         if ((head.flags & detail::RecordHead::hasPairs) != 0) {
             const auto pairs = detail::RecordPairs::take();
             posted = frontend_->post(head, pairs.size() + text.size(), policy_,
@@ -77,7 +77,7 @@ public:
             posted = frontend_->post(head, text.size(), policy_,
                                      [&](std::byte* to) noexcept { text.write(to); });
         }
-        refuse(posted == detail::Posted::closed);
+        refuse(posted == detail::PostResult::closed);
     }
 
     void flush() override { refuse(!handle_.flush()); }

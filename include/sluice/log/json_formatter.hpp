@@ -1,8 +1,8 @@
 #pragma once
 
+#include <sluice/log/detail/format/current_pairs.hpp>
 #include <sluice/log/detail/format/json_text.hpp>
 #include <sluice/log/detail/format/pair_text.hpp>
-#include <sluice/log/detail/format/pairs_in_sight.hpp>
 #include <sluice/log/detail/format/thread_mdc.hpp>
 
 #include <spdlog/common.h>
@@ -50,7 +50,7 @@ public:
         : eol_(std::move(eol)) {}
 
     void format(const spdlog::details::log_msg& message, spdlog::memory_buf_t& to) override {
-        const detail::PairedText* const paired = detail::PairsInSight::find(message.payload);
+        const detail::PairedText* const paired = detail::CurrentPairs::find(message.payload);
         detail::appendText(to, "{\"time\":\"");
         appendTime(message.time, to);
         detail::appendText(to, "\",\"level\":");

@@ -155,7 +155,7 @@ private:
     template <class Write>
     void postBytes(detail::RecordHead& head, spdlog::level::level_enum level, std::size_t size,
                    Write&& write) {
-        auto posted = detail::Posted::closed;
+        auto posted = detail::PostResult::closed;
         if (frontend_ != nullptr) {
             head.logger = &handle().state();
             if (flushes(level)) {
@@ -163,7 +163,7 @@ private:
             }
             posted = frontend_->post(head, size, policy_, std::forward<Write>(write));
         }
-        if (__builtin_expect(posted == detail::Posted::closed, 0)) {
+        if (__builtin_expect(posted == detail::PostResult::closed, 0)) {
             err_handler_("async log: the back end doesn't exist anymore");
         }
     }

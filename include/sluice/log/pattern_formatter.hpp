@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/log/detail/format/line_text.hpp>
+#include <sluice/log/detail/format/cached_text.hpp>
 #include <sluice/log/detail/format/pattern_pieces.hpp>
 
 #include <spdlog/common.h>
@@ -34,7 +34,7 @@ namespace detail {
 
 /// A kept text, with the range of it that is coloured.
 struct KeptText {
-    LineText text;
+    CachedText text;
     std::size_t colorBegin = 0;
     std::size_t colorEnd = 0;
 };
@@ -94,7 +94,7 @@ public:
             steps_.push_back(stepFor(piece));
         }
         // Appended unchanged: an end of line has no flags.
-        steps_.emplace_back().texts.push_back({detail::LineText(eol_)});
+        steps_.emplace_back().texts.push_back({detail::CachedText(eol_)});
         countRoom();
     }
 
@@ -172,7 +172,7 @@ private:
                                     const spdlog::details::log_msg& message) {
         spdlog::memory_buf_t text;
         writer.format(message, text);
-        return {detail::LineText({text.data(), text.size()}), message.color_range_start,
+        return {detail::CachedText({text.data(), text.size()}), message.color_range_start,
                 message.color_range_end};
     }
 
@@ -192,7 +192,7 @@ private:
     void countRoom() {
         constexpr std::size_t mostDigits = std::numeric_limits<std::size_t>::digits10 + 1;
         constexpr std::size_t brackets = 3;
-        room_ = detail::LineText::slack;
+        room_ = detail::CachedText::slack;
         names_ = payloads_ = 0;
         for (const detail::PatternStep& step : steps_) {
             std::size_t longest = mostDigits;

@@ -16,7 +16,7 @@ namespace sluice::test {
 namespace {
 
 using log::detail::Key;
-using log::detail::Posted;
+using log::detail::PostResult;
 
 /// Ticks of 20 us: a post takes less.
 struct CoarseClock {
@@ -45,9 +45,9 @@ template <class Traits>
 void expectNowBetweenPosts() {
     LabelIntake<Traits> intake;
     for (std::uint32_t i = 0; i < 100; ++i) {
-        ASSERT_EQ(postText(intake, {0, 2 * i}, ""), Posted::ok);
+        ASSERT_EQ(postText(intake, {0, 2 * i}, ""), PostResult::ok);
         const Key moment = intake.now();
-        ASSERT_EQ(postText(intake, {0, 2 * i + 1}, ""), Posted::ok);
+        ASSERT_EQ(postText(intake, {0, 2 * i + 1}, ""), PostResult::ok);
         std::vector<Emitted> all;
         while (all.size() < 2) {
             for (const Emitted& emitted : harvest(intake)) {
@@ -92,7 +92,7 @@ protected:
 
     void post(Key at, std::uint32_t number) {
         SetClock::time = at;
-        ASSERT_EQ(postText(intake, {0, number}, ""), Posted::ok);
+        ASSERT_EQ(postText(intake, {0, number}, ""), PostResult::ok);
     }
     void harvestAt(Key at) {
         SetClock::time = at;

@@ -20,7 +20,7 @@ namespace sluice::test {
 namespace {
 
 using log::detail::endOfTime;
-using log::detail::Posted;
+using log::detail::PostResult;
 
 using Intake = LabelIntake<StoppingTraits>;
 
@@ -55,16 +55,16 @@ private:
 
 TEST(IntakeFork, TheChildBeginsAnewAndTheParentLosesNothing) {
     Intake intake;
-    ASSERT_EQ(postText(intake, {0, 1}, "before the fork"), Posted::ok);
+    ASSERT_EQ(postText(intake, {0, 1}, "before the fork"), PostResult::ok);
     // Another thread is in the middle of a post, and one more has records.
     std::thread stopped([&intake] {
         StoppingClock::stops = true;
-        ASSERT_EQ(postText(intake, {0, 2}, "half made at the fork"), Posted::ok);
+        ASSERT_EQ(postText(intake, {0, 2}, "half made at the fork"), PostResult::ok);
     });
     awaitThat([] { return StoppingClock::isStopped.load(); });
     std::atomic<bool> hasForked{false};
     std::thread other([&] {
-        EXPECT_EQ(postText(intake, {0, 3}, "before the fork"), Posted::ok);
+        EXPECT_EQ(postText(intake, {0, 3}, "before the fork"), PostResult::ok);
         awaitThat([&] { return hasForked.load(); });
     });
     awaitThat([&] { return intake.statistics().messages == 2; });
@@ -75,7 +75,7 @@ TEST(IntakeFork, TheChildBeginsAnewAndTheParentLosesNothing) {
         checks.expect(harvest(intake).empty());
         checks.expect(intake.statistics().lost == 1);
         for (std::uint32_t i = 0; i < 1000; ++i) {
-            checks.expect(postText(intake, {1, i}, "in the child") == Posted::ok);
+            checks.expect(postText(intake, {1, i}, "in the child") == PostResult::ok);
             const auto all = harvest(intake);
             checks.expect(all.size() == 1 && all[0].label == Label{1, i});
         }
@@ -108,7 +108,7 @@ TEST(IntakeFork, WhileEverybodyIsAtWork) {
     for (std::uint32_t t = 0; t < 3; ++t) {
         crew.add([&, t] {
             for (std::uint32_t i = 0; !isOver.load(); ++i) {
-                accepted += postBytes(intake, {t, i}, 20, overrunning) == Posted::ok ? 1 : 0;
+                accepted += postBytes(intake, {t, i}, 20, overrunning) == PostResult::ok ? 1 : 0;
             }
         });
     }
@@ -124,7 +124,7 @@ TEST(IntakeFork, WhileEverybodyIsAtWork) {
         const int code = exitCodeOf(intake, [&intake] {
             Checks checks;
             checks.expect(harvest(intake).empty());
-            checks.expect(postText(intake, {9, 9}, "in the child") == Posted::ok);
+            checks.expect(postText(intake, {9, 9}, "in the child") == PostResult::ok);
             checks.expect(harvest(intake).size() == 1);
             intake.look();
             checks.expect(intake.statistics().lanes == 1);

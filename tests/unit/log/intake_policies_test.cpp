@@ -18,7 +18,7 @@ namespace {
 
 using log::detail::endOfTime;
 using log::detail::IntakeOptions;
-using log::detail::Posted;
+using log::detail::PostResult;
 
 using Intake = LabelIntake<>;
 using Numbers = std::vector<std::uint32_t>;
@@ -48,9 +48,9 @@ TEST_P(SmallLimits, DiscardKeepsExactlySoManyMessages) {
     Intake intake(limits(limit));
     for (std::uint32_t round = 0; round < 3; ++round) {
         for (std::uint32_t i = 1; i <= limit; ++i) {
-            ASSERT_EQ(postText(intake, {0, i}, "text", discarding), Posted::ok);
+            ASSERT_EQ(postText(intake, {0, i}, "text", discarding), PostResult::ok);
         }
-        ASSERT_EQ(postText(intake, {0, 0}, "text", discarding), Posted::discarded);
+        ASSERT_EQ(postText(intake, {0, 0}, "text", discarding), PostResult::discarded);
         EXPECT_EQ(numbersOf(harvest(intake)), from(1, limit));
     }
     EXPECT_EQ(intake.statistics().discarded, 3U);
@@ -61,9 +61,9 @@ TEST_P(SmallLimits, DiscardKeepsExactlySoManyBytes) {
     Intake intake(limits(1000, limit * (emptyRecord + 24) + 7));
     for (std::uint32_t round = 0; round < 50; ++round) {
         for (std::uint32_t i = 1; i <= limit; ++i) {
-            ASSERT_EQ(postBytes(intake, {0, i}, 24, discarding), Posted::ok);
+            ASSERT_EQ(postBytes(intake, {0, i}, 24, discarding), PostResult::ok);
         }
-        ASSERT_EQ(postBytes(intake, {0, 0}, 0, discarding), Posted::discarded);
+        ASSERT_EQ(postBytes(intake, {0, 0}, 0, discarding), PostResult::discarded);
         EXPECT_EQ(numbersOf(harvest(intake)), from(1, limit));
     }
 }
@@ -73,7 +73,7 @@ TEST_P(SmallLimits, OverrunKeepsTheNewest) {
     Intake intake(limits(limit));
     for (std::uint32_t round = 0; round < 3; ++round) {
         for (std::uint32_t i = 1; i <= 3 * limit + 1; ++i) {
-            ASSERT_EQ(postText(intake, {0, i}, std::to_string(i), overrunning), Posted::ok);
+            ASSERT_EQ(postText(intake, {0, i}, std::to_string(i), overrunning), PostResult::ok);
         }
         EXPECT_EQ(intake.statistics().overrun, (round + 1) * (2 * limit + 1));
         const auto all = harvest(intake);
@@ -92,10 +92,10 @@ TEST_P(SmallLimits, OverrunAfterALook) {
     const auto limit = static_cast<std::uint32_t>(GetParam());
     Intake intake(limits(limit));
     for (std::uint32_t i = 1; i <= limit; ++i) {
-        ASSERT_EQ(postText(intake, {0, i}, "text", overrunning), Posted::ok);
+        ASSERT_EQ(postText(intake, {0, i}, "text", overrunning), PostResult::ok);
     }
     intake.look();
-    ASSERT_EQ(postText(intake, {0, limit + 1}, "text", overrunning), Posted::ok);
+    ASSERT_EQ(postText(intake, {0, limit + 1}, "text", overrunning), PostResult::ok);
     std::uint32_t next = 2;
     const auto check = [&next](const Intake::Record& record) {
         EXPECT_EQ(record.head.number, next++);
@@ -115,7 +115,7 @@ TEST_P(SmallLimits, BlockWaitsForRoom) {
     std::atomic<std::uint32_t> posted{0};
     std::thread producer([&] {
         for (std::uint32_t i = 1; i <= total; ++i) {
-            ASSERT_EQ(postText(intake, {0, i}, "text"), Posted::ok);
+            ASSERT_EQ(postText(intake, {0, i}, "text"), PostResult::ok);
             posted.store(i);
         }
     });
@@ -137,9 +137,9 @@ INSTANTIATE_TEST_SUITE_P(Limits, SmallLimits, testing::Values(1, 2, 3, 4, 7, 64)
 TEST(IntakePolicies, BytesAreEvictedAsNeeded) {
     Intake intake(limits(1000, 10 * emptyRecord));
     for (std::uint32_t i = 1; i <= 10; ++i) {
-        ASSERT_EQ(postBytes(intake, {0, i}, 0, overrunning), Posted::ok);
+        ASSERT_EQ(postBytes(intake, {0, i}, 0, overrunning), PostResult::ok);
     }
-    ASSERT_EQ(postBytes(intake, {0, 11}, 2 * emptyRecord, overrunning), Posted::ok);
+    ASSERT_EQ(postBytes(intake, {0, 11}, 2 * emptyRecord, overrunning), PostResult::ok);
     EXPECT_EQ(intake.statistics().overrun, 3U);
     EXPECT_EQ(numbersOf(harvest(intake)), from(4, 11));
 }
@@ -147,8 +147,8 @@ TEST(IntakePolicies, BytesAreEvictedAsNeeded) {
 TEST(IntakePolicies, OverrunOfLargeRecords) {
     Intake intake(limits(4, 1024));
     for (std::uint32_t i = 1; i <= 3; ++i) {
-        ASSERT_EQ(postBytes(intake, {0, 10 * i}, 10, overrunning), Posted::ok);
-        ASSERT_EQ(postBytes(intake, {0, 10 * i + 1}, 5000, overrunning), Posted::ok);
+        ASSERT_EQ(postBytes(intake, {0, 10 * i}, 10, overrunning), PostResult::ok);
+        ASSERT_EQ(postBytes(intake, {0, 10 * i + 1}, 5000, overrunning), PostResult::ok);
     }
     // Each large one evicts the one before it, and what is older than that.
     const auto all = harvest(intake);
@@ -160,12 +160,12 @@ TEST(IntakePolicies, OverrunOfLargeRecords) {
 // A thread that posts to one logger that blocks and to one that overruns.
 TEST(IntakePolicies, PoliciesMixInOneLane) {
     Intake intake(limits(4));
-    ASSERT_EQ(postText(intake, {0, 1}, "text", blocking), Posted::ok);
-    ASSERT_EQ(postText(intake, {0, 2}, "text", overrunning), Posted::ok);
-    ASSERT_EQ(postText(intake, {0, 3}, "text", discarding), Posted::ok);
-    ASSERT_EQ(postText(intake, {0, 4}, "text", blocking), Posted::ok);
-    ASSERT_EQ(postText(intake, {0, 5}, "text", discarding), Posted::discarded);
-    ASSERT_EQ(postText(intake, {0, 6}, "text", overrunning), Posted::ok);
+    ASSERT_EQ(postText(intake, {0, 1}, "text", blocking), PostResult::ok);
+    ASSERT_EQ(postText(intake, {0, 2}, "text", overrunning), PostResult::ok);
+    ASSERT_EQ(postText(intake, {0, 3}, "text", discarding), PostResult::ok);
+    ASSERT_EQ(postText(intake, {0, 4}, "text", blocking), PostResult::ok);
+    ASSERT_EQ(postText(intake, {0, 5}, "text", discarding), PostResult::discarded);
+    ASSERT_EQ(postText(intake, {0, 6}, "text", overrunning), PostResult::ok);
     EXPECT_EQ(numbersOf(harvest(intake)), (Numbers{2, 3, 4, 6}));
 }
 
@@ -173,8 +173,8 @@ TEST(IntakePolicies, PoliciesMixInOneLane) {
 // overruns just then loses the new record instead, and counts it.
 TEST(IntakePolicies, TheFirstOverrunThatNobodyExpectsMayMeetRecordsInUse) {
     Intake intake(limits(2));
-    ASSERT_EQ(postText(intake, {0, 1}, "text", blocking), Posted::ok);
-    ASSERT_EQ(postText(intake, {0, 2}, "text", blocking), Posted::ok);
+    ASSERT_EQ(postText(intake, {0, 1}, "text", blocking), PostResult::ok);
+    ASSERT_EQ(postText(intake, {0, 2}, "text", blocking), PostResult::ok);
     std::atomic<bool> isInUse{false};
     std::atomic<bool> go{false};
     std::thread backEnd([&] {
@@ -185,12 +185,12 @@ TEST(IntakePolicies, TheFirstOverrunThatNobodyExpectsMayMeetRecordsInUse) {
         });
     });
     awaitThat([&] { return isInUse.load(); });
-    EXPECT_EQ(postText(intake, {0, 3}, "text", overrunning), Posted::discarded);
+    EXPECT_EQ(postText(intake, {0, 3}, "text", overrunning), PostResult::discarded);
     go.store(true);
     backEnd.join();
-    EXPECT_EQ(postText(intake, {0, 4}, "text", overrunning), Posted::ok);
-    EXPECT_EQ(postText(intake, {0, 5}, "text", overrunning), Posted::ok);
-    EXPECT_EQ(postText(intake, {0, 6}, "text", overrunning), Posted::ok);
+    EXPECT_EQ(postText(intake, {0, 4}, "text", overrunning), PostResult::ok);
+    EXPECT_EQ(postText(intake, {0, 5}, "text", overrunning), PostResult::ok);
+    EXPECT_EQ(postText(intake, {0, 6}, "text", overrunning), PostResult::ok);
     EXPECT_EQ(numbersOf(harvest(intake)), (Numbers{5, 6}));
     const auto sum = intake.statistics();
     EXPECT_EQ(sum.discarded, 1U);
@@ -209,7 +209,7 @@ TEST(IntakePolicies, CloseWakesBlockedProducers) {
                 if (i == 2) {
                     full.fetch_add(1);
                 }
-                if (postText(intake, {t, i}, "text") == Posted::closed) {
+                if (postText(intake, {t, i}, "text") == PostResult::closed) {
                     EXPECT_EQ(i, 2U);
                     closed.fetch_add(1);
                     return;
@@ -231,15 +231,15 @@ TEST(IntakePolicies, TheBackEndsOwnThreadNeverWaits) {
     const Watchdog watchdog(stateOf(intake));
     intake.look();
     for (std::uint32_t i = 0; i < 2; ++i) {
-        ASSERT_EQ(postText(intake, {0, i}, "text"), Posted::ok);
+        ASSERT_EQ(postText(intake, {0, i}, "text"), PostResult::ok);
     }
-    EXPECT_EQ(postText(intake, {0, 2}, "text", blocking), Posted::discarded);
+    EXPECT_EQ(postText(intake, {0, 2}, "text", blocking), PostResult::discarded);
     EXPECT_EQ(intake.statistics().discarded, 1U);
     // Also while it emits; and it does not evict what it has in hand.
     intake.look();
     intake.emitBefore(endOfTime, 10, [&intake](const Intake::Record&) {
-        EXPECT_EQ(postText(intake, {0, 4}, "text"), Posted::discarded);
-        EXPECT_EQ(postText(intake, {0, 5}, "text", overrunning), Posted::discarded);
+        EXPECT_EQ(postText(intake, {0, 4}, "text"), PostResult::discarded);
+        EXPECT_EQ(postText(intake, {0, 5}, "text", overrunning), PostResult::discarded);
     });
     EXPECT_EQ(intake.statistics().discarded, 5U);
 }

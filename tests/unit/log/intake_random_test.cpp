@@ -30,7 +30,7 @@ using log::overflow_policy;
 using log::detail::IntakeOptions;
 using log::detail::IntakeTraits;
 using log::detail::Key;
-using log::detail::Posted;
+using log::detail::PostResult;
 
 /// Stands still unless the test moves it, so that many stamps are equal.
 struct ScriptedClock {
@@ -134,20 +134,20 @@ struct ModelLane {
         return records.size() < messages && used <= bytes && (!record.isLarge || large == 1);
     }
 
-    Posted post(const ModelRecord& record, overflow_policy policy, std::uint64_t& overrun) {
+    PostResult post(const ModelRecord& record, overflow_policy policy, std::uint64_t& overrun) {
         if (!fits(record) && policy == overrunning) {
             copies = true;
         }
         while (!fits(record)) {
             if (policy != overrunning) {
-                return Posted::discarded;
+                return PostResult::discarded;
             }
             records.pop_front();
             visible -= visible != 0 ? 1 : 0;
             ++overrun;
         }
         records.push_back(record);
-        return Posted::ok;
+        return PostResult::ok;
     }
 
     void copyOut(Key limit, std::size_t max) {
@@ -240,12 +240,12 @@ private:
         if (policy == blocking && !actor.lane.fits(record)) {
             policy = discarding;
         }
-        Posted posted = Posted::closed;
+        PostResult posted = PostResult::closed;
         actor.puppet->doThis([&] { posted = postBytes(intake_, label, size, policy); });
-        const Posted expected = actor.lane.post(record, policy, overrun_);
+        const PostResult expected = actor.lane.post(record, policy, overrun_);
         ASSERT_EQ(posted, expected);
-        accepted_ += posted == Posted::ok ? 1 : 0;
-        discarded_ += posted == Posted::discarded ? 1 : 0;
+        accepted_ += posted == PostResult::ok ? 1 : 0;
+        discarded_ += posted == PostResult::discarded ? 1 : 0;
     }
 
     void endThread() {

@@ -19,7 +19,7 @@
 namespace sluice::test {
 namespace {
 
-using log::detail::Posted;
+using log::detail::PostResult;
 
 bool makeRealTime() {
     sched_param parameters{};
@@ -44,7 +44,7 @@ int priorityOfThisThread() {
 TEST(IntakeRealTime, AThreadThatHoldsTheLanesIsNotLeftBehind) {
     LabelIntake<> intake;
     const Watchdog watchdog(stateOf(intake));
-    ASSERT_EQ(postText(intake, {0, 0}, ""), Posted::ok);
+    ASSERT_EQ(postText(intake, {0, 0}, ""), PostResult::ok);
     std::atomic<int> isRealTime{-1};
     std::atomic<bool> mayPost{false};
     std::thread realTime([&] {
@@ -52,7 +52,7 @@ TEST(IntakeRealTime, AThreadThatHoldsTheLanesIsNotLeftBehind) {
         while (isRealTime.load() == 1 && !mayPost.load()) {
             std::this_thread::yield();
         }
-        ASSERT_EQ(postText(intake, {1, 0}, ""), Posted::ok) << "its first post asks for a lane";
+        ASSERT_EQ(postText(intake, {1, 0}, ""), PostResult::ok) << "its first post asks for a lane";
     });
     while (isRealTime.load() == -1) {
         std::this_thread::yield();

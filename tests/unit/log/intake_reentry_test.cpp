@@ -25,7 +25,7 @@ using log::detail::endOfTime;
 using log::detail::IntakeOptions;
 using log::detail::IntakeTraits;
 using log::detail::Key;
-using log::detail::Posted;
+using log::detail::PostResult;
 using log::detail::SignalSafeScope;
 using log::detail::StampClock;
 
@@ -86,10 +86,10 @@ TEST(IntakeReentry, APostMayInterruptAPostAnywhere) {
             return intake;
         };
         const auto post = [policy](InterruptedIntake& intake) {
-            EXPECT_EQ(postText(intake, {0, 1}, "interrupted", policy), Posted::ok);
+            EXPECT_EQ(postText(intake, {0, 1}, "interrupted", policy), PostResult::ok);
         };
         const auto interrupt = [policy](InterruptedIntake& intake) {
-            EXPECT_EQ(postText(intake, {0, 2}, "handler's", policy), Posted::ok);
+            EXPECT_EQ(postText(intake, {0, 2}, "handler's", policy), PostResult::ok);
         };
         const auto check = [](InterruptedIntake& intake) {
             const auto all = harvest(intake);
@@ -114,7 +114,7 @@ TEST(IntakeReentry, APostMayInterruptAnEviction) {
         return intake;
     };
     const auto post = [](InterruptedIntake& intake) {
-        EXPECT_EQ(postText(intake, {0, 2}, "interrupted", overrunning), Posted::ok);
+        EXPECT_EQ(postText(intake, {0, 2}, "interrupted", overrunning), PostResult::ok);
     };
     const auto interrupt = [](InterruptedIntake& intake) {
         (void)postText(intake, {0, 3}, "handler's", overrunning);
@@ -161,11 +161,11 @@ TEST(IntakeReentry, InsideTheAnnouncedWindow) {
     std::uint32_t inHandler = 10;
     {
         const HookScope hook([&] {
-            EXPECT_EQ(postText(intake, {0, inHandler++}, "handler's"), Posted::ok);
+            EXPECT_EQ(postText(intake, {0, inHandler++}, "handler's"), PostResult::ok);
             // Whoever looks now holds back what is stamped later, and says so.
             EXPECT_TRUE(harvest(intake).empty());
         });
-        ASSERT_EQ(postText(intake, {0, 1}, "interrupted"), Posted::ok);
+        ASSERT_EQ(postText(intake, {0, 1}, "interrupted"), PostResult::ok);
     }
     EXPECT_EQ(numbersOf(harvest(intake)), (Numbers{10, 1, 11}));
     EXPECT_EQ(intake.statistics().stalls, 1U);
@@ -179,11 +179,11 @@ TEST(IntakeReentry, AHandlerNeverWaits) {
         const HookScope hook([&] {
             for (int i = 0; i < 2000; ++i) {
                 for (const auto policy : {blocking, overrunning}) {
-                    discarded += postText(intake, {0, 2}, "text", policy) == Posted::discarded;
+                    discarded += postText(intake, {0, 2}, "text", policy) == PostResult::discarded;
                 }
             }
         });
-        ASSERT_EQ(postText(intake, {0, 1}, "interrupted"), Posted::ok);
+        ASSERT_EQ(postText(intake, {0, 1}, "interrupted"), PostResult::ok);
     }
     EXPECT_GT(discarded, 0U);
     const auto sum = intake.statistics();
@@ -195,15 +195,15 @@ TEST(IntakeReentry, AHandlerNeverWaits) {
 TEST(IntakeReentry, ACallbackMayPost) {
     LabelIntake<> intake;
     const auto write = [&intake](std::byte*) noexcept {
-        EXPECT_EQ(postText(intake, {0, 2}, "inner"), Posted::ok);
+        EXPECT_EQ(postText(intake, {0, 2}, "inner"), PostResult::ok);
     };
-    ASSERT_EQ(intake.post({0, 1}, 0, blocking, write), Posted::ok);
+    ASSERT_EQ(intake.post({0, 1}, 0, blocking, write), PostResult::ok);
     intake.look();
     Numbers numbers;
     intake.emitBefore(endOfTime, 10, [&](const LabelIntake<>::Record& record) {
         numbers.push_back(record.head.number);
         if (record.head.number == 1) {
-            EXPECT_EQ(postText(intake, {0, 3}, "from a sink"), Posted::ok);
+            EXPECT_EQ(postText(intake, {0, 3}, "from a sink"), PostResult::ok);
         }
     });
     EXPECT_EQ(numbers, (Numbers{2, 1}));
@@ -215,12 +215,12 @@ TEST(IntakeReentry, ACallbackOfACallbackIsCounted) {
     LabelIntake<> intake;
     const auto innermost = [](std::byte*) noexcept { ADD_FAILURE() << "there is no room for it"; };
     const auto inner = [&](std::byte*) noexcept {
-        EXPECT_EQ(intake.post({0, 3}, 0, blocking, innermost), Posted::discarded);
+        EXPECT_EQ(intake.post({0, 3}, 0, blocking, innermost), PostResult::discarded);
     };
     const auto outer = [&](std::byte*) noexcept {
-        EXPECT_EQ(intake.post({0, 2}, 0, blocking, inner), Posted::ok);
+        EXPECT_EQ(intake.post({0, 2}, 0, blocking, inner), PostResult::ok);
     };
-    ASSERT_EQ(intake.post({0, 1}, 0, blocking, outer), Posted::ok);
+    ASSERT_EQ(intake.post({0, 1}, 0, blocking, outer), PostResult::ok);
     EXPECT_EQ(numbersOf(harvest(intake)), (Numbers{2, 1}));
     EXPECT_EQ(intake.statistics().discarded, 1U);
 }
@@ -229,8 +229,8 @@ TEST(IntakeReentry, AQuietThreadNeitherAllocatesNorWaits) {
     LabelIntake<> intake(limits(1));
     {
         const SignalSafeScope quiet;
-        ASSERT_EQ(postText(intake, {0, 1}, "without a lane"), Posted::ok);
-        EXPECT_EQ(postText(intake, {0, 2}, std::string(1 << 20, 'x')), Posted::discarded);
+        ASSERT_EQ(postText(intake, {0, 1}, "without a lane"), PostResult::ok);
+        EXPECT_EQ(postText(intake, {0, 2}, std::string(1 << 20, 'x')), PostResult::discarded);
     }
     EXPECT_EQ(intake.laneCount(), 0U);
     const auto all = harvest(intake);
@@ -238,11 +238,11 @@ TEST(IntakeReentry, AQuietThreadNeitherAllocatesNorWaits) {
     EXPECT_EQ(all[0].payload, "without a lane");
     EXPECT_EQ(all[0].threadId, log::detail::thisThread().threadId);
 
-    ASSERT_EQ(postText(intake, {0, 3}, "with one"), Posted::ok);
+    ASSERT_EQ(postText(intake, {0, 3}, "with one"), PostResult::ok);
     EXPECT_EQ(intake.laneCount(), 1U);
     {
         const SignalSafeScope quiet;
-        EXPECT_EQ(postText(intake, {0, 4}, "no room"), Posted::discarded);
+        EXPECT_EQ(postText(intake, {0, 4}, "no room"), PostResult::discarded);
     }
     EXPECT_EQ(intake.statistics().discarded, 2U);
 }

@@ -20,7 +20,7 @@ namespace {
 
 using log::detail::IntakeOptions;
 using log::detail::LaneStatistics;
-using log::detail::Posted;
+using log::detail::PostResult;
 
 class IntakeStall : public testing::Test {
 protected:
@@ -31,7 +31,7 @@ protected:
         StoppingClock::mayGoOn = false;
         thread_ = std::thread([&intake] {
             StoppingClock::stops = true;
-            ASSERT_EQ(postText(intake, {0, 1}, "stopped"), Posted::ok);
+            ASSERT_EQ(postText(intake, {0, 1}, "stopped"), PostResult::ok);
         });
         awaitThat([] { return StoppingClock::isStopped.load(); });
     }
@@ -46,10 +46,10 @@ private:
 
 TEST_F(IntakeStall, AStoppedThreadHoldsBackWhatIsStampedLaterAndNothingElse) {
     StoppingIntake intake;
-    ASSERT_EQ(postText(intake, {0, 0}, "before"), Posted::ok);
+    ASSERT_EQ(postText(intake, {0, 0}, "before"), PostResult::ok);
     intake.look();
     stopAThread(intake);
-    ASSERT_EQ(postText(intake, {0, 2}, "after"), Posted::ok);
+    ASSERT_EQ(postText(intake, {0, 2}, "after"), PostResult::ok);
     EXPECT_EQ(numbersOf(harvest(intake)), std::vector<std::uint32_t>{0});
     EXPECT_EQ(harvest(intake).size(), 0U);
     EXPECT_EQ(harvest(intake).size(), 0U);
@@ -69,7 +69,7 @@ TEST_F(IntakeStall, ALimitLetsTheOthersPassAndCountsWhatComesTooLate) {
     StoppingIntake intake(options);
     const Watchdog watchdog(stateOf(intake));
     stopAThread(intake);
-    ASSERT_EQ(postText(intake, {0, 2}, "after"), Posted::ok);
+    ASSERT_EQ(postText(intake, {0, 2}, "after"), PostResult::ok);
     std::vector<Emitted> all;
     while (all.empty()) {
         all = harvest(intake);
@@ -88,7 +88,7 @@ TEST_F(IntakeStall, TheBackEndSleepsWhileAThreadIsStopped) {
     StoppingIntake intake;
     const Watchdog watchdog(stateOf(intake));
     stopAThread(intake);
-    ASSERT_EQ(postText(intake, {0, 2}, "after"), Posted::ok);
+    ASSERT_EQ(postText(intake, {0, 2}, "after"), PostResult::ok);
     intake.look();
     intake.look();
     EXPECT_FALSE(intake.waitForWork(StdPlatform::Clock::now() + std::chrono::milliseconds(1)));

@@ -23,7 +23,7 @@ using log::detail::IntakeOptions;
 using log::detail::IntakeStatistics;
 using log::detail::Key;
 using log::detail::LaneStatistics;
-using log::detail::Posted;
+using log::detail::PostResult;
 
 using Intake = LabelIntake<>;
 using Numbers = std::vector<std::uint32_t>;
@@ -37,8 +37,8 @@ IntakeOptions limits(std::size_t messages, std::size_t bytes = 1 << 16) {
 
 TEST(Intake, EmitsWhatWasPostedWithHeadPayloadAndThread) {
     Intake intake;
-    ASSERT_EQ(postText(intake, {7, 1}, "hello"), Posted::ok);
-    ASSERT_EQ(postText(intake, {7, 2}, ""), Posted::ok);
+    ASSERT_EQ(postText(intake, {7, 1}, "hello"), PostResult::ok);
+    ASSERT_EQ(postText(intake, {7, 2}, ""), PostResult::ok);
     const auto all = harvest(intake);
     ASSERT_EQ(all.size(), 2U);
     EXPECT_EQ(all[0].label, (Label{7, 1}));
@@ -55,7 +55,7 @@ TEST(Intake, AThreadThatLogsLittleUsesLittleOfItsRing) {
     const std::byte* lowest = nullptr;
     const std::byte* highest = nullptr;
     for (std::uint32_t i = 0; i < 20000; ++i) {
-        ASSERT_EQ(postBytes(intake, {0, i}, 100, blocking), Posted::ok);
+        ASSERT_EQ(postBytes(intake, {0, i}, 100, blocking), PostResult::ok);
         intake.look();
         ASSERT_EQ(intake.emitBefore(endOfTime, 10,
                                     [&](const Intake::Record& record) {
@@ -73,7 +73,7 @@ TEST(Intake, AThreadThatLogsLittleUsesLittleOfItsRing) {
 TEST(Intake, ALaneWithRecordsDoesNotBeginAgain) {
     Intake intake(limits(8192, 1 << 16));
     for (std::uint32_t i = 0; i < 50; ++i) {  // several steps of a lane
-        ASSERT_EQ(postBytes(intake, {0, i}, 1000, blocking), Posted::ok);
+        ASSERT_EQ(postBytes(intake, {0, i}, 1000, blocking), PostResult::ok);
     }
     const auto all = harvest(intake);
     ASSERT_EQ(all.size(), 50U);
@@ -88,7 +88,7 @@ TEST(Intake, HeadAndPayloadLieAtMultiplesOfEight) {
     };
     log::detail::Intake<Odd> intake;
     for (std::size_t size = 0; size < 20; ++size) {
-        ASSERT_EQ(intake.post(Odd{}, size, blocking, [](std::byte*) noexcept {}), Posted::ok);
+        ASSERT_EQ(intake.post(Odd{}, size, blocking, [](std::byte*) noexcept {}), PostResult::ok);
     }
     intake.look();
     std::size_t size = 0;
@@ -103,7 +103,7 @@ TEST(Intake, HeadAndPayloadLieAtMultiplesOfEight) {
 TEST(Intake, EmitsNothingThatWasNotLookedAt) {
     Intake intake;
     intake.look();
-    ASSERT_EQ(postText(intake, {0, 1}, "late"), Posted::ok);
+    ASSERT_EQ(postText(intake, {0, 1}, "late"), PostResult::ok);
     EXPECT_FALSE(intake.hasBefore(endOfTime));
     EXPECT_EQ(intake.emitBefore(endOfTime, 10, [](const Intake::Record&) {}), 0U);
     EXPECT_EQ(harvest(intake).size(), 1U);
@@ -111,9 +111,9 @@ TEST(Intake, EmitsNothingThatWasNotLookedAt) {
 
 TEST(Intake, EmitsBelowALimitOnly) {
     Intake intake;
-    ASSERT_EQ(postText(intake, {0, 1}, "before"), Posted::ok);
+    ASSERT_EQ(postText(intake, {0, 1}, "before"), PostResult::ok);
     const Key moment = intake.now();
-    ASSERT_EQ(postText(intake, {0, 2}, "after"), Posted::ok);
+    ASSERT_EQ(postText(intake, {0, 2}, "after"), PostResult::ok);
     EXPECT_EQ(numbersOf(harvest(intake, moment)), Numbers{1});
     EXPECT_FALSE(intake.hasBefore(moment));
     EXPECT_TRUE(intake.hasBefore(endOfTime));
@@ -123,7 +123,7 @@ TEST(Intake, EmitsBelowALimitOnly) {
 TEST(Intake, EmitsAtMostSoMany) {
     Intake intake;
     for (std::uint32_t i = 0; i < 10; ++i) {
-        ASSERT_EQ(postText(intake, {0, i}, "text"), Posted::ok);
+        ASSERT_EQ(postText(intake, {0, i}, "text"), PostResult::ok);
     }
     intake.look();
     std::size_t emitted = 0;
@@ -142,7 +142,7 @@ TEST(Intake, RecordsStayValidUntilTheCallReturns) {
             if (i % 10 == 0) {
                 harvest(intake);
             }
-            ASSERT_EQ(postText(intake, {0, i}, std::to_string(i), policy), Posted::ok);
+            ASSERT_EQ(postText(intake, {0, i}, std::to_string(i), policy), PostResult::ok);
         }
         intake.look();
         std::vector<std::pair<const char*, std::string>> seen;
@@ -162,7 +162,7 @@ TEST(Intake, MergesTheLanesOfThreadsByTime) {
     // One record after another, on three threads in turn: time order is the order of the numbers.
     for (std::uint32_t i = 0; i < 30; ++i) {
         std::thread([&intake, i] {
-            ASSERT_EQ(postText(intake, {i % 3, i}, "text"), Posted::ok);
+            ASSERT_EQ(postText(intake, {i % 3, i}, "text"), PostResult::ok);
         }).join();
     }
     const auto all = harvest(intake, endOfTime, 7);
@@ -176,7 +176,7 @@ TEST(Intake, KeepsRecordsInOnePieceRoundTheRing) {
     Intake intake(limits(1000, 1000));
     for (std::uint32_t i = 0; i < 2000; ++i) {
         const std::string text(i % 97, static_cast<char>('a' + i % 26));
-        ASSERT_EQ(postText(intake, {0, i}, text), Posted::ok);
+        ASSERT_EQ(postText(intake, {0, i}, text), PostResult::ok);
         if (i % 3 == 2) {
             const auto all = harvest(intake);
             ASSERT_EQ(all.size(), 3U);
@@ -192,15 +192,15 @@ TEST(Intake, TakesRecordsOfAnySize) {
     Intake intake(limits(8, 512));
     const std::string large(100'000, 'x');
     const std::string largest(1'000'000, 'y');
-    ASSERT_EQ(postText(intake, {0, 0}, "small"), Posted::ok);
-    ASSERT_EQ(postText(intake, {0, 1}, large), Posted::ok);
-    ASSERT_EQ(postText(intake, {0, 2}, "small"), Posted::ok);
+    ASSERT_EQ(postText(intake, {0, 0}, "small"), PostResult::ok);
+    ASSERT_EQ(postText(intake, {0, 1}, large), PostResult::ok);
+    ASSERT_EQ(postText(intake, {0, 2}, "small"), PostResult::ok);
     // One record with a block of its own at a time.
-    EXPECT_EQ(postText(intake, {0, 3}, largest, discarding), Posted::discarded);
+    EXPECT_EQ(postText(intake, {0, 3}, largest, discarding), PostResult::discarded);
     auto all = harvest(intake);
     ASSERT_EQ(all.size(), 3U);
     EXPECT_EQ(all[1].payload, large);
-    ASSERT_EQ(postText(intake, {0, 4}, largest), Posted::ok);
+    ASSERT_EQ(postText(intake, {0, 4}, largest), PostResult::ok);
     all = harvest(intake);
     ASSERT_EQ(all.size(), 1U);
     EXPECT_EQ(all[0].payload, largest);
@@ -210,11 +210,11 @@ TEST(Intake, TakesRecordsOfAnySize) {
 TEST(Intake, DropsWhatIsLeftWhenItEnds) {
     for (const auto policy : {blocking, overrunning}) {
         Intake intake(limits(8, 512));
-        ASSERT_EQ(postText(intake, {0, 0}, std::string(10'000, 'x'), policy), Posted::ok);
-        ASSERT_EQ(postText(intake, {0, 1}, "small", policy), Posted::ok);
+        ASSERT_EQ(postText(intake, {0, 0}, std::string(10'000, 'x'), policy), PostResult::ok);
+        ASSERT_EQ(postText(intake, {0, 1}, "small", policy), PostResult::ok);
         if (policy == overrunning) {
             (void)postText(intake, {0, 1}, std::string(10'000, 'x'), policy);
-            ASSERT_EQ(postText(intake, {0, 1}, std::string(10'000, 'x'), policy), Posted::ok);
+            ASSERT_EQ(postText(intake, {0, 1}, std::string(10'000, 'x'), policy), PostResult::ok);
         }
         intake.look();
     }
@@ -270,15 +270,15 @@ TEST(Intake, CountersOfDroppedRecordsCanBeReset) {
 
 TEST(Intake, RefusesPostsAfterClose) {
     Intake intake;
-    ASSERT_EQ(postText(intake, {0, 1}, "before"), Posted::ok);
+    ASSERT_EQ(postText(intake, {0, 1}, "before"), PostResult::ok);
     EXPECT_FALSE(intake.isDrained());
     intake.close();
     for (const auto policy : {blocking, overrunning, discarding}) {
-        EXPECT_EQ(postText(intake, {0, 2}, "after", policy), Posted::closed);
-        EXPECT_EQ(postText(intake, {0, 2}, std::string(2 << 20, 'x'), policy), Posted::closed);
+        EXPECT_EQ(postText(intake, {0, 2}, "after", policy), PostResult::closed);
+        EXPECT_EQ(postText(intake, {0, 2}, std::string(2 << 20, 'x'), policy), PostResult::closed);
     }
     std::thread([&intake] {
-        EXPECT_EQ(postText(intake, {0, 3}, "on another thread"), Posted::closed);
+        EXPECT_EQ(postText(intake, {0, 3}, "on another thread"), PostResult::closed);
     }).join();
     EXPECT_EQ(numbersOf(harvest(intake)), Numbers{1});
     intake.look();
@@ -287,7 +287,7 @@ TEST(Intake, RefusesPostsAfterClose) {
 
 TEST(Intake, IsDrainedOnlyWhenTheLastRecordIsOut) {
     Intake intake;
-    ASSERT_EQ(postText(intake, {0, 1}, "text"), Posted::ok);
+    ASSERT_EQ(postText(intake, {0, 1}, "text"), PostResult::ok);
     intake.close();
     EXPECT_FALSE(intake.isDrained());
     intake.look();
@@ -304,7 +304,7 @@ TEST(Intake, WaitForWorkEndsWithWorkAndWithTime) {
     EXPECT_TRUE(intake.waitForWork(Clock::now() + 10min));  // the lanes that nobody has looked at
     intake.look();
     EXPECT_FALSE(intake.waitForWork(Clock::now() + 1ms));
-    ASSERT_EQ(postText(intake, {0, 1}, "text"), Posted::ok);
+    ASSERT_EQ(postText(intake, {0, 1}, "text"), PostResult::ok);
     EXPECT_TRUE(intake.waitForWork(Clock::now() + 10min));
     intake.look();
     EXPECT_TRUE(intake.waitForWork(Clock::now() + 10min)) << "a record has not been emitted";
@@ -322,7 +322,7 @@ TEST(Intake, APostWakesTheBackEnd) {
     std::thread producer([&intake] {
         for (std::uint32_t i = 0; i < 200; ++i) {
             std::this_thread::sleep_for(std::chrono::microseconds(100 * (i % 4)));
-            ASSERT_EQ(postText(intake, {0, i}, "text"), Posted::ok);
+            ASSERT_EQ(postText(intake, {0, i}, "text"), PostResult::ok);
         }
     });
     for (std::size_t count = 0; count < 200;) {
@@ -358,7 +358,7 @@ TEST(Intake, ASleepAfterASleepInterruptsNoOtherProcessor) {
     intake.look();
     EXPECT_EQ(sleep(intake), 1U) << "posts have to learn that they must wake the back end";
     EXPECT_EQ(sleep(intake), 0U);
-    ASSERT_EQ(postText(intake, {0, 1}, "text"), Posted::ok);
+    ASSERT_EQ(postText(intake, {0, 1}, "text"), PostResult::ok);
     harvest(intake);
     EXPECT_EQ(sleep(intake), 0U);
     intake.expectNoWake();

@@ -36,7 +36,7 @@ using log::detail::IntakeTraits;
 using log::detail::Key;
 using log::detail::LaneRegistry;
 using log::detail::LaneStatistics;
-using log::detail::Posted;
+using log::detail::PostResult;
 using log::detail::StampClock;
 
 using Intake = LabelIntake<>;
@@ -46,7 +46,7 @@ TEST(IntakeThreads, ALaneIsHandedOnWhenItsThreadHasEndedAndItIsEmpty) {
     Intake intake;
     for (std::uint32_t i = 0; i < 100; ++i) {
         std::thread([&intake, i] {
-            ASSERT_EQ(postText(intake, {0, i}, "text"), Posted::ok);
+            ASSERT_EQ(postText(intake, {0, i}, "text"), PostResult::ok);
         }).join();
         EXPECT_EQ(intake.laneCount(), 1U);
         const auto all = harvest(intake);
@@ -64,7 +64,7 @@ TEST(IntakeThreads, ALaneWithRecordsIsKept) {
     Intake intake;
     for (std::uint32_t i = 0; i < 20; ++i) {
         std::thread([&intake, i] {
-            ASSERT_EQ(postText(intake, {i, 0}, "text"), Posted::ok);
+            ASSERT_EQ(postText(intake, {i, 0}, "text"), PostResult::ok);
         }).join();
         intake.look();
     }
@@ -124,7 +124,7 @@ TEST(IntakeThreads, NamesTheThreads) {
     Intake intake;
     std::thread([&intake] {
         ::pthread_setname_np(::pthread_self(), "a worker");
-        ASSERT_EQ(postText(intake, {0, 0}, "text"), Posted::ok);
+        ASSERT_EQ(postText(intake, {0, 0}, "text"), PostResult::ok);
     }).join();
     intake.look();
     intake.emitBefore(endOfTime, 1, [](const Intake::Record& record) {
@@ -138,8 +138,8 @@ struct PostsAtTheEnd {
     Intake* intake = nullptr;
     ~PostsAtTheEnd() {
         if (intake != nullptr) {
-            EXPECT_EQ(postText(*intake, {0, 2}, "from a destructor"), Posted::ok);
-            EXPECT_EQ(postText(*intake, {0, 3}, std::string(200'000, 'x')), Posted::ok);
+            EXPECT_EQ(postText(*intake, {0, 2}, "from a destructor"), PostResult::ok);
+            EXPECT_EQ(postText(*intake, {0, 3}, std::string(200'000, 'x')), PostResult::ok);
         }
     }
 };
@@ -153,7 +153,7 @@ TEST(IntakeThreads, DestructorsOfThreadLocalObjectsMayPost) {
         thread_local PostsAtTheEnd atTheEnd;
         atTheEnd.intake = &intake;
         id = log::detail::thisThread().threadId;
-        ASSERT_EQ(postText(intake, {0, 1}, "first"), Posted::ok);
+        ASSERT_EQ(postText(intake, {0, 1}, "first"), PostResult::ok);
     }).join();
     const auto all = harvest(intake);
     ASSERT_EQ(all.size(), 3U);
@@ -171,7 +171,7 @@ TEST(IntakeThreads, PostsWithoutALaneWaitForRoomToo) {
         std::uint32_t thread = 0;
         ~PostsMany() {
             for (std::uint32_t i = 0; intake != nullptr && i < perThread; ++i) {
-                EXPECT_EQ(postText(*intake, {thread, i}, "text"), Posted::ok);
+                EXPECT_EQ(postText(*intake, {thread, i}, "text"), PostResult::ok);
             }
         }
     };
@@ -181,7 +181,7 @@ TEST(IntakeThreads, PostsWithoutALaneWaitForRoomToo) {
             thread_local PostsMany atTheEnd;
             atTheEnd.intake = &intake;
             atTheEnd.thread = t;
-            ASSERT_EQ(postText(intake, {3, t}, "first"), Posted::ok);
+            ASSERT_EQ(postText(intake, {3, t}, "first"), PostResult::ok);
         });
     }
     crew.start();
@@ -210,7 +210,7 @@ TEST(IntakeThreads, SeveralIntakesAtOnceDoNotMix) {
         crew.add([&all, t] {
             for (std::uint32_t n = 0; n < perThread; ++n) {
                 const std::uint32_t which = (n + t) % intakes;
-                ASSERT_EQ(postText(*all[which], {which, n}, "text"), Posted::ok);
+                ASSERT_EQ(postText(*all[which], {which, n}, "text"), PostResult::ok);
             }
         });
     }
@@ -237,7 +237,7 @@ TEST(IntakeThreads, IntakesComeAndGoWhileThreadsStay) {
         crew.add([&, t] {
             for (std::uint32_t n = 0; !isOver.load(); ++n) {
                 const std::shared_ptr<Intake> intake = std::atomic_load(&current);
-                accepted += postText(*intake, {t, n}, "text") == Posted::ok ? 1 : 0;
+                accepted += postText(*intake, {t, n}, "text") == PostResult::ok ? 1 : 0;
             }
         });
     }
@@ -271,7 +271,7 @@ TEST(IntakeThreads, ShortLivedThreadsLeaveNothingBehind) {
     });
     for (std::uint32_t i = 0; i < threads; ++i) {
         std::thread([&intake, i] {
-            ASSERT_EQ(postText(intake, {0, i}, "text"), Posted::ok);
+            ASSERT_EQ(postText(intake, {0, i}, "text"), PostResult::ok);
         }).join();
     }
     intake.close();
@@ -292,7 +292,7 @@ TEST(IntakeThreads, ShortLivedThreadsLeaveNothingBehind) {
 }
 
 void* postAndVanish(void* intake) {
-    EXPECT_EQ(postText(*static_cast<Intake*>(intake), {0, 1}, "last words"), Posted::ok);
+    EXPECT_EQ(postText(*static_cast<Intake*>(intake), {0, 1}, "last words"), PostResult::ok);
     vanish();
 }
 
@@ -303,7 +303,7 @@ TEST(IntakeThreads, AThreadThatVanishedIsFoundWhenAnotherOneComes) {
     ASSERT_EQ(::pthread_join(thread, nullptr), 0);
     EXPECT_EQ(harvest(intake).size(), 1U);
     EXPECT_EQ(intake.statistics().lanes, 1U);
-    ASSERT_EQ(postText(intake, {0, 2}, "text"), Posted::ok);
+    ASSERT_EQ(postText(intake, {0, 2}, "text"), PostResult::ok);
     EXPECT_EQ(harvest(intake).size(), 1U);
     intake.look();
     EXPECT_EQ(intake.statistics().lanes, 1U);
@@ -337,7 +337,7 @@ struct LookedAt {
 
 void* vanishInAPost(void* scene) {
     auto& self = *static_cast<LookedAt*>(scene);
-    EXPECT_EQ(postText(self.intake, {0, 1}, "delivered"), Posted::ok);
+    EXPECT_EQ(postText(self.intake, {0, 1}, "delivered"), PostResult::ok);
     self.hasPosted = true;
     awaitThat([&self] { return self.isKnown.load(); });
     VanishingClock::vanishes = true;
@@ -352,11 +352,11 @@ TEST(IntakeThreads, AThreadThatVanishedInAPostDoesNotHoldTheOutputForEver) {
     pthread_t thread{};
     ASSERT_EQ(::pthread_create(&thread, nullptr, vanishInAPost, &scene), 0);
     awaitThat([&scene] { return scene.hasPosted.load(); });
-    ASSERT_EQ(postText(intake, {0, 0}, "text"), Posted::ok);
+    ASSERT_EQ(postText(intake, {0, 0}, "text"), PostResult::ok);
     intake.look();
     scene.isKnown = true;
     ASSERT_EQ(::pthread_join(thread, nullptr), 0);
-    ASSERT_EQ(postText(intake, {0, 3}, "after it"), Posted::ok);
+    ASSERT_EQ(postText(intake, {0, 3}, "after it"), PostResult::ok);
     std::vector<std::uint32_t> numbers;
     while (numbers.size() != 3) {
         intake.waitForWork(StdPlatform::Clock::now() + std::chrono::seconds(10));
@@ -375,7 +375,7 @@ TEST(IntakeThreads, AThreadThatVanishedInAPostDoesNotHoldTheOutputForEver) {
     // Its lane is whole again.
     std::thread([&intake] {
         for (std::uint32_t i = 0; i < 100; ++i) {
-            ASSERT_EQ(postText(intake, {0, i}, "text"), Posted::ok);
+            ASSERT_EQ(postText(intake, {0, i}, "text"), PostResult::ok);
         }
     }).join();
     EXPECT_EQ(harvest(intake).size(), 100U);
@@ -394,7 +394,7 @@ struct Victim {
 
 void* vanishAtAnAccess(void* victim) {
     auto& self = *static_cast<Victim*>(victim);
-    EXPECT_EQ(postText(self.intake, {0, 1}, "delivered"), Posted::ok);
+    EXPECT_EQ(postText(self.intake, {0, 1}, "delivered"), PostResult::ok);
     const Interruption interruption(self.access, [] { vanish(); });
     (void)postText(self.intake, {0, 2}, "perhaps");
     self.hasSurvived = true;
@@ -414,7 +414,7 @@ TEST(IntakeThreads, AThreadMayVanishAnywhereInAPost) {
         ASSERT_EQ(::pthread_create(&thread, nullptr, vanishAtAnAccess, &victim), 0);
         ASSERT_EQ(::pthread_join(thread, nullptr), 0);
         hasSurvived = victim.hasSurvived;
-        ASSERT_EQ(postText(intake, {0, 3}, "after it"), Posted::ok);
+        ASSERT_EQ(postText(intake, {0, 3}, "after it"), PostResult::ok);
         std::vector<std::uint32_t> numbers;
         while (numbers.empty() || numbers.back() != 3) {
             for (const std::uint32_t number : numbersOf(harvest(intake))) {
@@ -428,7 +428,7 @@ TEST(IntakeThreads, AThreadMayVanishAnywhereInAPost) {
         EXPECT_EQ(intake.statistics().lanes, 1U) << "at access " << access;
         std::thread([&intake] {
             for (std::uint32_t i = 0; i < 10; ++i) {
-                ASSERT_EQ(postText(intake, {0, i}, std::to_string(i)), Posted::ok);
+                ASSERT_EQ(postText(intake, {0, i}, std::to_string(i)), PostResult::ok);
             }
         }).join();
         const auto all = harvest(intake);

@@ -38,12 +38,13 @@ public:
     /// Posts a record into the calling thread's lane. `write(to)` fills in its bytes. A record that
     /// is not accepted is counted.
     template <class Write>
-    Posted post(const RecordHead& head, std::size_t bytes, overflow_policy policy, Write&& write) {
-        const Posted posted =
+    PostResult post(const RecordHead& head, std::size_t bytes, overflow_policy policy,
+                    Write&& write) {
+        const PostResult posted =
             intake_.post(head, bytes, allowed(policy), std::forward<Write>(write));
-        if (__builtin_expect(posted != Posted::ok, 0)) {
+        if (__builtin_expect(posted != PostResult::ok, 0)) {
             // Relaxed: no data belongs to a count.
-            auto& counter = posted == Posted::closed ? refused_ : head.logger->discarded;
+            auto& counter = posted == PostResult::closed ? refused_ : head.logger->discarded;
             counter.fetch_add(1, std::memory_order_relaxed);
         }
         ensureHarvest();

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <sluice/log/detail/backend/logger_state.hpp>
+#include <sluice/log/detail/format/current_pairs.hpp>
 #include <sluice/log/detail/format/pair_text.hpp>
-#include <sluice/log/detail/format/pairs_in_sight.hpp>
 #include <sluice/log/detail/format/record_head.hpp>
 #include <sluice/log/detail/format/record_pairs.hpp>
 #include <sluice/log/detail/format/thread_mdc.hpp>
@@ -311,7 +311,7 @@ private:
         for (const Paired& one : paired_) {  // within the reserved room
             sight_.push_back({run_[one.message].payload, one.textSize, one.context, one.pairs});
         }
-        const PairsInSight scope(sight_.data(), sight_.size());
+        const CurrentPairs scope(sight_.data(), sight_.size());
         const MdcOfCall mdc(mdc_);
         for (const SinkEntry& entry : logger_->sinks) {
             entry.batch != nullptr ? giveAll(*entry.batch) : giveEach(*entry.sink);

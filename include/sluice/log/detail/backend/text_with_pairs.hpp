@@ -6,8 +6,8 @@
 /// Tests: tests/unit/log/with_test.cpp.
 
 #include <sluice/log/detail/format/caller_state.hpp>
+#include <sluice/log/detail/format/current_pairs.hpp>
 #include <sluice/log/detail/format/pair_text.hpp>
-#include <sluice/log/detail/format/pairs_in_sight.hpp>
 #include <sluice/log/logger.hpp>
 
 #include <spdlog/common.h>
@@ -36,7 +36,7 @@ inline void logReadyText(spdlog::logger& logger, spdlog::source_loc source,
     const std::size_t textSize = text.size();
     printPairs({bytes.data(), bytes.size()}, text);
     const PairedText paired{{text.data(), text.size()}, textSize, {}, {bytes.data(), bytes.size()}};
-    const PairsInSight scope(&paired, 1);
+    const CurrentPairs scope(&paired, 1);
     logger.log(source, level, paired.payload);
 }
 

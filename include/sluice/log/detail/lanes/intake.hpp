@@ -101,7 +101,7 @@ public:
     /// `discarded`: there was no room, and the policy did not allow a wait. A signal handler, a
     /// callback of a post and the back end's own thread never wait. The record is counted.
     template <class Write>
-    Posted post(const Head& head, std::size_t bytes, overflow_policy policy, Write&& write) {
+    PostResult post(const Head& head, std::size_t bytes, overflow_policy policy, Write&& write) {
         return producer_.post(head, bytes, policy, std::forward<Write>(write));
     }
 

@@ -15,7 +15,7 @@
 
 namespace sluice::log::detail {
 
-enum class [[nodiscard]] Posted : unsigned char { ok, discarded, closed };
+enum class [[nodiscard]] PostResult : unsigned char { ok, discarded, closed };
 
 /// Makes room on the thread that posts, instead of a wait. For a back end without a thread.
 struct RoomMaker {

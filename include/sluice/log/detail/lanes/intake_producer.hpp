@@ -37,7 +37,7 @@ public:
     IntakeProducer& operator=(const IntakeProducer&) = delete;
 
     template <class Write>
-    Posted post(const Head& head, std::size_t bytes, overflow_policy policy, Write&& write) {
+    PostResult post(const Head& head, std::size_t bytes, overflow_policy policy, Write&& write) {
         Lane* const lane = Threads::findFirst(registry_, hash_);
         if (__builtin_expect(lane == nullptr || !lane->enter(), 0)) {
             return postElsewhere(head, bytes, policy, write);
@@ -79,12 +79,12 @@ private:
     };
 
     template <class Write>
-    Posted postToOwn(Lane& lane, const Head& head, std::size_t bytes, overflow_policy policy,
-                     Write& write) {
+    PostResult postToOwn(Lane& lane, const Head& head, std::size_t bytes, overflow_policy policy,
+                         Write& write) {
         const LeaveLane leave{lane};
         const Outcome outcome = Writer::tryPost(*registry_, lane, 0, head, bytes, write);
         if (__builtin_expect(outcome == Outcome::ok, 1)) {
-            return Posted::ok;
+            return PostResult::ok;
         }
         return postWithoutRoom(lane, head, bytes, policy, write, outcome);
     }
@@ -99,20 +99,20 @@ private:
 
     /// Makes room as the policy says and tries again.
     template <class Write>
-    [[gnu::cold, gnu::noinline]] Posted postWithoutRoom(Lane& lane, const Head& head,
-                                                        std::size_t bytes, overflow_policy policy,
-                                                        Write& write, Outcome outcome) {
+    [[gnu::cold, gnu::noinline]] PostResult
+    postWithoutRoom(Lane& lane, const Head& head, std::size_t bytes, overflow_policy policy,
+                    Write& write, Outcome outcome) {
         while (outcome == Outcome::full && makeRoom(lane, bytes, policy)) {
             outcome = tryPostRarely(lane, 0, head, bytes, write);
         }
         if (outcome == Outcome::ok) {
-            return Posted::ok;
+            return PostResult::ok;
         }
         if (outcome == Outcome::closed || isClosed()) {
-            return Posted::closed;
+            return PostResult::closed;
         }
         lane.countDiscarded();
-        return Posted::discarded;
+        return PostResult::discarded;
     }
 
     /// False if there is no way to make room for the record.
@@ -149,8 +149,8 @@ private:
 
     /// For the rare cases: the thread has no lane, or the post interrupts another post.
     template <class Write>
-    [[gnu::cold, gnu::noinline]] Posted postElsewhere(const Head& head, std::size_t bytes,
-                                                      overflow_policy policy, Write& write) {
+    [[gnu::cold, gnu::noinline]] PostResult postElsewhere(const Head& head, std::size_t bytes,
+                                                          overflow_policy policy, Write& write) {
         Lane* lane = Threads::find(registry_, hash_);
         bool mayWait = lane == nullptr && !SignalSafeScope::isActive();
         if (mayWait) {
@@ -177,17 +177,17 @@ private:
     }
 
     template <class Write>
-    Posted postToShared(const Head& head, std::size_t bytes, overflow_policy policy, Write& write,
-                        bool mayWait) {
+    PostResult postToShared(const Head& head, std::size_t bytes, overflow_policy policy,
+                            Write& write, bool mayWait) {
         Lane& lane = registry_->shared();
         while (SharedGuard guard = registry_->lockShared(!mayWait)) {
             const Outcome outcome =
                 tryPostToShared(std::move(guard), lane, head, bytes, policy, write, mayWait);
             if (outcome == Outcome::ok) {
-                return Posted::ok;
+                return PostResult::ok;
             }
             if (outcome == Outcome::closed || isClosed()) {
-                return Posted::closed;
+                return PostResult::closed;
             }
             if (outcome != Outcome::full || policy != overflow_policy::block || !mayWait) {
                 break;
@@ -201,7 +201,7 @@ private:
             lane.awaitHalfFree(registry_->closed());
         }
         registry_->countDropped();
-        return Posted::discarded;
+        return PostResult::discarded;
     }
 
     /// One attempt. It unlocks the shared lane.

@@ -3,9 +3,9 @@
 /// \file
 /// Builds a line of a log from short texts and digits, in room that the caller has made.
 ///
-/// A copy may write up to `LineText::slack` bytes beyond its end. So a short text of any size costs
-/// one or two stores. The next text overwrites these bytes. Only LineText allocates, for a text
-/// that is not short.
+/// A copy may write up to `CachedText::slack` bytes beyond its end. So a short text of any size
+/// costs one or two stores. The next text overwrites these bytes. Only CachedText allocates, for a
+/// text that is not short.
 ///
 /// Tests: tests/unit/log/pattern_formatter_test.cpp.
 
@@ -19,13 +19,13 @@
 namespace sluice::log::detail {
 
 /// A text that changes seldom and is copied often.
-class LineText {
+class CachedText {
 public:
     /// The room that must follow a copy.
     static constexpr std::size_t slack = 32;
 
-    LineText() = default;
-    explicit LineText(std::string_view text) { assign(text); }
+    CachedText() = default;
+    explicit CachedText(std::string_view text) { assign(text); }
 
     void assign(std::string_view text) {
         size_ = text.size();

@@ -25,20 +25,20 @@ struct PairedText {
 /// only the text.
 ///
 /// Tests: tests/unit/log/json_formatter_test.cpp.
-class PairsInSight {
+class CurrentPairs {
 public:
     /// The messages are in the order of their addresses, and no payload is empty.
-    PairsInSight(const PairedText* first, std::size_t count) noexcept
+    CurrentPairs(const PairedText* first, std::size_t count) noexcept
         : first_(first), count_(count), before_(top_) {
         top_ = this;
     }
-    ~PairsInSight() { top_ = before_; }
-    PairsInSight(const PairsInSight&) = delete;
-    PairsInSight& operator=(const PairsInSight&) = delete;
+    ~CurrentPairs() { top_ = before_; }
+    CurrentPairs(const CurrentPairs&) = delete;
+    CurrentPairs& operator=(const CurrentPairs&) = delete;
 
     /// Null for a message without pairs.
     static const PairedText* find(spdlog::string_view_t payload) noexcept {
-        for (const PairsInSight* scope = top_; scope != nullptr; scope = scope->before_) {
+        for (const CurrentPairs* scope = top_; scope != nullptr; scope = scope->before_) {
             const PairedText* const end = scope->first_ + scope->count_;
             const PairedText* const found = std::lower_bound(
                 scope->first_, end, payload.data(), [](const PairedText& one, const char* data) {
@@ -55,10 +55,10 @@ public:
 private:
     const PairedText* const first_;
     const std::size_t count_;
-    const PairsInSight* const before_;
+    const CurrentPairs* const before_;
 
     /// All shared libraries have the same variable.
-    [[gnu::visibility("default")]] inline static thread_local const PairsInSight* top_ = nullptr;
+    [[gnu::visibility("default")]] inline static thread_local const CurrentPairs* top_ = nullptr;
 };
 
 }  // namespace sluice::log::detail

@@ -171,7 +171,7 @@ TYPED_TEST(SharedCallbackEndTest, RemoveDestroysBesideAThreadThatMakesNoCalls) {
     CallElsewhere<typename TestFixture::List> other;
     other.endCall();
     typename TestFixture::List list;
-    // A thread may free at once only so often, see LookAllowance. A new one has all of it.
+    // A thread may free at once only so often, see FenceBudget. A new one has all of it.
     std::thread([&] {
         for (int i = 0; i < 10; ++i) {
             const auto handle = list.append([kept = this->captured] {});

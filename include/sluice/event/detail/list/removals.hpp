@@ -1,7 +1,7 @@
 #pragma once
 
+#include <sluice/event/detail/list/fence_budget.hpp>
 #include <sluice/event/detail/list/freeing.hpp>
-#include <sluice/event/detail/list/look_allowance.hpp>
 #include <sluice/event/detail/list/read_side.hpp>
 
 #include <cstddef>
@@ -157,7 +157,7 @@ private:
                 effort == Effort::full || owner_ != nullptr || std::exchange(isMany_, false);
             if ((newest == nullptr && owner_ == nullptr) ||
                 !(isUrgent || users.isAlone() ||
-                  LookAllowance<typename ReadSide::Platform::Clock>::take())) {
+                  FenceBudget<typename ReadSide::Platform::Clock>::take())) {
                 hasAny_.store(newest != nullptr, std::memory_order_relaxed);  // relaxed: E1
                 collectedIn_ = nobody;
                 return false;

@@ -12,7 +12,7 @@ namespace sluice::detail {
 ///
 /// Origin: the generic cell rate algorithm of the ATM Forum (1996), a leaky bucket in one word.
 template <class Clock>
-class LookAllowance {
+class FenceBudget {
 public:
     static constexpr std::chrono::nanoseconds interval = std::chrono::microseconds(200);
     static constexpr std::int64_t burst = 256;

@@ -6,7 +6,7 @@
 namespace sluice {
 
 /// How much a message matters. Each priority has a room of its own, and the messages of a higher
-/// one are served first.
+/// one are served first: see PriorityOrder.
 enum class Priority : std::uint8_t { low, medium, high };
 
 inline constexpr std::size_t priorityCount = 3;

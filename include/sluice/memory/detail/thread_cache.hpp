@@ -9,7 +9,8 @@
 
 namespace sluice::detail {
 
-/// The free blocks of one thread: two magazines.
+/// The free blocks of one thread: two magazines. A block goes into the cache of the thread that
+/// frees it, also if another thread has allocated it.
 ///
 /// Used by one thread at a time, except the figures. The loaded magazine of an idle thread can be
 /// closed; then the thread that has closed it uses both magazines. PoolDepot exchanges magazines.

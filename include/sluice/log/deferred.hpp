@@ -217,7 +217,7 @@ void logPairsAt(Logger& logger, const std::array<key_value, N>& pairs, Arguments
         return;
     } else if constexpr ((isCopied<Arguments> && ...)) {
         if (auto* const that = deferring(logger)) {
-            const PairsOfCall scope({pairs.data(), N});
+            const ScopedPairs scope({pairs.data(), N});
             return logDeferred<Place>(*that, arguments...);
         }
     }

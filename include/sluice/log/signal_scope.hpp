@@ -24,7 +24,7 @@ public:
 private:
     const int errno_;
     const detail::SignalSafeScope quiet_;
-    const detail::PairsOfCall pairs_{{}};
+    const detail::ScopedPairs pairs_{{}};
 };
 
 }  // namespace sluice::log

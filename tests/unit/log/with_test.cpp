@@ -96,7 +96,7 @@ TEST_F(WithTest, ACallWithinTheCallHasNoPairs) {
 TEST_F(WithTest, ASignalHandlerTakesNoPairsOfTheCallItInterrupts) {
     const std::vector<key_value> pairs{kv("a", 1)};
     {
-        const detail::PairsOfCall interrupted({pairs.data(), pairs.size()});
+        const detail::ScopedPairs interrupted({pairs.data(), pairs.size()});
         {
             const signal_scope scope;
             logger->info("handler");

@@ -312,7 +312,7 @@ private:
             sight_.push_back({run_[one.message].payload, one.textSize, one.context, one.pairs});
         }
         const CurrentPairs scope(sight_.data(), sight_.size());
-        const MdcOfCall mdc(mdc_);
+        const ScopedMdc mdc(mdc_);
         for (const SinkEntry& entry : logger_->sinks) {
             entry.batch != nullptr ? giveAll(*entry.batch) : giveEach(*entry.sink);
         }

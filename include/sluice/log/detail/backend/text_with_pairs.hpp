@@ -27,7 +27,7 @@ inline void logReadyText(spdlog::logger& logger, spdlog::source_loc source,
                          spdlog::level::level_enum level, PairList pairs,
                          spdlog::memory_buf_t& text) {
     if (!logger.should_backtrace() && dynamic_cast<async_logger*>(&logger) != nullptr) {
-        const PairsOfCall scope(pairs);
+        const ScopedPairs scope(pairs);
         logger.log(source, level, spdlog::string_view_t(text.data(), text.size()));
         return;
     }

@@ -118,12 +118,12 @@ private:
 [[gnu::visibility("default")]] inline thread_local CallerState CallerState::state_;
 
 /// While one lives, the next record of its thread has these pairs.
-class PairsOfCall {
+class ScopedPairs {
 public:
-    explicit PairsOfCall(PairList pairs) noexcept : before_(CallerState::setPairs(pairs)) {}
-    ~PairsOfCall() { CallerState::setPairs(before_); }
-    PairsOfCall(const PairsOfCall&) = delete;
-    PairsOfCall& operator=(const PairsOfCall&) = delete;
+    explicit ScopedPairs(PairList pairs) noexcept : before_(CallerState::setPairs(pairs)) {}
+    ~ScopedPairs() { CallerState::setPairs(before_); }
+    ScopedPairs(const ScopedPairs&) = delete;
+    ScopedPairs& operator=(const ScopedPairs&) = delete;
 
 private:
     const PairList before_;

@@ -72,22 +72,22 @@ private:
 };
 
 /// While one lives, its thread has the mdc of a log call.
-class MdcOfCall {
+class ScopedMdc {
 public:
     /// `pairs` are texts. If there is no memory for them, the mdc is empty.
-    explicit MdcOfCall(PairBytes pairs) noexcept : mdc_(ThreadMdc::find()) {
+    explicit ScopedMdc(PairBytes pairs) noexcept : mdc_(ThreadMdc::find()) {
         if (mdc_ != nullptr) {
             mdc_->swap(other_);
             fill(pairs);
         }
     }
-    ~MdcOfCall() {
+    ~ScopedMdc() {
         if (mdc_ != nullptr) {
             mdc_->swap(other_);
         }
     }
-    MdcOfCall(const MdcOfCall&) = delete;
-    MdcOfCall& operator=(const MdcOfCall&) = delete;
+    ScopedMdc(const ScopedMdc&) = delete;
+    ScopedMdc& operator=(const ScopedMdc&) = delete;
 
 private:
     void fill(PairBytes pairs) noexcept {

@@ -283,7 +283,7 @@ public:
         return true;
     }
 
-    [[nodiscard]] LaneMarks<Platform>& marks() noexcept { return marks_; }
+    [[nodiscard]] LaneHighWater<Platform>& marks() noexcept { return marks_; }
 
     // ---- Between two owners, or after the last post of the owner
 
@@ -330,7 +330,7 @@ public:
     // ---- Any thread: numbers, each as of some moment during the call
 
     [[nodiscard]] const LaneInfo& info() const noexcept { return info_; }
-    [[nodiscard]] const LaneMarks<Platform>& marks() const noexcept { return marks_; }
+    [[nodiscard]] const LaneHighWater<Platform>& marks() const noexcept { return marks_; }
     [[nodiscard]] const LaneLimits& limits() const noexcept { return limits_; }
     /// The counts of all owners.
     [[nodiscard]] LaneCounts counts() const noexcept {
@@ -430,7 +430,7 @@ private:
     alignas(cacheLineSize) Atomic<std::uint64_t> releasedBytes_{0};
     Atomic<std::uint64_t> releasedCount_{0};
     Atomic<EvictionLock> evictionLock_{EvictionLock::free};
-    LaneMarks<Platform> marks_;
+    LaneHighWater<Platform> marks_;
 
     // For rare cases; the owner writes these.
     alignas(cacheLineSize) SingleWriterCounter<Platform> discarded_;

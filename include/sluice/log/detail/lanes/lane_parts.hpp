@@ -66,7 +66,7 @@ struct LanePeaks {
 
 /// The maxima of one lane, or of all. The back end writes them, and any thread reads them.
 template <class Platform>
-class LaneMarks {
+class LaneHighWater {
     using Number = SingleWriterNumber<Platform>;
 
 public:

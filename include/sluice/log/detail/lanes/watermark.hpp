@@ -24,7 +24,7 @@ class Watermark {
     using Slot = typename Registry::Slot;
     using Clock = typename Traits::Platform::Clock;
     using Counter = SingleWriterCounter<typename Traits::Platform>;
-    using Marks = LaneMarks<typename Traits::Platform>;
+    using Marks = LaneHighWater<typename Traits::Platform>;
 
 public:
     using Reader = LaneReader<Traits>;

@@ -11,16 +11,23 @@
 
 namespace sluice {
 
-/// A bus for several groups of handlers, each with a consumer of its own, that all see every
+/// A bus for several groups of handlers. Each group has a consumer of its own and sees every
 /// message.
 ///
-/// Use it when a slow consumer must not hold up a fast one: a logger beside a controller. Use Bus
-/// when one thread serves all handlers, PartitionedBus when messages are to be shared out.
+///     sluice::BroadcastBus<sluice::Messages<Reading>, 2> bus;
+///     const auto shown = bus[0].subscribe<Reading>([](const Reading& reading) { ... });
+///     const auto logged = bus[1].subscribe<Reading>([](const Reading& reading) { ... });
+///     const auto results = bus.publish(Reading{21.5});  // one result for each group
+///     bus[0].process();  // on the thread of the first group
 ///
-/// It is a Bus for each group. A message is copied into each, and each group lets it in by its own
-/// rooms: a group that is behind misses messages, which its counts tell, and the others do not.
-/// With BusOverflow::block the publisher waits for the group that is behind, so the others wait
-/// too. A handler that publishes then waits for the other groups: two may wait for each other.
+/// Use it if a slow consumer must not delay a fast one, for example a logger beside a controller.
+/// Use Bus if one thread serves all handlers. Use PartitionedBus if each message goes to one
+/// consumer.
+///
+/// It has a Bus for each group, and copies a message into each. Each group accepts the message by
+/// its own rooms. So a slow group misses messages and counts them, and the other groups get them.
+/// With BusOverflow::block the publisher waits for the slow group, so the others wait too. A
+/// handler that publishes then waits for the other groups: two handlers may wait for each other.
 template <class MessageList, std::size_t Groups, class Traits = FullBusTraits>
 class BroadcastBus {
     static_assert(Groups != 0, "a broadcast bus needs at least one group");
@@ -32,21 +39,22 @@ public:
     using Results = std::array<PublishResult, Groups>;
 
     BroadcastBus() = default;
-    /// The observer must outlive the bus. All groups tell it, each on the threads of its publishers
+    /// The observer must outlive the bus. All groups call it, each on the threads of its publishers
     /// and of its own consumer.
     explicit BroadcastBus(typename Traits::Observer& observer)
         : groups_(detail::observedBuses<Group, Groups>(observer)) {}
 
     [[nodiscard]] static constexpr std::size_t size() noexcept { return Groups; }
 
-    /// The bus of one group: subscribe(), process(), statistics() and the others are there.
+    /// The bus of one group, with subscribe(), process(), statistics() and the other members of
+    /// Bus.
     [[nodiscard]] Group& operator[](std::size_t index) noexcept { return groups_[index]; }
     [[nodiscard]] const Group& operator[](std::size_t index) const noexcept {
         return groups_[index];
     }
 
     /// Allocates the counters of the calling thread in each group, so that its publications
-    /// allocate nothing. False if there was no memory. See Bus::attachThread.
+    /// allocate nothing. Returns false if there was no memory. See Bus::attachThread.
     bool attachThread() noexcept {
         bool isAttached = true;
         for (Group& group : groups_) {
@@ -55,19 +63,19 @@ public:
         return isAttached;
     }
 
-    /// Publishes a copy in each group, one after the other: two groups may see the messages of two
-    /// publishers in different orders. When copying throws, the groups before have theirs. See
-    /// Bus::publish for the options.
+    /// Publishes a copy in each group, one after the other. So two groups may see the messages of
+    /// two publishers in different orders. If copying throws, the earlier groups have their copies.
+    /// See Bus::publish for the options.
     template <class T, class Options = PublishOptions>
     Results publish(const T& message, const Options& options = {}) {
         return inEach([&](Group& group) { return group.publish(message, options); });
     }
-    /// The same without waiting for room, whatever the overflow policy.
+    /// As publish(), but never waits for room, with any overflow policy.
     template <class T, class Options = PublishOptions>
     Results tryPublish(const T& message, const Options& options = {}) {
         return inEach([&](Group& group) { return group.tryPublish(message, options); });
     }
-    /// The same, but waits for room for at most `timeout` in each group.
+    /// As publish(), but waits for room for at most `timeout` in each group.
     template <class T, class Rep, class Period, class Options = PublishOptions>
     Results publishFor(std::chrono::duration<Rep, Period> timeout, const T& message,
                        const Options& options = {}) {
@@ -90,8 +98,8 @@ public:
         }
     }
 
-    /// Closes all, and waits until the consumers have handled all accepted messages. False when the
-    /// deadline came first, and at once when a handler of any group calls it.
+    /// Closes all groups, and waits until the consumers have handled all accepted messages. Returns
+    /// false if the deadline came first. In a handler of any group it does not wait.
     bool drain(typename Clock::time_point deadline) { return detail::drainAll(groups_, deadline); }
 
 private:

@@ -30,57 +30,60 @@
 
 namespace sluice {
 
-/// Typed messages from any number of publishers to the handlers of one consumer, the urgent
-/// ones first.
+/// Carries typed messages from any number of publishers to the handlers of one consumer, urgent
+/// messages first. So the parts of a program talk without knowing each other, and without a heap.
 ///
-/// Purpose: the parts of a program talk to each other through one object without knowing each
-/// other, and without a heap. Under overload the messages that matter still get through, and the
-/// counts tell how each one ended.
+///     sluice::Bus<sluice::Messages<Temperature, Stop>> bus;
+///     const auto stops = bus.subscribe<Stop>([](const Stop& stop) { ... });
+///     (void)bus.publish(Temperature{21.5});            // any thread
+///     (void)bus.publish(Stop{}, sluice::Priority::high);
+///     bus.process();                                   // the consumer; the stop comes first
 ///
-/// Use it when messages are of a few known types, of unequal urgency, or must not block their
-/// publishers. Use EventQueue for listeners keyed by run-time values, MpscRing for one type of
-/// message and one reader.
+/// Use it if messages have a few known types and different urgency, or must not block their
+/// publishers. Use EventQueue for listeners that are found by run-time values. Use MpscRing for one
+/// type of message and one reader.
 ///
-/// Threads: publish and emplace by any thread, also by handlers (with Producers::one, by
-/// one thread at a time); process, processWith, processUntil, run, runWith, waitFor, waitUntil and
-/// discard by the consumer, one thread at a time; the rest by anybody. Handlers may do anything
-/// but consume from their own bus and destroy it. Signal handlers may not call anything. The child
-/// of a fork may not use, unsubscribe from or destroy the buses of its parent: threads that were in
-/// them do not exist there.
+/// Threads: any thread publishes, also a handler. (With Producers::one, one thread at a time.) The
+/// consumer, one thread at a time, calls process, processWith, processUntil, run, runWith, waitFor,
+/// waitUntil and discard. Any thread calls the other members. A handler may call all members,
+/// except those of the consumer of its own bus, and may not destroy the bus. A signal handler may
+/// call nothing. The child of a fork may not use, unsubscribe from or destroy the buses of its
+/// parent, because the threads that were in them do not exist in the child.
 ///
 /// Progress: publishing is lock-free up to the slot of its ring. A publisher that is stopped in the
-/// middle delays the delivery of later messages of its own priority. When the ring has filled up
-/// behind it, later publishers of that priority are refused. It delays no other priority. (Without
-/// priorities, it delays all.) BusOverflow::block waits as its name says; dropOldest never waits.
-/// Consuming is wait-free, apart from handlers, from the lock of a changed table of handlers, and
-/// from the rings of dropOldest, which are lock-free. pressure() and sizeApprox() look again when a
-/// slot has come back between their looks.
+/// middle delays the delivery of later messages of its own priority. When the ring is full behind
+/// its slot, later publishers of that priority are refused. It delays no other priority. (Without
+/// priorities, it delays all messages.) BusOverflow::block waits for room; dropOldest never waits.
+/// Consuming is wait-free, with three exceptions: handlers, the lock of a changed table of
+/// handlers, and the rings of dropOldest, which are lock-free. pressure() and sizeApprox() look
+/// again when a slot was freed between their looks.
 ///
-/// Order: a message is delivered before those of the same priority whose publication began after
-/// its own had returned. With PriorityOrder::strict a message of high priority, once its
-/// publication has returned, waits for at most one lower message: the one whose handlers run. A
-/// message of medium priority waits for at most 16 messages of low ones. With
-/// PriorityOrder::weighted, a message at the head of its priority waits for at most twice the
-/// weights of the others.
+/// Order: if one publication has returned before another one of the same priority begins, its
+/// message is delivered first. With PriorityOrder::strict a published message of high priority
+/// waits for at most one lower message: the one whose handlers run. A message of medium priority
+/// waits for at most 16 messages of low priority. With PriorityOrder::weighted, the first message
+/// of a priority waits for at most twice the weights of the others.
 ///
-/// Admission: each priority has a room of its own. A message is accepted while fewer messages of
-/// its priority than the room holds are in the bus. Messages being published or handled count, and
-/// slots whose constructor threw, until they have been passed. With dropOldest, messages being
+/// Admission: each priority has a room of its own. A message is accepted while the bus holds fewer
+/// messages of its priority than the room. Messages being published or handled count. A slot whose
+/// constructor threw counts until the consumer has passed it. With dropOldest, messages being
 /// handled do not count. A refusal is exact: the room was full at some moment during the call.
 ///
 /// Memory promise: the handlers of a message see all that its publisher wrote before publishing. A
 /// thread that sees the message removed also sees the writes of its handlers.
 ///
-/// Capacity: slots for all rooms, in the object itself: give it static storage or a place on the
-/// heap. The constructor allocates the registry of the counts. attachThread(), or else the first
-/// publication of a thread, allocates the counters of that thread. Without statistics, and on
-/// SingleCorePlatform, nothing is ever allocated. Exceptions:
-/// when the constructor of a message throws, the exception passes to the publisher, and nothing was
-/// published except the messages before it in its range. A handler that throws is counted and told
-/// to the observer, the others still run. A handler must not end its thread. An exception of a
-/// visitor passes through, its message counts as delivered and failed. Shutdown: close() refuses
-/// later messages; accepted messages stay until consumed, discarded or, at the latest, destroyed
-/// with the bus.
+/// Capacity: slots for all rooms lie in the object, so give it static storage or a place on the
+/// heap. The constructor allocates the registry of the counts. attachThread(), or otherwise the
+/// first publication of a thread, allocates the counters of that thread. Without statistics, and on
+/// SingleCorePlatform, no call allocates.
+///
+/// Exceptions: if the constructor of a message throws, the exception passes to the publisher. This
+/// message is not published, and none after it in its range. If a handler throws, the bus counts it
+/// and tells the observer; the other handlers still run. A handler must not end its thread. An
+/// exception of a visitor passes through; its message counts as delivered and failed.
+///
+/// Shutdown: close() refuses later messages. Accepted messages stay until the consumer handles or
+/// discards them. The bus destroys the rest at its end.
 ///
 /// Origin: slots and compile-time types as in D. Liu's MCCC bus.
 ///
@@ -114,8 +117,8 @@ public:
     explicit Bus(Observer& observer) : core_(&observer) {}
     Bus(const Bus&) = delete;
     Bus& operator=(const Bus&) = delete;
-    /// Ends all subscriptions and destroys all messages. The handlers go first, while all parts of
-    /// the bus are there: their captures may own other subscriptions, or their own.
+    /// Ends all subscriptions and destroys all messages. The handlers are destroyed first, while
+    /// all parts of the bus exist, because their captures may own subscriptions of the bus.
     ~Bus() {
         std::apply([](auto&... tables) { (tables.endAll(), ...); }, handlers_);
     }
@@ -123,18 +126,20 @@ public:
     // ---- Publishers: publish, tryPublish, publishFor, emplace, emplaceWith, publishAll, see
     // Publishing
 
-    /// Allocates the counters of the calling thread. Afterwards its publications allocate nothing.
-    /// Otherwise the first one does. False when there is no memory.
+    /// Allocates the counters of the calling thread, so that its publications allocate nothing.
+    /// Returns false if there is no memory.
     bool attachThread() noexcept { return core_.counts().attachThread(); }
 
     // ---- Subscribers
 
-    /// Has handler(const T&) or handler(const T&, const Header&) called for each T that is served
-    /// after process() has been called next. Handlers are called in the order of their
-    /// subscription. The result is empty when Traits::maxHandlers are there already; a handler that
-    /// has ended itself counts until it returns. An empty handler, such as a null pointer, is
-    /// misuse and not subscribed. The consumer may call the handler before this call has returned:
-    /// a handler that is to end its own subscription must not count on having it yet.
+    /// Makes the bus call handler(const T&) or handler(const T&, const Header&) for each T that the
+    /// next process() and later calls serve. Handlers are called in the order of their
+    /// subscription.
+    ///
+    /// The result is empty if T has Traits::maxHandlers handlers already. A handler that has ended
+    /// itself counts until it returns. An empty handler, such as a null pointer, is misuse: it is
+    /// not subscribed. The consumer may call the handler before this call has returned. So a
+    /// handler that ends its own subscription may run before the program has stored it.
     template <class T, class Handler>
     Subscription subscribe(Handler&& handler) {
         using H = std::decay_t<Handler>;
@@ -165,7 +170,7 @@ public:
         }
     }
 
-    /// The subscriptions for T.
+    /// The number of subscriptions for T.
     template <class T>
     [[nodiscard]] std::size_t subscriptionCount() const noexcept {
         return handlersOf<T>().size();
@@ -173,22 +178,23 @@ public:
 
     // ---- The consumer
 
-    /// Hands the messages that are there, at most `max`, to their handlers. Returns how many: never
-    /// more than capacity(). Messages published during the call may be handled now or by the next
-    /// call.
+    /// Hands the queued messages, at most `max`, to their handlers. Returns their number, which is
+    /// never more than capacity(). Messages published during the call may be handled now or by the
+    /// next call.
     std::size_t process(std::size_t max = unlimited) {
         return core_.harvest(max, [this](auto& delivery) { this->dispatch(delivery); });
     }
 
-    /// The same with a visitor instead of the handlers: visitor(T&, const Header&) or visitor(T&)
-    /// for every T of the list, which may move the message out. See overload() and partial().
+    /// As process(), but calls visitor(T&, const Header&) or visitor(T&) instead of the handlers.
+    /// The visitor takes every T of the list, and may move the message out. See overload() and
+    /// partial().
     template <class Visitor>
     std::size_t processWith(Visitor&& visitor, std::size_t max = unlimited) {
         return core_.harvest(max, [&visitor](auto& delivery) { show(delivery, visitor); });
     }
 
-    /// The same, but asks isOver() before each message. From the moment on when isOver() is true,
-    /// messages are discarded, and counted so. It returns how many messages left the bus.
+    /// As processWith(), but asks isOver() before each message. If isOver() is true, the message is
+    /// discarded, and counts as discarded. Returns the number of messages that left the bus.
     template <class IsOver, class Visitor>
     std::size_t processUntil(IsOver isOver, Visitor&& visitor, std::size_t max = unlimited) {
         return core_.harvest(max, [&](auto& delivery) {
@@ -201,7 +207,8 @@ public:
         });
     }
 
-    /// Processes, and waits when there is nothing to do, until the bus is closed and drained.
+    /// Processes messages, and waits while there are none. Returns when the bus is closed and
+    /// drained.
     void run() {
         runUntilDrained([this] { return process(); });
     }
@@ -210,12 +217,13 @@ public:
         runUntilDrained([this, &visitor] { return processWith(visitor); });
     }
 
-    /// Waits for a message; false when none came in time, or the bus is closed and drained.
+    /// Waits for a message. Returns false if none came in time, or if the bus is closed and
+    /// drained.
     template <class Rep, class Period>
     bool waitFor(std::chrono::duration<Rep, Period> atMost) {
         return waitUntil(deadlineAfter<Clock>(atMost));
     }
-    /// The same until a moment. isOver() ends the wait, too: make it true, then call
+    /// As waitFor(), with a deadline. isOver() ends the wait, too: make it true, then call
     /// waiting().notifyAll().
     bool waitUntil(typename Clock::time_point deadline) {
         return waitUntil(deadline, [] { return false; });
@@ -225,8 +233,8 @@ public:
         return core_.waitUntil(deadline, isOver);
     }
 
-    /// Counts a message that was not offered to the bus, because of a limit that the bus does not
-    /// know: it counts as `full`.
+    /// Counts a message as `full` that the caller has not offered to the bus, because of a limit of
+    /// its own.
     template <class T>
     void countAsFull(Priority priority) noexcept {
         SLUICE_ASSERT(detail::indexOf(priority) < priorityCount, "there is no such priority");
@@ -234,62 +242,62 @@ public:
                              Traits::priorities ? priority : Priority::medium,
                              detail::Outcome::full, 1);
     }
-    /// Whether publishers wait for room before a thread has consumed for the first time. They do
-    /// unless told otherwise. By one thread, while no thread consumes.
+    /// Sets whether publishers wait for room before a thread has consumed for the first time. By
+    /// default they wait. One thread calls it, while no thread consumes.
     void letPublishersWait(bool isOn) noexcept { core_.consumer().letPublishersWait(isOn); }
 
-    /// The wait strategy of the consumer, for its own functions: see EventFdWait.
+    /// The wait strategy of the consumer. It may have functions of its own: see EventFdWait.
     [[nodiscard]] typename Traits::Wait& waiting() noexcept { return core_.arrived(); }
 
-    /// Destroys all messages in the bus, and counts them as discarded. Returns how many.
+    /// Destroys all messages in the bus, and counts them as discarded. Returns their number.
     std::size_t discard() {
         return core_.harvest(unlimited, [](auto& delivery) { delivery.isDiscarded = true; });
     }
 
     // ---- Anybody
 
-    /// Refuses messages from now on, and ends all waiting for room. May be called repeatedly.
+    /// Refuses later messages, and ends all waiting for room. May be called repeatedly.
     void close() noexcept { core_.close(); }
 
     [[nodiscard]] bool isClosed() const noexcept { return core_.rings().isClosed(); }
 
-    /// Whether the bus is closed and everything accepted is gone: for good.
+    /// Whether the bus is closed and all accepted messages have left it. Once true, it stays true.
     [[nodiscard]] bool isDrained() const noexcept { return core_.rings().isDrained(); }
 
-    /// Whether the caller is a handler or visitor of this bus, or was called by one. If it waits
-    /// for the consumer, it waits for itself.
+    /// Whether the caller is a handler or visitor of this bus, or was called by one. If such a
+    /// caller waits for the consumer, it waits for itself.
     [[nodiscard]] bool isConsumedHere() const noexcept { return core_.consumer().isHere(); }
 
-    /// Closes, and waits until the consumer has handled all accepted messages. False when the
-    /// deadline came first, and at once when a handler calls it. Any other thread that is to
-    /// consume itself must do so first: nobody else does while it waits here.
+    /// Closes the bus, and waits until the consumer has handled all accepted messages. Returns
+    /// false if the deadline came first. In a handler it does not wait. If the calling thread is
+    /// the consumer, it calls process() first: while it waits here, no thread consumes.
     bool drain(typename Clock::time_point deadline) { return core_.drain(deadline); }
 
     /// Whether drain() also waits until the calls that published the handled messages have
-    /// returned. If so, a publisher whose last call published a handled message does not have to be
-    /// joined before the bus is destroyed. Three publishers do: one whose call was refused, one
-    /// whose call threw, and one that publishes while the destructors of its thread_local objects
-    /// run. Without statistics, join all publishers first. Join the consumer in any case. Debug
-    /// builds notice a bus that is destroyed while a thread publishes.
+    /// returned. If so, a publisher whose last call published a handled message need not be joined
+    /// before the bus is destroyed. Join the others: a publisher whose last call was refused or
+    /// threw, one for whose counters attachThread() finds no memory, and one that publishes while
+    /// the destructors of its thread_local objects run. Without statistics, join all publishers.
+    /// Join the consumer in any case. Debug builds notice a bus that is destroyed while a thread
+    /// publishes.
     static constexpr bool drainAwaitsPublishers =
         Traits::statistics || !Traits::Platform::hasThreads;
 
-    /// Which rooms are full: that of the highest priority whose room is. (With dropOldest, a
-    /// message that is handled counts, although the next one drops nothing.)
+    /// The level of the highest priority whose room is full. (With dropOldest, a message that is
+    /// being handled counts here, although the next message drops nothing.)
     [[nodiscard]] Pressure pressure() const noexcept { return core_.rings().pressure(); }
 
-    /// The messages in the bus, those included that are being published or handled: never more than
-    /// capacity().
+    /// The number of messages in the bus, never more than capacity(). Messages that are being
+    /// published or handled count.
     [[nodiscard]] std::size_t sizeApprox() const noexcept { return core_.rings().size(); }
 
-    /// The most messages that the bus holds: all rooms together. (With dropOldest, a message that
-    /// is handled may come on top; statistics() counts it as queued.)
+    /// The largest number of messages in the bus: the sum of all rooms. (With dropOldest, the bus
+    /// may hold one message more, which is being handled; statistics() counts it as queued.)
     [[nodiscard]] static constexpr std::size_t capacity() noexcept {
         return detail::allRooms<Traits>();
     }
 
-    /// A message of this priority is accepted while there are fewer of that priority than this.
-    /// Without priorities, all messages are of medium priority.
+    /// The room of a priority, in messages. Without priorities, all messages have medium priority.
     [[nodiscard]] static constexpr std::size_t roomOf(Priority priority) noexcept {
         return detail::roomOf<Traits>(priority);
     }

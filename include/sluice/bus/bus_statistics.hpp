@@ -10,22 +10,23 @@
 
 namespace sluice {
 
-/// How the messages of one type and one priority ended. Counts are members; sums of them are
-/// functions.
+/// Tells how the messages of one type and one priority ended. Counts are members; sums of counts
+/// are functions.
 struct MessageCounts {
     std::uint64_t published = 0;  ///< accepted
-    std::uint64_t full = 0;  ///< not accepted: the room of high priority was full, or that of a bus
-                             ///< without priorities; and countAsFull()
-    std::uint64_t refused = 0;    ///< not accepted: the room of low or medium was full
+    /// Not accepted: the room of high priority was full, or the room of a bus without priorities.
+    /// The calls of countAsFull() count, too.
+    std::uint64_t full = 0;
+    std::uint64_t refused = 0;    ///< not accepted: the room of low or medium priority was full
     std::uint64_t closed = 0;     ///< not accepted: the bus was closed
-    std::uint64_t dropped = 0;    ///< accepted, and made room for a later one
-    std::uint64_t delivered = 0;  ///< accepted, and went to its handlers or the visitor
-    std::uint64_t discarded = 0;  ///< accepted, and thrown away by discard()
+    std::uint64_t dropped = 0;    ///< accepted, and dropped to make room for a later one
+    std::uint64_t delivered = 0;  ///< accepted, and passed to its handlers or the visitor
+    std::uint64_t discarded = 0;  ///< accepted, and destroyed by discard() or processUntil()
     std::uint64_t failed = 0;     ///< calls of handlers that threw
 
     [[nodiscard]] std::uint64_t rejected() const noexcept { return full + refused + closed; }
     [[nodiscard]] std::uint64_t attempted() const noexcept { return published + rejected(); }
-    /// Those that are in the bus.
+    /// The messages that are in the bus.
     [[nodiscard]] std::uint64_t queued() const noexcept {
         const std::uint64_t gone = dropped + delivered + discarded;
         return published < gone ? 0 : published - gone;
@@ -44,15 +45,17 @@ struct MessageCounts {
     }
 };
 
-/// How long the messages of one priority were in the bus, from their time stamps on. With
+/// Tells how long the messages of one priority were in the bus. A time begins with the time stamp
+/// of the message.
+///
+/// With TimeStamp::exact it ends when the handlers of the message have returned. With
 /// TimeStamp::cached the consumer reads the clock once for up to 64 messages, after their handlers.
-/// So a time contains up to 64 handlers that ran after the message, and up to 64 that ran before it
-/// was published: its stamp is that of the last reading. With TimeStamp::exact it ends
-/// when the handlers of the message have returned.
+/// So a time contains up to 64 handlers that ran after the message. It also contains up to 64
+/// handlers that ran before its publication, because the stamp is the last reading of the clock.
 struct QueueTimes {
-    std::uint64_t count = 0;
-    std::chrono::nanoseconds sum{0};
-    std::chrono::nanoseconds max{0};
+    std::uint64_t count = 0;          ///< messages
+    std::chrono::nanoseconds sum{0};  ///< of the times of these messages
+    std::chrono::nanoseconds max{0};  ///< the longest of these times
 
     [[nodiscard]] std::chrono::nanoseconds mean() const noexcept {
         return count == 0 ? sum : sum / static_cast<std::chrono::nanoseconds::rep>(count);
@@ -66,21 +69,21 @@ struct QueueTimes {
     }
 };
 
-/// How all messages ended that publishers offered. Exact whenever no call on the bus is
+/// Tells how all messages ended that publishers offered. It is exact whenever no call on the bus is
 /// under way:
 ///
 ///     attempted = published + rejected
 ///     published = delivered + dropped + discarded + queued
 ///
-/// for each type and priority. A message whose constructor threw counts as no attempt. While calls
-/// are under way each count is one of a moment shortly before.
+/// Both sums hold for each type and priority. A message whose constructor threw counts as no
+/// attempt. While calls are under way, each count is the count of a moment shortly before.
 template <std::size_t TypeCount>
 struct BusStatistics {
-    std::array<std::array<MessageCounts, priorityCount>, TypeCount> counts;
-    std::array<QueueTimes, priorityCount> times;
-    /// The most messages of one priority that were in the bus at once. Exact for what was reached
-    /// while nobody consumed, and no constructor threw or was under way; what is reached during a
-    /// harvest is noted every 64 messages, and when a message is refused.
+    std::array<std::array<MessageCounts, priorityCount>, TypeCount> counts;  ///< by type, priority
+    std::array<QueueTimes, priorityCount> times;                             ///< by priority
+    /// The most messages of one priority that were in the bus at once. It is exact for times at
+    /// which no thread consumed, and no constructor threw or was under way. During a harvest the
+    /// bus updates it every 64 messages, and when it refuses a message.
     std::size_t highWater = 0;
 
     [[nodiscard]] MessageCounts of(std::size_t typeIndex, Priority priority) const noexcept {
@@ -100,7 +103,7 @@ struct BusStatistics {
         }
         return sum;
     }
-    /// Of several buses together; the high-water mark is the highest of any.
+    /// Adds the figures of another bus. The high-water mark becomes the higher one of the two.
     BusStatistics& operator+=(const BusStatistics& other) noexcept {
         for (std::size_t type = 0; type < TypeCount; ++type) {
             for (std::size_t level = 0; level < priorityCount; ++level) {

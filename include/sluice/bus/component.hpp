@@ -15,10 +15,9 @@
 
 namespace sluice {
 
-/// The subscriptions of one owner, which end before anything else of the owner does.
-///
-/// Purpose: an object whose member functions handle messages may be destroyed at any time, on any
-/// thread, also by one of these handlers. None of them must ever find a part of it gone.
+/// Holds the subscriptions of one owner, and ends them before any other member of the owner is
+/// destroyed. So the owner may be destroyed at any time, on any thread, also by one of its
+/// handlers, and no handler uses a member that is gone.
 ///
 ///     class Brake final {
 ///     public:
@@ -29,26 +28,26 @@ namespace sluice {
 ///         sluice::Component<Brake, 1> component_{*this};  // the last member
 ///     };
 ///
-/// The last member of a class is the first part of it to be destroyed, and a final class has no
-/// derived part that would go before. So the owner must be final, which the compiler checks, and
-/// its Component the last member, which the constructor checks, in release builds too. (Where the
-/// owner has a larger alignment than a pointer, a small member that hides in the padding behind the
-/// Component is not noticed.)
+/// The last member of a class is destroyed first, and a final class has no derived part that would
+/// be destroyed before. So the owner must be final, which the compiler checks. The Component must
+/// be the last member, which the constructor checks, in release builds too. (If the owner has a
+/// larger alignment than a pointer, a small member in the padding behind the Component is not
+/// noticed.)
 ///
-/// Use it for handlers that belong to an object. Use Subscription for a single one, StaticComponent
-/// when the types that are handled are known at compile time.
+/// Use it for handlers that belong to an object. Use Subscription for a single handler. Use
+/// StaticComponent if the handled types are known when the program is compiled.
 ///
-/// Threads: members by one thread at a time, for which a handler of the owner counts as
-/// well. The destructor may run on any thread, also inside a handler of the owner.
+/// Threads: one thread at a time calls the members. A handler of the owner counts as such a thread.
+/// The destructor may run on any thread, also inside a handler of the owner.
 ///
-/// When the destructor returns, no handler of the owner runs or will run, except the handler that
-/// called it: that one may go on, without its owner. One that has ended its own subscription, or
-/// all of them, is waited for like any other. While the body of the owner's own destructor
-/// runs, handlers may still run beside it: begin it with unsubscribeAll() where that matters. Do
-/// not destroy the owner while holding a lock that one of its handlers takes.
+/// End: when the destructor has returned, no handler of the owner runs or will run. One exception:
+/// the handler that called the destructor may go on, without its owner. The destructor also waits
+/// for a handler that has ended its own subscription. While the body of the owner's own destructor
+/// runs, handlers may still run on other threads: begin this body with unsubscribeAll() if it uses
+/// members. Do not destroy the owner while holding a lock that one of its handlers takes.
 ///
-/// Capacity: MaxSubscriptions, in the object itself; nothing is allocated. One that has ended in
-/// its own handler counts until that returns. The buses must outlive it.
+/// Capacity: MaxSubscriptions, in the object itself; nothing is allocated. A subscription that has
+/// ended in its own handler counts until the handler returns. The buses must outlive the Component.
 ///
 /// Tests: tests/unit/bus/component_test.cpp, tests/compile_fail/bus_components.cpp.
 template <class Owner, std::size_t MaxSubscriptions>
@@ -67,12 +66,12 @@ public:
     }
     Component(const Component&) = delete;
     Component& operator=(const Component&) = delete;
-    /// Ends all subscriptions, as unsubscribeAll().
+    /// Ends all subscriptions, like unsubscribeAll().
     ~Component() = default;
 
-    /// Subscribes for T. The handler is one for Bus::subscribe(), or a member function of the
-    /// owner that takes the same. False, and there is no subscription more, when this component or
-    /// the table of the bus is full; in the first case the handler is still the caller's.
+    /// Subscribes for T. The handler is a handler for Bus::subscribe(), or a member function of the
+    /// owner with the same parameters. Returns false, and adds nothing, if this component or the
+    /// table of the bus is full. If the component is full, the caller keeps the handler.
     template <class T, class MessageList, class Traits, class Handler>
     [[nodiscard]] bool trySubscribe(Bus<MessageList, Traits>& bus, Handler&& handler) {
         if (isFull()) {
@@ -84,8 +83,7 @@ public:
         return subscription && subscriptions_.pushBack(std::move(subscription));
     }
 
-    /// The same for subscriptions that must succeed: if trySubscribe() returns false, it is a
-    /// set-up error.
+    /// As trySubscribe(), but missing room is a set-up error.
     template <class T, class MessageList, class Traits, class Handler>
     void subscribe(Bus<MessageList, Traits>& bus, Handler&& handler) {
         const bool hasRoom = !isFull();
@@ -97,8 +95,8 @@ public:
         }
     }
 
-    /// Ends all subscriptions. When it returns, no handler of the owner runs or will run,
-    /// except the one that called it.
+    /// Ends all subscriptions. When it has returned, no handler of the owner runs or will run,
+    /// except the handler that called it.
     void unsubscribeAll() noexcept {
         // Out of this object first: the captures of a handler may keep the owner alive.
         auto ending = std::move(subscriptions_);
@@ -127,7 +125,8 @@ private:
         return end - endOfThis < alignof(Owner);
     }
 
-    /// After forgetting the subscriptions that have ended, unless one still goes on and calls this.
+    /// Whether there is no room. First it forgets the subscriptions that have ended, except one
+    /// whose handler calls this.
     [[nodiscard]] bool isFull() noexcept {
         for (std::size_t i = subscriptions_.size(); subscriptions_.full() && i != 0; --i) {
             Subscription& each = subscriptions_[i - 1];

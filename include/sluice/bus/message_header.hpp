@@ -8,19 +8,19 @@
 
 namespace sluice {
 
-/// The fields of the header that a publisher may set. The bus ignores those that its traits leave
-/// out of the header.
+/// The fields of the header that a publisher may set. The bus ignores the fields that its traits
+/// switch off.
 struct PublishOptions {
     Priority priority = Priority::medium;
-    std::uint32_t sender = 0;  ///< the publisher, in the numbers of the program
-    std::uint32_t origin = 0;  ///< the process a bridge received it from; 0 is this one
-    std::uint64_t trace = 0;   ///< follows a message across processes
+    std::uint32_t sender = 0;  ///< the publisher; the program chooses the number
+    std::uint32_t origin = 0;  ///< the origin of a message that a bridge received; 0: this process
+    std::uint64_t trace = 0;   ///< a number that follows a message across processes
 };
 
 namespace detail {
 
-/// The options of a publication. A priority alone will do, too. PublishOptions pass by reference,
-/// others by value.
+/// The options of a publication, made from PublishOptions or from a Priority alone. PublishOptions
+/// pass by reference, all others by value.
 template <class Traits, class Options>
 constexpr decltype(auto) optionsOf(const Options& options) noexcept {
     if constexpr (std::is_base_of_v<PublishOptions, Options>) {
@@ -46,9 +46,9 @@ struct IdField {
 template <>
 struct IdField<true> {
     static constexpr bool hasId = true;
-    /// How many messages of the same priority the bus had accepted before this one. It starts again
-    /// after half the range of the traits' Index. A message whose constructor threw may have had a
-    /// number, too.
+    /// The number of messages of the same priority that the bus accepted before this one. It starts
+    /// again at 0 after half the range of the traits' Index. A message whose constructor threw may
+    /// have used a number, too.
     std::uint64_t id;
 };
 
@@ -59,7 +59,7 @@ struct TimeField {
 template <class Traits>
 struct TimeField<Traits, true> {
     static constexpr bool hasTimeStamp = true;
-    /// When it was published, as exactly as the traits say.
+    /// The time of the publication, as exact as Traits::timeStamp.
     typename Traits::Platform::Clock::time_point timeStamp;
 };
 
@@ -104,7 +104,7 @@ struct PriorityField<true> {
 };
 
 /// The options that a header keeps, without the priority. They pass by value, in registers, because
-/// the atomic operation of a publication waits until the publisher's writes to memory have ended.
+/// the atomic operation of a publication waits for the publisher's earlier writes to memory.
 template <class Traits>
 struct OptionFields : TraceField<Traits::traces>,
                       SenderField<Traits::senders>,
@@ -125,8 +125,9 @@ struct OptionFields : TraceField<Traits::traces>,
 
 }  // namespace detail
 
-/// The data beside each message: `id`, `timeStamp`, `trace`, `sender`, `origin` and `priority`,
-/// each a member if the traits ask for it, and told by `hasId` and so on.
+/// The data beside each message: `id`, `timeStamp`, `trace`, `sender`, `origin` and `priority`.
+/// Each is a member if the traits ask for it. The constants `hasId`, `hasTimeStamp` and so on tell
+/// which ones there are.
 template <class Traits>
 struct MessageHeader : detail::IdField<Traits::ids>,
                        detail::TimeField<Traits, Traits::timeStamp != TimeStamp::none>,

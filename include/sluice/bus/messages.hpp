@@ -22,8 +22,8 @@ constexpr std::size_t indexOf() noexcept {
 
 }  // namespace detail
 
-/// The types that a bus carries, known at compile time. The place of a type in the list is its
-/// index, in the statistics too.
+/// The list of the types that a bus carries. The place of a type in the list is its index, also in
+/// the statistics.
 template <class... Ts>
 struct Messages {
     static_assert(sizeof...(Ts) != 0, "a bus needs at least one type of message");
@@ -52,12 +52,12 @@ struct Messages {
     template <class T>
     static constexpr bool contains = detail::countOf<T, Ts...>() == 1;
 
-    /// Where T stands in the list.
+    /// The index of T in the list.
     template <class T>
     static constexpr std::size_t indexOf = detail::indexOf<T, Ts...>();
 
-    /// Calls f(Type<T>) for the type with this index. A chain of comparisons, which compilers turn
-    /// into a jump; each branch is inlined.
+    /// Calls f(Type<T>) for the type with this index. It is a chain of comparisons, which compilers
+    /// turn into a jump. Each branch is inlined.
     template <class F>
     static constexpr void visit(std::size_t index, F&& f) {
         (void)((index == indexOf<Ts> ? (f(Type<Ts>{}), true) : false) || ...);
@@ -71,7 +71,7 @@ inline constexpr bool isMessageList = false;
 template <class... Ts>
 inline constexpr bool isMessageList<Messages<Ts...>> = true;
 
-/// Whether T is in the list. It refuses a type that is not.
+/// Whether T is in the list. If not, the program does not compile.
 template <class List, class T>
 constexpr bool checkListed() noexcept {
     static_assert(List::template contains<T>,
@@ -79,8 +79,8 @@ constexpr bool checkListed() noexcept {
     return List::template contains<T>;
 }
 
-/// Where T stands in the list. 0 for a type that it refuses: otherwise the compiler would report
-/// other errors too.
+/// The index of T in the list. If T is not in the list, the program does not compile; the index is
+/// then 0, so that the compiler reports no other errors.
 template <class List, class T>
 constexpr std::size_t listedIndex() noexcept {
     return checkListed<List, T>() ? List::template indexOf<T> : 0;

@@ -4,18 +4,18 @@ namespace sluice {
 
 /// The policy for a message that finds no room.
 enum class BusOverflow : unsigned char {
-    reject,    ///< the publisher is told
-    block,     ///< the publisher waits for room. Not in a handler of this or another bus, which
-               ///< might wait for itself: there it is told. In the constructor of a message use
-               ///< tryPublish(): it may wait for the slot of that message
-    blockFor,  ///< it waits for at most Traits::blockLimit, a range at each step; not in a handler
-               ///< of this bus
-    dropOldest,  ///< the oldest message of the same priority makes room, and is counted. The bus
-                 ///< moves each message out before its handler runs, onto the stack of the
-                 ///< consumer, so messages must be movable. A message is refused only while a
-                 ///< thread is stopped that holds a slot. If the destructor of a message publishes
-                 ///< at the same priority, it drops the next one, inside: so it may nest as deep as
-                 ///< the room
+    reject,      ///< the publisher gets `refused` or `full`
+    block,       ///< the publisher waits for room. In a handler of this or another bus it does not
+                 ///< wait, because it might wait for itself. In the constructor of a message use
+                 ///< tryPublish(), because publish() might wait for the slot of that message
+    blockFor,    ///< the publisher waits for at most Traits::blockLimit; for a range, at each step.
+                 ///< In a handler of this bus it does not wait
+    dropOldest,  ///< the bus drops the oldest message of the same priority, and counts it. The bus
+                 ///< moves each message to the stack of the consumer before its handler runs, so
+                 ///< messages must be movable. A message is refused only while a stopped thread
+                 ///< holds a slot. If the destructor of a message publishes at the same priority,
+                 ///< this drops the next message inside of the destructor. Such calls may nest as
+                 ///< deep as the room
 };
 
 }  // namespace sluice

@@ -15,8 +15,8 @@
 
 namespace sluice {
 
-/// A bus for several consumers at once, each of which gets its share of the messages: those of one
-/// key go to one consumer, in order, and those of different keys to any of them.
+/// A bus for several consumers that share the messages by a key. Messages with the same key go to
+/// the same consumer, in order.
 ///
 ///     struct KeyOf {
 ///         std::size_t operator()(const Order& order) const { return order.customer; }
@@ -24,16 +24,17 @@ namespace sluice {
 ///     };
 ///     PartitionedBus<Messages<Order, Cancel>, 4, KeyOf> bus;
 ///
-/// All publishers call KeyOf, at the same time.
+/// Use it if one consumer is not enough and messages with different keys need no order. Use
+/// BroadcastBus if each consumer must see every message.
 ///
-/// Use it when one consumer is not enough and messages of different keys need no order. Use
-/// BroadcastBus when each consumer is to see every message.
+/// Threads: as for Bus. Publishers may call KeyOf at the same time.
 ///
-/// It is a Bus for each consumer, chosen by the key: so publishers with different keys mostly do
-/// not meet, no message is handed on, and everything said of Bus holds for each partition. A key is
-/// mixed before it is used; numbers in a row will do. Each partition has its own rooms:
-/// a key that is too busy is refused while others are let in. A handler that publishes to another
-/// partition with BusOverflow::block waits for that one's consumer: two may wait for each other.
+/// It has a Bus, a partition, for each consumer, and all promises of Bus hold for each partition.
+/// The key chooses the partition, so publishers with different keys rarely use the same memory. A
+/// key is mixed before it is used, so consecutive numbers are good keys. Each partition has its own
+/// rooms: a partition that is full refuses messages while the others accept them. A handler that
+/// publishes to another partition with BusOverflow::block waits for the consumer of that partition:
+/// two handlers may wait for each other.
 template <class MessageList, std::size_t Partitions, class KeyOf, class Traits = FullBusTraits>
 class PartitionedBus {
     static_assert(Partitions != 0, "a partitioned bus needs at least one partition");
@@ -44,7 +45,7 @@ public:
     using Clock = typename Partition::Clock;
 
     explicit PartitionedBus(KeyOf keyOf = KeyOf()) : keyOf_(std::move(keyOf)) {}
-    /// The observer must outlive the bus. All partitions tell it, each on the threads of its own
+    /// The observer must outlive the bus. All partitions call it, each on the threads of its own
     /// publishers and consumer.
     explicit PartitionedBus(typename Traits::Observer& observer, KeyOf keyOf = KeyOf())
         : partitions_(detail::observedBuses<Partition, Partitions>(observer)),
@@ -52,14 +53,14 @@ public:
 
     [[nodiscard]] static constexpr std::size_t size() noexcept { return Partitions; }
 
-    /// The bus of one consumer: process(), run() and the others of that name are there.
+    /// The bus of one consumer, with process(), run() and the other members of Bus.
     [[nodiscard]] Partition& operator[](std::size_t index) noexcept { return partitions_[index]; }
 
     /// The bus that messages with this key go to.
     [[nodiscard]] Partition& of(std::size_t key) noexcept { return partitions_[indexOf(key)]; }
 
     /// Allocates the counters of the calling thread in each partition, so that its publications
-    /// allocate nothing. False if there was no memory. See Bus::attachThread.
+    /// allocate nothing. Returns false if there was no memory. See Bus::attachThread.
     bool attachThread() noexcept {
         bool isAttached = true;
         for (Partition& partition : partitions_) {
@@ -68,7 +69,7 @@ public:
         return isAttached;
     }
 
-    /// As the functions of a Bus, in the partition of the message's key.
+    /// Publishes in the partition of the message's key, as the functions of Bus do.
     template <class T, class Options = PublishOptions>
     PublishResult publish(T&& message, const Options& options = {}) {
         return partitionOf(message).publish(std::forward<T>(message), options);
@@ -83,10 +84,10 @@ public:
         return partitionOf(message).publishFor(timeout, std::forward<T>(message), options);
     }
 
-    /// Has the handler called for each T, whatever its partition, by the thread that consumes
-    /// there: so by several at once. Each partition gets a copy. When the table of one has no room,
-    /// those of the others are ended again, and all subscriptions are empty. Copies must not end
-    /// those of other partitions, or two could wait for each other.
+    /// Subscribes a copy of the handler in each partition. The consumer of a partition calls the
+    /// copy of that partition, so several threads may call copies at once. If one partition has no
+    /// room for a handler, all subscriptions are empty. A copy must not end the subscription of
+    /// another partition, because two copies could wait for each other.
     template <class T, class Handler>
     std::array<Subscription, Partitions> subscribe(const Handler& handler) {
         std::array<Subscription, Partitions> subscriptions;
@@ -105,13 +106,13 @@ public:
         }
     }
 
-    /// Closes all, and waits until the consumers have handled all accepted messages. False when the
-    /// deadline came first, and at once when a handler of any partition calls it.
+    /// Closes all partitions, and waits until the consumers have handled all accepted messages.
+    /// Returns false if the deadline came first. In a handler of any partition it does not wait.
     bool drain(typename Clock::time_point deadline) {
         return detail::drainAll(partitions_, deadline);
     }
 
-    /// The counts of all partitions together; the high-water mark is the highest of any.
+    /// The sum of the counts of all partitions. The high-water mark is the highest one.
     [[nodiscard]] Statistics statistics() const {
         Statistics sum = partitions_[0].statistics();
         for (std::size_t i = 1; i < Partitions; ++i) {

@@ -4,7 +4,7 @@
 
 namespace sluice {
 
-/// How full a bus is: the highest priority whose room is full.
+/// Tells how full a bus is, by the highest priority whose room is full.
 enum class Pressure : std::uint8_t {
     normal,    ///< each priority has room
     warning,   ///< the room of low is full

@@ -5,8 +5,8 @@
 
 namespace sluice {
 
-/// How much a message matters. Each priority has a room of its own, and the messages of a higher
-/// one are served first: see PriorityOrder.
+/// The urgency of a message. Each priority has a room of its own in the bus. The consumer serves
+/// messages of higher priority first: see PriorityOrder.
 enum class Priority : std::uint8_t { low, medium, high };
 
 inline constexpr std::size_t priorityCount = 3;

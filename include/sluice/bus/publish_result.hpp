@@ -2,8 +2,7 @@
 
 namespace sluice {
 
-/// The answer to a publication. In all cases except `ok` the message is still the caller's,
-/// untouched.
+/// The result of a publication. With any result except `ok` the caller keeps the message, unmoved.
 enum class [[nodiscard]] PublishResult : unsigned char {
     ok,       ///< accepted: it will be delivered, or counted as dropped or discarded
     full,     ///< the room of high priority, or the bus without priorities, is full

@@ -14,30 +14,30 @@
 
 namespace sluice {
 
-/// The functions of a Bus that publish. Any thread may call them, handlers too. (With
-/// Producers::one, one thread at a time.) A result other than `ok` leaves the message with the
-/// caller.
+/// The functions of a Bus that publish. Any thread may call them, also a handler. (With
+/// Producers::one, one thread at a time.) With a result other than `ok` the caller keeps the
+/// message.
 ///
 ///     bus.publish(Temperature{21.5});                      // medium priority
 ///     bus.publish(EmergencyStop{}, sluice::Priority::high);
 ///     bus.publishFor(5ms, Picture{...});                   // waits for room for 5 ms
 ///
-/// Where a function takes options, it takes a Priority alone as well, if the bus has priorities.
-/// Medium unless told otherwise.
+/// A function that takes options also takes a Priority alone, if the bus has priorities. The
+/// default is medium.
 ///
-/// The first call of a thread allocates its counters, unless it has called attachThread(); others
-/// allocate nothing. Exceptions of a message's constructor pass to the caller: this message is not
-/// published, and none after it in a range.
+/// The first call of a thread allocates its counters, unless it has called attachThread(). Later
+/// calls allocate nothing. An exception of a message's constructor passes to the caller. Then this
+/// message is not published, and none after it in a range.
 template <class Derived, class MessageList, class Traits, class QueuedMessage>
 class Publishing {
 public:
-    /// Publishes a copy of, or moves in, a message.
+    /// Publishes a message, which it copies or moves.
     template <class T, class Options = PublishOptions>
     PublishResult publish(T&& message, const Options& options = {}) {
         return emplaceWith<std::decay_t<T>>(options, std::forward<T>(message));
     }
 
-    /// Builds a T in its slot. The arguments are used only if it is accepted.
+    /// Builds a T in its slot. The arguments are used only if the message is accepted.
     template <class T, class... Args>
     PublishResult emplace(Args&&... args) {
         return emplaceWith<T>(PublishOptions{}, std::forward<Args>(args)...);
@@ -48,15 +48,15 @@ public:
                            std::forward<Args>(args)...);
     }
 
-    /// The same without waiting for room, whatever the overflow policy.
+    /// As publish(), but never waits for room, with any overflow policy.
     template <class T, class Options = PublishOptions>
     PublishResult tryPublish(T&& message, const Options& options = {}) {
         return publishFor(std::chrono::nanoseconds(0), std::forward<T>(message), options);
     }
 
-    /// The same, but waits for room for at most `timeout`, whatever the overflow policy. On the
-    /// thread that consumes this bus it never waits, because it would wait for itself; nor in a
-    /// handler of another bus, if the timeout leads beyond the range of the clock.
+    /// As publish(), but waits for room for at most `timeout`, with any overflow policy. On the
+    /// thread that consumes this bus it never waits, because the thread would wait for itself. In a
+    /// handler of another bus it does not wait if the timeout leads beyond the range of the clock.
     template <class T, class Rep, class Period, class Options = PublishOptions>
     PublishResult publishFor(std::chrono::duration<Rep, Period> timeout, T&& message,
                              const Options& options = {}) {
@@ -65,8 +65,8 @@ public:
     }
 
     /// Publishes copies of the messages of a range, as many as there is room for, in as few steps
-    /// as possible. Returns how many: those after them were not accepted. Messages of other threads
-    /// come between them only where the range did not fit in one step.
+    /// as possible. Returns the number of accepted messages; the others follow them in the range.
+    /// Messages of other threads come between two steps only.
     template <class Iterator, class Options = PublishOptions>
     [[nodiscard]] std::size_t publishAll(Iterator first, Iterator last,
                                          const Options& options = {}) {

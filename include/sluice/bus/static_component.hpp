@@ -46,8 +46,8 @@ inline constexpr bool areHandled<Derived, Bus, Messages<Ts...>> =
 
 }  // namespace detail
 
-/// Handlers that are known at compile time: the base of a class that says which types of message it
-/// handles, and has a member function for each.
+/// The base of a class whose handlers are found when the program is compiled. The class names the
+/// types that it handles, and has a member function for each.
 ///
 ///     class Brake : public sluice::StaticComponent<Brake> {
 ///     public:
@@ -57,16 +57,17 @@ inline constexpr bool areHandled<Derived, Bus, Messages<Ts...>> =
 ///     };
 ///     bus.processWith(brake.visitor(bus));
 ///
-/// `handle` is called directly, without a table of handlers. The bus skips types that are not among
-/// Handles. A type among Handles whose `handle` is missing, private, or takes something else, be it
-/// something that the message converts to, does not compile; nor does one that the bus does not
-/// carry. Where both forms of `handle` are there, the one with the header is called.
+/// The bus calls `handle` directly, without a table of handlers. It skips types that are not among
+/// Handles. If a class has both forms of `handle`, the form with the header is called. The program
+/// does not compile if a type among Handles has one of these faults: its `handle` is missing, is
+/// private, or takes another type, also one that the message converts to; or the bus does not carry
+/// the type.
 ///
-/// Use it when one object takes all messages of a consumer. Use Component when several share the
-/// messages, come and go, or live on other threads than the consumer.
+/// Use it if one object takes all messages of a consumer. Use Component if several objects share
+/// the messages, come and go, or live on other threads than the consumer.
 ///
-/// A visitor refers to its component. As with any visitor, an exception of `handle` passes through
-/// processWith().
+/// A visitor refers to its component, so it must not outlive it. An exception of `handle` passes
+/// through processWith(), as with any visitor.
 template <class Derived>
 class StaticComponent {
     /// The visitor that processWith() calls.
@@ -91,7 +92,7 @@ class StaticComponent {
     };
 
 public:
-    /// For processWith() and runWith() of this bus.
+    /// The visitor for processWith() and runWith() of this bus.
     template <class Bus>
     [[nodiscard]] auto visitor(const Bus&) noexcept {
         static_assert(detail::areHandled<Derived, Bus, typename Derived::Handles>,

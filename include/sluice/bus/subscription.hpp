@@ -22,19 +22,24 @@ enum class UnsubscribeCaller : unsigned char { anybody, ownHandler };
 
 }  // namespace detail
 
-/// A handler's stay in a bus; ends with this object.
+/// Keeps a handler subscribed. The handler is unsubscribed when this object is destroyed.
 ///
-/// One thread at a time may use it, and its own handler may end it at the same time. When
-/// unsubscribe() or the destructor returns, the handler does not run and never will again, and its
-/// captures have been destroyed. One exception: a handler that ends its own subscription, directly
-/// or through a function that it calls, ends when it returns. A thread that calls unsubscribe()
-/// elsewhere, or destroys this object, waits for it, and may learn of its end only when the next
-/// handler begins or the consumer's call returns. So do not end a subscription while holding a lock
-/// that its handler, the destructor of its message or the observer takes, nor inside a handler
-/// whose own subscription the other one ends.
+///     const sluice::Subscription alarms = bus.subscribe<Alarm>([](const Alarm& alarm) { ... });
 ///
-/// An empty one belongs to no bus; subscribe() returns it when the table is full. The bus must
-/// outlive its subscriptions, those that have ended themselves as well.
+/// Threads: one thread at a time uses it. Its own handler may end it at the same time.
+///
+/// End: when unsubscribe() or the destructor has returned, the handler does not run and will never
+/// run again, and its captures have been destroyed. One exception: a handler that ends its own
+/// subscription, directly or through a function that it calls, ends when it returns. Another thread
+/// that calls unsubscribe() or destroys this object waits for the handler. It may wait until the
+/// next handler begins or the consumer's call returns. So do not end a subscription in these two
+/// situations:
+///
+/// - The caller holds a lock that the handler, the destructor of its message or the observer takes.
+/// - The caller is a handler, and the other handler ends the subscription of the caller.
+///
+/// An empty Subscription belongs to no bus; subscribe() returns it if there is no room. The bus
+/// must outlive its subscriptions, also those that have ended themselves.
 class [[nodiscard]] Subscription {
 public:
     Subscription() noexcept = default;
@@ -53,7 +58,7 @@ public:
         std::swap(generation_, other.generation_);
     }
 
-    /// Ends it. May be called repeatedly; false when there was nothing to end.
+    /// Ends the subscription. Returns false if there was nothing to end. May be called repeatedly.
     bool unsubscribe() noexcept {
         const bool wasActive = isActive();
         return end(detail::UnsubscribeCaller::anybody) != detail::UnsubscribeResult::alreadyOver &&
@@ -66,7 +71,7 @@ public:
     }
     [[nodiscard]] explicit operator bool() const noexcept { return isActive(); }
 
-    /// Lets the handler stay for as long as the bus does.
+    /// Keeps the handler subscribed until the bus is destroyed. This object is then empty.
     void release() noexcept { bus_.store(nullptr, std::memory_order_relaxed); }
 
 private:

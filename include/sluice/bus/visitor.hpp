@@ -6,12 +6,12 @@
 
 namespace sluice {
 
-/// Several callables of class type as one, to be chosen from by the type of the argument:
+/// Makes one callable of several. The type of the argument chooses the callable:
 ///
 ///     bus.processWith(sluice::overload([](const Alarm&) { ... }, [](const Sample&) { ... }));
 ///
-/// A callable that takes the header, too, comes before all that do not: also a generic one before
-/// one that names the type.
+/// The callables are of class type. A callable that takes the header has precedence, even a generic
+/// one over a callable that names the type.
 template <class... Fs>
 struct Overload : Fs... {
     using Fs::operator()...;
@@ -22,8 +22,8 @@ template <class... Fs>
     return {std::forward<Fs>(fs)...};
 }
 
-/// A visitor that is meant to know some of the messages only. The others, also those that it would
-/// have to convert, are delivered to nobody.
+/// A visitor that takes only some of the types. Messages of other types are delivered to nobody,
+/// also messages that the visitor would have to convert.
 template <class Visitor>
 struct Partial {
     Visitor visitor;
@@ -41,8 +41,8 @@ inline constexpr bool isPartial = false;
 template <class Visitor>
 inline constexpr bool isPartial<Partial<Visitor>> = true;
 
-/// Whether a callable's first parameter is the Message, or a base of it, and not what a Message is
-/// converted to. Of templates and of overloaded operators nobody can tell: they count as if.
+/// Whether a callable's first parameter is the Message or a base of it, and no type that a Message
+/// converts to. For templates and overloaded operators this is not known: they count as true.
 template <class F, class Message>
 struct TakesUnconverted : std::true_type {};
 template <class Parameter, class Message>

@@ -6,24 +6,24 @@
 /// Purpose: one prototype, `void(const AnyData<N>&)`, for events of unrelated types; a listener
 /// takes its own type, `const MyEvent&`, and gets it by implicit conversion.
 ///
-/// Use it when the set of types is open. Use a heterogeneous dispatcher when it is known, and
-/// std::any when every access must be checked.
+/// Use it if the set of types is open. Use a heterogeneous dispatcher if it is known, and std::any
+/// if every access must be checked.
 ///
-/// Threads: a plain value, not synchronised. Const is that of a pointer: a const AnyData
-/// gives its object out as mutable, so listeners on several threads must not write to it.
+/// Threads: a plain value, not synchronised. A const AnyData gives its object out as mutable, as a
+/// pointer does. So listeners on several threads must not write to the object.
 ///
-/// Memory: an object of at most MaxSize bytes (at least two pointers' worth) lies inside the
-/// AnyData. On the heap, correctly aligned, lies one that is larger, one whose alignment exceeds
-/// std::max_align_t, and one whose move may throw. So `AnyData<maxSizeOf<A, B, C>()>` allocates
-/// nothing for A, B and C.
+/// Memory: an object of at most MaxSize bytes (at least the size of two pointers) lies inside the
+/// AnyData. Three kinds of objects lie on the heap, correctly aligned: larger ones, those with an
+/// alignment above std::max_align_t, and those whose move may throw. So
+/// `AnyData<maxSizeOf<A, B, C>()>` allocates nothing for A, B and C if their moves do not throw.
 ///
-/// Errors: exceptions of the object's constructor pass through, nothing is kept. Access is not
-/// checked: ask isType() first, or know the type from the event. Debug builds refuse a type that is
-/// larger than the object and access to one that was moved away.
+/// Errors: exceptions of the object's constructor pass through. Access is not checked: ask isType()
+/// first, or know the type from the event. Debug builds refuse a type that is larger than the
+/// object, and access to an object that was moved away.
 ///
 /// Cost: construction is one construction of the object; access is one branch; moving is one call.
-/// No run-time type information is used. Types are told apart by address: a type counts as another
-/// one in another shared library if that library hides its symbols.
+/// No run-time type information is used. Types are distinguished by address, so a shared library
+/// that hides its symbols has types of its own.
 ///
 /// Tests: tests/unit/event/any_data_test.cpp.
 
@@ -69,7 +69,7 @@ public:
         }
     }
 
-    /// Moves the object: its former home keeps the moved-from object, or nothing if the object
+    /// Moves the object. Afterwards `other` has the moved-from object, or nothing if the object
     /// lies on the heap.
     AnyData(AnyData&& other) noexcept { take(other); }
     AnyData& operator=(AnyData&& other) noexcept {
@@ -90,10 +90,10 @@ public:
         return *object<const T>();
     }
 
-    /// Where the object lies; null if it was moved away from the heap.
+    /// The address of the object. Null if the object lay on the heap and was moved away.
     [[nodiscard]] const void* getAddress() const noexcept { return address(); }
 
-    /// Whether the object is exactly a T; const and references are left out of account.
+    /// Whether the object is exactly a T. Const and references are ignored.
     template <class T>
     [[nodiscard]] bool isType() const noexcept {
         return operations_ == operationsOf<Bare<T>>;

@@ -8,14 +8,14 @@
 /// alike. An AnyId is made from a value: it keeps the digest Digester<T>()(value) and a Storage
 /// made from the value. Works as a key of std::unordered_map and std::map.
 ///
-/// Equal are two AnyIds with the same digest and equal Storages. A Storage without == counts as
-/// equal, one without < as not less. So with EmptyAnyStorage, the default, two values with one
-/// digest are one event: 3 and 3L on purpose, but also two strings whose hashes happen to collide.
-/// Where that must not be, take AnyValueId (any_value_storage.hpp), which keeps and compares the
-/// values.
+/// Two AnyIds are equal if they have the same digest and equal Storages. A Storage without ==
+/// counts as equal, and one without < as not less. So with EmptyAnyStorage, the default, two values
+/// with one digest are one event. This holds for 3 and 3L, which is intended, but also for two
+/// strings with the same hash. If that must not happen, use AnyValueId (any_value_storage.hpp),
+/// which keeps and compares the values.
 ///
-/// Threads: a plain value. Errors: those of the digester or the storage. Cost: one
-/// digest at construction, no allocation with EmptyAnyStorage; comparing compares digests first.
+/// Threads: a plain value. Errors: those of the digester or the storage. Cost: one digest at
+/// construction, and no allocation with EmptyAnyStorage. A comparison compares digests first.
 ///
 /// Tests: tests/unit/event/any_id_test.cpp.
 

@@ -8,8 +8,8 @@
 
 namespace sluice {
 
-/// A ScopedConnection of any list, dispatcher or queue: one type, so that a class can have members
-/// of it without naming the list.
+/// A ScopedConnection of any list, dispatcher or queue. So a class can have a member of this type
+/// without naming the list.
 ///
 ///     class Display {
 ///         sluice::AnyScopedConnection onChange_{model().changes.append([this] { draw(); })};
@@ -29,7 +29,7 @@ public:
     AnyScopedConnection& operator=(AnyScopedConnection&&) noexcept = default;
     ~AnyScopedConnection() = default;  // that of the ScopedConnection inside removes the listener
 
-    /// Removes the listener now. False when it was removed before, or there is none.
+    /// Removes the listener now. Returns false if it was removed before, or if there is none.
     bool disconnect() {
         const bool isRemoved = disconnect_ != nullptr && disconnect_();
         disconnect_ = nullptr;

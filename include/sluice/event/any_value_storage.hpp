@@ -7,12 +7,12 @@
 /// Purpose: the Storage for AnyId that keeps the value, so that two values whose digests collide
 /// stay two events. Values of different types are never equal: 3 and 3L are two events here.
 ///
-/// Use it when an identifier comes from outside (names, keys) and a collision of hashes must not
-/// deliver an event to the wrong listener. Use AnyHashableId when the values are known.
+/// Use it if an identifier comes from outside (names, keys) and a collision of hashes must not
+/// deliver an event to the wrong listener. Use AnyHashableId if the values are known.
 ///
-/// Threads: a plain value; copies share one immutable value and may go to other threads.
-/// Errors: std::bad_alloc. A type needs ==; it needs < only if it is to be ordered, which debug
-/// builds check. Cost: one allocation for each value, none for a copy.
+/// Threads: a plain value. Copies share one immutable value and may go to other threads. Errors:
+/// std::bad_alloc. A type needs ==. It needs < only for an ordered map, which debug builds check.
+/// Cost: one allocation for each value, none for a copy.
 ///
 /// Tests: tests/unit/event/any_value_storage_test.cpp.
 
@@ -28,7 +28,7 @@ namespace sluice {
 
 class AnyValueStorage {
 public:
-    /// Holds no value: equal to its like, less than all others.
+    /// Holds no value. It is equal to other empty ones, and less than all others.
     AnyValueStorage() noexcept = default;
 
     template <class T, std::enable_if_t<!std::is_same_v<T, AnyValueStorage>, int> = 0>
@@ -49,7 +49,7 @@ public:
     }
     friend bool operator!=(const AnyValueStorage& a, const AnyValueStorage& b) { return !(a == b); }
 
-    /// Types are ordered by address, in one way for as long as the program runs.
+    /// Types are ordered by address. The order stays the same while the program runs.
     friend bool operator<(const AnyValueStorage& a, const AnyValueStorage& b) {
         if (a.type_ != b.type_) {
             return std::less<const Operations*>()(a.type_, b.type_);
@@ -83,7 +83,7 @@ private:
     const Operations* type_ = nullptr;
 };
 
-/// An identifier of any type that std::hash knows, exact where AnyHashableId trusts the hash.
+/// An identifier of any type that std::hash knows. It compares the values, not only the hashes.
 using AnyValueId = AnyId<std::hash, AnyValueStorage>;
 
 }  // namespace sluice

@@ -3,10 +3,10 @@
 /// \file
 /// argumentAdapter(callable): a listener with its own parameter types, for a list with others.
 ///
-/// Purpose: a list of `void(const Event&)` may hold a listener that takes `const KeyEvent&`, if
-/// only key events come that way: `argumentAdapter<void(const KeyEvent&)>(onKey)`. Each argument is
-/// converted by static_cast, each std::shared_ptr, by value or by const reference, by
-/// std::static_pointer_cast. Nothing checks that the argument really is what it is cast to.
+/// Purpose: a list of `void(const Event&)` may hold a listener that takes `const KeyEvent&`, if the
+/// list is called with key events only: `argumentAdapter<void(const KeyEvent&)>(onKey)`. Each
+/// argument is converted by static_cast. Each std::shared_ptr, by value or by const reference, is
+/// converted by std::static_pointer_cast. The type of the argument is not checked.
 ///
 /// The prototype is taken from a function pointer or from a wrapper such as std::function; for
 /// other callables it is given: `argumentAdapter<Prototype>(callable)`.

@@ -9,40 +9,39 @@
 
 namespace sluice {
 
-/// Callbacks that are called one after the other with the same arguments.
+/// Calls callbacks one after the other with the same arguments.
 ///
 ///     sluice::CallbackList<void(int)> onChange;
 ///     auto handle = onChange.append([](int value) { ... });
 ///     onChange(42);
 ///     onChange.remove(handle);
 ///
-/// Use it to tell everybody that asked to be told. Use EventDispatcher when there are many such
-/// lists, found by a key; use EventQueue when callbacks run later or on another thread.
+/// Use it to tell several parts of a program about one kind of event. Use EventDispatcher if there
+/// are many such lists, found by a key. Use EventQueue if callbacks run later or on another thread.
 ///
-/// Threads: any thread anything at any time, also from inside a callback; but moving,
-/// swapping, assigning to and destroying a list need it for themselves as far as other threads go.
-/// A callback may destroy the list it is called from: callbacks that were not reached yet are then
-/// not called.
+/// Threads: any thread may call any member at any time, also from inside a callback. While a thread
+/// moves, swaps, assigns to or destroys a list, no other thread may use it. A callback may destroy
+/// its own list: then the callbacks that were not reached yet are not called.
 ///
-/// A call sees the callbacks that are in the list when it begins. Callbacks added meanwhile, by
-/// callbacks or by other threads, are not called; a callback removed before its turn is not called
-/// either. An add or remove on another thread that races with a call may or may not be seen by it.
+/// Calls: a call sees the callbacks that are in the list when the call begins. It does not call
+/// callbacks that are added meanwhile, and none that is removed before its turn. If another thread
+/// adds or removes a callback during a call, the call may or may not see the change.
 ///
 /// Progress: calls take no lock and write nothing that other threads read, so they run in parallel.
-/// Adding and removing take a lock for a few instructions, in which no foreign code runs.
+/// Adding and removing take a lock for a few instructions. No code of the user runs under it.
 ///
-/// A removed callback is destroyed before remove() returns when no thread is calling this list.
-/// Otherwise the last of these calls that ends destroys it. Calls of other lists delay nothing and
-/// destroy nothing. One exception: a thread removes more than 256 callbacks in a row, or 5,000 in a
-/// second, while other threads use lists. Then a later removal or a later call of this list may
-/// destroy some of them, at the latest the 256th removal. A callback that does not return keeps
-/// what is removed from its own list: see removedSizeApprox(). A list that ends destroys its
-/// callbacks, unless a callback of this list ends it. Then the last call of the list on this thread
-/// destroys them.
+/// Destruction: if no thread is calling this list, remove() destroys the callback before it
+/// returns. Otherwise the last of these calls destroys it when the call ends. Calls of other lists
+/// do not delay this, and they destroy no callback of this list. One exception: a thread removes
+/// more than 256 callbacks in a row, or 5,000 in a second, while other threads use lists. Then a
+/// later removal or a later call of this list may destroy some of them, at the latest the 256th
+/// removal. While a callback does not return, the callbacks that are removed from its list stay:
+/// see removedSizeApprox(). The destructor of a list destroys its callbacks. If a callback of this
+/// list destroys the list, the last call of the list on this thread destroys the callbacks.
 ///
-/// Exceptions: an exception of a callback ends the call and leaves the list as it is. Adding gives
-/// the strong guarantee. Memory: one allocation for each callback, none for a call but the first
-/// one of each thread.
+/// Exceptions: an exception of a callback ends the call and leaves the list unchanged. Adding gives
+/// the strong guarantee. Memory: one allocation for each callback. Only the first call of each
+/// thread allocates.
 ///
 /// Cost: a call 1-3 ns beyond the callbacks; see docs/guide/events.md.
 ///
@@ -77,15 +76,15 @@ public:
     /// Whether the list is not empty.
     operator bool() const noexcept { return !empty(); }
 
-    /// Adds a callback at the end, or at the beginning. A null callable is not added; the handle is
-    /// then empty.
+    /// Adds a callback at the end, or at the beginning. A null callable is not added: then the
+    /// handle is empty.
     Handle append(const Callback& callback) { return Chain::append(callback); }
     Handle append(Callback&& callback) { return Chain::append(std::move(callback)); }
     Handle prepend(const Callback& callback) { return Chain::prepend(callback); }
     Handle prepend(Callback&& callback) { return Chain::prepend(std::move(callback)); }
 
-    /// Adds a callback in front of `before`; at the end when that handle is empty, expired or of
-    /// another list.
+    /// Adds a callback in front of `before`. If this handle is empty, expired or of another list,
+    /// it adds the callback at the end.
     Handle insert(const Callback& callback, const Handle& before) {
         return Chain::insert(callback, before);
     }
@@ -93,10 +92,10 @@ public:
         return Chain::insert(std::move(callback), before);
     }
 
-    /// Adds a callback behind those of the same or a higher priority. Callbacks that were added
-    /// otherwise have priority 0. Holds the lock of the list while it goes back from the end, past
-    /// each callback of a lower priority: 4.6 ms for a million. Calls of the list take no lock, so
-    /// only threads that change the same list wait.
+    /// Adds a callback behind the callbacks of the same or a higher priority. Callbacks that were
+    /// added by other functions have priority 0. It holds the lock of the list while it searches
+    /// from the end, past each callback of a lower priority: 4.6 ms for a million. Calls of the
+    /// list take no lock, so only threads that change the same list wait.
     Handle insertByPriority(const Callback& callback, int priority) {
         return Chain::insertByPriority(callback, priority);
     }
@@ -104,8 +103,8 @@ public:
         return Chain::insertByPriority(std::move(callback), priority);
     }
 
-    /// Adds a callback that is told its own handle: f(handle, args...). A copy of the list calls it
-    /// with the handle of the original.
+    /// Adds a callback that gets its own handle: f(handle, args...). In a copy of the list it gets
+    /// the handle in the original.
     template <class F>
     Handle appendWithHandle(F f) {
         return Chain::appendMade([&f](const Handle& handle) {
@@ -115,7 +114,7 @@ public:
         });
     }
 
-    /// Removes a callback. False when the handle names none of this list (any more).
+    /// Removes a callback. Returns false if the handle names no callback of this list (any more).
     using Chain::remove;
 
     /// Removes all callbacks.
@@ -124,16 +123,18 @@ public:
     /// Whether the handle names a callback that is in this list. Constant time.
     using Chain::ownsHandle;
 
-    /// Removes a callback and waits until no thread is running it and it has been destroyed. Waits
-    /// for calls of this list alone. When somebody else has removed the callback, the result is
-    /// false, and the call waits all the same. When a callback of this list calls it, the callback
-    /// waits for the other threads only, and the removed one is destroyed when the last call of the
-    /// list on this thread ends. Two callbacks that wait for each other's ends wait for ever;
-    /// builds with assertions end the program with a message. Costs microseconds.
+    /// Removes a callback and waits until no thread is running it and it has been destroyed. It
+    /// waits for calls of this list only, and takes microseconds.
+    ///
+    /// If the callback was removed before, the result is false, and the call waits all the same. A
+    /// callback of this list that calls it waits for the other threads only. Then the removed
+    /// callback is destroyed when the last call of the list on this thread ends. Two callbacks that
+    /// wait for each other's end wait for ever. Builds with assertions end the program with a
+    /// message.
     using Chain::removeAndWait;
 
-    /// How many callbacks have been removed but not destroyed, because calls that had begun before
-    /// are running.
+    /// The number of callbacks that have been removed but not destroyed, because earlier calls are
+    /// still running.
     using Chain::removedSizeApprox;
 
     /// Calls f(Handle, Callback&) or f(Callback&) for each callback.
@@ -145,14 +146,14 @@ public:
         });
     }
 
-    /// The same until `f` returns false; then the result is false.
+    /// As forEach(), but ends when `f` returns false. Then the result is false.
     template <class F>
     bool forEachIf(F&& f) const {
         return this->visitWhile([&f](Node& node) { return static_cast<bool>(visit(f, node)); });
     }
 
-    /// Calls all callbacks. Each gets the same arguments as lvalues, so that none can take a value
-    /// away from the next.
+    /// Calls all callbacks. Each gets the same arguments as lvalues, so no callback can move a
+    /// value away from the next one.
     void operator()(Args... args) const {
         static_assert(std::is_invocable_v<Callback&, Args&...>,
                       "the arguments cannot be passed to more than one callback: take them by "

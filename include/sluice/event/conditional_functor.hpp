@@ -4,11 +4,11 @@
 /// conditionalFunctor(function, condition): a callable that runs only when a condition holds.
 ///
 /// Purpose: a listener for some of the events of a list: `conditionalFunctor(onLow, isLow)` calls
-/// `onLow(args...)` if `isLow(args...)`. The condition sees every argument as an lvalue; nothing is
-/// moved before the function gets it.
+/// `onLow(args...)` if `isLow(args...)`. The condition gets every argument as an lvalue, so nothing
+/// is moved before the function gets it. Both are callables that std::invoke accepts.
 ///
-/// Threads: as for the two callables; nothing is synchronised. Errors: theirs.
-/// Cost: the two calls. Whatever std::invoke accepts will do.
+/// Threads: as for the two callables; nothing is synchronised. Errors: those of the two callables.
+/// Cost: the two calls.
 ///
 /// Tests: tests/unit/event/conditional_functor_test.cpp.
 

@@ -4,22 +4,22 @@
 /// ConditionalRemover<Target>, conditionalRemover(target): listeners that remove themselves when a
 /// condition holds.
 ///
-/// Purpose: "listen until". The functions are those of the target, a CallbackList, EventDispatcher,
-/// EventQueue or heterogeneous form, with the condition as one argument more:
-/// `conditionalRemover(list).append(listener, isLast)`.
+/// Purpose: listeners that listen until a certain event. It has the functions of its target, a
+/// CallbackList, EventDispatcher, EventQueue or heterogeneous form, with the condition as last
+/// argument: `conditionalRemover(list).append(listener, isLast)`.
 ///
-/// On each call the condition is asked first, with the arguments as lvalues if it takes them, and
-/// with none otherwise. When it holds, the listener is removed, called for the last time, and never
-/// again, also when several threads call at once.
+/// Each call asks the condition first, with the arguments as lvalues if the condition takes them,
+/// otherwise with none. If the condition holds, the listener is removed, called for the last time,
+/// and never called again, also if several threads call at once.
 ///
-/// Threads: any thread, wherever the target allows it, also from a listener. Threads that
-/// call at once also ask the condition at once. Listeners added here stay valid when the target is
-/// moved. A copy of the target shares its end; it keeps a listener that has ended, without calling
-/// it.
+/// Threads: any thread that may use the target, also from a listener. Threads that call at once
+/// also ask the condition at once. A listener that is added here stays valid if the target is
+/// moved. In a copy of the target it ends at the same time. The copy keeps a listener that has
+/// ended, without calling it.
 ///
-/// Errors: those of adding; those of the condition, which leave the listener where it is and
-/// uncalled; those of the listener. Progress: nobody waits for anybody. Cost: one allocation for
-/// a listener; for a call, the condition and one atomic load.
+/// Errors: those of adding, of the condition and of the listener. If the condition throws, the
+/// listener stays and is not called. Progress: no thread waits for another one. Cost: one
+/// allocation for a listener. A call costs the condition and one atomic load.
 ///
 /// Tests: tests/unit/event/conditional_remover_test.cpp.
 

@@ -4,21 +4,21 @@
 /// CounterRemover<Target>, counterRemover(target): listeners that remove themselves after a number
 /// of calls.
 ///
-/// Purpose: one-shot listeners, and listeners for the next n events. The functions are those of the
-/// target, a CallbackList, EventDispatcher, EventQueue or heterogeneous form, with one argument
-/// more: `counterRemover(dispatcher).appendListener(event, listener, 3)`; without it, once. A count
-/// below 1 counts as 1.
+/// Purpose: one-shot listeners, and listeners for the next n events. It has the functions of its
+/// target, a CallbackList, EventDispatcher, EventQueue or heterogeneous form, with the number of
+/// calls as last argument: `counterRemover(dispatcher).appendListener(event, listener, 3)`. Without
+/// this argument, and with a number below 1, the listener is called once.
 ///
-/// The listener is removed before its last call. It runs exactly as often as it may, also when
-/// several threads call at once, and also if they do so before it was completely added.
+/// The listener is removed before its last call. It runs exactly as often as the number says, also
+/// if several threads call at once, and also if they call before it was completely added.
 ///
-/// Threads: any thread, wherever the target allows it, also from a listener. What
-/// is added here stays valid when the target is moved. A copy of the target shares the counts; it
-/// keeps a listener that has run out, without calling it.
+/// Threads: any thread that may use the target, also from a listener. A listener that is added here
+/// stays valid if the target is moved. A copy of the target shares the counts. It keeps a listener
+/// whose calls are used up, without calling it.
 ///
-/// Errors: those of adding; those of the listener, whose call counts. Progress: nobody
-/// waits for anybody. Cost: one allocation for a listener and one atomic subtraction
-/// for a call.
+/// Errors: those of adding, and those of the listener, whose call then counts. Progress: no thread
+/// waits for another one. Cost: one allocation for a listener and one atomic subtraction for a
+/// call.
 ///
 /// Tests: tests/unit/event/counter_remover_test.cpp.
 

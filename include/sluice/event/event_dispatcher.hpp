@@ -10,17 +10,17 @@ namespace sluice {
 ///     dispatcher.appendListener(3, [](const std::string& text) { ... });
 ///     dispatcher.dispatch(3, "hello");
 ///
-/// Use it when listeners ask for particular events, such as message types or topics. Use
-/// CallbackList when there is one kind of event; EventQueue when listeners run later or on another
-/// thread; HeterEventDispatcher when events have different arguments.
+/// Use it if listeners ask for particular events, such as message types or topics. Use CallbackList
+/// if there is one kind of event. Use EventQueue if listeners run later or on another thread. Use
+/// HeterEventDispatcher if events have different arguments.
 ///
-/// Threads, progress, memory and exceptions: as for CallbackList. Threads dispatch in
-/// parallel: finding the list takes no lock. No lock is held while hash and comparison of events
-/// run.
+/// Threads, progress, memory and exceptions: as for CallbackList. Threads dispatch in parallel,
+/// because finding the list takes no lock. The hash and the comparison of events run without a
+/// lock.
 ///
-/// An event that has lost its last listener keeps its memory, some 200 bytes and the event itself.
-/// trimEvents() frees it. A program whose events come and go, such as sessions, calls trimEvents()
-/// at a time when no other thread uses the dispatcher.
+/// An event that has lost its last listener keeps its memory: about 200 bytes and the event itself.
+/// trimEvents() frees this memory. If the events of a program come and go, such as sessions, call
+/// trimEvents() at a time when no other thread uses the dispatcher.
 ///
 /// `Event` needs std::hash and ==, or <, unless the policy has a Map. `Policies`: Callback,
 /// Threading, Map, getEvent, canContinueInvoking, ArgumentPassingMode, Mixins.

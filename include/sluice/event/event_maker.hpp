@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// EVENTPP_MAKE_EVENT and EVENTPP_MAKE_EMPTY_EVENT: event classes without writing them out.
+/// EVENTPP_MAKE_EVENT and EVENTPP_MAKE_EMPTY_EVENT: they define event classes in one line.
 ///
 ///     EVENTPP_MAKE_EVENT(MoveEvent, Event, EventType::move, (int, getX, setX), (int, getY));
 ///     EVENTPP_MAKE_EMPTY_EVENT(QuitEvent, Event, EventType::quit);
@@ -11,8 +11,8 @@
 /// int&)` and `const int& getY() const`. A field is (type, getter) or (type, getter, setter), and
 /// there are 1 to 15 of them.
 ///
-/// Whatever holds a comma stands in parentheses: a base, `(Base<A, B>)`, a type of a field,
-/// `((std::map<int, int>), getMap)`, several arguments for the base, `(1, 2)`. A line
+/// Put an argument that contains a comma into parentheses: a base, `(Base<A, B>)`, a type of a
+/// field, `((std::map<int, int>), getMap)`, several arguments for the base, `(1, 2)`. A line
 /// `template <class T>` may stand in front.
 ///
 /// The classes are plain values. Cost: that of the class written by hand.

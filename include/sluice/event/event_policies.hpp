@@ -3,9 +3,9 @@
 /// \file
 /// The settings of this module's classes: threading, argument passing, mixins.
 ///
-/// A policy struct has any of these members and leaves out the rest: `Callback`, `Threading`,
-/// `Map<Key, Value>`, `QueueList<Item>`, `getEvent(args...)`, `canContinueInvoking(args...)`,
-/// `ArgumentPassingMode`, `Mixins`. The names and their meaning are eventpp's.
+/// A policy struct has some of these members: `Callback`, `Threading`, `Map<Key, Value>`,
+/// `QueueList<Item>`, `getEvent(args...)`, `canContinueInvoking(args...)`, `ArgumentPassingMode`,
+/// `Mixins`. The names and their meaning are eventpp's.
 
 #include <atomic>
 #include <condition_variable>
@@ -27,10 +27,10 @@ struct TagHeterEventQueue : TagHeter {};
 
 /// For objects that several threads use. The default.
 ///
-/// A Threading may also name `Wait`, the strategy by which threads wait for a queue: Park, unless
-/// it says otherwise.
+/// A Threading may also name `Wait`, the strategy by which threads wait for a queue. The default is
+/// Park.
 ///
-/// The critical sections of this module are a few instructions long and contain no foreign code.
+/// The critical sections of this module are a few instructions long and call no code of the user.
 /// Its locks are PriorityMutexes, so threads of different real-time priorities may share an object.
 struct MultipleThreading {
     using Mutex = std::mutex;
@@ -40,9 +40,9 @@ struct MultipleThreading {
     using ConditionVariable = std::condition_variable;
 };
 
-/// The same with a lock of the user's choice: any type with lock() and unlock(). The other
-/// parameters are accepted because programs written for eventpp pass them; waiting and counting
-/// work alike with every choice.
+/// As MultipleThreading, with a lock of the user's choice: any type with lock() and unlock(). The
+/// other parameters are accepted because programs written for eventpp pass them. They do not change
+/// how threads wait and count.
 template <class LockType, template <class> class AtomicType = std::atomic,
           class ConditionType = std::condition_variable,
           class SharedLockType = std::shared_timed_mutex>
@@ -54,8 +54,8 @@ struct GeneralThreading {
     using ConditionVariable = ConditionType;
 };
 
-/// For objects that are used by one thread at a time: no locks, no atomic operations, no fences.
-/// Another thread may take over once the hand-over is synchronised and no call is running.
+/// For objects that one thread at a time uses: no locks, no atomic operations, no fences. Another
+/// thread may use the object after a synchronised hand-over, if no call is running.
 struct SingleThreading {
     struct Mutex {
         void lock() noexcept {}
@@ -113,7 +113,8 @@ struct SingleThreading {
 // Where dispatch() and enqueue() find the event. Default for the plain classes is AutoDetect, for
 // the heterogeneous ones ExcludeEvent.
 
-/// Told apart by the number of arguments: the prototype's, or one more in front.
+/// The number of arguments decides: with as many as in the prototype the event is among them, with
+/// one more it comes first.
 struct ArgumentPassingAutoDetect {
     enum { canIncludeEventType = true, canExcludeEventType = true };
 };

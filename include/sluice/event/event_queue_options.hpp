@@ -8,22 +8,22 @@ namespace sluice {
 
 /// The treatment of an event for which a bounded queue has no room.
 enum class Overflow {
-    reject,      ///< enqueue() returns false
-    block,       ///< enqueue() waits for room; not from inside a listener of the only consumer, and
-                 ///< not from inside the constructor of an argument
-    dropOldest,  ///< the event at the front is destroyed; see discardedCount(). False only when all
-                 ///< room belongs to events whose arguments are being built
+    reject,  ///< enqueue() returns false
+    block,   ///< enqueue() waits for room. Do not call it in a listener of the only consumer, or
+             ///< in the constructor of an argument
+    dropOldest,  ///< enqueue() destroys the oldest event; see discardedCount(). It returns false
+                 ///< only if all room belongs to events whose arguments are being built
 };
 
-/// How an EventQueue is bounded. By default it is not.
+/// The limits of an EventQueue. By default it has no limit.
 struct EventQueueOptions {
-    /// How many events may be queued, not counting those that are being processed; at least 1.
-    /// Events that come back, from processIf() or because a listener has thrown, do so even when
-    /// their room has been given away meanwhile.
+    /// The number of events that may be queued, without those that are being processed; at least 1.
+    /// Events that processIf() keeps, or that stay because a listener has thrown, come back even if
+    /// other events have taken their room meanwhile.
     std::size_t limit = unlimited;
     Overflow overflow = Overflow::reject;
-    /// Bytes that the queue keeps for later events when the last one has been processed. When it
-    /// has more, it frees all.
+    /// The bytes that the queue keeps for later events when it has processed the last one. If it
+    /// has more, it frees all its memory.
     std::size_t keptBytes = std::size_t{64} << 20U;
 };
 

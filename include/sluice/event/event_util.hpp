@@ -1,17 +1,17 @@
 #pragma once
 
 /// \file
-/// removeListener, hasListener and hasAnyListener: listeners looked up by value, without a handle.
+/// removeListener, hasListener and hasAnyListener: they find listeners by value, without a handle.
 ///
-/// Purpose: programs whose callbacks are comparable (a policy `Callback` with ==, such as a
-/// function pointer) and that keep no handles. std::function is not comparable.
+/// Purpose: for programs that keep no handles and whose callbacks are comparable, because the
+/// policy `Callback` has ==, such as a function pointer. std::function is not comparable.
 ///
-/// Each comes in two forms: (dispatcher, event, ...) for dispatchers and queues, (list, ...) for
+/// Each has two forms: (dispatcher, event, ...) for dispatchers and queues, (list, ...) for
 /// callback lists.
 ///
-/// Threads: any thread, wherever the target allows it, also from a listener. Another
-/// thread's addition or removal at the same time may be missed. Errors: what == throws. Cost:
-/// linear in the listeners of the event.
+/// Threads: any thread that may use the target, also from a listener. A call may miss a listener
+/// that another thread adds or removes at the same time. Errors: exceptions of ==. Cost: linear in
+/// the listeners of the event.
 ///
 /// Tests: tests/unit/event/event_util_test.cpp.
 
@@ -30,7 +30,7 @@ constexpr void requireComparable() noexcept {
 
 }  // namespace detail
 
-/// Removes the first listener that equals `listener`; false if there is none.
+/// Removes the first listener that equals `listener`. Returns false if there is none.
 template <class Dispatcher>
 bool removeListener(Dispatcher& dispatcher, const typename Dispatcher::Event& event,
                     const typename Dispatcher::Callback& listener) {

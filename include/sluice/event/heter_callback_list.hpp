@@ -18,7 +18,7 @@ template <class Event, class PrototypeList, class Policies, class MixinRoot>
 class HeterDispatcherBase;
 }  // namespace detail
 
-/// Callback lists of several prototypes under one name.
+/// Holds callback lists of several prototypes, and calls the list that fits the arguments.
 ///
 ///     sluice::HeterCallbackList<sluice::HeterTuple<void(), void(int)>> list;
 ///     list.append([] { ... });
@@ -26,17 +26,17 @@ class HeterDispatcherBase;
 ///     list();    // calls the first one
 ///     list(42);  // calls the second one
 ///
-/// Use it when the same occasion is told with different arguments. Use CallbackList when there is
-/// one prototype; several lists when nobody needs to treat them as one.
+/// Use it if calls for one kind of event have different arguments. Use CallbackList if there is one
+/// prototype. Use several lists if no part of the program treats them as one.
 ///
-/// A callable belongs to the first prototype it can be called with, arguments to the first one that
-/// accepts them; both are found when the program is compiled. The lists are independent: order
-/// exists among the callbacks of one prototype only.
+/// A callable belongs to the first prototype that it can be called with. Arguments belong to the
+/// first prototype that accepts them. The compiler finds both. The lists are independent: only
+/// callbacks of one prototype have an order.
 ///
-/// Threads, progress, memory, exceptions: as for CallbackList, with the strong guarantee
-/// for copy assignment, too. Cost: that of the list for the prototype.
+/// Threads, progress, memory, exceptions: as for CallbackList. Copy assignment has the strong
+/// guarantee, too. Cost: the cost of the list for the prototype.
 ///
-/// `Policies`: Threading, canContinueInvoking (for the prototypes it accepts).
+/// `Policies`: Threading, canContinueInvoking (for the prototypes that it accepts).
 template <class PrototypeList, class Policies = DefaultPolicies>
 class HeterCallbackList : public detail::Prototypes<PrototypeList> {};
 
@@ -76,8 +76,8 @@ public:
     /// Whether the list is not empty.
     operator bool() const noexcept { return !empty(); }
 
-    /// Adds a callback at the end, or at the beginning, of those of its prototype. A null callable
-    /// is not added; the handle is then empty.
+    /// Adds a callback at the end, or at the beginning, of the list of its prototype. A null
+    /// callable is not added: then the handle is empty.
     template <class C>
     Handle append(C&& callback) {
         constexpr std::size_t index = Match::template ofCallable<C>();
@@ -89,8 +89,8 @@ public:
         return handleOf<index>(std::get<index>(lists_).prepend(std::forward<C>(callback)));
     }
 
-    /// Adds a callback in front of `before`; at the end when that handle is empty, expired, of
-    /// another list or of another prototype.
+    /// Adds a callback in front of `before`. If this handle is empty, expired, of another list or
+    /// of another prototype, it adds the callback at the end.
     template <class C>
     Handle insert(C&& callback, const Handle& before) {
         constexpr std::size_t index = Match::template ofCallable<C>();
@@ -100,8 +100,8 @@ public:
                                                 : list.append(std::forward<C>(callback)));
     }
 
-    /// Adds a callback behind those of its prototype that have the same or a higher priority. See
-    /// CallbackList::insertByPriority().
+    /// Adds a callback behind the callbacks of its prototype with the same or a higher priority.
+    /// See CallbackList::insertByPriority().
     template <class C>
     Handle insertByPriority(C&& callback, int priority) {
         constexpr std::size_t index = Match::template ofCallable<C>();
@@ -109,7 +109,7 @@ public:
             std::get<index>(lists_).insertByPriority(std::forward<C>(callback), priority));
     }
 
-    /// Removes a callback. False when the handle names none of this list (any more).
+    /// Removes a callback. Returns false if the handle names no callback of this list (any more).
     bool remove(const Handle& handle) {
         const auto removeFrom = [](auto& list, const auto& own) { return list.remove(own); };
         return withListOf(lists_, handle, removeFrom, Indexes());
@@ -121,7 +121,7 @@ public:
         return withListOf(lists_, handle, removeFrom, Indexes());
     }
 
-    /// How many callbacks have been removed but not destroyed.
+    /// The number of callbacks that have been removed but not destroyed.
     [[nodiscard]] std::size_t removedSizeApprox() const noexcept {
         return std::apply(
             [](const auto&... lists) { return (std::size_t{0} + ... + lists.removedSizeApprox()); },
@@ -148,7 +148,7 @@ public:
         });
     }
 
-    /// The same until `f` returns false; then the result is false.
+    /// As forEach(), but ends when `f` returns false. Then the result is false.
     template <class Prototype, class F>
     bool forEachIf(F&& f) const {
         constexpr std::size_t index = Match::template ofPrototype<Prototype>();

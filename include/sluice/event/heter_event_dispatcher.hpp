@@ -13,14 +13,14 @@ namespace sluice {
 ///     dispatcher.dispatch(3);              // calls the first one
 ///     dispatcher.dispatch(3, 42, "text");  // calls the second one
 ///
-/// Use it when events have different arguments. Use EventDispatcher when all have the same; a
-/// dispatcher by type when each kind of event is a type of its own.
+/// Use it if events have different arguments. Use EventDispatcher if all have the same. Use
+/// TypeDispatcher if each kind of event is a type of its own.
 ///
 /// Listeners and arguments belong to the first prototype that fits: see HeterCallbackList. The
-/// arguments follow the event; with ArgumentPassingIncludeEvent it is among them.
+/// arguments follow the event. With ArgumentPassingIncludeEvent the event is among them.
 ///
 /// Threads, progress, memory, exceptions: as for EventDispatcher. `Policies`: those of
-/// EventDispatcher; Callback as for HeterCallbackList; getEvent may be overloaded.
+/// EventDispatcher, without Callback; getEvent may be overloaded.
 template <class Event, class PrototypeList, class Policies = DefaultPolicies>
 class HeterEventDispatcher
     : public detail::WithMixins<detail::HeterDispatcherBase<Event, PrototypeList, Policies>,

@@ -4,8 +4,8 @@
 
 namespace sluice {
 
-/// Events with arguments of several prototypes that wait to be dispatched: a HeterEventDispatcher
-/// with a queue in front of it.
+/// Keeps events with arguments of several prototypes until a thread dispatches them: a
+/// HeterEventDispatcher with a queue in front of it.
 ///
 ///     using Prototypes = sluice::HeterTuple<void(), void(int, const std::string&)>;
 ///     sluice::HeterEventQueue<int, Prototypes> queue;
@@ -13,11 +13,12 @@ namespace sluice {
 ///     queue.enqueue(3, 42, "text");  // any thread
 ///     queue.process();               // calls the listeners
 ///
-/// Use it when queued events have different arguments. Use EventQueue when all have the same; a Bus
+/// Use it if queued events have different arguments. Use EventQueue if all have the same. Use Bus
 /// for messages that are types of their own.
 ///
 /// All events are in one queue, first in, first out, whatever their prototype. The prototype is
-/// chosen when an event is queued. An event takes the room of the largest prototype's arguments.
+/// chosen when an event is queued. Each event takes as much memory as the arguments of the largest
+/// prototype.
 ///
 /// Threads, order, progress, memory, exceptions, capacity and shutdown: as for
 /// EventQueue. `Policies`: those of HeterEventDispatcher, and QueueList.

@@ -6,12 +6,13 @@ namespace sluice {
 
 /// The prototypes of a heterogeneous class, such as HeterTuple<void(), void(int)>.
 ///
-/// A callable belongs to the first prototype it can be called with, and arguments belong to the
-/// first one that accepts them, conversions included; so put the more special ones first.
+/// A callable belongs to the first prototype that it can be called with. Arguments belong to the
+/// first prototype that accepts them, also by conversions. So put the more special prototypes
+/// first.
 template <class... Prototypes>
 struct HeterTuple {};
 
-/// How many they are: HeterTupleSize<HeterTuple<...>>::value.
+/// The number of prototypes: HeterTupleSize<HeterTuple<...>>::value.
 template <class Tuple>
 struct HeterTupleSize;
 template <class... Prototypes>

@@ -6,8 +6,8 @@
 
 namespace sluice {
 
-/// The name by which programs ask for the fastest queue that several threads share. That is what
-/// the defaults are; it says so.
+/// The name by which programs written for eventpp ask for the fastest queue that several threads
+/// share. The defaults are as fast.
 struct HighPerfPolicy {
     using Threading = GeneralThreading<SpinLock>;
     template <class T>

@@ -5,13 +5,13 @@
 
 namespace sluice {
 
-/// A listener that calls a member function, without std::bind and its placeholders:
+/// Makes a listener that calls a member function, without std::bind and its placeholders:
 ///
 ///     dispatcher.appendListener(3, memberListener(window, &Window::onThree));
 ///
-/// Given a reference, the object must outlive the listener. Given a std::shared_ptr, the listener
-/// keeps the object alive. Given a std::weak_ptr, the listener does nothing once the object has
-/// gone, and keeps it alive during a call. The result of the member function is discarded.
+/// With a reference, the object must outlive the listener. With a std::shared_ptr, the listener
+/// keeps the object alive. With a std::weak_ptr, the listener keeps the object alive during a call.
+/// After the end of the object it does nothing. The result of the member function is discarded.
 template <class T, class Member>
 [[nodiscard]] auto memberListener(T& object, Member member) noexcept {
     return [&object, member](auto&&... args) {

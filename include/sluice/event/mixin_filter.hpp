@@ -31,19 +31,21 @@ struct FilterPolicies {
 ///     sluice::EventDispatcher<int, void(int), Policies> dispatcher;
 ///     dispatcher.appendFilter([](int& value) { return value > 0; });
 ///
-/// Purpose: look at every event, whatever its listeners, let it pass or not, and change its
-/// arguments. Filters run in the order in which they were added, also when the event has no
-/// listener; a queue runs them when it processes. The first that returns false ends the dispatch:
-/// no later filter and no listener is called. Arguments that the prototype takes by value come as
-/// references, and later filters and listeners get the values that a filter writes.
+/// Purpose: a filter sees every event, whatever its listeners. It lets the event pass or not, and
+/// may change its arguments.
 ///
-/// Threads, progress, memory: as for the CallbackList that the filters are in; its
-/// Threading is the dispatcher's. A filter may add and remove filters.
+/// Filters run in the order in which they were added, also if the event has no listener. A queue
+/// runs them when it processes the event. The first filter that returns false ends the dispatch: no
+/// later filter and no listener is called. A filter gets arguments that the prototype takes by
+/// value as references. Later filters and the listeners get the values that it writes.
+///
+/// Threads, progress, memory: as for the CallbackList that the filters are in. This list has the
+/// Threading of the dispatcher. A filter may add and remove filters.
 ///
 /// Errors: an exception of a filter ends the dispatch. Cost: one branch for a dispatch without
 /// filters, one call for each filter.
 ///
-/// Copies of the dispatcher have the same filters, swap() exchanges them.
+/// Copies of the dispatcher have the same filters; swap() exchanges the filters.
 ///
 /// Tests: tests/unit/event/mixin_filter_test.cpp.
 template <class Base>
@@ -61,7 +63,8 @@ public:
     /// Adds a filter behind the others.
     FilterHandle appendFilter(const Filter& filter) { return filters_.append(filter); }
 
-    /// False if it was removed before, or is none of these.
+    /// Removes a filter. Returns false if it was removed before, or if it is no filter of this
+    /// object.
     bool removeFilter(const FilterHandle& handle) { return filters_.remove(handle); }
 
     /// Called by the dispatcher: whether all filters let the event pass.

@@ -25,7 +25,7 @@ struct FilterPrototypesOf<HeterTuple<P...>> {
 ///     sluice::HeterEventDispatcher<int, Prototypes, Policies> dispatcher;
 ///     dispatcher.appendFilter([](int& value) { return value > 0; });
 ///
-/// As MixinFilter, for the events of one prototype: a filter belongs to the first prototype whose
+/// As MixinFilter, but a filter sees only the events of one prototype: the first one whose
 /// arguments it takes, as references.
 ///
 /// Threads, progress, memory, errors, cost: as for MixinFilter.
@@ -48,7 +48,8 @@ public:
         return filters_.append(std::forward<Filter>(filter));
     }
 
-    /// False if it was removed before, or is none of these.
+    /// Removes a filter. Returns false if it was removed before, or if it is no filter of this
+    /// object.
     bool removeFilter(const FilterHandle& handle) { return filters_.remove(handle); }
 
     /// Called by the dispatcher: whether all filters let the event pass.

@@ -1,21 +1,22 @@
 #pragma once
 
 /// \file
-/// OrderedQueueList<Item, Compare> and OrderedQueueListCompare: an event queue in the order of its
-/// events instead of their arrival.
+/// OrderedQueueList<Item, Compare> and OrderedQueueListCompare: they make an event queue process
+/// the smallest event first.
 ///
-/// Purpose: the policy `template <class Item> using QueueList = OrderedQueueList<Item>` makes an
-/// EventQueue process the smallest event first; events that compare equal keep their order.
-/// Compare()(a, b) gets two QueuedEvents and looks at `a.event` and `a.arguments`.
+/// Purpose: with the policy `template <class Item> using QueueList = OrderedQueueList<Item>` an
+/// EventQueue processes events in their order, not in the order of arrival. Events that compare
+/// equal keep the order of arrival. Compare()(a, b) gets two QueuedEvents and compares `a.event`
+/// and `a.arguments`.
 ///
-/// An Item has empty() and get(), which returns its QueuedEvent. Empty items, which a queue keeps
-/// for reuse, come first and are never compared. Items are put in order when they are spliced in,
-/// so they are filled before that.
+/// An Item has empty() and get(), which returns its QueuedEvent. A queue keeps empty items for
+/// reuse. They come first and are never compared. Splicing puts items in order, so fill an item
+/// before it is spliced in.
 ///
-/// Threads: not synchronised; the queue holds its lock. Errors: what Compare throws
-/// passes through and no item is lost; a splice of one item has not happened then. Cost: the items
-/// are in a balanced tree, so splicing one in compares it with at most about 2 log2(n) others, and
-/// with two if it belongs where it is put. Splicing a list in puts the items of the shorter list
+/// Threads: not synchronised; the queue holds its lock. Errors: an exception of Compare passes
+/// through, and no item is lost. Then a splice of one item has not happened. Cost: the items are in
+/// a balanced tree, so splicing an item in compares it with at most about 2 log2(n) others, and
+/// with two if it is already in its place. Splicing a list in puts the items of the shorter list
 /// into the longer one.
 ///
 /// Tests: tests/unit/event/ordered_queue_list_test.cpp.
@@ -115,8 +116,8 @@ public:
     void swap(OrderedQueueList& other) noexcept { tree_.swap(other.tree_); }
     friend void swap(OrderedQueueList& a, OrderedQueueList& b) noexcept { a.swap(b); }
 
-    /// Takes all items of the other list. Equal ones come behind those in front of `position` and
-    /// in front of the rest.
+    /// Takes all items of the other list. They come behind equal items in front of `position`, and
+    /// in front of the other equal items.
     void splice(const_iterator position, OrderedQueueList& other) {
         if (other.empty()) {
             return;
@@ -134,7 +135,7 @@ public:
         }
     }
 
-    /// Takes one item of another list. Equal ones are treated as above.
+    /// Takes one item of another list. It is placed among equal items as above.
     void splice(const_iterator position, OrderedQueueList& other, const_iterator item) {
         move(tree_, insertionPoint(tree_, *item.base(), position.base()), other.tree_, item.base());
     }

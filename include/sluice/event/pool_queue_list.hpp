@@ -10,7 +10,7 @@
 
 namespace sluice {
 
-/// Nodes for PoolQueueList. Stateless: all are equal.
+/// The allocator of PoolQueueList's nodes. It has no state, so all allocators are equal.
 template <class T, std::size_t NodesPerSlab>
 class PoolQueueAllocator {
     static_assert(NodesPerSlab > 0, "a PoolQueueList grows by at least one node");
@@ -39,7 +39,7 @@ public:
         }
     }
 
-    /// For its statistics.
+    /// The pool of the nodes, for its statistics.
     static BlockPool& pool() {
         (void)&fromTheStart_;
         static BlockPool& shared = *new BlockPool(options(), std::pmr::new_delete_resource());
@@ -83,13 +83,13 @@ private:
 ///         using QueueList = sluice::PoolQueueList<Item, 8192>;
 ///     };
 ///
-/// A queue with such policies has no list: it keeps its events in slabs of its own, as a queue
-/// without a QueueList does. That is faster than any list.
+/// A queue with such policies has no list: it keeps its events in slabs of its own, like a queue
+/// without a QueueList. That is faster than any list.
 ///
-/// All lists of one type share one pool, so that they can splice; it grows by N nodes, is created
-/// by the first node and never destroyed, as lists of static storage duration may use it to the
-/// end. Threads: the pool may be used by any thread; the lists are as std::list is. Errors:
-/// std::bad_alloc.
+/// All lists of one type share one pool, so that they can splice. The pool grows by NodesPerSlab
+/// nodes. It is created before main(), and never destroyed, because lists of static storage
+/// duration may use it until the end. Threads: any thread may use the pool; a list is like a
+/// std::list. Errors: std::bad_alloc.
 ///
 /// Tests: tests/unit/event/pool_queue_list_test.cpp.
 template <class T, std::size_t NodesPerSlab = 4096>

@@ -11,9 +11,9 @@ namespace sluice {
 /// Use it for one listener, as a member of the object that the listener uses. Use ScopedRemover for
 /// all the listeners that a part of a program adds to one dispatcher.
 ///
-/// It needs no reference to the list and may outlive it, but must not be destroyed while another
+/// It needs no reference to the list, and may outlive it. It must not be destroyed while another
 /// thread destroys, moves or swaps the list. It does not wait for a call that is running on another
-/// thread: see removeAndWait(). Used by one thread at a time.
+/// thread: see removeAndWait(). One thread at a time uses it.
 template <class Handle>
 class [[nodiscard]] ScopedConnection {
 public:
@@ -27,10 +27,10 @@ public:
     }
     ~ScopedConnection() { (void)disconnect(); }
 
-    /// Removes the listener now. False when it was removed before.
+    /// Removes the listener now. Returns false if it was removed before.
     bool disconnect() { return std::exchange(handle_, Handle()).remove(); }
 
-    /// Lets the listener stay and returns its handle.
+    /// Keeps the listener in the list, and returns its handle. This object is then empty.
     [[nodiscard]] Handle release() noexcept { return std::exchange(handle_, Handle()); }
 
     [[nodiscard]] const Handle& handle() const noexcept { return handle_; }

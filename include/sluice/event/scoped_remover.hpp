@@ -9,22 +9,27 @@
 
 namespace sluice {
 
-/// Removes the listeners that it added when it goes.
+/// Removes the listeners that it has added, when it is destroyed.
 ///
-/// Purpose: a member beside the things its owner's listeners use, so that none of them outlives the
-/// owner. It adds listeners with the functions of its target, a CallbackList, EventDispatcher,
-/// EventQueue or heterogeneous form.
+///     class Display {
+///         sluice::ScopedRemover<Dispatcher> listeners_{dispatcher};  // after what the listeners
+///         use Display() { listeners_.appendListener(3, [this](int value) { show(value); }); }
+///     };
 ///
-/// Threads: adding, removing and reset(), any thread, also from a listener; the rest, one
-/// thread while nobody else uses the remover. A target may go first: its listeners go with it, and
-/// the remover does not touch it any more. Listeners that moved to another target with the rest of
-/// it are removed from there. Not while another thread destroys, moves or swaps the target.
+/// Purpose: as a member of an object, it removes the listeners of the object before they could use
+/// destroyed members. It adds listeners with the functions of its target, a CallbackList,
+/// EventDispatcher, EventQueue or heterogeneous form.
 ///
-/// Errors: those of adding, nothing is added then. Adding without a target is misuse: debug
-/// builds end, others return an empty handle. Progress: a lock of the target's kind for a few
-/// instructions; no listener is called or destroyed under it. Cost: one entry for each listener;
-/// removing a single one is linear in their number. Entries of listeners that are gone are
-/// dropped before the memory grows.
+/// Threads: any thread adds, removes and calls reset(), also from a listener. One thread calls the
+/// other members while no other thread uses the remover. The target may be destroyed first: then
+/// the remover does not use it any more. If the listeners were moved to another target, the remover
+/// removes them from there. No other thread may destroy, move or swap the target during a call.
+///
+/// Errors: those of adding; then nothing is added. Adding without a target is misuse: debug builds
+/// end the program with a message, others return an empty handle. Progress: a lock of the target's
+/// kind is held for a few instructions; no listener is called or destroyed under it. Cost: one
+/// entry for each listener. Removing a single listener is linear in their number. Entries of
+/// listeners that are gone are dropped before the memory grows.
 ///
 /// Tests: tests/unit/event/scoped_remover_test.cpp.
 template <class Target>
@@ -43,11 +48,11 @@ public:
     ScopedRemover() = default;
     explicit ScopedRemover(Target& target) noexcept : target_(&target) {}
 
-    /// Takes the listeners of the other one, which keeps its target.
+    /// Takes the listeners of the other remover, which keeps its target.
     ScopedRemover(ScopedRemover&& other) noexcept : target_(other.target_) {
         listeners_.swap(other.listeners_);
     }
-    /// The same, after its own listeners were removed.
+    /// Removes its own listeners, and takes those of the other remover.
     ScopedRemover& operator=(ScopedRemover&& other) noexcept {
         if (this != &other) {
             reset();
@@ -65,10 +70,10 @@ public:
     }
     friend void swap(ScopedRemover& a, ScopedRemover& b) noexcept { a.swap(b); }
 
-    /// Removes all listeners that were added here. The target stays.
+    /// Removes all listeners that were added here, and keeps the target.
     void reset() { listeners_.removeAll(); }
 
-    /// Another target; if it is a different one, the listeners in the old one are removed.
+    /// Sets the target. If it is another one than before, the listeners in the old one are removed.
     template <class T = Target, IfDispatcher<T> = 0>
     void setDispatcher(Target& dispatcher) {
         setTarget(dispatcher);
@@ -78,7 +83,8 @@ public:
         setTarget(list);
     }
 
-    /// Removes a listener that was added here. False for any other one, and for a wrong event.
+    /// Removes a listener that was added here. Returns false for any other listener, and for a
+    /// wrong event.
     template <class T = Target, IfDispatcher<T> = 0>
     bool removeListener(const typename T::Event& event, const Handle& handle) {
         return isOwn(handle) && target_->removeListener(event, handle);

@@ -18,18 +18,18 @@ struct TypeKey {
 
 }  // namespace detail
 
-/// A dispatcher whose events are objects, and whose listeners ask for a type.
+/// Calls the listeners of a type with an object of this type.
 ///
 ///     sluice::TypeDispatcher<> dispatcher;
 ///     dispatcher.appendListener<Connected>([](const Connected& event) { ... });
 ///     dispatcher.dispatch(Connected{address});
 ///
-/// Use it when each kind of event has data of its own and no number. Use EventDispatcher when
-/// events of one signature are told apart by a key.
+/// Use it if each kind of event has data of its own and no key. Use EventDispatcher if all events
+/// have one signature and a key.
 ///
 /// The type is the exact one: a listener for a base class does not get derived events. Threads,
-/// progress, exceptions and memory: as for EventDispatcher. In a program of several shared
-/// libraries with hidden symbols each library has types of its own.
+/// progress, exceptions and memory: as for EventDispatcher. A shared library with hidden symbols
+/// has types of its own.
 template <class Policies = DefaultPolicies>
 class TypeDispatcher {
     using Dispatcher = EventDispatcher<const void*, void(const void*), Policies>;

@@ -49,31 +49,35 @@ struct AnyNumber {
 
 }  // namespace detail
 
-/// A queue whose sides wait for each other.
+/// Makes producers and consumers of any Sluice queue wait for each other: push and pop that wait,
+/// timed forms, close and drain.
 ///
-/// Purpose: gives any Sluice queue push and pop that wait, timed forms, close and drain.
+///     sluice::BlockingQueue<sluice::SpscRing<Reading, 256>> queue;
+///     (void)queue.push(Reading{21.5});  // the producer; waits while the queue is full
+///     queue.consume([](const Reading& reading) { ... });  // the consumer; waits while it is empty
+///     queue.close();
 ///
-/// Use it when a thread has nothing better to do than to wait. Use the bare queue when full or
-/// empty is an answer to act on.
+/// Use it if a thread has no other work while the queue is full or empty. Use the queue itself if
+/// the thread can act on `full` or empty.
 ///
-/// Threads: as for the queue inside. close(), drain() and the sizes by anybody, drain()
-/// not by the consumer, for which it would wait. A handler may tryPush() into its own queue; a
-/// push() that waits for room there would wait for its own caller.
+/// Threads: as for the queue inside. Any thread calls close() and the sizes. Any thread calls
+/// drain(), except the consumer, because drain() waits for the consumer. A handler may tryPush()
+/// into its own queue. A push() there would wait for its own caller.
 ///
-/// Progress: a wait ends when the other side acts or the queue is closed. With Park nobody spins
-/// for long, and no system call is made while the other side is awake. A message wakes one
-/// consumer, and room wakes one producer. A producer of MpscLanes has room of its own, so there all
-/// are woken.
+/// Progress: a wait ends when the other side acts or the queue is closed. With Park no thread spins
+/// for long, and there is no system call while the other side is awake. A message wakes one
+/// consumer, and room wakes one producer. With MpscLanes each producer has its own room, so room
+/// wakes them all.
 ///
-/// Memory promise: that of the queue inside. Capacity, allocation, exceptions: those of the queue
-/// inside; an exception from a constructor or handler passes through, and the other side has been
-/// woken for what had been done before it. If the move of a message throws, pop(), popFor() and
-/// tryPop() leave the message in the queue. With MpscLanes and MpmcRing these calls do not compile
-/// for such a message; consume() does.
+/// Memory promise, capacity, allocation, exceptions: those of the queue inside. An exception of a
+/// constructor or handler passes through. The other side is then woken for all that was done before
+/// it. If the move of a message throws, pop(), popFor() and tryPop() leave the message in the
+/// queue. With MpscLanes and MpmcRing these calls do not compile for such a message; consume()
+/// does.
 ///
-/// Shutdown: close() refuses pushes from now on, also those that wait. The consumer goes on to
-/// receive the accepted messages and then gets the empty answer. A BlockingQueue must outlive the
-/// calls on it and its producers.
+/// Shutdown: close() refuses later and waiting pushes. The consumer still receives the accepted
+/// messages. Then its calls return 0 or an empty result. A BlockingQueue must outlive the calls on
+/// it and its producers.
 ///
 /// Origin: the wait strategies as a part of their own, apart from the queue, follow the LMAX
 /// Disruptor.
@@ -88,9 +92,8 @@ struct AnyNumber {
 ///
 /// Tests: tests/unit/queue/blocking_queue_test.cpp, tests/conformance, tests/stress.
 ///
-/// `Wait` is a wait strategy, used for both sides. `Pacing` is applied where batches pay: after a
-/// consume call, and by a producer in front of a full queue. pop() takes single messages and is not
-/// paced.
+/// `Wait` is the wait strategy of both sides. `Pacing` pauses after a consume call, and in a
+/// producer that finds the queue full. pop() takes single messages and is not paced.
 template <class Queue, class Wait = Park, class Pacing = HarvestPacing>
 class BlockingQueue {
 public:
@@ -101,8 +104,7 @@ public:
 
     BlockingQueue() = default;
 
-    /// For queues that are given a capacity or a limit; the arguments are those of the queue
-    /// inside.
+    /// For queues with a capacity or a limit. The arguments are those of the queue inside.
     template <class... Args>
     explicit BlockingQueue(std::size_t capacity, Args&&... args)
         : queue_(capacity, std::forward<Args>(args)...) {}
@@ -112,7 +114,7 @@ public:
 
     // ---- Producers
 
-    /// For queues with a handle per producer: registers one, whose pushes wait as those below.
+    /// For queues with a handle per producer: returns a handle whose pushes wait like those below.
     template <class Q = Queue>
     [[nodiscard]] BasicProducer<Q> producer() {
         return BasicProducer<Q>(*this);
@@ -122,23 +124,23 @@ public:
     PushResult tryPush(const value_type& value) { return tryPushInto(queue_, value); }
     PushResult tryPush(value_type&& value) { return tryPushInto(queue_, std::move(value)); }
 
-    /// Never waits; constructs the message in its slot.
+    /// Constructs the message in its slot. Never waits.
     template <class... Args>
     PushResult tryEmplace(Args&&... args) {
         return tryPushInto(queue_, std::forward<Args>(args)...);
     }
 
-    /// Waits for room and constructs the message in its slot; `ok` or `closed`.
+    /// Waits for room, and constructs the message in its slot. The result is `ok` or `closed`.
     template <class... Args>
     PushResult emplace(Args&&... args) {
         return pushInto(queue_, std::forward<Args>(args)...);
     }
 
-    /// Waits for room; `ok` or `closed`.
+    /// Waits for room. The result is `ok` or `closed`.
     PushResult push(const value_type& value) { return pushInto(queue_, value); }
     PushResult push(value_type&& value) { return pushInto(queue_, std::move(value)); }
 
-    /// Waits for room no longer than `atMost`.
+    /// Waits for room, at most for `atMost`.
     template <class Rep, class Period>
     PushResult pushFor(const value_type& value, std::chrono::duration<Rep, Period> atMost) {
         return pushUntil(deadlineAfter<Clock>(atMost), queue_, value);
@@ -157,7 +159,7 @@ public:
         return value;
     }
 
-    /// Waits for a message; empty only when the queue is closed and drained.
+    /// Waits for a message. The result is empty only if the queue is closed and drained.
     [[nodiscard]] std::optional<value_type> pop() {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         std::optional<value_type> value;
@@ -165,7 +167,8 @@ public:
         return value;
     }
 
-    /// Waits no longer than `atMost`; empty when no message came by then, or the queue is drained.
+    /// Waits for a message, at most for `atMost`. The result is empty if no message came, or if the
+    /// queue is closed and drained.
     template <class Rep, class Period>
     [[nodiscard]] std::optional<value_type> popFor(std::chrono::duration<Rep, Period> atMost) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
@@ -174,14 +177,14 @@ public:
         return value;
     }
 
-    /// Waits for messages and hands those that are there, at most `max`, to handler(T&). Returns
-    /// how many: 0 only when the queue is closed and drained, or `max` is 0.
+    /// Waits for messages, and hands the queued messages, at most `max`, to handler(T&). Returns
+    /// their number. It is 0 only if the queue is closed and drained, or if `max` is 0.
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
         return consumeWaiting(max, [&] { return queue_.consume(handler, max); });
     }
 
-    /// The same, waiting no longer than `atMost`; 0 also when no message came by then.
+    /// As consume(), but waits at most for `atMost`. The result is also 0 if no message came.
     template <class Rep, class Period, class Handler>
     std::size_t consumeFor(std::chrono::duration<Rep, Period> atMost, Handler&& handler,
                            std::size_t max = unlimited) {
@@ -189,14 +192,14 @@ public:
             max, [&] { return queue_.consume(handler, max); }, deadlineAfter<Clock>(atMost));
     }
 
-    /// For queues that merge by key: as consume(), in the order of keyOf(const T&).
+    /// As consume(), in the order of keyOf(const T&). For queues that merge by key.
     template <class KeyOf, class Handler>
     std::size_t consumeOrdered(KeyOf&& keyOf, Handler&& handler, std::size_t max = unlimited) {
         return consumeWaiting(max, [&] { return queue_.consumeOrdered(keyOf, handler, max); });
     }
 
-    /// For queues that hand over everything at once: waits for messages and takes all that are
-    /// queued. Empty only when the queue is closed and drained.
+    /// Waits for messages, and takes all queued messages. The result is empty only if the queue is
+    /// closed and drained. For queues that hand over all messages at once.
     template <class Q = Queue>
     [[nodiscard]] auto takeAll() -> decltype(std::declval<Q&>().takeAll()) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
@@ -212,26 +215,26 @@ public:
 
     // ---- Anybody
 
-    /// For queues that keep memory for later bursts: gives back the part that holds nothing.
+    /// Frees unused memory. For queues that keep memory for later bursts.
     template <class Q = Queue>
     auto trim() noexcept -> decltype(std::declval<Q&>().trim()) {
         return queue_.trim();
     }
 
-    /// Refuses pushes from now on, also those that wait, and lets a waiting consumer see the end.
+    /// Refuses later and waiting pushes, and wakes a waiting consumer.
     void close() {
         queue_.close();
         notifyEverybody();
     }
 
-    /// Waits until everything accepted before the call has been consumed, and if the queue is
-    /// closed, until it is drained. With producers that go on pushing, it waits for a moment
-    /// without any message: close() first.
+    /// Waits until all messages accepted before the call have been consumed. If the queue is
+    /// closed, it waits until the queue is drained. While producers go on pushing, it waits for a
+    /// moment without any message, so call close() first.
     void drain() {
         consumed_.wait([this] { return isAtRest(); });
     }
 
-    /// The same, no longer than `atMost`; false when messages were left then.
+    /// As drain(), but waits at most for `atMost`. Returns false if messages were left then.
     template <class Rep, class Period>
     [[nodiscard]] bool drainFor(std::chrono::duration<Rep, Period> atMost) {
         return consumed_.waitUntil([this] { return isAtRest(); }, deadlineAfter<Clock>(atMost));

@@ -14,10 +14,8 @@
 
 namespace sluice {
 
-/// The newest value of a type, from several writers to one reader.
-///
-/// Purpose: the reader always gets the newest value. Values that the reader did not take in time
-/// are overwritten, so a slow reader never makes a writer wait or fail.
+/// Passes the newest value of a type from several writers to one reader. Writers overwrite values
+/// that the reader has not taken, so a slow reader never makes a writer wait or fail.
 ///
 ///     Latest<Position, 2> position;  // at most two threads write at the same moment
 ///     (void)position.set(Position{3, 4});  // by any thread
@@ -29,20 +27,20 @@ namespace sluice {
 /// Use it for measurements and states, of which only the newest counts. Use a ring if each message
 /// must arrive.
 ///
-/// Threads: set and emplace by any thread, also from a signal handler if the functions of
-/// T that run there may. update() by the reader. hasNew() by any thread. The role of the reader is
-/// held by one thread at a time and may be passed on if the hand-over is synchronised. Overlapping
-/// calls of update() are caught by an assertion in debug builds. A constructor or a destructor of T
-/// may call set() on the same Latest: it then counts as one more writer. A destructor of T must not
-/// call update() on the same Latest. While the Latest itself is destroyed, it must not call set().
+/// Threads: any thread calls set, emplace and hasNew. A signal handler may call set if it may call
+/// the functions of T. The reader calls update(). One thread at a time is the reader, and may pass
+/// the role on by a synchronised hand-over. Debug builds notice overlapping calls of update(). A
+/// constructor or a destructor of T may call set() on the same Latest: it then counts as one more
+/// writer. A destructor of T must not call update() on the same Latest, and while the Latest is
+/// destroyed also not set().
 ///
 /// Progress: apart from the functions of T, update() is wait-free: one load, and one exchange if
 /// there is a new value. set() is lock-free: a writer repeats a step only if another writer has
 /// just done the same step.
 ///
-/// - A stopped writer delays nobody. Its value is missing until it goes on, and it keeps one of the
-///   `Writers + 2` slots.
-/// - A stopped reader delays nobody. It keeps the one value that it holds.
+/// - A stopped writer delays no other thread. Its value is missing until it goes on, and it keeps
+///   one of the `Writers + 2` slots.
+/// - A stopped reader delays no other thread. It keeps the value that it holds.
 ///
 /// Memory promise: the reader that gets a value sees the writes of its writer before set().
 /// The writer that reuses a slot sees the reader's work with the value before.
@@ -55,10 +53,11 @@ namespace sluice {
 /// writes, set() is always true. There are Writers + 2 slots in place, each on cache lines of its
 /// own. Nothing is allocated.
 ///
-/// Exceptions: when a constructor of T throws, nothing has changed. A destructor of T must not
-/// throw. An overwritten value is destroyed by the writer that overwrites it. A value that the
-/// reader holds is destroyed by the update() that finds a newer one, before it takes the newer one.
-/// The rest is destroyed with the Latest.
+/// Exceptions: if a constructor of T throws, nothing has changed. A destructor of T must not throw.
+///
+/// Destruction: a writer destroys the value that it overwrites. An update() that finds a newer
+/// value destroys the value that the reader holds, before it takes the newer one. The other values
+/// are destroyed with the Latest.
 ///
 /// Origin: the triple buffer of graphics, with a free stack in place of the single writer's slot.
 ///
@@ -131,8 +130,9 @@ public:
 
     // ---- Reader
 
-    /// The newest value; the same one as before if there is no newer one; nullptr if there was
-    /// never one. It stays valid until the next update(). The reader may change it or move from it.
+    /// The newest value. If there is no newer one, it is the same value as before; if there was
+    /// never a value, nullptr. It stays valid until the next update(). The reader may change it or
+    /// move from it.
     [[nodiscard]] T* update() noexcept {
         const typename RoleCheck::Scope reader(readerRole_, oneReader);
         if (hasNew()) {

@@ -15,10 +15,8 @@
 
 namespace sluice {
 
-/// A bounded queue from any number of producers to any number of consumers, first in
-/// first out for all.
-///
-/// Purpose: many threads hand messages to a group of threads that share the work.
+/// Carries messages from any number of producers to any number of consumers that share the work, in
+/// a bounded ring, first in first out.
 ///
 ///     MpmcRing<Job, 1024> jobs;
 ///     // any thread
@@ -26,18 +24,20 @@ namespace sluice {
 ///     // each worker
 ///     jobs.consume([](Job& job) { job.run(); });
 ///
-/// Use it when several threads take messages, or when a producer that finds the ring full takes the
+/// Use it if several threads take messages, or if a producer that finds the ring full takes the
 /// oldest message out itself. Use MpscRing for one consumer: it has one compare-exchange fewer per
-/// message. Use BlockingQueue around it when a side must wait.
+/// message. Use BlockingQueue around it if a side must wait.
 ///
-/// Threads: any thread, any member, also from a handler. A handler that consumes from its
-/// own queue gets the next message.
+/// Threads: any thread calls any member, also from a handler. A handler that consumes from its own
+/// queue gets the next message.
 ///
 /// Progress: pushing and consuming are lock-free: a failed compare-exchange means that another
-/// thread got through. Two stopped threads delay others, so this is not a lock-free queue in the
-/// strict sense. A producer stopped in the middle of a push delays the delivery of later messages.
-/// A consumer stopped in a handler delays nobody until the ring comes to its slot again. Then
-/// pushes get `full` until the handler has returned.
+/// thread succeeded. A stopped thread may delay others in two cases, so this is not a lock-free
+/// queue in the strict sense:
+///
+/// - A producer that is stopped in the middle of a push delays the delivery of later messages.
+/// - A consumer that is stopped in a handler keeps its slot. When the ring reaches this slot again,
+///   pushes return `full` until the handler has returned.
 ///
 /// Memory promise: the handler of a message sees the writes of its producer before the push. The
 /// producer that reuses a slot sees the writes of the handler. So does a thread that counts the
@@ -112,7 +112,7 @@ public:
 
     // ---- Consumers
 
-    /// Takes the oldest message out; empty when there is none.
+    /// Takes the oldest message out. The result is empty if there is none.
     [[nodiscard]] std::optional<T> tryPop() {
         static_assert(std::is_nothrow_move_constructible_v<T>,
                       "tryPop() of an MpmcRing would lose a message whose move constructor throws: "
@@ -122,10 +122,10 @@ public:
         return value;
     }
 
-    /// Hands the messages that are there, at most `max` and at most capacity(), to handler(T&),
-    /// oldest first. Each is taken when the handler of the one before has returned, so other
-    /// consumers get the next one meanwhile. Each is destroyed and its slot given back as soon as
-    /// its handler returns or throws. Returns how many.
+    /// Hands the queued messages, at most `max` and at most capacity(), to handler(T&), oldest
+    /// first. It takes a message when the handler of the message before has returned, so other
+    /// consumers may take messages in between. When a handler returns or throws, its message is
+    /// destroyed and the slot is free. Returns the number of messages.
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
         return consumeIf([](Index) { return true; }, handler, max);
@@ -149,8 +149,8 @@ protected:
         return head_.load(std::memory_order_relaxed);  // no data follows it
     }
 
-    /// As consume(), as long as mayTake(position) holds for the oldest message. If it holds once
-    /// for a position, it must hold until that message is taken.
+    /// As consume(), but ends when mayTake(position) is false for the oldest message. If it is true
+    /// once for a position, it must stay true until that message is taken.
     template <class MayTake, class Handler>
     std::size_t consumeIf(const MayTake& mayTake, Handler&& handler, std::size_t max) {
         const std::size_t most = std::min(max, capacity());

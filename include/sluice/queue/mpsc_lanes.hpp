@@ -15,44 +15,47 @@
 
 namespace sluice {
 
-/// Many producers, each with a lane of its own, and one consumer that harvests all
-/// lanes.
+/// Carries messages from several producers, each with a lane of its own, to one consumer that
+/// harvests all lanes. A push uses only its own lane: it needs no atomic read-modify-write, and no
+/// two producers write the same cache line.
 ///
-/// Purpose: several producers at the speed of one. A push touches only its own lane: no atomic
-/// read-modify-write, no line that two producers write.
+///     sluice::MpscLanes<Reading> lanes(256);           // the room of each lane
+///     auto producer = lanes.producer();                // one for each thread
+///     (void)producer.tryPush(Reading{21.5});
+///     lanes.consume([](const Reading& reading) { ... });  // the consumer
 ///
-/// Use it when producers live for a while and order per producer is enough, or when messages carry
-/// a key (a time stamp) to merge by. Use MpscRing when all must agree on one order or producers
-/// cannot hold a handle. Use BlockingQueue around it when a side must wait.
+/// Use it if producers live for a while and order per producer is enough, or if messages have a
+/// key, such as a time stamp, to merge by. Use MpscRing if all messages need one order, or if
+/// producers cannot keep a handle. Use BlockingQueue around it if a side must wait.
 ///
-/// Threads: producer() by any thread; the members of a Producer by one thread at a time;
-/// tryPop, consume and consumeOrdered by the consumer, one thread at a time; the rest by anybody.
-/// Overlapping calls in one role are caught by an assertion in debug builds. Handlers may push, ask
-/// for producers and close them.
+/// Threads: any thread calls producer(). One thread at a time uses a Producer. The consumer, one
+/// thread at a time, calls tryPop, consume and consumeOrdered. Any thread calls the other members.
+/// Debug builds notice overlapping calls in one role. Handlers may push, and may make and close
+/// producers.
 ///
-/// Progress: pushing is wait-free while the consumer visits the lane. The first push into a lane
-/// that was idle is lock-free: it announces the lane. A producer that is stopped or dead delays
-/// nobody else, not even in the middle of a push. Consuming is wait-free, except for the removal of
-/// a lane whose producer has gone. producer(), that removal, and the calls open to anybody share a
+/// Progress: pushing is wait-free while the consumer visits the lane. The first push into an idle
+/// lane is lock-free: it announces the lane. A producer that is stopped or dead delays no other
+/// producer, not even in the middle of a push. Consuming is wait-free, except for the removal of a
+/// lane whose producer has gone. producer(), this removal, and the members for any thread share a
 /// lock with priority inheritance. A stopped consumer lets each lane become full.
 ///
 /// Cost: a harvest visits the lanes that have had messages lately. Idle lanes cost nothing: after
-/// 4,096 visits to empty lanes the consumer stops to visit those that are empty, if it has at least
-/// 16 in its round. That takes one heavy fence, some microseconds.
+/// 4,096 visits to empty lanes the consumer stops visiting the empty ones, if its round has at
+/// least 16 lanes. This takes one heavy fence, some microseconds.
 ///
-/// Memory promise: the handler of a message sees the writes of its producer before the push;
-/// the producer that reuses a slot sees the writes of the consumer before the slot came back.
+/// Memory promise: the handler of a message sees the writes of its producer before the push. The
+/// producer that reuses a slot sees the writes of the consumer before the slot was freed.
 ///
-/// Order: first in, first out per producer. consume() takes the lanes in turn; consumeOrdered()
-/// takes the smallest key first among the messages it can see.
+/// Order: first in, first out per producer. consume() takes the lanes in turn. consumeOrdered()
+/// takes the smallest key first among the messages that it sees.
 ///
-/// Capacity is per lane, exact, chosen at run time. Each producer() allocates one lane, and the
-/// first one a small object besides; nothing else allocates. A lane goes back to its memory
-/// resource as soon as its producer has gone and the consumer has drained it. Exceptions: a
-/// throwing constructor of T leaves the lane as it was; a throwing handler has consumed exactly its
-/// message. Shutdown: after close() pushes are refused; accepted messages stay until consumed or
-/// is destroyed with the queue. A Producer may outlive the queue: it then finds it closed, and what
-/// it had pushed before is destroyed with it.
+/// Capacity is exact for each lane, and chosen at run time. Each call of producer() allocates a
+/// lane, and the first one also a small object. No other call allocates. A lane goes back to its
+/// memory resource when its producer has gone and the consumer has drained it. Exceptions: a
+/// throwing constructor of T leaves the lane unchanged. A throwing handler has consumed exactly its
+/// message. Shutdown: after close() pushes are refused. Accepted messages stay until they are
+/// consumed, or until the queue is destroyed. A Producer may outlive the queue: then its pushes are
+/// refused.
 ///
 /// Origin: one ring per producer as in the Linux kernel's trace buffers; the lanes are SpscRings.
 ///
@@ -82,8 +85,8 @@ public:
     using value_type = T;
     class Producer;
 
-    /// `laneCapacity` is the room of each producer. Refuses (see setupError) 0 and values beyond
-    /// the limit.
+    /// `laneCapacity` is the room of each producer. The constructor refuses (see setupError) 0 and
+    /// values beyond the limit.
     explicit MpscLanes(std::size_t laneCapacity,
                        std::pmr::memory_resource* memory = std::pmr::get_default_resource())
         : laneCapacity_(Lane::Ring::checkedCapacity(laneCapacity)), memory_(memory) {}
@@ -95,7 +98,7 @@ public:
 
     // ---- Consumer
 
-    /// Takes a message out of the next lane that has one; empty when none has.
+    /// Takes a message out of the next lane that has one. The result is empty if no lane has one.
     [[nodiscard]] std::optional<T> tryPop() {
         static_assert(std::is_nothrow_move_constructible_v<T>,
                       "tryPop() of MpscLanes would lose a message whose move constructor throws: "
@@ -105,9 +108,9 @@ public:
         return value;
     }
 
-    /// Visits every lane that is not idle once, beginning where the last call ended, and hands the
-    /// messages that are there, at most `max` in all, to handler(T&). Each is destroyed and its
-    /// slot given back as soon as its handler returns or throws. Returns how many.
+    /// Visits every lane that is not idle once, beginning where the last call ended. Hands the
+    /// queued messages, at most `max` in all, to handler(T&). When a handler returns or throws, its
+    /// message is destroyed and the slot is free. Returns the number of messages.
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
@@ -126,11 +129,11 @@ public:
         return count;
     }
 
-    /// Hands the messages that are there, at most `max`, to handler(T&) in the order of
-    /// keyOf(const T&), the smallest first. If each lane is in key order, so are all messages that
-    /// were there at the call; one that is pushed meanwhile may come later than its key says. Equal
-    /// keys keep each producer's order. Cost: one look at each lane per run of messages from the
-    /// same lane.
+    /// Hands the queued messages, at most `max`, to handler(T&) in the order of keyOf(const T&),
+    /// the smallest first. If each lane is in key order, so are all messages that were queued at
+    /// the call. A message that is pushed meanwhile may come later than its key says. Messages of
+    /// one producer with equal keys keep their order. Cost: one look at each lane per run of
+    /// messages from the same lane.
     template <class KeyOf, class Handler>
     std::size_t consumeOrdered(KeyOf&& keyOf, Handler&& handler, std::size_t max = unlimited) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
@@ -156,13 +159,14 @@ public:
 
     // ---- Anybody
 
-    /// Refuses pushes from now on, in all lanes. A push that runs at the same time is either
-    /// refused or accepted and delivered. Producers registered later are closed from the start.
+    /// Refuses later pushes, in all lanes. A push that runs at the same time is either refused, or
+    /// accepted and delivered. A later producer() returns a handle whose pushes are refused.
     void close() noexcept { lanes_.close(); }
 
     [[nodiscard]] bool isClosed() const noexcept { return lanes_.isClosed(); }
 
-    /// True when the queue is closed, nothing is in it and no push is under way: for good.
+    /// Whether the queue is closed, nothing is in it, and no push is under way. Once true, it stays
+    /// true.
     [[nodiscard]] bool isDrained() const noexcept { return lanes_.isDrained(); }
 
     /// The messages of all lanes, each counted at some moment during the call.
@@ -175,7 +179,8 @@ public:
     /// The room of each producer.
     [[nodiscard]] std::size_t laneCapacity() const noexcept { return laneCapacity_; }
 
-    /// The lanes that are there: producers, and gone producers whose messages are not all consumed.
+    /// The number of lanes: those of producers, and those of gone producers with messages that are
+    /// not consumed yet.
     [[nodiscard]] std::size_t laneCount() const noexcept { return lanes_.size(); }
 
     /// The room of all lanes together.
@@ -256,8 +261,8 @@ private:
     RoleCheck consumerRole_;
 };
 
-/// One producer's end of an MpscLanes. Its destructor, like close(), lets go of the lane; what was
-/// pushed is still delivered.
+/// The handle of one producer of an MpscLanes. Its destructor, like close(), gives up the lane.
+/// Pushed messages are still delivered.
 template <class T, class Traits>
 class MpscLanes<T, Traits>::Producer {
 public:
@@ -292,20 +297,21 @@ public:
         return result;
     }
 
-    /// Reserves the next slot. The handle must be open and stay open until the reservation is over.
+    /// Reserves the next slot. The handle must stay open until the reservation has ended.
     [[nodiscard]] Reservation tryReserve() {
         SLUICE_ASSERT(isOpen(), advice);
         return Reservation(*lane_);
     }
 
-    /// Lets go of the lane. May be called repeatedly.
+    /// Gives up the lane. May be called repeatedly.
     void close() noexcept {
         if (Lane* lane = std::exchange(lane_, nullptr)) {
             lane->leave();
         }
     }
 
-    /// Whether the handle has a lane. It keeps it when the queue is closed: pushes then say so.
+    /// Whether the handle has a lane. It keeps the lane when the queue is closed: then pushes
+    /// return `closed`.
     [[nodiscard]] bool isOpen() const noexcept { return lane_ != nullptr; }
 
     [[nodiscard]] std::size_t sizeApprox() const noexcept {

@@ -16,39 +16,40 @@
 
 namespace sluice {
 
-/// A bounded queue from any number of producers to one consumer, first in first out for
-/// all.
+/// Carries messages from any number of producers to one consumer, in one order for all, in a
+/// bounded ring.
 ///
-/// Purpose: many threads hand messages to one, in one order that everybody agrees on.
+///     sluice::MpscRing<Job, 1024> jobs;
+///     if (jobs.tryPush(job) != sluice::PushResult::ok) { ... }  // any thread; the caller keeps it
+///     jobs.consume([](Job& job) { job.run(); });                // the consumer
 ///
-/// Use it when that single order matters, or when producers come and go unregistered. Use MpscLanes
-/// when order per producer is enough: it has no atomic read-modify-write per message. Use SpscRing
-/// for one producer, SegmentQueue when no bound can be given, BlockingQueue around it when a side
-/// must wait.
+/// Use it if the single order matters, or if producers come and go without a handle. Use MpscLanes
+/// if order per producer is enough: it has no atomic read-modify-write per message. Use SpscRing
+/// for one producer, SegmentQueue if no bound can be given, BlockingQueue around it if a side must
+/// wait.
 ///
-/// Threads: tryPush and tryEmplace by any thread, also from a handler; tryPop, consume,
-/// front and popFront by the consumer; the rest by anybody. The role of the consumer is held by one
-/// thread at a time and may be passed on if the hand-over is synchronised; overlapping calls are
-/// caught by an assertion in debug builds.
+/// Threads: any thread pushes, also a handler; the consumer calls tryPop, consume, front and
+/// popFront; any thread calls the other members. One thread at a time is the consumer, and may pass
+/// the role on by a synchronised hand-over. Debug builds notice overlapping calls of consumers.
 ///
-/// Progress: pushing is lock-free: a failed compare-exchange means that another push got through. A
-/// producer stopped in the middle of a push delays the delivery of later messages, and in the end,
-/// when the ring has filled up behind its slot, other producers too; so this is not a lock-free
-/// queue in the strict sense. Consuming is wait-free. A stopped consumer lets the ring become full.
+/// Progress: pushing is lock-free: a failed compare-exchange means that another push succeeded. A
+/// producer that is stopped in the middle of a push delays the delivery of later messages. When the
+/// ring is full behind its slot, pushes return `full`. So this is not a lock-free queue in the
+/// strict sense. Consuming is wait-free. A stopped consumer lets the ring become full.
 ///
-/// Memory promise: the handler of a message sees the writes of its producer before the push;
-/// the producer that reuses a slot sees the writes of the consumer before the slot came back.
+/// Memory promise: the handler of a message sees the writes of its producer before the push. The
+/// producer that reuses a slot sees the writes of the consumer before the slot was freed.
 ///
 /// Order: linearizable. If one push returned before another began, its message is delivered first.
-/// `full` is returned only if at some moment during the call `capacity()` messages were in the
+/// A push returns `full` only if at some moment during the call `capacity()` messages were in the
 /// ring, or being pushed.
 ///
-/// Capacity is exact, from 1 to a quarter of the Index range; the storage is rounded up to a power
-/// of two. With the capacity in the type nothing is allocated; with dynamicCapacity the constructor
-/// allocates once. Exceptions: when a constructor of T throws, its slot is skipped, and is in use
-/// until the consumer comes by; a throwing handler has consumed exactly its message. Shutdown:
-/// after close() pushes are refused; accepted messages stay until consumed or, at the latest,
-/// destroyed with the queue. isDrained() is exact, whichever thread called close().
+/// Capacity is exact, from 1 to a quarter of the Index range. The storage is rounded up to a power
+/// of two. With the capacity in the type nothing is allocated. With dynamicCapacity the constructor
+/// allocates once. Exceptions: if a constructor of T throws, its slot is skipped, and stays in use
+/// until the consumer passes it. A throwing handler has consumed exactly its message. Shutdown:
+/// after close() pushes are refused. Accepted messages stay until they are consumed, or until the
+/// queue is destroyed. isDrained() is exact, whichever thread called close().
 ///
 /// Origin: the sequence number per slot is D. Vyukov's bounded queue. Here the consumer never
 /// writes a slot but gives room back through one counter, so that it takes no line away from the
@@ -98,7 +99,7 @@ public:
 
     // ---- Consumer
 
-    /// Takes the oldest message out; empty when there is none.
+    /// Takes the oldest message out. The result is empty if there is none.
     [[nodiscard]] std::optional<T> tryPop() {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         std::optional<T> value;
@@ -109,16 +110,16 @@ public:
         return value;
     }
 
-    /// Hands the messages that are there, at most `max` and at most capacity(), to handler(T&),
-    /// oldest first. Each is destroyed and its slot given back as soon as its handler returns or
-    /// throws. Returns how many.
+    /// Hands the queued messages, at most `max` and at most capacity(), to handler(T&), oldest
+    /// first. When a handler returns or throws, its message is destroyed and the slot is free.
+    /// Returns the number of messages.
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
         return consumeWhile(std::forward<Handler>(handler), max, [] { return true; });
     }
 
-    /// The same, as long as goOn() holds. It is called when a slot has been given back: that of a
-    /// message, or a skipped one.
+    /// As consume(), but ends when goOn() returns false. It calls goOn() after each message and
+    /// each skipped slot, when the slot is free.
     template <class Handler, class GoOn>
     std::size_t consumeWhile(Handler&& handler, std::size_t max, GoOn&& goOn) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
@@ -152,7 +153,7 @@ public:
         return count;
     }
 
-    /// The oldest message, to be looked at or moved from; nullptr when there is none.
+    /// The oldest message; nullptr if there is none. The caller may read it or move from it.
     [[nodiscard]] T* front() noexcept {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         return oldestOrNull();
@@ -161,20 +162,20 @@ public:
     /// Whether consume() would find a message, or a slot to skip. By the consumer.
     [[nodiscard]] bool hasArrival() const noexcept { return arrival()(); }
 
-    /// hasArrival() as a function object, for a consumer that asks again and again without taking
-    /// anything out: it looks at one word.
+    /// hasArrival() as a function object, for a consumer that asks repeatedly without taking a
+    /// message out. It reads one word.
     [[nodiscard]] auto arrival() const noexcept {
         return arrivalAt(head_.load(std::memory_order_relaxed));  // own variable
     }
 
-    /// Whether there is a message, or a slot to skip, behind the oldest one. By the consumer, which
-    /// looks at the slot that it takes next, and not at the line that producers write for each
+    /// Whether there is a message, or a slot to skip, behind the oldest one. By the consumer. It
+    /// reads the slot that the consumer takes next, and not the line that producers write for each
     /// message.
     [[nodiscard]] bool hasSecond() const noexcept {
         return arrivalAt(Positions::next(head_.load(std::memory_order_relaxed)))();  // own variable
     }
 
-    /// Destroys the message that front() returned and gives its slot back.
+    /// Destroys the message that front() returned, and frees its slot.
     void popFront() noexcept {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         dropOldest();

@@ -4,7 +4,7 @@
 
 namespace sluice {
 
-/// The result of a push. Any result except `ok` leaves the argument with the caller, unmoved.
+/// The result of a push. With any result except `ok` the caller keeps the argument, unmoved.
 enum class [[nodiscard]] PushResult : std::uint8_t {
     ok,      ///< accepted: it will be delivered, or destroyed with the queue
     full,    ///< no room at the moment of the call

@@ -19,49 +19,52 @@
 namespace sluice {
 
 struct SegmentQueueTraits : QueueTraits {
-    /// Size of a segment's slots, unless minSegmentSlots of them need more.
+    /// The bytes of a segment's slots, unless minSegmentSlots slots need more.
     static constexpr std::size_t segmentBytes = 16384;
     static constexpr std::size_t minSegmentSlots = 1;
-    /// Bytes of unused segments that the consumer keeps for later messages. It keeps at least one
-    /// segment and returns the others to the memory resource.
+    /// The bytes of unused segments that the consumer keeps for later messages. It keeps at least
+    /// one segment, and returns the others to the memory resource.
     static constexpr std::size_t keptBytes = 1048576;
 };
 
-/// An unbounded queue from any number of producers to one consumer.
+/// Carries messages from any number of producers to one consumer, without a bound, in one order for
+/// all. It hands over all its messages in constant time.
 ///
-/// Purpose: a queue that takes whatever comes, in one order that everybody agrees on, and can hand
-/// over all it holds in constant time.
+///     sluice::SegmentQueue<std::string> queue;
+///     (void)queue.tryPush("hello");                     // any thread
+///     auto batch = queue.takeAll();                     // the consumer
+///     batch.consume([](const std::string& text) { ... });
 ///
-/// Use it when no bound can be given, or when bursts must never be refused. Use MpscRing or
-/// MpscLanes when a bound exists: they allocate nothing later and push back. With a limit it
-/// refuses like a ring.
+/// Use it if no bound can be given, or if bursts must never be refused. Use MpscRing or MpscLanes
+/// if there is a bound: they allocate nothing later, and refuse messages when they are full. With a
+/// limit it refuses messages like a ring.
 ///
-/// Threads: tryPush and tryEmplace by any thread, also from a handler; tryPop, consume,
-/// front, popFront and takeAll by the consumer; the rest by anybody. The role of the consumer is
-/// held by one thread at a time and may be passed on if the hand-over is synchronised; overlapping
-/// calls are caught by an assertion in debug builds. A Batch may be consumed on any thread, one at
-/// a time.
+/// Threads: any thread pushes, also a handler. The consumer calls tryPop, consume, front, popFront
+/// and takeAll. Any thread calls the other members. One thread at a time is the consumer, and may
+/// pass the role on by a synchronised hand-over. Debug builds notice overlapping calls of
+/// consumers. Any thread may consume a Batch, one thread at a time.
 ///
-/// Progress: blocking for producers, which claim one after the other under a lock with priority
-/// inheritance, for a few instructions each: a producer stopped there stops the others. User code
-/// never runs under it: constructors run after the slot has been claimed, so a producer stopped in
-/// one delays only the delivery of later messages. The consumer takes the lock once per segment and
-/// per takeAll.
+/// Progress: producers claim one after the other under a lock with priority inheritance, for a few
+/// instructions each. A producer that is stopped there stops the others. User code never runs under
+/// the lock. Constructors run after the claim, so a producer that is stopped in one delays only the
+/// delivery of later messages. The consumer takes the lock once for each segment and each
+/// takeAll().
 ///
 /// Memory promise: the handler of a message sees the writes of its producer before the push.
 ///
-/// Order: linearizable; the order is that of the claims.
+/// Order: linearizable, in the order of the claims.
 ///
-/// Capacity: unlimited, or the limit given to the constructor, which is exact and counts messages
-/// that are queued or being pushed, not those handed over. Segments come from a memory resource and
-/// are reused: no more are ever in use than the largest backlog needs and one, and one more for
-/// each producer that found none at the same moment. The consumer keeps at most keptBytes of unused
-/// ones and returns the others to the resource; trim() returns all unused ones. So several threads
-/// may call the resource at the same time. Exceptions:
-/// when a constructor of T throws, its slot is skipped, and counts until the consumer comes by; a
-/// throwing handler has consumed exactly its message; when the memory resource throws, nothing has
-/// happened. Shutdown: after close() pushes are refused; accepted messages stay until consumed or
-/// is destroyed with the queue.
+/// Capacity: unlimited, or the limit given to the constructor. The limit is exact. It counts
+/// messages that are queued or being pushed, and not those that were handed over. Segments come
+/// from a memory resource and are reused. There are at most as many as the largest backlog needs
+/// and one, and one more for each producer that found none at the same moment. The consumer keeps
+/// at most keptBytes of unused segments, and returns the others to the resource. trim() returns all
+/// unused segments. So several threads may call the resource at the same time.
+///
+/// Exceptions: if a constructor of T throws, its slot is skipped, and counts until the consumer
+/// passes it. A throwing handler has consumed exactly its message. If the memory resource throws,
+/// nothing has changed. Shutdown: after close() pushes are refused. Accepted messages stay until
+/// they are consumed, or until the queue is destroyed.
 ///
 /// Origin: a linked list of arrays, as in libstdc++'s deque and folly's UnboundedQueue.
 ///
@@ -97,7 +100,7 @@ public:
     using value_type = T;
     class Batch;
 
-    /// Refuses (see setupError) a limit of 0. Allocates the first segment.
+    /// Allocates the first segment. Refuses (see setupError) a limit of 0.
     explicit SegmentQueue(std::size_t limit = unlimited,
                           std::pmr::memory_resource* memory = std::pmr::get_default_resource())
         : limit_(checkedLimit(limit)),
@@ -136,7 +139,7 @@ public:
 
     // ---- Consumer
 
-    /// Takes the oldest message out; empty when there is none.
+    /// Takes the oldest message out. The result is empty if there is none.
     [[nodiscard]] std::optional<T> tryPop() {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         std::optional<T> value;
@@ -147,8 +150,8 @@ public:
         return value;
     }
 
-    /// Hands the messages that are there, at most `max`, to handler(T&), oldest first. Each is
-    /// destroyed as soon as its handler returns or throws. Returns how many.
+    /// Hands the queued messages, at most `max`, to handler(T&), oldest first. A message is
+    /// destroyed when its handler returns or throws. Returns the number of messages.
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
@@ -173,7 +176,7 @@ public:
         return count;
     }
 
-    /// The oldest message, to be looked at or moved from; nullptr when there is none.
+    /// The oldest message; nullptr if there is none. The caller may read it or move from it.
     [[nodiscard]] T* front() noexcept {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         return oldestOrNull();
@@ -185,7 +188,7 @@ public:
         dropOldest();
     }
 
-    /// Takes everything that is queued, in constant time.
+    /// Takes all queued messages, in constant time.
     [[nodiscard]] Batch takeAll() {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         const Guard guard(lock_);
@@ -197,8 +200,8 @@ public:
 
     // ---- Anybody
 
-    /// Refuses pushes from now on. A push that runs at the same time is either refused or accepted
-    /// and delivered. May be called repeatedly.
+    /// Refuses later pushes. A push that runs at the same time is either refused, or accepted and
+    /// delivered. May be called repeatedly.
     void close() noexcept {
         const Guard guard(lock_);
         closed_.store(true, std::memory_order_release);  // E3 close
@@ -206,8 +209,8 @@ public:
 
     [[nodiscard]] bool isClosed() const noexcept { return closed_.load(std::memory_order_acquire); }
 
-    /// True when the queue is closed, nothing is in it and no push is under way: for good. Messages
-    /// that were handed over do not count.
+    /// Whether the queue is closed, nothing is in it, and no push is under way. Once true, it stays
+    /// true. Messages that were handed over do not count.
     [[nodiscard]] bool isDrained() const noexcept {
         // With the closed flag seen, all claims are over, because a claim and close() take the same
         // lock.
@@ -215,8 +218,8 @@ public:
                tail_.load(std::memory_order_acquire) == head_.load(std::memory_order_acquire);
     }
 
-    /// How many messages were queued, or being pushed, at some moment during the call, or nearly
-    /// so: never more than capacity().
+    /// The number of messages that were queued or being pushed, approximately at some moment during
+    /// the call. It is never more than capacity().
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
         // Acquire: a thread that counts a message as removed also sees its handler's writes. Head
         // comes first: if tail moves on in between, the difference only becomes larger. The limit
@@ -226,10 +229,10 @@ public:
         return std::min(Positions::distance(head, tail), limit_);
     }
 
-    /// The limit; without one, the largest number that positions can tell apart.
+    /// The limit. Without a limit, the largest number of messages that the positions can count.
     [[nodiscard]] std::size_t capacity() const noexcept { return limit_; }
 
-    /// Returns the segments that hold nothing to the memory resource.
+    /// Returns the unused segments to the memory resource.
     void trim() noexcept {
         Segment* unused = nullptr;
         {

@@ -15,33 +15,33 @@
 
 namespace sluice {
 
-/// A bounded queue from one producer to one consumer.
+/// Carries messages from one producer to one consumer, in a bounded ring.
 ///
-/// Purpose: the cheapest way to carry messages from one thread to another; the lane every other
-/// construction here is made of.
+///     sluice::SpscRing<Reading, 256> ring;
+///     if (ring.tryPush(reading) != sluice::PushResult::ok) { ... }     // the producer keeps it
+///     ring.consume([](const Reading& reading) { show(reading); });     // the consumer
 ///
-/// Use it for one producer and one consumer. Use MpscRing or MpscLanes for several producers,
-/// SegmentQueue when no bound can be given, BlockingQueue around it when a side must wait.
+/// Use it for one producer and one consumer. Use MpscRing or MpscLanes for several producers. Use
+/// SegmentQueue if no bound can be given, BlockingQueue around it if a side must wait.
 ///
-/// Threads: try* by the producer; tryPop, consume, front, popFront by the consumer; the
-/// rest by anybody. A role is held by one thread at a time and may be passed on if the hand-over is
-/// synchronised. Overlapping calls in one role are caught by an assertion in debug builds. A
-/// handler may push into its own queue if its thread also is the producer; it may not consume from
-/// it.
+/// Threads: the producer pushes; the consumer calls tryPop, consume, front and popFront; any thread
+/// calls the other members. One thread at a time has a role, and may pass it on by a synchronised
+/// hand-over. Debug builds notice overlapping calls in one role. A handler may push into its own
+/// queue if its thread is also the producer. It may not consume from it.
 ///
-/// Progress: every operation is wait-free (apart from user code, and from isDrained, which takes
-/// a heavy fence from close() until it has been true). A stopped producer delays nobody; a stopped
-/// consumer lets the ring become full.
+/// Progress: every operation is wait-free, with two exceptions: user code, and isDrained(), which
+/// takes a heavy fence from close() until it has been true. A stopped producer delays no thread. A
+/// stopped consumer lets the ring become full.
 ///
-/// Memory promise: the handler of a message sees the writes of its producer before the push;
-/// the producer that reuses a slot sees the writes of the consumer before the slot came back.
+/// Memory promise: the handler of a message sees the writes of its producer before the push. The
+/// producer that reuses a slot sees the writes of the consumer before the slot was freed.
 ///
-/// Capacity is exact, from 1 to a quarter of the Index range; the storage is rounded up to a power
-/// of two. With the capacity in the type nothing is allocated; with dynamicCapacity the constructor
-/// allocates once. Exceptions: a throwing constructor of T leaves the queue as it was; a throwing
-/// handler has consumed exactly its message. Shutdown: after close() pushes are refused; accepted
-/// messages stay until consumed or, at the latest, destroyed with the queue. isDrained() tells
-/// when nothing is left and nothing can follow, and is exact, whichever thread called close().
+/// Capacity is exact, from 1 to a quarter of the Index range. The storage is rounded up to a power
+/// of two. With the capacity in the type nothing is allocated. With dynamicCapacity the constructor
+/// allocates once. Exceptions: a throwing constructor of T leaves the queue unchanged. A throwing
+/// handler has consumed exactly its message. Shutdown: after close() pushes are refused. Accepted
+/// messages stay until they are consumed, or until the queue is destroyed. isDrained() is exact,
+/// whichever thread called close().
 ///
 /// Origin: L. Lamport's ring buffer, with each side keeping a copy of the other's index as in
 /// P. Lee et al., "A lock-free, cache-efficient multi-core synchronization mechanism" (2009).
@@ -113,7 +113,7 @@ public:
 
     // ---- Consumer
 
-    /// Takes the oldest message out; empty when there is none.
+    /// Takes the oldest message out. The result is empty if there is none.
     [[nodiscard]] std::optional<T> tryPop() {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         std::optional<T> value;
@@ -124,16 +124,16 @@ public:
         return value;
     }
 
-    /// Hands the messages that are there, at most `max`, to handler(T&), oldest first. Each is
-    /// destroyed and its slot given back as soon as its handler returns or throws. Returns how
-    /// many.
+    /// Hands the queued messages, at most `max`, to handler(T&), oldest first. When a handler
+    /// returns or throws, its message is destroyed and the slot is free. Returns the number of
+    /// messages.
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
         return consumeWhile(std::forward<Handler>(handler), max, [] { return true; });
     }
 
-    /// The same, as long as goOn() holds. It is called after each message, when its slot has been
-    /// given back.
+    /// As consume(), but ends when goOn() returns false. It calls goOn() after each message, when
+    /// the slot is free.
     template <class Handler, class GoOn>
     std::size_t consumeWhile(Handler&& handler, std::size_t max, GoOn&& goOn) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
@@ -154,7 +154,7 @@ public:
         return count;
     }
 
-    /// The oldest message, to be looked at or moved from; nullptr when there is none.
+    /// The oldest message; nullptr if there is none. The caller may read it or move from it.
     [[nodiscard]] T* front() noexcept {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         return oldestOrNull();
@@ -163,8 +163,8 @@ public:
     /// Whether consume() would find a message. By the consumer.
     [[nodiscard]] bool hasArrival() const noexcept { return arrival()(); }
 
-    /// hasArrival() as a function object, for a consumer that asks again and again without taking
-    /// anything out: it looks at one word.
+    /// hasArrival() as a function object, for a consumer that asks repeatedly without taking a
+    /// message out. It reads one word.
     [[nodiscard]] auto arrival() const noexcept {
         // Relaxed, both: own variable, and consume() looks again.
         return [head = head_.load(std::memory_order_relaxed), &tail = tail_]() noexcept {
@@ -179,7 +179,7 @@ public:
                                    tail_.load(std::memory_order_relaxed)) > 1;
     }
 
-    /// Destroys the message that front() returned and gives its slot back.
+    /// Destroys the message that front() returned, and frees its slot.
     void popFront() noexcept {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         SLUICE_ASSERT(head_.load(std::memory_order_relaxed) != tailCopy_,
@@ -189,13 +189,14 @@ public:
 
     // ---- Anybody
 
-    /// Refuses pushes from now on. A push that runs at the same time is either refused or accepted
-    /// and delivered. May be called repeatedly.
+    /// Refuses later pushes. A push that runs at the same time is either refused, or accepted and
+    /// delivered. May be called repeatedly.
     void close() noexcept { closed_.store(true, std::memory_order_release); }
 
     [[nodiscard]] bool isClosed() const noexcept { return closed_.load(std::memory_order_acquire); }
 
-    /// True when the queue is closed, nothing is in it and no push is under way: for good.
+    /// Whether the queue is closed, nothing is in it, and no push is under way. Once true, it stays
+    /// true.
     [[nodiscard]] bool isDrained() const noexcept {
         // Acquire: a thread that sees the end of the queue may free the data that
         // handlers and producers used.
@@ -209,8 +210,8 @@ public:
         return isDrainedAfterFence();
     }
 
-    /// The same for a caller that has found several rings closed, and has made one heavy fence for
-    /// all of them since.
+    /// As isDrained(), for a caller that has found several rings closed, and has then made one
+    /// heavy fence for all of them.
     [[nodiscard]] bool isDrainedAfterFence() const noexcept {
         if (drained_.load(std::memory_order_acquire)) {  // E4 end
             return true;
@@ -226,8 +227,8 @@ public:
         return drained;
     }
 
-    /// How many messages were in the queue at some moment during the call, or nearly so: never more
-    /// than capacity().
+    /// The number of messages in the queue, approximately at some moment during the call. It is
+    /// never more than capacity().
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
         // Acquire: a thread that counts a message as removed also sees its handler's writes. Head
         // comes first: if tail moves on in between, the difference only becomes larger. The limit
@@ -237,7 +238,8 @@ public:
         return std::min(Positions::distance(head, tail), capacity());
     }
 
-    /// The same at exactly one moment: looks again when a message has gone between its looks.
+    /// The number of messages at exactly one moment. It looks again if a message was removed
+    /// between its looks.
     [[nodiscard]] std::size_t sizeExact() const noexcept {
         for (;;) {
             const Index head = head_.load(std::memory_order_acquire);
@@ -255,8 +257,8 @@ public:
 
     [[nodiscard]] std::size_t capacity() const noexcept { return slots_.capacity(); }
 
-    /// With dynamicCapacity only: returns the capacity if a constructor would take it, else refuses
-    /// it as the constructor does.
+    /// With dynamicCapacity only: returns the capacity if a constructor would take it. Otherwise it
+    /// refuses the capacity as the constructor does.
     template <std::size_t C = Capacity, std::enable_if_t<C == dynamicCapacity, int> = 0>
     static std::size_t checkedCapacity(std::size_t capacity) {
         return Storage::checkedCapacity(capacity);

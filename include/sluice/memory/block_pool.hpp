@@ -24,53 +24,62 @@ struct BlockPoolTraits {
     using Platform = StdPlatform;
     static constexpr std::size_t cacheLineSize = sluice::cacheLineSize;
 
-    /// Blocks that a thread takes from the depot or gives back to it at once. It keeps at most
-    /// twice as many free ones for itself, and one more.
+    /// The number of blocks that a thread exchanges with the depot at once. A thread keeps at most
+    /// twice as many free blocks for itself, and one more.
     static constexpr std::size_t magazineRounds = 64;
 };
 
-/// Raw blocks of one size, allocated on one thread and freed on another.
+/// Provides raw blocks of one size that one thread allocates and another thread frees. Once the
+/// pool has grown, no call goes to the general-purpose allocator, and most calls use no shared
+/// memory.
 ///
-/// Purpose: memory for messages. No call to the general-purpose allocator once the pool has grown,
-/// and nothing shared between threads on most calls.
+///     sluice::BlockPoolOptions options;
+///     options.blockSize = 256;
+///     sluice::BlockPool blocks(options);
+///     if (void* const block = blocks.tryAllocate()) {
+///         blocks.deallocate(block);  // on any thread
+///     }
 ///
 /// Use it for blocks whose type you manage yourself. Use ObjectPool<T> for objects, PoolAllocator
 /// for containers, PoolResource for several sizes.
 ///
-/// Threads: any thread, any member. A block may be freed on any thread. The pool must
-/// outlive its blocks and all calls on it, but not the threads that used it.
+/// Threads: any thread calls any member, and may free any block. The pool must outlive its blocks
+/// and all calls on it, but not the threads that used it.
 ///
 /// Progress:
-/// - Most calls touch the calling thread's cache alone. One call of `magazineRounds` exchanges a
+/// - Most calls use the calling thread's cache only. One call of `magazineRounds` exchanges a
 ///   magazine with the shared depot, which is lock-free.
-/// - Some calls lock a PriorityMutex for a few instructions: growth, trim(), and an allocation that
-///   finds the depot empty. So do the calls of a thread that is ending, and of a thread that finds
-///   its cache closed. Growth holds the mutex while it hands out the new slab's blocks. Other calls
-///   are not delayed. A holder runs with the priority of the threads that wait.
-/// - An allocation that finds the capacity reached empties the caches of idle threads. It waits
-///   for a trim() of another thread, and sleeps while another thread adds a slab.
+/// - Some calls lock a PriorityMutex for a few instructions: growth, trim(), an allocation that
+///   finds the depot empty, and the calls of a thread that is ending or whose cache is closed.
+///   Growth holds the mutex while it hands out the new slab's blocks. Other calls are not delayed.
+///   A holder runs with the priority of the threads that wait.
+/// - An allocation that finds the capacity reached empties the caches of idle threads. It waits for
+///   a trim() of another thread, and sleeps while another thread adds a slab.
 ///
 /// Memory promise: the thread that gets a block sees the writes of the thread that freed it.
 ///
 /// An exact pool (Options::isExact) has no caches: one list holds its free blocks, and each call
-/// takes from it or gives to it. That is lock-free, so an interrupt or a signal handler may do it.
-/// All its blocks are allocated by the constructor. The rules below for caches are about other
+/// takes from this list or gives to it. That is lock-free, so an interrupt or a signal handler may
+/// call it. The constructor allocates all its blocks. What follows about caches holds for other
 /// pools.
 ///
-/// Capacity: at most Options::capacity blocks are ever in use at once; unlimited by default. A pool
-/// may be exhausted while each other thread that uses it holds one free block. A thread in the
-/// middle of a call may hold 2 * magazineRounds more. On kernels without membarrier each other
-/// thread may hold that many. Allocation: from the memory resource, a slab at a time, and what the
-/// pool needs to find its free blocks; several threads may call the resource at once, and it must
-/// not use the pool. The first call of a thread takes its cache from the heap. Exhausted means that
-/// no free block is within reach, the capacity is reached or the memory resource has refused:
-/// tryAllocate() returns null and counts it, and nothing falls back to the heap. Shutdown: all
-/// blocks must have been freed, see ~BasicBlockPool. fork(): the child may use the pool. It
-/// cannot reach a few blocks that threads of the parent were allocating or freeing.
+/// Capacity: at most Options::capacity blocks are in use at once; unlimited by default. A pool may
+/// be exhausted while each other thread that uses it holds one free block. A thread in the middle
+/// of a call may hold 2 * magazineRounds more. On kernels without membarrier each other thread may
+/// hold that many.
+///
+/// Allocation: the pool takes slabs from the memory resource, and its tables of free blocks.
+/// Several threads may call the resource at once, and the resource must not use the pool. The first
+/// call of a thread takes its cache from the heap. A pool is exhausted if it finds no free block
+/// and cannot grow, because the capacity is reached or the memory resource has refused. Then
+/// tryAllocate() returns null and counts it. It takes no memory from the heap instead.
+///
+/// Shutdown: all blocks must have been freed, see ~BasicBlockPool. fork(): the child may use the
+/// pool. It cannot use a few blocks that threads of the parent were allocating or freeing.
 ///
 /// Double frees: release builds end the program if a thread frees the block that it freed last, or
-/// the one on top of its magazine. An exact pool finds each double free of a free block. Debug
-/// builds find all of them.
+/// the block on top of its magazine. An exact pool finds each double free of a free block. Debug
+/// builds find all double frees.
 ///
 /// Origin: magazines and depot follow J. Bonwick and J. Adams, "Magazines and Vmem: Extending the
 /// Slab Allocator to Many CPUs and Arbitrary Resources" (2001).
@@ -123,14 +132,14 @@ public:
     BasicBlockPool(const BasicBlockPool&) = delete;
     BasicBlockPool& operator=(const BasicBlockPool&) = delete;
 
-    /// Gives all memory back to the memory resource. Blocks that are still in use are reported to
-    /// Options::onLeak, or fail an assertion; using them afterwards is undefined.
+    /// Gives all memory back to the memory resource. If blocks are still in use, it calls
+    /// Options::onLeak, or fails an assertion. Using such blocks afterwards is undefined.
     ~BasicBlockPool() {
         detail::reportLeak(options_, statistics().inUse);
         core_->abandon();
     }
 
-    /// A block, or null when the pool is exhausted. Its content is undefined.
+    /// Returns a block, or null if the pool is exhausted. The content of the block is undefined.
     [[nodiscard]] void* tryAllocate() noexcept {
         void* const block = find();
         if (__builtin_expect(block == nullptr, 0)) {
@@ -139,8 +148,8 @@ public:
         return block;
     }
 
-    /// A block. When the pool is exhausted: throws std::bad_alloc, or without exceptions ends the
-    /// program through the assertion handler.
+    /// Returns a block. If the pool is exhausted, it throws std::bad_alloc, or without exceptions
+    /// ends the program through the assertion handler.
     [[nodiscard]] void* allocate() {
         void* const block = tryAllocate();
         if (__builtin_expect(block == nullptr, 0)) {
@@ -149,8 +158,8 @@ public:
         return block;
     }
 
-    /// Waits for a block no longer than `atMost`. It spins for some microseconds, and then sleeps
-    /// between two looks, for 2 ms at most.
+    /// Waits for a block, at most for `atMost`. It spins for some microseconds, and then sleeps
+    /// between two looks, for 2 ms at most. Returns null if no block came.
     template <class Rep, class Period>
     [[nodiscard]] void* tryAllocateFor(std::chrono::duration<Rep, Period> atMost) noexcept {
         // In floating point: the longest durations overflow as integers of the clock's unit.
@@ -170,8 +179,8 @@ public:
         }
     }
 
-    /// Takes a block back; null is allowed. In debug builds an address that is not a block's, and a
-    /// block that is free already, on whatever thread that was done, fail an assertion.
+    /// Takes a block back; null is allowed. In debug builds an address that is no block, and a
+    /// block that is already free, fail an assertion.
     void deallocate(void* block) noexcept {
         if (block == nullptr) {
             return;
@@ -190,10 +199,11 @@ public:
         return exact_ != nullptr ? exact_->owns(address) : core_->owns(address);
     }
 
-    /// Gives slabs without a block in use back to the memory resource; the pool's tables of free
-    /// blocks stay. Returns how many bytes. Each other thread that uses the pool keeps
-    /// one free block, and so the slab of this block. Cost: the free blocks times the logarithm of
-    /// the slabs. Other threads go on; an allocation that finds the capacity reached waits.
+    /// Gives slabs without a block in use back to the memory resource, and returns their bytes. The
+    /// pool's tables of free blocks stay. Each other thread that uses the pool keeps one free
+    /// block, and so the slab of this block. Cost: the number of free blocks times the logarithm of
+    /// the number of slabs. Other threads are not delayed, except an allocation that finds the
+    /// capacity reached.
     std::size_t trim() noexcept {
         return exact_ != nullptr ? 0 : core_->trim(Threads::find(core_, hash_));
     }

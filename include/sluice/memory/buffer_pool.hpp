@@ -21,8 +21,8 @@ struct BufferPoolTraits {
     using Platform = StdPlatform;
     static constexpr std::size_t cacheLineSize = sluice::cacheLineSize;
 
-    /// Lists that the free buffers are spread over: about as many as threads use the pool at once.
-    /// A power of two; 1 for a single core.
+    /// The number of lists that hold the free buffers: about as many as threads use the pool at
+    /// once. A power of two; 1 for a single core.
     static constexpr std::size_t shards = 8;
 };
 
@@ -35,47 +35,54 @@ struct BufferLeak {
 
 struct BufferPoolOptions {
     std::size_t bufferSize = 0;  ///< bytes, at least 1
-    /// Of each buffer; a power of two. Buffers lie at a multiple of it, and of the alignment of
-    /// std::max_align_t: ask for that of the device, or of a cache line, so that no two share one.
+    /// The alignment of each buffer in bytes; a power of two. Buffers are also aligned for
+    /// std::max_align_t. Use the alignment of the device, or of a cache line, so that no two
+    /// buffers share a line.
     std::size_t alignment = std::max(cacheLineSize, alignof(std::max_align_t));
-    std::size_t buffers = 0;          ///< how many, at least 1
+    std::size_t buffers = 0;          ///< the number of buffers, at least 1
     const char* name = "BufferPool";  ///< for the leak report
-    /// Called by the destructor when buffers are still in use. Without one that is an assertion.
+    /// The destructor calls it if buffers are still in use. Without it, the destructor fails an
+    /// assertion.
     void (*onLeak)(const BufferLeak&) noexcept = nullptr;
 };
 
 struct BufferPoolStatistics {
     std::size_t buffers;
-    std::size_t inUse;        ///< exact when nobody is at work
-    std::uint64_t exhausted;  ///< calls of tryAcquire() that found none
+    std::size_t inUse;        ///< buffers in use; exact while no thread calls the pool
+    std::uint64_t exhausted;  ///< calls of tryAcquire() that found no buffer
 };
 
-/// Equal buffers that are filled on one thread and read on others, without a copy.
+/// Provides equal buffers that one thread fills and other threads read, without a copy. A writer
+/// takes a free buffer, fills it and publishes it. The resulting DataToken travels in a message.
+/// When the last token of a buffer ends, the buffer is free again.
 ///
-/// Purpose: payloads too large for a queue's slot: frames, samples, packets, what a device writes
-/// by DMA. A writer takes a free buffer, fills it and publishes it; the DataToken that results
-/// travels in a message; with the last token on it, the buffer is free again.
+///     auto frame = pool.tryAcquire();
+///     if (frame) {
+///         const std::size_t length = read(frame.data(), frame.capacity());
+///         queue.push(std::move(frame).publish(length));  // a DataToken
+///     }
 ///
-/// Use it for bytes that are written once and then read by several. Use ObjectPool<T> for objects
-/// with constructors, BlockPool for memory whose lifetime you manage yourself.
+/// Use it for payloads that are too large for a queue's slot, and are written once and read by
+/// several threads: frames, samples, packets, data that a device writes by DMA. Use ObjectPool<T>
+/// for objects with constructors, BlockPool for memory whose lifetime you manage yourself.
 ///
-/// Threads: any thread, any member of the pool. A WritableBuffer or DataToken belongs to
-/// one thread at a time and may go to another one. The pool must outlive them and all calls on it.
+/// Threads: any thread calls any member of the pool. One thread at a time uses a WritableBuffer or
+/// a DataToken, and may pass it to another thread. The pool must outlive them and all calls on it.
 ///
-/// Progress: all operations on buffers are lock-free. A failed exchange means that another thread's
-/// went through; tryAcquire() that finds nothing looks again if others were at work meanwhile. A
-/// stopped thread delays nobody, it merely keeps the buffers it has; only the pool's destructor
-/// waits for a thread stopped in the middle of giving one back. The platform must have a
-/// compare-exchange of 32 bits.
+/// Progress: all operations on buffers are lock-free. A failed exchange means that another thread
+/// succeeded. A tryAcquire() that finds nothing looks again if other threads used the pool
+/// meanwhile. A stopped thread delays no other thread, but keeps its buffers. Only the pool's
+/// destructor waits for a thread that is stopped in the middle of giving a buffer back. The
+/// platform must have a compare-exchange of 32 bits.
 ///
-/// Memory promise: all that a holder of a buffer did with it before giving it up, reading included,
-/// happens before the next writer's work. A token itself is handed over by you, in a
-/// synchronised way; then the reader sees the writes of the writer.
+/// Memory promise: all reads and writes of a holder of a buffer happen before the work of the next
+/// writer. The program passes a token on in a synchronised way; then the reader sees the writes of
+/// the writer.
 ///
-/// Capacity: exact, Options::buffers; all of them can be had by any thread. Allocation: once, by
-/// the constructor. Exhausted means that every buffer was out at some moment during the call: an
-/// answer, and counted. Exceptions: from the constructor alone. Shutdown: all buffers must have
-/// been given back; see ~BasicBufferPool.
+/// Capacity: exact, Options::buffers; any thread can get each of them. Allocation: once, by the
+/// constructor. If every buffer is in use at some moment during the call, tryAcquire() returns
+/// none, and counts it. Exceptions: from the constructor only. Shutdown: all buffers must have been
+/// given back; see ~BasicBufferPool.
 ///
 /// Origin: free lists as in detail::ShardedFreeList, by Treiber (1986) and others named there.
 ///
@@ -94,7 +101,7 @@ class BasicBufferPool {
 
 public:
     /// The only holder of a buffer that is being filled, or of none. It can be moved and not
-    /// copied. If it is never published, its buffer goes back all the same.
+    /// copied. If it is not published, its destructor gives the buffer back.
     class [[nodiscard]] WritableBuffer {
     public:
         WritableBuffer() noexcept = default;
@@ -113,19 +120,19 @@ public:
 
         [[nodiscard]] explicit operator bool() const noexcept { return slot_ != nullptr; }
 
-        /// Where to write. The content is undefined at first. Null when there is no buffer.
+        /// The bytes to write to. At first their content is undefined. Null if there is no buffer.
         [[nodiscard]] std::byte* data() const noexcept {
             return slot_ != nullptr ? slot_->core->dataOf(*slot_) : nullptr;
         }
-        /// How many bytes may be written; 0 when there is no buffer.
+        /// The number of bytes that may be written; 0 if there is no buffer.
         [[nodiscard]] std::size_t capacity() const noexcept {
             return slot_ != nullptr ? slot_->core->layout().size : 0;
         }
 
-        /// Ends the writing: a token on the first `length` bytes, which may be shared. No buffer,
-        /// and more than capacity() bytes, fail an assertion; without assertions the token is
-        /// empty, or ends with the buffer: it never shows what is not the buffer's. `timeStamp`:
-        /// see DataToken::timeStamp().
+        /// Ends the writing, and returns a token on the first `length` bytes, which may be shared.
+        /// `timeStamp`: see DataToken::timeStamp(). It fails an assertion if there is no buffer, or
+        /// if `length` is larger than capacity(). Without assertions the token is then empty, or
+        /// covers the whole buffer.
         DataToken publish(std::size_t length, std::uint64_t timeStamp = 0) && noexcept {
             SLUICE_ASSERT(slot_ != nullptr, "there is no buffer to publish: test what tryAcquire "
                                             "returned, and publish it once");
@@ -143,7 +150,7 @@ public:
                     &shareSlot, timeStamp};
         }
 
-        /// Gives the buffer back unpublished. Does nothing when there is none.
+        /// Gives the buffer back unpublished. Does nothing if there is no buffer.
         void reset() noexcept {
             if (Slot* const slot = std::exchange(slot_, nullptr)) {
                 slot->core->release(*slot);
@@ -167,10 +174,10 @@ public:
     BasicBufferPool(const BasicBufferPool&) = delete;
     BasicBufferPool& operator=(const BasicBufferPool&) = delete;
 
-    /// Gives the memory back to the memory resource, once threads that are just giving a buffer
-    /// back are through with it. Buffers that are still in use are reported to Options::onLeak, or
-    /// fail an assertion. If the program goes on after that, the memory is never given back, so
-    /// that they stay valid as long as the memory resource does.
+    /// Waits for threads that are giving a buffer back, and gives the memory back to the memory
+    /// resource. If buffers are still in use, it calls Options::onLeak, or fails an assertion. If
+    /// the program goes on after that, the memory is never given back. So these buffers stay valid
+    /// as long as the memory resource.
     ~BasicBufferPool() {
         const std::size_t used = core_.inUse();
         if (used == 0) {
@@ -186,8 +193,8 @@ public:
         }
     }
 
-    /// A free buffer; test it: there is none when all were in use. Cost: one compare-exchange if
-    /// the thread's own shard has one and no other thread interferes.
+    /// Returns a free buffer, or none if all were in use: test the result. Cost: one
+    /// compare-exchange if the thread's own shard has a buffer and no other thread interferes.
     WritableBuffer tryAcquire() noexcept { return WritableBuffer(core_.acquire()); }
 
     /// Cost: a look at each buffer.

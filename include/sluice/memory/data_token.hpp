@@ -8,21 +8,24 @@
 
 namespace sluice {
 
-/// Read-only access to bytes that somebody else owns, given back exactly once.
+/// Gives read-only access to bytes of an owner, and gives them back exactly once. So a message
+/// carries a token instead of a copy of a large payload. When the last token on the bytes ends, the
+/// owner has its bytes back.
 ///
-/// Purpose: a message carries a token instead of a copy of a large payload. A thread that holds
-/// the token may read; when the last one is gone, the owner has its bytes back.
+///     const sluice::DataToken token = std::move(frame).publish(length);  // see BufferPool
+///     show(token.data(), token.size());
+///     other.push(token.share());  // a second token on the same bytes
 ///
 /// Use it with BufferPool, which makes tokens on its buffers, or with bytes of your own: a frame of
-/// a driver, a mapped file. Use std::shared_ptr when a heap allocation per message does not matter.
+/// a driver, a mapped file. Use std::shared_ptr if a heap allocation per message does not matter.
 ///
-/// Threads: a token belongs to one thread at a time and may be moved to another one, with
-/// a queue for instance; only const members may be called by several at once, share() included.
-/// Tokens on the same bytes are independent of each other.
+/// Threads: one thread at a time uses a token, and may pass it to another thread. Several threads
+/// may call its const members at once, also share(). Tokens on the same bytes are independent of
+/// each other.
 ///
-/// Progress, memory promise: those of the two functions it was made with. BufferPool's never wait,
-/// and what a reader did before its token went happens before the buffer is written again. What the
-/// writer wrote is visible to a reader if the token was handed over in a synchronised way.
+/// Progress, memory promise: those of the two functions that it was made with. The functions of
+/// BufferPool never wait. The reads of a reader happen before the buffer is written again. If the
+/// token was passed on in a synchronised way, a reader sees the writes of the writer.
 ///
 /// Capacity: none. Nothing is allocated and nothing is virtual: a token is five words wide, two of
 /// them plain functions, and has a time stamp of 8 bytes. Exceptions: none. Shutdown: the owner of
@@ -34,19 +37,19 @@ namespace sluice {
 /// Tests: tests/unit/memory/data_token_test.cpp.
 class [[nodiscard]] DataToken {
 public:
-    /// Called with the arguments that the token was made of, on the thread that gives it up.
+    /// Called with the arguments that the token was made of, on the thread that ends the token.
     using Releaser = void (*)(void* context, const std::byte* data, std::size_t size) noexcept;
 
-    /// Called when a second token on the same bytes is about to exist; so `Releaser` will be called
-    /// once more than before.
+    /// Called before another token on the same bytes is made. So `Releaser` will be called once
+    /// more.
     using Sharer = Releaser;
 
     /// Empty.
     DataToken() noexcept = default;
 
-    /// A token on `size` bytes from `data`, which stay as they are until releaser(context, data,
-    /// size) has been called. Without a sharer there can be no second token on them. `timeStamp`:
-    /// see timeStamp().
+    /// Makes a token on `size` bytes from `data`. The bytes must not change until releaser(context,
+    /// data, size) has been called. Without a sharer there can be no second token on them.
+    /// `timeStamp`: see timeStamp().
     DataToken(const void* data, std::size_t size, Releaser releaser, void* context,
               Sharer sharer = nullptr, std::uint64_t timeStamp = 0) noexcept
         : data_(static_cast<const std::byte*>(data)),
@@ -72,25 +75,26 @@ public:
     DataToken& operator=(const DataToken&) = delete;
     ~DataToken() { reset(); }
 
-    /// Whether it holds something, be it of size 0.
+    /// Whether the token holds bytes, also if there are 0 of them.
     [[nodiscard]] explicit operator bool() const noexcept { return releaser_ != nullptr; }
 
-    /// Null when empty.
+    /// Null if the token is empty.
     [[nodiscard]] const std::byte* data() const noexcept { return data_; }
-    /// In bytes; 0 when empty.
+    /// In bytes; 0 if the token is empty.
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
-    /// When the bytes were recorded: a number of the maker, by convention in microseconds of its
-    /// clock. 0 when it gave none, and when the token is empty. Tokens that are shared have the
-    /// same.
+    /// The time at which the bytes were recorded. The maker of the token gives it, by convention in
+    /// microseconds of its clock. It is 0 if the maker gave none, or if the token is empty. Tokens
+    /// made by share() have the same time.
     [[nodiscard]] std::uint64_t timeStamp() const noexcept { return timeStamp_; }
 
     // A range of bytes, for loops and for views.
     [[nodiscard]] const std::byte* begin() const noexcept { return data_; }
     [[nodiscard]] const std::byte* end() const noexcept { return data_ + size_; }
 
-    /// Another token on the same bytes; an empty one has empty ones. A token that was made without
-    /// a sharer fails an assertion; without assertions the result is empty.
+    /// Returns another token on the same bytes. For an empty token the result is empty. If the
+    /// token was made without a sharer, it fails an assertion; without assertions the result is
+    /// empty.
     DataToken share() const noexcept {
         if (releaser_ == nullptr) {
             return {};
@@ -104,7 +108,7 @@ public:
         return {data_, size_, releaser_, context_, sharer_, timeStamp_};
     }
 
-    /// Gives the bytes up now. Does nothing when empty.
+    /// Gives the bytes back now. Does nothing if the token is empty.
     void reset() noexcept {
         // Emptied first, so that a releaser that comes back to this token finds nothing to release.
         if (const Releaser releaser = std::exchange(releaser_, nullptr)) {

@@ -3,20 +3,24 @@
 /// \file
 /// ObjectPool<T> and PoolPtr<T>: objects from a pool, with one owner each.
 ///
-/// Purpose: create a message on one thread, hand it on by pointer, destroy it on another, without
+/// One thread creates an object, passes it on by pointer, and another thread destroys it, without
 /// the general-purpose allocator.
+///
+///     sluice::ObjectPool<Order> orders;
+///     sluice::PoolPtr<Order> order = orders.make(Order{1, 9.5});
+///     std::thread([taken = std::move(order)] { use(*taken); }).join();  // the order ends there
 ///
 /// Use it for objects that are passed on by pointer. Use PoolAllocator with std::allocate_shared
 /// for shared ownership, Pooled<T> to keep `new` and `delete` in existing code.
 ///
-/// Threads: any thread, any member. A PoolPtr is a plain value, used by one thread at a
-/// time. The pool must outlive its objects.
+/// Threads: any thread calls any member. One thread at a time uses a PoolPtr. The pool must outlive
+/// its objects.
 ///
 /// A pool of at most `Options::exactUpTo` objects is exact, and so is each pool on a platform
 /// without threads:
-/// - One lock-free list holds the free objects. Any thread and any interrupt gets each of them.
+/// - One lock-free list holds the free objects. Any thread and any interrupt gets each free object.
 ///   tryMake() fails only if all objects were in use at one moment during the call.
-/// - The constructor allocates all `capacity` objects. trim() has nothing to give back.
+/// - The constructor allocates all `capacity` objects. trim() frees nothing.
 /// - On machines without atomic words of 64 bits an exact pool has at most 4,095 objects; the
 ///   constructor refuses more. TaggedHead tells how long a thread may be stopped there.
 ///
@@ -27,7 +31,7 @@
 /// Memory promise: the thread that gets a block sees all writes to the object that had the block
 /// before.
 ///
-/// Each object has a word in front of it that names its pool: so a PoolPtr is as wide as a pointer.
+/// The word in front of each object names its pool, so a PoolPtr is as wide as a pointer.
 ///
 /// Tests: tests/unit/memory/object_pool_test.cpp, tests/unit/memory/exact_object_pool_test.cpp.
 
@@ -46,14 +50,16 @@ namespace sluice {
 struct ObjectPoolOptions {
     static constexpr std::size_t unlimited = BlockPoolOptions::unlimited;
 
-    std::size_t capacity = unlimited;  ///< most objects at once
+    std::size_t capacity = unlimited;  ///< the most objects at once
     std::size_t exactUpTo = 1024;      ///< a pool whose capacity is at most this is exact
-    std::size_t initialObjects = 0;    ///< room from the start; an exact pool has room for all
-    std::size_t objectsPerSlab = 0;    ///< growth of a pool that is not exact; 0: about 64 KiB
-    bool prefault = false;
-    bool hugePages = false;
-    const char* name = nullptr;  ///< for the leak report; null: a text that has the type in it
-    void (*onLeak)(const BlockLeak&) noexcept = nullptr;
+    /// The objects whose memory the constructor allocates. An exact pool allocates all.
+    std::size_t initialObjects = 0;
+    /// The objects of a new slab, if the pool is not exact. 0: about 64 KiB.
+    std::size_t objectsPerSlab = 0;
+    bool prefault = false;       ///< see BlockPoolOptions
+    bool hugePages = false;      ///< see BlockPoolOptions
+    const char* name = nullptr;  ///< for the leak report; null: a text that contains the type
+    void (*onLeak)(const BlockLeak&) noexcept = nullptr;  ///< see BlockPoolOptions
 };
 
 template <class T, class Traits = BlockPoolTraits>
@@ -85,10 +91,10 @@ public:
         }
     }
 
-    /// Gives the ownership up: pass the pointer to ObjectPool::destroy() or adopt() in the end.
+    /// Gives up the ownership. Pass the pointer to ObjectPool::destroy() or adopt() later.
     [[nodiscard]] T* release() noexcept { return std::exchange(object_, nullptr); }
 
-    /// Takes the ownership of the object that release() gave.
+    /// Takes the ownership of an object that release() has returned.
     [[nodiscard]] static PoolPtr adopt(T* object) noexcept { return PoolPtr(object); }
 
     [[nodiscard]] T* get() const noexcept { return object_; }
@@ -125,20 +131,20 @@ public:
     using value_type = T;
     using Pointer = PoolPtr<T, Traits>;
 
-    /// Refuses (see setupError) what BlockPool refuses, and an exact pool of more objects than
-    /// its list can have.
+    /// Refuses (see setupError) what BlockPool refuses, and an exact pool of more objects than its
+    /// list can hold.
     explicit ObjectPool(const ObjectPoolOptions& options = {},
                         std::pmr::memory_resource* memory = std::pmr::get_default_resource())
         : blocks_(blockOptions(options), memory) {}
 
-    /// A new object, or an empty pointer when the pool is exhausted.
+    /// Makes an object. Returns an empty pointer if the pool is exhausted.
     template <class... Args>
     [[nodiscard]] Pointer tryMake(Args&&... args) {
         return construct(blocks_.tryAllocate(), std::forward<Args>(args)...);
     }
 
-    /// A new object. When the pool is exhausted: throws std::bad_alloc, or without exceptions ends
-    /// the program through the assertion handler.
+    /// Makes an object. If the pool is exhausted, it throws std::bad_alloc, or without exceptions
+    /// ends the program through the assertion handler.
     template <class... Args>
     [[nodiscard]] Pointer make(Args&&... args) {
         return construct(blocks_.allocate(), std::forward<Args>(args)...);

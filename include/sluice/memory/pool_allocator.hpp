@@ -9,17 +9,17 @@
 
 namespace sluice {
 
-/// A standard allocator whose memory comes from a PoolResource.
+/// A standard allocator whose memory comes from a PoolResource: containers and std::allocate_shared
+/// use pools, without a virtual call.
 ///
-/// Purpose: containers and std::allocate_shared on pools, without a virtual call.
-///
-/// Use it where an allocator is asked for and its type may be part of yours. Use PoolResource with
-/// std::pmr where the type must stay the same for all resources.
+/// Use it if the type of the allocator may be part of your types. Use PoolResource with std::pmr if
+/// a type must be the same for all resources.
 ///
 ///     auto message = std::allocate_shared<Message>(PoolAllocator<Message>(resource), 1, 2);
 ///
-/// All allocators on one resource are equal, whatever their T: containers on it can swap, splice
-/// and be moved in constant time. Threads: as for PoolResource, which must outlive all memory.
+/// All allocators on one resource are equal, whatever their T. So containers on one resource can
+/// swap, splice and be moved in constant time. Threads: as for PoolResource, which must outlive all
+/// memory.
 ///
 /// Tests: tests/unit/memory/pool_allocator_test.cpp.
 template <class T>

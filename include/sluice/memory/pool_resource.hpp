@@ -15,34 +15,38 @@
 namespace sluice {
 
 struct PoolResourceOptions {
-    std::size_t largestBlock = 4096;                     ///< a power of two from 16 to 65536
-    std::size_t capacity = BlockPoolOptions::unlimited;  ///< most blocks of each size
-    bool largeFromUpstream = true;
+    std::size_t largestBlock =
+        4096;  ///< the largest block of the pools; a power of two from 16 to 65536
+    std::size_t capacity = BlockPoolOptions::unlimited;  ///< the most blocks of each size
+    bool largeFromUpstream = true;      ///< whether larger blocks come from upstream
     const char* name = "PoolResource";  ///< for the leak reports
-    void (*onLeak)(const BlockLeak&) noexcept = nullptr;
+    void (*onLeak)(const BlockLeak&) noexcept = nullptr;  ///< see BlockPoolOptions
 };
 
-/// A std::pmr::memory_resource with a BlockPool for each size.
+/// A std::pmr::memory_resource with a BlockPool for each size: it serves blocks of several sizes,
+/// such as the nodes of containers, from pools.
 ///
-/// Purpose: blocks of several sizes, such as the nodes of containers, from pools.
+///     sluice::PoolResource resource;
+///     std::pmr::list<int> numbers({1, 2, 3}, &resource);
+///     auto shared = std::allocate_shared<Order>(sluice::PoolAllocator<Order>(resource));
 ///
 /// Use it with std::pmr containers, or through PoolAllocator. Use BlockPool for blocks of one size.
 ///
-/// Threads: any thread, any member. The resource must outlive everything that came from
-/// it. Several threads may call the upstream resource at once.
+/// Threads: any thread calls any member. The resource must outlive all its memory. Several threads
+/// may call the upstream resource at once.
 ///
-/// Sizes are rounded up to a power of two from 16 to Options::largestBlock, and each such size has
-/// a pool of its own, which grows without a limit unless Options::capacity sets one. Progress and
-/// memory promise are those of BlockPool. Larger blocks, and those with a larger alignment, come
-/// from the upstream resource if Options::largeFromUpstream says so, and are counted; else, and
-/// when a pool is exhausted or the upstream resource refuses, allocate() throws std::bad_alloc, or
-/// without exceptions ends the program through the assertion handler.
+/// Sizes are rounded up to a power of two from 16 to Options::largestBlock. Each such size has a
+/// pool of its own, which grows without a limit unless Options::capacity sets one. Progress and
+/// memory promise are those of BlockPool. If Options::largeFromUpstream is true, blocks with a
+/// larger size or alignment come from the upstream resource, and are counted. Otherwise, and if a
+/// pool is exhausted or the upstream resource refuses, allocate() throws std::bad_alloc, or without
+/// exceptions ends the program through the assertion handler.
 ///
 /// Tests: tests/unit/memory/pool_resource_test.cpp.
 class PoolResource : public std::pmr::memory_resource {
 public:
-    /// Refuses (see setupError) a largestBlock that is no power of two in range, and what BlockPool
-    /// refuses.
+    /// Refuses (see setupError) a largestBlock that is no power of two from 16 to 65536, and what
+    /// BlockPool refuses.
     explicit PoolResource(const PoolResourceOptions& options = {},
                           std::pmr::memory_resource* upstream = std::pmr::get_default_resource())
         : options_(checked(options)), upstream_(upstream) {
@@ -59,7 +63,7 @@ public:
     PoolResource(const PoolResource&) = delete;
     PoolResource& operator=(const PoolResource&) = delete;
 
-    /// As do_allocate, without a virtual call, and null where that would throw.
+    /// As do_allocate, without a virtual call. Returns null where do_allocate would throw.
     [[nodiscard]] void* tryAllocateBytes(std::size_t bytes, std::size_t alignment) noexcept {
         const std::size_t index = indexOf(bytes, alignment);
         if (serves(bytes, alignment)) {
@@ -87,8 +91,8 @@ public:
         }
     }
 
-    /// Takes a block back whose size is not known, if it came from one of the pools. Slow: it asks
-    /// them all, and each looks at all its slabs.
+    /// Takes back a block whose size is not known, if the block came from one of the pools. It is
+    /// slow, because it asks all pools, and each searches its slabs.
     [[nodiscard]] bool tryDeallocateUnsized(void* block) noexcept {
         for (auto& pool : pools_) {
             if (pool.has_value() && pool->owns(block)) {
@@ -99,12 +103,12 @@ public:
         return false;
     }
 
-    /// Whether such blocks come from a pool, not from upstream.
+    /// Whether blocks of this size and alignment come from a pool, not from upstream.
     [[nodiscard]] bool serves(std::size_t bytes, std::size_t alignment) const noexcept {
         return bytes <= options_.largestBlock && alignment <= options_.largestBlock;
     }
 
-    /// Gives unused memory of all pools back to the upstream resource; returns how many bytes.
+    /// Gives unused memory of all pools back to the upstream resource, and returns its bytes.
     std::size_t trim() noexcept {
         std::size_t bytes = 0;
         for (auto& pool : pools_) {
@@ -113,7 +117,7 @@ public:
         return bytes;
     }
 
-    /// Of the pool that serves blocks of `bytes`, at most largestBlock.
+    /// The statistics of the pool that serves blocks of `bytes`, at most largestBlock.
     [[nodiscard]] BlockPoolStatistics statistics(std::size_t bytes) const noexcept {
         const std::size_t index = indexOf(bytes, 1);
         SLUICE_ASSERT(sizeOf(index) <= options_.largestBlock,
@@ -121,7 +125,7 @@ public:
         return pools_[index]->statistics();
     }
 
-    /// How many blocks were too large for the pools and came from upstream.
+    /// The number of blocks that were too large for the pools and came from upstream.
     [[nodiscard]] std::uint64_t fromUpstream() const noexcept {
         return fromUpstream_.load(std::memory_order_relaxed);
     }

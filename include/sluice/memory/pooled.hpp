@@ -11,33 +11,32 @@
 
 namespace [[gnu::visibility("default")]] sluice {
 
-/// `new` and `delete` of a class on a pool.
-///
-/// Purpose: existing code keeps its `new Message` and `delete message`, std::make_unique included,
-/// and the memory comes from a pool.
+/// Gives a class `new` and `delete` on a pool. Existing code keeps `new Message`, `delete message`
+/// and std::make_unique.
 ///
 ///     class Message final : public Pooled<Message> { ... };
 ///
-/// Use it where objects are created with `new` already. Use ObjectPool in new code: a pool that is
-/// passed in can be bounded, measured and emptied. std::make_shared and containers do not use a
-/// class's operator new: PoolAllocator is for them.
+/// Use it if objects are already created with `new`. Use ObjectPool in new code, because a pool
+/// that is passed in can be bounded, measured and emptied. Use PoolAllocator for containers and
+/// std::allocate_shared, because containers and std::make_shared do not use a class's operator new.
 ///
-/// Threads: any thread; an object may be deleted on another thread than the one that
-/// created it. One resource serves each Pooled<Derived> and all classes derived from it, each by
-/// its own size. It is created before main(), or when the shared object is loaded, and takes 50 KB
-/// of the heap then. It is never destroyed, so objects may live as long as they like. Sizes beyond
+/// Threads: any thread. An object may be deleted on another thread than the one that created it.
+/// One resource serves each Pooled<Derived> and all classes derived from it, each by its own size.
+/// It is created before main(), or when the shared object is loaded, and then takes 50 KB of the
+/// heap. It is never destroyed, so objects may live until the end of the program. Sizes beyond
 /// PoolResource's pools, and arrays, come from the heap.
 ///
 /// Shared objects: the linker gives one resource to all shared objects that export their symbols.
-/// If one of them hides its symbols, or the program does not export them (-rdynamic), each has a
-/// resource of its own. Then create the objects in one of them, and give the class a virtual
+/// If a shared object hides its symbols, or the program does not export them (-rdynamic), each has
+/// a resource of its own. Then create the objects in one of them, and give the class a virtual
 /// destructor that is defined there. A block that is deleted in the wrong one ends the program with
 /// a message: at once in debug builds, in release builds at the latest in trim().
 ///
-/// A class that is deleted through a base needs a virtual destructor, or the wrong size goes back.
-/// So Derived must have one, or be final: anything else does not compile.
+/// A class that is deleted through a base needs a virtual destructor. Otherwise `delete` would give
+/// back the wrong size. So Derived must have a virtual destructor, or be final: anything else does
+/// not compile.
 ///
-/// Exhaustion and exceptions: as `new` promises: std::bad_alloc, or null for the nothrow forms. A
+/// Exhaustion and exceptions: as for `new`: std::bad_alloc, or null for the nothrow forms. A
 /// constructor that throws gives the memory back.
 ///
 /// Tests: tests/unit/memory/pooled_test.cpp.
@@ -57,7 +56,7 @@ public:
                               const std::nothrow_t&) noexcept {
         return tryAllocateWide(size, alignment);
     }
-    /// At a given address, as everywhere: a class's own operator new would hide this form.
+    /// Constructs at a given address. Otherwise the class's own operator new would hide this form.
     static void* operator new(std::size_t, void* address) noexcept { return address; }
 
     static void operator delete(void* object, std::size_t size) noexcept {
@@ -79,7 +78,7 @@ public:
     }
     static void operator delete(void*, void*) noexcept {}
 
-    /// Where the objects live, for its statistics.
+    /// The resource of the objects, for its statistics.
     static PoolResource& resource() {
         (void)&fromTheStart_;
         static PoolResource& instance = makeResource();

@@ -12,23 +12,23 @@
 
 namespace sluice {
 
-/// Objects at chosen offsets of a buffer that is part of the arena itself.
+/// Builds objects at chosen offsets of a buffer that is part of the arena itself. It checks their
+/// size, alignment and lifetime, and uses no heap. The arena may be a static variable, lie on the
+/// stack, or be put into a section of its own by the linker.
 ///
-/// Purpose: placement construction whose size, alignment and lifetime are checked. No heap, ever:
-/// the arena may be a static variable, stand on the stack, or be put into a section of its own by
-/// the linker.
+///     static sluice::StaticArena<256> arena;
+///     const auto order = arena.emplaceAt<Order, 0>(Order{4, 2.5});  // at the beginning
+///     const auto price = arena.tryEmplace<double>(1.5);             // at the first free place
 ///
-/// Use it when a few objects, of different types, must live in memory that you name. Use
-/// ObjectPool<T> for many of one type, and for everything that threads share.
+/// Use it if a few objects of different types must live in memory that you name. Use ObjectPool<T>
+/// for many objects of one type, and for objects that threads share.
 ///
-/// Threads: one thread at a time. The arena and its handles have no synchronisation at
-/// all, on purpose: guard them, or keep them to one thread. An object in an arena is shared between
-/// threads like any other object; its handle is not.
+/// Threads: one thread at a time. The arena and its handles have no synchronisation. Threads may
+/// share an object in an arena like any other object, but not its handle.
 ///
-/// Units: the buffer is divided into units of Align bytes. An object begins with a unit and keeps
-/// all the units it touches until it is destroyed, then they are free for another one. Which are
-/// taken is kept in one bit per unit, in every build, so that the layout of an arena does not
-/// depend on NDEBUG.
+/// Units: the buffer is divided into units of Align bytes. An object begins at a unit and keeps all
+/// units that it lies in until it is destroyed. The arena has one bit per unit, in every build, so
+/// that the layout of an arena does not depend on NDEBUG.
 ///
 /// Exceptions: those of the constructors; then the units are free again. Shutdown: all objects must
 /// have been destroyed before their arena, which is asserted.
@@ -37,9 +37,9 @@ namespace sluice {
 template <std::size_t Bytes, std::size_t Align>
 class StaticArena;
 
-/// The only owner of one object in a StaticArena, or of nothing: a handle three pointers wide that
-/// can be moved and not copied. It destroys its object exactly once, and gives the units back
-/// to the arena.
+/// The only owner of one object in a StaticArena, or of nothing. It can be moved and not copied,
+/// and is three pointers wide. It destroys its object exactly once, and gives the units back to the
+/// arena.
 template <class T>
 class [[nodiscard]] Placed {
 public:
@@ -94,9 +94,9 @@ private:
     Release release_ = nullptr;
 };
 
-/// `Bytes` bytes, aligned to `Align`, that is also the size of the units in which they are given
-/// out. An arena of static storage duration is initialised before the program runs, and all zero:
-/// it adds nothing to the image.
+/// A buffer of `Bytes` bytes, aligned to `Align`, which is also the size of its units. An arena of
+/// static storage duration is initialised before the program runs, and is all zero: it adds nothing
+/// to the image.
 template <std::size_t Bytes, std::size_t Align = alignof(std::max_align_t)>
 class StaticArena {
     static_assert(Bytes > 0, "StaticArena<Bytes, Align>: Bytes must be at least 1");
@@ -115,7 +115,7 @@ public:
     StaticArena(const StaticArena&) = delete;
     StaticArena& operator=(const StaticArena&) = delete;
 
-    /// All objects must have been destroyed: their handles have come to their end, or destroy().
+    /// All objects must have been destroyed, by the end of their handles or by destroy().
     ~StaticArena() {
         SLUICE_ASSERT(objects_ == 0,
                       detail::AssertionText("objects that outlive their StaticArena: ", objects_,
@@ -127,9 +127,9 @@ public:
 
     /// Builds a T(args...), or T{args...} for an aggregate, `Offset` bytes from the beginning.
     ///
-    /// Does not compile unless the T lies within the arena and begins with a unit. An offset whose
-    /// units are taken is an assertion; without assertions nothing is built
-    /// and the handle is empty.
+    /// It does not compile unless the T lies within the arena and begins at a unit. An offset whose
+    /// units are taken fails an assertion. Without assertions nothing is built, and the handle is
+    /// empty.
     template <class T, std::size_t Offset, class... Args>
     Placed<T> emplaceAt(Args&&... args) noexcept(detail::nothrowBuildable<T, Args...>()) {
         checkType<T>();
@@ -145,8 +145,9 @@ public:
         return isFree ? build<T>(first, std::forward<Args>(args)...) : Placed<T>();
     }
 
-    /// The same at the lowest offset where enough units are free. The handle is empty, and the
-    /// arguments are untouched, when there is no such offset. Cost: up to a look at each 64 units.
+    /// As emplaceAt(), at the lowest offset where enough units are free. If there is no such
+    /// offset, the handle is empty, and the arguments are untouched. Cost: at most one look for
+    /// each 64 units.
     template <class T, class... Args>
     Placed<T> tryEmplace(Args&&... args) noexcept(detail::nothrowBuildable<T, Args...>()) {
         checkType<T>();
@@ -155,12 +156,12 @@ public:
         return first != unitCount ? build<T>(first, std::forward<Args>(args)...) : Placed<T>();
     }
 
-    /// Where the buffer begins. Reading it is up to you; only the arena builds objects there.
+    /// The beginning of the buffer. The program may read it; only the arena builds objects there.
     [[nodiscard]] const void* data() const noexcept { return storage_.bytes; }
 
     [[nodiscard]] static constexpr std::size_t capacity() noexcept { return Bytes; }
 
-    /// How many objects live here now.
+    /// The number of objects in the arena.
     [[nodiscard]] std::size_t objects() const noexcept { return objects_; }
 
 private:

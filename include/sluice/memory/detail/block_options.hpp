@@ -28,28 +28,30 @@ struct BlockPoolOptions {
 
     std::size_t blockSize = 0;                          ///< bytes, at least 1
     std::size_t alignment = alignof(std::max_align_t);  ///< a power of two
-    std::size_t capacity = unlimited;                   ///< most blocks there will ever be
-    std::size_t initialBlocks = 0;                      ///< there from the start
-    std::size_t blocksPerSlab = 0;  ///< growth; 0: about 64 KiB, at least 8 blocks
-    /// All blocks are there from the start. Any thread gets each free block: no thread keeps some
-    /// for itself. Such a pool must have a capacity.
+    std::size_t capacity = unlimited;                   ///< the most blocks that are in use at once
+    std::size_t initialBlocks = 0;                      ///< blocks that the constructor allocates
+    std::size_t blocksPerSlab = 0;  ///< blocks of a new slab; 0: about 64 KiB, at least 8 blocks
+    /// Whether the constructor allocates all blocks, and any thread gets each free block. Otherwise
+    /// each thread keeps some free blocks for itself. An exact pool must have a capacity.
     bool isExact = false;
-    bool prefault = false;  ///< slabs are touched at once, so that no call meets a page fault
-    /// Asks the kernel for huge pages. A slab is a whole number of 2 MiB pages, and fills one by
-    /// default.
+    /// Whether the pool touches each page of a new slab, so that no later use has a page fault.
+    bool prefault = false;
+    /// Whether the pool asks the kernel for huge pages. Then a slab is a whole number of pages of
+    /// 2 MiB, by default one.
     bool hugePages = false;
     const char* name = "BlockPool";  ///< for the leak report
-    /// Called by the destructor when blocks are still in use. Without one that is an assertion.
+    /// The destructor calls it if blocks are still in use. Without it, the destructor fails an
+    /// assertion.
     void (*onLeak)(const BlockLeak&) noexcept = nullptr;
 };
 
 struct BlockPoolStatistics {
-    std::size_t blocks;       ///< there now, used or free
-    std::size_t inUse;        ///< exact when nobody is at work
-    std::size_t highWater;    ///< most blocks that were in use, or kept in a cache, at once
-    std::uint64_t exhausted;  ///< allocations that found no block, timed ones until their end
-    /// Blocks that threads have freed beyond those they allocated themselves: exact when nobody is
-    /// at work. Threads that are ending are not counted.
+    std::size_t blocks;       ///< blocks of the pool, used or free
+    std::size_t inUse;        ///< blocks in use; exact while no thread calls the pool
+    std::size_t highWater;    ///< the most blocks that were in use, or in a cache, at once
+    std::uint64_t exhausted;  ///< allocations that found no block; a timed one counts once
+    /// The blocks that threads have freed beyond those that they allocated themselves. Exact while
+    /// no thread calls the pool. Calls of threads that are ending are not counted.
     std::uint64_t remoteFrees;
 };
 

@@ -6,13 +6,14 @@
 
 namespace sluice {
 
-/// Waits by polling without ever giving up the processor: the shortest wake-up there is.
+/// Waits by polling, and never gives up the processor. So it has the shortest wake-up.
 ///
-/// Use it when the waiting thread owns a core. Use SpinThenYield when threads may outnumber cores,
-/// Park when the wait may be long. Any number of threads may wait on one object; it has no state.
+/// Use it if the waiting thread has a core of its own. Use SpinThenYield if there may be more
+/// threads than cores, Park if the wait may be long. Any number of threads may wait on one object,
+/// which has no state.
 ///
-/// `ready` is called until it returns true and may do the awaited work itself (try to pop, say).
-/// Exceptions from it pass through. notifyAll() costs nothing.
+/// It calls `ready` until `ready` returns true. `ready` may do the awaited work itself, for example
+/// tryPop(). Exceptions of `ready` pass through. notifyAll() costs nothing.
 template <class Platform = StdPlatform>
 class BasicBusySpin {
 public:
@@ -25,8 +26,8 @@ public:
         }
     }
 
-    /// False when `deadline` passed first. `ready` is called at least once, also after a deadline
-    /// that has passed already.
+    /// Returns false if `deadline` passed first. It calls `ready` at least once, also if the
+    /// deadline has passed already.
     template <class Ready>
     [[nodiscard]] bool waitUntil(Ready&& ready, typename Clock::time_point deadline) {
         while (!ready()) {

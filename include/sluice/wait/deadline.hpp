@@ -4,9 +4,8 @@
 
 namespace sluice {
 
-/// The moment that lies so long after another one, `now`; the last one there is for durations that
-/// lead beyond it, and `now` for negative ones. What every timed operation of the library makes of
-/// its duration.
+/// The deadline of a timed operation: the moment `now` plus the duration. A duration beyond the
+/// range of the clock gives the last moment of the clock. A negative duration gives `now`.
 template <class Clock, class Ticks, class Rep, class Period>
 std::chrono::time_point<Clock, Ticks> deadlineAfter(std::chrono::time_point<Clock, Ticks> now,
                                                     std::chrono::duration<Rep, Period> atMost) {
@@ -19,7 +18,7 @@ std::chrono::time_point<Clock, Ticks> deadlineAfter(std::chrono::time_point<Cloc
     return Seconds(atMost) < Seconds(last - now) ? now + std::chrono::ceil<Ticks>(atMost) : last;
 }
 
-/// The moment that lies so long ahead on this clock.
+/// The deadline of a timed operation that begins now, on this clock.
 template <class Clock, class Rep, class Period>
 typename Clock::time_point deadlineAfter(std::chrono::duration<Rep, Period> atMost) {
     return deadlineAfter(Clock::now(), atMost);

@@ -8,34 +8,31 @@
 
 namespace sluice {
 
-/// Sleeping until a condition on somebody else's lock-free data becomes true.
-///
-/// Purpose: an event count lets an algorithm without a mutex wait, as a condition variable does
-/// with one.
-///
-/// Use it to let a thread sleep until a queue is no longer empty. Use Park, which spins first,
-/// unless you need the steps apart. Use a condition variable when the data has a mutex anyway.
-///
-/// Threads: any thread, any member. Several may wait at once. notifyAll() wakes them all.
-/// notifyOne() wakes one of them, if each is one that it has not woken yet. Use it where each
-/// waiter waits for the same thing, and each change serves one of them. A thread whose wait()
-/// returned looks at the condition. If it leaves something for another waiter, it calls notifyOne()
-/// itself.
-///
-/// Progress: a notifier never waits for a waiter; a stopped waiter delays nobody. A stopped
-/// notifier delays the waiters that it was about to wake until the next notifier comes, which wakes
-/// all. (With CondVarParker a notifier takes a mutex when somebody sleeps.)
-///
-/// Memory promise: a thread's writes before it notified are visible to a waiter whose condition
-/// saw it. The event count itself only guarantees that the condition is looked at again: either the
-/// waiter's check sees the change, or the notifier sees the waiter.
+/// Lets a thread sleep until a condition on lock-free data of other threads becomes true. So an
+/// algorithm without a mutex can wait, as a condition variable lets an algorithm with a mutex wait.
 ///
 ///     waiter                                  notifier
 ///     key = prepareWait();                    make the condition true;
 ///     if (condition) cancelWait(key);         notifyAll();
 ///     else wait(key);
 ///
-/// No allocation; nothing throws. Shutdown: nobody may be waiting when it is destroyed.
+/// Use it to let a thread sleep until a queue is no longer empty. Use Park, which spins first,
+/// unless you need the single steps. Use a condition variable if the data has a mutex.
+///
+/// Threads: any thread calls any member. Several threads may wait at once. notifyAll() wakes all of
+/// them. notifyOne() wakes one of them that it has not woken yet. Use notifyOne() if all waiters
+/// wait for the same thing, and each change serves one of them. A thread whose wait() has returned
+/// checks the condition. If it leaves something for another waiter, it calls notifyOne() itself.
+///
+/// Progress: a notifier never waits for a waiter. A stopped waiter delays no other thread. A
+/// stopped notifier delays the waiters that it was about to wake, until the next notifier wakes all
+/// of them. (With CondVarParker a notifier takes a mutex if a thread sleeps.)
+///
+/// Memory promise: if a waiter's condition sees the change of a notifier, the waiter sees all
+/// earlier writes of the notifier. The event count itself guarantees only one of two things: either
+/// the waiter's check sees the change, or the notifier sees the waiter.
+///
+/// No allocation; nothing throws. Shutdown: no thread may wait when it is destroyed.
 ///
 /// Origin: D. Vyukov's eventcount; the layout (count of waiters and epoch in one word) follows
 /// folly::EventCount. New here: the fence of the notifier is asymmetric, and permits wake one
@@ -66,7 +63,7 @@ class BasicEventCount {
 public:
     using Clock = typename Platform::Clock;
 
-    /// Names the moment a waiter announced itself.
+    /// Names the moment at which a waiter announced itself.
     class Key {
         friend class BasicEventCount;
         explicit Key(std::uint32_t epoch) noexcept : epoch_(epoch) {}
@@ -77,9 +74,9 @@ public:
     BasicEventCount(const BasicEventCount&) = delete;
     BasicEventCount& operator=(const BasicEventCount&) = delete;
 
-    /// Announces a waiter. Exactly one of wait, waitUntil and cancelWait must follow, after the
-    /// condition has been checked once more. Costs a heavy fence (microseconds), except beside
-    /// other threads that wait.
+    /// Announces a waiter. The caller then checks the condition once more, and calls exactly one of
+    /// wait, waitUntil and cancelWait. It costs a heavy fence (microseconds), unless another thread
+    /// already waits.
     [[nodiscard]] Key prepareWait() noexcept {
         const State before = state_.fetch_add(oneWaiter, std::memory_order_acquire);  // E3
         const Key key{epochOf(before)};
@@ -90,18 +87,18 @@ public:
         return key;
     }
 
-    /// Takes an announcement back: the condition turned out to be true. Whether the thread had been
-    /// notified.
+    /// Takes an announcement back, because the condition is true. Returns whether the thread had
+    /// been notified.
     bool cancelWait(Key key) noexcept { return leave(key, Leaving::withoutPermit); }
 
-    /// Sleeps until a notification that follows prepareWait.
+    /// Sleeps until a notification after prepareWait.
     void wait(Key key) noexcept {
         while (!leave(key, Leaving::withPermit)) {
             parker_.park(state_, [&](State seen) noexcept { return !isNotified(key, seen); });
         }
     }
 
-    /// The same with a limit; false when `deadline` passed without a notification.
+    /// As wait(), with a limit. Returns false if `deadline` passed without a notification.
     [[nodiscard]] bool waitUntil(Key key, typename Clock::time_point deadline) noexcept {
         while (!leave(key, Leaving::withPermit)) {
             const auto now = Clock::now();
@@ -115,14 +112,15 @@ public:
         return true;
     }
 
-    /// The whole recipe: returns as soon as `ready` does.
+    /// Takes all steps of a waiter: returns when `ready` returns true.
     template <class Ready>
     void await(Ready&& ready) {
         while (!readyOrSlept(ready, [this](Key key) { return wait(key), true; })) {
         }
     }
 
-    /// The same with a limit: false when `deadline` passed first. `ready` is called at least once.
+    /// As await(), with a limit. Returns false if `deadline` passed first. It calls `ready` at
+    /// least once.
     template <class Ready>
     [[nodiscard]] bool awaitUntil(Ready&& ready, typename Clock::time_point deadline) {
         if (Clock::now() >= deadline) {
@@ -137,14 +135,14 @@ public:
         return true;
     }
 
-    /// To be called after the condition has been made true. Wakes every waiter.
+    /// Wakes every waiter. Call it after the condition has become true.
     [[gnu::always_inline]] void notifyAll() noexcept {
         if (hasAnybody()) {
             wakeAll();
         }
     }
 
-    /// The same for a change that serves one waiter.
+    /// Wakes one waiter. Call it after a change that serves one waiter.
     void notifyOne() noexcept {
         if (hasAnybody()) {
             wakeOne();

@@ -49,11 +49,9 @@ private:
 
 }  // namespace detail
 
-/// The wait strategy of a consumer that lives in an event loop (Linux).
-///
-/// Purpose: a thread that sleeps in epoll, poll, select or asio, on sockets and timers, is to be
-/// woken by a bus or a queue as well. So this strategy has a file descriptor that can be read when
-/// something came.
+/// The wait strategy of a consumer in an event loop (Linux). A thread that sleeps in epoll, poll,
+/// select or asio, on sockets and timers, can then also be woken by a bus or a queue: this strategy
+/// has a file descriptor that becomes readable when a message has come.
 ///
 ///     struct LoopTraits : sluice::FullBusTraits { using Wait = sluice::EventFdWait; };
 ///     const int descriptor = bus.waiting().descriptor();  // add it to the loop, to be read
@@ -67,15 +65,14 @@ private:
 ///
 /// A timed wait that returns false arms the descriptor. The next notification makes the descriptor
 /// readable, and it stays readable until the next wait that reaches its deadline. A wait that ends
-/// before its deadline does not touch the descriptor. So publishers make no system call while the
+/// before its deadline does not use the descriptor. So publishers make no system call while the
 /// consumer finds messages. Each wait that reaches its deadline costs one system call, which clears
 /// the descriptor. Each arming costs one notifier one system call. The descriptor may become
 /// readable without a message. Then the consumer's next wait returns false. Both level-triggered
 /// and edge-triggered loops work.
 ///
-/// Use it for a consumer that waits for other things besides. Use Park, which this is in all other
-/// respects, for one that does not. Until descriptor() has been called there is no descriptor, and
-/// nothing but a Park.
+/// Use it for a consumer that also waits for sockets or timers. Use Park otherwise. Until
+/// descriptor() has been called there is no descriptor, and this strategy is a Park.
 ///
 /// Threads: any thread may call notifyAll() and wait(). Once descriptor() has been called, only the
 /// thread with the loop calls descriptor() and waitUntil().
@@ -83,9 +80,9 @@ private:
 /// Progress: notifyAll() never waits. A notifier that is stopped before it has written to the
 /// descriptor delays the loop until the next notifier comes, which writes too.
 ///
-/// Nothing is allocated. Exceptions of `ready` pass through; the descriptor may then stay armed.
-/// Shutdown: nobody may be waiting when it is destroyed, and the descriptor must have been removed
-/// from the loop: it is closed.
+/// Nothing is allocated. Exceptions of `ready` pass through; then the descriptor may stay armed.
+/// Shutdown: no thread may wait when it is destroyed. Remove the descriptor from the loop before,
+/// because the destructor closes it.
 ///
 /// Invariant: arming_ is odd from an arming until a notifier has written to the descriptor for it.
 /// Each arming has a number of its own, so a notifier that comes late takes no later arming.
@@ -109,8 +106,8 @@ public:
     BasicEventFdWait(const BasicEventFdWait&) = delete;
     BasicEventFdWait& operator=(const BasicEventFdWait&) = delete;
 
-    /// The descriptor that the loop watches for reading; the loop must not read from it. Made by
-    /// the first call; -1 with the reason in errno when the kernel has none to give.
+    /// The descriptor that the loop watches for reading; the loop must not read from it. The first
+    /// call makes it. If the kernel refuses, the result is -1, with the reason in errno.
     [[nodiscard]] int descriptor() noexcept {
         if (!descriptor_.isOpen()) {
             descriptor_.open();
@@ -123,8 +120,8 @@ public:
         park_.wait(ready);
     }
 
-    /// False when `deadline` passed first; then the descriptor is armed. `ready` is called at least
-    /// once.
+    /// Returns false if `deadline` passed first. Then the descriptor is armed. It calls `ready` at
+    /// least once.
     template <class Ready>
     [[nodiscard]] bool waitUntil(Ready&& ready, typename Clock::time_point deadline) {
         if (!descriptor_.isOpen()) {

@@ -1,16 +1,16 @@
 #pragma once
 
 /// \file
-/// Harvest pacing: letting a batch build up while messages flow.
+/// Harvest pacing: a pause that lets batches grow while messages flow.
 ///
-/// A consumer that polls at a producer's heels takes over, message by message, the very cache line
-/// the producer is filling, and both pay the transfer each time. Waiting a few hundred nanoseconds
-/// after a small batch lets the next one grow to many lines, which then travel together. The same
-/// holds for a producer in front of a full queue. Measured gains: docs/decisions/harvest-pacing.md.
+/// A consumer that polls again at once reads the cache line that the producer is filling. So both
+/// wait for the transfer of this line, for each message. If the consumer waits a few hundred
+/// nanoseconds after a small batch, the next batch has many lines, which travel together. The same
+/// holds for a producer that finds a queue full. Measured gains: docs/decisions/harvest-pacing.md.
 ///
-/// Use HarvestPacing for throughput; it is the default wherever Sluice polls for you. Use NoPacing
-/// when each few hundred nanoseconds of latency under load matter more. An idle queue keeps its
-/// latency with both: after an empty poll the next one follows at once.
+/// Use HarvestPacing for throughput; it is the default in all loops of Sluice. Use NoPacing if a
+/// few hundred nanoseconds of latency under load matter more. An idle queue has the same latency
+/// with both, because there is no pause after an empty poll.
 
 #include <sluice/base/platform.hpp>
 
@@ -19,36 +19,36 @@
 
 namespace sluice {
 
-/// Pauses after small batches. One object per polling thread; it holds no shared state.
+/// Pauses after small batches. Each polling thread has an object of its own; it has no shared
+/// state.
 ///
-/// Cost: a comparison per harvest, and while it pauses a clock reading per step. It spins and makes
-/// no system call; the overshoot of a pause is one clock reading plus one pause instruction.
+/// Cost: a comparison per harvest, and a clock reading per step of a pause. It spins and makes no
+/// system call. A pause is too long by at most one clock reading and one pause instruction.
 template <class Platform = StdPlatform>
 class BasicHarvestPacing {
 public:
     struct Options {
-        /// A harvest of at least so many messages is followed by the next one at once.
+        /// After a harvest of at least so many messages there is no pause.
         std::size_t enough = 512;
-        /// Length of one pause. Pacing adds at most twice that to the delay of a message
-        /// that arrives while it lasts.
+        /// The length of one pause. A message that arrives during a pause is delayed by at most
+        /// twice this length.
         std::chrono::nanoseconds pause{600};
-        /// After a harvest of at least so many the pause is twice as long: the denser messages
-        /// come, the more of them are slowed down each time the consumer catches up with the
-        /// producer.
+        /// After a harvest of at least so many messages the pause is twice as long. If messages
+        /// come faster, more of them are slowed down each time the consumer reaches the producer.
         std::size_t dense = 24;
     };
 
     constexpr BasicHarvestPacing() noexcept : BasicHarvestPacing(Options{}) {}
     constexpr explicit BasicHarvestPacing(const Options& options) noexcept : options_(options) {}
 
-    /// To be called after each poll with the number of messages it delivered.
+    /// Called after each poll, with the number of messages that it delivered.
     void harvested(std::size_t count) const noexcept {
         if (count != 0 && count < options_.enough) {
             pauseFor(count < options_.dense ? options_.pause : 2 * options_.pause);
         }
     }
 
-    /// To be called by a producer that found the queue full, before it tries again.
+    /// Called by a producer that found the queue full, before it tries again.
     void full() const noexcept { pauseFor(options_.pause); }
 
 private:
@@ -66,7 +66,7 @@ private:
 
 using HarvestPacing = BasicHarvestPacing<>;
 
-/// Polls and retries at once, always: the lowest latency under load, at the price of throughput.
+/// Never pauses. It has the lowest latency under load, and less throughput.
 class NoPacing {
 public:
     void harvested(std::size_t) const noexcept {}

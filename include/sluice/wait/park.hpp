@@ -10,31 +10,35 @@
 
 namespace sluice {
 
-/// Waits in three stages: a short spin, a few yields, then asleep in the kernel until notified.
+/// Waits in three stages: a short spin, a few yields, and then asleep in the kernel until notified.
 ///
-/// Use it by default: short waits cost no system call, long ones no processor time. Use BusySpin or
-/// SpinThenYield when even a wake-up through the kernel (some microseconds) is too slow.
+/// Use it by default: short waits cost no system call, long waits no processor time. Use BusySpin
+/// or SpinThenYield if a wake-up through the kernel (some microseconds) is too slow.
 ///
-/// Any number of threads may wait and notify on one object. A waiter's contract: what makes `ready`
-/// true is made visible before notifyAll() is called, and notifyAll() follows each such change;
-/// then no wake-up is lost. notifyAll() is cheap (a load and a fence that is a compiler barrier on
-/// Linux) and makes no system call while nobody sleeps. It wakes all sleepers, and each checks its
-/// own condition again. notifyOne() wakes one sleeper. Use it in place of notifyAll() where all
-/// threads wait for the same thing and each change serves one of them. A thread that waited, and
-/// leaves something for another one, calls notifyOne() itself. `ready` may throw; the wait is then
-/// called off and the exception passes through.
+/// Threads: any number of threads may wait and notify on one object.
 ///
-/// The polls before a sleep take microseconds of processor time. After 8 waits in a row whose polls
-/// were in vain, only one of 16 waits polls, until polls succeed again.
+/// Rule: a thread makes the change that `ready` checks, and then calls notifyAll(), after each such
+/// change. So no wake-up is lost. notifyAll() is cheap: a load, and a fence that is a compiler
+/// barrier on Linux. It makes no system call while no thread sleeps. It wakes all sleepers, and
+/// each checks its own condition again.
+///
+/// notifyOne() wakes one sleeper. Use it instead of notifyAll() if all threads wait for the same
+/// thing and each change serves one of them. A thread that has waited, and leaves something for
+/// another one, calls notifyOne() itself.
+///
+/// Exceptions: if `ready` throws, the wait ends and the exception passes through.
+///
+/// Cost: the polls before a sleep take microseconds of processor time. After 8 waits in a row whose
+/// polls found nothing, only one of 16 waits polls, until polls succeed again.
 template <class Platform = StdPlatform, class Parker = DefaultParker>
 class BasicPark {
 public:
     using Clock = typename Platform::Clock;
 
     struct Options {
-        /// Polls with a pause instruction in between.
+        /// The number of polls with a pause instruction in between.
         std::uint32_t spins = 64;
-        /// Polls after that, with the processor offered to other threads in between.
+        /// The number of polls after that, with a yield to other threads in between.
         std::uint32_t yields = 8;
     };
 
@@ -48,8 +52,8 @@ public:
         }
     }
 
-    /// False when `deadline` passed first. `ready` is called at least once, and just once if
-    /// `deadline` has passed already.
+    /// Returns false if `deadline` passed first. It calls `ready` at least once, and exactly once
+    /// if `deadline` has passed already.
     template <class Ready>
     [[nodiscard]] bool waitUntil(Ready&& ready, typename Clock::time_point deadline) {
         if (Clock::now() >= deadline) {
@@ -62,8 +66,8 @@ public:
     void notifyOne() noexcept { eventCount_.notifyOne(); }
 
 private:
-    /// Polls are of no use where waits are long: after so many waits in a row whose polls were in
-    /// vain, only one of `interval` waits polls.
+    /// Polls are useless if waits are long. After so many waits in a row whose polls found nothing,
+    /// only one of `interval` waits polls.
     static constexpr std::uint32_t patience = 8;
     static constexpr std::uint32_t interval = 16;
 
@@ -93,12 +97,13 @@ private:
     }
 
     Options options_;
-    /// Waits in a row whose polls were in vain, or were left out. Written by threads that wait.
+    /// The number of waits in a row whose polls found nothing, or were left out. Written by threads
+    /// that wait.
     typename Platform::template Atomic<std::uint32_t> inVain_{0};
     BasicEventCount<Platform, Parker> eventCount_;
 };
 
-/// The wait strategy that gives the processor back.
+/// The default wait strategy.
 using Park = BasicPark<>;
 
 }  // namespace sluice

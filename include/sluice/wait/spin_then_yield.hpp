@@ -7,19 +7,19 @@
 
 namespace sluice {
 
-/// Waits by polling: a short spin first, then with the processor offered to other threads between
-/// polls.
+/// Waits by polling: a short spin first, then with a yield to other threads between polls.
 ///
-/// Use it when threads may outnumber cores and a core at full load is acceptable. Use BusySpin when
-/// the thread owns its core, Park when the wait may be long: this one never sleeps. Any number of
-/// threads may wait on one object. Exceptions from `ready` pass through. notifyAll() costs nothing.
+/// Use it if there may be more threads than cores, and a core at full load is acceptable. Use
+/// BusySpin if the thread has a core of its own. Use Park if the wait may be long, because this
+/// strategy never sleeps. Any number of threads may wait on one object. Exceptions of `ready` pass
+/// through. notifyAll() costs nothing.
 template <class Platform = StdPlatform>
 class BasicSpinThenYield {
 public:
     using Clock = typename Platform::Clock;
 
     struct Options {
-        /// Polls with a pause instruction in between before the first yield.
+        /// The number of polls with a pause instruction in between, before the first yield.
         std::uint32_t spins = 64;
     };
 
@@ -32,7 +32,7 @@ public:
         }
     }
 
-    /// False when `deadline` passed first. `ready` is called at least once.
+    /// Returns false if `deadline` passed first. It calls `ready` at least once.
     template <class Ready>
     [[nodiscard]] bool waitUntil(Ready&& ready, typename Clock::time_point deadline) {
         for (std::uint32_t polls = 0; !ready(); step(polls)) {

@@ -6,13 +6,13 @@
 
 /// Assertions against misuse, with one replaceable handler for the whole program.
 ///
-/// SLUICE_ASSERT is active unless NDEBUG is defined, as the standard assert. It decides only what a
-/// function body checks: no type of this library changes its layout or its members with NDEBUG, so
-/// translation units built with and without it can exchange objects.
+/// SLUICE_ASSERT is active unless NDEBUG is defined, like the standard assert. NDEBUG changes only
+/// the checks in function bodies. No type of this library changes its layout or its members with
+/// NDEBUG. So translation units built with and without it can exchange objects.
 
 namespace sluice {
 
-/// The failure and its place. All strings live at least until the handler returns.
+/// A failure and its place. All strings live at least until the handler returns.
 struct AssertionFailure {
     const char* expression;  ///< the condition as written; empty when there is none to show
     const char* message;     ///< what to do instead
@@ -20,9 +20,9 @@ struct AssertionFailure {
     int line;
 };
 
-/// Called once for a failed assertion, on the thread that failed, possibly on several threads at
-/// once. It must not throw: that ends the program through std::terminate. When it returns, the
-/// program is ended with std::abort.
+/// A function that is called once for a failed assertion, on the thread that failed. Several
+/// threads may call it at once. It must not throw: an exception ends the program through
+/// std::terminate. When it returns, the program ends with std::abort.
 using AssertionHandler = void (*)(const AssertionFailure&);
 
 namespace detail {
@@ -31,7 +31,7 @@ inline std::atomic<AssertionHandler> assertionHandler{nullptr};
 
 }  // namespace detail
 
-/// Installs a handler and returns the previous one; nullptr stands for the default, which prints
+/// Installs a handler and returns the previous one. nullptr means the default handler, which prints
 /// one line to stderr: `sluice: <message> [<expression>] at <file>:<line>`. Any thread may call it.
 inline AssertionHandler setAssertionHandler(AssertionHandler handler) noexcept {
     // The handler is code, not data that was prepared for it, but it may read what its installer
@@ -39,8 +39,8 @@ inline AssertionHandler setAssertionHandler(AssertionHandler handler) noexcept {
     return detail::assertionHandler.exchange(handler, std::memory_order_acq_rel);
 }
 
-/// Hands a failure to the handler and ends the program. It works in release builds too: use it for
-/// failures that nothing can continue from. It allocates nothing.
+/// Passes a failure to the handler and ends the program, also in release builds. Use it for
+/// failures after which the program cannot continue. It allocates nothing.
 [[noreturn, gnu::cold, gnu::noinline]] inline void
 failAssertion(const AssertionFailure& failure) noexcept {
     if (const AssertionHandler handler = detail::assertionHandler.load(std::memory_order_acquire)) {
@@ -66,7 +66,7 @@ assertionFailed(const char* expression, const char* message, const char* file, i
 
 /// SLUICE_ASSERT(condition, message): an expression of type void, allowed in constexpr functions.
 /// The message is a string that tells the caller what to do instead. With NDEBUG the condition is
-/// still compiled, so it cannot rot and its variables count as used, but it is never evaluated.
+/// still compiled, so its variables count as used, but it is never evaluated.
 #if defined(NDEBUG)
 #define SLUICE_ASSERT(condition, message) static_cast<void>(false && static_cast<bool>(condition))
 #else

@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// Store-load fences whose cost is moved from the frequent side to the rare side.
+/// Store-load fences that are cheap for the frequent side and expensive for the rare side.
 ///
 /// Purpose: two threads each store to their own variable and then load the other's. At least one of
 /// them must see the other's store:
@@ -9,27 +9,27 @@
 ///     often:   x = 1; Fence::light(); r1 = y;
 ///     seldom:  y = 1; Fence::heavy(); r2 = x;         // never r1 == 0 && r2 == 0
 ///
-/// (x and y atomic, the accesses relaxed or stronger.) Readers that announce themselves and a
-/// reclaimer that looks for announcements are such a pair; so are a producer that looks for
-/// sleepers and a consumer about to sleep.
+/// (x and y are atomic, the accesses are relaxed or stronger.) Two such pairs: readers that
+/// announce themselves, and a reclaimer that reads the announcements; a producer that looks for
+/// sleepers, and a consumer that is about to sleep.
 ///
-/// Use it when one side runs far more often than the other. Use a plain seq_cst fence
-/// (PortableFence) when both sides run equally often: heavy() costs a system call and interrupts
-/// every processor that runs a thread of this process.
+/// Use it if one side runs far more often than the other. Use a plain seq_cst fence (PortableFence)
+/// if both sides run equally often, because heavy() costs a system call and interrupts every
+/// processor that runs a thread of this process.
 ///
-/// Threads: any thread, any time, also during static initialisation and in the child of a
-/// fork. Progress: light() never waits. heavy() does not wait for other threads to do anything; the
-/// kernel waits for other processors to take an interrupt.
+/// Threads: any thread at any time, also during static initialisation and in the child of a fork.
+/// Progress: light() never waits. heavy() does not wait for an action of another thread; the kernel
+/// waits until other processors have taken an interrupt.
 ///
 /// Memory promise: for a light() in one thread and a heavy() in another, either everything before
 /// the light() is visible after the heavy(), or everything before the heavy() is visible after the
 /// light(). Two calls of heavy() are ordered in the same way; two calls of light() are not. The
-/// promise covers threads of one process only. A fence creates no happens-before edge that
-/// ThreadSanitizer could see: data that is handed over still needs a release and an acquire.
+/// promise covers threads of one process only. ThreadSanitizer does not see the edge of a fence, so
+/// data that is passed on still needs a release and an acquire.
 ///
-/// Cost: light() 0.3 ns where membarrier works, else a full fence (5-20 ns on x86). heavy() where
-/// membarrier works 0.4 us when no other thread of the process runs, 2-10 us when it has to
-/// interrupt some, else a full fence. No allocation, no exceptions.
+/// Cost with membarrier: light() 0.3 ns; heavy() 0.4 us if no other thread of the process runs, and
+/// 2-10 us if it must interrupt some. Without membarrier each is a full fence (5-20 ns on x86). No
+/// allocation, no exceptions.
 ///
 /// Origin: membarrier(2), made for the user-space RCU library by M. Desnoyers and P. McKenney.
 ///
@@ -99,8 +99,7 @@ struct MembarrierKernel {
 
 }  // namespace detail
 
-/// Full fences on both sides: correct everywhere, for kernels without membarrier and for both sides
-/// busy.
+/// Full fences on both sides: for kernels without membarrier, and if both sides run equally often.
 class PortableFence {
 public:
     static void light() noexcept { detail::fullFence(); }
@@ -110,15 +109,15 @@ public:
     static bool isAsymmetric() noexcept { return false; }
 };
 
-/// Linux's membarrier: light() is a compiler barrier, heavy() makes the kernel run a full barrier
-/// on every processor that executes a thread of this process. A thread that is not executing has
-/// passed one in the context switch.
+/// The fences of Linux's membarrier: light() is a compiler barrier. heavy() makes the kernel run a
+/// full barrier on every processor that executes a thread of this process. A thread that is not
+/// executing has passed a full barrier in the context switch.
 ///
-/// Only for programs that know their kernel: where available() is false, heavy() ends the program,
-/// since no fence on one side alone can keep the promise. AsymmetricFence chooses at run time.
+/// Only for programs that know their kernel. If available() is false, heavy() ends the program,
+/// because no fence on one side alone can keep the promise. AsymmetricFence chooses at run time.
 ///
-/// A sandbox that forbids membarrier after it has been in use takes the ground away in the same
-/// way: install such a filter before the first use, or let membarrier (flags 0) pass.
+/// A sandbox must not forbid membarrier after its first use, because heavy() would end the program.
+/// Install such a filter before the first use, or allow membarrier (flags 0).
 template <class Kernel = detail::MembarrierKernel>
 class BasicMembarrierFence {
 public:
@@ -142,8 +141,8 @@ public:
 
 private:
     /// The process may have lost its registration, or never had one: register and retry. The
-    /// non-expedited barrier needs none and takes milliseconds. When that is refused too, going on
-    /// would be a data race in somebody's reclamation.
+    /// non-expedited barrier needs no registration and takes milliseconds. If the kernel refuses
+    /// this one, too, the program ends: without a barrier it would have a data race.
     [[gnu::cold, gnu::noinline]] static void heavyAfterRefusal() noexcept {
         if (!available() && !Kernel::call(Kernel::commandGlobal)) {
             failAssertion(
@@ -157,8 +156,9 @@ private:
 
 using MembarrierFence = BasicMembarrierFence<>;
 
-/// MembarrierFence where the kernel has it, PortableFence elsewhere. The first call of any member
-/// decides, for all threads and for good; that of AsymmetricFence is made when the program starts.
+/// MembarrierFence if the kernel has it, otherwise PortableFence. The first call of any member
+/// decides, for all threads and for ever. For AsymmetricFence this call is made when the program
+/// starts.
 ///
 /// Invariant: no light() is a mere compiler barrier unless every heavy() calls the kernel. The
 /// choice is made by one compare-exchange from `undecided`; before it, light() is a full fence,

@@ -6,18 +6,17 @@ namespace [[gnu::visibility("default")]] sluice {
 
 /// The wait between two polls of a location that another thread is about to change.
 ///
-/// Each call of wait() lasts about twice as long as the one before: 1, 2, 4 ... 64 pauses of the
-/// processor, so that a short wait is answered at once and pollers soon stop disturbing the thread
-/// they wait for. After that, every call offers the processor to other threads. On a machine with
-/// more ready threads than cores the awaited thread may be the one that is not running, and each
-/// further pause would only delay it: spinning is given up after 127 pauses, a few microseconds and
-/// far less than a time slice.
+/// Each call of wait() lasts about twice as long as the call before: 1, 2, 4 ... 64 pauses of the
+/// processor. So a short wait ends quickly, and pollers soon stop disturbing the thread that they
+/// wait for. After 127 pauses, a few microseconds, every call yields to other threads. If there are
+/// more ready threads than cores, the awaited thread may not be running, and more pauses would
+/// delay it.
 ///
-/// Use it for waits that end within microseconds unless the other side is preempted. Use a wait
-/// strategy of the module `wait` for waits that may take long: a thread in a Backoff never sleeps.
+/// Use it for waits that end within microseconds unless the other thread is preempted. Use a wait
+/// strategy of the module `wait` for waits that may take long, because a thread in a Backoff never
+/// sleeps.
 ///
-/// Thread rules: one object for one wait of one thread. Cost: a counter; no allocation, no
-/// exceptions.
+/// Threads: one object for one wait of one thread. Cost: a counter; no allocation, no exceptions.
 ///
 /// Tests: tests/unit/base/backoff_test.cpp.
 template <class Platform = StdPlatform>
@@ -41,7 +40,7 @@ public:
     /// Starts over with the shortest step, for the next wait.
     void reset() noexcept { pauses_ = 1; }
 
-    /// Whether the next wait() offers the processor to other threads.
+    /// Whether the next wait() yields to other threads.
     [[nodiscard]] bool isYielding() const noexcept { return pauses_ > maxPauses; }
 
 private:

@@ -4,9 +4,8 @@
 
 namespace sluice {
 
-/// Distance in bytes at which two variables no longer share a line that cores take from each other.
-/// It is a property of the target alone; no option changes it, so it is the same everywhere in a
-/// program.
+/// The distance in bytes at which two variables do not share a cache line. It depends on the target
+/// only, and no option changes it, so it is the same everywhere in a program.
 ///
 /// - 128 on Apple silicon (aarch64): `sysctl hw.cachelinesize` reports 128;
 /// - 4 on Arm's M profile, that is single-core parts without shared lines: padding would be waste;

@@ -4,7 +4,7 @@
 
 namespace sluice {
 
-/// Lets an object notice that it is destroyed while a thread is in one of its functions. Without
+/// Detects that an object is destroyed while a thread is in one of its functions. Without
 /// assertions it costs four bytes and no instruction.
 ///
 ///     void f() { const CallCheck::Scope call(calls_); ... }

@@ -32,16 +32,16 @@ T& buildAt(void* storage, Args&&... args) noexcept(nothrowBuildable<T, Args...>(
 
 }  // namespace detail
 
-/// Raw storage for one T, correctly aligned also for over-aligned types, which does not remember
-/// whether a T lives in it: the owner does.
+/// Raw storage for one T, correctly aligned also for over-aligned types. The owner knows whether a
+/// T lives in it; the Cell does not.
 ///
-/// Use it for the slots of a ring or a pool. Use std::optional when one byte for the state does not
+/// Use it for the slots of a ring or a pool. Use std::optional if one byte for the state does not
 /// matter.
 ///
-/// A Cell is trivially constructible and destructible: leaving it uninitialised costs nothing, an
-/// array of Cells of static storage duration lies in .bss, and a T that still lives in a Cell when
-/// the Cell goes away is not destroyed. Copying the Cell itself would copy bytes, not a T, and is
-/// therefore forbidden. A Cell adds no synchronisation of its own.
+/// A Cell is trivially constructible and destructible. So an uninitialised Cell costs nothing, and
+/// an array of Cells of static storage duration lies in .bss. The end of a Cell does not destroy a
+/// T that lives in it. A Cell cannot be copied, because this would copy bytes and no T. It has no
+/// synchronisation of its own.
 ///
 /// A class that holds an array of Cells and wants a constexpr constructor (so that its statics are
 /// ready before any dynamic initialisation) puts the array into a union next to a `char` and
@@ -56,35 +56,35 @@ public:
     Cell(const Cell&) = delete;
     Cell& operator=(const Cell&) = delete;
 
-    /// Builds a T; none may live here yet. Arguments are forwarded as T(args...), or as T{args...}
-    /// for an aggregate that has no such constructor. If that throws, no T lives here.
+    /// Builds a T; none may live here yet. It builds T(args...), or T{args...} for an aggregate
+    /// without such a constructor. If this throws, no T lives here.
     template <class... Args>
     T& construct(Args&&... args) noexcept(detail::nothrowBuildable<T, Args...>()) {
         return detail::buildAt<T>(storage_, std::forward<Args>(args)...);
     }
 
-    /// The T that lives here. Undefined when there is none.
+    /// The T that lives here. Undefined if there is none.
     T& get() noexcept { return *std::launder(reinterpret_cast<T*>(storage_)); }
     const T& get() const noexcept { return *std::launder(reinterpret_cast<const T*>(storage_)); }
 
-    /// Ends the life of the T that lives here; costs nothing for trivially destructible types.
+    /// Destroys the T that lives here. It costs nothing for trivially destructible types.
     void destroy() noexcept {
         if constexpr (!std::is_trivially_destructible_v<T>) {
             get().~T();
         }
     }
 
-    /// Ends the life of the T that lives here, and writes into its cache lines, so that they belong
-    /// to the caller's processor alone. The thread that has read the T calls it, before another
-    /// thread constructs the next T here.
+    /// Destroys the T that lives here, and writes into its cache lines, so that only the caller's
+    /// processor has them. The thread that has read the T calls it, before another thread
+    /// constructs the next T here.
     ///
     /// Why: a line that one processor has written and another one has read is in both caches. The
     /// next write then waits for the right to write, and no prefetch shortens that. A line that the
     /// reader has written travels back whole, and the processor fetches it ahead. Measured:
     /// docs/decisions/rings.md. Cost: one store up to the alignment of T, a second one up to 64
-    /// bytes more, a third one up to 128 bytes more. Of a T larger than four lines, it writes the
-    /// first line alone: messages of several types may share the Cell, and the small ones use no
-    /// more.
+    /// bytes more, a third one up to 128 bytes more. For a T larger than four lines, it writes only
+    /// the first line: messages of several types may share the Cell, and small messages use no
+    /// other line.
     void destroyAndOwnLines() noexcept {
         destroy();
         volatile unsigned char* const bytes = storage_;  // volatile: no thread reads these bytes

@@ -79,14 +79,20 @@ private:
 
 }  // namespace detail
 
-/// The outcome of something that may fail: a T, or an E that says why there is none. Use it where
-/// failing is an ordinary outcome, or where a set-up must be able to fail without exceptions.
+/// The result of a function that may fail: a T, or an E that tells why there is none.
 ///
-/// It is trivially copyable and trivially destructible when T and E are, and allocates nothing. T
-/// and E may be the same type, and T may be void. Reading the value of a failure, or the error of a
-/// success, is a misuse: it asserts, and ends the program in a release build. An assignment that
-/// throws half-way from a value to an error or back may leave neither: then hasValue() is false and
-/// reading either is the same misuse. It cannot happen when moving a T and an E cannot throw.
+///     sluice::Expected<int, ParseError> parse(const char* text);
+///     const auto number = parse("42");
+///     use(number ? *number : 0);  // otherwise number.error()
+///
+/// Use it if a failure is an ordinary result, or if a set-up must be able to fail without
+/// exceptions.
+///
+/// It is trivially copyable and trivially destructible if T and E are, and allocates nothing. T and
+/// E may be the same type, and T may be void. Reading the value of a failure, or the error of a
+/// success, is a misuse: it asserts, and ends the program in a release build. If an assignment from
+/// a value to an error or back throws, there may be neither. Then hasValue() is false, and reading
+/// either is the same misuse. This cannot happen if moving a T and an E cannot throw.
 template <class T, class E>
 class [[nodiscard]] Expected : public detail::ExpectedState<T, E> {
     static_assert(std::is_object_v<T> && std::is_same_v<T, std::remove_cv_t<T>>,
@@ -94,7 +100,7 @@ class [[nodiscard]] Expected : public detail::ExpectedState<T, E> {
     using State = detail::ExpectedState<T, E>;
 
 public:
-    /// A success; whatever converts to T implicitly does so here.
+    /// A success, made from a value that converts to T implicitly.
     template <class U = T, std::enable_if_t<std::is_convertible_v<U&&, T> &&
                                                 !detail::isExpectedOrUnexpected<std::decay_t<U>>,
                                             int> = 0>
@@ -110,7 +116,7 @@ public:
     constexpr Expected(Unexpected<G> failure)
         : State(std::in_place_index<1>, std::move(failure).error()) {}
 
-    /// The value. Asserts that there is one; so do `*` and `->`.
+    /// The value. It asserts that there is one, as `*` and `->` do.
     [[nodiscard]] constexpr T& value() & noexcept { return this->stored(); }
     [[nodiscard]] constexpr const T& value() const& noexcept { return this->stored(); }
     [[nodiscard]] constexpr T&& value() && noexcept { return std::move(this->stored()); }
@@ -121,7 +127,7 @@ public:
     constexpr T* operator->() noexcept { return std::addressof(this->stored()); }
     constexpr const T* operator->() const noexcept { return std::addressof(this->stored()); }
 
-    /// The value, or the other one when this is a failure.
+    /// The value, or `other` if this is a failure.
     template <class U>
     [[nodiscard]] constexpr T valueOr(U&& other) const& {
         return this->hasValue() ? this->stored() : static_cast<T>(std::forward<U>(other));

@@ -4,8 +4,8 @@
 
 namespace sluice {
 
-/// Spreads numbers that follow each other in a regular pattern, as addresses and counts do. The
-/// upper bits are spread best: shift them down.
+/// Spreads numbers with a regular pattern, such as addresses and counts. The upper bits are spread
+/// best, so use them.
 ///
 /// Origin: Fibonacci hashing, D. Knuth, The Art of Computer Programming 3, section 6.4: the factor
 /// is 2^64 divided by the golden ratio.

@@ -9,12 +9,12 @@ namespace sluice {
 ///     const HandlerThread<Platform> handlers;
 ///     handler(message);
 ///
-/// In a handler nothing waits for room without an end. The thread may be the one that is to make
-/// the room: of the same queue, or of another one whose handlers wait in turn. With a limit to the
-/// wait, such a circle ends.
+/// A handler does not wait for room without a limit. Its thread may be the thread that makes this
+/// room: the room of the same queue, or of another queue whose handlers wait for this one. With a
+/// limit, such a cycle ends.
 ///
-/// Marks may be nested. A platform whose runsHandlers() is a variable of its own in each shared
-/// library knows of its library's handlers alone.
+/// Marks may be nested. If each shared library has its own variable runsHandlers(), a library knows
+/// only of its own handlers.
 ///
 /// Tests: tests/unit/base/handler_thread_test.cpp.
 template <class Platform>

@@ -8,21 +8,21 @@
 
 namespace sluice {
 
-/// The pause between two looks at a condition that another thread makes true soon, or late.
+/// The pause between two looks at a condition that another thread makes true, soon or late.
 ///
 ///     NappingBackoff backoff;
 ///     while (!isReady()) {
 ///         backoff.wait();
 ///     }
 ///
-/// It spins for some microseconds, offers the processor to other threads a few times, and then
-/// sleeps: 32 times for 20 us, then longer, and for 2 ms at most. So a condition that is true at
-/// half of the looks is seen in less than a millisecond. A thread of a real-time priority that only
-/// yields would never let a thread of a lower one go on, if both share a processor.
+/// It spins for some microseconds, yields a few times, and then sleeps: 32 times for 20 us, then
+/// longer, and for 2 ms at most. So a condition that is true at half of the looks is seen in less
+/// than a millisecond. It must sleep, because a thread of real-time priority that only yields never
+/// lets a thread of lower priority run on the same processor.
 ///
-/// Use a wait strategy of the module `wait` where the other thread can wake the waiting one.
+/// Use a wait strategy of the module `wait` if the other thread can wake the waiting one.
 ///
-/// Thread rules: one object for one wait of one thread. No allocation, no exceptions.
+/// Threads: one object for one wait of one thread. No allocation, no exceptions.
 ///
 /// Tests: tests/unit/base/napping_backoff_test.cpp.
 template <class Platform = StdPlatform>

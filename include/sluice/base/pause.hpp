@@ -7,13 +7,12 @@
 
 namespace [[gnu::visibility("default")]] sluice {
 
-/// Spends a moment between two polls of a shared location. Any thread may call it; it never blocks
-/// and orders nothing between threads, but the compiler moves no memory access across it, so a loop
-/// of plain polls around it is not hoisted.
+/// Pauses for a moment between two polls of a shared location. Any thread may call it. It never
+/// blocks and orders nothing between threads. The compiler moves no memory access across it, so it
+/// does not hoist plain polls out of a loop with a pause.
 ///
-/// Cost, roughly: 40-140 cycles on x86 (`pause`; the long end is Intel since Skylake), 10-50 on
-/// AArch64, nothing elsewhere. A back-off counts pauses, not time, so it adapts to that spread only
-/// by its growth.
+/// Cost, roughly: 40-140 cycles on x86 (`pause`; 140 on Intel since Skylake), 10-50 on AArch64,
+/// nothing elsewhere. A back-off counts pauses, not time, and grows fast enough for all of these.
 ///
 /// AArch64 gets `yield` and `isb`. `yield` alone is the architecture's hint for a spinning thread,
 /// but cores without hardware threads retire it as a no-op: a back-off made of it would poll the

@@ -209,7 +209,7 @@ private:
 
 }  // namespace detail
 
-/// `Size` counters that any thread adds to, summed by any thread that asks.
+/// Has `Size` counters that any thread adds to, and any thread reads as a sum.
 ///
 ///     PerThreadCounters<StdPlatform, 2> counters;
 ///     counters.add(0, 1);                       // any thread
@@ -217,13 +217,13 @@ private:
 ///
 /// Each thread has counters of its own, so add() costs a search in a small table and a store, and
 /// threads do not share a cache line. A thread gets its counters with its first add(), or by
-/// attach(). Both may allocate. It keeps them until it ends. A later thread goes on with them.
+/// attach(). Both may allocate. It keeps them until it ends. Then a later thread uses them.
 ///
-/// Threads: any thread, any member, except add() in a signal handler: it may lose a
-/// count of the thread that it has interrupted. Debug builds notice that. add() is wait-free after
-/// the thread's first one. sum() takes a lock and looks at the counters of all threads.
-/// The constructor allocates. When there is no memory for a thread's counters, each add() of the
-/// thread takes the lock.
+/// Threads: any thread calls any member. A signal handler must not call add(), because it could
+/// lose a count of the thread that it has interrupted. Debug builds notice this. add() is wait-free
+/// after the thread's first one. sum() takes a lock and reads the counters of all threads. The
+/// constructor allocates. If there is no memory for a thread's counters, each add() of the thread
+/// takes the lock.
 ///
 /// Tests: tests/unit/base/per_thread_counters_test.cpp, tests/model/counters_model_test.cpp.
 template <class Platform, std::size_t Size>
@@ -231,8 +231,8 @@ class PerThreadCounters {
     using Registry = detail::CounterRegistry<Platform, Size>;
 
 public:
-    /// While it exists, the thread that has given it to add() is inside, or until another one of
-    /// the thread ends. It may outlive the counters.
+    /// While it exists, the thread that has passed it to add() is inside. The end of another Inside
+    /// of this thread ends this state, too. It may outlive the counters.
     class Inside {
     public:
         Inside() noexcept = default;
@@ -281,9 +281,9 @@ public:
 
     void add(std::size_t which, std::uint64_t n) noexcept { registry_->add(hash_, which, n); }
 
-    /// The same. The thread is inside until `inside` ends, and an isAnotherInside() that
-    /// synchronises with what the thread does next says so. (Not a thread that has no counters of
-    /// its own.)
+    /// As add(). The thread is then inside until `inside` ends. An isAnotherInside() that
+    /// synchronises with the next step of the thread returns true. (Except for a thread without
+    /// counters of its own.)
     [[gnu::always_inline]] void add(std::size_t which, std::uint64_t n, Inside& inside) noexcept {
         inside.slot_ = registry_->add(hash_, which, n);
         if (inside.slot_ != nullptr) {
@@ -301,7 +301,7 @@ public:
         return registry_->isAnotherInside(hash_);
     }
 
-    /// Gives the calling thread its counters now. False when there is no memory for them.
+    /// Gives the calling thread its counters now. Returns false if there is no memory for them.
     bool attach() noexcept { return registry_->slotOfThread(hash_) != nullptr; }
 
     [[nodiscard]] std::uint64_t sum(std::size_t which) const noexcept {
@@ -310,8 +310,8 @@ public:
         return sum;
     }
 
-    /// Calls f(counts) for the counters of each thread: counts[which].get() is one of them. For a
-    /// caller that wants many sums. It holds a lock that a thread takes for its first add().
+    /// Calls f(counts) for the counters of each thread: counts[which].get() is one of them. It is
+    /// for a caller that needs many sums. It holds a lock that a thread takes for its first add().
     template <class F>
     void forEach(F&& f) const {
         registry_->forEach(f);
@@ -325,8 +325,8 @@ private:
     std::size_t hash_;
 };
 
-/// The same on one processor, where code only interrupts other code: one set of counters, in the
-/// object itself.
+/// PerThreadCounters for one processor, where code only interrupts other code: it has one set of
+/// counters, in the object itself.
 template <class Platform, std::size_t Size>
 class SingleCoreCounters {
 public:

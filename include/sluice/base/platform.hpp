@@ -13,12 +13,12 @@
 
 namespace [[gnu::visibility("default")]] sluice {
 
-/// The one seam between Sluice's algorithms and the machine they run on.
+/// Names the parts of the machine that a concurrent algorithm may use: atomics, shared storage,
+/// clock and scheduler.
 ///
-/// The parts of the machine that a concurrent algorithm may use. Every concurrent template of
-/// Sluice takes a platform (as a parameter or as `Traits::Platform`) and touches atomics, plain
-/// shared storage, the clock and the scheduler only through it. Replacing this type therefore runs
-/// the shipped header itself, not a copy of it, under another machine:
+/// Every concurrent template of Sluice takes a platform, as a parameter or as `Traits::Platform`,
+/// and uses these parts only through it. So another platform runs the shipped header itself, not a
+/// copy of it, on another machine:
 ///
 /// - a model checker supplies `Atomic` and `Cell` types that report each access, and a `pause` and
 ///   a `yield` that hand control to another simulated thread;
@@ -35,7 +35,7 @@ namespace [[gnu::visibility("default")]] sluice {
 ///
 /// All members are static or types: a platform has no state and costs nothing.
 struct StdPlatform {
-    /// Whether there are threads to be told apart.
+    /// Whether there are several threads.
     static constexpr bool hasThreads = true;
 
     /// An address that no other living thread has. On Linux it is the same in all shared objects
@@ -49,8 +49,8 @@ struct StdPlatform {
 #endif
     }
 
-    /// A number that no other thread has or had. From 1. Numbers of threads of shared libraries
-    /// that hide their symbols may be equal.
+    /// A number that no other thread has or had; at least 1. Shared libraries that hide their
+    /// symbols count threads separately, so their numbers may be equal.
     static std::size_t threadNumber() noexcept {
         static std::atomic<std::size_t> last{0};
         static thread_local const std::size_t number =
@@ -59,7 +59,7 @@ struct StdPlatform {
     }
 
     /// Whether the calling thread runs handlers. A bus writes it, and lets no handler wait for room
-    /// without an end.
+    /// without a limit.
     static bool& runsHandlers() noexcept {
         static thread_local bool runs = false;
         return runs;
@@ -73,14 +73,14 @@ struct StdPlatform {
     using WideWord = std::conditional_t<std::atomic<std::uint64_t>::is_always_lock_free,
                                         std::uint64_t, std::uint32_t>;
 
-    /// Storage of one object that is handed from thread to thread under an edge of the algorithm.
+    /// Storage of one object that passes from thread to thread under an edge of the algorithm.
     template <class T>
     using Cell = sluice::Cell<T>;
 
     /// The clock of timed waits and time stamps; it must be steady.
     using Clock = std::chrono::steady_clock;
 
-    /// The store-load fence whose cost sits on the rare side. See asymmetric_fence.hpp.
+    /// The store-load fence that is cheap for the frequent side. See asymmetric_fence.hpp.
     using Fence = AsymmetricFence;
 
     /// One step of a short spin; the thread keeps its processor.

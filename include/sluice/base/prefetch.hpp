@@ -2,8 +2,8 @@
 
 namespace sluice {
 
-/// Asks for the cache line of `address` with the right to write it, ahead of the store that will
-/// need it. A hint: it reads and writes nothing and never faults, so any address will do.
+/// Asks for the cache line of `address` with the right to write it, before a store needs the line.
+/// It is a hint: it reads and writes nothing and never faults, so any address is allowed.
 inline void prefetchForWrite(const void* address) noexcept {
 #if defined(__x86_64__)
     // The builtin would ask for a shared copy unless the target is known to have this instruction.
@@ -16,7 +16,7 @@ inline void prefetchForWrite(const void* address) noexcept {
 #endif
 }
 
-/// Asks for the cache line of `address` ahead of the load that will need it. A hint, as above.
+/// Asks for the cache line of `address`, before a load needs the line. It is a hint, as above.
 inline void prefetchForRead(const void* address) noexcept {
 #if defined(__GNUC__)
     __builtin_prefetch(address, 0);
@@ -25,8 +25,8 @@ inline void prefetchForRead(const void* address) noexcept {
 #endif
 }
 
-/// Asks for both ends of an object that will be written: all of it if it is no longer than a cache
-/// line, wherever it lies.
+/// Asks for the first and the last line of an object that will be written. This is the whole object
+/// if it is at most as long as a cache line.
 template <class T>
 void prefetchEndsForWrite(const T& object) noexcept {
     const auto* const begin = reinterpret_cast<const unsigned char*>(&object);

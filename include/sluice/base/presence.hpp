@@ -13,22 +13,24 @@
 
 namespace [[gnu::visibility("default")]] sluice {
 
-/// Tells which objects each thread is inside of, so that a thread which takes something out of an
-/// object can wait for the users of this object alone.
+/// Tells which objects each thread is inside of. So a thread that removes an element of an object
+/// can wait for the users of this object only.
 ///
 ///     reader                                       remover
 ///     auto section = presence.enter(&list);        node = list.unlink();
 ///     use(list.first());                           presence.waitForOthers(&list);
 ///                                                  delete node;
 ///
-/// Use it when threads read many independent objects and none may delay the removals of another
-/// one. Use std::shared_ptr when a reader keeps an object for long or hands it on.
+/// Use it if threads read many independent objects, and readers of one object must not delay the
+/// removals of another one. Use std::shared_ptr if a reader keeps an object for long or passes it
+/// on.
 ///
-/// Threads: any thread any member at any time, with these exceptions.
-/// - A Section stays in the scope and on the thread that created it; so none across a co_await.
-/// - waitForOthers() is not called by two threads that are each inside the object of the other's
-///   call: both would wait for ever. Builds with assertions detect this for two threads.
-/// - forgetOtherThreads() is called where no other thread exists.
+/// Threads: any thread calls any member at any time, with these exceptions.
+/// - A Section stays in the scope and on the thread that created it. So it must not span a
+///   co_await.
+/// - Two threads must not call waitForOthers() if each is inside the object of the other's call:
+///   both would wait for ever. Builds with assertions detect this for two threads.
+/// - forgetOtherThreads() is called only if no other thread exists.
 ///
 /// A section may begin and end inside another one, of the same object or of another one, and in a
 /// signal handler of a thread that has been inside before, up to eight sections deep.
@@ -38,11 +40,11 @@ namespace [[gnu::visibility("default")]] sluice {
 ///   allocates. So does a section that is nested deeper than any before it on this thread.
 /// - isAlone(), isInside(), hasPassed(): one step for each slot.
 /// - waitForOthers(): waits for the sections of this object that had begun at the call, and for no
-///   later ones. A thread that is stopped inside of another object delays nobody.
+///   later ones. A thread that is stopped inside of another object delays no other thread.
 ///
-/// Memory promise: a section that begins after beginGrace() cannot find what the caller had
-/// unlinked before. When hasPassed() or waitForOthers() returns, what the earlier sections of the
-/// object did is visible to the caller.
+/// Memory promise: a section that begins after beginGrace() cannot find an element that the caller
+/// had unlinked before. When hasPassed() has returned true, or waitForOthers() has returned, the
+/// caller sees all writes of the earlier sections of the object.
 ///
 /// Allocation: one slot of two cache lines for each thread, kept for later threads. Exceptions:
 /// std::bad_alloc from enter(), with nothing changed.
@@ -78,8 +80,8 @@ public:
     using Entry = typename Slot::Entry;
     using Word = typename Slot::Word;
 
-    /// The time until all sections of one object have ended that had begun before it. It can be
-    /// asked again and again whether it is over; between two questions no thread has to wait.
+    /// The time until the sections that an object has at its begin have all ended. hasPassed()
+    /// tells whether it is over. No thread has to wait in between.
     class GracePeriod {
         friend class BasicPresence;
         // The slot, the entry and the section that the period waits for; word 0: any section.
@@ -123,7 +125,7 @@ public:
         const Word idle_;
     };
 
-    /// Starts a section of the object at `where`, an address that is a multiple of 4.
+    /// Begins a section of the object at `where`, an address that is a multiple of 4.
     Section enter(const void* where) {
         return enter(*Table::findOr(this, hash_, [this] { return addSlot(); }), where);
     }
@@ -175,8 +177,7 @@ public:
         return false;
     }
 
-    /// Call it after something was unlinked. Costs a heavy fence, 0.4-10 us, when other threads
-    /// have slots.
+    /// Call it after unlinking an element. Costs a heavy fence, 0.4-10 us, if others have slots.
     [[nodiscard]] GracePeriod beginGrace() const noexcept {
         if (!isAlone()) {
             Platform::Fence::heavy();  // E2
@@ -186,14 +187,14 @@ public:
         return period;
     }
 
-    /// Whether all sections of the object, also of this thread, have ended that had begun before
-    /// the period. A period is used for one object, and by one thread at a time.
+    /// Whether the period is over: all sections of the object that had begun before it have ended,
+    /// also those of this thread. A period is for one object, and one thread at a time uses it.
     [[nodiscard]] bool hasPassed(GracePeriod& period, const void* where) const noexcept {
         return advance(period, where, nullptr);
     }
 
-    /// Waits until the sections of the object have ended that other threads had begun before the
-    /// call. Costs as beginGrace(), and a spin that yields and then sleeps when the wait is long.
+    /// Waits until the sections of other threads that had begun before the call have ended. Costs
+    /// as much as beginGrace(), and a spin that yields and at last sleeps.
     void waitForOthers(const void* where) const noexcept {
         GracePeriod period = beginGrace();
         BasicNappingBackoff<Platform> backoff;
@@ -207,7 +208,7 @@ public:
         publishWait(nullptr, 0);
     }
 
-    /// In the child of a fork: the threads that are gone are inside of nothing.
+    /// In the child of a fork: ends the sections of the threads that do not exist there.
     void forgetOtherThreads() noexcept {
         // Relaxed: no other thread exists.
         process_.store(process_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);

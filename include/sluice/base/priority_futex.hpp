@@ -15,8 +15,8 @@ namespace detail {
 
 /// The calls of Linux that PriorityMutex makes.
 ///
-/// A word is 0 or the number of the thread that owns it, with a bit of the system's while others
-/// sleep for it. A thread that sleeps for a word lends the owner its priority.
+/// A word is 0 or the number of the thread that owns it. The system sets a bit while other threads
+/// sleep for the word. A thread that sleeps for a word lends the owner its priority.
 ///
 /// Origin: FUTEX_LOCK_PI and FUTEX_UNLOCK_PI, see futex(2).
 ///
@@ -30,7 +30,7 @@ public:
     static std::uint32_t thisThread() noexcept {
         return __builtin_expect(number_ == 0, 0) ? findThread() : number_;
     }
-    /// In the child of a fork, whose thread has another number.
+    /// Called in the child of a fork, because its thread has another number.
     static void forgetThread() noexcept { number_ = 0; }
     static constexpr std::uint32_t ownerOf(std::uint32_t word) noexcept {
         return word & FUTEX_TID_MASK;
@@ -42,8 +42,8 @@ public:
         return policy == SCHED_FIFO || policy == SCHED_RR;
     }
 
-    /// Makes the calling thread the owner, and sleeps until then. False when the system refuses: it
-    /// has no such futexes, or there is no such owner.
+    /// Sleeps until the calling thread is the owner. Returns false if the system refuses, because
+    /// it has no such futexes or there is no such owner.
     static bool own(Word& word) noexcept {
         if (!call(word, FUTEX_LOCK_PI_PRIVATE)) {
             return false;
@@ -52,7 +52,7 @@ public:
         (void)word.load(std::memory_order_acquire);
         return true;
     }
-    /// Makes the first of the threads that sleep the owner. By the owner.
+    /// Makes the first sleeping thread the owner. The owner calls it.
     static void disown(Word& word) noexcept {
         word.fetch_or(0, std::memory_order_release);  // see own()
         (void)call(word, FUTEX_UNLOCK_PI_PRIVATE);

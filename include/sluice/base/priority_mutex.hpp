@@ -13,9 +13,8 @@
 
 namespace [[gnu::visibility("default")]] sluice {
 
-/// A small mutex that lends its holder the priority of a waiting thread.
-///
-/// Purpose: threads of different real-time priorities share a short critical section.
+/// A small mutex that lends its holder the priority of a waiting thread. So threads of different
+/// real-time priorities can share a short critical section.
 ///
 ///     PriorityMutex mutex;
 ///     {
@@ -23,17 +22,18 @@ namespace [[gnu::visibility("default")]] sluice {
 ///         changeWhatIsShared();
 ///     }
 ///
-/// Use it for sections of a few instructions that call no foreign code. Use std::mutex when the
-/// section is long. With a SpinLock a real-time thread would poll for a holder that it keeps from
-/// running.
+/// Use it for sections of a few instructions that call no code of the user. Use std::mutex if the
+/// section is long. With a SpinLock a real-time thread would poll, and so keep a holder of lower
+/// priority from running.
 ///
-/// Threads: any thread lock() and try_lock(); only the holder unlock(). A thread that
+/// Threads: any thread calls lock() and try_lock(); only the holder calls unlock(). A thread that
 /// locks a mutex that it holds waits for ever.
 ///
-/// Progress: blocking. A thread that waits polls for microseconds, as the holder is usually about
-/// to leave. Then a real-time thread sleeps, and the holder runs with its priority. An ordinary
-/// thread gives its time slices away first. Threads that sleep wait in a line; those that poll may
-/// overtake them. A holder that waits for something else, such as a page fault, delays all.
+/// Progress: blocking. A waiting thread polls for microseconds, because the holder is usually about
+/// to unlock. Then a real-time thread sleeps, and the holder runs with its priority. An ordinary
+/// thread yields first, and then sleeps. Sleeping threads wait in a line; polling threads may
+/// overtake them. A holder that waits for something else, such as a page fault, delays all waiting
+/// threads.
 ///
 /// Memory promise: everything done before unlock() is visible after the lock(), or successful
 /// try_lock(), that follows it.
@@ -42,12 +42,13 @@ namespace [[gnu::visibility("default")]] sluice {
 /// lock() and unlock(), for half a second at most. A thread that holds several mutexes counts until
 /// it unlocks one of them.
 ///
-/// Destruction: unlock() reads the mutex after it has let go, so awaitUnlocks() comes before.
+/// Destruction: call awaitUnlocks() before, because unlock() still reads the mutex after the
+/// unlock.
 ///
-/// Cost: one atomic step for lock(), and three stores and a load for both. The system is called
-/// when a thread sleeps. Twelve bytes. No allocation, no exceptions, constant-initialised.
+/// Cost: one atomic step for lock(), and three stores and a load for both. A system call only if a
+/// thread sleeps. Twelve bytes. No allocation, no exceptions, constant-initialised.
 ///
-/// Portability: elsewhere than on Linux it is a SpinLock.
+/// Portability: on other systems than Linux it is a SpinLock.
 ///
 /// States: `holder_` is 0 or the number of the thread between lock() and unlock(). Threads that
 /// sleep own `line_` one after the other. The one that does writes the holder's number to `loan_`,
@@ -99,7 +100,7 @@ public:
         System::leave();
     }
 
-    /// Waits until each unlock() has returned that other threads have begun. After that the mutex
+    /// Waits until each unlock() that other threads have begun has returned. After that the mutex
     /// may be destroyed, if no thread locks it any more.
     void awaitUnlocks() const noexcept { System::awaitOthers(this); }
 

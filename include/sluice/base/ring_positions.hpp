@@ -26,8 +26,8 @@ struct RingPositions {
     static constexpr Index one = 2;
     static constexpr Index mark = 1;
 
-    /// With at most this many slots, a position, its successor one lap later and all between are
-    /// distinct.
+    /// The largest number of slots with which a position, the same slot's position one lap later,
+    /// and all positions between them are distinct.
     static constexpr std::size_t maxCapacity = static_cast<std::size_t>(
         std::min<std::uint64_t>(std::uint64_t{std::numeric_limits<Index>::max() / 4} + 1,
                                 std::numeric_limits<std::size_t>::max() / 4));
@@ -40,7 +40,7 @@ struct RingPositions {
         return static_cast<Index>(position + one);
     }
 
-    /// Messages from `head` up to `tail`.
+    /// The number of messages from `head` up to `tail`.
     static constexpr std::size_t distance(Index head, Index tail) noexcept {
         return static_cast<std::size_t>(static_cast<Index>(tail - head) / one);
     }

@@ -6,8 +6,8 @@
 
 namespace sluice {
 
-/// Notices two threads (or a handler and its caller) in a role that belongs to one at a time. It
-/// sees calls that overlap, never a role that is passed on between calls, which is allowed. Without
+/// Detects two threads, or a handler and its caller, in a role that one at a time may have. It
+/// detects calls that overlap. A role that is passed on between calls is allowed. Without
 /// assertions it costs one byte and no instruction.
 template <class Platform>
 class RoleCheck {

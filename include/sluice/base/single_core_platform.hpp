@@ -9,7 +9,8 @@
 
 namespace sluice {
 
-/// A program names it to say that all of it, its interrupts included, runs on one processor.
+/// A program names it to confirm that the whole program, with its interrupts, runs on one
+/// processor.
 struct ThisProgramRunsOnOneCore {};
 
 namespace detail {
@@ -71,13 +72,13 @@ private:
 
 }  // namespace detail
 
-/// The platform of programs on one processor, which interrupts may stop at any point: what other
-/// processors would have to be told is left out. For microcontrollers.
+/// The platform of programs on one processor, for microcontrollers. Interrupts may stop the program
+/// at any point. It has no barriers for other processors.
 ///
 ///     using Platform = sluice::SingleCorePlatform<sluice::ThisProgramRunsOnOneCore>;
 ///
-/// With more than one processor it is a data race, hence the word to be given. There is one thread
-/// as far as it knows: a caller that waits for an interrupt spins.
+/// With more than one processor it is a data race, so the program must name
+/// ThisProgramRunsOnOneCore. It assumes one thread: a caller that waits for an interrupt spins.
 template <class Word>
 struct SingleCorePlatform : StdPlatform {
     static_assert(std::is_same_v<Word, ThisProgramRunsOnOneCore>,

@@ -8,7 +8,7 @@
 
 namespace sluice {
 
-/// The type of a counter that several threads use: 64 bits, or 32 where 64 would need a lock. A
+/// The type of a counter that several threads use: 64 bits, or 32 bits if 64 would need a lock. A
 /// counter of 32 bits starts again at 0 after 4 billion.
 using CounterWord = std::conditional_t<std::atomic<std::uint64_t>::is_always_lock_free,
                                        std::uint64_t, std::uint32_t>;
@@ -16,8 +16,9 @@ using CounterWord = std::conditional_t<std::atomic<std::uint64_t>::is_always_loc
 /// A counter that one thread writes and any thread reads. Wait-free. Cost of add(): a load and a
 /// store, without an atomic read-modify-write.
 ///
-/// Memory promise: a thread that reads a count sees all that the writer saw before it counted. So a
-/// thread that reads the later of two counts first never finds it ahead of the earlier one.
+/// Memory promise: a thread that reads a count sees all that the writer saw before it counted. So
+/// if one count follows another one, a thread that reads the following count first never finds it
+/// larger.
 ///
 /// Edges: E1 count: count release .. count acquire.
 ///
@@ -25,7 +26,7 @@ using CounterWord = std::conditional_t<std::atomic<std::uint64_t>::is_always_loc
 template <class Platform = StdPlatform>
 class SingleWriterCounter {
 public:
-    /// By the writer.
+    /// Adds to the count. The writer calls it.
     [[gnu::always_inline]] void add(std::uint64_t n) noexcept {
         // Relaxed: nobody else writes.
         const CounterWord count = count_.load(std::memory_order_relaxed);

@@ -24,9 +24,9 @@ private:
     typename Platform::template Atomic<std::uint64_t> value_{0};
 };
 
-/// The same on a processor that needs a lock for 64 bits at once. The writer fills two
+/// SingleWriterNumber for a processor that needs a lock for 64 bits at once. The writer fills two
 /// copies alternately. A version tells which copy is valid. The writer never waits. A reader that
-/// has interrupted the writer reads the number before. A reader reads again if the version has
+/// has interrupted the writer reads the earlier number. A reader reads again if the version has
 /// changed meanwhile.
 ///
 /// Edges: E1 value: halves written, version release .. version acquire, halves read. E2 reuse: half

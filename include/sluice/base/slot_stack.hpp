@@ -9,10 +9,8 @@
 
 namespace sluice {
 
-/// Hands out the numbers of free slots, to any number of threads.
-///
-/// Purpose: a structure with its slots in place lets any thread take a free slot and give a slot
-/// back in any order, without a lock and without memory of its own.
+/// Hands out the numbers of free slots to any number of threads. So any thread can take a free slot
+/// of a structure and give a slot back, in any order, without a lock and without a heap.
 ///
 ///     SlotStack<StdPlatform, 8> free;  // the slots 0 to 7, all free
 ///     std::uint16_t slot = 0;
@@ -21,9 +19,9 @@ namespace sluice {
 ///         free.giveBack(slot);
 ///     }
 ///
-/// Threads: both functions, any thread. Give a slot back once for each time it was taken.
+/// Threads: any thread calls both functions. Give a slot back once for each time it was taken.
 ///
-/// Progress: lock-free. A stopped thread delays nobody. giveBack() never fails.
+/// Progress: lock-free. A stopped thread delays no other thread. giveBack() never fails.
 ///
 /// Memory promise: the thread that takes a slot sees each write to the slot before it was given
 /// back.
@@ -53,7 +51,7 @@ public:
         }
     }
 
-    /// False when there is none.
+    /// Takes a free slot. Returns false if there is none.
     bool tryTake(Slot& slot) noexcept {
         const auto top = top_.pop(nextOf());
         slot = top.number();

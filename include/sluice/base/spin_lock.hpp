@@ -10,24 +10,24 @@ namespace [[gnu::visibility("default")]] sluice {
 
 /// A mutex of one byte that waits by polling.
 ///
-/// Use it for critical sections of a few instructions that call no foreign code, where a std::mutex
-/// would be larger than the data behind it. Use std::mutex when the section allocates, calls the
-/// system or user code, or when threads of different real-time priorities compete: the waiter of
-/// the higher priority would poll while the holder of the lower one never runs.
+/// Use it for critical sections of a few instructions that call no code of the user, if a
+/// std::mutex would be larger than its data. Use std::mutex if the section allocates, or calls the
+/// system or the user's code. Use PriorityMutex if threads of different real-time priorities share
+/// the section: a waiter of higher priority would poll, and a holder of lower priority would never
+/// run.
 ///
-/// Threads: any thread lock() and try_lock(); only the holder unlock(). A thread that
+/// Threads: any thread calls lock() and try_lock(); only the holder calls unlock(). A thread that
 /// locks a lock that it holds waits for ever.
 ///
 /// Progress: blocking. A thread that is stopped between lock() and unlock() stops every later
-/// lock() until it goes on; the waiters then give their time slices away, but do not sleep.
-/// try_lock() never waits. There is no queue: the thread that polls first after unlock() is next,
-/// so a thread can be overtaken any number of times.
+/// lock() until it goes on. The waiters then yield, but do not sleep. try_lock() never waits. There
+/// is no queue: the thread that polls first after unlock() is next, so a thread may be overtaken
+/// any number of times.
 ///
 /// Memory promise: everything done before unlock() is visible after the lock(), or successful
 /// try_lock(), that follows it.
 ///
-/// No allocation, no exceptions, constant-initialised. Destroying a held lock is a mistake of the
-/// caller.
+/// No allocation, no exceptions, constant-initialised. The caller must not destroy a held lock.
 ///
 /// Origin: test-and-test-and-set with exponential back-off (Anderson 1990). Waiters poll a shared
 /// copy of the line and try to write it only when they have seen the lock free.

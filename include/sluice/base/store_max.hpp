@@ -4,8 +4,8 @@
 
 namespace sluice {
 
-/// Raises `maximum` to `value` unless it is that high already. For statistics of several writers:
-/// relaxed, so it orders nothing. Lock-free; a mere load when there is nothing to raise.
+/// Raises `maximum` to `value` if `maximum` is lower. For statistics of several writers: it is
+/// relaxed, so it orders nothing. Lock-free; only a load if there is nothing to raise.
 template <class Atomic, class T>
 void storeMax(Atomic& maximum, T value) noexcept {
     T seen = maximum.load(std::memory_order_relaxed);

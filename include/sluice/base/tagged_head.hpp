@@ -6,10 +6,9 @@
 
 namespace sluice {
 
-/// The top of a stack of numbered nodes, in one atomic word.
-///
-/// Purpose: any number of threads and interrupts push nodes and pop nodes, without a lock. The
-/// nodes belong to the caller. Each of them has a word for its successor.
+/// The top of a stack of numbered nodes, in one atomic word. Any number of threads and interrupts
+/// push and pop nodes without a lock. The nodes belong to the caller. Each node has a word for its
+/// successor.
 ///
 ///     TaggedHead<StdPlatform, std::uint64_t, 8, 0> head(0);  // nodes 1 to 8; 0: no node
 ///     const auto nextOf = [&](std::uint16_t number) -> auto& { return nodes[number].next; };
@@ -18,11 +17,11 @@ namespace sluice {
 ///         use(nodes[top.number()]);
 ///     }
 ///
-/// Threads: all functions, any thread. A node must not be pushed twice without a pop. A
-/// node must stay readable as long as any thread may be in pop().
+/// Threads: any thread calls all functions. A node must not be pushed twice without a pop. A node
+/// must stay readable as long as any thread may be in pop().
 ///
-/// Progress: lock-free. A compare-exchange that fails means that another thread's succeeded. A
-/// stopped thread delays nobody.
+/// Progress: lock-free. A compare-exchange that fails means that another thread succeeded. A
+/// stopped thread delays no other thread.
 ///
 /// Memory promise: the thread that pops a node sees each write to the node before its push.
 ///
@@ -84,7 +83,7 @@ public:
         /// The node that was on top, or `None`.
         Number number() const noexcept { return static_cast<Number>(word_ & numberMask); }
         bool isEmpty() const noexcept { return number() == None; }
-        /// How often the head had changed, modulo 2^tagBits.
+        /// The number of earlier changes of the head, modulo 2^tagBits.
         std::uint32_t changes() const noexcept {
             return static_cast<std::uint32_t>(word_ >> numberBits);
         }

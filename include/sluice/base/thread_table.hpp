@@ -10,30 +10,27 @@
 
 namespace [[gnu::visibility("default")]] sluice {
 
-/// The slots of the calling thread in many shared objects.
+/// Finds the slots of the calling thread in many shared objects ("homes"), without a lock or an
+/// atomic access. Each thread has a hash table of its own.
 ///
-/// Tests: tests/unit/base/thread_table_test.cpp, and those of Presence and BlockPool, which
-/// stand on it.
+/// The key is the address of the home. The thread is a user of each home in its table, so no other
+/// home can have the same address. The table drops entries of destroyed homes when it is rebuilt:
+/// when it has twice as many entries as there were homes at the last time. So a thread keeps only
+/// as many destroyed homes as live ones.
 ///
-/// The slots of this thread in many shared objects ("homes"): a hash table per thread, found
-/// without a lock or an atomic access.
+/// A search that does not end at the first entry costs several times as much. The addresses decide
+/// this, for every call of the program. So the table grows until each search ends at the first
+/// entry, up to 64 entries for each home.
 ///
-/// It is keyed by the address of the home. The thread is a user of each home it holds, so that no
-/// other one can have a remembered address. Entries of homes that have gone are dropped when the
-/// table is rebuilt: when it has twice as many entries as there were homes when it was rebuilt
-/// last. So a thread holds on to dead homes only in proportion to the live ones.
+/// A home has these members: the type Slot; enroll(thread), which returns a slot for a thread that
+/// becomes a user, and may throw; dismiss(slot), which takes the slot back from a thread that ends
+/// or forgets the home; isAbandoned(), which tells whether only its users still use the home.
 ///
-/// A search that does not end at the first entry costs several times as much, with every call of
-/// this program: addresses decide. So the table grows until each search ends there, up to 64
-/// entries for each home.
+/// There are two thread-local variables. One is constant-initialised, has no destructor, and is
+/// reached by one instruction. The other one has a destructor, so the compiler guards it; it is
+/// used on rare paths only.
 ///
-/// A home's members: the type Slot; enroll(thread), which returns a slot for a thread that becomes
-/// a user and may throw; dismiss(slot), which takes it back from a thread that ends or forgets;
-/// isAbandoned(), whether the home has gone as far as everybody but its users is concerned.
-///
-/// Two thread-local variables, since the constant-initialised one without a destructor is reached
-/// by one instruction, while the one with a destructor is guarded by the compiler and used on rare
-/// paths only.
+/// Tests: tests/unit/base/thread_table_test.cpp, and those of Presence and BlockPool, which use it.
 template <class Home>
 class ThreadTable {
 public:
@@ -44,8 +41,8 @@ public:
         return static_cast<std::size_t>(fibonacciHash(home) >> 32);
     }
 
-    /// This thread's slot if the first entry of the search has it, as nearly always; null tells
-    /// nothing. For paths where each instruction counts.
+    /// This thread's slot if the first entry of the search has it, which is nearly always true.
+    /// Otherwise null, although there may be a slot. For paths where each instruction counts.
     [[gnu::always_inline]] static Slot* findFirst(const Home* home, std::size_t hash) noexcept {
         const Entry& entry = view_.entries[hash & view_.mask];
         if (__builtin_expect(entry.home != home, 0)) {
@@ -58,7 +55,7 @@ public:
         return slot;
     }
 
-    /// This thread's slot, or null when it has none.
+    /// This thread's slot, or null if it has none.
     static Slot* find(const Home* home, std::size_t hash) noexcept {
         return findOr(home, hash, [] { return static_cast<Slot*>(nullptr); });
     }
@@ -78,8 +75,8 @@ public:
         }
     }
 
-    /// Gives this thread a slot that it keeps until it ends. Null when the thread is ending and has
-    /// given its slots back already. May throw std::bad_alloc, then nothing has changed.
+    /// Gives this thread a slot that it keeps until it ends. Returns null if the thread is ending
+    /// and has given its slots back. If it throws std::bad_alloc, nothing has changed.
     [[gnu::cold, gnu::noinline]] static Slot* add(Home& home) {
         if (view_.hasEnded) {
             return nullptr;

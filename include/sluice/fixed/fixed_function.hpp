@@ -77,30 +77,36 @@ constexpr bool storable() noexcept {
 
 }  // namespace detail
 
-/// Holds one callable inside the object itself and calls it.
+/// Holds one callable inside the object itself and calls it, without a heap.
 ///
-/// Use it for handlers that are stored, above all in messages and tables that must not touch the
-/// heap. Use a template parameter where the callable need not be stored, and std::function where it
-/// must be copyable or of unlimited size.
+///     sluice::FixedFunction<void(int)> handler = [this](int value) { show(value); };
+///     handler(42);
 ///
-/// Signature is `R(Args...)`, and may add `const` (the callable is called as const, and a const
-/// FixedFunction can be called), `noexcept` (only callables that promise it are accepted) or both.
-/// Whatever std::invoke accepts can be stored: lambdas, also move-only ones, functions, pointers to
-/// members. The callable has at most Bytes bytes, at most the alignment of std::max_align_t and a
-/// move constructor that cannot throw: the compiler checks all three. Never a heap allocation.
+/// Use it for stored handlers, for example in messages and tables that must not use the heap. Use a
+/// template parameter if the callable need not be stored. Use std::function if the callable must be
+/// copyable or of unlimited size.
 ///
-/// Empty is a FixedFunction that was built without a callable, from nullptr, from a null pointer or
-/// from an empty wrapper such as std::function; also one that was moved from. Calling it is misuse:
-/// it ends the program through the assertion handler, in release builds too, as that costs nothing.
+/// Signature is `R(Args...)`. It may add `const`: then the callable is called as const, and a const
+/// FixedFunction can be called. It may add `noexcept`: then only callables that are noexcept are
+/// accepted.
 ///
-/// Cost: a call is one call through a pointer. By-value arguments are moved once more than in a
-/// direct call, scalars and references not at all. Trivially copyable callables move as bytes and
-/// trivially destructible ones are destroyed without a call. Size: Bytes rounded up to a multiple
-/// of the alignment of std::max_align_t (16 on x86-64), plus two pointers; with the default of 48
-/// bytes that is 64 on 64-bit machines.
+/// It stores each callable that std::invoke accepts: lambdas, also move-only ones, functions,
+/// pointers to members. The callable has at most Bytes bytes, at most the alignment of
+/// std::max_align_t, and a move constructor that cannot throw. The compiler checks all three.
 ///
-/// Not synchronised. A callable may replace or reset the FixedFunction it runs from only if it
-/// touches none of its captures afterwards.
+/// A FixedFunction is empty if it was built without a callable, from nullptr, from a null pointer
+/// or from an empty wrapper such as std::function, or if it was moved from. Calling an empty one is
+/// misuse: it ends the program through the assertion handler, also in release builds, because this
+/// costs nothing.
+///
+/// Cost: a call is one call through a pointer. Arguments by value are moved once more than in a
+/// direct call; scalars and references are not. Trivially copyable callables move as bytes.
+/// Trivially destructible callables are destroyed without a call. Size: Bytes rounded up to a
+/// multiple of the alignment of std::max_align_t (16 on x86-64), plus two pointers. With the
+/// default of 48 bytes it is 64 bytes on 64-bit machines.
+///
+/// Not synchronised. A callable may replace or reset the FixedFunction that runs it, if the
+/// callable does not use its captures afterwards.
 template <class Signature, std::size_t Bytes = 48>
 class FixedFunction : public detail::SignatureCall<FixedFunction<Signature, Bytes>, Signature> {
     static_assert(Bytes > 0, "FixedFunction: Bytes must be at least 1");
@@ -112,7 +118,7 @@ public:
     constexpr FixedFunction() noexcept : none_(0) {}
     constexpr FixedFunction(std::nullptr_t) noexcept : none_(0) {}
 
-    /// Stores a callable, moved or copied in.
+    /// Stores a callable, which it moves or copies.
     template <class Callable, class F = std::decay_t<Callable>,
               std::enable_if_t<detail::storable<FixedFunction, typename Call::Form, F, Callable>(),
                                int> = 0>
@@ -147,7 +153,7 @@ public:
         }
     }
 
-    /// Destroys the callable. This is empty already when that begins, and may be assigned to.
+    /// Destroys the callable. Before that, this object is already empty and may be assigned to.
     void reset() noexcept { const FixedFunction old(std::move(*this)); }
 
     void swap(FixedFunction& other) noexcept {
@@ -157,7 +163,7 @@ public:
     }
     friend void swap(FixedFunction& left, FixedFunction& right) noexcept { left.swap(right); }
 
-    /// Whether there is something to call.
+    /// Whether there is a callable.
     [[nodiscard]] explicit operator bool() const noexcept { return operations_ != nullptr; }
 
     friend bool operator==(const FixedFunction& function, std::nullptr_t) noexcept {

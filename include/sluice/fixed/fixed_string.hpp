@@ -77,20 +77,23 @@ constexpr std::size_t cutOf(const char* text, std::size_t size, char next) noexc
 
 }  // namespace detail
 
-/// A text of at most N chars inside the object itself, always followed by a NUL.
+/// Holds a text of at most N chars inside the object itself, always with a NUL at the end.
 ///
-/// Use it for names and short texts in messages that travel between threads. Use std::string when
-/// the length has no bound that is known while compiling.
+///     sluice::FixedString<29> name = "left arm";  // a literal that is too long does not compile
+///     const bool isWhole = name.assign(input);    // false: the text was cut
 ///
-/// Text that does not fit is cut, never in silence: a literal or array that is too long does not
-/// compile, any other source needs the tag truncateToFit or a call of assign or append, which
-/// return false, and truncated() still tells the receiver of a copy. A cut never leaves half a
-/// UTF-8 character behind. assign and append may read from the object itself.
+/// Use it for names and short texts in messages that travel between threads. Use std::string if the
+/// length has no limit that is known when the program is compiled.
 ///
-/// Trivially copyable: a copy copies all sizeof(FixedString<N>) bytes. That is N + 1 chars, the
-/// length in the smallest unsigned type that can count to N, and one flag; FixedString<29> takes 32
-/// bytes, FixedString<61> takes 64. Construction clears all of them. No heap, no exceptions. Not
-/// synchronised: as with std::string, several threads may read one object, or one may write it.
+/// A text that does not fit is cut, and the program learns of it. A literal or array that is too
+/// long does not compile. Any other source needs the tag truncateToFit, or a call of assign or
+/// append, which return false. truncated() also tells the receiver of a copy. A cut never leaves
+/// half of a UTF-8 character. assign and append may read from the object itself.
+///
+/// It is trivially copyable: a copy copies all sizeof(FixedString<N>) bytes. These are N + 1 chars,
+/// the length in the smallest unsigned type that can count to N, and one flag. FixedString<29>
+/// takes 32 bytes, FixedString<61> takes 64. The constructor clears all bytes. No heap, no
+/// exceptions. Not synchronised: several threads may read one object, or one thread may write it.
 template <std::size_t N>
 class FixedString {
     static_assert(N > 0, "FixedString<N>: N must be at least 1");
@@ -102,15 +105,15 @@ public:
 
     constexpr FixedString() noexcept = default;
 
-    /// From a literal or a char array, up to its first NUL. An array of N + 1 chars has to contain
-    /// one: this is asserted, and in a release build its last char is cut.
+    /// From a literal or a char array, up to its first NUL. An array of N + 1 chars must contain a
+    /// NUL: this is asserted, and in a release build its last char is cut.
     template <std::size_t M, std::enable_if_t<(M <= N + 1), int> = 0>
     constexpr FixedString(const char (&text)[M]) noexcept {
         [[maybe_unused]] const bool fits = assign(text);
         SLUICE_ASSERT(fits, "the array has no NUL and one char too many; use truncateToFit");
     }
 
-    /// An array that may hold more than N chars: enlarge N, or say truncateToFit.
+    /// Refused: an array that may hold more than N chars. Enlarge N, or use truncateToFit.
     template <std::size_t M, std::enable_if_t<(M > N + 1), int> = 0>
     FixedString(const char (&text)[M]) = delete;
 
@@ -120,15 +123,15 @@ public:
         assign(other);
     }
 
-    /// From any text. Text that does not fit is cut, and truncated() is true then.
+    /// From any text. A text that does not fit is cut, and truncated() is then true.
     template <class Source, std::enable_if_t<detail::isText<Source>, int> = 0>
     constexpr FixedString(TruncateToFit, const Source& source) noexcept {
         assign(source);
     }
 
-    /// Replaces the text. False: it was too long and has been cut. Source: whatever converts to
-    /// std::string_view, a char array (read up to its first NUL, never beyond its end), or a C
-    /// string, where a null pointer counts as the empty text.
+    /// Replaces the text. Returns false if the source was too long and has been cut. The source is
+    /// anything that converts to std::string_view, a char array (read up to its first NUL, never
+    /// beyond its end), or a C string. A null pointer counts as the empty text.
     template <class Source, std::enable_if_t<detail::isText<Source>, int> = 0>
     constexpr bool assign(const Source& source) noexcept {
         const std::string_view text = detail::textOf(source);
@@ -138,23 +141,24 @@ public:
         return add(text);
     }
 
-    /// Adds text at the end. False: it was too long and has been cut.
+    /// Adds text at the end. Returns false if the text was too long and has been cut.
     template <class Source, std::enable_if_t<detail::isText<Source>, int> = 0>
     constexpr bool append(const Source& source) noexcept {
         truncated_ = truncated_ || isCut(source);
         return add(detail::textOf(source));
     }
 
-    /// Adds a character at the end. False: there was no room, and it counts as cut.
+    /// Adds a character at the end. Returns false if there was no room: then the text counts as
+    /// cut.
     constexpr bool push_back(char character) noexcept {
         return add(std::string_view(&character, 1));
     }
 
-    /// Empty, and nothing missing.
+    /// Makes the text empty, and not truncated.
     constexpr void clear() noexcept { assign(std::string_view()); }
 
-    /// True when an assign lost text, or any append since the last assign or clear; also when the
-    /// text came from a FixedString that had lost some.
+    /// Whether the last assign, or an append since the last assign or clear, has cut text. Also
+    /// true if the text came from a FixedString that was truncated.
     [[nodiscard]] constexpr bool truncated() const noexcept { return truncated_; }
 
     [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
@@ -207,8 +211,8 @@ private:
     bool truncated_ = false;
 };
 
-/// Compares the text with another FixedString, a std::string_view, a literal, a C string; the mark
-/// of truncation takes no part. The order is that of std::string_view.
+/// Compares the text with another FixedString, a std::string_view, a literal or a C string.
+/// truncated() does not count. The order is the order of std::string_view.
 template <class Left, class Right>
 constexpr detail::EnableTextComparison<Left, Right> operator==(const Left& left,
                                                                const Right& right) noexcept {
@@ -240,13 +244,14 @@ constexpr detail::EnableTextComparison<Left, Right> operator>=(const Left& left,
     return detail::textOf(left) >= detail::textOf(right);
 }
 
-/// Writes the text to anything a std::string_view can be written to, such as a std::ostream.
+/// Writes the text to any stream that takes a std::string_view, such as a std::ostream.
 template <class Stream, std::size_t N>
 auto operator<<(Stream& stream, const FixedString<N>& text) -> decltype(stream << text.view()) {
     return stream << text.view();
 }
 
-/// For fmt, and so for spdlog: from version 10 on, fmt formats a class as text only if it is told.
+/// For fmt, and so for spdlog: since version 10, fmt formats a class as text only with this
+/// function.
 template <std::size_t N>
 // NOLINTNEXTLINE(readability-identifier-naming): the name that fmt looks for
 constexpr std::string_view format_as(const FixedString<N>& text) noexcept {
@@ -255,7 +260,7 @@ constexpr std::string_view format_as(const FixedString<N>& text) noexcept {
 
 }  // namespace sluice
 
-/// Equal texts hash alike, whatever their capacity, and as the std::string_view of the text does.
+/// Equal texts have the same hash, whatever their capacity. It is the hash of the std::string_view.
 template <std::size_t N>
 struct std::hash<sluice::FixedString<N>> {
     std::size_t operator()(const sluice::FixedString<N>& text) const noexcept {

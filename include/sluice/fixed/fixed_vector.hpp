@@ -13,26 +13,32 @@
 
 namespace sluice {
 
-/// Up to N elements inside the object itself, in a row, in order.
+/// Holds up to N elements inside the object itself, in order, without a heap.
 ///
-/// Use it where the bound is known while compiling and the heap is off limits. Use std::vector when
-/// the bound is unknown or so large that the object does not fit where it lives: it always has the
-/// size of N elements plus their count.
+///     sluice::FixedVector<Wheel, 4> wheels;
+///     const bool hasRoom = wheels.pushBack(Wheel{1});  // false: the vector is full
+///     for (const Wheel& wheel : wheels) { show(wheel); }
 ///
-/// A full vector refuses with a return value and leaves the argument as it was. T may be move-only,
-/// immovable (emplaceBack alone), over-aligned or an aggregate. The vector never allocates, and no
-/// element moves except in an insert or erase: pointers and iterators stay valid until their
-/// element, or one before it, is inserted or erased, or all are assigned. Therefore
-/// `v.pushBack(v[0])` is fine.
+/// Use it if the limit is known when the program is compiled and the heap must not be used. Use
+/// std::vector if the limit is unknown or too large: the object always has the size of N elements
+/// plus their count.
 ///
-/// It is trivially copyable exactly when T is; then a copy copies all its bytes, and a move leaves
-/// the source as it was. Otherwise elements are copied or moved one by one and a move leaves the
-/// source empty. A copy constructor that throws leaves nothing behind; copy assignment leaves the
-/// target as it was if moving a T cannot throw, at the cost of a second vector on the stack when
-/// copying can. Any other operation whose element throws leaves a valid vector.
+/// A full vector returns false and leaves the argument unchanged. T may be move-only, immovable
+/// (emplaceBack only), over-aligned or an aggregate. Elements move only in an insert or erase. So
+/// pointers and iterators stay valid until their element, or an element before it, is inserted or
+/// erased, or until all are assigned. `v.pushBack(v[0])` is allowed.
 ///
-/// Wrong indices and positions are misuse and assert. Not synchronised: as with std::vector,
-/// several threads may read one object, or one may change it.
+/// It is trivially copyable exactly if T is. Then a copy copies all its bytes, and a move leaves
+/// the source unchanged. Otherwise elements are copied or moved one by one, and a move leaves the
+/// source empty.
+///
+/// Exceptions: if a copy constructor throws, there is no vector. If an element throws in a copy
+/// assignment, the target is unchanged, provided that moving a T cannot throw. If copying can
+/// throw, this takes a second vector on the stack. Any other operation whose element throws leaves
+/// a valid vector.
+///
+/// Wrong indices and positions are misuse, and assert. Not synchronised: several threads may read
+/// one object, or one thread may change it.
 template <class T, std::size_t N>
 class FixedVector
     : detail::VectorStorage<T, N>,
@@ -62,11 +68,13 @@ public:
         }
     }
 
-    /// Adds an element at the end. False when the vector is full: the argument is untouched.
+    /// Adds an element at the end. Returns false if the vector is full: then the argument is
+    /// unchanged.
     [[nodiscard]] bool pushBack(const T& item) { return emplaceBack(item); }
     [[nodiscard]] bool pushBack(T&& item) { return emplaceBack(std::move(item)); }
 
-    /// Builds an element at the end: T(args...), or T{args...} for an aggregate.
+    /// Builds an element at the end: T(args...), or T{args...} for an aggregate. Returns false if
+    /// the vector is full.
     template <class... Args>
     [[nodiscard]] bool emplaceBack(Args&&... args) {
         if (full()) {
@@ -76,8 +84,8 @@ public:
         return true;
     }
 
-    /// Adds an element in front of `position` and moves those behind back: the cost grows with
-    /// their number. False when the vector is full: the argument is untouched.
+    /// Adds an element in front of `position`, and moves the later elements back. The cost grows
+    /// with their number. Returns false if the vector is full: then the argument is unchanged.
     [[nodiscard]] bool insert(const_iterator position, const T& item) {
         return emplaceAt(position, item);
     }
@@ -85,8 +93,8 @@ public:
         return emplaceAt(position, std::move(item));
     }
 
-    /// Replaces all elements by `count` copies. False when `count` is beyond capacity(): then
-    /// nothing changes. `item` may be an element of this vector.
+    /// Replaces all elements by `count` copies. Returns false if `count` is larger than capacity():
+    /// then nothing changes. `item` may be an element of this vector.
     [[nodiscard]] bool assign(std::size_t count, const T& item) {
         if (count > N) {
             return false;
@@ -99,8 +107,8 @@ public:
         return true;
     }
 
-    /// Replaces all elements by those of [first, last), which must not belong to this vector. False
-    /// when they are more than capacity(): then nothing changes.
+    /// Replaces all elements by those of [first, last), which must not belong to this vector.
+    /// Returns false if there are more than capacity(): then nothing changes.
     template <class Iterator,
               std::enable_if_t<
                   std::is_base_of_v<std::forward_iterator_tag,
@@ -120,8 +128,8 @@ public:
         return assign(items.begin(), items.end());
     }
 
-    /// Drops elements from the end or adds value-initialised ones. False when `count` is beyond
-    /// capacity(): then nothing changes.
+    /// Removes elements from the end, or adds value-initialised ones. Returns false if `count` is
+    /// larger than capacity(): then nothing changes.
     [[nodiscard]] bool resize(std::size_t count) {
         if (count > N) {
             return false;
@@ -139,8 +147,8 @@ public:
     }
     void clear() noexcept { this->shrinkTo(0); }
 
-    /// Erases one element, or [first, last), and moves those behind forward: order is kept, the
-    /// cost grows with their number. Returns where the next element is now.
+    /// Erases one element, or [first, last), and moves the later elements forward. It keeps the
+    /// order, and the cost grows with their number. Returns the position of the next element.
     iterator eraseOrdered(const_iterator position) {
         SLUICE_ASSERT(holds(position), "no element at this position; end() cannot be erased");
         return eraseOrdered(position, position + 1);
@@ -158,14 +166,14 @@ public:
         }
         return to;
     }
-    /// The same by index. A template, so that the literal 0 is an index and not a null position.
+    /// Erases by index. It is a template, so that the literal 0 is an index and no null position.
     template <class Index, std::enable_if_t<std::is_integral_v<Index>, int> = 0>
     iterator eraseOrdered(Index index) {
         return eraseOrdered(positionOf(index));
     }
 
-    /// Erases one element and moves the last one into its place: order is lost, the cost is one
-    /// move. Returns the position, which is end() when the last element was erased.
+    /// Erases one element, and moves the last element into its place. It does not keep the order,
+    /// and costs one move. Returns the position, which is end() if the last element was erased.
     iterator eraseUnordered(const_iterator position) {
         SLUICE_ASSERT(holds(position), "no element at this position; end() cannot be erased");
         iterator hole = begin() + (position - begin());
@@ -200,7 +208,7 @@ public:
         return data()[index];
     }
 
-    /// As operator[], but checked in release builds too: for an index from outside the program.
+    /// As operator[], but also checked in release builds: for an index from outside the program.
     [[nodiscard]] T& at(std::size_t index) noexcept {
         return const_cast<T&>(std::as_const(*this).at(index));
     }
@@ -242,7 +250,7 @@ private:
     }
 };
 
-/// Equal when they hold equal elements in the same order, whatever their capacities.
+/// Two vectors are equal if they hold equal elements in the same order, whatever their capacities.
 template <class T, std::size_t N, std::size_t M>
 [[nodiscard]] bool operator==(const FixedVector<T, N>& left, const FixedVector<T, M>& right) {
     if (left.size() != right.size()) {

@@ -54,8 +54,8 @@ public:
         }
     }
 
-    /// Starts the thread. False if it was started before, or if the queue was stopped. A refusal by
-    /// the system is a set-up error: then the queue is unchanged.
+    /// Starts the thread. Returns false if it was started before, or if the queue was stopped. A
+    /// refusal by the system is a set-up error: then the queue is unchanged.
     bool start(const ThreadOptions& options = {}) {
         return !this->isClosed() &&
                lifecycle_.start(
@@ -89,8 +89,8 @@ public:
         return !isDiscarding_.load(std::memory_order_relaxed);
     }
 
-    /// Waits until the thread has ended. Another call must stop the queue. Returns true at once if
-    /// it was never started, and false at once inside a listener.
+    /// Waits until the thread has ended. Another call must stop the queue. If the queue was never
+    /// started, it returns true at once. Inside a listener it returns false at once.
     bool join() {
         if (isHere()) {
             return false;

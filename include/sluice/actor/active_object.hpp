@@ -26,10 +26,8 @@
 
 namespace sluice {
 
-/// An object with a thread of its own that handles its messages one at a time.
-///
-/// Any thread may post a message to the object. Only the object's thread uses its members, so they
-/// need no lock.
+/// An object with a thread of its own that handles its messages one at a time. Any thread may post
+/// a message to the object. Only the object's thread uses its members, so they need no lock.
 ///
 ///     class Motor : public sluice::ActiveObject<Motor, sluice::Messages<Speed, Stop>> {
 ///     public:
@@ -48,12 +46,12 @@ namespace sluice {
 /// start(), when the calls of all other threads have returned. An own handler never calls the
 /// destructor: see Running.
 ///
-/// Progress: posting is the bus' publishing. stop() waits for a start() that another thread is in.
-/// If the object was never started, it also waits for the posts of other threads. It waits for
-/// nothing else. The thread ends after the running handler. A handler that never returns keeps
-/// join() waiting; stopAfterDrain() has a deadline.
+/// Progress: posting is publishing to a bus. stop() waits for a start() that another thread is in.
+/// If the object was never started, stop() also waits for the posts of other threads. It waits for
+/// nothing else. The thread ends after the running handler. If a handler never returns, join()
+/// never returns; stopAfterDrain() has a deadline.
 ///
-/// Order, admission, results and accounts: those of Bus. The thread checks timers after each
+/// Order, admission, results and counts: those of Bus. The thread checks timers after each
 /// harvest of the mailbox. So a handler of a timer may wait for as many handlers as the mailbox has
 /// room for, and for earlier timers.
 ///
@@ -61,8 +59,8 @@ namespace sluice {
 /// sees all writes of the handlers.
 ///
 /// Capacity: slots for Traits::depth messages and Traits::maxTimers timers, in the object. The
-/// first post of a thread allocates the counters of that thread; attachThread() does it earlier.
-/// Afterwards the object allocates nothing. To start the thread, the system allocates.
+/// first post of a thread allocates the counters of that thread, unless attachThread() has done so.
+/// The object allocates nothing else. To start the thread, the system allocates.
 ///
 /// Exceptions: if a handler throws, the message counts as delivered and failed. The object calls
 /// `handlerFailed(std::exception_ptr)` of the class, if there is one, and acts by
@@ -103,8 +101,8 @@ public:
 
     // ---- The thread
 
-    /// Starts the thread. False if it was started before, or if the object was stopped. A refusal
-    /// by the system is a set-up error: then the object is unchanged.
+    /// Starts the thread. Returns false if it was started before, or if the object was stopped. A
+    /// refusal by the system is a set-up error: then the object is unchanged.
     bool start(const ThreadOptions& options = {}) {
         constexpr bool isHandled = detail::handlesAll<Derived, Header, MessageList>;
         constexpr bool canRestart =
@@ -132,10 +130,10 @@ public:
         (void)endUnstarted();
     }
 
-    /// Refuses later messages, and waits until the queued ones have been handled. Then it returns
-    /// true. If the deadline comes first, it stops, and the other messages are discarded. It does
-    /// the same with an object that was never started. Inside an own handler it returns false at
-    /// once, and the object stops when all messages have been handled.
+    /// Refuses later messages, and waits until the queued messages have been handled. Then it
+    /// returns true. If the deadline comes first, or if the object was never started, it acts as
+    /// stop() and returns false. Inside an own handler it returns false at once, and the object
+    /// stops when all messages have been handled.
     bool stopAfterDrain(typename Clock::time_point deadline) {
         close();
         if (isHere()) {
@@ -149,8 +147,8 @@ public:
         return !isDiscarding_.load(std::memory_order_relaxed);
     }
 
-    /// Waits until the thread has ended. Another call must stop the object. Returns true at once
-    /// for an object that was never started, and false at once inside an own handler.
+    /// Waits until the thread has ended. Another call must stop the object. If the object was never
+    /// started, it returns true at once. Inside an own handler it returns false at once.
     bool join() {
         if (isHere()) {
             return false;
@@ -184,7 +182,7 @@ public:
         }
         return progress;
     }
-    /// Whether the object has a thread that is handling messages, and not waiting for them.
+    /// Whether the object's thread is handling messages, and not waiting for them.
     [[nodiscard]] bool isAwake() const noexcept {
         return isAwake_.load(std::memory_order_relaxed);  // relaxed: no data follows
     }
@@ -205,9 +203,9 @@ protected:
         }
     }
 
-    /// For an object that is never started, as in a test: handles the queued messages on the
-    /// calling thread, and then the due timers. Returns the number of messages from the mailbox and
-    /// from timers. A handler that throws ends the harvest, which counts as 1.
+    /// Handles the queued messages on the calling thread, and then the due timers. It is for an
+    /// object that is never started, as in a test. Returns the number of messages from the mailbox
+    /// and from timers. A handler that throws ends the harvest, which then counts as 1.
     std::size_t handleQueued() {
         SLUICE_ASSERT(lifecycle_.isIdle(), "handleQueued() is for an object that is never started");
         const typename Posting::Serving serving(*this);

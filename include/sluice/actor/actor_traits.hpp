@@ -9,7 +9,7 @@
 
 namespace sluice {
 
-/// The action of an object after one of its handlers has thrown.
+/// The action of an object after a handler has thrown.
 enum class OnFailure : unsigned char {
     goOn,     ///< it counts the failure and handles the next message
     stop,     ///< it stops, and discards the queued messages
@@ -37,27 +37,28 @@ struct BasicActorTraits : MailboxTraits, FailureTraits {
     /// The room of the mailbox, in messages. It lies in the object.
     static constexpr std::size_t depth = 256;
 
-    /// The timers that the object can have at a time. They lie in the object, each with room for
-    /// the largest message. A cancelled timer counts until the object's thread has seen the
-    /// cancellation.
+    /// The number of timers that the object can have at a time. They lie in the object, each with
+    /// room for the largest message. A cancelled timer counts until the object's thread has seen
+    /// the cancellation.
     static constexpr std::size_t maxTimers = 0;
 
-    /// The number of messages of a type that may be posted and not handled; 0: no limit. The next
-    /// one is refused as `full`, with any overflow policy.
+    /// The number of messages of a type that may be posted and not handled; 0: no limit. At the
+    /// limit, the next message of this type is refused as `full`, with any overflow policy.
     template <class Message>
     static constexpr std::uint32_t maxInFlight = 0;
 
-    /// The coroutines of the object that have not ended; 0: no coroutines. See Coroutine.
+    /// The number of coroutines that the object can have at a time; 0: no coroutines. See
+    /// Coroutine.
     static constexpr std::size_t maxCoroutines = 0;
-    /// Whether coroutines may await room in the mailbox, and postFor() of a PooledObject may wait
-    /// for room.
+    /// Whether coroutines may await room in the mailbox. For a PooledObject, also whether postFor()
+    /// may wait for room.
     static constexpr bool awaitedPosts = false;
 
     /// Whether handlerTimes() has waiting times and running times. It costs two readings of the
     /// clock for each message.
     static constexpr bool handlerTimes = false;
 
-    /// A post waits for room on threads that do not run handlers.
+    /// A post waits for room only on threads that do not run handlers.
     static bool mayWait() noexcept { return !HandlerThread<StdPlatform>::isHere(); }
 
     // No part of a program subscribes to a mailbox, so its tables of handlers are as small as

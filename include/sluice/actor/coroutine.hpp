@@ -134,9 +134,7 @@ private:
 
 }  // namespace detail
 
-/// A handler that waits while its object handles other messages. For C++20.
-///
-/// Use it for a handler that needs a reply, or room in another object's mailbox.
+/// Lets a handler wait while its object handles other messages. For C++20.
 ///
 ///     struct Awaits : sluice::ActorTraits { static constexpr std::size_t maxCoroutines = 8; };
 ///     class Robot : public sluice::ActiveObject<Robot, sluice::Messages<Plan>, Awaits> {
@@ -149,8 +147,8 @@ private:
 ///         }
 ///     };
 ///
-/// Use it instead of Future::get() in a handler, which would make the thread of an object or of a
-/// pool wait.
+/// Use it for a handler that needs a reply, or room in another object's mailbox. Future::get() in a
+/// handler would make the thread of the object or of the pool wait.
 ///
 /// A coroutine is a member function of an object whose traits set maxCoroutines. It takes its
 /// arguments by value, because the message is destroyed when the handler returns. `run(coroutine)`
@@ -166,10 +164,10 @@ private:
 /// reply wakes. If the memory of an executor is used up, a post waits until its object has handled
 /// a message, or until the timeout.
 ///
-/// Capacity: run() returns false, and does nothing, if the object has Traits::maxCoroutines that
-/// have not ended, or if it is closed. Allocation: the frame of each coroutine, one block for each
-/// request, and two for each wait for room. Exceptions: an exception that leaves a coroutine is a
-/// failure of the object, like one that leaves a handler.
+/// Capacity: an object has at most Traits::maxCoroutines coroutines. At this limit, and for a
+/// closed object, run() returns false and does nothing. Allocation: the frame of each coroutine,
+/// one block for each request, and two for each wait for room. Exceptions: an exception that leaves
+/// a coroutine is a failure of the object, like an exception that leaves a handler.
 ///
 /// Shutdown: stop() and stopAfterDrain() do not wait for coroutines. The object's thread destroys
 /// the waiting coroutines before it calls `ended()`.
@@ -188,7 +186,7 @@ public:
         }
     }
 
-    /// For run() of its object.
+    /// Passes the coroutine on to run() of its object.
     detail::CoroutineFrame& release([[maybe_unused]] const void* scheduler) noexcept {
         SLUICE_ASSERT(scheduler == scheduler_, "an object runs its own coroutines");
         return *std::exchange(frame_, nullptr);

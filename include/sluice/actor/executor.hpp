@@ -15,16 +15,16 @@ namespace sluice {
 
 /// The settings of an executor.
 struct ExecutorOptions {
-    /// The size of the largest message of its objects, in bytes, with about 32 bytes for the
+    /// The size of the largest message of its objects, in bytes. It includes about 32 bytes for the
     /// mailbox.
     std::size_t messageSize = 128;
     /// The largest alignment of a message; a power of two.
     std::size_t messageAlignment = alignof(std::max_align_t);
-    /// The number of messages that may be queued in all of its objects together.
+    /// The number of messages that all its objects together may have queued.
     std::size_t maxMessages = 65536;
 };
 
-/// An object with messages. It is scheduled once until it runs.
+/// An object with messages, as its executor sees it. It is scheduled once until it runs.
 class ExecutorTask {
 public:
     ExecutorTask(const ExecutorTask&) = delete;
@@ -52,7 +52,7 @@ using ExecutorAlarm = std::pair<StdPlatform::Clock::time_point, std::uint64_t>;
 /// An object with timers. It has one alarm, for the earliest timer.
 class TimedExecutorTask : public ExecutorTask {
 public:
-    /// Makes the object check its timers. True if it must be scheduled for that.
+    /// Makes the object check its timers. Returns true if it must be scheduled for that.
     [[nodiscard]] bool wake() { return wake_(*this); }
 
     /// Written by the executor.
@@ -71,7 +71,7 @@ private:
 /// Runs objects that share threads, each of them on one thread at a time. See ThreadPool and
 /// ManualExecutor.
 ///
-/// PooledObject::start() names the executor of an object. The objects have ended before the
+/// PooledObject::start() names the executor of an object. All objects must have ended before the
 /// executor is destroyed. Otherwise its destructor ends the program with a message.
 class Executor {
 public:
@@ -87,19 +87,20 @@ public:
 
     /// The time of the clock of the objects' timers.
     [[nodiscard]] virtual TimePoint now() const = 0;
-    /// Makes room for the alarm of a task. The alarm is not set. May throw std::bad_alloc.
+    /// Makes room for the alarm of a task, and does not set the alarm. May throw std::bad_alloc.
     virtual void addAlarm(TimedExecutorTask& task) = 0;
-    /// Sets the alarm of a task. The task is woken at this time, and then the alarm is no longer
-    /// set. TimePoint::max(): never. The thread that runs the task calls it.
+    /// Sets the alarm of a task. The executor wakes the task at this time, once. TimePoint::max()
+    /// means never. The thread that runs the task calls it.
     virtual void setAlarm(TimedExecutorTask& task, TimePoint time) = 0;
-    /// The task is not woken after the return. The thread that runs the task calls it.
+    /// Removes the alarm of a task. After the return the task is not woken. The thread that runs
+    /// the task calls it.
     virtual void removeAlarm(TimedExecutorTask& task) = 0;
 
-    /// Called by a thread before it waits for an object. Lets other threads run the task that only
-    /// this thread would run next. Without other threads, it runs this task.
+    /// Called by a thread before it waits for an object. It lets other threads run the task that
+    /// this thread would run next. Without other threads, it runs this task itself.
     virtual void beforeWait() = 0;
-    /// The same for the executor whose task the calling thread runs, if there is one. A handler
-    /// calls it before it waits for other objects; Future::get() does it, too.
+    /// Calls beforeWait() of the executor whose task the calling thread runs, if there is one. A
+    /// handler calls it before it waits for other objects. Future::get() calls it, too.
     static void beforeWaitInHandler() {
         if (current_ != nullptr) {
             current_->beforeWait();
@@ -107,8 +108,8 @@ public:
     }
 
     using HasEnded = bool (*)(const ExecutorTask&);
-    /// Waits until hasEnded(task), which becomes true before tellEnd(). False if the deadline comes
-    /// first.
+    /// Waits until hasEnded(task) is true; it becomes true before tellEnd(). Returns false if the
+    /// deadline comes first.
     virtual bool awaitEnd(ExecutorTask& task, HasEnded hasEnded, TimePoint deadline) {
         beforeWait();
         return ends_.waitUntil([&] { return hasEnded(task); }, deadline);

@@ -10,8 +10,8 @@ namespace sluice {
 
 /// The number and the times of an object's handlers.
 ///
-/// handlerTimes() of an object returns it. With Traits::handlerTimes the object reads the clock
-/// before and after each handler. Otherwise the times are zero. Any thread may call it. The figures
+/// handlerTimes() of an object returns them; any thread may call it. With Traits::handlerTimes the
+/// object reads the clock before and after each handler. Otherwise the times are zero. The figures
 /// of a running object may belong to different moments.
 struct HandlerTimes {
     std::uint64_t handled = 0;  ///< handlers that have run, with those of timers

@@ -14,9 +14,8 @@
 
 namespace sluice {
 
-/// Runs objects on the thread that calls it, step by step.
-///
-/// So a test of objects that talk to each other runs the same each time, with its timers.
+/// Runs objects on the calling thread, step by step. So a test of objects that talk to each other
+/// runs in the same way each time, with its timers.
 ///
 ///     sluice::ManualExecutor executor(seed);
 ///     sluice::Running<Session> session(executor);
@@ -52,7 +51,7 @@ public:
     /// The number of objects with messages.
     [[nodiscard]] std::size_t readyCount() const noexcept { return ready_.size(); }
 
-    /// Runs one object. False if no object has messages.
+    /// Runs one object. Returns false if no object has messages.
     bool step() {
         if (ready_.empty()) {
             return false;
@@ -64,7 +63,8 @@ public:
         return true;
     }
 
-    /// Steps until no object has messages, at most `atMost` times. Returns the number of steps.
+    /// Calls step() until no object has messages, at most `atMost` times. Returns the number of
+    /// steps.
     std::size_t runAll(std::size_t atMost = SIZE_MAX) {
         std::size_t steps = 0;
         while (steps < atMost && step()) {
@@ -73,8 +73,8 @@ public:
         return steps;
     }
 
-    /// Runs all objects, then moves the clock to the next timer and runs all again, until so much
-    /// time of this clock has passed. Not in a handler.
+    /// Runs all objects, moves the clock to the next timer, and runs all objects again, until this
+    /// clock has moved by `time`. A handler must not call it.
     template <class Rep, class Period>
     void runFor(std::chrono::duration<Rep, Period> time) {
         const TimePoint end = deadlineAfter(now_, time);

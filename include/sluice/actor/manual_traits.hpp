@@ -29,16 +29,16 @@ public:
         now_.store(time.time_since_epoch().count(), std::memory_order_relaxed);
     }
     static void advance(duration by) noexcept { moveTo(now() + by); }
-    /// Back to zero, for the next test. No object that has read the clock may be in use.
+    /// Sets the clock to zero, for the next test. No object that has read the clock may be in use.
     static void reset() noexcept { now_.store(0, std::memory_order_relaxed); }
 
 private:
     inline static std::atomic<rep> now_{0};
 };
 
-/// The wait strategy of objects that one thread drives by hand. It never waits. A wait that has a
-/// deadline fails at once, and so does a post that waits for room. Any other wait ends the program
-/// with a message, because no other thread could end the wait.
+/// The wait strategy of objects that one thread runs by hand. It never waits. A wait with a
+/// deadline fails at once, and so does a post that would wait for room. Any other wait ends the
+/// program with a message, because no other thread could end the wait.
 template <class Platform>
 class ManualWait {
 public:
@@ -65,7 +65,7 @@ struct ManualPlatform : Base {
     using Clock = ManualClock<Tag>;
 };
 
-/// The traits of an active object that a test drives by hand, with a clock that the test moves.
+/// The traits of an active object that a test runs by hand, with a clock that the test moves.
 template <class Base = ActorTraits, class Tag = void>
 struct ManualTraits : Base {
     using Platform = ManualPlatform<typename Base::Platform, Tag>;

@@ -39,7 +39,6 @@ struct PooledTraits : BareBusTraits, FailureTraits {
 };
 
 /// An object that handles its messages one at a time, on threads that it shares with other objects.
-///
 /// So a program can have thousands of objects with a state of their own, and a few threads.
 ///
 ///     class Session : public sluice::PooledObject<Session, sluice::Messages<Packet, Hangup>> {
@@ -123,7 +122,7 @@ public:
 
     // ---- Start and end
 
-    /// Lets the object accept messages. False if it was started before, or if it was stopped.
+    /// Lets the object accept messages. Returns false if it was started or stopped before.
     bool start(Executor& executor) {
         static_assert(detail::handlesAll<Derived, Header, MessageList>,
                       "an object has a public `void handle(const T&)` or `void handle(const T&, "
@@ -144,10 +143,10 @@ public:
     /// Refuses later messages. Discards the queued messages after the running handler has returned.
     void stop() noexcept { (void)this->close(Closing::discarding); }
 
-    /// Refuses later messages, and waits until the queued ones have been handled. Then it returns
-    /// true. If the deadline comes first, it stops. It does the same with an object that was never
-    /// started. Inside an own handler it returns false at once, and the object ends when all
-    /// messages have been handled.
+    /// Refuses later messages, and waits until the queued messages have been handled. Then it
+    /// returns true. If the deadline comes first, or if the object was never started, it acts as
+    /// stop() and returns false. Inside an own handler it returns false at once, and the object
+    /// ends when all messages have been handled.
     bool stopAfterDrain(typename Clock::time_point deadline) {
         const bool isStarted = this->close(Closing::draining);
         if (isHere()) {
@@ -160,7 +159,7 @@ public:
         return this->closing() == Closing::draining;
     }
 
-    /// Waits until the object has ended. False inside an own handler.
+    /// Waits until the object has ended. Inside an own handler it returns false at once.
     bool join() { return !isHere() && awaitEnd(Clock::time_point::max()); }
 
     // ---- Any thread: isHere, isClosed, hasEnded, sizeApprox, capacity, see PooledPosting

@@ -1,9 +1,8 @@
 #pragma once
 
 /// \file
-/// Request and Future: a message that is answered.
-///
-/// A thread asks an active object, and gets the reply or the reason why there is none.
+/// Request and Future: a thread asks an active object, and gets the reply or the reason why there
+/// is none.
 ///
 ///     struct CurrentSpeed {};
 ///     using SpeedRequest = sluice::Request<CurrentSpeed, double>;
@@ -16,8 +15,8 @@
 ///     const auto speed = future.get();
 ///     use(speed ? *speed : 0);  // otherwise speed.error() is a RequestError
 ///
-/// Use it if a thread cannot go on without the reply. Otherwise post a message with the sender's
-/// address: then no thread waits.
+/// Use it if a thread cannot continue without the reply. Otherwise post a message that names the
+/// sender, and let the object post its reply: then no thread waits.
 ///
 /// Threads: one thread at a time uses a Request or a Future. Each may be moved to another thread.
 ///
@@ -25,8 +24,8 @@
 /// cancellation, or the deadline. So objects that request from each other in a cycle go on after
 /// their deadlines. An object that requests from itself gets `ownObject` at once.
 ///
-/// A request is cancelled if it is destroyed without a reply: if its object discards it, drops it
-/// for a newer message, or if its handler throws.
+/// A request is cancelled if it is destroyed without a reply. This happens if its object discards
+/// it, if the object drops it for a newer message, or if its handler throws.
 ///
 /// Allocation: one block for each request, when it is made. Exceptions: std::bad_alloc, before the
 /// post, and the exceptions of moving the question and the reply.
@@ -86,7 +85,7 @@ enum class RequestError : unsigned char {
 template <class Traits, class Question, class Reply>
 class BasicRequest;
 
-/// A reply that may come. The destructor gives the reply up.
+/// A reply that may come. The destructor gives up the reply.
 template <class Traits, class Reply>
 class [[nodiscard]] BasicFuture {
     using Cell = detail::ReplyCell<Traits, Reply>;
@@ -122,11 +121,12 @@ public:
         return cell_ == nullptr || cell_->state() != Cell::State::waiting;
     }
 
-    /// For detail::AwaitedFuture: calls the waker when isReady() becomes true. False if it is true.
+    /// Calls the waker when isReady() becomes true. Returns false if it is true. For
+    /// detail::AwaitedFuture.
     [[nodiscard]] bool attach(detail::Waker& waker) noexcept {
         return cell_ != nullptr && cell_->attach(waker);
     }
-    /// After true, the waker is not called. False if it was called.
+    /// Detaches the waker. After true, the waker is not called. Returns false if it was called.
     bool detach(detail::Waker& waker) { return cell_->detach(waker); }
     /// The deadline on another clock, which shows `now`.
     template <class OtherTimePoint>
@@ -149,7 +149,7 @@ public:
         return poll();
     }
 
-    /// The same without a wait: `timedOut` if the reply has not come.
+    /// As get(), without a wait. The result is `timedOut` if the reply has not come.
     Expected<Reply, RequestError> poll() {
         if (cell_ == nullptr) {
             SLUICE_ASSERT(error_ != noError, "a future gives its reply out once");
@@ -225,8 +225,8 @@ public:
         return Future(RequestError::refused);
     }
 
-    /// Sends the reply, made of these arguments; none for void. False, without effect, if it was
-    /// sent before or if take() was called.
+    /// Sends the reply, made of these arguments; none for void. If the reply was sent before, or if
+    /// take() was called, it returns false and does nothing.
     template <class... Args>
     bool reply(Args&&... args) const {
         if (cell_ == nullptr) {
@@ -240,7 +240,7 @@ public:
     /// Whether a future waits for the reply. A handler may skip a request without a future.
     [[nodiscard]] bool isAwaited() const noexcept { return cell_ != nullptr && cell_->isAwaited(); }
 
-    /// For a handler that replies later: moves the request out of the message.
+    /// Moves the request out of the message, for a handler that replies later.
     [[nodiscard]] BasicRequest take() const {
         BasicRequest result(std::move(question));
         result.cell_ = std::exchange(cell_, nullptr);

@@ -13,9 +13,9 @@ namespace sluice {
 ///
 ///     sluice::Running<Motor> motor({"motor"}, 3.5);  // Motor(3.5) on a thread named "motor"
 ///
-/// The destructor discards the queued messages. To handle them, call stopAfterDrain() first. The
-/// object cannot be destroyed inside one of its own handlers: this ends the program with a message,
-/// also in release builds. Let another thread destroy it, after stop() in the handler.
+/// The destructor discards the queued messages. To handle them, call stopAfterDrain() first. A
+/// handler of the object cannot destroy it: this ends the program with a message, also in release
+/// builds. Call stop() in the handler, and let another thread destroy the object.
 template <class Object>
 class Running final : public Object {
 public:

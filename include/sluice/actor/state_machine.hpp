@@ -20,8 +20,8 @@ struct MachineTraits {
 
 /// A hierarchical state machine. The compiler checks its table.
 ///
-/// Use it for a part of a program that treats a message differently in different states, with
-/// states that share a part of their rows.
+/// Use it for a part of a program that treats a message differently in different states, if states
+/// share some of their rows.
 ///
 /// docs/guide/actors.md has a complete example. A state is a type. It may have
 ///
@@ -47,11 +47,11 @@ struct MachineTraits {
 /// Threads: one thread at a time. Guards, actions, enter() and exit() do not call start(), stop()
 /// or handle() of their own machine: they post a message instead.
 ///
-/// Order: guard; exits from the inside out, up to the innermost state that contains source and
-/// target; actions; entries from the outside in; initial states of the target. If source and target
-/// are the same state, the machine leaves it and enters it again. If one of them contains the
-/// other, the machine stays in the outer one. Deferred messages come back in order after each
-/// change of state.
+/// Order of a change: the guard; the exits from the inside out, up to the innermost state that
+/// contains source and target; the actions; the entries from the outside in; the initial states of
+/// the target. If source and target are the same state, the machine leaves it and enters it again.
+/// If one of them contains the other, the machine stays in the outer one. After each change of
+/// state, deferred messages come back in order.
 ///
 /// Cost: a message takes one look into a table of functions, and the functions of its row.
 /// Capacity: the machine holds maxDeferred messages; there is no heap.
@@ -61,8 +61,8 @@ struct MachineTraits {
 /// deferred message whose function throws does not come back again. The others come back after the
 /// next message.
 ///
-/// Accounts: messages with the result `deferred` = those that came back and were handled, or threw
-/// + discardedCount() + deferredCount().
+/// Accounts: messages with the result `deferred` = messages that came back and were handled or
+/// threw + discardedCount() + deferredCount().
 ///
 /// Origin: D. Harel, Statecharts (1987), with the local transitions of M. Samek's QP.
 ///
@@ -86,7 +86,7 @@ public:
     StateMachine(const StateMachine&) = delete;
     StateMachine& operator=(const StateMachine&) = delete;
 
-    /// Enters the first state. False when it is running.
+    /// Enters the first state. Returns false if the machine is running.
     bool start() {
         if (isRunning()) {
             return false;
@@ -130,7 +130,8 @@ public:
         return Table::contains(indexOf<State>, current_);
     }
     [[nodiscard]] std::size_t deferredCount() const noexcept { return deferred_.size(); }
-    /// Deferred messages that no row took when they came back, or that stop() found.
+    /// The number of deferred messages that no row took when they came back, or that stop()
+    /// discarded.
     [[nodiscard]] std::size_t discardedCount() const noexcept { return deferred_.discarded(); }
 
     /// Writes the machine as text for Graphviz: calls write(std::string_view) for each piece.

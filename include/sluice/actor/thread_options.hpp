@@ -14,7 +14,7 @@ enum class SchedulingPolicy : unsigned char {
 /// The options of the thread of an active object. `start()` fails if the system refuses an option:
 /// the error names the option, the value and the limit, and no thread is left.
 struct ThreadOptions {
-    /// Shown by debuggers and by `top -H`. At most 15 bytes. It is copied.
+    /// The name of the thread, which debuggers and `top -H` show. At most 15 bytes. It is copied.
     const char* name = "";
     /// The only processor that the thread runs on. Without a value, the thread inherits the
     /// processors of the thread that calls start().

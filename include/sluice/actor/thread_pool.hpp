@@ -16,35 +16,34 @@
 
 namespace sluice {
 
-/// An executor with a fixed number of threads.
+/// An executor with a fixed number of threads. They run the objects that have messages, and sleep
+/// while no object has one.
 ///
 ///     sluice::ThreadPool pool(2);
 ///     sluice::Running<Session> session(pool);
 ///
-/// Purpose: runs the objects that have messages; the threads sleep while none has.
-///
 /// Threads: one thread calls the constructor and the destructor. All objects must have ended before
 /// the destructor, which joins the threads. Any thread may call the other members.
 ///
-/// Progress: an object that gets its first message from a handler runs next on the thread of this
-/// handler, up to 32 times in a row; no other thread is woken for it. So a handler that goes on for
-/// long after it has posted delays the object that it posted to; before it waits, it calls
-/// Executor::beforeWaitInHandler(). All other objects wait in one queue. A handler that waits for
-/// the end of another object of the pool runs this object itself if no thread is free.
+/// Progress: if a handler posts the first message to an object, this object runs next on the thread
+/// of the handler, up to 32 times in a row. No other thread is woken for it. So a handler that runs
+/// for long after a post delays that object. Before a handler waits, it calls
+/// Executor::beforeWaitInHandler(). All other objects wait in one queue. If a handler waits for the
+/// end of another object of the pool and no thread is free, its thread runs this object itself.
 ///
-/// Timers fire when a thread is free: after their time by as much as the handlers take that run.
-/// One of the sleeping threads wakes for the next timer. The others sleep on.
+/// Timers fire when a thread is free. If all threads run handlers, a timer fires after the first of
+/// them. One of the sleeping threads wakes for the next timer.
 ///
-/// Allocation: the threads, the memory for messages, see BlockPool, and a node for each object that
-/// has timers, when it starts. Errors: as those of ActiveObject::start() and BlockPool.
+/// Allocation: the threads, the memory for messages (see BlockPool), and a node for each object
+/// that has timers, when the object starts. Errors: those of ActiveObject::start() and BlockPool.
 ///
 /// Edges: E1 task: the writes of the scheduling thread -> lock_ -> the thread that runs the task.
 ///
 /// Tests: tests/unit/actor/thread_pool_test.cpp, tests/stress/pooled_object_stress_test.cpp.
 class ThreadPool final : public Executor {
 public:
-    /// All threads get the same options. Refuses a number of threads of 0, and options that the
-    /// system refuses: see setupError. Then no thread is left.
+    /// Starts the threads, all with the same options. Refuses (see setupError) a number of threads
+    /// of 0, and options that the system refuses. Then no thread is left.
     explicit ThreadPool(std::size_t threads, const ExecutorOptions& options = {},
                         const ThreadOptions& threadOptions = {})
         : Executor(options), threads_(threads) {

@@ -12,12 +12,12 @@ template <class Platform, class Entry, std::size_t Count>
 class TimerSlots;
 }  // namespace detail
 
-/// Names a timer of an active object, for cancel(). It may be copied. It is still valid when the
-/// timer has ended: cancel() then returns false. An empty one names no timer.
+/// Names a timer of an active object, for cancel(). It may be copied. It may be used after the
+/// timer has ended: cancel() then returns false. An empty Timer names no timer.
 class Timer {
 public:
     constexpr Timer() noexcept = default;
-    /// Whether it names a timer, which may have ended.
+    /// Whether it names a timer. The timer may have ended.
     [[nodiscard]] constexpr explicit operator bool() const noexcept { return generation_ != 0; }
     [[nodiscard]] friend constexpr bool operator==(const Timer& a, const Timer& b) noexcept {
         return a.generation_ == b.generation_ && a.slot_ == b.slot_;

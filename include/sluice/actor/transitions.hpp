@@ -37,17 +37,18 @@ struct If {};
 template <auto Function>
 struct Do {};
 
-/// In the state Source, a message of this type leads to the state Target. Options: at most one
-/// `If<guard>`, and `Do<action>` for each action, in order.
+/// A row: in the state Source, a message of this type leads to the state Target. Options: at most
+/// one `If<guard>`, and `Do<action>` for each action, in order.
 template <class Source, class Message, class Target, class... Options>
 struct On {};
 
-/// In this state, a message of this type leads to no other state, and no state is left or entered.
+/// A row: in this state, the machine handles a message of this type without leaving or entering a
+/// state.
 template <class State, class Message, class... Options>
 struct Stay {};
 
-/// In this state, a message of this type is kept until the machine is in a state that does not
-/// defer it.
+/// A row: in this state, the machine keeps a message of this type until it is in a state that does
+/// not defer it.
 template <class State, class Message>
 struct Defer {};
 

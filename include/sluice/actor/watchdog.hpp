@@ -17,7 +17,7 @@
 
 namespace sluice {
 
-/// Reports the objects that have a handler that takes too long.
+/// Reports objects whose handler takes too long.
 ///
 ///     sluice::Watchdog watchdog(std::chrono::milliseconds(100), [](const char* name, auto time) {
 ///         std::fprintf(stderr, "%s: a handler has run for %lld ms\n", name, ms(time));
@@ -25,16 +25,16 @@ namespace sluice {
 ///     const auto watch = watchdog.watch(motor, "motor");
 ///     watchdog.start(std::chrono::milliseconds(20));  // a thread that looks so often
 ///
-/// Use it to find handlers that wait, compute or loop for longer than the other messages of the
-/// object, or the other objects of its pool, can bear.
+/// Use it to find handlers that wait, compute or loop for too long, so that other messages of the
+/// object, or other objects of its pool, wait.
 ///
 /// Threads: any thread may call any member. The looking thread calls the report while it holds a
 /// lock, so the report may not call the watchdog.
 ///
-/// A look costs nothing to the objects. It compares how many handlers have run, and how many
-/// messages have been discarded, with the look before. So a handler is reported between `limit` and
-/// `limit` + two intervals after it has begun, once; and so is a thread that the system does not
-/// run.
+/// A look costs the objects nothing. It compares the number of called handlers and discarded
+/// messages with the look before. So it reports a handler once, between `limit` and `limit` + two
+/// intervals after the handler has begun. It also reports a handler whose thread the system does
+/// not run.
 ///
 /// Allocation: watch() and start(). Errors: those of std::thread and setupError.
 ///
@@ -44,10 +44,11 @@ class Watchdog {
 
 public:
     using TimePoint = std::chrono::steady_clock::time_point;
-    /// The name of the object, and for how long at least its handler has run.
+    /// Called with the name of the object, and the least time that its handler has run.
     using Report = std::function<void(const char* name, std::chrono::nanoseconds atLeast)>;
 
-    /// An object is watched as long as this lives, which ends before the object and the watchdog.
+    /// The object is watched as long as this Watch lives. Destroy it before the object and the
+    /// watchdog.
     class [[nodiscard]] Watch {
     public:
         Watch(Watch&& other) noexcept
@@ -90,8 +91,8 @@ public:
         return Watch(*this, entries_.back());
     }
 
-    /// Looks at all objects, and reports. For a program that has a loop of its own; `now` never
-    /// goes back.
+    /// Looks at all objects, and reports. For a program that has a loop of its own. `now` must
+    /// never decrease.
     void look(TimePoint now = std::chrono::steady_clock::now()) {
         const Guard guard(mutex_);
         for (Entry& entry : entries_) {
@@ -99,7 +100,8 @@ public:
         }
     }
 
-    /// Starts a thread that looks so often. Once. Refuses an interval of 0, see setupError.
+    /// Starts a thread that looks once in each interval. Call it once. Refuses (see setupError) an
+    /// interval of 0.
     void start(std::chrono::nanoseconds interval) {
         if (interval <= interval.zero()) {
             setupError("interval of a watchdog", 0, 1);

@@ -388,8 +388,8 @@ private:
     alignas(line) alignas(Storage) Storage slots_;
 };
 
-/// A slot held by the producer, from tryReserve() to commit(). While one is open the producer
-/// pushes nothing else, and isDrained() stays false. Without a commit() nothing has happened.
+/// A slot that the producer holds from tryReserve() to commit(). Meanwhile the producer pushes
+/// nothing else, and isDrained() stays false. Without a commit() nothing has changed.
 template <class T, std::size_t Capacity, class Traits>
 class SpscRing<T, Capacity, Traits>::Reservation {
 public:
@@ -401,16 +401,16 @@ public:
         }
     }
 
-    /// Whether a slot is reserved and not committed yet; result() tells why none was.
+    /// Whether a slot is reserved and not committed yet. If none is, result() tells why.
     explicit operator bool() const noexcept { return push_.open; }
     PushResult result() const noexcept { return push_.result; }
 
-    /// How many pushes went before this one.
+    /// The number of pushes before this one.
     [[nodiscard]] Index number() const noexcept {
         return static_cast<Index>(static_cast<Index>(push_.tail - first) / Positions::one);
     }
 
-    /// Constructs the message in the slot; once.
+    /// Constructs the message in the slot. Call it once.
     template <class... Args>
     T& emplace(Args&&... args) {
         SLUICE_ASSERT(*this && message_ == nullptr,
@@ -423,7 +423,7 @@ public:
     T& operator*() const noexcept { return *message_; }
     T* operator->() const noexcept { return message_; }
 
-    /// Publishes the message; the reservation is over.
+    /// Publishes the message, and ends the reservation.
     void commit() noexcept {
         SLUICE_ASSERT(message_ != nullptr,
                       "commit without a message: call emplace first, commit once");

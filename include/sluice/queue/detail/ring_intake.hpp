@@ -15,8 +15,8 @@
 namespace sluice::detail {
 
 /// The producers' side of a ring with several producers, and its closing. MpscRing and MpmcRing
-/// derive from it; they add the slots, the consumers' side, and the answer to one question: how
-/// many slots are free from a position on?
+/// derive from it. They add the slots, the consumers' side, and the number of slots that are free
+/// from a position on.
 ///
 /// A derived class has, for this class only:
 /// - slotAt(position): the slot of a position;
@@ -53,8 +53,7 @@ public:
     PushResult tryPush(const T& value) { return tryEmplace(value); }
     PushResult tryPush(T&& value) { return tryEmplace(std::move(value)); }
 
-    /// Constructs the message in its slot. Cost: one compare-exchange when no other push
-    /// interferes.
+    /// Constructs the message in its slot. Cost: one compare-exchange if no other push interferes.
     template <class... Args>
     PushResult tryEmplace(Args&&... args) {
         Index position = 0;
@@ -70,8 +69,8 @@ public:
     }
 
     /// Pushes the messages of a range of forward iterators, as many as there is room for, with one
-    /// compare-exchange. No other message comes between them. Returns how many were pushed; the
-    /// others are left as they were.
+    /// compare-exchange. No other message comes between them. Returns the number of pushed
+    /// messages; the others are unchanged.
     template <class Iterator>
     std::size_t tryPushAll(Iterator begin, Iterator end) {
         std::size_t count = 0;
@@ -83,8 +82,8 @@ public:
         return count;
     }
 
-    /// Reserves the next slot, to construct and fill the message there in several steps. Messages
-    /// pushed after it wait until it is over.
+    /// Reserves the next slot, to construct and fill the message there in several steps. Later
+    /// messages wait until the reservation has ended.
     [[nodiscard]] Reservation tryReserve() { return Reservation(*this, One()); }
 
     /// Reserves as many of the next `most` slots as are free, with one compare-exchange.
@@ -94,24 +93,24 @@ public:
 
     // ---- Anybody
 
-    /// Refuses pushes from now on. A push that runs at the same time is either refused or accepted
-    /// and delivered. May be called repeatedly.
+    /// Refuses later pushes. A push that runs at the same time is either refused, or accepted and
+    /// delivered. May be called repeatedly.
     void close() noexcept { tail_.fetch_or(Positions::mark, std::memory_order_release); }  // E3
 
     [[nodiscard]] bool isClosed() const noexcept {
         return Positions::isMarked(tail_.load(std::memory_order_acquire));
     }
 
-    /// True when the queue is closed, nothing is in it, no push is under way and no handler of a
-    /// message runs: for good.
+    /// Whether the queue is closed, nothing is in it, no push is under way, and no handler of a
+    /// message runs. Once true, it stays true.
     [[nodiscard]] bool isDrained() const noexcept {
         const Index tail = tail_.load(std::memory_order_acquire);
         return Positions::isMarked(tail) &&
                Positions::unmarked(tail) == ring().passed().load(std::memory_order_acquire);
     }
 
-    /// How many messages were in the queue, being pushed or being handled, at some moment during
-    /// the call, or nearly so: never more than capacity().
+    /// The number of messages that were in the queue, being pushed or being handled, approximately
+    /// at some moment during the call. It is never more than capacity().
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
         // Acquire: a thread that counts a message as removed also sees its handler's writes. This
         // load comes first: if tail moves on in between, the difference only becomes larger. The
@@ -121,7 +120,8 @@ public:
         return std::min(Positions::distance(passed, tail), ring().capacity());
     }
 
-    /// The same at exactly one moment: looks again when a message has gone between its looks.
+    /// The number of messages at exactly one moment. It looks again if a message was removed
+    /// between its looks.
     [[nodiscard]] std::size_t sizeExact() const noexcept {
         for (;;) {
             const Index passed = ring().passed().load(std::memory_order_acquire);
@@ -218,19 +218,19 @@ public:
         }
     }
 
-    /// Whether a slot is reserved and not committed yet; result() tells why none was.
+    /// Whether a slot is reserved and not committed yet. If none is, result() tells why.
     explicit operator bool() const noexcept { return left_ != 0; }
     PushResult result() const noexcept { return result_; }
 
-    /// How many slots are reserved and not committed yet.
+    /// The number of slots that are reserved and not committed yet.
     [[nodiscard]] std::size_t size() const noexcept { return left_; }
 
-    /// How many pushes went before the current slot's; those that were skipped count.
+    /// The number of pushes before the push of the current slot. Skipped pushes count.
     [[nodiscard]] Index number() const noexcept {
         return static_cast<Index>(static_cast<Index>(position_ - first) / Positions::one);
     }
 
-    /// Constructs the message in the current slot; once.
+    /// Constructs the message in the current slot. Call it once for each slot.
     template <class... Args>
     T& emplace(Args&&... args) {
         SLUICE_ASSERT(left_ != 0 && message_ == nullptr,
@@ -243,8 +243,8 @@ public:
     T& operator*() const noexcept { return *message_; }
     T* operator->() const noexcept { return message_; }
 
-    /// Publishes the message. The next slot, if one is left, becomes the current one; otherwise the
-    /// reservation is over.
+    /// Publishes the message. If slots are left, the next one becomes the current slot. Otherwise
+    /// the reservation has ended.
     void commit() noexcept {
         SLUICE_ASSERT(left_ != 0 && message_ != nullptr,
                       "commit without a message: call emplace first, commit once");

@@ -8,8 +8,8 @@
 
 namespace sluice {
 
-/// Everything that was queued at a takeAll(). What is left when it is destroyed is destroyed with
-/// it; it must not outlive the queue.
+/// The messages that were queued at a takeAll(). Its destructor destroys the messages that are
+/// left. It must not outlive the queue.
 template <class T, class Traits>
 class SegmentQueue<T, Traits>::Batch {
 public:
@@ -33,9 +33,9 @@ public:
         }
     }
 
-    /// Hands the messages that are left, at most `max`, to handler(T&), oldest first. Each is
-    /// destroyed as soon as its handler returns or throws. Waits for a producer that is still
-    /// constructing the next one. Returns how many.
+    /// Hands the messages that are left, at most `max`, to handler(T&), oldest first. A message is
+    /// destroyed when its handler returns or throws. Waits for a producer that is still
+    /// constructing the next message. Returns the number of messages.
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
         std::size_t count = 0;
@@ -52,7 +52,7 @@ public:
         return count;
     }
 
-    /// Messages left, counting those whose constructor may still throw.
+    /// The number of messages that are left. Messages whose constructor may still throw count.
     [[nodiscard]] std::size_t size() const noexcept { return positions_; }
 
 private:

@@ -34,7 +34,7 @@ public:
     using Callback = typename List::Callback;
 
     /// Adds a listener for an event at the end, at the beginning, or in front of another listener
-    /// of the same event (at the end when `before` is none).
+    /// of the same event. If `before` is no listener of this event, it adds at the end.
     Handle appendListener(const Event& event, const Callback& callback) {
         return this->listOf(event).append(callback);
     }
@@ -54,8 +54,8 @@ public:
         return this->listOf(event).insert(std::move(callback), before);
     }
 
-    /// Adds a listener behind those of the same or a higher priority. Listeners that were added
-    /// otherwise have priority 0. Looks for the place from the end.
+    /// Adds a listener behind the listeners of the same or a higher priority. Listeners that were
+    /// added by other functions have priority 0. It searches from the end.
     Handle insertListenerByPriority(const Event& event, const Callback& callback, int priority) {
         return this->listOf(event).insertByPriority(callback, priority);
     }
@@ -63,7 +63,7 @@ public:
         return this->listOf(event).insertByPriority(std::move(callback), priority);
     }
 
-    /// Adds a listener that is told its own handle: f(handle, args...). See
+    /// Adds a listener that gets its own handle: f(handle, args...). See
     /// CallbackList::appendWithHandle().
     template <class F>
     Handle appendListenerWithHandle(const Event& event, F f) {
@@ -78,7 +78,7 @@ public:
         }
     }
 
-    /// The same until `f` returns false; then the result is false.
+    /// As forEach(), but ends when `f` returns false. Then the result is false.
     template <class F>
     bool forEachIf(const Event& event, F&& f) const {
         const List* const list = this->find(event);
@@ -95,7 +95,8 @@ public:
         directDispatch(event, std::forward<Args>(args)...);
     }
 
-    /// Calls the listeners of the event that `first` is or, by getEvent(), stands for.
+    /// Calls the listeners of the event `first`, or of the event that getEvent() returns for the
+    /// arguments.
     template <class First>
     void dispatch(First&& first, Args... args) const {
         static_assert(ArgumentPassingMode::canExcludeEventType,

@@ -38,21 +38,21 @@ public:
 
     void swap(ListenerMap& other) noexcept { lists_.swap(other.lists_); }
 
-    /// False when the handle names no listener of this event.
+    /// Removes a listener. Returns false if the handle names no listener of this event.
     bool removeListener(const Event& event, const Handle& handle) {
         List* const list = find(event);
         return list != nullptr && list->remove(handle);
     }
 
-    /// The same, and waits until the listener has been destroyed. See
+    /// Removes a listener, and waits until it has been destroyed. See
     /// CallbackList::removeAndWait().
     bool removeListenerAndWait(const Event& event, const Handle& handle) {
         List* const list = find(event);
         return list != nullptr && list->removeAndWait(handle);
     }
 
-    /// How many listeners of an event have been removed but not destroyed, because calls of it that
-    /// had begun before are running.
+    /// The number of listeners of an event that have been removed but not destroyed, because
+    /// earlier calls of the event are still running.
     [[nodiscard]] std::size_t removedSizeApprox(const Event& event) const {
         const List* const list = find(event);
         return list == nullptr ? 0 : list->removedSizeApprox();
@@ -65,9 +65,9 @@ public:
         }
     }
 
-    /// Forgets the events that have no listener any more, and frees their memory. Returns how many.
-    /// Needs the dispatcher for itself as far as other threads go; a listener may call it. When it
-    /// throws std::bad_alloc, nothing has changed.
+    /// Forgets the events that have no listener any more, frees their memory, and returns their
+    /// number. No other thread may use the dispatcher during the call; a listener may call it. If
+    /// it throws std::bad_alloc, nothing has changed.
     std::size_t trimEvents() {
         return lists_.removeIf(
             [](const List& list) { return list.empty() && list.removedSizeApprox() == 0; });

@@ -35,8 +35,8 @@ public:
     using typename Base::Event;
     using typename Base::Handle;
 
-    /// Adds a listener for an event at the end, at the beginning, or in front of another one, among
-    /// those of its prototype.
+    /// Adds a listener for an event at the end, at the beginning, or in front of another listener,
+    /// in the list of its prototype.
     template <class C>
     Handle appendListener(const Event& event, C&& callback) {
         return this->listOf(event).append(std::forward<C>(callback));
@@ -62,16 +62,15 @@ public:
         }
     }
 
-    /// The same until `f` returns false; then the result is false.
+    /// As forEach(), but ends when `f` returns false. Then the result is false.
     template <class Prototype, class F>
     bool forEachIf(const Event& event, F&& f) const {
         const List* const list = this->find(event);
         return list == nullptr || list->template forEachIf<Prototype>(std::forward<F>(f));
     }
 
-    /// Calls the listeners of the event that `first` is or, by getEvent(), stands for, and of the
-    /// prototype that the other arguments belong to; with ArgumentPassingIncludeEvent, that all of
-    /// them do.
+    /// Calls the listeners of the event `first`, or of the event that getEvent() returns. The other
+    /// arguments choose the prototype. With ArgumentPassingIncludeEvent, all arguments choose it.
     template <class First, class... A>
     void dispatch(First&& first, A&&... args) const {
         if constexpr (includesEvent) {

@@ -58,10 +58,10 @@ public:
 
     using Base::Base;
 
-    /// Queues the event that `first` is or, by getEvent(), stands for, with arguments of the first
-    /// prototype that accepts them; with ArgumentPassingIncludeEvent, `first` is one of these.
-    /// False when it was refused, because the queue is closed, or full and told to reject; then
-    /// the arguments are untouched.
+    /// Queues the event `first`, or the event that getEvent() returns for the arguments. The first
+    /// prototype that accepts the arguments counts. With ArgumentPassingIncludeEvent, `first` is
+    /// one of the arguments. Returns false if the event was refused, because the queue is closed,
+    /// or full with Overflow::reject. Then the arguments are unchanged.
     template <class First, class... A>
     bool enqueue(First&& first, A&&... args) {
         if constexpr (Base::includesEvent) {
@@ -82,8 +82,8 @@ public:
     }
 
     /// Dispatches the events of the first prototype that the predicate can be called with, if
-    /// predicate(args...) is true; the others stay, in front of later ones. When that dispatches
-    /// none, the next such prototype has its turn.
+    /// predicate(args...) is true. The other events stay, in front of later ones. If it dispatches
+    /// none, it tries the next such prototype.
     template <class Predicate>
     bool processIf(Predicate&& predicate) {
         return processIfOfAny(predicate, std::make_index_sequence<Match::size>());

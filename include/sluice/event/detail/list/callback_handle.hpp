@@ -39,14 +39,13 @@ public:
     [[nodiscard]] bool expired() const noexcept { return node_ == nullptr || node_->isRemoved(); }
     operator bool() const noexcept { return !expired(); }
 
-    /// This handle, or an empty one when the callback has been removed.
+    /// Returns this handle, or an empty one if the callback has been removed.
     [[nodiscard]] CallbackHandle lock() const noexcept {
         return expired() ? CallbackHandle() : *this;
     }
 
-    /// Removes the callback from its list, wherever that is. False when it has been removed
-    /// already. Any thread may call it, but not while another one destroys, moves or swaps the
-    /// list.
+    /// Removes the callback from its list. Returns false if it has been removed before. Any thread
+    /// may call it, but not while another thread destroys, moves or swaps the list.
     bool remove() const {
         return !expired() && node_->owner.load(std::memory_order_relaxed)->remove(*this);
     }
@@ -58,7 +57,7 @@ public:
         const CallbackHandle<Other>& other) const noexcept {
         return std::less<const void*>()(node_, other.node_);
     }
-    /// 1 while the callback is in the list, else 0.
+    /// 1 while the callback is in the list, otherwise 0.
     long use_count() const noexcept {  // NOLINT(readability-identifier-naming)
         return expired() ? 0 : 1;
     }

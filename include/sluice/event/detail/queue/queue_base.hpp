@@ -69,8 +69,9 @@ public:
 
     // ---- Producers
 
-    /// Queues an event that is found in the arguments. False when it was refused, because the queue
-    /// is closed, or full and told to reject; then the arguments are untouched.
+    /// Queues an event that is found in the arguments. Returns false if the event was refused,
+    /// because the queue is closed, or full with Overflow::reject. Then the arguments are
+    /// unchanged.
     template <class... A>
     auto enqueue(A&&... args) -> std::enable_if_t<sizeof...(A) == sizeof...(Args), bool> {
         static_assert(Base::ArgumentPassingMode::canIncludeEventType,
@@ -86,7 +87,7 @@ public:
         });
     }
 
-    /// Queues the event that `first` is or, by getEvent(), stands for.
+    /// Queues the event `first`, or the event that getEvent() returns for the arguments.
     template <class First, class... A>
     auto enqueue(First&& first, A&&... args)
         -> std::enable_if_t<sizeof...(A) == sizeof...(Args), bool> {
@@ -103,8 +104,8 @@ public:
 
     // ---- Consumers: any number of threads, each event goes to one of them
 
-    /// Dispatches the events for which predicate(args...), or predicate(), is true; the others
-    /// stay, in front of later ones.
+    /// Dispatches the events for which predicate(args...), or predicate(), is true. The other
+    /// events stay, in front of later ones.
     template <class Predicate>
     bool processIf(Predicate&& predicate) {
         return this->processWhere([&predicate](QueuedEvent& queued) {
@@ -112,8 +113,8 @@ public:
         });
     }
 
-    /// Dispatches events until predicate(args...), or predicate(), is true for one; that one and
-    /// the rest stay.
+    /// Dispatches events until predicate(args...), or predicate(), is true for an event. This event
+    /// and the later ones stay.
     template <class Predicate>
     bool processUntil(Predicate&& predicate) {
         bool any = false;
@@ -126,8 +127,8 @@ public:
         return any;
     }
 
-    /// Copies the first event; it stays. False when there is none. Who wants to take events out
-    /// waits until it has been copied.
+    /// Copies the first event, which stays. Returns false if there is none. Threads that take
+    /// events out wait until it has been copied.
     bool peekEvent(QueuedEvent* event) {
         static_assert(std::is_copy_assignable_v<QueuedEvent>,
                       "peekEvent() copies the event, but one of its arguments cannot be copied: "
@@ -135,7 +136,8 @@ public:
         return this->store_.peek([event](const QueuedEvent& first) { *event = first; });
     }
 
-    /// Moves the first event out. False when there is none. Stays when moving it throws.
+    /// Moves the first event out. Returns false if there is none. If the move throws, the event
+    /// stays.
     bool takeEvent(QueuedEvent* event) {
         static_assert(std::is_move_assignable_v<QueuedEvent>,
                       "takeEvent() assigns the event, but one of its arguments cannot be assigned: "
@@ -150,13 +152,13 @@ public:
     }
 
     /// For coroutines: `while (auto event = co_await queue.next()) ...` takes one event after the
-    /// other, waiting for each, until the queue is closed and everything has been dealt with.
+    /// other, and waits for each. It ends when the queue is closed and all events are done.
     ///
-    /// A coroutine that had to wait goes on within enqueue(), or whatever ended its waiting, on
-    /// that thread; or where resume(handle) sends it, which is called there instead. Neither may
-    /// throw: the event has been accepted, so nobody could be told, and the program ends. Those who
-    /// wait are served in order, beside the threads that process. The queue outlives them; one may
-    /// be destroyed while it waits, if no other thread uses the queue then.
+    /// A waiting coroutine continues inside the enqueue() that ends its waiting, on that thread.
+    /// With an argument, the queue calls resume(handle) there instead. Neither may throw: this ends
+    /// the program, because the event has already been accepted. Waiting coroutines are served in
+    /// order, beside the threads that process. The queue must outlive them. A coroutine may be
+    /// destroyed while it waits, if no other thread uses the queue then.
     template <class Resume = detail::ResumeHere>
     auto next(Resume resume = Resume()) {
         return NextEvent<typename Base::Store, QueuedEvent, Resume>(this->store_,
@@ -165,8 +167,9 @@ public:
 
     using Base::dispatch;
 
-    /// Calls the listeners of an event that was peeked at or taken, any number of times. They may
-    /// change arguments that are non-const references in the prototype.
+    /// Calls the listeners of an event that peekEvent() or takeEvent() has returned. It may be
+    /// called repeatedly. Listeners may change arguments that are non-const references in the
+    /// prototype.
     template <class U>
     auto dispatch(U& event) const
         -> std::enable_if_t<std::is_same_v<std::remove_const_t<U>, QueuedEvent>> {

@@ -50,13 +50,13 @@ auto selectEventList() {
 template <class Dispatcher, class Queued, class Policies>
 class QueueCore : public Dispatcher {
 public:
-    /// While one of these exists, adding events wakes nobody and wait() goes on waiting. When the
-    /// last one ends, waiters are woken if there are events. May be nested.
+    /// While such an object exists, adding events wakes no thread, and wait() does not return. When
+    /// the last one ends, waiters are woken if there are events. May be nested.
     class DisableQueueNotify;
 
     QueueCore() : QueueCore(EventQueueOptions{}) {}
 
-    /// A bounded queue. Refuses (see setupError) a limit of 0.
+    /// A queue with these options. Refuses (see setupError) a limit of 0.
     explicit QueueCore(const EventQueueOptions& options) : store_(options) {}
 
     // Copying and moving concern the listeners; queued events stay where they are.
@@ -73,44 +73,44 @@ public:
     }
     ~QueueCore() = default;
 
-    /// Refuses events from now on.
+    /// Refuses later events.
     void close() noexcept { store_.close(); }
     [[nodiscard]] bool isClosed() const noexcept { return store_.isClosed(); }
 
     // ---- Consumers: any number of threads, each event goes to one of them
 
-    /// Dispatches the events that are queued now. False when there were none.
+    /// Dispatches the events that are queued now. Returns false if there were none.
     bool process() { return harvest(Amount::all, dispatching()).count != 0; }
 
-    /// Dispatches the first event.
+    /// Dispatches the first event. Returns false if there was none.
     bool processOne() { return harvest(Amount::one, dispatching()).count != 0; }
 
-    /// Calls visitor(event, args...) for the events that are queued now, instead of listeners:
-    /// without a search, mixins, or canContinueInvoking, and inlined.
+    /// Calls visitor(event, args...) for the events that are queued now, instead of listeners. It
+    /// uses no search, mixins or canContinueInvoking, and is inlined.
     template <class Visitor>
     bool processQueueWith(Visitor&& visitor) {
         return harvest(Amount::all, visiting(visitor)).count != 0;
     }
 
-    /// The same for the first event.
+    /// As processQueueWith(), for the first event.
     template <class Visitor>
     bool processOneWith(Visitor&& visitor) {
         return harvest(Amount::one, visiting(visitor)).count != 0;
     }
 
-    /// The loop of a consumer: dispatches events as they come and sleeps while there are none.
-    /// Returns when the queue is closed and everything that was accepted has been processed, or
-    /// when a listener has destroyed the queue. Any number of threads may run it; not from inside a
-    /// listener.
+    /// The loop of a consumer: dispatches events as they come, and sleeps while there are none. It
+    /// returns when the queue is closed and all accepted events have been processed, or when a
+    /// listener has destroyed the queue. Any number of threads may run it. A listener must not call
+    /// it.
     ///
-    /// A listener's exception ends the loop, which may be run again. The pacing lets small batches
-    /// grow while events flow; see HarvestPacing, and NoPacing.
+    /// An exception of a listener ends the loop, which may be run again. The pacing lets small
+    /// batches grow while events flow; see HarvestPacing and NoPacing.
     template <class Pacing = HarvestPacing>
     void run(const Pacing& pacing = Pacing()) {
         runLoop(dispatching(), pacing);
     }
 
-    /// The same with a visitor in place of the listeners, as processQueueWith().
+    /// As run(), with a visitor instead of the listeners: see processQueueWith().
     template <class Visitor, class Pacing = HarvestPacing>
     void runWith(Visitor&& visitor, const Pacing& pacing = Pacing()) {
         runLoop(visiting(visitor), pacing);
@@ -122,20 +122,21 @@ public:
         events.discard();
     }
 
-    /// Frees the memory that the queue keeps for later events. Returns how many bytes: none while
-    /// an event is queued, being queued or being processed. See also EventQueueOptions::keptBytes.
+    /// Frees the memory that the queue keeps for later events, and returns its bytes. While an
+    /// event is queued, being queued or being processed, it frees nothing. See also
+    /// EventQueueOptions::keptBytes.
     std::size_t trim() noexcept { return store_.trim(); }
 
     /// Whether nothing is queued, being queued or being processed.
     [[nodiscard]] bool emptyQueue() const noexcept { return !store_.isBusy(); }
 
-    /// How many events are queued, or were a moment ago.
+    /// The number of events that are queued, or were queued a moment ago.
     [[nodiscard]] std::size_t sizeApprox() const noexcept { return store_.size(); }
 
-    /// How many events made room for others, or were cleared.
+    /// The number of events that were dropped to make room, or were cleared.
     [[nodiscard]] std::uint64_t discardedCount() const noexcept { return store_.discardedCount(); }
 
-    /// Counts of everything, for policies that ask for it. They cost nothing otherwise.
+    /// The accounts, for policies that ask for them. Otherwise they cost nothing.
     [[nodiscard]] EventQueueStatistics statistics() const noexcept {
         static_assert(hasStatistics, "statistics() needs `static constexpr bool statistics = true` "
                                      "in the policies of the queue");
@@ -148,8 +149,8 @@ public:
         store_.awaitEvent([this] { return store_.isReady() || isClosed(); });
     }
 
-    /// The same with a limit. True when there is an event, or one is still being processed, and
-    /// notification is not disabled.
+    /// As wait(), with a limit. Returns true if there is an event or one is still being processed,
+    /// and notification is not disabled.
     template <class Rep, class Period>
     bool waitFor(const std::chrono::duration<Rep, Period>& limit) const {
         // An event that was found counts, though another consumer may have taken it since.
@@ -164,12 +165,12 @@ public:
         return isFound || (store_.isNotifying() && !emptyQueue());
     }
 
-    /// Waits until everything that was accepted has been processed. Not from inside a listener.
+    /// Waits until all accepted events have been processed. A listener must not call it.
     void drain() const {
         store_.awaitChange([this] { return emptyQueue(); });
     }
 
-    /// The same with a limit; false when it passed first.
+    /// As drain(), with a limit. Returns false if the limit passed first.
     template <class Rep, class Period>
     [[nodiscard]] bool drainFor(const std::chrono::duration<Rep, Period>& limit) const {
         return store_.awaitChangeUntil([this] { return emptyQueue(); },

@@ -52,13 +52,13 @@ class PooledPosting : public Requesting<PooledPosting<MessageList, Traits>>,
                       protected PooledTask<Traits> {
 
 public:
-    /// Posts a message, which it copies or moves. Medium priority by default; instead of options a
-    /// Priority alone will do, here and below. Never waits.
+    /// Posts a message, which it copies or moves. Never waits. The default priority is medium. Here
+    /// and below, the options may be a Priority alone.
     template <class T, class Options = PublishOptions>
     PublishResult post(T&& message, const Options& options = {}) {
         return emplaceWith<std::decay_t<T>>(options, std::forward<T>(message));
     }
-    /// The same, with the name that ActiveObject has for it.
+    /// The same as post(), with the name that ActiveObject has.
     template <class T, class Options = PublishOptions>
     PublishResult tryPost(T&& message, const Options& options = {}) {
         return post(std::forward<T>(message), options);

@@ -21,8 +21,8 @@ class Posting : public Requesting<Posting<MessageList, Traits>>,
 public:
     using Statistics = typename Bus<MessageList, Traits>::Statistics;
 
-    /// Posts a message, which it copies or moves. Medium priority by default; instead of options a
-    /// Priority alone will do, here and below.
+    /// Posts a message, which it copies or moves. The default priority is medium. Here and below,
+    /// the options may be a Priority alone.
     template <class T, class Options = PublishOptions>
     PublishResult post(T&& message, const Options& options = {}) {
         return admit<std::decay_t<T>>(
@@ -47,8 +47,8 @@ public:
         return admit<std::decay_t<T>>(
             options, [&] { return mailbox_.tryPublish(std::forward<T>(message), options); });
     }
-    /// Waits for room for at most `timeout`, with any overflow policy. Not in a handler, and not
-    /// before the start.
+    /// Waits for room for at most `timeout`, with any overflow policy. In a handler and before the
+    /// start it does not wait.
     template <class T, class Rep, class Period, class Options = PublishOptions>
     PublishResult postFor(std::chrono::duration<Rep, Period> timeout, T&& message,
                           const Options& options = {}) {

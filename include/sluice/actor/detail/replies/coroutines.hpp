@@ -49,9 +49,9 @@ protected:
               this) {}
     ~Coroutines() = default;
 
-    /// In a handler: starts a coroutine of the object, which runs until it waits. False if the
-    /// object has Traits::maxCoroutines already, or if it is closed: then the coroutine does not
-    /// run.
+    /// Called in a handler: starts a coroutine of the object, which runs until it waits. If the
+    /// object has Traits::maxCoroutines already, or if it is closed, it returns false and the
+    /// coroutine does not run.
     template <class AnyCoroutine>
     [[nodiscard]] bool run(AnyCoroutine coroutine) {
         SLUICE_ASSERT(this->isHere(), "a coroutine of an object is started by its handlers");

@@ -56,7 +56,7 @@ private:
 template <class Object, class Traits>
 class RoomRequests<Object, Traits, true> {
 public:
-    /// For `co_await`: waits for room until the timeout, and posts the message.
+    /// Waits for room until the timeout, and posts the message. For `co_await`.
     template <class T, class Rep, class Period, class Options = PublishOptions>
     [[nodiscard]] auto awaitPost(T&& message, std::chrono::duration<Rep, Period> timeout,
                                  const Options& options = {}) {
@@ -67,7 +67,7 @@ public:
             static_cast<Object&>(*this), std::forward<T>(message),
             deadlineAfter(Nanoseconds(), timeout).time_since_epoch(), optionsOf<Traits>(options)};
     }
-    /// Waits for room for at most `timeout`. Not in a handler.
+    /// Waits for room for at most `timeout`. In a handler it does not wait.
     template <class T, class Rep, class Period, class Options = PublishOptions>
     PublishResult postFor(std::chrono::duration<Rep, Period> timeout, T&& message,
                           const Options& options = {}) {

@@ -66,14 +66,15 @@ class Timing<Mailbox, MessageList, Traits, true> : public Mailbox {
 public:
     using Clock = typename Traits::Platform::Clock;
 
-    /// Has the object handle a message at this time. A moment that has passed means at once. Empty
-    /// if the object is closed, or has Traits::maxTimers timers already.
+    /// Makes the object handle a message at this time. If the time has passed, it handles the
+    /// message at once. The result is empty if the object is closed, or has Traits::maxTimers
+    /// timers already.
     template <class T>
     [[nodiscard]] Timer postAt(typename Clock::time_point time, T&& message,
                                const PublishOptions& options = {}) {
         return arm(time, Clock::duration::zero(), options, std::forward<T>(message));
     }
-    /// The same, after this time from now.
+    /// Makes the object handle a message after this delay.
     template <class Rep, class Period, class T>
     [[nodiscard]] Timer postAfter(std::chrono::duration<Rep, Period> delay, T&& message,
                                   const PublishOptions& options = {}) {
@@ -82,8 +83,8 @@ public:
         }
         return postAt(deadlineAfter(this->now(), delay), std::forward<T>(message), options);
     }
-    /// Has the object handle a message after each period, the first time after one period from now.
-    /// The period is positive, and at least one tick of the clock.
+    /// Makes the object handle a message after each period, the first time one period from now. The
+    /// period is positive, and at least one tick of the clock.
     template <class Rep, class Period, class T>
     [[nodiscard]] Timer postEvery(std::chrono::duration<Rep, Period> period, T&& message,
                                   const PublishOptions& options = {}) {
@@ -93,7 +94,7 @@ public:
         return postEveryFrom(deadlineAfter(this->now(), period), period, std::forward<T>(message),
                              options);
     }
-    /// The same, the first time at this moment.
+    /// Makes the object handle a message at `first`, and after each period from then on.
     template <class Rep, class Period, class T>
     [[nodiscard]] Timer postEveryFrom(typename Clock::time_point first,
                                       std::chrono::duration<Rep, Period> period, T&& message,
@@ -111,9 +112,9 @@ public:
         return arm(first, ticks, options, std::forward<T>(message));
     }
 
-    /// Ends a timer. False if it has ended before: a timer that fires once ends before its handler
-    /// is called. After true no further call of its handler begins. Outside of the object's
-    /// handlers, one call may still be running.
+    /// Ends a timer. Returns false if the timer has ended before: a timer that fires once ends
+    /// before its handler is called. After true no further call of its handler begins. For a caller
+    /// outside of the object's handlers, one call may still be running.
     bool cancel(Timer timer) noexcept {
         const bool isCancelled = timers_.cancel(timer);
         if (isCancelled) {
@@ -122,7 +123,7 @@ public:
         return isCancelled;
     }
 
-    /// How many messages timers have brought to handlers.
+    /// The number of messages of timers that handlers have got.
     [[nodiscard]] std::uint64_t firedTimers() const noexcept { return timers_.fired(); }
 
 protected:

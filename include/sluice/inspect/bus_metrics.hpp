@@ -10,8 +10,8 @@
 
 namespace sluice {
 
-/// One bus as it is to be shown: its name, its accounts, and the names of its types in the order of
-/// its Messages. Refers to all three.
+/// One bus of a page of metrics: its name, its counts, and the names of its types in the order of
+/// its Messages. It refers to all three.
 class BusMetrics {
 public:
     template <std::size_t TypeCount>
@@ -23,11 +23,12 @@ public:
           counts_(statistics.counts.data()),
           times_(statistics.times),
           highWater_(statistics.highWater) {}
-    /// The accounts must stay.
+    /// Refused: temporary counts. They must live as long as this object.
     template <std::size_t TypeCount>
     BusMetrics(std::string_view, const BusStatistics<TypeCount>&&,
                const std::string_view (&)[TypeCount]) = delete;
-    /// The names must stay: give them a place of their own, not braces.
+    /// Refused: names in braces. They must live as long as this object, so put them into a
+    /// variable.
     template <std::size_t TypeCount>
     BusMetrics(std::string_view, const BusStatistics<TypeCount>&,
                std::initializer_list<std::string_view>) = delete;

@@ -1,11 +1,11 @@
 #pragma once
 
 /// \file
-/// The accounts of buses as text in the OpenMetrics format, which Prometheus and its kin read.
+/// Writes the counts of buses as text in the OpenMetrics format, which Prometheus reads.
 ///
-/// Use it to answer a scrape, or to write the text to a file for a collector. It asks for nothing
-/// but a function that takes text, opens no socket, allocates nothing, and depends on no locale.
-/// Use prometheus_collector.hpp in a program that exposes its metrics with prometheus-cpp.
+/// Use it to answer a scrape, or to write the text to a file for a collector. It needs only a
+/// function that takes text. It opens no socket, allocates nothing, and depends on no locale. Use
+/// prometheus_collector.hpp in a program that exposes its metrics with prometheus-cpp.
 ///
 ///     const auto statistics = bus.statistics();
 ///     static constexpr std::string_view types[] = {"Sample", "Alarm"};
@@ -13,11 +13,14 @@
 ///     std::string page;
 ///     sluice::writeMetrics(shown, [&](std::string_view text) { page += text; });
 ///
-/// Families: messages published, rejected (by reason), dropped, delivered, discarded and failed
-/// calls of handlers as counters, messages in the bus as a gauge, all by bus, type and priority;
-/// the time in the bus as a summary, and the longest one as a gauge, by bus and priority; the most
-/// messages that were there at once as a gauge, by bus. All buses of a program belong in one text,
-/// as a family may stand in it only once.
+/// Families:
+///
+/// - by bus, type and priority: messages published, rejected (by reason), dropped, delivered and
+///   discarded, and failed calls of handlers, as counters; messages in the bus as a gauge
+/// - by bus and priority: the time in the bus as a summary, and the longest time as a gauge
+/// - by bus: the most messages that were in the bus at once, as a gauge
+///
+/// Write all buses of a program into one text, because a family may occur in it only once.
 ///
 /// Origin of the format: OpenMetrics 1.0.
 ///
@@ -140,8 +143,8 @@ private:
 
 }  // namespace detail
 
-/// Writes the whole text, to its last line `# EOF`, in many small pieces to sink(std::string_view).
-/// `buses` is a range of BusMetrics, whose names differ.
+/// Writes the whole text, with its last line `# EOF`, in many small pieces to
+/// sink(std::string_view). `buses` is a range of BusMetrics with different names.
 template <class Buses, class Sink>
 void writeMetrics(const Buses& buses, Sink&& sink) {
     detail::OpenMetricsText text(sink);

@@ -89,28 +89,27 @@ private:
 
 }  // namespace detail
 
-/// The accounts of buses for programs that expose their metrics with
-/// prometheus-cpp.
+/// Collects the counts of buses for programs that expose their metrics with prometheus-cpp.
 ///
 ///     static constexpr std::string_view types[] = {"Sample", "Alarm"};  // as in its Messages
 ///     const auto collector = std::make_shared<sluice::PrometheusCollector>();
 ///     (void)collector->add("vehicle", bus, types);
 ///     exposer.RegisterCollectable(collector);
 ///
-/// Use it beside other metrics of prometheus-cpp. Use metrics_text.hpp, which tells the same
-/// families, in a program that has no need of that library otherwise. This header is the only one
-/// that needs it, so <sluice/inspect.hpp> does not include it; with CMake,
-/// find_package(prometheus-cpp) and link sluice::inspect_prometheus.
+/// Use it beside other metrics of prometheus-cpp. Use metrics_text.hpp, which has the same
+/// families, in a program that does not use this library. No other header needs prometheus-cpp, so
+/// <sluice/inspect.hpp> does not include this one. With CMake, find_package(prometheus-cpp) and
+/// link sluice::inspect_prometheus.
 ///
-/// All buses of a program belong in one collector, as a family may be told only once. A counter is
-/// named with its `_total`, as in the text that Prometheus reads. Values are double, as everything
-/// in prometheus-cpp is: beyond 2^53 the last digits are lost.
+/// Add all buses of a program to one collector, because a family may occur only once. The name of a
+/// counter ends with `_total`, as in the text that Prometheus reads. Values are double, as all
+/// values in prometheus-cpp: beyond 2^53 the last digits are lost.
 ///
-/// Thread rules: any thread may call anything. A scrape reads the accounts as Bus::statistics()
-/// does, and stops no publisher and no consumer; add() and remove() wait for one that is under way.
+/// Threads: any thread may call any member. A scrape reads the counts like Bus::statistics(), and
+/// stops no publisher and no consumer. add() and remove() wait for a scrape that is under way.
 ///
-/// It allocates when a bus is added, and in each scrape. Shutdown: a bus must outlive the collector
-/// or be removed.
+/// It allocates when a bus is added, and in each scrape. Shutdown: a bus must outlive the
+/// collector, or be removed from it before.
 ///
 /// Tests: tests/unit/inspect/prometheus_collector_test.cpp.
 class PrometheusCollector final : public prometheus::Collectable {
@@ -120,10 +119,10 @@ public:
     PrometheusCollector& operator=(const PrometheusCollector&) = delete;
     ~PrometheusCollector() override = default;
 
-    /// Shows a bus under this name, with these names for its types, in the order of its Messages;
-    /// their text must stay, as that of literals does. Takes anything whose statistics() are
-    /// BusStatistics: a Bus, a PartitionedBus, a group of a BroadcastBus. False, and nothing is
-    /// added, when a bus of this name is there already.
+    /// Adds a bus under this name, with these names for its types, in the order of its Messages.
+    /// The texts of these names must outlive the collector, like literals. It takes each object
+    /// whose statistics() are BusStatistics: a Bus, a PartitionedBus, a group of a BroadcastBus.
+    /// Returns false, and adds nothing, if there is a bus of this name.
     template <class Bus, std::size_t TypeCount>
     [[nodiscard]] bool add(std::string name, const Bus& bus,
                            const std::string_view (&types)[TypeCount]) {
@@ -137,12 +136,12 @@ public:
         buses_.push_back(std::move(shown));
         return true;
     }
-    /// The bus must stay.
+    /// Refused: a temporary bus.
     template <class Bus, std::size_t TypeCount>
     bool add(std::string, const Bus&&, const std::string_view (&)[TypeCount]) = delete;
 
-    /// When it returns, the bus of this name is not read and never will be again. False when there
-    /// is none.
+    /// Removes a bus. After the return the collector never reads the bus again. Returns false if
+    /// there is no bus of this name.
     bool remove(std::string_view name) {
         const std::lock_guard lock(mutex_);
         const auto place = find(name);
@@ -176,7 +175,7 @@ private:
         virtual ~Shown() = default;
 
         [[nodiscard]] const std::string& name() const noexcept { return name_; }
-        /// Its accounts of now, which stay until it is read again.
+        /// Its present counts, which are valid until it is read again.
         [[nodiscard]] virtual BusMetrics read() = 0;
 
     private:

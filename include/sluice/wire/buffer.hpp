@@ -15,7 +15,7 @@ public:
     [[nodiscard]] const unsigned char* data() const noexcept { return storage_; }
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
-    /// Forgets the bytes after the first `size`.
+    /// Removes the bytes after the first `size` bytes.
     void shrink(std::size_t size) noexcept { size_ = size < size_ ? size : size_; }
 
     /// Returns false, and adds nothing, if the bytes do not fit.
@@ -30,8 +30,8 @@ public:
         return true;
     }
 
-    /// The place of `count` further bytes, which the caller writes. Null, and no byte more, if they
-    /// do not fit.
+    /// Adds `count` bytes, which the caller writes at the returned address. Returns null, and adds
+    /// nothing, if the bytes do not fit.
     [[nodiscard]] unsigned char* extend(std::size_t count) noexcept {
         if (count > capacity_ - size_) {
             return nullptr;

@@ -14,11 +14,11 @@
 
 namespace sluice::wire {
 
-/// How messages of type T become bytes. A bridge asks it for each type.
+/// Turns messages of type T into bytes and back. A bridge uses it for each type.
 ///
 /// - The usual codec is MessagePack: see encode() and decode().
-/// - Messages of protobuf use their own form. Their functions tell them; no header of protobuf is
-///   needed here.
+/// - Messages of protobuf use their own form. The codec finds them by their functions, and needs no
+///   header of protobuf.
 /// - For another form, for example the tables of FlatBuffers, specialise Codec for the type:
 ///
 ///     template <>
@@ -28,9 +28,9 @@ namespace sluice::wire {
 ///         static std::uint64_t schemaHash();
 ///     };
 ///
-/// encode returns false, and leaves the size of the buffer alone, if the message does not fit; it
-/// must not throw. decode gets bytes from anybody, and returns DecodeError::foreignForm if it
-/// refuses them. schemaHash names the type, and is the same in all programs.
+/// If the message does not fit, encode returns false and leaves the size of the buffer unchanged.
+/// It must not throw. decode gets untrusted bytes. If it refuses them, it returns
+/// DecodeError::foreignForm. schemaHash names the type, and is the same in all programs.
 template <class T, class = void>
 struct Codec {
     static bool encode(const T& message, Buffer& buffer) { return wire::encode(message, buffer); }
@@ -53,7 +53,7 @@ inline constexpr bool isProtobuf<
 
 }  // namespace detail
 
-/// The codec of protobuf's messages. It allocates where protobuf does.
+/// The codec of protobuf's messages. It allocates as protobuf does.
 template <class T>
 struct Codec<T, std::enable_if_t<detail::isProtobuf<T>>> {
     static bool encode(const T& message, Buffer& buffer) {

@@ -13,7 +13,7 @@ namespace sluice::wire {
 template <class T>
 struct Type {};
 
-/// One field of a message: its name on the wire and its place in the object.
+/// One field of a message: its name in the bytes and its place in the object.
 template <class Class, class Member>
 struct Field {
     std::string_view name;

@@ -38,7 +38,7 @@ enum class EnvelopeError : std::uint8_t {
     return "unknown error";
 }
 
-/// Describes a message that travels between programs: which type it has and where it comes from.
+/// Describes a message that travels between programs: its type, and the program that published it.
 ///
 ///     std::array<unsigned char, wire::envelopeSize + 100> bytes;
 ///     // ... write the payload at bytes.data() + wire::envelopeSize, then:
@@ -56,19 +56,19 @@ enum class EnvelopeError : std::uint8_t {
 ///     offset 16  type, 4 bytes             offset 60  CRC32C of bytes 0 to 59 and the payload
 ///     offset 20  payload length, 4 bytes
 ///
-/// The checksum finds damage. It does not stop an attacker: they can compute it too.
+/// The checksum finds damage. It does not stop an attacker, who can compute it too.
 struct Envelope {
     std::uint64_t schemaHash = 0;
     std::uint32_t type = 0;
     /// 0 is low, 1 is medium, 2 is high.
     std::uint8_t priority = 0;
-    /// Bridges that the message has passed.
+    /// The number of bridges that the message has passed.
     std::uint8_t hopCount = 0;
-    /// Number of the program that published the message.
+    /// The number of the program that published the message.
     std::uint64_t origin = 0;
-    /// Tells the starts of that program apart: each one counts from 1 again.
+    /// Distinguishes the starts of that program. Each start counts its messages from 1.
     std::uint32_t incarnation = 0;
-    /// Counts the messages of one origin, incarnation, type and priority.
+    /// The number of the message among those of one origin, incarnation, type and priority.
     std::uint64_t sequence = 0;
     /// Nanoseconds since 1970-01-01 UTC.
     std::int64_t time = 0;

@@ -195,8 +195,8 @@ DecodeError readJson(const Json& from, T& v, unsigned depth) {
 
 }  // namespace detail
 
-/// The message as a JSON object, on one line. For logs, tools and other languages; MessagePack is
-/// smaller and faster. It needs nlohmann-json: link sluice::wire_json.
+/// Returns the message as a JSON object, on one line. It is for logs, tools and other languages;
+/// MessagePack is smaller and faster. It needs nlohmann-json: link sluice::wire_json.
 ///
 ///     const std::string text = wire::toJson(Reading{7, 21.5, "roof"});
 ///     Reading reading;
@@ -212,9 +212,9 @@ template <class T>
 
 /// Reads a message from the text of an untrusted sender.
 ///
-/// The rules are those of decode(), with two differences: the last one counts of a field that
-/// occurs twice, and null is a number that is not finite. Limit the size of the text: it takes many
-/// times its size in memory.
+/// The rules are those of decode(), with two differences. If a field occurs twice, the last value
+/// counts. Null becomes a number that is not finite. Limit the size of the text, because it takes
+/// many times its size in memory.
 template <class T>
 [[nodiscard]] DecodeError fromJson(std::string_view text, T& message) {
     const auto document = nlohmann::json::parse(text, nullptr, false);

@@ -9,8 +9,8 @@
 
 namespace sluice::wire {
 
-/// Appends the message to the buffer as a MessagePack map from field names to values. Returns false
-/// if it does not fit: then the buffer is unchanged. Does not allocate.
+/// Appends the message to the buffer as a MessagePack map from field names to values. If the
+/// message does not fit, it returns false and the buffer is unchanged. It does not allocate.
 ///
 /// Texts must be UTF-8, because decode() refuses all others.
 template <class T>
@@ -25,11 +25,11 @@ template <class T>
 
 /// Reads a message from the bytes of an untrusted sender.
 ///
-/// - A field that the bytes lack keeps its value. A field that T lacks is skipped. Bytes that have
-///   fields, but none that T has, are refused: they belong to another type.
+/// - If the bytes lack a field, the field keeps its value. A field that T lacks is skipped. If T
+///   lacks all fields of the bytes, the bytes belong to another type and are refused.
 /// - An enum takes every number of its underlying type. The caller checks for unknown values.
 /// - After an error, `message` is valid, and some of its fields may have changed.
-/// - Memory is allocated only for elements that were read, by std::string and std::vector.
+/// - std::string and std::vector allocate memory only for elements that were read.
 template <class T>
 [[nodiscard]] DecodeError decode(const unsigned char* bytes, std::size_t size, T& message) {
     detail::PackReader reader(bytes, size);

@@ -42,7 +42,7 @@ namespace sluice {
 template <class T, std::size_t N>
 class FixedVector
     : detail::VectorStorage<T, N>,
-      detail::CopyGate<std::is_copy_constructible_v<T>, std::is_move_constructible_v<T>> {
+      detail::EnableCopy<std::is_copy_constructible_v<T>, std::is_move_constructible_v<T>> {
     static_assert(N > 0, "FixedVector<T, N>: N must be at least 1");
     static_assert(std::is_object_v<T> && std::is_same_v<T, std::remove_cv_t<T>>,
                   "FixedVector<T, N>: T must be a plain object type");

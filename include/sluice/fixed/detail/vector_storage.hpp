@@ -108,20 +108,20 @@ private:
 
 /// An empty base that takes away copying or moving where T has none.
 template <bool Copyable, bool Movable>
-struct CopyGate {};
+struct EnableCopy {};
 template <>
-struct CopyGate<false, true> {
-    CopyGate() = default;
-    CopyGate(const CopyGate&) = delete;
-    CopyGate(CopyGate&&) = default;
-    CopyGate& operator=(const CopyGate&) = delete;
-    CopyGate& operator=(CopyGate&&) = default;
+struct EnableCopy<false, true> {
+    EnableCopy() = default;
+    EnableCopy(const EnableCopy&) = delete;
+    EnableCopy(EnableCopy&&) = default;
+    EnableCopy& operator=(const EnableCopy&) = delete;
+    EnableCopy& operator=(EnableCopy&&) = default;
 };
 template <>
-struct CopyGate<false, false> {
-    CopyGate() = default;
-    CopyGate(const CopyGate&) = delete;
-    CopyGate& operator=(const CopyGate&) = delete;
+struct EnableCopy<false, false> {
+    EnableCopy() = default;
+    EnableCopy(const EnableCopy&) = delete;
+    EnableCopy& operator=(const EnableCopy&) = delete;
 };
 
 }  // namespace sluice::detail

@@ -44,7 +44,7 @@ public:
     }
     template <class T, class Options = PublishOptions, class... Args>
     PublishResult emplaceWith(const Options& options, Args&&... args) {
-        return emplaced<T>(detail::optionsOf<Traits>(options), detail::WaitAsTraitsSay(),
+        return emplaced<T>(detail::optionsOf<Traits>(options), detail::WaitByPolicy(),
                            std::forward<Args>(args)...);
     }
 
@@ -89,7 +89,7 @@ public:
         while (accepted < count) {
             const std::size_t n =
                 derived()
-                    .publishThrough(type, all, count - accepted, detail::WaitAsTraitsSay(), build)
+                    .publishThrough(type, all, count - accepted, detail::WaitByPolicy(), build)
                     .count;
             if (n == 0) {
                 break;

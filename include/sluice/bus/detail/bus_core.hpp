@@ -265,7 +265,7 @@ private:
 
     template <class Ring, class Waiting>
     static constexpr bool canMakeRoom =
-        canDropOldest<Ring> || canBlock<Traits> || !std::is_same_v<Waiting, WaitAsTraitsSay>;
+        canDropOldest<Ring> || canBlock<Traits> || !std::is_same_v<Waiting, WaitByPolicy>;
 
     /// There was no room, or the bus is closed: does as the overflow policy says, or the call.
     template <class Ring, class Waiting, class Attempt>

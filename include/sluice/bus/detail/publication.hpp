@@ -26,11 +26,11 @@ struct Published {
 };
 
 /// Instead of a duration.
-struct WaitAsTraitsSay {};
+struct WaitByPolicy {};
 
 /// Until when a publisher waits for room. A time that has passed: the publisher does not wait.
 template <class Traits, class Clock>
-typename Clock::time_point waitLimit(WaitAsTraitsSay, Priority priority) {
+typename Clock::time_point waitLimit(WaitByPolicy, Priority priority) {
     const BusOverflow policy = Traits::overflow[static_cast<std::size_t>(priority)];
     return policy == BusOverflow::block      ? Clock::time_point::max()
            : policy == BusOverflow::blockFor ? deadlineAfter<Clock>(Traits::blockLimit)

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <sluice/base/cell.hpp>
-#include <sluice/event/detail/list/freeing.hpp>
 #include <sluice/event/detail/list/read_side.hpp>
+#include <sluice/event/detail/list/reclaimer.hpp>
 
 #include <atomic>
 #include <limits>

@@ -152,7 +152,7 @@ public:
             return isRemoved;  // the captures go when this thread's last call of the list ends
         }
         if (isRemoved) {
-            Freeing::freeNow(*node);  // here, and behind nobody else's destructor
+            Reclaimer::freeNow(*node);  // here, and behind nobody else's destructor
         } else if (wasHere(node)) {
             awaitEnd(*node);
         }
@@ -177,7 +177,7 @@ public:
         }
         Removed* const removed = this->removals.takeAll();
         delete this;
-        Freeing::freeAll(removed);
+        Reclaimer::freeAll(removed);
     }
 
 private:
@@ -260,9 +260,9 @@ private:
         BasicNappingBackoff<typename Base::Platform> backoff;
         // Acquire: the destructor's writes come before.
         while (node.serial.load(std::memory_order_acquire) != Node::gone &&
-               !Freeing::isFreeing(node)) {
+               !Reclaimer::isFreeing(node)) {
             this->collect(Effort::full);
-            Freeing::freeDeferred();
+            Reclaimer::freeDeferred();
             if (this->users.hasForked() && !this->removals.hasAny()) {
                 return;  // the thread that removed it may be the parent's
             }
@@ -276,7 +276,7 @@ private:
             node->nextRemoved = node->next.load(std::memory_order_relaxed);  // relaxed: as above
         }
         last->nextRemoved = nullptr;
-        Freeing::freeAll(first);
+        Reclaimer::freeAll(first);
     }
 
     /// After the largest number all callbacks count as old, and so does the one

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <sluice/event/detail/list/fence_budget.hpp>
-#include <sluice/event/detail/list/freeing.hpp>
 #include <sluice/event/detail/list/read_side.hpp>
+#include <sluice/event/detail/list/reclaimer.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -106,7 +106,7 @@ public:
         if (freed.owner != nullptr) {
             freed.end(freed.owner);
         }
-        Freeing::freeAll(freed.first);
+        Reclaimer::freeAll(freed.first);
     }
 
     /// Everything, in the order of removal. Without other threads.

@@ -13,7 +13,7 @@ struct Removed {
 /// Frees elements that nobody uses any more. A destructor may end a list whose callbacks own
 /// further lists, and so on: deep down they are left to the outermost call, so a long chain needs
 /// no deep stack.
-class Freeing {
+class Reclaimer {
 public:
     /// All from `first` on.
     static void freeAll(Removed* first) noexcept {

@@ -38,7 +38,7 @@ Numbers from(std::uint32_t first, std::uint32_t last) {
     return numbers;
 }
 
-// A record without payload takes header and head.
+// A record without payload takes frame and head.
 constexpr std::size_t emptyRecord = 16 + sizeof(Label);
 
 class SmallLimits : public testing::TestWithParam<std::size_t> {};

@@ -204,28 +204,28 @@ private:
 
     template <class Emit>
     void emitOne(const std::byte* record, const Lane& lane, Emit& emit) noexcept {
-        const RecordHeader& header = headerAt(record);
+        const RecordFrame& frame = frameAt(record);
         const auto& head =
-            *std::launder(reinterpret_cast<const Head*>(record + sizeof(RecordHeader)));
+            *std::launder(reinterpret_cast<const Head*>(record + sizeof(RecordFrame)));
         const std::byte* payload = record + Writer::payloadAt;
-        std::size_t size = header.payloadSize;
+        std::size_t size = frame.payloadSize;
         const LaneInfo* info = &lane.info();
-        if (__builtin_expect(header.isForeign(), 0)) {
+        if (__builtin_expect(frame.isForeign(), 0)) {
             info = std::launder(reinterpret_cast<const LaneInfo*>(payload));
             payload += sizeof(LaneInfo);
         }
-        if (__builtin_expect(header.isLarge(), 0)) {
+        if (__builtin_expect(frame.isLarge(), 0)) {
             LargePayload* const block = largePayloadAt(record, sizeof(Head));
             payload = block->bytes();
             size = block->size;
             block->next = std::exchange(used_, block);
         }
-        if (__builtin_expect(header.key < last_, 0)) {
-            noteStepBack(header.key);
+        if (__builtin_expect(frame.key < last_, 0)) {
+            noteStepBack(frame.key);
         } else {
-            last_ = header.key;
+            last_ = frame.key;
         }
-        emit(Record{header.key, head, payload, size, *info});
+        emit(Record{frame.key, head, payload, size, *info});
     }
 
     /// Records that were stamped before the clock started again have later stamps.

@@ -208,7 +208,7 @@ private:
     template <class Write>
     Outcome tryPostToShared(SharedGuard /*guard*/, Lane& lane, const Head& head, std::size_t bytes,
                             overflow_policy policy, Write& write, bool mayWait) {
-        constexpr std::uint32_t flags = RecordHeader::foreign;
+        constexpr std::uint32_t flags = RecordFrame::foreign;
         const Outcome outcome = tryPostRarely(lane, flags, head, bytes, write);
         if (outcome != Outcome::full || policy != overflow_policy::overrun_oldest || !mayWait ||
             !mayMakeRoom(policy)) {

@@ -126,7 +126,7 @@ public:
         // Relaxed: the owner reads its own writes.
         const std::uint64_t word = word_.load(std::memory_order_relaxed);
         const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
-        auto& header = const_cast<RecordHeader&>(headerAt(record));
+        auto& frame = const_cast<RecordFrame&>(frameAt(record));
         recordAt_ = tail;
 
         const Key key = Clock::announceThenNow(word_, word | announced);  // E1
@@ -134,9 +134,9 @@ public:
             word_.store(word, std::memory_order_relaxed);  // relaxed: nothing was published
             return endOfTime;
         }
-        header.key = key;
+        frame.key = key;
         // Relaxed: E2 follows.
-        tail_.store(tail + header.footprint(), std::memory_order_relaxed);
+        tail_.store(tail + frame.footprint(), std::memory_order_relaxed);
         word_.store(word + 2, std::memory_order_release);  // E2
         return key;
     }
@@ -157,7 +157,7 @@ public:
         while (reserve(size) == nullptr) {
             const std::byte* const oldest = at(releasedBytes());
             freeBlockOf(oldest, limits_.headSize);
-            release(guard, releasedBytes() + headerAt(oldest).footprint(), releasedCount() + 1);
+            release(guard, releasedBytes() + frameAt(oldest).footprint(), releasedCount() + 1);
             ++evicted;
         }
         overrun_.add(evicted);
@@ -322,7 +322,7 @@ public:
         const std::uint64_t count = published();
         for (std::uint64_t i = releasedCount(); i != count; ++i) {
             freeBlockOf(at(position), limits_.headSize);
-            position += headerAt(at(position)).footprint();
+            position += frameAt(at(position)).footprint();
         }
         release(EvictionGuard(this), position, count);
     }

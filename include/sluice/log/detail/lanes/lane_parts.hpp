@@ -47,7 +47,7 @@ struct LaneLimits {
 
 /// The bytes that a record takes in a lane.
 struct RecordSize {
-    std::size_t footprint;  ///< bytes, with the header
+    std::size_t footprint;  ///< bytes, with the frame
     bool isLarge;           ///< the payload is in a block of its own
 };
 

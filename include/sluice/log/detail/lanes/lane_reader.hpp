@@ -60,14 +60,14 @@ public:
     /// The key of the oldest such record; endOfTime if there is none.
     [[nodiscard]] Key nextKey() const noexcept {
         if (stagedCount_ != 0) {
-            return headerAt(stagedFront()).key;
+            return frameAt(stagedFront()).key;
         }
         if (visible() <= lane_->releasedCount()) {
             return endOfTime;
         }
         // Checks again with the lock: the owner may have evicted the record meanwhile.
         const EvictionGuard guard = lane_->lockEviction(EvictionLock::copying);
-        return visible() > lane_->releasedCount() ? headerAt(lane_->at(lane_->releasedBytes())).key
+        return visible() > lane_->releasedCount() ? frameAt(lane_->at(lane_->releasedBytes())).key
                                                   : endOfTime;
     }
 
@@ -84,16 +84,16 @@ public:
         }
         stage(guard, limit, max);
         front_ = stagedFront();
-        return stagedCount_ != 0 && headerAt(front_).key < limit;
+        return stagedCount_ != 0 && frameAt(front_).key < limit;
     }
 
     /// The next record.
     [[nodiscard]] const std::byte* front() const noexcept { return front_; }
-    [[nodiscard]] Key key() const noexcept { return headerAt(front_).key; }
+    [[nodiscard]] Key key() const noexcept { return frameAt(front_).key; }
 
     /// Moves to the next record. False if no ready record has a key below `limit`.
     bool next(Key limit) noexcept {
-        const std::uint32_t footprint = headerAt(front_).footprint();
+        const std::uint32_t footprint = frameAt(front_).footprint();
         if (isInPlace_) {
             readBytes_ += footprint;
             ++readCount_;
@@ -125,7 +125,7 @@ public:
         for (; stagedCount_ != 0; --stagedCount_) {
             const std::byte* const record = stagedFront();
             freeBlockOf(record, lane_->limits().headSize);
-            stagedAt_ += headerAt(record).footprint();
+            stagedAt_ += frameAt(record).footprint();
         }
     }
 
@@ -155,11 +155,11 @@ private:
         std::uint64_t end = begin;
         std::size_t total = stagedCount_;
         for (; count < visible() && total < max; ++count, ++total) {
-            const RecordHeader& header = headerAt(lane_->at(end));
-            if (!(header.key < limit)) {
+            const RecordFrame& frame = frameAt(lane_->at(end));
+            if (!(frame.key < limit)) {
                 break;
             }
-            end += header.footprint();
+            end += frame.footprint();
         }
         if (end == begin) {
             return;
@@ -168,7 +168,7 @@ private:
         auto* const bytes = reinterpret_cast<std::byte*>(staged_.data());
         for (std::uint64_t at = begin; at != end;) {
             const std::byte* const record = lane_->at(at);
-            const std::uint32_t footprint = headerAt(record).footprint();
+            const std::uint32_t footprint = frameAt(record).footprint();
             std::memcpy(bytes + stagedEnd_, record, footprint);
             stagedEnd_ += footprint;
             at += footprint;

@@ -17,9 +17,10 @@ struct LaneInfo {
     char threadName[16] = {};    ///< its name at its first record
 };
 
-/// The beginning of each record. Behind it lie, each at a multiple of 8: the user's head; LaneInfo,
-/// if the record is in the shared lane; the payload, or the address of its block.
-struct RecordHeader {
+/// The lane's part of a record, at its beginning. Behind it lie, each at a multiple of 8: the
+/// user's head; LaneInfo, if the record is in the shared lane; the payload, or the address of its
+/// block.
+struct RecordFrame {
     static constexpr std::uint32_t large = 1;    ///< the payload is in a block of its own
     static constexpr std::uint32_t foreign = 2;  ///< the record names its thread
     static constexpr std::uint32_t flags = 7;
@@ -65,20 +66,20 @@ constexpr std::size_t roundUpTo8(std::size_t size) noexcept {
     return (size + 7) & ~std::size_t{7};
 }
 
-inline const RecordHeader& headerAt(const std::byte* record) noexcept {
-    return *std::launder(reinterpret_cast<const RecordHeader*>(record));
+inline const RecordFrame& frameAt(const std::byte* record) noexcept {
+    return *std::launder(reinterpret_cast<const RecordFrame*>(record));
 }
 
 /// The block of a large record. `headSize` is the size of the user's head.
 inline LargePayload* largePayloadAt(const std::byte* record, std::size_t headSize) noexcept {
-    const std::size_t info = headerAt(record).isForeign() ? sizeof(LaneInfo) : 0;
-    return *std::launder(reinterpret_cast<LargePayload* const*>(record + sizeof(RecordHeader) +
+    const std::size_t info = frameAt(record).isForeign() ? sizeof(LaneInfo) : 0;
+    return *std::launder(reinterpret_cast<LargePayload* const*>(record + sizeof(RecordFrame) +
                                                                 roundUpTo8(headSize) + info));
 }
 
 /// Frees the block of a record, if the record has one.
 inline void freeBlockOf(const std::byte* record, std::size_t headSize) noexcept {
-    if (headerAt(record).isLarge()) {
+    if (frameAt(record).isLarge()) {
         LargePayload::free(largePayloadAt(record, headSize));
     }
 }

@@ -23,14 +23,14 @@ public:
     enum class Outcome : unsigned char { ok, full, noMemory, closed };
 
     /// The offset in a record of the payload, or of the thread's name.
-    static constexpr std::size_t payloadAt = sizeof(RecordHeader) + roundUpTo8(sizeof(Head));
+    static constexpr std::size_t payloadAt = sizeof(RecordFrame) + roundUpTo8(sizeof(Head));
 
     /// The bytes of the smallest lane that every record fits into.
     static constexpr std::size_t leastBytes = payloadAt + sizeof(LargePayload*);
 
     /// The bytes that a record with so many bytes of payload takes in this lane.
     static RecordSize sizeIn(const Lane& lane, std::uint32_t flags, std::size_t bytes) noexcept {
-        const std::size_t info = (flags & RecordHeader::foreign) != 0 ? sizeof(LaneInfo) : 0;
+        const std::size_t info = (flags & RecordFrame::foreign) != 0 ? sizeof(LaneInfo) : 0;
         const std::size_t most = lane.limits().bytes;
         const std::size_t footprint = payloadAt + info + roundUpTo8(bytes);
         // No object is so large that the sum overflows.
@@ -73,7 +73,7 @@ private:
             return Outcome::noMemory;
         }
         write(payload->bytes());
-        flags |= RecordHeader::large;
+        flags |= RecordFrame::large;
         ::new (fill(record, head, 0, size.footprint, flags)) LargePayload*(payload);
         const Outcome outcome = publish(registry, lane, record);
         if (outcome == Outcome::ok) {
@@ -87,10 +87,10 @@ private:
     /// Writes all but the key and the payload. Returns the address for the payload.
     static std::byte* fill(std::byte* record, const Head& head, std::size_t payloadSize,
                            std::size_t footprint, std::uint32_t flags) noexcept {
-        ::new (record) RecordHeader{0, static_cast<std::uint32_t>(payloadSize),
-                                    static_cast<std::uint32_t>(footprint) | flags};
-        ::new (record + sizeof(RecordHeader)) Head(head);
-        if ((flags & RecordHeader::foreign) == 0) {
+        ::new (record) RecordFrame{0, static_cast<std::uint32_t>(payloadSize),
+                                   static_cast<std::uint32_t>(footprint) | flags};
+        ::new (record + sizeof(RecordFrame)) Head(head);
+        if ((flags & RecordFrame::foreign) == 0) {
             return record + payloadAt;
         }
         ::new (record + payloadAt) LaneInfo(thisThread());

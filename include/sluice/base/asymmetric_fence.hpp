@@ -9,9 +9,9 @@
 ///     often:   x = 1; Fence::light(); r1 = y;
 ///     seldom:  y = 1; Fence::heavy(); r2 = x;         // never r1 == 0 && r2 == 0
 ///
-/// (x and y are atomic, the accesses are relaxed or stronger.) Two such pairs: readers that
-/// announce themselves, and a reclaimer that reads the announcements; a producer that looks for
-/// sleepers, and a consumer that is about to sleep.
+/// (x and y are atomic, the accesses are relaxed or stronger.) For example, readers announce
+/// themselves, and a reclaimer reads the announcements. Or a producer looks for sleepers, and a
+/// consumer is about to sleep.
 ///
 /// Use it if one side runs far more often than the other. Use a plain seq_cst fence (PortableFence)
 /// if both sides run equally often, because heavy() costs a system call and interrupts every

@@ -43,9 +43,9 @@ T& buildAt(void* storage, Args&&... args) noexcept(nothrowBuildable<T, Args...>(
 /// T that lives in it. A Cell cannot be copied, because this would copy bytes and no T. It has no
 /// synchronisation of its own.
 ///
-/// A class that holds an array of Cells and wants a constexpr constructor (so that its statics are
-/// ready before any dynamic initialisation) puts the array into a union next to a `char` and
-/// initialises the `char`.
+/// A class with an array of Cells can have a constexpr constructor, so that its statics are ready
+/// before any dynamic initialisation. It puts the array into a union with a `char`, and initialises
+/// the `char`.
 template <class T>
 class Cell {
     static_assert(std::is_object_v<T> && !std::is_array_v<T>, "Cell<T>: T must be a single object");

@@ -12,12 +12,12 @@ namespace [[gnu::visibility("default")]] sluice {
 /// does not hoist plain polls out of a loop with a pause.
 ///
 /// Cost, roughly: 40-140 cycles on x86 (`pause`; 140 on Intel since Skylake), 10-50 on AArch64,
-/// nothing elsewhere. A back-off counts pauses, not time, and grows fast enough for all of these.
+/// nothing elsewhere. A back-off counts pauses, not time. Only its growth adapts it to these costs.
 ///
-/// AArch64 gets `yield` and `isb`. `yield` alone is the architecture's hint for a spinning thread,
-/// but cores without hardware threads retire it as a no-op: a back-off made of it would poll the
-/// contended line without any pause. `isb` refills the pipeline, which is a delay of the same order
-/// as x86's `pause` and touches no memory.
+/// AArch64 gets `yield` and `isb`. `yield` is the architecture's hint for a spinning thread. But on
+/// cores without hardware threads it does nothing, so a back-off of `yield` alone would poll the
+/// contended line without any pause. `isb` refills the pipeline. Its delay is of the same order as
+/// that of x86's `pause`, and it uses no memory.
 inline void cpuPause() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();

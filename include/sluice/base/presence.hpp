@@ -32,8 +32,8 @@ namespace [[gnu::visibility("default")]] sluice {
 ///   both would wait for ever. Builds with assertions detect this for two threads.
 /// - forgetOtherThreads() is called only if no other thread exists.
 ///
-/// A section may begin and end inside another one, of the same object or of another one, and in a
-/// signal handler of a thread that has been inside before, up to eight sections deep.
+/// A section may begin and end inside a section of the same or of another object. In a signal
+/// handler this needs a thread that has been inside before, and at most eight nested sections.
 ///
 /// Progress, and the delays by a stopped thread:
 /// - enter() and leaving: wait-free. A thread's first enter() takes a slot: lock-free, and it

@@ -51,9 +51,9 @@ namespace [[gnu::visibility("default")]] sluice {
 /// Portability: on other systems than Linux it is a SpinLock.
 ///
 /// States: `holder_` is 0 or the number of the thread between lock() and unlock(). Threads that
-/// sleep own `line_` one after the other. The one that does writes the holder's number to `loan_`,
-/// as if the holder had owned it all the time, and asks the system for it: so it sleeps, and lends
-/// its priority, until the holder gives `loan_` back in unlock().
+/// sleep own `line_` one after the other. The owner of `line_` writes the holder's number to
+/// `loan_`, as if the holder had owned `loan_` all the time. Then it asks the system for `loan_`.
+/// So it sleeps and lends its priority, until the holder gives `loan_` back in unlock().
 ///
 /// Edges: E1 hand-over: unlock() releases holder_ -> take() acquires. E2 loan: loan_ written, heavy
 /// fence, holder_ read -- against -- holder_ cleared, light fence, loan_ read: either the waiter

@@ -22,9 +22,11 @@ namespace [[gnu::visibility("default")]] sluice {
 /// this, for every call of the program. So the table grows until each search ends at the first
 /// entry, up to 64 entries for each home.
 ///
-/// A home has these members: the type Slot; enroll(thread), which returns a slot for a thread that
-/// becomes a user, and may throw; dismiss(slot), which takes the slot back from a thread that ends
-/// or forgets the home; isAbandoned(), which tells whether only its users still use the home.
+/// A home has these members:
+/// - Slot: the type of a slot;
+/// - enroll(thread): returns a slot for a thread that becomes a user, and may throw;
+/// - dismiss(slot): takes the slot back from a thread that ends or forgets the home;
+/// - isAbandoned(): tells whether only its users still use the home.
 ///
 /// There are two thread-local variables. One is constant-initialised, has no destructor, and is
 /// reached by one instruction. The other one has a destructor, so the compiler guards it; it is

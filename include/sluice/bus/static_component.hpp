@@ -58,10 +58,12 @@ inline constexpr bool areHandled<Derived, Bus, Messages<Ts...>> =
 ///     bus.processWith(brake.visitor(bus));
 ///
 /// The bus calls `handle` directly, without a table of handlers. It skips types that are not among
-/// Handles. If a class has both forms of `handle`, the form with the header is called. The program
-/// does not compile if a type among Handles has one of these faults: its `handle` is missing, is
-/// private, or takes another type, also one that the message converts to; or the bus does not carry
-/// the type.
+/// Handles. If a class has both forms of `handle`, the form with the header is called.
+///
+/// The program does not compile if a type among Handles has one of these faults:
+/// - Its `handle` is missing or private.
+/// - Its `handle` takes another type, also one that the message converts to.
+/// - The bus does not carry the type.
 ///
 /// Use it if one object takes all messages of a consumer. Use Component if several objects share
 /// the messages, come and go, or live on other threads than the consumer.

@@ -15,9 +15,9 @@
 ///
 /// Threads: not synchronised; the queue holds its lock. Errors: an exception of Compare passes
 /// through, and no item is lost. Then a splice of one item has not happened. Cost: the items are in
-/// a balanced tree, so splicing an item in compares it with at most about 2 log2(n) others, and
-/// with two if it is already in its place. Splicing a list in puts the items of the shorter list
-/// into the longer one.
+/// a balanced tree. Splicing an item in compares it with at most about 2 log2(n) others, or with
+/// two if it is already in its place. Splicing a list in puts the items of the shorter list into
+/// the longer one.
 ///
 /// Tests: tests/unit/event/ordered_queue_list_test.cpp.
 

@@ -49,9 +49,9 @@ private:
 
 }  // namespace detail
 
-/// The wait strategy of a consumer in an event loop (Linux). A thread that sleeps in epoll, poll,
-/// select or asio, on sockets and timers, can then also be woken by a bus or a queue: this strategy
-/// has a file descriptor that becomes readable when a message has come.
+/// The wait strategy of a consumer in an event loop (Linux). It has a file descriptor that becomes
+/// readable when a message has come. So a bus or a queue can wake a thread that sleeps on sockets
+/// and timers in epoll, poll, select or asio.
 ///
 ///     struct LoopTraits : sluice::FullBusTraits { using Wait = sluice::EventFdWait; };
 ///     const int descriptor = bus.waiting().descriptor();  // add it to the loop, to be read

@@ -15,12 +15,16 @@ public:
     [[nodiscard]] const unsigned char* data() const noexcept { return storage_; }
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
+    /// Whether append or extend has refused bytes, since the buffer was made.
+    [[nodiscard]] bool hasOverflowed() const noexcept { return hasOverflowed_; }
+
     /// Removes the bytes after the first `size` bytes.
     void shrink(std::size_t size) noexcept { size_ = size < size_ ? size : size_; }
 
     /// Returns false, and adds nothing, if the bytes do not fit.
     [[nodiscard]] bool append(const void* bytes, std::size_t count) noexcept {
         if (count > capacity_ - size_) {
+            hasOverflowed_ = true;
             return false;
         }
         if (count != 0) {
@@ -34,6 +38,7 @@ public:
     /// nothing, if the bytes do not fit.
     [[nodiscard]] unsigned char* extend(std::size_t count) noexcept {
         if (count > capacity_ - size_) {
+            hasOverflowed_ = true;
             return nullptr;
         }
         size_ += count;
@@ -44,6 +49,7 @@ private:
     unsigned char* storage_;
     std::size_t capacity_;
     std::size_t size_ = 0;
+    bool hasOverflowed_ = false;
 };
 
 }  // namespace sluice::wire

@@ -28,9 +28,10 @@ namespace sluice::wire {
 ///         static std::uint64_t schemaHash();
 ///     };
 ///
-/// If the message does not fit, encode returns false and leaves the size of the buffer unchanged.
-/// It must not throw. decode gets untrusted bytes. If it refuses them, it returns
-/// DecodeError::foreignForm. schemaHash names the type, and is the same in all programs.
+/// If the message does not fit, or if decode would refuse it, encode returns false and leaves the
+/// size of the buffer unchanged. It must not throw. decode gets untrusted bytes. If it refuses
+/// them, it returns DecodeError::foreignForm. schemaHash names the type, and is the same in all
+/// programs.
 template <class T, class = void>
 struct Codec {
     static bool encode(const T& message, Buffer& buffer) { return wire::encode(message, buffer); }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sluice/wire/detail/aggregate.hpp>
+#include <sluice/wire/detail/utf8.hpp>
 
 #include <cstddef>
 #include <string_view>
@@ -26,7 +27,7 @@ template <class Class, class Member>
     return {name, member};
 }
 
-/// The result of describe().
+/// The result of describe(), which must be constexpr. Each field has a name of its own, in UTF-8.
 template <class... Fields>
 [[nodiscard]] constexpr std::tuple<Fields...> fields(Fields... each) noexcept {
     static_assert(sizeof...(Fields) <= 64, "describe(): a message has at most 64 fields");
@@ -57,11 +58,31 @@ template <class T>
     }
 }
 
+/// Whether decode() can tell the fields apart by their names.
+template <class... Fields>
+[[nodiscard]] constexpr bool areNamed(const std::tuple<Fields...>& all) noexcept {
+    return std::apply(
+        [](const auto&... each) {
+            const std::string_view names[] = {{}, each.name...};  // one more: none is an error
+            for (std::size_t i = 1; i <= sizeof...(each); ++i) {
+                for (std::size_t k = 1; k < i; ++k) {
+                    if (names[i] == names[k]) {
+                        return false;
+                    }
+                }
+            }
+            return (isUtf8Constant(each.name) && ...);
+        },
+        all);
+}
+
 /// Calls visit(name, member) for each field, in the order of describe() or of the members.
 template <class T, class Visitor>
 void forEachField(T& object, Visitor&& visit) {
     using Plain = std::remove_const_t<T>;
     if constexpr (isDescribed<Plain>) {
+        static_assert(areNamed(describe(Type<Plain>())),
+                      "describe(): two fields have the same name, or a name is not UTF-8");
         std::apply([&](const auto&... each) { (visit(each.name, object.*each.member), ...); },
                    describe(Type<Plain>()));
     } else {

@@ -9,10 +9,12 @@
 
 namespace sluice::wire {
 
-/// Appends the message to the buffer as a MessagePack map from field names to values. If the
-/// message does not fit, it returns false and the buffer is unchanged. It does not allocate.
+/// Appends the message to the buffer as a MessagePack map from field names to values. It does not
+/// allocate. It returns false in two cases, and leaves the size of the buffer unchanged:
 ///
-/// Texts must be UTF-8, because decode() refuses all others.
+/// - The message does not fit. Then buffer.hasOverflowed() is true.
+/// - decode() would refuse the message: a text is not UTF-8, or maps and sequences are inside each
+///   other more than 32 deep.
 template <class T>
 [[nodiscard]] bool encode(const T& message, Buffer& buffer) {
     const std::size_t before = buffer.size();

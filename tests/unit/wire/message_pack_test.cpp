@@ -8,6 +8,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -17,6 +18,7 @@ using sluice::wire::DecodeError;
 using Bytes = std::vector<unsigned char>;
 
 enum class Colour : std::uint8_t { red, blue = 200 };
+enum class Switch : bool { off, on };
 
 struct Inner {
     std::int32_t x = 0;
@@ -158,7 +160,56 @@ TEST(WireMessagePack, LeavesABufferThatIsTooSmallUnchanged) {
         Buffer buffer(storage.data(), capacity);
         EXPECT_FALSE(encode(sample(), buffer)) << capacity;
         EXPECT_EQ(buffer.size(), 0U);
+        EXPECT_TRUE(buffer.hasOverflowed());
     }
+}
+
+TEST(WireMessagePack, KeepsAnEnumOfBool) {
+    Only<Switch> read;
+    ASSERT_EQ(decoded(encoded(Only<Switch>{Switch::on}), read), DecodeError::none);
+    EXPECT_EQ(read.value, Switch::on);
+    EXPECT_EQ(decodedOnly<Switch>({1}), DecodeError::wrongType);
+}
+
+/// Whether encode() takes the message. If it refuses the message, it must not blame the buffer.
+template <class T>
+bool isEncodable(const T& message) {
+    Bytes storage(1U << 17U);
+    Buffer buffer(storage.data(), storage.size());
+    const bool isEncoded = encode(message, buffer);
+    EXPECT_EQ(buffer.size() != 0, isEncoded);
+    EXPECT_FALSE(buffer.hasOverflowed());
+    return isEncoded;
+}
+
+TEST(WireMessagePack, EncodesNoTextThatDecodeRefuses) {
+    EXPECT_TRUE(isEncodable(Only<std::string>{"caf\xC3\xA9"}));
+    EXPECT_FALSE(isEncodable(Only<std::string>{"caf\xE9"}));
+    EXPECT_FALSE(isEncodable(Only<sluice::FixedString<4>>{"caf\xE9"}));
+    EXPECT_FALSE(isEncodable(Only<std::vector<std::string>>{{"a", "\xFF"}}));
+}
+
+/// A tree with so many maps inside each other: each one but the last is in a sequence.
+Tree treeOf(int maps) {
+    Tree tree;
+    for (int i = 1; i < maps; ++i) {
+        Tree above;
+        above.children.push_back(std::move(tree));
+        tree = std::move(above);
+    }
+    return tree;
+}
+
+TEST(WireMessagePack, EncodesNoNestingThatDecodeRefuses) {
+    Tree read;
+    EXPECT_EQ(decoded(encoded(treeOf(16)), read), DecodeError::none);
+    EXPECT_FALSE(isEncodable(treeOf(17)));
+    Bytes seventeen;
+    for (int i = 0; i < 17; ++i) {
+        seventeen.insert(seventeen.end(), {0x81, 0xA1, '0', 0x91});
+    }
+    seventeen.back() = 0x90;
+    EXPECT_EQ(decoded(seventeen, read), DecodeError::tooDeep);
 }
 
 TEST(WireMessagePack, ToleratesAddedAndMissingFields) {

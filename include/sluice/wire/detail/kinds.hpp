@@ -41,6 +41,9 @@ inline constexpr bool isOptional = false;
 template <class T>
 inline constexpr bool isOptional<std::optional<T>> = true;
 
+/// MessagePack: maps and arrays inside each other, at most.
+inline constexpr unsigned maxPackDepth = 32;
+
 /// For static_assert in the last branch of `if constexpr`.
 template <class>
 inline constexpr bool never = false;

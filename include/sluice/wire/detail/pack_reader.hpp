@@ -19,8 +19,6 @@ namespace sluice::wire::detail {
 /// element only after it has read the element's bytes, so a false length allocates nothing.
 class PackReader {
 public:
-    static constexpr unsigned maxDepth = 32;
-
     PackReader(const unsigned char* bytes, std::size_t size) noexcept : at_(bytes), left_(size) {}
 
     [[nodiscard]] bool atEnd() const noexcept { return left_ == 0; }
@@ -34,10 +32,7 @@ public:
             if (const auto error = read(head); error != DecodeError::none) {
                 return error;
             }
-            if constexpr (std::is_same_v<T, bool>) {
-                v = head.number != 0;
-                return expect(head.kind == Kind::boolean);
-            } else if constexpr (std::is_enum_v<T>) {
+            if constexpr (std::is_enum_v<T>) {
                 std::underlying_type_t<T> number{};
                 const auto error = integer(head, number);
                 v = static_cast<T>(number);
@@ -77,10 +72,6 @@ private:
         Kind kind = Kind::nil;
         std::uint64_t number = 0;
     };
-
-    [[nodiscard]] static DecodeError expect(bool rightType) noexcept {
-        return rightType ? DecodeError::none : DecodeError::wrongType;
-    }
 
     [[nodiscard]] DecodeError read(Head& head) noexcept {
         if (left_ == 0) {
@@ -198,6 +189,11 @@ private:
         return error;
     }
 
+    [[nodiscard]] static DecodeError integer(const Head& head, bool& v) noexcept {
+        v = head.number != 0;
+        return head.kind == Kind::boolean ? DecodeError::none : DecodeError::wrongType;
+    }
+
     template <class T>
     [[nodiscard]] static DecodeError integer(const Head& head, T& v) noexcept {
         if (head.kind == Kind::natural) {
@@ -280,7 +276,7 @@ private:
         if (head.kind != Kind::array) {
             return DecodeError::wrongType;
         }
-        if (depth == maxDepth) {
+        if (depth == maxPackDepth) {
             return DecodeError::tooDeep;
         }
         items.clear();
@@ -321,7 +317,7 @@ private:
         if (head.kind != Kind::map) {
             return DecodeError::wrongType;
         }
-        if (depth == maxDepth) {
+        if (depth == maxPackDepth) {
             return DecodeError::tooDeep;
         }
         std::uint64_t seen = 0;
@@ -372,7 +368,7 @@ private:
         if (head.kind != Kind::array && head.kind != Kind::map) {
             return DecodeError::none;
         }
-        if (depth >= maxDepth) {
+        if (depth >= maxPackDepth) {
             return DecodeError::tooDeep;
         }
         const std::uint64_t values = head.kind == Kind::map ? 2 * head.number : head.number;

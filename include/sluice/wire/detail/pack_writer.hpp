@@ -3,6 +3,7 @@
 #include <sluice/wire/buffer.hpp>
 #include <sluice/wire/describe.hpp>
 #include <sluice/wire/detail/kinds.hpp>
+#include <sluice/wire/detail/utf8.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -13,13 +14,14 @@
 
 namespace sluice::wire::detail {
 
-/// Writes values as MessagePack. Each function returns false if the buffer is full.
+/// Writes values as MessagePack. Each function returns false if the buffer is full. value() also
+/// returns false for a value that PackReader refuses: a text that is not UTF-8, or deep nesting.
 class PackWriter {
 public:
     explicit PackWriter(Buffer& buffer) noexcept : buffer_(buffer) {}
 
     template <class T>
-    [[nodiscard]] bool value(const T& v) {
+    [[nodiscard]] bool value(const T& v, unsigned depth = 0) {
         if constexpr (std::is_same_v<T, bool>) {
             return head(v ? 0xC3 : 0xC2, 0, 0);
         } else if constexpr (std::is_enum_v<T>) {
@@ -35,13 +37,14 @@ public:
             std::memcpy(&bits, &v, sizeof bits);
             return head(0xCB, bits, 8);
         } else if constexpr (isString<T>) {
-            return text(std::string_view(v.data(), v.size()));
+            const std::string_view view(v.data(), v.size());
+            return isUtf8(view) && text(view);
         } else if constexpr (isOptional<T>) {
-            return v ? value(*v) : head(0xC0, 0, 0);
+            return v ? value(*v, depth) : head(0xC0, 0, 0);
         } else if constexpr (isSequence<T> || isArray<T>) {
-            return sequence(v);
+            return depth < maxPackDepth && sequence(v, depth);
         } else {
-            return map(v);
+            return depth < maxPackDepth && map(v, depth);
         }
     }
 
@@ -91,7 +94,7 @@ private:
     }
 
     template <class T>
-    [[nodiscard]] bool sequence(const T& items) {
+    [[nodiscard]] bool sequence(const T& items, unsigned depth) {
         const std::size_t size = items.size();
         if (size > 0xFFFFFFFFU) {
             return false;
@@ -100,18 +103,18 @@ private:
                     : size <= 0xFFFF ? head(0xDC, size, 2)
                                      : head(0xDD, size, 4);
         for (auto item = items.begin(); fits && item != items.end(); ++item) {
-            fits = value<typename T::value_type>(*item);
+            fits = value<typename T::value_type>(*item, depth + 1);
         }
         return fits;
     }
 
     template <class T>
-    [[nodiscard]] bool map(const T& object) {
+    [[nodiscard]] bool map(const T& object, unsigned depth) {
         constexpr std::size_t count = fieldCountOf<T>();
         bool fits =
             count < 16 ? head(0x80U | static_cast<unsigned>(count), 0, 0) : head(0xDE, count, 2);
         forEachField(object, [&](std::string_view name, const auto& member) {
-            fits = fits && text(name) && value(member);
+            fits = fits && text(name) && value(member, depth + 1);
         });
         return fits;
     }

@@ -7,44 +7,71 @@
 
 namespace sluice::wire::detail {
 
-/// Whether there are eight bytes at this position, each a character.
-[[nodiscard]] inline bool isAscii8(std::string_view text, std::size_t at) noexcept {
+/// True if each byte is a character. Looks at eight bytes at a time.
+[[nodiscard]] inline bool isAscii(std::string_view text) noexcept {
     constexpr std::uint64_t upperBits = 0x8080808080808080U;
-    std::uint64_t bytes = upperBits;
-    if (text.size() - at >= sizeof bytes) {
+    std::uint64_t all = 0;
+    std::size_t at = 0;
+    for (; text.size() - at >= sizeof all; at += sizeof all) {
+        std::uint64_t bytes = 0;
         std::memcpy(&bytes, text.data() + at, sizeof bytes);
+        all |= bytes;
     }
-    return (bytes & upperBits) == 0;
+    for (; at != text.size(); ++at) {
+        all |= static_cast<unsigned char>(text[at]);
+    }
+    return (all & upperBits) == 0;
 }
 
-/// True if the text is UTF-8: no overlong forms, no surrogates, nothing above U+10FFFF.
+/// The bytes of the character at this position, 1 to 4. 0 if it is not UTF-8: no overlong forms, no
+/// surrogates, nothing above U+10FFFF.
+[[nodiscard]] constexpr std::size_t characterSize(std::string_view text, std::size_t at) noexcept {
+    const auto first = static_cast<unsigned char>(text[at]);
+    if (first < 0x80) {
+        return 1;
+    }
+    const std::size_t size = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+    if (first < 0xC2 || first > 0xF4 || text.size() - at < size) {
+        return 0;
+    }
+    const auto second = static_cast<unsigned char>(text[at + 1]);
+    const unsigned lowest = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
+    const unsigned highest = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
+    if (second < lowest || second > highest) {
+        return 0;
+    }
+    for (std::size_t i = 2; i < size; ++i) {
+        if ((static_cast<unsigned char>(text[at + i]) & 0xC0U) != 0x80U) {
+            return 0;
+        }
+    }
+    return size;
+}
+
+/// True if the text is UTF-8. Most texts are ASCII, which is the fastest to find out.
 [[nodiscard]] inline bool isUtf8(std::string_view text) noexcept {
-    std::size_t at = 0;
-    while (at < text.size()) {
-        if (isAscii8(text, at)) {
-            at += 8;
-            continue;
-        }
-        const auto first = static_cast<unsigned char>(text[at++]);
-        if (first < 0x80) {
-            continue;
-        }
-        const std::size_t more = first >= 0xF0 ? 3 : first >= 0xE0 ? 2 : 1;
-        if (first < 0xC2 || first > 0xF4 || text.size() - at < more) {
+    if (isAscii(text)) {
+        return true;
+    }
+    for (std::size_t at = 0; at < text.size();) {
+        const bool areEight = text.size() - at >= 8 && isAscii(text.substr(at, 8));
+        const std::size_t size = areEight ? 8 : characterSize(text, at);
+        if (size == 0) {
             return false;
         }
-        const auto second = static_cast<unsigned char>(text[at]);
-        const unsigned lowest = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
-        const unsigned highest = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
-        if (second < lowest || second > highest) {
+        at += size;
+    }
+    return true;
+}
+
+/// The same, for the compiler: memcpy is no constant expression.
+[[nodiscard]] constexpr bool isUtf8Constant(std::string_view text) noexcept {
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t size = characterSize(text, at);
+        if (size == 0) {
             return false;
         }
-        for (std::size_t i = 1; i < more; ++i) {
-            if ((static_cast<unsigned char>(text[at + i]) & 0xC0U) != 0x80U) {
-                return false;
-            }
-        }
-        at += more;
+        at += size;
     }
     return true;
 }

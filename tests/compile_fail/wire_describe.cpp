@@ -1,0 +1,39 @@
+#include <sluice/wire.hpp>
+
+#if CASE == 0
+struct Pair {
+    int left;
+    int right;
+};
+constexpr auto describe(sluice::wire::Type<Pair>) {
+    using sluice::wire::field;
+    return sluice::wire::fields(field("left", &Pair::left), field("r\xC3\xA9", &Pair::right));
+}
+bool use(sluice::wire::Buffer& buffer) {
+    return sluice::wire::encode(Pair{1, 2}, buffer);
+}
+#elif CASE == 1
+// EXPECT: describe\(\): two fields have the same name, or a name is not UTF-8
+struct Twice {
+    int left;
+    int right;
+};
+constexpr auto describe(sluice::wire::Type<Twice>) {
+    using sluice::wire::field;
+    return sluice::wire::fields(field("left", &Twice::left), field("left", &Twice::right));
+}
+bool use(sluice::wire::Buffer& buffer) {
+    return sluice::wire::encode(Twice{1, 2}, buffer);
+}
+#elif CASE == 2
+// EXPECT: describe\(\): two fields have the same name, or a name is not UTF-8
+struct Latin {
+    int left;
+};
+constexpr auto describe(sluice::wire::Type<Latin>) {
+    return sluice::wire::fields(sluice::wire::field("l\xE9", &Latin::left));
+}
+bool use(sluice::wire::Buffer& buffer) {
+    return sluice::wire::encode(Latin{1}, buffer);
+}
+#endif

@@ -19,11 +19,12 @@ namespace sluice::nats {
 
 /// The result of sending a message.
 enum class [[nodiscard]] SendResult : unsigned char {
-    ok,         ///< durable: the outbox keeps it until the server has stored it
-    congested,  ///< no room for its priority: the server is slow or not connected
-    notOnDisk,  ///< the disk is full or broken
-    tooLarge,   ///< larger than maxMessageSize, or than the server accepts
-    closed      ///< the bridge is closed, or libnats has closed the link for good
+    ok,          ///< durable: the outbox keeps it until the server has stored it
+    congested,   ///< no room for its priority: the server is slow or not connected
+    notOnDisk,   ///< the disk is full or broken
+    tooLarge,    ///< larger than maxMessageSize, or than the server accepts
+    closed,      ///< the bridge is closed, or libnats has closed the link for good
+    unencodable  ///< the codec refuses it: a text is not UTF-8, for example
 };
 
 namespace detail {

@@ -12,8 +12,10 @@ namespace sluice::nats {
 ///     received = delivered + refused + looped + malformed + otherSchema + tooManyHops + late
 ///              + duplicates
 struct NatsStatistics {
-    std::uint64_t sent = 0;      ///< libnats or the outbox accepted it
-    std::uint64_t unsent = 0;    ///< too large, or libnats refused it: no connection for too long
+    std::uint64_t sent = 0;  ///< libnats or the outbox accepted it
+    /// The message was too large, or its codec refused it, or libnats did: no connection for too
+    /// long.
+    std::uint64_t unsent = 0;
     std::uint64_t notAgain = 0;  ///< imported before, so not exported
 
     std::uint64_t congested = 0;      ///< the outbox had no room for its priority

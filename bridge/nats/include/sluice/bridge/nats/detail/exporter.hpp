@@ -79,6 +79,9 @@ public:
         } else if (result == SendResult::congested) {
             trouble_.tellOnce(Trouble::congested, "the server is slow or away, and messages are "
                                                   "refused");
+        } else if (result == SendResult::unencodable) {
+            trouble_.tellOnce(Trouble::unencodable,
+                              "the codec refuses a message: a text may not be UTF-8");
         }
         add(result == SendResult::ok                       ? counters.sent
             : result == SendResult::notOnDisk              ? counters.notOnDisk
@@ -106,8 +109,13 @@ private:
         if (room != SendResult::ok) {
             return room;
         }
-        const std::size_t body = encodeBody(message, reservation.data(), reservation.capacity());
-        if (body == 0 || !outbox.fits(wire::envelopeSize + body, priority)) {
+        std::size_t body = 0;
+        const SendResult form =
+            encodeBody(message, reservation.data(), reservation.capacity(), body);
+        if (form != SendResult::ok) {
+            return form;
+        }
+        if (!outbox.fits(wire::envelopeSize + body, priority)) {
             return SendResult::tooLarge;
         }
         const std::uint64_t sequence = nextSequence(priority);
@@ -119,9 +127,10 @@ private:
 
     SendResult sendAtOnce(const T& message, Priority priority, std::uint64_t trace,
                           std::int64_t time) noexcept {
-        const std::size_t body = encodeBody(message, bytes_.data(), bytes_.size());
-        if (body == 0) {
-            return SendResult::tooLarge;
+        std::size_t body = 0;
+        const SendResult form = encodeBody(message, bytes_.data(), bytes_.size(), body);
+        if (form != SendResult::ok) {
+            return form;
         }
         Link& link = priority == Priority::high ? context_.high : context_.rest;
         // One thread at a time sends in this profile.
@@ -138,11 +147,15 @@ private:
         return SendResult::ok;
     }
 
-    /// The size, or 0 if the message does not fit.
-    static std::size_t encodeBody(const T& message, unsigned char* bytes,
-                                  std::size_t capacity) noexcept {
+    /// Sets `size` if the result is `ok`. Otherwise the result is `tooLarge` or `unencodable`.
+    static SendResult encodeBody(const T& message, unsigned char* bytes, std::size_t capacity,
+                                 std::size_t& size) noexcept {
         wire::Buffer body(bytes + wire::envelopeSize, capacity - wire::envelopeSize);
-        return wire::Codec<T>::encode(message, body) ? body.size() : 0;
+        if (wire::Codec<T>::encode(message, body)) {
+            size = body.size();
+            return SendResult::ok;
+        }
+        return body.hasOverflowed() ? SendResult::tooLarge : SendResult::unencodable;
     }
 
     void encodeHead(unsigned char* bytes, std::size_t body, Priority priority, std::uint64_t trace,

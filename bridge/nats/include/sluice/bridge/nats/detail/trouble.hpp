@@ -21,7 +21,8 @@ public:
         gap = 1U << 4U,
         clock = 1U << 5U,
         tooLarge = 1U << 6U,
-        congested = 1U << 7U
+        congested = 1U << 7U,
+        unencodable = 1U << 8U
     };
 
     /// The observer may be null. It gets each line behind the name of the route.

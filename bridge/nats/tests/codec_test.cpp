@@ -1,0 +1,70 @@
+// What a bridge does with messages that a codec refuses, and with types of other programs.
+#include "notes.hpp"
+#include "station.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+namespace sluice::nats {
+namespace {
+
+using namespace test;
+
+struct Note {
+    std::string text;
+};
+constexpr auto describe(wire::Type<Note>) {
+    return wire::fields(wire::field("text", &Note::text));
+}
+
+/// A message with the functions of protobuf. Without a value it has no bytes.
+struct Empty {
+    [[nodiscard]] std::size_t ByteSizeLong() const { return 0; }
+    bool SerializeToArray(void*, int) const { return true; }
+    bool ParseFromArray(const void*, int size) { return size == 0; }
+    [[nodiscard]] std::string GetTypeName() const { return "fleet.Empty"; }
+};
+
+using CodecBus = Bus<Messages<Note, Empty>, BridgedTraits>;
+
+/// A program with a bus of these types.
+struct Program {
+    explicit Program(const NatsOptions& options) : bridge(*bus, options) {}
+
+    std::unique_ptr<CodecBus> bus = std::make_unique<CodecBus>();
+    NatsBridge<CodecBus> bridge;
+};
+
+TEST(CodecTest, ATextThatIsNotUtf8IsRefusedAtOnceAndIsOneLine) {
+    const NatsServer server(NatsServer::withStreams);
+    Notes notes;
+    NatsOptions options = durableOptionsFor(server, "sender");
+    options.observer = &notes;
+    Program sender(options);
+    for (const Profile profile : {Profile::core, Profile::durable}) {
+        auto outlet = sender.bridge.outlet<Note>({"note", 1, profile});
+        EXPECT_EQ(outlet.send({"caf\xE9"}), SendResult::unencodable);
+        EXPECT_EQ(outlet.send({std::string(100'000, 'x')}), SendResult::tooLarge);
+        EXPECT_EQ(outlet.send({"caf\xC3\xA9"}), SendResult::ok);
+    }
+    EXPECT_EQ(sender.bridge.statistics().unsent, 4U);
+    EXPECT_EQ(notes.count("nats: note: the codec refuses a message: a text may not be UTF-8"), 2);
+    EXPECT_TRUE(sender.bridge.close(patience));
+}
+
+TEST(CodecTest, AMessageOfNoBytesArrives) {
+    const NatsServer server;
+    Program receiver(optionsFor(server));
+    receiver.bridge.importType<Empty>({"empty"});
+    Program sender(optionsFor(server));
+    EXPECT_EQ(sender.bridge.outlet<Empty>({"empty"}).send({}), SendResult::ok);
+    await([&] { return receiver.bridge.statistics().received == 1U; });
+    EXPECT_TRUE(receiver.bridge.close(patience));
+    EXPECT_EQ(receiver.bridge.statistics().delivered, 1U);
+}
+
+}  // namespace
+}  // namespace sluice::nats

@@ -4,8 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
+#include <stdexcept>
 #include <string>
 
 namespace sluice::nats {
@@ -28,7 +30,21 @@ struct Empty {
     [[nodiscard]] std::string GetTypeName() const { return "fleet.Empty"; }
 };
 
-using CodecBus = Bus<Messages<Note, Empty>, BridgedTraits>;
+/// Its constructor throws on the thread of the importer.
+struct Reluctant {
+    Reluctant() {
+        if (isReluctant) {
+            throw std::runtime_error("no message");
+        }
+    }
+    static inline std::atomic<bool> isReluctant{false};
+    int number = 0;
+};
+constexpr auto describe(wire::Type<Reluctant>) {
+    return wire::fields(wire::field("number", &Reluctant::number));
+}
+
+using CodecBus = Bus<Messages<Note, Empty, Reluctant>, BridgedTraits>;
 
 /// A program with a bus of these types.
 struct Program {
@@ -64,6 +80,20 @@ TEST(CodecTest, AMessageOfNoBytesArrives) {
     await([&] { return receiver.bridge.statistics().received == 1U; });
     EXPECT_TRUE(receiver.bridge.close(patience));
     EXPECT_EQ(receiver.bridge.statistics().delivered, 1U);
+}
+
+TEST(CodecTest, AMessageWhoseConstructorThrowsIsCounted) {
+    const NatsServer server;
+    Program receiver(optionsFor(server));
+    receiver.bridge.importType<Reluctant>({"reluctant"});
+    Program sender(optionsFor(server));
+    const Reluctant message;
+    Reluctant::isReluctant = true;
+    EXPECT_EQ(sender.bridge.outlet<Reluctant>({"reluctant"}).send(message), SendResult::ok);
+    await([&] { return receiver.bridge.statistics().received == 1U; });
+    EXPECT_TRUE(receiver.bridge.close(patience));
+    Reluctant::isReluctant = false;
+    EXPECT_EQ(receiver.bridge.statistics().malformed, 1U);
 }
 
 }  // namespace

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <map>
 #include <new>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -63,7 +64,6 @@ public:
         Counters& counters = context_.counters;
         add(counters.received);
         wire::Envelope envelope;
-        T message{};
         if (wire::decodeEnvelope(data, size, envelope) != wire::EnvelopeError::none ||
             envelope.priority != static_cast<std::uint8_t>(priority_)) {
             return refuseGarbage();
@@ -78,6 +78,7 @@ public:
             trouble_.tellOnce(Trouble::tooManyHops, "messages have passed too many bridges");
             return countedAs(counters.tooManyHops, Verdict::never);
         }
+        std::optional<T> message;
         if (!read(data, size, message)) {
             return envelope.schemaHash == schema_ ? refuseGarbage() : refuseSchema();
         }
@@ -88,7 +89,7 @@ public:
                              untilHandled_ ? Verdict::repeated : Verdict::taken);
         }
         // In the core profile a message that the bus refuses also counts as received.
-        const bool isAccepted = publish(envelope, std::move(message));
+        const bool isAccepted = publish(envelope, std::move(*message));
         if (start != nullptr && (isAccepted || profile_ == Profile::core)) {
             note(*start, envelope);
         }
@@ -126,11 +127,12 @@ private:
         return countedAs(context_.counters.otherSchema, Verdict::never);
     }
 
-    /// Also false if there is no memory for the message, or if its codec throws.
-    static bool read(const unsigned char* data, std::size_t size, T& message) noexcept {
+    /// Also false if there is no memory for the message, or if its constructor or codec throws.
+    static bool read(const unsigned char* data, std::size_t size,
+                     std::optional<T>& message) noexcept {
         try {
             return wire::Codec<T>::decode(data + wire::envelopeSize, size - wire::envelopeSize,
-                                          message) == wire::DecodeError::none;
+                                          message.emplace()) == wire::DecodeError::none;
         } catch (...) {
             return false;
         }

@@ -269,6 +269,7 @@ using sluice::wire::envelopeSize;
 using sluice::wire::envelopeVersion;
 using sluice::wire::field;
 using sluice::wire::fields;
+using sluice::wire::hasUnnamedFields;
 using sluice::wire::schemaHash;
 using sluice::wire::toString;
 }  // namespace sluice::wire

@@ -11,6 +11,9 @@ struct Position {
     int robot = 0;
     double x = 0;
 };
+constexpr auto describe(wire::Type<Position>) {
+    return wire::fields(wire::field("robot", &Position::robot), wire::field("x", &Position::x));
+}
 struct Picture {
     std::array<unsigned char, 2000> pixels{};
 };

@@ -30,6 +30,21 @@ struct Empty {
     [[nodiscard]] std::string GetTypeName() const { return "fleet.Empty"; }
 };
 
+/// Three versions of a type without describe().
+struct Old {
+    int robot = 0;
+    int speed = 0;
+};
+struct Equal {
+    int robot = 0;
+    int speed = 0;
+};
+struct Later {
+    int version = 0;
+    int robot = 0;
+    int speed = 0;
+};
+
 /// Its constructor throws on the thread of the importer.
 struct Reluctant {
     Reluctant() {
@@ -44,7 +59,7 @@ constexpr auto describe(wire::Type<Reluctant>) {
     return wire::fields(wire::field("number", &Reluctant::number));
 }
 
-using CodecBus = Bus<Messages<Note, Empty, Reluctant>, BridgedTraits>;
+using CodecBus = Bus<Messages<Note, Empty, Old, Equal, Later, Reluctant>, BridgedTraits>;
 
 /// A program with a bus of these types.
 struct Program {
@@ -94,6 +109,21 @@ TEST(CodecTest, AMessageWhoseConstructorThrowsIsCounted) {
     EXPECT_TRUE(receiver.bridge.close(patience));
     Reluctant::isReluctant = false;
     EXPECT_EQ(receiver.bridge.statistics().malformed, 1U);
+}
+
+// Their first fields have the same names, "0" and "1", and another meaning.
+TEST(CodecTest, ATypeWithoutNamesIsRefusedIfItsFieldsDiffer) {
+    const NatsServer server;
+    Program receiver(optionsFor(server));
+    receiver.bridge.importType<Old>({"speed"});
+    Program equal(optionsFor(server));
+    Program later(optionsFor(server));
+    EXPECT_EQ(later.bridge.outlet<Later>({"speed"}).send({2, 7, 100}), SendResult::ok);
+    EXPECT_EQ(equal.bridge.outlet<Equal>({"speed"}).send({7, 100}), SendResult::ok);
+    await([&] { return receiver.bridge.statistics().received == 2U; });
+    EXPECT_TRUE(receiver.bridge.close(patience));
+    EXPECT_EQ(receiver.bridge.statistics().otherSchema, 1U);
+    EXPECT_EQ(receiver.bridge.statistics().delivered, 1U);
 }
 
 }  // namespace

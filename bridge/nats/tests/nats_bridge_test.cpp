@@ -193,10 +193,15 @@ TEST(NatsBridgeTest, AMessageTooLargeForTheBridgeIsCountedAsUnsent) {
 
 /// A Position of a later version of the program.
 struct LaterPosition {
+    std::string place = "nowhere";
     int robot = 0;
     double x = 0;
-    std::string place = "nowhere";
 };
+constexpr auto describe(wire::Type<LaterPosition>) {
+    return wire::fields(wire::field("place", &LaterPosition::place),
+                        wire::field("robot", &LaterPosition::robot),
+                        wire::field("x", &LaterPosition::x));
+}
 struct LaterTraits : BridgedTraits {};
 using LaterBus = Bus<Messages<LaterPosition>, LaterTraits>;
 
@@ -220,7 +225,7 @@ TEST(NatsBridgeTest, ProgramsOfDifferentVersionsUnderstandEachOther) {
     }
     EXPECT_EQ(seen[0].robot, 1);
     EXPECT_EQ(seen[0].place, "nowhere");
-    ASSERT_EQ(bus.publish(LaterPosition{2, 0.5, "a longer name of a place"}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(LaterPosition{"a longer name of a place", 2, 0.5}), PublishResult::ok);
     (void)bus.process();
     old.consume(2);
     EXPECT_EQ(old.seen, (std::vector<int>{1, 2}));

@@ -28,12 +28,15 @@ namespace sluice::wire {
 ///         static std::uint64_t schemaHash();
 ///     };
 ///
-/// If the message does not fit, or if decode would refuse it, encode returns false and leaves the
-/// size of the buffer unchanged. It must not throw. decode gets untrusted bytes. If it refuses
-/// them, it returns DecodeError::foreignForm. schemaHash names the type, and is the same in all
-/// programs.
+/// - If the message does not fit, or if decode would refuse it, encode returns false and leaves the
+///   size of the buffer unchanged. It must not throw.
+/// - decode gets untrusted bytes. If it refuses them, it returns DecodeError::foreignForm.
+/// - schemaHash names the type, and is the same in all programs.
+/// - A codec may have `static constexpr bool needsSameSchema = true`. Then a bridge refuses the
+///   messages of a program with another schemaHash.
 template <class T, class = void>
 struct Codec {
+    static constexpr bool needsSameSchema = hasUnnamedFields<T>();
     static bool encode(const T& message, Buffer& buffer) { return wire::encode(message, buffer); }
     static DecodeError decode(const unsigned char* bytes, std::size_t size, T& message) {
         return wire::decode(bytes, size, message);
@@ -51,6 +54,12 @@ inline constexpr bool isProtobuf<
                             std::declval<const T&>().SerializeToArray(std::declval<void*>(), 0),
                             std::declval<T&>().ParseFromArray(std::declval<const void*>(), 0),
                             std::string(std::declval<const T&>().GetTypeName()))>> = true;
+
+template <class C, class = void>
+inline constexpr bool needsSameSchema = false;
+template <class C>
+inline constexpr bool needsSameSchema<C, std::void_t<decltype(C::needsSameSchema)>> =
+    C::needsSameSchema;
 
 }  // namespace detail
 

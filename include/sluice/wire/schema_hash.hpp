@@ -18,6 +18,7 @@ namespace detail {
 class SchemaHash {
 public:
     [[nodiscard]] constexpr std::uint64_t result() const noexcept { return hash_; }
+    [[nodiscard]] constexpr bool hasUnnamedFields() const noexcept { return hasUnnamedFields_; }
 
     template <class T, unsigned Depth = 0>
     constexpr void add() noexcept {
@@ -58,6 +59,7 @@ private:
             constexpr auto all = describe(Type<T>());
             (addField<MemberTypeOf<decltype(all), I>, Depth>(std::get<I>(all).name), ...);
         } else {
+            hasUnnamedFields_ = true;
             using Members = decltype(membersOf(std::declval<T&>()));
             (addField<std::remove_reference_t<std::tuple_element_t<I, Members>>, Depth>(
                  numberName(I)),
@@ -88,18 +90,29 @@ private:
     constexpr void addByte(std::uint64_t byte) noexcept { hash_ = (hash_ ^ byte) * 0x100000001B3U; }
 
     std::uint64_t hash_ = 0xCBF29CE484222325U;
+    bool hasUnnamedFields_ = false;  ///< a type that was added has no describe()
 };
 
 }  // namespace detail
 
 /// A number for the names, order and types of the fields of T, the same on every machine. Types
-/// whose hashes differ may still read each other's messages: decode() skips unknown fields. The
-/// hash reads describe() while compiling, so describe() must be constexpr.
+/// whose hashes differ may still read each other's messages, if describe() names their fields:
+/// decode() skips unknown fields. The hash reads describe() while compiling, so describe() must be
+/// constexpr.
 template <class T>
 [[nodiscard]] constexpr std::uint64_t schemaHash() noexcept {
     detail::SchemaHash hash;
     hash.add<T>();
     return hash.result();
+}
+
+/// Whether T, or a type inside it, has no describe(). The positions of its fields are then their
+/// names: a reader with an added field takes one field for another, and decode() cannot know.
+template <class T>
+[[nodiscard]] constexpr bool hasUnnamedFields() noexcept {
+    detail::SchemaHash hash;
+    hash.add<T>();
+    return hash.hasUnnamedFields();
 }
 
 }  // namespace sluice::wire

@@ -31,6 +31,20 @@ constexpr auto describe(sluice::wire::Type<Named>) {
     return sluice::wire::fields(sluice::wire::field("a", &Named::a));
 }
 
+struct Outer {
+    std::vector<One> parts;
+};
+constexpr auto describe(sluice::wire::Type<Outer>) {
+    return sluice::wire::fields(sluice::wire::field("parts", &Outer::parts));
+}
+
+TEST(WireSchemaHash, TellsTypesWhoseFieldsHaveNoNames) {
+    using sluice::wire::hasUnnamedFields;
+    static_assert(!hasUnnamedFields<Named>());
+    EXPECT_TRUE(hasUnnamedFields<One>());
+    EXPECT_TRUE(hasUnnamedFields<Outer>());
+}
+
 TEST(WireSchemaHash, DependsOnNamesAndTypes) {
     using sluice::wire::schemaHash;
     static_assert(schemaHash<One>() == schemaHash<Same>());

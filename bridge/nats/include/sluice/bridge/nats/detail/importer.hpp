@@ -68,7 +68,9 @@ public:
             envelope.priority != static_cast<std::uint8_t>(priority_)) {
             return refuseGarbage();
         }
-        if (envelope.type != type_) {
+        const bool isOfOurSchema = envelope.schemaHash == schema_;
+        if (envelope.type != type_ ||
+            (wire::detail::needsSameSchema<wire::Codec<T>> && !isOfOurSchema)) {
             return refuseSchema();
         }
         if (envelope.origin == context_.origin) {
@@ -80,7 +82,7 @@ public:
         }
         std::optional<T> message;
         if (!read(data, size, message)) {
-            return envelope.schemaHash == schema_ ? refuseGarbage() : refuseSchema();
+            return isOfOurSchema ? refuseGarbage() : refuseSchema();
         }
         Start* const start = startOf(envelope);
         if (start != nullptr && !start->duplicates.isFresh(envelope.sequence)) {

@@ -87,6 +87,15 @@ void Outbox::replay(Priority priority) {
                          {priority, subject, envelope.origin, envelope.incarnation, envelope.type,
                           envelope.sequence}});
     });
+    if (!files_[i]->hasSegment()) {
+        tellDisk();
+    }
+}
+
+void Outbox::tellDisk() noexcept {
+    if (!accounts_.isDiskTold.exchange(true)) {
+        rest_.tell({"nats: the disk of the outbox takes no more messages"});
+    }
 }
 
 Outbox::~Outbox() {
@@ -136,7 +145,7 @@ SendResult Outbox::commit(Reservation&& reservation, std::size_t size,
                           const Message& message) noexcept {
     const auto i = static_cast<std::size_t>(message.priority);
     const unsigned char* const bytes = reservation.data();
-    const auto push = [&] {
+    auto push = [&] {
         accounts_.accepted.fetch_add(1);
         lanes_[i]->push({std::move(reservation), size, message});
     };
@@ -148,9 +157,7 @@ SendResult Outbox::commit(Reservation&& reservation, std::size_t size,
         accounts_.isDiskTold.store(false);
         return SendResult::ok;
     }
-    if (!accounts_.isDiskTold.exchange(true)) {
-        rest_.tell({"nats: the disk of the outbox takes no more messages"});
-    }
+    tellDisk();
     return SendResult::notOnDisk;
 }
 

@@ -102,6 +102,7 @@ void OutboxFile::replay(const Visitor& visit) {
     for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
         if (entry.path().extension() == ".outbox") {
             numbers.push_back(std::stoull(entry.path().stem().string()));
+            nextNumber_ = std::max(nextNumber_, numbers.back() + 1);
         }
     }
     std::sort(numbers.begin(), numbers.end());
@@ -109,7 +110,9 @@ void OutboxFile::replay(const Visitor& visit) {
         load(guard, number, visit);
     }
     // It does not append to a segment of a former process: the tail may be damaged.
-    if (!begin(guard, numbers.empty() ? 1 : numbers.back() + 1)) {
+    const int error = begin(guard);
+    if (error != 0 && error != ENOSPC && error != EDQUOT) {
+        errno = error;
         fail("write into", folder_);
     }
 }
@@ -172,38 +175,45 @@ void OutboxFile::load(const Guard& /*guard*/, std::uint64_t number, const Visito
     }
 }
 
-bool OutboxFile::begin(const Guard& /*guard*/, std::uint64_t number) noexcept {
+int OutboxFile::begin(const Guard& /*guard*/) noexcept {
     Segment segment;
-    segment.number = number;
+    segment.number = nextNumber_;
     const int flags = O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC;
-    segment.file = openat(folderFile_, Name(number).get(), flags, S_IRUSR | S_IWUSR);
+    segment.file = openat(folderFile_, Name(segment.number).get(), flags, S_IRUSR | S_IWUSR);
+    if (segment.file < 0) {
+        return errno;
+    }
     std::array<unsigned char, headSize> head{};
     std::memcpy(head.data(), magic.data(), magic.size());
-    if (segment.file < 0) {
-        return false;
-    }
-    if (pwrite(segment.file, head.data(), head.size(), 0) != headSize ||
-        fdatasync(segment.file) != 0 || fsync(folderFile_) != 0) {
-        remove(segment);
-        return false;
+    const ssize_t written = pwrite(segment.file, head.data(), head.size(), 0);
+    int error = written == headSize ? 0 : written < 0 ? errno : ENOSPC;
+    if (error == 0 && (fdatasync(segment.file) != 0 || fsync(folderFile_) != 0)) {
+        error = errno;
     }
     segment.size = headSize;
-    try {
-        segments_.push_back(segment);
-    } catch (const std::bad_alloc&) {
-        remove(segment);
-        return false;
+    if (error == 0) {
+        try {
+            segments_.push_back(segment);
+        } catch (const std::bad_alloc&) {
+            error = ENOMEM;
+        }
     }
-    return true;
+    if (error != 0) {
+        remove(segment);
+        return error;
+    }
+    ++nextNumber_;
+    hasSegment_ = true;
+    onDisk_ = headSize;
+    return 0;
 }
 
-bool OutboxFile::write(const Guard& guard, std::string_view subject, const unsigned char* bytes,
+bool OutboxFile::write(Guard& guard, std::string_view subject, const unsigned char* bytes,
                        std::size_t size) noexcept {
-    if (isBroken_) {
-        return false;
-    }
-    if (segments_.back().size >= segmentSize && !isFlushing_ && onDisk_ == written_ &&
-        !begin(guard, segments_.back().number + 1)) {
+    const auto isFull = [this] { return hasSegment_ && segments_.back().size >= segmentSize; };
+    // A thread that waits for the disk calls fdatasync, and notifies.
+    flushed_.wait(guard, [&] { return oldest_ == nullptr || !isFull(); });
+    if ((isFull() || !hasSegment_) && begin(guard) != 0) {
         return false;
     }
     Segment& segment = segments_.back();
@@ -224,28 +234,56 @@ bool OutboxFile::write(const Guard& guard, std::string_view subject, const unsig
     }
     segment.size += total;
     ++segment.messages;
-    ++written_;
     return true;
 }
 
-void OutboxFile::waitForDisk(Guard& guard) noexcept {
-    const std::uint64_t mine = written_;
-    while (onDisk_ < mine) {
+void OutboxFile::waitForDisk(Guard& guard, Waiting& message) noexcept {
+    (oldest_ == nullptr ? oldest_ : newest_->next) = &message;
+    newest_ = &message;
+    while (!message.isAnswered) {
         if (isFlushing_) {
             flushed_.wait(guard);
             continue;
         }
         isFlushing_ = true;
-        const std::uint64_t reached = written_;
+        const Waiting* const last = newest_;
+        const std::size_t size = segments_.back().size;
         const int file = segments_.back().file;
         guard.unlock();
         const bool isFlushed = fdatasync(file) == 0;
         guard.lock();
-        isBroken_ = isBroken_ || !isFlushed;
         isFlushing_ = false;
-        onDisk_ = reached;
+        if (isFlushed) {
+            onDisk_ = size;
+            answer(guard, last, true);
+        } else {
+            endSegment(guard);
+        }
         flushed_.notify_all();
     }
+}
+
+void OutboxFile::answer(const Guard& /*guard*/, const Waiting* last, bool isOnDisk) noexcept {
+    for (bool isLast = false; !isLast && oldest_ != nullptr;) {
+        Waiting& message = *oldest_;
+        isLast = &message == last;
+        oldest_ = message.next;
+        if (isOnDisk) {
+            message.push(message.closure);
+        }
+        segments_.back().messages -= isOnDisk ? 0 : 1;
+        message.isOnDisk = isOnDisk;
+        message.isAnswered = true;
+    }
+}
+
+void OutboxFile::endSegment(const Guard& guard) noexcept {
+    Segment& segment = segments_.back();
+    (void)!ftruncate(segment.file, static_cast<off_t>(onDisk_));
+    segment.size = onDisk_;
+    answer(guard, nullptr, false);
+    hasSegment_ = false;
+    removeDone(guard);
 }
 
 void OutboxFile::freeOldest() noexcept {
@@ -260,7 +298,8 @@ void OutboxFile::freeOldest() noexcept {
 }
 
 void OutboxFile::removeDone(const Guard& /*guard*/) noexcept {
-    while (segments_.size() > 1 && segments_.front().done == segments_.front().messages) {
+    const std::size_t kept = hasSegment_ ? 1 : 0;  // append writes to the last one
+    while (segments_.size() > kept && segments_.front().done == segments_.front().messages) {
         remove(segments_.front());
         segments_.pop_front();
     }

@@ -5,10 +5,15 @@
 // Threads: any thread calls append. The lane's thread calls freeOldest. The owner calls replay
 // before both.
 //
-// The folder has segments, which are numbered files. append writes a message to the newest segment,
-// and returns when the message is on the disk. Several threads that append at once share one
-// fdatasync. freeOldest writes the number of done messages into the segment. It removes a segment
-// when all of its messages are done.
+// The folder has segments, which are numbered files. append writes a
+// message to the newest segment, and pushes it when it is on the disk. Several threads that append
+// at once share one fdatasync, and the thread that has called it pushes the messages of all.
+// freeOldest writes the number of done messages into the segment. It removes a segment when all of
+// its messages are done.
+//
+// A segment ends at 4 MiB. A flush that fails ends it too: nobody knows what the disk has of the
+// messages behind the last good flush. They are cut off and refused, and the next message begins a
+// segment. Without a segment, because the disk is full, each message tries to begin one.
 //
 // Segment: "SLUICEO1", the number of done messages in 8 bytes, then records. Record: length of the
 // subject and of the message, 4 bytes each; CRC32C of all other bytes of the record, 4 bytes; the
@@ -20,7 +25,8 @@
 //
 // Allocation: append may allocate for a new segment, and refuses the message if there is no memory.
 //
-// Invariant: messages are appended in the order in which `push` is called, and freed in that order.
+// Invariants: messages are appended in the order in which `push` is called, and freed in that
+// order. The folder has the messages that are not done, and at most a segment more.
 
 #include <condition_variable>
 #include <cstddef>
@@ -30,6 +36,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace sluice::nats::detail {
 
@@ -43,24 +50,31 @@ public:
     ~OutboxFile();
 
     /// Visits the messages that a former process left, oldest first. The subject stays valid.
-    /// Throws std::runtime_error with one line if a file cannot be read.
+    /// Throws std::runtime_error with one line if a file cannot be read, or if no file can be
+    /// written for another reason than a full disk.
     using Visitor =
         std::function<void(const char* subject, const unsigned char* bytes, std::size_t size)>;
     void replay(const Visitor& visit);
 
-    /// Writes a message, calls push() and waits for the disk. False if the disk refuses the
-    /// message: then it does not call push(). False if flushing failed: then each later call
-    /// returns false.
+    /// False after replay if the disk is full.
+    [[nodiscard]] bool hasSegment() const noexcept { return hasSegment_; }
+
+    /// Writes a message, waits for the disk, and has push() called: by this thread or by another
+    /// one. False if the disk refuses the message: then nobody calls push().
     template <class Push>
     [[nodiscard]] bool append(std::string_view subject, const unsigned char* bytes,
                               std::size_t size, Push&& push) noexcept {
+        Waiting message;
+        message.closure = &push;
+        message.push = [](void* closure) {
+            (*static_cast<std::remove_reference_t<Push>*>(closure))();
+        };
         Guard guard(mutex_);
         if (!write(guard, subject, bytes, size)) {
             return false;
         }
-        push();
-        waitForDisk(guard);
-        return !isBroken_;
+        waitForDisk(guard, message);
+        return message.isOnDisk;
     }
 
     /// The oldest message is done.
@@ -77,12 +91,27 @@ private:
         std::size_t size = 0;    ///< bytes of the file
     };
 
+    /// A message that has been written and is not known to be on the disk. Its thread owns it.
+    struct Waiting {
+        void (*push)(void* closure) = nullptr;
+        void* closure = nullptr;
+        Waiting* next = nullptr;
+        bool isAnswered = false;
+        bool isOnDisk = false;  ///< the answer
+    };
+
     void load(const Guard& guard, std::uint64_t number, const Visitor& visit);
-    [[nodiscard]] bool begin(const Guard& guard, std::uint64_t number) noexcept;
-    [[nodiscard]] bool write(const Guard& guard, std::string_view subject,
-                             const unsigned char* bytes, std::size_t size) noexcept;
+    /// Begins a segment. Returns 0 or an error of the system.
+    [[nodiscard]] int begin(const Guard& guard) noexcept;
+    /// Waits for a flush before it begins a segment.
+    [[nodiscard]] bool write(Guard& guard, std::string_view subject, const unsigned char* bytes,
+                             std::size_t size) noexcept;
     /// Unlocks during fdatasync.
-    void waitForDisk(Guard& guard) noexcept;
+    void waitForDisk(Guard& guard, Waiting& message) noexcept;
+    /// The answer of the oldest messages, up to the last one or, without it, of all.
+    void answer(const Guard& guard, const Waiting* last, bool isOnDisk) noexcept;
+    /// The flush has failed.
+    void endSegment(const Guard& guard) noexcept;
     void removeDone(const Guard& guard) noexcept;
     void remove(Segment& segment) const noexcept;
 
@@ -91,10 +120,12 @@ private:
     std::deque<std::string> subjects_;  ///< of the messages that replay has visited
     std::mutex mutex_;                  ///< guards the following
     std::condition_variable flushed_;
-    std::deque<Segment> segments_;  ///< ascending; append writes to the last one
-    std::uint64_t written_ = 0;     ///< messages that append has written
-    std::uint64_t onDisk_ = 0;      ///< messages that are on the disk
-    bool isBroken_ = false;         ///< flushing has failed: the disk may lack messages
+    std::deque<Segment> segments_;  ///< ascending
+    std::uint64_t nextNumber_ = 1;  ///< of the next segment
+    bool hasSegment_ = false;       ///< append writes to the last segment
+    std::size_t onDisk_ = 0;        ///< bytes of that segment that have been flushed
+    Waiting* oldest_ = nullptr;     ///< the messages behind them, in the order of the file
+    Waiting* newest_ = nullptr;     ///< the last of these
     bool isFlushing_ = false;       ///< a thread is inside fdatasync
 };
 

@@ -1,3 +1,4 @@
+#include "notes.hpp"
 #include "small_disk.hpp"
 #include "station.hpp"
 
@@ -212,6 +213,32 @@ TEST(FolderTest, AFullDiskRefusesAndIsCounted) {
     receiver.consume(static_cast<std::size_t>(accepted));
     EXPECT_EQ(receiver.seen.back(), accepted - 1);
     EXPECT_TRUE(sender.bridge.close(patience));
+}
+
+// The folder is there, and no byte of room.
+TEST(FolderTest, AFullDiskAtTheStartIsOneLineAndIsCounted) {
+    const SmallDisk disk(64);
+    if (!disk) {
+        GTEST_SKIP() << "mounting a file system needs more rights";
+    }
+    const std::string filler = disk.path() + "/filler";
+    std::ofstream(filler) << std::string(64 * 1024, 'x');
+    const NatsServer server(NatsServer::withStreams);
+    Notes notes;
+    NatsOptions options = withFolder(server, disk.path() + "/outbox");
+    options.observer = &notes;
+    Station sender(options);
+    const std::string line = "nats: the disk of the outbox takes no more messages";
+    EXPECT_EQ(notes.count(line), 1);
+    auto outlet = sender.bridge.outlet<Position>(durable);
+    EXPECT_EQ(outlet.send({1, 0.0}, Priority::high), SendResult::notOnDisk);
+    EXPECT_EQ(outlet.send({1, 0.0}, Priority::high), SendResult::notOnDisk);
+    EXPECT_EQ(sender.bridge.statistics().notOnDisk, 2U);
+    EXPECT_EQ(notes.count(line), 1);
+    std::filesystem::remove(filler);
+    EXPECT_EQ(outlet.send({2, 0.0}, Priority::high), SendResult::ok);
+    EXPECT_TRUE(sender.bridge.close(patience));
+    EXPECT_EQ(sender.bridge.statistics().acknowledged, 1U);
 }
 
 }  // namespace

@@ -167,6 +167,8 @@ private:
     void replay(Priority priority);
     /// Whether the outbox or the link of the priority is closed.
     [[nodiscard]] bool isClosedFor(Priority priority) const noexcept;
+    /// The observer gets one line, until the disk takes a message again.
+    void tellDisk() noexcept;
 
     Link::Parts& rest_;
     Link::Parts& high_;

@@ -1,0 +1,159 @@
+#include "../src/outbox_file.hpp"
+
+#include "support/temporary_folder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace {
+
+/// 0, or the error of each flush.
+std::atomic<int> flushError{0};
+/// True: a flush waits until another thread has appended. It waits for some time only, because the
+/// other threads may wait for this flush.
+std::atomic<bool> isOverlapped{false};
+
+off_t sizeOf(int file) {
+    struct stat status {};
+    (void)fstat(file, &status);
+    return status.st_size;
+}
+
+}  // namespace
+
+// Takes the place of the system's function.
+extern "C" int fdatasync(int file) {
+    const off_t size = sizeOf(file);
+    for (int i = 0; isOverlapped.load() && i < 200 && sizeOf(file) == size; ++i) {
+        std::this_thread::yield();
+    }
+    if (flushError.load() != 0) {
+        errno = flushError.load();
+        return -1;
+    }
+    return static_cast<int>(syscall(SYS_fdatasync, file));
+}
+
+namespace sluice::nats::detail {
+namespace {
+
+using namespace test;
+
+bool appended(OutboxFile& file, const std::string& message, bool& isPushed) {
+    isPushed = false;
+    return file.append("subject", reinterpret_cast<const unsigned char*>(message.data()),
+                       message.size(), [&] { isPushed = true; });
+}
+
+/// The messages that the next process finds.
+std::vector<std::string> messagesIn(const std::string& folder) {
+    std::vector<std::string> found;
+    OutboxFile file(folder);
+    file.replay([&](const char*, const unsigned char* bytes, std::size_t size) {
+        found.emplace_back(reinterpret_cast<const char*>(bytes), size);
+    });
+    return found;
+}
+
+std::uintmax_t bytesIn(const std::string& folder) {
+    std::uintmax_t sum = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+        std::error_code isGone;
+        const std::uintmax_t size = entry.file_size(isGone);
+        sum += isGone ? 0 : size;
+    }
+    return sum;
+}
+
+// A message that the disk refuses is refused for all: it is not sent, and the next process does not
+// find it.
+TEST(OutboxFileTest, AFailedFlushRefusesTheMessageAndNoLaterOne) {
+    const TemporaryFolder folder;
+    {
+        OutboxFile file(folder / "high");
+        file.replay([](const char*, const unsigned char*, std::size_t) { FAIL(); });
+        bool isPushed = false;
+        EXPECT_TRUE(appended(file, "before", isPushed));
+        EXPECT_TRUE(isPushed);
+        for (const int error : {EIO, ENOSPC}) {
+            flushError = error;
+            EXPECT_FALSE(appended(file, "refused", isPushed));
+            EXPECT_FALSE(isPushed);
+            flushError = 0;
+            EXPECT_TRUE(appended(file, "later", isPushed));
+            EXPECT_TRUE(isPushed);
+        }
+    }
+    EXPECT_EQ(messagesIn(folder / "high"), (std::vector<std::string>{"before", "later", "later"}));
+}
+
+TEST(OutboxFileTest, AFailedFlushRefusesAllMessagesThatWaitForIt) {
+    const TemporaryFolder folder;
+    OutboxFile file(folder / "high");
+    file.replay([](const char*, const unsigned char*, std::size_t) { FAIL(); });
+    std::atomic<int> pushed{0};
+    isOverlapped = true;
+    flushError = EIO;
+    std::vector<std::thread> threads;
+    std::atomic<int> accepted{0};
+    for (int i = 0; i < 4; ++i) {
+        threads.emplace_back([&] {
+            for (int k = 0; k < 50; ++k) {
+                const unsigned char byte = 0;
+                accepted += file.append("subject", &byte, 1, [&] { ++pushed; }) ? 1 : 0;
+            }
+        });
+    }
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+    isOverlapped = false;
+    flushError = 0;
+    EXPECT_EQ(accepted, 0);
+    EXPECT_EQ(pushed, 0);
+}
+
+// At each moment a thread waits for the disk, and each message is done at once.
+TEST(OutboxFileTest, TheFolderOfManyThreadsStaysSmall) {
+    const TemporaryFolder folder;
+    OutboxFile file(folder / "high");
+    file.replay([](const char*, const unsigned char*, std::size_t) { FAIL(); });
+    const std::vector<unsigned char> message(64UL * 1024UL);
+    std::atomic<std::uintmax_t> largest{0};
+    isOverlapped = true;
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i) {
+        threads.emplace_back([&] {
+            for (int k = 0; k < 100; ++k) {
+                EXPECT_TRUE(file.append("subject", message.data(), message.size(), [] {}));
+                file.freeOldest();
+                std::uintmax_t seen = largest.load();
+                const std::uintmax_t now = bytesIn(folder / "high");
+                while (now > seen && !largest.compare_exchange_weak(seen, now)) {
+                }
+            }
+        });
+    }
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+    isOverlapped = false;
+    constexpr std::uintmax_t mebibyte = 1024UL * 1024UL;
+    EXPECT_LT(largest, 5 * mebibyte);
+}
+
+}  // namespace
+}  // namespace sluice::nats::detail

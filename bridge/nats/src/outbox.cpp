@@ -87,6 +87,10 @@ void Outbox::replay(Priority priority) {
                          {priority, subject, envelope.origin, envelope.incarnation, envelope.type,
                           envelope.sequence}});
     });
+    if (!files_[i]->foreignFile().empty()) {
+        rest_.tell({"nats: the outbox leaves alone a file that is not its own: ",
+                    files_[i]->foreignFile()});
+    }
     if (!files_[i]->hasSegment()) {
         tellDisk();
     }

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <new>
 #include <stdexcept>
 #include <system_error>
@@ -70,6 +71,14 @@ private:
     std::array<char, 32> text_;
 };
 
+/// The number of the segment with this name. 0 if no segment has this name.
+std::uint64_t numberOf(const std::string& name) noexcept {
+    std::uint64_t number = 0;
+    (void)std::from_chars(name.data(), name.data() + name.size(), number);
+    const bool isExact = name == Name(number).get();
+    return isExact && number != std::numeric_limits<std::uint64_t>::max() ? number : 0;
+}
+
 }  // namespace
 
 OutboxFile::OutboxFile(std::string folder) : folder_(std::move(folder)) {
@@ -100,9 +109,12 @@ void OutboxFile::replay(const Visitor& visit) {
     const Guard guard(mutex_);
     std::vector<std::uint64_t> numbers;
     for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
-        if (entry.path().extension() == ".outbox") {
-            numbers.push_back(std::stoull(entry.path().stem().string()));
-            nextNumber_ = std::max(nextNumber_, numbers.back() + 1);
+        const std::uint64_t number = numberOf(entry.path().filename().string());
+        nextNumber_ = std::max(nextNumber_, number + 1);
+        if (number != 0 && entry.is_regular_file()) {
+            numbers.push_back(number);
+        } else if (foreignFile_.empty()) {
+            foreignFile_ = entry.path().string();
         }
     }
     std::sort(numbers.begin(), numbers.end());

@@ -5,11 +5,11 @@
 // Threads: any thread calls append. The lane's thread calls freeOldest. The owner calls replay
 // before both.
 //
-// The folder has segments, which are numbered files. append writes a
+// The folder has segments, which are numbered files: "1.outbox", "2.outbox". append writes a
 // message to the newest segment, and pushes it when it is on the disk. Several threads that append
 // at once share one fdatasync, and the thread that has called it pushes the messages of all.
 // freeOldest writes the number of done messages into the segment. It removes a segment when all of
-// its messages are done.
+// its messages are done. Files with other names are left alone.
 //
 // A segment ends at 4 MiB. A flush that fails ends it too: nobody knows what the disk has of the
 // messages behind the last good flush. They are cut off and refused, and the next message begins a
@@ -56,6 +56,8 @@ public:
         std::function<void(const char* subject, const unsigned char* bytes, std::size_t size)>;
     void replay(const Visitor& visit);
 
+    /// The path of a file that is no segment, if replay has found one.
+    [[nodiscard]] const std::string& foreignFile() const noexcept { return foreignFile_; }
     /// False after replay if the disk is full.
     [[nodiscard]] bool hasSegment() const noexcept { return hasSegment_; }
 
@@ -118,6 +120,7 @@ private:
     const std::string folder_;
     int folderFile_ = -1;               ///< locked as long as the process uses the folder
     std::deque<std::string> subjects_;  ///< of the messages that replay has visited
+    std::string foreignFile_;           ///< written by replay
     std::mutex mutex_;                  ///< guards the following
     std::condition_variable flushed_;
     std::deque<Segment> segments_;  ///< ascending

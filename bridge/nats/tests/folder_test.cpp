@@ -241,5 +241,21 @@ TEST(FolderTest, AFullDiskAtTheStartIsOneLineAndIsCounted) {
     EXPECT_EQ(sender.bridge.statistics().acknowledged, 1U);
 }
 
+TEST(FolderTest, AFileWithAnotherNameIsOneLine) {
+    NatsServer server(NatsServer::withStreams);
+    const TemporaryFolder folder;
+    leaveFive(server, folder / "outbox");
+    const std::string segment = onlyFileIn(folder / "outbox/high");
+    const std::string copy = folder / "outbox/high/1 (copy).outbox";
+    std::filesystem::copy_file(segment, copy);
+    Notes notes;
+    NatsOptions options = withFolder(server, folder / "outbox");
+    options.observer = &notes;
+    Station sender(options);
+    EXPECT_EQ(notes.count("nats: the outbox leaves alone a file that is not its own: " + copy), 1);
+    EXPECT_TRUE(sender.bridge.close(patience));
+    EXPECT_EQ(sender.bridge.statistics().replayed, 5U);
+}
+
 }  // namespace
 }  // namespace sluice::nats

@@ -155,5 +155,30 @@ TEST(OutboxFileTest, TheFolderOfManyThreadsStaysSmall) {
     EXPECT_LT(largest, 5 * mebibyte);
 }
 
+TEST(OutboxFileTest, FilesWithOtherNamesAreLeftAlone) {
+    const TemporaryFolder folder;
+    const std::string high = folder / "high";
+    std::vector<std::string> names{"01.outbox",
+                                   "1 (copy).outbox",
+                                   "1.outbox.bak",
+                                   "readme.outbox",
+                                   "18446744073709551615.outbox",
+                                   "99999999999999999999.outbox"};
+    {
+        OutboxFile file(high);
+        file.replay([](const char*, const unsigned char*, std::size_t) { FAIL(); });
+        bool isPushed = false;
+        ASSERT_TRUE(appended(file, "once", isPushed));
+    }
+    for (const std::string& name : names) {
+        std::filesystem::copy_file(high + "/1.outbox", high + "/" + name);
+    }
+    std::filesystem::create_directory(high + "/2.outbox");
+    EXPECT_EQ(messagesIn(high), std::vector<std::string>{"once"});
+    for (const std::string& name : names) {
+        EXPECT_TRUE(std::filesystem::exists(high + "/" + name)) << name;
+    }
+}
+
 }  // namespace
 }  // namespace sluice::nats::detail

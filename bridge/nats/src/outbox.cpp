@@ -5,7 +5,6 @@
 #include <sluice/wait/deadline.hpp>
 #include <sluice/wire/envelope.hpp>
 
-#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
@@ -15,21 +14,7 @@
 namespace sluice::nats {
 namespace {
 
-/// Throws with one line if the setting is too small: the bridge would wait without end.
-void requireAtLeast(std::int64_t least, std::int64_t value, const char* setting) {
-    if (value < least) {
-        throw std::runtime_error(std::string("nats: ") + setting + " is " + std::to_string(value) +
-                                 "; it must be at least " + std::to_string(least));
-    }
-}
-
 BufferPoolOptions poolOptions(const NatsOptions& options) {
-    const DurableOptions& durable = options.durable;
-    requireAtLeast(4, static_cast<std::int64_t>(durable.outboxMessages), "outboxMessages");
-    requireAtLeast(1, static_cast<std::int64_t>(durable.inFlight), "inFlight");
-    requireAtLeast(1, durable.pullBatch, "pullBatch");
-    requireAtLeast(1, durable.ackWait.count(), "ackWait");
-    requireAtLeast(1, durable.retryWait.count(), "retryWait");
     BufferPoolOptions pool;
     pool.bufferSize = options.maxMessageSize;
     pool.buffers = options.durable.outboxMessages;

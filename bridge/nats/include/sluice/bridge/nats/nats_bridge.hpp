@@ -14,7 +14,6 @@
 #include <sluice/wire/codec.hpp>
 #include <sluice/wire/envelope.hpp>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -107,13 +106,13 @@ class NatsBridge {
                   "a bridge needs Traits::origins: it tells imported messages from local ones");
 
 public:
-    /// Throws std::runtime_error with one line if the server cannot be reached or refuses.
+    /// Throws std::runtime_error with one line if the server cannot be reached or refuses, or if a
+    /// setting is wrong.
     NatsBridge(AnyBus& bus, const NatsOptions& given)
-        : bus_(bus), options_(given), rest_(given, "rest"), high_(given, "high") {
+        : bus_(bus), options_(detail::checked(given)), rest_(given, "rest"), high_(given, "high") {
         if (options_.origin == 0) {
             options_.origin = detail::drawNumber();
         }
-        options_.maxMessageSize = std::max(options_.maxMessageSize, wire::envelopeSize);
         if (!options_.durable.stream.empty()) {
             outbox_ = std::make_unique<Outbox>(rest_, high_, options_);
         }

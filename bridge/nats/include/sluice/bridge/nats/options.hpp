@@ -53,8 +53,8 @@ struct NatsOptions : LinkOptions {
     /// An importer of one type and priority follows the sequences of so many origins. Messages of
     /// further origins are delivered, and counted as untracked.
     std::size_t maxOrigins = 1024;
-    /// The largest encoded message, in bytes. Each exported type and each message in the outbox has
-    /// a buffer of this size.
+    /// The largest encoded message with its envelope, in bytes: 64 to 2^30. Each exported type and
+    /// each message in the outbox has a buffer of this size.
     std::size_t maxMessageSize = std::size_t{64} * 1024;
     /// Core profile: messages of one import and priority that may wait for the importer. Further
     /// ones are dropped and counted in `overrun`.
@@ -80,4 +80,11 @@ struct NatsRoute {
     bool untilHandled = false;
 };
 
+namespace detail {
+
+/// Returns the options. Throws std::runtime_error with one line that names the setting, its value
+/// and the limit, if a bridge cannot work with a setting.
+const NatsOptions& checked(const NatsOptions& options);
+
+}  // namespace detail
 }  // namespace sluice::nats

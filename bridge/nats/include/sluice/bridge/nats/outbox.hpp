@@ -133,8 +133,8 @@ public:
 
     using Place [[deprecated("Outbox::Reservation")]] = Reservation;
 
-    /// Creates the streams. Throws std::runtime_error with one line if the server refuses, or if a
-    /// setting is too small. The links must be closed before the outbox is destroyed.
+    /// Creates the streams. Throws std::runtime_error with one line if the server refuses. The
+    /// links must be closed before the outbox is destroyed.
     Outbox(Link& rest, Link& high, const NatsOptions& options);
     Outbox(const Outbox&) = delete;
     Outbox& operator=(const Outbox&) = delete;

@@ -1,0 +1,86 @@
+#include <sluice/bridge/nats/options.hpp>
+#include <sluice/wire/envelope.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace sluice::nats::detail {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// The sum of a longer time and a clock may be beyond its numbers.
+constexpr milliseconds::rep longest = milliseconds(std::chrono::hours(24 * 365)).count();
+/// The server and libnats count the bytes of a message in 31 bits.
+constexpr std::size_t largestMessage = std::size_t{1} << 30U;
+constexpr int mostMessages = 1 << 24;
+
+template <class T>
+void requireBetween(T least, T most, T value, const char* setting) {
+    if (value < least || value > most) {
+        throw std::runtime_error(std::string("nats: ") + setting + " is " + std::to_string(value) +
+                                 "; it must be at " + (value < least ? "least " : "most ") +
+                                 std::to_string(value < least ? least : most));
+    }
+}
+
+void requireTime(milliseconds::rep least, milliseconds value, const char* setting) {
+    requireBetween(least, longest, value.count(), setting);
+}
+
+template <class T>
+void requireAtLeast(T least, T value, const char* setting) {
+    requireBetween(least, std::numeric_limits<T>::max(), value, setting);
+}
+
+/// The name of a stream is a part of subjects, and of file names of the server.
+void requireStreamName(const std::string& name) {
+    const auto isRefused = [](char c) {
+        const auto byte = static_cast<unsigned char>(c);
+        return byte <= ' ' || byte == 0x7F ||
+               std::string_view(".*>/\\").find(c) != std::string::npos;
+    };
+    if (std::any_of(name.begin(), name.end(), isRefused)) {
+        throw std::runtime_error("nats: durable.stream is '" + name +
+                                 "'; it must have no space, control character, or any of "
+                                 ". * > / \\");
+    }
+}
+
+void requireDurable(const DurableOptions& durable) {
+    requireStreamName(durable.stream);
+    requireBetween<std::size_t>(4, mostMessages, durable.outboxMessages, "outboxMessages");
+    requireBetween<std::size_t>(1, mostMessages, durable.inFlight, "inFlight");
+    requireBetween(1, mostMessages, durable.pullBatch, "pullBatch");
+    requireTime(1, durable.ackWait, "ackWait");
+    requireTime(1, durable.retryWait, "retryWait");
+    requireTime(100, durable.duplicateWindow, "duplicateWindow");  // the server's limit
+    requireTime(1, durable.redeliverAfter, "redeliverAfter");
+    requireTime(0, durable.forgetAfter, "forgetAfter");
+    requireAtLeast<std::int64_t>(1, durable.streamBytes, "streamBytes");
+    requireAtLeast(1, durable.replicas, "replicas");
+}
+
+}  // namespace
+
+const NatsOptions& checked(const NatsOptions& options) {
+    requireTime(1, options.connectTimeout, "connectTimeout");
+    requireTime(0, options.writeTimeout, "writeTimeout");
+    requireTime(0, options.reconnectWait, "reconnectWait");
+    requireTime(0, options.reconnectJitter, "reconnectJitter");
+    requireAtLeast(1, options.reconnectBuffer, "reconnectBuffer");
+    requireAtLeast(1, options.importBacklog, "importBacklog");
+    requireBetween(wire::envelopeSize, largestMessage, options.maxMessageSize, "maxMessageSize");
+    if (!options.durable.stream.empty()) {
+        requireDurable(options.durable);
+    }
+    return options;
+}
+
+}  // namespace sluice::nats::detail

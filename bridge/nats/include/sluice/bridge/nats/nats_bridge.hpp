@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -144,14 +145,11 @@ public:
     }
 
     /// Publishes each message of type T that arrives from now on. A durable import continues where
-    /// the importer of this name stopped.
+    /// the importer of this name stopped. A bridge imports a subject once in each profile. When
+    /// importType has thrown because of the server, end the bridge and make another one.
     template <class T>
     void importType(const NatsRoute& route) {
-        require<T>(route);
-        if (route.profile == Profile::durable && options_.durable.name.empty()) {
-            throw std::runtime_error("nats: durable.name is empty, but " + route.subject +
-                                     " is to be imported durably");
-        }
+        requireImport<T>(route);
         const detail::ImportContext<AnyBus> context{bus_,
                                                     counters_,
                                                     isClosing_,
@@ -251,6 +249,30 @@ private:
         }
     }
 
+    /// The same for an import, of which the bridge then knows.
+    template <class T>
+    void requireImport(const NatsRoute& route) {
+        require<T>(route);
+        if (route.profile == Profile::durable && options_.durable.name.empty()) {
+            throw std::runtime_error("nats: durable.name is empty, but " + route.subject +
+                                     " is to be imported durably");
+        }
+        if (route.untilHandled && detail::isDropping<Header>) {
+            throw std::runtime_error("nats: " + route.subject +
+                                     ": untilHandled needs a bus that drops no message, and this "
+                                     "one has BusOverflow::dropOldest");
+        }
+        if (imports_.count({route.subject, route.profile}) != 0) {
+            throw std::runtime_error("nats: the bridge imports " + route.subject + " already");
+        }
+        const auto [known, isNew] = imported_.emplace(&detail::nameOf<T>, route.untilHandled);
+        if (!isNew && (known->second || route.untilHandled)) {
+            throw std::runtime_error("nats: " + route.subject +
+                                     ": a type with untilHandled has one import");
+        }
+        imports_.emplace(route.subject, route.profile);
+    }
+
     template <class T>
     detail::Exporter<T>& addExporter(const NatsRoute& route) {
         require<T>(route);
@@ -324,6 +346,8 @@ private:
     std::atomic<bool> isClosing_{false};
     std::map<std::string, std::uint64_t> schemas_;   ///< subject -> schema of its type
     std::map<std::uint32_t, std::string> subjects_;  ///< type in the envelope -> subject
+    std::set<std::pair<std::string, Profile>> imports_;
+    std::map<const void*, bool> imported_;  ///< nameOf a type -> whether until it is handled
     std::map<std::pair<std::uint32_t, Profile>, std::unique_ptr<detail::RouteSequences>> sequences_;
     // The links are destroyed before the importers and exporters, because their threads call these.
     // The handlers are destroyed before the links.

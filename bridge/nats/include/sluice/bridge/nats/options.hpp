@@ -53,8 +53,8 @@ struct NatsOptions : LinkOptions {
     /// An importer of one type and priority follows the sequences of so many origins. Messages of
     /// further origins are delivered, and counted as untracked.
     std::size_t maxOrigins = 1024;
-    /// The largest encoded message with its envelope, in bytes: 64 to 2^30. Each exported type and
-    /// each message in the outbox has a buffer of this size.
+    /// The largest encoded message with its envelope, in bytes: 64 to 2^30. Each export on a core
+    /// route and each message in the outbox has a buffer of this size.
     std::size_t maxMessageSize = std::size_t{64} * 1024;
     /// Core profile: messages of one import and priority that may wait for the importer. Further
     /// ones are dropped and counted in `overrun`.
@@ -75,8 +75,9 @@ struct NatsRoute {
     std::uint32_t schemaVersion = 1;
     Profile profile = Profile::core;
     /// Durable imports: true acknowledges a message after the return of those handlers that the bus
-    /// had at importType. False acknowledges it as soon as the bus has accepted it. If true, import
-    /// the type on one route only.
+    /// had at importType. False acknowledges it as soon as the bus has accepted it. If true, this
+    /// is the only import of the type into the bus: other bridges of the bus must not import it,
+    /// because a bridge counts all imported messages of the type. The bus must not drop messages.
     bool untilHandled = false;
 };
 

@@ -6,6 +6,7 @@
 #include <sluice/bridge/nats/link.hpp>
 #include <sluice/bridge/nats/options.hpp>
 #include <sluice/bridge/nats/statistics.hpp>
+#include <sluice/bus/bus_traits.hpp>
 #include <sluice/bus/message_header.hpp>
 #include <sluice/bus/priority.hpp>
 #include <sluice/bus/publish_result.hpp>
@@ -36,6 +37,19 @@ struct ImportContext {
     std::uint8_t maxHops;
     LinkObserver* observer;  ///< may be null
 };
+
+/// The address is the name of a type in this program.
+template <class T>
+inline constexpr char nameOf = 0;
+
+/// Whether a bus with this header drops messages that it has accepted.
+template <class Header>
+inline constexpr bool isDropping = false;
+template <class Traits>
+inline constexpr bool isDropping<MessageHeader<Traits>> =
+    Traits::overflow[0] == BusOverflow::dropOldest ||
+    Traits::overflow[1] == BusOverflow::dropOldest ||
+    Traits::overflow[2] == BusOverflow::dropOldest;
 
 struct AnyImporter : Receiver {
     virtual ~AnyImporter() = default;

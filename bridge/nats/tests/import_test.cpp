@@ -1,9 +1,13 @@
 // What one bridge may import, and how it counts.
+#include "small_disk.hpp"
 #include "station.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -70,6 +74,61 @@ TEST(ImportTest, UntilHandledNeedsABusThatDropsNothing) {
               "nats: position: untilHandled needs a bus that drops no message, and this one has "
               "BusOverflow::dropOldest");
     bridge.importType<Position>(durable);
+}
+
+TEST(ImportTest, TheBooksBalanceAtEachMoment) {
+    const NatsServer server;
+    Station receiver(server);
+    receiver.bridge.importType<Position>({"position"});
+    Station sender(server);
+    auto outlet = sender.bridge.outlet<Position>({"position"});
+    constexpr int count = 5000;
+    for (int i = 0; i < count; ++i) {
+        ASSERT_EQ(outlet.send({i, 0.0}), SendResult::ok);
+    }
+    NatsStatistics s;
+    do {
+        s = receiver.bridge.statistics();
+        ASSERT_EQ(s.received, s.delivered + s.refused + s.looped + s.malformed + s.otherSchema +
+                                  s.tooManyHops + s.late + s.duplicates);
+    } while (s.received != count);
+}
+
+// The handlers of the bridge do not run.
+TEST(ImportTest, AVisitorOfTheBusExportsNothing) {
+    const NatsServer server;
+    Station sender(server);
+    sender.bridge.exportType<Position>({"position"});
+    ASSERT_EQ(sender.bus->publish(Position{1, 0.0}), PublishResult::ok);
+    EXPECT_EQ(sender.bus->processWith([](const auto&) {}), 1U);
+    EXPECT_EQ(sender.bridge.statistics().sent, 0U);
+}
+
+TEST(ImportTest, AMessageOfTheBusThatTheDiskRefusesIsOneGap) {
+    const SmallDisk disk(64);
+    if (!disk) {
+        GTEST_SKIP() << "mounting a file system needs more rights";
+    }
+    const NatsServer server(NatsServer::withStreams);
+    Station receiver(durableOptionsFor(server, "receiver"));
+    receiver.bridge.importType<Position>(durable);
+    NatsOptions options = durableOptionsFor(server, "sender");
+    options.durable.outboxFolder = disk.path() + "/outbox";
+    options.durable.onDiskFrom = Priority::medium;
+    Station sender(options);
+    sender.bridge.exportType<Position>(durable);
+    sender.send(0);
+    const std::string filler = disk.path() + "/filler";
+    std::ofstream(filler) << std::string(64 * 1024, 'x');
+    while (sender.bridge.statistics().notOnDisk == 0) {
+        sender.send(1);
+    }
+    std::filesystem::remove(filler);
+    sender.send(2);
+    receiver.consume(sender.bridge.statistics().sent);
+    EXPECT_EQ(receiver.seen.back(), 2);
+    EXPECT_TRUE(receiver.bridge.close(patience));
+    EXPECT_EQ(receiver.bridge.statistics().gaps, 1U);
 }
 
 }  // namespace

@@ -213,9 +213,11 @@ public:
         NatsStatistics s;
         s.sent = c.sent, s.unsent = c.unsent, s.notAgain = c.notAgain, s.congested = c.congested;
         s.notOnDisk = c.notOnDisk;
-        s.received = c.received, s.delivered = c.delivered, s.refused = c.refused;
+        s.delivered = c.delivered, s.refused = c.refused;
         s.looped = c.looped, s.malformed = c.malformed, s.otherSchema = c.otherSchema;
         s.tooManyHops = c.tooManyHops, s.late = c.late, s.duplicates = c.duplicates;
+        s.received = s.delivered + s.refused + s.looped + s.malformed + s.otherSchema +
+                     s.tooManyHops + s.late + s.duplicates;
         s.gaps = c.gaps, s.untracked = c.untracked;
         s.clockSetBack = c.clockSetBack, s.overrun = rest_.dropped() + high_.dropped();
         if (outbox_ != nullptr) {
@@ -331,7 +333,9 @@ private:
         } else {
             time = detail::wallClock();
         }
-        if (exporter.send(message, priority, trace, time) != SendResult::ok) {
+        const SendResult result = exporter.send(message, priority, trace, time);
+        // A message that the disk refuses has used up its sequence.
+        if (result != SendResult::ok && result != SendResult::notOnDisk) {
             exporter.skip(priority);
         }
     }

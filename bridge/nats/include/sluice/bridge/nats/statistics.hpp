@@ -28,7 +28,7 @@ struct NatsStatistics {
     std::uint64_t held = 0;           ///< in the outbox now
     std::uint64_t resent = 0;         ///< times that a message was sent again
 
-    std::uint64_t received = 0;      ///< a server delivered it
+    std::uint64_t received = 0;      ///< a server delivered it, and an importer has looked at it
     std::uint64_t delivered = 0;     ///< the local bus accepted it
     std::uint64_t refused = 0;       ///< the local bus had no room, or was closed
     std::uint64_t looped = 0;        ///< of this bridge's own origin
@@ -69,8 +69,8 @@ inline void add(Count& count, std::uint64_t n = 1) noexcept {
 /// Written by the exporting threads and the importing threads.
 struct Counters {
     Count sent{0}, unsent{0}, notAgain{0}, congested{0}, notOnDisk{0};
-    Count received{0}, delivered{0}, refused{0}, looped{0}, malformed{0}, otherSchema{0},
-        tooManyHops{0}, late{0}, duplicates{0}, gaps{0}, untracked{0}, clockSetBack{0};
+    Count delivered{0}, refused{0}, looped{0}, malformed{0}, otherSchema{0}, tooManyHops{0},
+        late{0}, duplicates{0}, gaps{0}, untracked{0}, clockSetBack{0};
 };
 
 }  // namespace detail

@@ -76,7 +76,6 @@ public:
 
     Verdict receive(const unsigned char* data, std::size_t size) noexcept override {
         Counters& counters = context_.counters;
-        add(counters.received);
         wire::Envelope envelope;
         if (wire::decodeEnvelope(data, size, envelope) != wire::EnvelopeError::none ||
             envelope.priority != static_cast<std::uint8_t>(priority_)) {

@@ -212,9 +212,13 @@ template <class T>
 
 /// Reads a message from the text of an untrusted sender.
 ///
-/// The rules are those of decode(), with two differences. If a field occurs twice, the last value
-/// counts. Null becomes a number that is not finite. Limit the size of the text, because it takes
-/// many times its size in memory.
+/// The rules are those of decode(), with these differences. Limit the size of the text, because it
+/// takes many times its size in memory.
+///
+/// - If a field occurs twice, the last value counts.
+/// - Null becomes a number that is not finite.
+/// - A whole number may be the value of a float or a double.
+/// - A field that T lacks may be nested at any depth.
 template <class T>
 [[nodiscard]] DecodeError fromJson(std::string_view text, T& message) {
     const auto document = nlohmann::json::parse(text, nullptr, false);

@@ -102,6 +102,12 @@ TEST(WireJson, ToleratesAddedAndMissingFields) {
     EXPECT_EQ(fromJson(R"({"2":1})", read), DecodeError::noKnownField);
 }
 
+TEST(WireJson, TakesAWholeNumberForAFloatAndTheLastOfTwoValues) {
+    Everything read;
+    ASSERT_EQ(fromJson(R"({"ratio":1,"ratio":2})", read), DecodeError::none);
+    EXPECT_EQ(read.ratio, 2.0F);
+}
+
 TEST(WireJson, RefusesHostileTextsWithAReason) {
     Everything read;
     EXPECT_EQ(fromJson("", read), DecodeError::notJson);

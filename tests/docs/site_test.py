@@ -1,6 +1,7 @@
 """The documentation site as its reader has it, in a real browser. `./dev docs` builds it first."""
 
 import functools
+import html
 import os
 import re
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 sync_api = pytest.importorskip("playwright.sync_api")
+ROOT = Path(__file__).resolve().parents[2]
 SITE = Path(os.environ["SLUICE_DOCS_SITE"])
 PAGES = sorted([*SITE.glob("md_*.html"), SITE / "index.html"])
 PHONE = {"width": 390, "height": 844}
@@ -51,6 +53,24 @@ def test_each_link_of_each_page_leads_somewhere():
         if not aim.is_file() or (anchor and anchor not in ids_of(aim))
     ]
     assert broken == []
+
+
+def html_of(page):
+    name = re.sub(r"\W", "_", str(page.relative_to(ROOT).with_suffix("")))
+    return SITE / ("index.html" if name == "README" else f"md_{name}.html")
+
+
+def test_each_link_of_a_page_is_a_link_of_the_site():
+    """The text of a link, its quotes and its stars left out."""
+    plain = re.compile(r"<[^>]*>|[`*\\]")
+    dropped = []
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
+        text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+        links = re.findall(r"<a\b[^>]*\bhref=[^>]*>(.*?)</a>", html_of(page).read_text("utf-8"), re.DOTALL)
+        shown = {html.unescape(plain.sub("", link)) for link in links}
+        wanted = [plain.sub("", link) for link in re.findall(r"(?<!!)\[([^\]]+)\]\([^)\s]+\)", text)]
+        dropped += [f"{page.name}: {link}" for link in wanted if link not in shown]
+    assert dropped == []
 
 
 def test_no_page_shows_the_commands_of_the_generator():

@@ -25,6 +25,11 @@ class PagesTest(PlantedTree):
         self.plant("docs/guide/events.md", "", "See [bus](bus.md) and [queues](queues.md).")
         self.assert_finds(pages.check, "docs/guide/events.md:2: the link leads nowhere: bus.md")
 
+    def test_refuses_the_page_of_a_folder_that_leaves_a_page_out(self):
+        self.plant("docs/guide/events.md", "# Events")
+        self.plant("docs/guide/README.md", "[queues](queues.md)")
+        self.assert_finds(pages.check, "docs/guide/README.md:1: no link to events.md")
+
     def test_refuses_a_file_that_does_not_exist(self):
         self.plant("CONTRIBUTING.md", "`tools/gone.py bus` and `include/gone/`")
         self.assert_finds(pages.check, "no file or folder tools/gone.py", "no file or folder include/gone/")

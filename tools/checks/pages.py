@@ -27,6 +27,8 @@ def check(root):
     problems = []
     for page in pages:
         problems += check_links(root, page)
+        if page.name == "README.md" and page not in ENTRANCES:
+            problems += check_index(root, page)
     for page in ENTRANCES:
         if page in pages:
             problems += check_files(root, page)
@@ -77,6 +79,13 @@ def check_links(root, page):
         for number, match in found(root, page, LINK)
         if not (root / page.parent / match[1]).exists()
     ]
+
+
+def check_index(root, page):
+    """The page of a folder leads to each page of the folder."""
+    named = {match[1] for _, match in found(root, page, LINK)}
+    beside = sorted(path.name for path in (root / page).parent.glob("*.md") if path.name != page.name)
+    return [Problem(page, 1, f"no link to {name}") for name in beside if name not in named]
 
 
 def check_files(root, page):

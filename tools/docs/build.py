@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
+from link_pages import others
+
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path("tools/docs")
 # The parts of the navigation: title, and the pages in reading order. A folder stands for its pages.
@@ -49,18 +51,28 @@ def navigation():
     )
 
 
+def all_pages():
+    return {Path("README.md"), *(page for _, patterns in PARTS for page in pages(patterns))}
+
+
 def left_out():
     """Pages that no part of the navigation names."""
-    named = {page for _, patterns in PARTS for page in pages(patterns)}
-    below = {path.relative_to(ROOT) for path in (ROOT / "docs").rglob("*.md")}
-    return sorted(below - named)
+    return {path.relative_to(ROOT) for path in (ROOT / "docs").rglob("*.md")} - all_pages()
+
+
+def files_beside():
+    """The files that pages link to and the site takes along. A folder has no page: link to a page in it."""
+    aims = sorted(set().union(*map(others, all_pages())))
+    if folders := [str(aim) for aim in aims if not (ROOT / aim).is_file()]:
+        sys.exit(f"docs: links to folders, which have no page: {', '.join(folders)}")
+    return aims
 
 
 def main():
     folder = Path(sys.argv[1]).resolve()
     folder.mkdir(parents=True, exist_ok=True)
     if missing := left_out():
-        sys.exit(f"docs: tools/docs/build.py leads to no such page: {', '.join(map(str, missing))}")
+        sys.exit(f"docs: tools/docs/build.py leads to no such page: {', '.join(sorted(map(str, missing)))}")
     layout = folder / "layout.xml"
     subprocess.run(["doxygen", "-l", layout], check=True, stdout=subprocess.DEVNULL)
     text = layout.read_text(encoding="utf-8")
@@ -68,6 +80,7 @@ def main():
     layout.write_text(text, encoding="utf-8")
     settings = (ROOT / HERE / "Doxyfile").read_text(encoding="utf-8")
     settings += f"\nOUTPUT_DIRECTORY = {folder}\nLAYOUT_FILE = {layout}\n"
+    settings += f"HTML_EXTRA_FILES = {' '.join(map(str, files_beside()))}\n"
     return subprocess.run(["doxygen", "-"], input=settings, text=True, cwd=ROOT).returncode
 
 

@@ -2,7 +2,7 @@
 
 A Git host gives each heading the id `its-words`, and a page may link to `page.md#its-words`. Doxygen
 wants ids that are unique in the whole site, so each gets the path of its page in front. A link to a
-source becomes a reference to it. Other links into the tree become plain text, since they have no page.
+source becomes a reference to it. Any other file is copied into the site, which has no folders.
 """
 
 import re
@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 HEADING = re.compile(r"^(##+ )(.*)$")
 SOURCES = (".cpp", ".hpp")
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s]+)\)")
+OUTSIDE = re.compile(r"\w+:")
 
 
 def slug(heading):
@@ -24,42 +25,53 @@ def identity(page, words):
     return re.sub(r"\W", "-", str(page.with_suffix(""))) + "-" + words
 
 
+def lines_of(page):
+    """(line, whether it is code) of a page."""
+    is_code = False
+    for line in (ROOT / page).read_text(encoding="utf-8").splitlines():
+        is_fence = line.startswith("```")
+        yield line, is_code or is_fence
+        is_code ^= is_fence
+
+
+def aim_of(page, link):
+    """The file that a link leads to."""
+    path = link.partition("#")[0]
+    return (ROOT / page.parent / path).resolve().relative_to(ROOT) if path else page
+
+
 def target(page, link):
-    """The new form of a link, or None for plain text."""
-    if re.match(r"\w+:", link):
+    """The new form of a link."""
+    if OUTSIDE.match(link):
         return link
-    path, _, words = link.partition("#")
-    aim = (ROOT / page.parent / path).resolve().relative_to(ROOT) if path else page
+    aim, words = aim_of(page, link), link.partition("#")[2]
     if words:
         return f"#{identity(aim, words)}"
     if aim.suffix == ".md":
         return link
-    return f"@ref {aim}" if aim.suffix in SOURCES else None
+    return f"@ref {aim}" if aim.suffix in SOURCES else f"./{aim.name}"
 
 
-def converted(page, lines):
-    is_code = False
-    for line in lines:
-        if line.startswith("```"):
-            is_code = not is_code
+def others(page):
+    """What a page links to that is neither a page nor a source."""
+    links = [match[2] for line, is_code in lines_of(page) if not is_code for match in LINK.finditer(line)]
+    aims = {aim_of(page, link) for link in links if not OUTSIDE.match(link)}
+    return {aim for aim in aims if aim.suffix not in (".md", *SOURCES)}
+
+
+def converted(page):
+    for line, is_code in lines_of(page):
         if is_code:
             yield line
-            continue
-        if heading := HEADING.match(line):
+        elif heading := HEADING.match(line):
             yield f"{line} {{#{identity(page, slug(heading[2]))}}}"
-            continue
-        yield LINK.sub(lambda m: link_text(page, m[1], m[2]), line)
-
-
-def link_text(page, text, link):
-    new = target(page, link)
-    return f"[{text}]({new})" if new else text
+        else:
+            yield LINK.sub(lambda m: f"[{m[1]}]({target(page, m[2])})", line)
 
 
 def main():
     file = Path(sys.argv[1]).resolve()
-    page = file.relative_to(ROOT)
-    print("\n".join(converted(page, file.read_text(encoding="utf-8").splitlines())))
+    print("\n".join(converted(file.relative_to(ROOT))))
 
 
 if __name__ == "__main__":

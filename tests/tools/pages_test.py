@@ -30,6 +30,10 @@ class PagesTest(PlantedTree):
         self.plant("docs/guide/README.md", "[queues](queues.md)")
         self.assert_finds(pages.check, "docs/guide/README.md:1: no link to events.md")
 
+    def test_refuses_a_note_that_begins_with_a_star(self):
+        self.plant("docs/guide/queues.md", "| 1 \\* |", "", "Ratio with \\*: a note", "", "\\* a note")
+        self.assert_finds(pages.check, "docs/guide/queues.md:5: a line begins with \\*")
+
     def test_refuses_a_file_that_does_not_exist(self):
         self.plant("CONTRIBUTING.md", "`tools/gone.py bus` and `include/gone/`")
         self.assert_finds(pages.check, "no file or folder tools/gone.py", "no file or folder include/gone/")

@@ -6,6 +6,7 @@ from pathlib import Path
 from .problem import Problem, cxx_files, lines_of
 
 LINK = re.compile(r"\]\((?!\w+:|#)([^)#]+)")
+STAR = re.compile(r"^\s*\\\*")
 QUOTED = re.compile(r"`([^`]+)`")
 # Pages whose `quoted/paths` are checked, from the root of the tree.
 ENTRANCES = (Path("README.md"), Path("README.zh-CN.md"), Path("CONTRIBUTING.md"), Path("docs/architecture.md"))
@@ -27,6 +28,7 @@ def check(root):
     problems = []
     for page in pages:
         problems += check_links(root, page)
+        problems += check_stars(root, page)
         if page.name == "README.md" and page not in ENTRANCES:
             problems += check_index(root, page)
     for page in ENTRANCES:
@@ -78,6 +80,14 @@ def check_links(root, page):
         Problem(page, number, f"the link leads nowhere: {match[1]}")
         for number, match in found(root, page, LINK)
         if not (root / page.parent / match[1]).exists()
+    ]
+
+
+def check_stars(root, page):
+    """Doxygen takes a quoted star that begins a line for the mark of a list."""
+    return [
+        Problem(page, number, "a line begins with \\*, which becomes a list on the site")
+        for number, _ in found(root, page, STAR)
     ]
 
 

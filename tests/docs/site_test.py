@@ -106,6 +106,35 @@ def test_the_navigation_leads_to_each_guide(page):
     page.wait_for_url("**/md_docs_guide_queues.html*")
 
 
+# The lines that each number with its unit takes on the screen.
+LINES_OF_FIGURES = """() => {
+    const walker = document.createTreeWalker(document.querySelector("div.contents"), NodeFilter.SHOW_TEXT);
+    const found = [];
+    for (let node; (node = walker.nextNode());) {
+        if (node.parentElement.closest("pre, code, div.fragment")) continue;
+        for (const match of node.data.matchAll(/\\d\\s(ns|us|ms|s|KiB|MiB|MB)\\b/g)) {
+            const range = document.createRange();
+            range.setStart(node, match.index);
+            range.setEnd(node, match.index + match[0].length);
+            const tops = new Set([...range.getClientRects()].map((box) => Math.round(box.top)));
+            found.push([match[0], tops.size]);
+        }
+    }
+    return found;
+}"""
+
+
+@pytest.mark.parametrize("name", ["index", "md_docs_decisions_log_writing", "md_docs_published_mccc_report"])
+def test_on_a_phone_no_number_is_parted_from_its_unit(browser, name):
+    page = browser.new_page(viewport=PHONE)
+    page.goto((SITE / f"{name}.html").as_uri())
+    page.wait_for_load_state()
+    figures = page.evaluate(LINES_OF_FIGURES)
+    assert len(figures) > 3
+    assert [text for text, lines in figures if lines > 1] == []
+    page.close()
+
+
 @pytest.mark.parametrize("name", ["index", "md_docs_guide_bus", "md_docs_architecture"])
 def test_on_a_phone_nothing_is_wider_than_the_screen(browser, name):
     page = browser.new_page(viewport=PHONE)

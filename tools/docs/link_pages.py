@@ -1,4 +1,4 @@
-"""Doxygen's filter for pages: headings and links as a Git host understands them.
+"""Doxygen's filter for pages: headings and links as a Git host understands them, and no number parted from its unit.
 
 A Git host gives each heading the id `its-words`, and a page may link to `page.md#its-words`. Doxygen
 wants ids that are unique in the whole site, so each gets the path of its page in front. A link to a
@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 HEADING = re.compile(r"^(##+ )(.*)$")
 SOURCES = (".cpp", ".hpp")
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s]+)\)")
+FIGURE = re.compile(r"(\d) (ns|us|ms|s|KiB|MiB|MB)\b")
 OUTSIDE = re.compile(r"\w+:")
 
 
@@ -66,7 +67,8 @@ def converted(page):
         elif heading := HEADING.match(line):
             yield f"{line} {{#{identity(page, slug(heading[2]))}}}"
         else:
-            yield LINK.sub(lambda m: f"[{m[1]}]({target(page, m[2])})", line)
+            line = LINK.sub(lambda m: f"[{m[1]}]({target(page, m[2])})", line)
+            yield line if line.startswith("    ") else FIGURE.sub("\\1\N{NO-BREAK SPACE}\\2", line)
 
 
 def main():

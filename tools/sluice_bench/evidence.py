@@ -29,6 +29,8 @@ from .record import BadInput, is_invalid, load, rejected_share, rounds, stat
 RAW = ".json.xz"
 PLACE = re.compile(r"(<!-- figures: ([\w-]+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
 UNSTEADY = "\\*"
+# A number and its unit, a ratio and its interval stay on one line of a narrow screen.
+JOINED = "\N{NO-BREAK SPACE}"
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class Figure:
         value = stat(self.result, name)
         if is_invalid(self.result) or value is None:
             return "INVALID" if is_invalid(self.result) else "-"
-        return figure_text(self.result, value)
+        return figure_text(self.result, value).replace(" ", JOINED)
 
     @property
     def ns(self):
@@ -81,7 +83,8 @@ def ratio(first, second, steady):
     pairs = np.array(rounds(first)[:length]) / np.array(rounds(second)[:length])
     interval = stats.quantile_test(pairs, p=0.5).confidence_interval(estimates.LEVEL)
     mark = "" if steady else f" {UNSTEADY}"
-    return f"{np.median(pairs):.2f} ({interval.low:.2f} to {interval.high:.2f}){mark}"
+    text = f"{np.median(pairs):.2f} ({interval.low:.2f} to {interval.high:.2f}){mark}"
+    return text.replace(" ", JOINED)
 
 
 def text_of(file):

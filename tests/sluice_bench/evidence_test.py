@@ -98,6 +98,14 @@ def test_another_language_has_the_same_rows(tree):
     assert f"| a message | {RATIO} |" in tree.write(two(), page=page)
 
 
+def test_a_table_may_take_those_rows_of_another_that_have_a_word(tree):
+    table = TABLE.replace("[speed-zh]", '[speed-zh]\nrows_with = "zh"')
+    table = table.replace(f"[{ROW}]", f"[{ROW}, {ROW.replace('a message', '消息').replace('{ ', '{ zh = true, ')}]")
+    text = tree.write(two(), table, PAGE.replace("speed", "speed-zh"))
+    assert f"| 消息 | {RATIO} |" in text
+    assert "a message" not in text
+
+
 def test_a_ratio_of_an_unsteady_scenario_is_marked_and_explained(tree):
     text = tree.write(two(), machine=[{"scenario": "spsc", "steady": False}])
     assert f"{RATIO}{evidence.JOINED}\\* |" in text

@@ -10,7 +10,8 @@ name:
 A table of tables.toml has a header, a template for the cells of its rows, and rows. A row names a
 scenario as `SUITE/SCENARIO`, and subjects of it by one letter each: `a` is ours, `b` the one to compare
 with. The templates are those of str.format(): `{a.ns}`, `{b.rate}`, `{ratio}`, `{page}` for the page of
-the raw file, and `{word}` for any other word of the row. The tables `files` and `counts` are there without a description.
+the raw file, and `{word}` for any other word of the row. A table may take the rows of another one
+(`rows_of`), or those of them that have a word (`rows_with`). The tables `files` and `counts` are there without a description.
 """
 
 import json
@@ -172,6 +173,7 @@ class Evidence:
             raise BadInput(f"{self.folder}: tables.toml has no table '{name}'")
         wanted = self.tables[name]
         rows = self.tables[wanted["rows_of"]]["rows"] if "rows_of" in wanted else wanted["rows"]
+        rows = [row for row in rows if "rows_with" not in wanted or wanted["rows_with"] in row]
         try:
             lines = [
                 [cell.format_map(self.words(row)) for cell in row.get("cells", wanted.get("cells"))]

@@ -90,6 +90,25 @@ def test_the_search_finds_a_type_and_opens_its_page(page):
     assert "MpscRing" in found.inner_text()
 
 
+@pytest.mark.parametrize(
+    "words, heading, target",
+    [
+        ("messages are refused", "Why messages are refused", "md_docs_guide_bus.html#"),
+        ("refused why", "Why messages are refused", "md_docs_guide_bus.html#"),
+        ("fence membarrier", "The algorithm", "md_docs_algorithms_presence.html#"),
+        ("x86", "Platforms", "md_docs_platforms.html"),
+        ("23 kib microcontrollers", "What to read", "index.html#"),
+    ],
+)
+def test_the_search_finds_words_of_headings_and_text(page, words, heading, target):
+    page.goto((SITE / "md_docs_guide_wire.html").as_uri())
+    page.locator("#MSearchField").click()
+    page.keyboard.type(words, delay=5)
+    found = page.frame_locator("#MSearchResults").locator(f"a.SRSymbol[href*='{target}']:visible", has_text=heading)
+    found.first.click()
+    page.wait_for_url(f"**/{target}**")
+
+
 def test_the_reference_of_the_bus_has_its_contract_and_its_members(page):
     (reference,) = SITE.glob("classsluice_1_1Bus_3_01*_4.html")
     page.goto(reference.as_uri())

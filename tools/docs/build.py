@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
-from link_pages import others
+import search
+from link_pages import others, site_name
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path("tools/docs")
@@ -33,8 +34,7 @@ def title(page):
 
 
 def tab(page):
-    name = re.sub(r"[/.]", "_", str(page.with_suffix(""))).replace("-", "_")
-    return f'<tab type="user" url="@ref md_{name}" title={quoteattr(title(page))}/>'
+    return f'<tab type="user" url="@ref {site_name(page)}" title={quoteattr(title(page))}/>'
 
 
 def navigation():
@@ -52,12 +52,12 @@ def navigation():
 
 
 def all_pages():
-    return {Path("README.md"), *(page for _, patterns in PARTS for page in pages(patterns))}
+    return [Path("README.md"), *(page for _, patterns in PARTS for page in pages(patterns))]
 
 
 def left_out():
     """Pages that no part of the navigation names."""
-    return {path.relative_to(ROOT) for path in (ROOT / "docs").rglob("*.md")} - all_pages()
+    return {path.relative_to(ROOT) for path in (ROOT / "docs").rglob("*.md")}.difference(all_pages())
 
 
 def files_beside():
@@ -81,7 +81,10 @@ def main():
     settings = (ROOT / HERE / "Doxyfile").read_text(encoding="utf-8")
     settings += f"\nOUTPUT_DIRECTORY = {folder}\nLAYOUT_FILE = {layout}\n"
     settings += f"HTML_EXTRA_FILES = {' '.join(map(str, files_beside()))}\n"
-    return subprocess.run(["doxygen", "-"], input=settings, text=True, cwd=ROOT).returncode
+    status = subprocess.run(["doxygen", "-"], input=settings, text=True, cwd=ROOT).returncode
+    if status == 0:
+        search.add(all_pages(), folder / "html")
+    return status
 
 
 if __name__ == "__main__":

@@ -26,6 +26,12 @@ def identity(page, words):
     return re.sub(r"\W", "-", str(page.with_suffix(""))) + "-" + words
 
 
+def site_name(page):
+    """Doxygen's name of a page."""
+    name = re.sub(r"[/.-]", "_", str(page.with_suffix("")))
+    return "index" if name == "README" else f"md_{name}"
+
+
 def lines_of(page):
     """(line, whether it is code) of a page."""
     is_code = False

@@ -154,7 +154,18 @@ def test_on_a_phone_no_number_is_parted_from_its_unit(browser, name):
     page.close()
 
 
-@pytest.mark.parametrize("name", ["index", "md_docs_guide_bus", "md_docs_architecture"])
+def test_on_a_phone_the_name_of_the_project_leads_to_the_first_page(browser):
+    page = browser.new_page(viewport=PHONE)
+    page.goto((SITE / "md_docs_guide_bus.html").as_uri())
+    page.locator("#projectname a").click()
+    page.wait_for_url("**/index.html")
+    page.close()
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["index", "md_docs_guide_bus", "md_docs_architecture", "classsluice_1_1BusMetrics", "classsluice_1_1BusMetrics-members"],
+)
 def test_on_a_phone_nothing_is_wider_than_the_screen(browser, name):
     page = browser.new_page(viewport=PHONE)
     page.goto((SITE / f"{name}.html").as_uri())

@@ -78,8 +78,13 @@ def main():
     text = layout.read_text(encoding="utf-8")
     text = re.sub(r"<navindex>.*?</navindex>", lambda _: navigation(), text, flags=re.DOTALL)
     layout.write_text(text, encoding="utf-8")
+    header = folder / "header.html"
+    subprocess.run(["doxygen", "-w", "html", header, folder / "footer.html", folder / "style.css"], check=True)
+    name = '<div id="projectname">$projectname'
+    linked = name.replace("$projectname", '<a href="$relpath^index.html">$projectname</a>')
+    header.write_text(header.read_text(encoding="utf-8").replace(name, linked), encoding="utf-8")
     settings = (ROOT / HERE / "Doxyfile").read_text(encoding="utf-8")
-    settings += f"\nOUTPUT_DIRECTORY = {folder}\nLAYOUT_FILE = {layout}\n"
+    settings += f"\nOUTPUT_DIRECTORY = {folder}\nLAYOUT_FILE = {layout}\nHTML_HEADER = {header}\n"
     settings += f"HTML_EXTRA_FILES = {' '.join(map(str, files_beside()))}\n"
     status = subprocess.run(["doxygen", "-"], input=settings, text=True, cwd=ROOT).returncode
     if status == 0:

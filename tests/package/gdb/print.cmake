@@ -1,5 +1,5 @@
-# A script: a program stops in gdb, which prints what the program holds. Takes COMPILER, GDB, PRINTERS,
-# SOURCE, INCLUDE and OUTPUT.
+# A script: a program stops in gdb, which prints what the program holds, by our printers and by the natvis
+# file. Takes COMPILER, GDB, PRINTERS, NATVIS, SHOW_NATVIS, SOURCE, INCLUDE and OUTPUT.
 
 set(rings "high = MpscRing of 1 messages, medium = MpscRing of 0 messages, low = MpscRing of 2 messages")
 # A variable and how gdb is to print it.
@@ -22,23 +22,55 @@ set(expectations
     "owned|= {* = {value = 6}}\n"
     "token|= DataToken on 8 bytes at 0x"
     "noToken|= DataToken, empty\n")
+# The same for the natvis file.
+set(natvis_expectations
+    "name|sluice\n"
+    "numbers|{ size=2 of 4 } 3, 5\n"
+    "function|0x"
+    "noFunction|empty\n"
+    "spsc|2 messages\n"
+    "spscClosed|1 messages, closed\n"
+    "mpsc|2 messages, closed\n"
+    "mpmc|2 messages\n"
+    "segments|2 messages\n"
+    "blocking|2 messages\n"
+    "bus|high 1 messages, medium 0 messages, low 2 messages\n"
+    "bare|1 messages\n"
+    "subscription|slot 0 of the bus at 0x"
+    "noSubscription|empty\n"
+    "owned|{value = 6}\n"
+    "token|8 bytes at 0x"
+    "noToken|empty\n")
 
 execute_process(
     COMMAND "${COMPILER}" -std=c++17 -g -O0 -pthread "-I${INCLUDE}" "${SOURCE}" -o "${OUTPUT}"
     COMMAND_ERROR_IS_FATAL ANY)
 set(prints)
+set(shows)
 foreach(expectation IN LISTS expectations)
     string(REGEX MATCH "^[^|]+" variable "${expectation}")
     list(APPEND prints -ex "echo ${variable}\\n" -ex "print ${variable}")
 endforeach()
+foreach(expectation IN LISTS natvis_expectations)
+    string(REGEX MATCH "^[^|]+" variable "${expectation}")
+    list(APPEND shows -ex "natvis ${variable}")
+endforeach()
 execute_process(
-    COMMAND "${GDB}" --batch -nx -ex "source ${PRINTERS}" -ex "set max-value-size unlimited"
-        -ex "break stopHere" -ex run -ex up ${prints} "${OUTPUT}"
+    COMMAND "${GDB}" --batch -nx -ex "set max-value-size unlimited" -ex "break stopHere" -ex run -ex up
+        -ex "python natvis_file = '${NATVIS}'" -ex "source ${SHOW_NATVIS}" ${shows}
+        -ex "source ${PRINTERS}" ${prints} "${OUTPUT}"
     OUTPUT_VARIABLE output ERROR_VARIABLE output)
 foreach(expectation IN LISTS expectations)
     string(REGEX REPLACE "^([^|]+)\\|(.*)$" "\\2" expected "${expectation}")
     string(FIND "${output}" "${expected}" place)
     if(place EQUAL -1)
         message(FATAL_ERROR "gdb did not print '${expectation}':\n${output}")
+    endif()
+endforeach()
+foreach(expectation IN LISTS natvis_expectations)
+    string(REPLACE "|" ": " expected "${expectation}")
+    string(FIND "${output}" "${expected}" place)
+    if(place EQUAL -1)
+        message(FATAL_ERROR "the natvis file does not show '${expectation}':\n${output}")
     endif()
 endforeach()

@@ -29,10 +29,6 @@ class LocksTest(PlantedTree):
         )
         self.assert_finds(locks.check)
 
-    def test_leaves_the_module_that_is_not_done(self):
-        self.plant("include/sluice/bus/a.hpp", "    /// Under the lock.", "    void add();")
-        self.assert_finds(locks.check)
-
 
 if __name__ == "__main__":
     unittest.main()

@@ -27,7 +27,7 @@ BufferPoolOptions poolOptions(const NatsOptions& options) {
 Outbox::Outbox(Link& rest, Link& high, const NatsOptions& options)
     : rest_(rest.parts()),
       high_(high.parts()),
-      accounts_(options.durable.outboxMessages),
+      counts_(options.durable.outboxMessages),
       rooms_{options.durable.outboxMessages * 60 / 100, options.durable.outboxMessages * 80 / 100,
              options.durable.outboxMessages},
       pool_(poolOptions(options)) {
@@ -42,7 +42,7 @@ Outbox::Outbox(Link& rest, Link& high, const NatsOptions& options)
             (priority >= durable.onDiskFrom || std::filesystem::exists(folder))) {
             files_[i] = std::make_unique<detail::OutboxFile>(folder);
         }
-        lanes_[i] = std::make_unique<detail::OutboxLane>(link, options, files_[i].get(), accounts_);
+        lanes_[i] = std::make_unique<detail::OutboxLane>(link, options, files_[i].get(), counts_);
         if (files_[i] != nullptr) {
             replay(priority);
         }
@@ -65,8 +65,8 @@ void Outbox::replay(Priority priority) {
                                      "raise outboxMessages and maxMessageSize");
         }
         std::memcpy(reservation.data(), bytes, size);
-        accounts_.replayed.fetch_add(1);
-        accounts_.accepted.fetch_add(1);
+        counts_.replayed.fetch_add(1);
+        counts_.accepted.fetch_add(1);
         lanes_[i]->push({std::move(reservation),
                          size,
                          {priority, subject, envelope.origin, envelope.incarnation, envelope.type,
@@ -82,7 +82,7 @@ void Outbox::replay(Priority priority) {
 }
 
 void Outbox::tellDisk() noexcept {
-    if (!accounts_.isDiskTold.exchange(true)) {
+    if (!counts_.isDiskTold.exchange(true)) {
         rest_.tell({"nats: the disk of the outbox takes no more messages"});
     }
 }
@@ -96,14 +96,14 @@ SendResult Outbox::reserve(Priority priority, Reservation& reservation) noexcept
         return SendResult::closed;
     }
     // Relaxed: it is a count. The pool orders the memory.
-    std::uint64_t held = accounts_.held.load(std::memory_order_relaxed);
+    std::uint64_t held = counts_.held.load(std::memory_order_relaxed);
     do {
         if (held >= roomOf(priority)) {
             return SendResult::congested;
         }
-    } while (!accounts_.held.compare_exchange_weak(held, held + 1, std::memory_order_relaxed));
+    } while (!counts_.held.compare_exchange_weak(held, held + 1, std::memory_order_relaxed));
     reservation = Reservation();
-    reservation.accounts_ = &accounts_;
+    reservation.counts_ = &counts_;
     reservation.buffer_ = pool_.tryAcquire();  // there is a buffer for each
     return SendResult::ok;
 }
@@ -112,10 +112,10 @@ SendResult Outbox::reserveUntil(EventCount::Clock::time_point deadline, Priority
                                 Reservation& reservation) noexcept {
     // It sleeps until several places are free. Otherwise it would sleep again for each message. A
     // multiple of `step`, because the end of a reservation notifies then.
-    const std::size_t enough = (roomOf(priority) - 1) / accounts_.step * accounts_.step;
-    const auto ready = [&] { return isClosedFor(priority) || accounts_.held.load() <= enough; };
+    const std::size_t enough = (roomOf(priority) - 1) / counts_.step * counts_.step;
+    const auto ready = [&] { return isClosedFor(priority) || counts_.held.load() <= enough; };
     SendResult result = reserve(priority, reservation);
-    while (result == SendResult::congested && accounts_.freed.awaitUntil(ready, deadline)) {
+    while (result == SendResult::congested && counts_.freed.awaitUntil(ready, deadline)) {
         result = reserve(priority, reservation);
     }
     return result == SendResult::congested ? reserve(priority, reservation) : result;
@@ -135,7 +135,7 @@ SendResult Outbox::commit(Reservation&& reservation, std::size_t size,
     const auto i = static_cast<std::size_t>(message.priority);
     const unsigned char* const bytes = reservation.data();
     auto push = [&] {
-        accounts_.accepted.fetch_add(1);
+        counts_.accepted.fetch_add(1);
         lanes_[i]->push({std::move(reservation), size, message});
     };
     if (files_[i] == nullptr) {
@@ -143,7 +143,7 @@ SendResult Outbox::commit(Reservation&& reservation, std::size_t size,
         return SendResult::ok;
     }
     if (files_[i]->append(message.subject, bytes, size, push)) {
-        accounts_.isDiskTold.store(false);
+        counts_.isDiskTold.store(false);
         return SendResult::ok;
     }
     tellDisk();
@@ -151,12 +151,12 @@ SendResult Outbox::commit(Reservation&& reservation, std::size_t size,
 }
 
 void Outbox::fill(NatsStatistics& statistics) const noexcept {
-    statistics.resent = accounts_.resent;
-    statistics.replayed = accounts_.replayed;
+    statistics.resent = counts_.resent;
+    statistics.replayed = counts_.replayed;
     // In this order no moment shows more answers than messages.
-    statistics.acknowledged = accounts_.acknowledged;
-    statistics.undeliverable = accounts_.undeliverable;
-    statistics.accepted = accounts_.accepted;
+    statistics.acknowledged = counts_.acknowledged;
+    statistics.undeliverable = counts_.undeliverable;
+    statistics.accepted = counts_.accepted;
     const std::uint64_t left =
         statistics.accepted - statistics.acknowledged - statistics.undeliverable;
     (isEnded_ ? statistics.abandoned : statistics.held) = left;
@@ -164,10 +164,10 @@ void Outbox::fill(NatsStatistics& statistics) const noexcept {
 
 bool Outbox::close(std::chrono::milliseconds timeout) noexcept {
     isClosed_.store(true);
-    accounts_.freed.notifyAll();  // reserveUntil() returns `closed`
+    counts_.freed.notifyAll();  // reserveUntil() returns `closed`
     const auto deadline = deadlineAfter<EventCount::Clock>(timeout);
     const bool isEmpty =
-        accounts_.freed.awaitUntil([this] { return accounts_.held.load() == 0; }, deadline);
+        counts_.freed.awaitUntil([this] { return counts_.held.load() == 0; }, deadline);
     for (const auto& lane : lanes_) {
         if (lane != nullptr) {
             lane->stop();

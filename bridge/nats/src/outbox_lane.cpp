@@ -49,12 +49,12 @@ private:
 }  // namespace
 
 OutboxLane::OutboxLane(Link& link, const NatsOptions& options, OutboxFile* file,
-                       OutboxAccounts& accounts)
+                       OutboxCounts& counts)
     : link_(link.parts()),
       options_(options.durable),
       file_(file),
       inbox_(newInbox()),
-      accounts_(accounts),
+      counts_(counts),
       ring_(options.durable.outboxMessages),
       window_(options.durable.inFlight),
       nextLook_(Clock::now()) {
@@ -171,7 +171,7 @@ void OutboxLane::collect(const Guard& guard) noexcept {
     for (; oldest_ != next_ && slotAt(guard, oldest_).isDone(); ++oldest_) {
         Slot& slot = slotAt(guard, oldest_);
         const bool isStored = slot.answer == Answer::stored;
-        (isStored ? accounts_.acknowledged : accounts_.undeliverable).fetch_add(1);
+        (isStored ? counts_.acknowledged : counts_.undeliverable).fetch_add(1);
         isSilenceTold_ = isSilenceTold_ && !isStored;
         if (file_ != nullptr) {
             file_->freeOldest();
@@ -202,7 +202,7 @@ void OutboxLane::sendAgain(const Guard& guard, Clock::time_point now) noexcept {
             tellSilence(slot.record.message.subject);
         }
         if (isDue) {
-            accounts_.resent.fetch_add(1);
+            counts_.resent.fetch_add(1);
             slot.isSentAgain = true;
             send(guard, slot, now);
         }

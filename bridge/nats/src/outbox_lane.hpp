@@ -51,7 +51,7 @@ public:
     };
 
     /// `file` may be null.
-    OutboxLane(Link& link, const NatsOptions& options, OutboxFile* file, OutboxAccounts& accounts);
+    OutboxLane(Link& link, const NatsOptions& options, OutboxFile* file, OutboxCounts& counts);
     OutboxLane(const OutboxLane&) = delete;
     OutboxLane& operator=(const OutboxLane&) = delete;
     ~OutboxLane() {
@@ -100,7 +100,7 @@ private:
     static void answered(natsConnection*, natsSubscription*, natsMsg* message, void* closure);
     void answer(natsMsg* message) noexcept;
     void denied(std::string_view subject) noexcept override;
-    void closed() noexcept override { accounts_.freed.notifyAll(); }
+    void closed() noexcept override { counts_.freed.notifyAll(); }
 
     void run() noexcept;
     void collect(const Guard& guard) noexcept;
@@ -121,7 +121,7 @@ private:
     const DurableOptions options_;
     OutboxFile* const file_;
     std::string inbox_;
-    OutboxAccounts& accounts_;
+    OutboxCounts& counts_;
     MpscRing<Record, dynamicCapacity> ring_;
     EventCount pushed_;  ///< the lane's thread waits for it while the window has room
     EventCount freed_;   ///< the lane's thread waits for it while the window is full

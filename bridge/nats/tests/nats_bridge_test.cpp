@@ -354,7 +354,7 @@ TEST(NatsBridgeTest, AKilledServerLosesNothingUncounted) {
     const NatsStatistics sent = sender.bridge.statistics();
     const NatsStatistics got = receiver.bridge.statistics();
     EXPECT_EQ(sent.sent + sent.unsent, static_cast<std::uint64_t>(next));
-    // The accounts up to the last message that arrived: each is delivered or a gap.
+    // The counts up to the last message that arrived: each is delivered or a gap.
     EXPECT_EQ(got.delivered + got.gaps, static_cast<std::uint64_t>(receiver.seen.back()) + 1);
     EXPECT_EQ(got.late, 0U);
     expectBalanced(got);

@@ -32,9 +32,9 @@ namespace detail {
 class OutboxFile;
 class OutboxLane;
 
-/// The accounts of an outbox, which its lanes share.
-struct OutboxAccounts {
-    explicit OutboxAccounts(std::size_t outboxMessages) noexcept
+/// The counts of an outbox, which its lanes share.
+struct OutboxCounts {
+    explicit OutboxCounts(std::size_t outboxMessages) noexcept
         : step(std::max<std::size_t>(1, outboxMessages / 8)) {}
 
     /// A waiting thread is woken once in so many freed places: to wake it for each would cost more
@@ -98,20 +98,19 @@ public:
     public:
         Reservation() noexcept = default;
         Reservation(Reservation&& other) noexcept
-            : accounts_(std::exchange(other.accounts_, nullptr)),
-              buffer_(std::move(other.buffer_)) {}
+            : counts_(std::exchange(other.counts_, nullptr)), buffer_(std::move(other.buffer_)) {}
         Reservation& operator=(Reservation&& other) noexcept {
             Reservation old(std::move(*this));
-            accounts_ = std::exchange(other.accounts_, nullptr);
+            counts_ = std::exchange(other.counts_, nullptr);
             buffer_ = std::move(other.buffer_);
             return *this;
         }
         Reservation(const Reservation&) = delete;
         Reservation& operator=(const Reservation&) = delete;
         ~Reservation() {
-            if (accounts_ != nullptr) {
+            if (counts_ != nullptr) {
                 buffer_.reset();
-                giveBack(*accounts_);
+                giveBack(*counts_);
             }
         }
 
@@ -122,12 +121,12 @@ public:
 
     private:
         friend class Outbox;
-        static void giveBack(detail::OutboxAccounts& accounts) noexcept {
-            if ((accounts.held.fetch_sub(1) - 1) % accounts.step == 0) {
-                accounts.freed.notifyAll();
+        static void giveBack(detail::OutboxCounts& counts) noexcept {
+            if ((counts.held.fetch_sub(1) - 1) % counts.step == 0) {
+                counts.freed.notifyAll();
             }
         }
-        detail::OutboxAccounts* accounts_ = nullptr;
+        detail::OutboxCounts* counts_ = nullptr;
         WritableBuffer buffer_;
     };
 
@@ -172,7 +171,7 @@ private:
 
     Link::Parts& rest_;
     Link::Parts& high_;
-    detail::OutboxAccounts accounts_;
+    detail::OutboxCounts counts_;
     std::atomic<bool> isClosed_{false};
     std::atomic<bool> isEnded_{false};  ///< the other messages are abandoned; set by close
     std::array<std::size_t, priorityCount> rooms_;

@@ -4,6 +4,7 @@
 
 #include <sluice/base/assert.hpp>
 #include <sluice/base/asymmetric_fence.hpp>
+#include <sluice/base/at_start.hpp>
 #include <sluice/base/backoff.hpp>
 #include <sluice/base/cache_line.hpp>
 #include <sluice/base/call_check.hpp>

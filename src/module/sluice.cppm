@@ -24,6 +24,7 @@ using sluice::ArgumentPassingIncludeEvent;
 using sluice::AssertionFailure;
 using sluice::AssertionHandler;
 using sluice::AsymmetricFence;
+using sluice::AtStart;
 using sluice::Backoff;
 using sluice::BareBusTraits;
 using sluice::BasicActorTraits;

@@ -36,9 +36,11 @@
 /// Tests: tests/unit/base/asymmetric_fence_test.cpp (litmus on each fence, scripted kernels, fork).
 
 #include <sluice/base/assert.hpp>
+#include <sluice/base/at_start.hpp>
 
 #include <atomic>
 #include <cerrno>
+#include <type_traits>
 
 #if defined(__linux__)
 #include <sys/syscall.h>
@@ -195,6 +197,11 @@ private:
     }
 
     static Choice decide() noexcept {
+        if constexpr (std::is_same_v<Kernel, detail::MembarrierKernel>) {
+            // Later the kernel takes some 15 ms to register the process, and the first thread that
+            // needs a fence would wait for it.
+            (void)&AtStart<&isAsymmetric>::call;
+        }
         Choice choice = choice_.load(std::memory_order_relaxed);
         if (choice == Choice::undecided) {
             const Choice found =
@@ -214,12 +221,6 @@ private:
 
 #if defined(__linux__)
 using AsymmetricFence = BasicAsymmetricFence<>;
-
-namespace detail {
-/// The choice is made while the program starts and has one thread. Later the kernel takes some 15
-/// ms to register the process, and the first thread that needs a fence would wait for it.
-[[maybe_unused]] inline const bool isFenceChosen = (AsymmetricFence::isAsymmetric(), true);
-}  // namespace detail
 #else
 using AsymmetricFence = PortableFence;
 #endif

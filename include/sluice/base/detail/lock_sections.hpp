@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sluice/base/at_start.hpp>
 #include <sluice/base/detail/fork_gate.hpp>
 #include <sluice/base/priority_futex.hpp>
 
@@ -16,14 +17,15 @@ namespace [[gnu::visibility("default")]] sluice {
 namespace detail {
 
 /// The platform of ForkGate.
-struct ForkPlatform : StdPlatform {
+template <class Platform>
+struct ForkPlatform : Platform {
     struct Fence {
         static void light() noexcept { compilerBarrier(); }
         /// A kernel without membarrier leaves a gap of one store buffer. So the thread that forks
         /// waits a little there.
         static void heavy() noexcept {
-            AsymmetricFence::heavy();
-            if (!AsymmetricFence::isAsymmetric()) {
+            Platform::Fence::heavy();
+            if (!Platform::Fence::isAsymmetric()) {
                 std::this_thread::sleep_for(std::chrono::milliseconds(1));
             }
         }
@@ -38,8 +40,9 @@ struct ForkPlatform : StdPlatform {
 /// its memory to the next thread: later forks and threads may crash.
 ///
 /// Tests: tests/unit/base/lock_sections_test.cpp, tests/unit/base/priority_mutex_test.cpp.
-class LockSections : public PriorityFutex {
-    using Gate = BasicForkGate<ForkPlatform>;
+template <class Platform = StdPlatform>
+class BasicLockSections : public PriorityFutex {
+    using Gate = BasicForkGate<ForkPlatform<Platform>>;
 
 public:
     /// Before an attempt to lock. Returns the number of the calling thread.
@@ -55,12 +58,27 @@ public:
 
     /// Whether the handlers of fork() are in place.
     static bool isRegistered() noexcept {
+        // Early, so that the handlers of fork() that the program registers run before these: they
+        // may wait for other threads.
+        (void)&AtStart<&isRegistered>::call;
         static const Registration registration;
         return registration.isComplete;
     }
 
-    /// For ForkDelay.
-    static void addForkDelays(unsigned change) noexcept { Gate::addDelays(self_, change); }
+    /// While one exists, fork() waits for its thread as for a thread in a mutex. For work that is
+    /// half done between two sections of mutexes, or while the thread locks several of them. May be
+    /// nested.
+    class Delay {
+    public:
+        Delay() noexcept {
+            enter(this);
+            Gate::addDelays(self_, 1);
+            leave();
+        }
+        Delay(const Delay&) = delete;
+        Delay& operator=(const Delay&) = delete;
+        ~Delay() { Gate::addDelays(self_, -1U); }
+    };
 
 private:
     /// The functions that the process calls. A thread-local object with a destructor would do
@@ -70,8 +88,9 @@ private:
         Registration() noexcept
             : isComplete(::pthread_key_create(&endOfThread_,
                                               [](void* self) {
-                                                  gate_.remove(*static_cast<Gate::Thread*>(self),
-                                                               thisThread());
+                                                  gate_.remove(
+                                                      *static_cast<typename Gate::Thread*>(self),
+                                                      thisThread());
                                               }) == 0 &&
                          ::pthread_atfork([] { gate_.close(self_); }, [] { gate_.open(); },
                                           [] {
@@ -81,7 +100,7 @@ private:
         Registration(const Registration&) = delete;
         Registration& operator=(const Registration&) = delete;
         ~Registration() {
-            const Gate::Guard guard(gate_.lock());
+            const typename Gate::Guard guard(gate_.lock());
             (void)::pthread_key_delete(std::exchange(endOfThread_, noKey));
             gate_.removeAll(guard);
         }
@@ -100,27 +119,14 @@ private:
 
     inline static Gate gate_;
     inline static pthread_key_t endOfThread_ = noKey;
-    inline static thread_local Gate::Thread self_{};
-    inline static thread_local Gate::Pass pass_{0};  // outside of self_: one instruction less
+    inline static thread_local typename Gate::Thread self_{};
+    inline static thread_local
+        typename Gate::Pass pass_{0};  // outside of self_: one instruction less
 };
 
-/// While one exists, fork() waits for its thread as for a thread in a mutex. For work that is half
-/// done between two sections of mutexes, or while the thread locks several of them. May be nested.
-class ForkDelay {
-public:
-    ForkDelay() noexcept {
-        LockSections::enter(this);
-        LockSections::addForkDelays(1);
-        LockSections::leave();
-    }
-    ForkDelay(const ForkDelay&) = delete;
-    ForkDelay& operator=(const ForkDelay&) = delete;
-    ~ForkDelay() { LockSections::addForkDelays(-1U); }
-};
-
-/// Early, so that the handlers of fork() that the program registers run before these: they may wait
-/// for other threads.
-[[maybe_unused]] inline const bool areLockSectionsRegistered = LockSections::isRegistered();
+/// BasicLockSections with its usual argument.
+using LockSections = BasicLockSections<>;
+using ForkDelay = LockSections::Delay;
 
 }  // namespace detail
 }  // namespace sluice

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sluice/base/at_start.hpp>
 #include <sluice/base/presence.hpp>
 #include <sluice/base/priority_mutex.hpp>
 #include <sluice/event/detail/list/policy_traits.hpp>
@@ -40,6 +41,9 @@ using LockOf = std::conditional_t<std::is_same_v<typename Threading::Mutex, std:
 /// a thread keeps its place there when the shared object that made it has been unloaded.
 template <class Platform>
 BasicPresence<Platform>& sharedPresence() noexcept {
+    // Otherwise a thread could fork while another one makes the registry. The child would find one
+    // that nobody finishes.
+    (void)&AtStart<&sharedPresence<Platform>>::call;
     static BasicPresence<Platform>& shared = []() -> BasicPresence<Platform>& {
         BasicPresence<Platform>& registry = *BasicPresence<Platform>::make().release();
 #if defined(__unix__)
@@ -52,10 +56,6 @@ BasicPresence<Platform>& sharedPresence() noexcept {
     }();
     return shared;
 }
-
-/// When the program starts. A thread that forks while another one made the registry would leave one
-/// in the child that nobody finishes.
-[[maybe_unused]] inline const bool isPresenceShared = (sharedPresence<StdPlatform>(), true);
 
 /// For objects of several threads.
 template <class Threading>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sluice/base/at_start.hpp>
 #include <sluice/base/priority_mutex.hpp>
 
 #include <mutex>
@@ -24,24 +25,28 @@ namespace [[gnu::visibility("default")]] detail {
 /// told.
 ///
 /// Tests: tests/unit/event/event_queue_fork_test.cpp.
-class ForkMember {
+template <class Lock>
+class BasicForkMember {
 public:
-    ForkMember(const ForkMember&) = delete;
-    ForkMember& operator=(const ForkMember&) = delete;
+    BasicForkMember(const BasicForkMember&) = delete;
+    BasicForkMember& operator=(const BasicForkMember&) = delete;
 
 protected:
-    using Tell = void (*)(ForkMember&) noexcept;
+    using Tell = void (*)(BasicForkMember&) noexcept;
 
-    explicit ForkMember(Tell tell) noexcept : tell_(tell) {
-        const std::lock_guard<PriorityMutex> guard(lock_);
+    explicit BasicForkMember(Tell tell) noexcept : tell_(tell) {
+        // A thread that forks while another one registered would leave a registration in the child
+        // that nobody ends.
+        (void)&AtStart<&registerHandler>::call;
+        const std::lock_guard<Lock> guard(lock_);
         next_ = first_;
         if (next_ != nullptr) {
             next_->previous_ = this;
         }
         first_ = this;
     }
-    ~ForkMember() {
-        const std::lock_guard<PriorityMutex> guard(lock_);
+    ~BasicForkMember() {
+        const std::lock_guard<Lock> guard(lock_);
         (previous_ != nullptr ? previous_->next_ : first_) = next_;
         if (next_ != nullptr) {
             next_->previous_ = previous_;
@@ -49,8 +54,6 @@ protected:
     }
 
 private:
-    /// When the program starts. A thread that forks while another one registered would leave a
-    /// registration in the child that nobody ends.
     static bool registerHandler() noexcept {
 #if defined(__unix__)
         return ::pthread_atfork(nullptr, nullptr, &tellAll) == 0;
@@ -58,22 +61,24 @@ private:
         return true;
 #endif
     }
-    inline static const bool isRegistered_ = registerHandler();
 
     /// One thread is left, so without the lock.
     static void tellAll() noexcept {
-        for (ForkMember* member = first_; member != nullptr; member = member->next_) {
+        for (BasicForkMember* member = first_; member != nullptr; member = member->next_) {
             member->tell_(*member);
         }
     }
 
     const Tell tell_;
-    ForkMember* previous_ = nullptr;
-    ForkMember* next_ = nullptr;
+    BasicForkMember* previous_ = nullptr;
+    BasicForkMember* next_ = nullptr;
 
-    inline static PriorityMutex lock_;
-    inline static ForkMember* first_ = nullptr;
+    inline static Lock lock_;
+    inline static BasicForkMember* first_ = nullptr;
 };
+
+/// BasicForkMember with its usual argument.
+using ForkMember = BasicForkMember<PriorityMutex>;
 
 /// For objects of one thread: the thread that forks is the one that is left.
 class NoForkMember {

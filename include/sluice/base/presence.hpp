@@ -100,7 +100,9 @@ public:
     using Owner = std::unique_ptr<BasicPresence, Abandon>;
 
     /// Threads that have been inside may outlive the owner. Sections may not.
-    [[nodiscard]] static Owner make() { return Owner(new BasicPresence); }
+    [[nodiscard]] static Owner make() { return Owner(&makeForGood()); }
+    /// The same without an owner: it is never destroyed.
+    [[nodiscard]] static BasicPresence& makeForGood() { return *new BasicPresence; }
 
     BasicPresence(const BasicPresence&) = delete;
     BasicPresence& operator=(const BasicPresence&) = delete;

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <new>
 #include <utility>
 
@@ -118,6 +117,7 @@ private:
             for (std::size_t i = 0; i < capacity_; ++i) {
                 giveBack(entries_[i]);
             }
+            delete[] entries_;
         }
 
         Slot& add(Home& home) {
@@ -138,11 +138,11 @@ private:
         /// without memory, and not without limit.
         void spread() noexcept {
             while (!isSpread() && 2 * capacity_ <= mostForEach * count_) {
-                std::unique_ptr<Entry[]> larger(new (std::nothrow) Entry[2 * capacity_]);
+                auto* const larger = new (std::nothrow) Entry[2 * capacity_];
                 if (larger == nullptr) {
                     return;
                 }
-                replace(std::move(larger), 2 * capacity_);
+                replace(larger, 2 * capacity_);
             }
         }
         bool isSpread() const noexcept {
@@ -163,15 +163,16 @@ private:
             while (capacity < 8 * (live + 1)) {
                 capacity *= 2;
             }
-            replace(std::make_unique<Entry[]>(capacity), capacity);
+            replace(new Entry[capacity], capacity);
             most_ = 2 * (live + 1);  // at most a quarter of the table, which spread() only enlarges
         }
 
-        void replace(std::unique_ptr<Entry[]> entries, std::size_t capacity) noexcept {
-            const std::unique_ptr<Entry[]> old = std::exchange(entries_, std::move(entries));
+        /// Owns the entries from now on.
+        void replace(Entry* entries, std::size_t capacity) noexcept {
+            const Entry* const old = std::exchange(entries_, entries);
             const std::size_t oldCapacity = std::exchange(capacity_, capacity);
             count_ = 0;
-            view_.entries = entries_.get();
+            view_.entries = entries_;
             view_.mask = capacity - 1;
             for (std::size_t i = 0; i < oldCapacity; ++i) {
                 // Asked again: a home may have ended since it was counted.
@@ -181,6 +182,7 @@ private:
                     giveBack(old[i]);
                 }
             }
+            delete[] old;
         }
 
         void insert(const Entry& entry) noexcept {
@@ -202,7 +204,7 @@ private:
             }
         }
 
-        std::unique_ptr<Entry[]> entries_;
+        Entry* entries_ = nullptr;
         std::size_t capacity_ = 0;
         std::size_t count_ = 0;
         std::size_t most_ = 0;  // entries, before the next rebuild

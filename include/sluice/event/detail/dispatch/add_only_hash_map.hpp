@@ -140,13 +140,16 @@ private:
     struct Table {
         Table(Table* olderTable, std::size_t capacity)
             : older(olderTable),
-              slots(std::make_unique<Slot[]>(capacity)),
+              slots(new Slot[capacity]()),
               mask(capacity - 1),
               limit(capacity / 2) {
             for (std::size_t n = capacity; n > 1; n /= 2) {
                 --shift;
             }
         }
+        Table(const Table&) = delete;
+        Table& operator=(const Table&) = delete;
+        ~Table() { delete[] slots; }
 
         [[nodiscard]] std::size_t start(std::uint64_t hash) const noexcept {
             return static_cast<std::size_t>(hash >> shift);
@@ -186,7 +189,7 @@ private:
         }
 
         Table* const older;  ///< the one that this one has replaced
-        const std::unique_ptr<Slot[]> slots;
+        Slot* const slots;
         const std::size_t mask;
         const std::size_t limit;
         unsigned shift = 64;
@@ -254,15 +257,15 @@ private:
     /// Replaces this table by a larger one, unless somebody else has done so.
     [[gnu::cold, gnu::noinline]] void replace(Table* table) {
         const std::size_t capacity = table == nullptr ? FirstCapacity : 4 * (table->mask + 1);
-        auto next = std::make_unique<Table>(table, capacity);
+        auto* const next = new Table(table, capacity);
         if (table != nullptr) {
             table->close();
             table->forEach([&next](Entry& entry) { next->insert(entry); });
         }
         Table* expected = table;
-        if (newest_.compare_exchange_weak(expected, next.get(), std::memory_order_release,  // E2
-                                          std::memory_order_relaxed)) {
-            (void)next.release();
+        if (!newest_.compare_exchange_weak(expected, next, std::memory_order_release,  // E2
+                                           std::memory_order_relaxed)) {
+            delete next;
         }
     }
 

@@ -3,7 +3,6 @@
 #include <sluice/event/detail/list/chain_core.hpp>
 
 #include <cstddef>
-#include <memory>
 #include <mutex>
 #include <type_traits>
 #include <utility>
@@ -204,19 +203,20 @@ private:
 
     Core& coreForAdding() {
         Core* const own = core();
-        return own != nullptr ? *own : makeCore(std::make_unique<Core>());
+        return own != nullptr ? *own : makeCore(new Core);
     }
 
-    /// Unless another thread was first.
-    [[gnu::cold, gnu::noinline]] Core& makeCore(std::unique_ptr<Core> made) {
+    /// Unless another thread was first. Takes a new core, which it may destroy.
+    [[gnu::cold, gnu::noinline]] Core& makeCore(Core* made) noexcept {
         Core* expected = nullptr;
-        while (!core_.compare_exchange_weak(expected, made.get(), std::memory_order_acq_rel,  // E3
+        while (!core_.compare_exchange_weak(expected, made, std::memory_order_acq_rel,  // E3
                                             std::memory_order_acquire)) {
             if (expected != nullptr) {
+                delete made;
                 return *expected;
             }
         }
-        return *made.release();
+        return *made;
     }
 
     template <class C, class FindAfter>

@@ -45,7 +45,7 @@ BasicPresence<Platform>& sharedPresence() noexcept {
     // that nobody finishes.
     (void)&AtStart<&sharedPresence<Platform>>::call;
     static BasicPresence<Platform>& shared = []() -> BasicPresence<Platform>& {
-        BasicPresence<Platform>& registry = *BasicPresence<Platform>::make().release();
+        BasicPresence<Platform>& registry = BasicPresence<Platform>::makeForGood();
 #if defined(__unix__)
         // Without memory for this, a forked child keeps what it removes from a list that another
         // thread was calling.

@@ -177,7 +177,7 @@ public:
         }
     }
 
-    static void heavy() noexcept {
+    [[gnu::noinline]] static void heavy() noexcept {
         if (isAsymmetric()) {
             BasicMembarrierFence<Kernel>::heavy();
         } else {

@@ -29,7 +29,7 @@ template <class Platform = StdPlatform>
 class BasicNappingBackoff {
 public:
     /// Waits one step, longer than the step before.
-    void wait() noexcept {
+    [[gnu::cold, gnu::noinline]] void wait() noexcept {
         if (!backoff_.isYielding() || yields_ < mostYields) {
             yields_ += backoff_.isYielding() ? 1U : 0U;
             backoff_.wait();

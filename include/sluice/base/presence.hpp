@@ -236,7 +236,7 @@ public:
     }
 
     /// A slot for this thread, which gives it back by release(). May throw std::bad_alloc.
-    Slot& acquire() {
+    [[gnu::cold, gnu::noinline]] Slot& acquire() {
         Slot& slot = takeOrAdd();
         // Relaxed: compared with the address of the reading thread only.
         slot.thread.store(Platform::thisThread(), std::memory_order_relaxed);
@@ -245,7 +245,7 @@ public:
     }
 
     /// Takes a slot back that has no sections. This object may be gone afterwards.
-    void release(Slot& slot) noexcept {
+    [[gnu::cold, gnu::noinline]] void release(Slot& slot) noexcept {
         slot.thread.store(nullptr, std::memory_order_relaxed);  // relaxed: E3
         slot.isTaken.store(false, std::memory_order_release);   // E3
         dropUser();

@@ -66,7 +66,7 @@ public:
     }
 
 private:
-    [[gnu::noinline]] void lockContended() noexcept {
+    [[gnu::cold, gnu::noinline]] void lockContended() noexcept {
         Backoff<Platform> backoff;
         do {
             // Relaxed: a hint, as in try_lock().

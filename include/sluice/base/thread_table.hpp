@@ -168,7 +168,7 @@ private:
         }
 
         /// Owns the entries from now on.
-        void replace(Entry* entries, std::size_t capacity) noexcept {
+        [[gnu::cold, gnu::noinline]] void replace(Entry* entries, std::size_t capacity) noexcept {
             const Entry* const old = std::exchange(entries_, entries);
             const std::size_t oldCapacity = std::exchange(capacity_, capacity);
             count_ = 0;

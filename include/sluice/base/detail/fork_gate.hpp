@@ -92,7 +92,7 @@ public:
     }
 
     /// The thread ends. It may still enter, but forks do not wait for it.
-    void remove(Thread& self, std::uint32_t number) noexcept {
+    [[gnu::cold, gnu::noinline]] void remove(Thread& self, std::uint32_t number) noexcept {
         const Guard guard(lock_);
         self.pass->store(number, std::memory_order_relaxed);  // relaxed: its own
         if (self.link != nullptr && first_ != nullptr) {      // not after removeAll()
@@ -116,7 +116,7 @@ public:
     }
 
     /// Before a fork: waits until no other thread is in a section.
-    void close(const Thread& self) noexcept {
+    [[gnu::cold, gnu::noinline]] void close(const Thread& self) noexcept {
         {
             const Guard guard(lock_);
             ++forks_;
@@ -146,7 +146,7 @@ public:
     }
 
     /// After a fork, in the child, where one thread is left and its number has changed.
-    void forgetOthers(Thread& self, Pass& pass) noexcept {
+    [[gnu::cold, gnu::noinline]] void forgetOthers(Thread& self, Pass& pass) noexcept {
         (void)lock_.try_lock();  // or a thread that is gone owned it
         const Guard guard(lock_, std::adopt_lock);
         forks_ = 0;

@@ -9,7 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
+#include <map>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -26,25 +27,55 @@ std::atomic<int> flushError{0};
 /// other threads may wait for this flush.
 std::atomic<bool> isOverlapped{false};
 
-off_t sizeOf(int file) {
+struct stat statusOf(int file) {
     struct stat status {};
     (void)fstat(file, &status);
-    return status.st_size;
+    return status;
 }
+
+/// The bytes of messages that are on the disk.
+class FlushedBytes {
+public:
+    /// A flush of the file has ended, which had so many bytes when the flush began.
+    void add(ino_t file, off_t size) {
+        constexpr off_t head = 16;
+        const std::lock_guard guard(mutex_);
+        off_t& known = known_[file];
+        sum_ += size == head ? 0 : size - known;  // a new file may have the number of an old one
+        known = size;
+    }
+    std::size_t sum() {
+        const std::lock_guard guard(mutex_);
+        return static_cast<std::size_t>(sum_);
+    }
+
+private:
+    std::mutex mutex_;
+    std::map<ino_t, off_t> known_;
+    off_t sum_ = 0;
+};
+FlushedBytes flushed;
 
 }  // namespace
 
 // Takes the place of the system's function.
 extern "C" int fdatasync(int file) {
-    const off_t size = sizeOf(file);
-    for (int i = 0; isOverlapped.load() && i < 200 && sizeOf(file) == size; ++i) {
+    const struct stat before = statusOf(file);
+    for (int i = 0; isOverlapped.load() && i < 200; ++i) {
+        if (statusOf(file).st_size != before.st_size) {
+            break;
+        }
         std::this_thread::yield();
     }
     if (flushError.load() != 0) {
         errno = flushError.load();
         return -1;
     }
-    return static_cast<int>(syscall(SYS_fdatasync, file));
+    const auto result = static_cast<int>(syscall(SYS_fdatasync, file));
+    if (result == 0) {
+        flushed.add(before.st_ino, before.st_size);
+    }
+    return result;
 }
 
 namespace sluice::nats::detail {
@@ -100,6 +131,23 @@ TEST(OutboxFileTest, AFailedFlushRefusesTheMessageAndNoLaterOne) {
     EXPECT_EQ(messagesIn(folder / "high"), (std::vector<std::string>{"before", "later", "later"}));
 }
 
+// The refused message would keep its file for ever if it counted as one of its messages.
+TEST(OutboxFileTest, AFileThatEndedWithAFailedFlushIsRemovedWhenItsMessagesAreDone) {
+    const TemporaryFolder folder;
+    OutboxFile file(folder / "high");
+    file.replay([](const char*, const unsigned char*, std::size_t) { FAIL(); });
+    bool isPushed = false;
+    EXPECT_TRUE(appended(file, "before", isPushed));
+    flushError = EIO;
+    EXPECT_FALSE(appended(file, "refused", isPushed));
+    flushError = 0;
+    EXPECT_TRUE(appended(file, "later", isPushed));
+    EXPECT_TRUE(std::filesystem::exists(folder / "high/1.outbox"));
+    file.freeOldest();
+    EXPECT_FALSE(std::filesystem::exists(folder / "high/1.outbox"));
+    EXPECT_TRUE(std::filesystem::exists(folder / "high/2.outbox"));
+}
+
 TEST(OutboxFileTest, AFailedFlushRefusesAllMessagesThatWaitForIt) {
     const TemporaryFolder folder;
     OutboxFile file(folder / "high");
@@ -126,13 +174,15 @@ TEST(OutboxFileTest, AFailedFlushRefusesAllMessagesThatWaitForIt) {
     EXPECT_EQ(pushed, 0);
 }
 
-// At each moment a thread waits for the disk, and each message is done at once.
+// At each moment a thread waits for the disk, and each message is done at once. Each message is
+// flushed in its own file, also the last ones of a file.
 TEST(OutboxFileTest, TheFolderOfManyThreadsStaysSmall) {
     const TemporaryFolder folder;
     OutboxFile file(folder / "high");
     file.replay([](const char*, const unsigned char*, std::size_t) { FAIL(); });
     const std::vector<unsigned char> message(64UL * 1024UL);
     std::atomic<std::uintmax_t> largest{0};
+    const std::size_t before = flushed.sum();
     isOverlapped = true;
     std::vector<std::thread> threads;
     for (int i = 0; i < 4; ++i) {
@@ -153,6 +203,8 @@ TEST(OutboxFileTest, TheFolderOfManyThreadsStaysSmall) {
     isOverlapped = false;
     constexpr std::uintmax_t mebibyte = 1024UL * 1024UL;
     EXPECT_LT(largest, 5 * mebibyte);
+    const std::size_t record = 12 + std::string("subject").size() + message.size();
+    EXPECT_EQ(flushed.sum() - before, 400 * record);
 }
 
 TEST(OutboxFileTest, FilesWithOtherNamesAreLeftAlone) {

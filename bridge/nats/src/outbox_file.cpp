@@ -295,7 +295,6 @@ void OutboxFile::endSegment(const Guard& guard) noexcept {
     segment.size = onDisk_;
     answer(guard, nullptr, false);
     hasSegment_ = false;
-    removeDone(guard);
 }
 
 void OutboxFile::freeOldest() noexcept {
@@ -310,8 +309,7 @@ void OutboxFile::freeOldest() noexcept {
 }
 
 void OutboxFile::removeDone(const Guard& /*guard*/) noexcept {
-    const std::size_t kept = hasSegment_ ? 1 : 0;  // append writes to the last one
-    while (segments_.size() > kept && segments_.front().done == segments_.front().messages) {
+    while (segments_.size() > 1 && segments_.front().done == segments_.front().messages) {
         remove(segments_.front());
         segments_.pop_front();
     }

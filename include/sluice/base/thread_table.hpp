@@ -3,7 +3,6 @@
 #include <sluice/base/fibonacci_hash.hpp>
 
 #include <cstddef>
-#include <cstdint>
 #include <new>
 #include <utility>
 

@@ -18,7 +18,6 @@
 #include <sluice/fixed/fixed_function.hpp>
 #include <sluice/wait/deadline.hpp>
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>

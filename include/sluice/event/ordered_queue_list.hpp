@@ -26,7 +26,6 @@
 #include <iterator>
 #include <set>
 #include <type_traits>
-#include <utility>
 
 namespace sluice {
 

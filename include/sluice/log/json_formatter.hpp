@@ -12,7 +12,6 @@
 #include <spdlog/formatter.h>
 
 #include <chrono>
-#include <cstddef>
 #include <ctime>
 #include <iterator>
 #include <memory>

@@ -2,8 +2,6 @@
 
 #include <sluice/base/platform.hpp>
 
-#include <chrono>
-
 namespace sluice {
 
 /// Waits by polling, and never gives up the processor. So it has the shortest wake-up.

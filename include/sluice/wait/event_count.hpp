@@ -3,7 +3,6 @@
 #include <sluice/base/platform.hpp>
 #include <sluice/wait/detail/parker.hpp>
 
-#include <chrono>
 #include <cstdint>
 
 namespace sluice {

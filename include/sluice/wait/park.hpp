@@ -4,9 +4,7 @@
 #include <sluice/wait/event_count.hpp>
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
-#include <utility>
 
 namespace sluice {
 

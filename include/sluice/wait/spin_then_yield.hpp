@@ -2,7 +2,6 @@
 
 #include <sluice/base/platform.hpp>
 
-#include <chrono>
 #include <cstdint>
 
 namespace sluice {

@@ -6,7 +6,6 @@
 
 #if defined(__linux__)
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <pthread.h>

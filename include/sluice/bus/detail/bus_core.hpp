@@ -20,7 +20,6 @@
 #include <cstddef>
 #include <optional>
 #include <type_traits>
-#include <utility>
 
 namespace sluice::detail {
 

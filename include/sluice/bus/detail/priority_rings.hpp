@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <type_traits>
-#include <utility>
 
 namespace sluice::detail {
 

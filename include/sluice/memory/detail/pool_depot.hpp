@@ -14,7 +14,6 @@
 #include <cstdint>
 #include <memory_resource>
 #include <mutex>
-#include <utility>
 
 namespace sluice::detail {
 

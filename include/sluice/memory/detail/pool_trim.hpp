@@ -3,7 +3,6 @@
 #include <sluice/memory/detail/pool_core.hpp>
 
 #include <cstddef>
-#include <mutex>
 #include <utility>
 
 // How a pool takes free blocks back from idle threads, and gives whole slabs back.

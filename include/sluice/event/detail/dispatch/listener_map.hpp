@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <type_traits>
-#include <utility>
 
 namespace sluice::detail {
 

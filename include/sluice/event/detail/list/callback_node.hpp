@@ -6,7 +6,6 @@
 
 #include <atomic>
 #include <limits>
-#include <utility>
 
 namespace sluice::detail {
 

@@ -5,11 +5,9 @@
 #include <sluice/base/priority_mutex.hpp>
 #include <sluice/event/detail/list/policy_traits.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <type_traits>
-#include <utility>
 
 #if defined(__unix__)
 #include <pthread.h>

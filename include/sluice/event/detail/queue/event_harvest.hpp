@@ -6,7 +6,6 @@
 #include <sluice/event/detail/queue/event_store.hpp>
 
 #include <cstddef>
-#include <mutex>
 
 namespace sluice::detail {
 

@@ -2,7 +2,6 @@
 
 #include <sluice/event/detail/queue/event_store.hpp>
 
-#include <mutex>
 
 namespace sluice::detail {
 

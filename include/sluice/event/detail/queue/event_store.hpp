@@ -16,7 +16,6 @@
 #include <cstdint>
 #include <mutex>
 #include <type_traits>
-#include <utility>
 
 namespace sluice::detail {
 

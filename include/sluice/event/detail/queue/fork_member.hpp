@@ -4,7 +4,6 @@
 #include <sluice/base/priority_mutex.hpp>
 
 #include <mutex>
-#include <utility>
 
 #if defined(__unix__)
 #include <pthread.h>

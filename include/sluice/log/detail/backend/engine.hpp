@@ -23,7 +23,6 @@
 #include <future>
 #include <memory>
 #include <mutex>
-#include <new>
 #include <thread>
 #include <utility>
 

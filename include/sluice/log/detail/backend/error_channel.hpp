@@ -3,7 +3,6 @@
 #include <spdlog/logger.h>
 
 #include <exception>
-#include <functional>
 #include <mutex>
 #include <string>
 #include <utility>

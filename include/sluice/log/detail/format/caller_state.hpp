@@ -6,7 +6,6 @@
 
 #include <spdlog/details/os.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <utility>
 

@@ -16,9 +16,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
-#include <utility>
 
 namespace sluice::log::detail {
 

@@ -4,7 +4,6 @@
 #include <sluice/log/detail/lanes/record.hpp>
 #include <sluice/log/detail/lanes/stamp_clock.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

@@ -5,7 +5,6 @@
 #include <spdlog/common.h>
 #include <spdlog/details/os.h>
 
-#include <chrono>
 #include <cstddef>
 #include <ctime>
 #include <utility>

@@ -26,4 +26,29 @@ setupError(const char* what, unsigned long long value, unsigned long long limit)
 #endif
 }
 
+namespace detail {
+
+// Checks of one setting each: they refuse it by setupError(), and `what` says what is wrong then.
+
+inline void requireAtLeast(const char* what, unsigned long long value, unsigned long long least) {
+    if (value < least) {
+        setupError(what, value, least);
+    }
+}
+
+inline void requireAtMost(const char* what, unsigned long long value, unsigned long long most) {
+    if (value > most) {
+        setupError(what, value, most);
+    }
+}
+
+/// `instead` is a value that would have been accepted.
+inline void requirePowerOfTwo(const char* what, unsigned long long value,
+                              unsigned long long instead) {
+    if (value == 0 || (value & (value - 1)) != 0) {
+        setupError(what, value, instead);
+    }
+}
+
+}  // namespace detail
 }  // namespace sluice

@@ -60,9 +60,7 @@ public:
 
     /// More than N items are a set-up error.
     FixedVector(std::initializer_list<T> items) {
-        if (items.size() > N) {
-            setupError("FixedVector: number of items", items.size(), N);
-        }
+        detail::requireAtMost("FixedVector: number of items", items.size(), N);
         for (const T& item : items) {
             this->build(item);
         }

@@ -209,29 +209,19 @@ public:
 private:
     static detail::BufferLayout checkedLayout(const BufferPoolOptions& options) {
         const std::size_t least = alignof(std::max_align_t);
-        if (options.bufferSize == 0) {
-            setupError("buffer size of a BufferPool is too small", options.bufferSize, 1);
-        }
-        if (options.bufferSize > Core::mostBytes) {
-            setupError("buffer size of a BufferPool is too large", options.bufferSize,
-                       Core::mostBytes);
-        }
-        if (options.alignment == 0 || (options.alignment & (options.alignment - 1)) != 0) {
-            setupError("alignment of a BufferPool is not a power of two", options.alignment, least);
-        }
-        if (options.alignment > Core::mostBytes) {
-            setupError("alignment of a BufferPool is too large", options.alignment,
-                       Core::mostBytes);
-        }
-        if (options.buffers == 0) {
-            setupError("number of buffers of a BufferPool is too small", options.buffers, 1);
-        }
+        detail::requireAtLeast("buffer size of a BufferPool is too small", options.bufferSize, 1);
+        detail::requireAtMost("buffer size of a BufferPool is too large", options.bufferSize,
+                              Core::mostBytes);
+        detail::requirePowerOfTwo("alignment of a BufferPool is not a power of two",
+                                  options.alignment, least);
+        detail::requireAtMost("alignment of a BufferPool is too large", options.alignment,
+                              Core::mostBytes);
+        detail::requireAtLeast("number of buffers of a BufferPool is too small", options.buffers,
+                               1);
         const std::size_t unit = std::max(options.alignment, least);
         const std::size_t stride = (options.bufferSize + unit - 1) / unit * unit;
-        if (options.buffers > Core::mostBuffers(stride)) {
-            setupError("number of buffers of a BufferPool is too large", options.buffers,
-                       Core::mostBuffers(stride));
-        }
+        detail::requireAtMost("number of buffers of a BufferPool is too large", options.buffers,
+                              Core::mostBuffers(stride));
         return {options.bufferSize, stride, options.alignment, options.buffers};
     }
 

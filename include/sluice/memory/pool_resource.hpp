@@ -153,15 +153,10 @@ private:
 
     static PoolResourceOptions checked(const PoolResourceOptions& options) {
         const std::size_t size = options.largestBlock;
-        if (size < smallest) {
-            setupError("largestBlock of a PoolResource is too small", size, smallest);
-        }
-        if (size > largest) {
-            setupError("largestBlock of a PoolResource is too large", size, largest);
-        }
-        if ((size & (size - 1)) != 0) {
-            setupError("largestBlock of a PoolResource is not a power of two", size, largest);
-        }
+        detail::requireAtLeast("largestBlock of a PoolResource is too small", size, smallest);
+        detail::requireAtMost("largestBlock of a PoolResource is too large", size, largest);
+        detail::requirePowerOfTwo("largestBlock of a PoolResource is not a power of two", size,
+                                  largest);
         return options;
     }
 

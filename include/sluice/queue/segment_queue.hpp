@@ -281,9 +281,7 @@ private:
     };
 
     static std::size_t checkedLimit(std::size_t limit) {
-        if (limit == 0) {
-            setupError("limit of a SegmentQueue is too small", limit, 1);
-        }
+        detail::requireAtLeast("limit of a SegmentQueue is too small", limit, 1);
         return std::min(limit, Positions::maxCapacity);
     }
 

@@ -72,36 +72,20 @@ inline std::size_t mostBlocksOf(const BlockPoolOptions& options) noexcept {
 
 /// The options, unless something in them cannot be had: that is refused, see setupError().
 inline BlockPoolOptions checkedOptions(const BlockPoolOptions& options) {
-    if (options.blockSize == 0) {
-        setupError("block size of a BlockPool is too small", options.blockSize, 1);
-    }
-    if (options.blockSize > mostBytes) {
-        setupError("block size of a BlockPool is too large", options.blockSize, mostBytes);
-    }
-    if (options.alignment == 0 || (options.alignment & (options.alignment - 1)) != 0) {
-        setupError("alignment of a BlockPool is not a power of two", options.alignment,
-                   alignof(std::max_align_t));
-    }
-    if (options.alignment > mostBytes) {
-        setupError("alignment of a BlockPool is too large", options.alignment, mostBytes);
-    }
-    if (options.capacity == 0) {
-        setupError("capacity of a BlockPool is too small", options.capacity, 1);
-    }
+    requireAtLeast("block size of a BlockPool is too small", options.blockSize, 1);
+    requireAtMost("block size of a BlockPool is too large", options.blockSize, mostBytes);
+    requirePowerOfTwo("alignment of a BlockPool is not a power of two", options.alignment,
+                      alignof(std::max_align_t));
+    requireAtMost("alignment of a BlockPool is too large", options.alignment, mostBytes);
+    requireAtLeast("capacity of a BlockPool is too small", options.capacity, 1);
     const std::size_t mostBlocks = mostBlocksOf(options);
-    if (options.capacity != BlockPoolOptions::unlimited && options.capacity > mostBlocks) {
-        setupError("capacity of a BlockPool is too large", options.capacity, mostBlocks);
+    if (options.capacity != BlockPoolOptions::unlimited) {
+        requireAtMost("capacity of a BlockPool is too large", options.capacity, mostBlocks);
     }
-    if (options.blocksPerSlab > mostBlocks) {
-        setupError("blocksPerSlab of a BlockPool is too large", options.blocksPerSlab, mostBlocks);
-    }
-    if (options.initialBlocks > options.capacity) {
-        setupError("initialBlocks of a BlockPool exceed its capacity", options.initialBlocks,
-                   options.capacity);
-    }
-    if (options.initialBlocks > mostBlocks) {
-        setupError("initialBlocks of a BlockPool are too many", options.initialBlocks, mostBlocks);
-    }
+    requireAtMost("blocksPerSlab of a BlockPool is too large", options.blocksPerSlab, mostBlocks);
+    requireAtMost("initialBlocks of a BlockPool exceed its capacity", options.initialBlocks,
+                  options.capacity);
+    requireAtMost("initialBlocks of a BlockPool are too many", options.initialBlocks, mostBlocks);
     return options;
 }
 

@@ -130,9 +130,7 @@ private:
     static const BlockPoolOptions& checkedCapacity(const BlockPoolOptions& options) {
         const std::size_t most =
             std::min<std::size_t>(mostFreeNodes<Platform>, mostBlocksOf(options));
-        if (options.capacity > most) {
-            setupError("capacity of an exact pool is too large", options.capacity, most);
-        }
+        requireAtMost("capacity of an exact pool is too large", options.capacity, most);
         return options;
     }
 

@@ -67,12 +67,8 @@ public:
     static std::size_t checkedCapacity(std::size_t capacity) {
         constexpr std::size_t max = std::min(
             Positions::maxCapacity, std::numeric_limits<std::size_t>::max() / 4 / sizeof(Slot));
-        if (capacity == 0) {
-            setupError("capacity of a ring is too small", capacity, 1);
-        }
-        if (capacity > max) {
-            setupError("capacity of a ring is too large", capacity, max);
-        }
+        requireAtLeast("capacity of a ring is too small", capacity, 1);
+        requireAtMost("capacity of a ring is too large", capacity, max);
         return capacity;
     }
 

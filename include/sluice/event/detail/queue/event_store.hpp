@@ -65,9 +65,7 @@ public:
         : Member(
               [](auto& member) noexcept { static_cast<EventStore&>(member).forgetOtherThreads(); }),
           options_(options) {
-        if (options.limit == 0) {
-            setupError("limit of an EventQueue is too small", options.limit, 1);
-        }
+        requireAtLeast("limit of an EventQueue is too small", options.limit, 1);
     }
 
     EventStore(const EventStore&) = delete;

@@ -4,6 +4,7 @@
 #include <sluice/base/platform.hpp>
 #include <sluice/base/priority_mutex.hpp>
 #include <sluice/base/role_check.hpp>
+#include <sluice/base/setup_error.hpp>
 #include <sluice/base/single_writer_counter.hpp>
 #include <sluice/base/thread_table.hpp>
 
@@ -12,7 +13,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
-#include <new>
 #include <type_traits>
 
 namespace sluice {
@@ -93,7 +93,8 @@ public:
     /// ending and has given its counters back, or when there is no memory for any. Such a
     /// thread counts in `rest_`.
     Slot* slotOfThread(std::size_t hash) noexcept {
-        return Threads::findOr(this, hash, [this] { return addSlot(); });
+        return Threads::findOr(
+            this, hash, [this] { return resultOrDefault([this] { return Threads::add(*this); }); });
     }
 
     /// Calls f(counts) for the counters of each thread.
@@ -156,18 +157,6 @@ private:
             first_ = slot->next;
             delete slot;
         }
-    }
-
-    Slot* addSlot() noexcept {
-#if defined(__cpp_exceptions)
-        try {
-            return Threads::add(*this);
-        } catch (const std::bad_alloc&) {
-            return nullptr;
-        }
-#else
-        return Threads::add(*this);
-#endif
     }
 
     [[gnu::noinline]] Slot* addSlowly(std::size_t hash, std::size_t which,

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #if defined(__cpp_exceptions)
+#include <new>
 #include <stdexcept>
 #endif
 
@@ -27,6 +28,32 @@ setupError(const char* what, unsigned long long value, unsigned long long limit)
 }
 
 namespace detail {
+
+/// No memory is left for a caller that must have some: std::bad_alloc, or setupError() in programs
+/// without exceptions.
+[[noreturn, gnu::cold, gnu::noinline]] inline void
+allocationError([[maybe_unused]] const char* what, [[maybe_unused]] unsigned long long value,
+                [[maybe_unused]] unsigned long long limit) {
+#if defined(__cpp_exceptions)
+    throw std::bad_alloc();
+#else
+    setupError(what, value, limit);
+#endif
+}
+
+/// The result of call(), or its type's default if the call throws.
+template <class Call>
+auto resultOrDefault(Call call) noexcept -> decltype(call()) {
+#if defined(__cpp_exceptions)
+    try {
+        return call();
+    } catch (...) {
+        return {};
+    }
+#else
+    return call();
+#endif
+}
 
 // Checks of one setting each: they refuse it by setupError(), and `what` says what is wrong then.
 

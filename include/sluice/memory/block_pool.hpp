@@ -264,15 +264,7 @@ private:
 
     /// Null when the thread is ending, or when there is no memory for a cache.
     [[gnu::cold, gnu::noinline]] Cache* enrol() noexcept {
-#if defined(__cpp_exceptions)
-        try {
-            return Threads::add(*core_);
-        } catch (...) {
-            return nullptr;
-        }
-#else
-        return Threads::add(*core_);
-#endif
+        return detail::resultOrDefault([this] { return Threads::add(*core_); });
     }
 
     [[gnu::noinline]] void* takeOrGrow() noexcept {
@@ -305,15 +297,7 @@ private:
 
     /// False when no blocks have come or will come, from this thread or another one.
     bool grow() noexcept {
-#if defined(__cpp_exceptions)
-        try {
-            return core_->grow(blocksPerSlab_);
-        } catch (...) {
-            return false;
-        }
-#else
-        return core_->grow(blocksPerSlab_);
-#endif
+        return detail::resultOrDefault([this] { return core_->grow(blocksPerSlab_); });
     }
 
     const BlockPoolOptions options_;

@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory_resource>
-#include <new>
 #include <optional>
 
 namespace sluice {
@@ -76,7 +75,8 @@ public:
     [[nodiscard]] void* allocateBytes(std::size_t bytes, std::size_t alignment) {
         void* const block = tryAllocateBytes(bytes, alignment);
         if (__builtin_expect(block == nullptr, 0)) {
-            failToAllocate(bytes);
+            detail::allocationError("a PoolResource is exhausted or has no pool for this size",
+                                    bytes, options_.largestBlock);
         }
         return block;
     }
@@ -161,28 +161,12 @@ private:
     }
 
     [[gnu::noinline]] void* tryUpstream(std::size_t bytes, std::size_t alignment) noexcept {
-        void* block = nullptr;
-#if defined(__cpp_exceptions)
-        try {
-            block = upstream_->allocate(bytes, alignment);
-        } catch (...) {
-            return nullptr;
+        void* const block =
+            detail::resultOrDefault([&] { return upstream_->allocate(bytes, alignment); });
+        if (block != nullptr) {
+            fromUpstream_.fetch_add(1, std::memory_order_relaxed);  // relaxed: a figure
         }
-#else
-        block = upstream_->allocate(bytes, alignment);
-#endif
-        fromUpstream_.fetch_add(1, std::memory_order_relaxed);  // relaxed: a figure
         return block;
-    }
-
-    [[noreturn, gnu::cold, gnu::noinline]] void
-    failToAllocate([[maybe_unused]] std::size_t bytes) const {
-#if defined(__cpp_exceptions)
-        throw std::bad_alloc();
-#else
-        setupError("a PoolResource is exhausted or has no pool for this size", bytes,
-                   options_.largestBlock);
-#endif
     }
 
     void* do_allocate(std::size_t bytes, std::size_t alignment) override {

@@ -106,15 +106,7 @@ private:
 
     /// Null when there is no memory for the pools themselves.
     static PoolResource* tryResource() noexcept {
-#if defined(__cpp_exceptions)
-        try {
-            return &resource();
-        } catch (...) {
-            return nullptr;
-        }
-#else
-        return &resource();
-#endif
+        return detail::resultOrDefault([] { return &resource(); });
     }
 
     /// Makes it before main(). A thread that made it later might do so while another one forks: the
@@ -137,7 +129,7 @@ private:
 
     static void* orFail(void* memory, std::size_t size) {
         if (__builtin_expect(memory == nullptr, 0)) {
-            failToAllocate(size);
+            detail::allocationError("no memory for an object of a Pooled class", size, 0);
         }
         return memory;
     }
@@ -184,15 +176,6 @@ private:
         } else {
             ::operator delete(object, std::align_val_t{alignment});
         }
-    }
-
-    [[noreturn, gnu::cold, gnu::noinline]] static void
-    failToAllocate([[maybe_unused]] std::size_t size) {
-#if defined(__cpp_exceptions)
-        throw std::bad_alloc();
-#else
-        setupError("no memory for an object of a Pooled class", size, 0);
-#endif
     }
 };
 

@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <new>
 
 // The options that all pools of blocks have, and their checks.
 
@@ -125,14 +124,9 @@ inline void reportLeak(const BlockPoolOptions& options, std::size_t used) noexce
 }
 
 /// No block is left for a caller that must have one.
-[[noreturn, gnu::cold, gnu::noinline]] inline void
-failToAllocate([[maybe_unused]] const BlockPoolOptions& options) {
-#if defined(__cpp_exceptions)
-    throw std::bad_alloc();
-#else
-    setupError("a BlockPool is exhausted; its block size and capacity are", options.blockSize,
-               options.capacity);
-#endif
+[[noreturn, gnu::cold, gnu::noinline]] inline void failToAllocate(const BlockPoolOptions& options) {
+    allocationError("a BlockPool is exhausted; its block size and capacity are", options.blockSize,
+                    options.capacity);
 }
 
 }  // namespace detail

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sluice/base/setup_error.hpp>
 #include <sluice/log/detail/lanes/intake_options.hpp>
 #include <sluice/log/detail/lanes/lane_registry.hpp>
 #include <sluice/log/detail/lanes/record_writer.hpp>
@@ -8,7 +9,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <new>
 #include <utility>
 
 namespace sluice::log::detail {
@@ -165,15 +165,7 @@ private:
     /// Null if the thread is ending, or if there is no memory for a lane.
     Lane* enroll() noexcept {
         const SignalSafeScope scope;  // a signal handler must not enroll the same thread meanwhile
-#if defined(__cpp_exceptions)
-        try {
-            return Threads::add(*registry_);
-        } catch (const std::bad_alloc&) {
-            return nullptr;
-        }
-#else
-        return Threads::add(*registry_);
-#endif
+        return sluice::detail::resultOrDefault([this] { return Threads::add(*registry_); });
     }
 
     template <class Write>

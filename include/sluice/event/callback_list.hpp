@@ -78,17 +78,12 @@ public:
 
     /// Adds a callback at the end, or at the beginning. A null callable is not added: then the
     /// handle is empty.
-    Handle append(const Callback& callback) { return Chain::append(callback); }
-    Handle append(Callback&& callback) { return Chain::append(std::move(callback)); }
-    Handle prepend(const Callback& callback) { return Chain::prepend(callback); }
-    Handle prepend(Callback&& callback) { return Chain::prepend(std::move(callback)); }
+    Handle append(Callback callback) { return Chain::append(std::move(callback)); }
+    Handle prepend(Callback callback) { return Chain::prepend(std::move(callback)); }
 
     /// Adds a callback in front of `before`. If this handle is empty, expired or of another list,
     /// it adds the callback at the end.
-    Handle insert(const Callback& callback, const Handle& before) {
-        return Chain::insert(callback, before);
-    }
-    Handle insert(Callback&& callback, const Handle& before) {
+    Handle insert(Callback callback, const Handle& before) {
         return Chain::insert(std::move(callback), before);
     }
 
@@ -96,10 +91,7 @@ public:
     /// added by other functions have priority 0. It holds the lock of the list while it searches
     /// from the end, past each callback of a lower priority: 4.6 ms for a million. Calls of the
     /// list take no lock, so only threads that change the same list wait.
-    Handle insertByPriority(const Callback& callback, int priority) {
-        return Chain::insertByPriority(callback, priority);
-    }
-    Handle insertByPriority(Callback&& callback, int priority) {
+    Handle insertByPriority(Callback callback, int priority) {
         return Chain::insertByPriority(std::move(callback), priority);
     }
 

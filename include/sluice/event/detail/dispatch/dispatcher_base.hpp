@@ -35,31 +35,19 @@ public:
 
     /// Adds a listener for an event at the end, at the beginning, or in front of another listener
     /// of the same event. If `before` is no listener of this event, it adds at the end.
-    Handle appendListener(const Event& event, const Callback& callback) {
-        return this->listOf(event).append(callback);
-    }
-    Handle appendListener(const Event& event, Callback&& callback) {
+    Handle appendListener(const Event& event, Callback callback) {
         return this->listOf(event).append(std::move(callback));
     }
-    Handle prependListener(const Event& event, const Callback& callback) {
-        return this->listOf(event).prepend(callback);
-    }
-    Handle prependListener(const Event& event, Callback&& callback) {
+    Handle prependListener(const Event& event, Callback callback) {
         return this->listOf(event).prepend(std::move(callback));
     }
-    Handle insertListener(const Event& event, const Callback& callback, const Handle& before) {
-        return this->listOf(event).insert(callback, before);
-    }
-    Handle insertListener(const Event& event, Callback&& callback, const Handle& before) {
+    Handle insertListener(const Event& event, Callback callback, const Handle& before) {
         return this->listOf(event).insert(std::move(callback), before);
     }
 
     /// Adds a listener behind the listeners of the same or a higher priority. Listeners that were
     /// added by other functions have priority 0. It searches from the end.
-    Handle insertListenerByPriority(const Event& event, const Callback& callback, int priority) {
-        return this->listOf(event).insertByPriority(callback, priority);
-    }
-    Handle insertListenerByPriority(const Event& event, Callback&& callback, int priority) {
+    Handle insertListenerByPriority(const Event& event, Callback callback, int priority) {
         return this->listOf(event).insertByPriority(std::move(callback), priority);
     }
 

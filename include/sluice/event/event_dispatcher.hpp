@@ -26,11 +26,9 @@ namespace sluice {
 /// Threading, Map, getEvent, canContinueInvoking, ArgumentPassingMode, Mixins.
 template <class Event, class Prototype, class Policies = DefaultPolicies>
 class EventDispatcher
-    : public detail::WithMixins<detail::DispatcherBase<Event, Prototype, Policies>,
-                                detail::MixinsOf<Policies>>::Type,
+    : public detail::Mixed<detail::DispatcherBase<Event, Prototype, Policies>, Policies>,
       public TagEventDispatcher {
-    using Base = typename detail::WithMixins<detail::DispatcherBase<Event, Prototype, Policies>,
-                                             detail::MixinsOf<Policies>>::Type;
+    using Base = detail::Mixed<detail::DispatcherBase<Event, Prototype, Policies>, Policies>;
 
 public:
     using Base::Base;

@@ -47,12 +47,10 @@ namespace sluice {
 ///
 /// `Policies`: those of EventDispatcher, and QueueList.
 template <class Event, class Prototype, class Policies = DefaultPolicies>
-class EventQueue : public detail::WithMixins<detail::QueueBase<Event, Prototype, Policies>,
-                                             detail::MixinsOf<Policies>>::Type,
+class EventQueue : public detail::Mixed<detail::QueueBase<Event, Prototype, Policies>, Policies>,
                    public TagEventDispatcher,
                    public TagEventQueue {
-    using Base = typename detail::WithMixins<detail::QueueBase<Event, Prototype, Policies>,
-                                             detail::MixinsOf<Policies>>::Type;
+    using Base = detail::Mixed<detail::QueueBase<Event, Prototype, Policies>, Policies>;
 
 public:
     using Base::Base;

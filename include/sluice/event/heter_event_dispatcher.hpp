@@ -23,13 +23,11 @@ namespace sluice {
 /// EventDispatcher, without Callback; getEvent may be overloaded.
 template <class Event, class PrototypeList, class Policies = DefaultPolicies>
 class HeterEventDispatcher
-    : public detail::WithMixins<detail::HeterDispatcherBase<Event, PrototypeList, Policies>,
-                                detail::MixinsOf<Policies>>::Type,
+    : public detail::Mixed<detail::HeterDispatcherBase<Event, PrototypeList, Policies>, Policies>,
       public TagEventDispatcher,
       public TagHeterEventDispatcher {
     using Base =
-        typename detail::WithMixins<detail::HeterDispatcherBase<Event, PrototypeList, Policies>,
-                                    detail::MixinsOf<Policies>>::Type;
+        detail::Mixed<detail::HeterDispatcherBase<Event, PrototypeList, Policies>, Policies>;
 
 public:
     using Base::Base;

@@ -24,14 +24,12 @@ namespace sluice {
 /// EventQueue. `Policies`: those of HeterEventDispatcher, and QueueList.
 template <class Event, class PrototypeList, class Policies = DefaultPolicies>
 class HeterEventQueue
-    : public detail::WithMixins<detail::HeterQueueBase<Event, PrototypeList, Policies>,
-                                detail::MixinsOf<Policies>>::Type,
+    : public detail::Mixed<detail::HeterQueueBase<Event, PrototypeList, Policies>, Policies>,
       public TagEventDispatcher,
       public TagEventQueue,
       public TagHeterEventDispatcher,
       public TagHeterEventQueue {
-    using Base = typename detail::WithMixins<detail::HeterQueueBase<Event, PrototypeList, Policies>,
-                                             detail::MixinsOf<Policies>>::Type;
+    using Base = detail::Mixed<detail::HeterQueueBase<Event, PrototypeList, Policies>, Policies>;
 
 public:
     using Base::Base;

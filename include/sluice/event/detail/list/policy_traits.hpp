@@ -109,4 +109,8 @@ struct WithMixins<Root, MixinList<First, Rest...>> {
     using Type = First<typename WithMixins<Root, MixinList<Rest...>>::Type>;
 };
 
+/// Root with the mixins of the policies on top.
+template <class Root, class Policies>
+using Mixed = typename WithMixins<Root, MixinsOf<Policies>>::Type;
+
 }  // namespace sluice::detail

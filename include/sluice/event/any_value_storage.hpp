@@ -75,7 +75,7 @@ private:
         return detail::lessIfComparable(*static_cast<const T*>(a), *static_cast<const T*>(b));
     }
 
-    // Not const, as its address tells the types apart: see detail/any_operations.hpp.
+    // Not const, as its address tells the types apart: see any_data.hpp.
     template <class T>
     static inline Operations operations{&equalValues<T>, &lessValues<T>};
 

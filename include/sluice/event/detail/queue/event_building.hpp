@@ -2,6 +2,7 @@
 
 #include <sluice/event/detail/queue/event_store.hpp>
 
+// The producers' side of an EventStore: events that are being built, and waits for room.
 
 namespace sluice::detail {
 
@@ -85,6 +86,66 @@ void EventStore<Event, EventList, Threading, Counts>::provideNode(EventList& nod
             (void)spares_.take(node);
         }
     }
+}
+
+/// A wait of a producer for room. A consumer wakes one producer, however many events it takes. So a
+/// producer that has waited, and leaves room, wakes the next one, also when it throws.
+template <class Event, class EventList, class Threading, class Counts>
+class EventStore<Event, EventList, Threading, Counts>::RoomWait {
+public:
+    explicit RoomWait(EventStore& store) noexcept : store_(store) {}
+    RoomWait(const RoomWait&) = delete;
+    RoomWait& operator=(const RoomWait&) = delete;
+    ~RoomWait() {
+        if (hasWaited_ && store_.hasRoom()) {
+            notifyOneOf(store_.room_);
+        }
+    }
+
+    void wait() {
+        hasWaited_ = true;
+        store_.awaitRarely(store_.room_,
+                           [](const EventStore& store) noexcept { return store.hasRoom(); });
+    }
+
+private:
+    EventStore& store_;
+    bool hasWaited_ = false;
+};
+
+template <class Event, class EventList, class Threading, class Counts>
+template <typename EventStore<Event, EventList, Threading, Counts>::Content How, class Make>
+PushResult EventStore<Event, EventList, Threading, Counts>::refused(PushResult result, Make& make) {
+    RoomWait room(*this);
+    while (result == PushResult::full && canHaveRoom()) {
+        room.wait();
+        result = tryAdd<How>(make);
+    }
+    if (Counts::areKept && result != PushResult::ok) {
+        const Guard guard(lock_);
+        Counts::addRejected();
+    }
+    return result;
+}
+
+/// When the oldest event is to make room, there may be none: all belongs to events that are being
+/// built.
+template <class Event, class EventList, class Threading, class Counts>
+bool EventStore<Event, EventList, Threading, Counts>::canHaveRoom() const noexcept {
+    if (options_.overflow == Overflow::reject) {
+        return false;
+    }
+    const Guard guard(lock_);
+    return options_.overflow == Overflow::block || !events_.isEmpty() ||
+           admit(guard) != PushResult::full;
+}
+
+/// Or is closed: whether there is an answer.
+template <class Event, class EventList, class Threading, class Counts>
+bool EventStore<Event, EventList, Threading, Counts>::hasRoom() const noexcept {
+    const Guard guard(lock_);
+    return admit(guard) != PushResult::full ||
+           (options_.overflow == Overflow::dropOldest && !isPeeked_);
 }
 
 }  // namespace sluice::detail

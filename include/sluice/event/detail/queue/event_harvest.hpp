@@ -1,11 +1,11 @@
 #pragma once
 
 #include <sluice/event/detail/queue/event_building.hpp>
-#include <sluice/event/detail/queue/event_peek.hpp>
-#include <sluice/event/detail/queue/event_room.hpp>
 #include <sluice/event/detail/queue/event_store.hpp>
 
 #include <cstddef>
+
+// The consumers' side of an EventStore: they take events out, or look at the first one.
 
 namespace sluice::detail {
 
@@ -217,6 +217,55 @@ void EventStore<Event, EventList, Threading, Counts>::forgetOtherThreads() noexc
             discarded_ += harvest->taken_;
         }
     }
+}
+
+/// The first event, which nobody takes out while this lives.
+template <class Event, class EventList, class Threading, class Counts>
+struct EventStore<Event, EventList, Threading, Counts>::Peek {
+    EventStore& store;
+    Event* event = nullptr;
+
+    explicit Peek(EventStore& ownStore) : store(ownStore) {
+        while (!begins()) {
+            store.awaitEndOfPeek();
+        }
+    }
+    Peek(const Peek&) = delete;
+    Peek& operator=(const Peek&) = delete;
+    ~Peek() {
+        if (event == nullptr) {
+            return;
+        }
+        {
+            const Guard guard(store.lock_);
+            store.isPeeked_ = false;
+        }
+        store.room_.notifyAll();  // the oldest event may make room
+        store.changed_.notifyAll();
+    }
+
+    bool begins() noexcept {
+        const Guard guard(store.lock_);
+        if (store.isPeeked_) {
+            return false;
+        }
+        if (!store.events_.isEmpty()) {
+            event = &store.events_.front();
+            store.isPeeked_ = true;
+        }
+        return true;
+    }
+};
+
+template <class Event, class EventList, class Threading, class Counts>
+template <class Look>
+bool EventStore<Event, EventList, Threading, Counts>::peek(Look look) {
+    const Peek first(*this);
+    if (first.event == nullptr) {
+        return false;
+    }
+    look(*first.event);
+    return true;
 }
 
 }  // namespace sluice::detail

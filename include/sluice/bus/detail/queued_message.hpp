@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sluice/base/cell.hpp>
 #include <sluice/bus/message_header.hpp>
 
 #include <cstddef>
@@ -40,14 +41,12 @@ public:
 
     template <class T, class... Args>
     void build(Args&&... args) {
-        if constexpr (std::is_constructible_v<T, Args&&...>) {
-            ::new (static_cast<void*>(this->storage)) T(std::forward<Args>(args)...);
-        } else if constexpr (canBeBraced<T, void, Args&&...>) {
-            ::new (static_cast<void*>(this->storage)) T{std::forward<Args>(args)...};
-        } else {
-            static_assert(canBeBraced<T, void, Args&&...>,
-                          "the message cannot be made from these arguments: does it have such a "
-                          "constructor, or was it to be moved?");
+        constexpr bool isBuildable =
+            std::is_constructible_v<T, Args&&...> || canBeBraced<T, void, Args&&...>;
+        static_assert(isBuildable, "the message cannot be made from these arguments: does it have "
+                                   "such a constructor, or was it to be moved?");
+        if constexpr (isBuildable) {  // or there would be other errors besides
+            buildAt<T>(this->storage, std::forward<Args>(args)...);
         }
         typeIndex_ = static_cast<std::uint8_t>(MessageList::template indexOf<T>);
     }

@@ -29,39 +29,19 @@ namespace sluice {
 /// With BusOverflow::block the publisher waits for the slow group, so the others wait too. A
 /// handler that publishes then waits for the other groups: two handlers may wait for each other.
 template <class MessageList, std::size_t Groups, class Traits = FullBusTraits>
-class BroadcastBus {
+class BroadcastBus : public detail::SeveralBuses<Bus<MessageList, Traits>, Groups> {
     static_assert(Groups != 0, "a broadcast bus needs at least one group");
+    using Base = detail::SeveralBuses<Bus<MessageList, Traits>, Groups>;
 
 public:
     using Group = Bus<MessageList, Traits>;
-    using Clock = typename Group::Clock;
     /// The answer of each group to one message.
     using Results = std::array<PublishResult, Groups>;
 
     BroadcastBus() = default;
     /// The observer must outlive the bus. All groups call it, each on the threads of its publishers
     /// and of its own consumer.
-    explicit BroadcastBus(typename Traits::Observer& observer)
-        : groups_(detail::observedBuses<Group, Groups>(observer)) {}
-
-    [[nodiscard]] static constexpr std::size_t size() noexcept { return Groups; }
-
-    /// The bus of one group, with subscribe(), process(), statistics() and the other members of
-    /// Bus.
-    [[nodiscard]] Group& operator[](std::size_t index) noexcept { return groups_[index]; }
-    [[nodiscard]] const Group& operator[](std::size_t index) const noexcept {
-        return groups_[index];
-    }
-
-    /// Allocates the counters of the calling thread in each group, so that its publications
-    /// allocate nothing. Returns false if there was no memory. See Bus::attachThread.
-    bool attachThread() noexcept {
-        bool isAttached = true;
-        for (Group& group : groups_) {
-            isAttached = group.attachThread() && isAttached;
-        }
-        return isAttached;
-    }
+    explicit BroadcastBus(typename Traits::Observer& observer) : Base(observer) {}
 
     /// Publishes a copy in each group, one after the other. So two groups may see the messages of
     /// two publishers in different orders. If copying throws, the earlier groups have their copies.
@@ -92,27 +72,15 @@ public:
         return true;
     }
 
-    void close() noexcept {
-        for (Group& group : groups_) {
-            group.close();
-        }
-    }
-
-    /// Closes all groups, and waits until the consumers have handled all accepted messages. Returns
-    /// false if the deadline came first. In a handler of any group it does not wait.
-    bool drain(typename Clock::time_point deadline) { return detail::drainAll(groups_, deadline); }
-
 private:
     template <class Publish>
     Results inEach(const Publish& publish) {
         Results results{};
         for (std::size_t i = 0; i < Groups; ++i) {
-            results[i] = publish(groups_[i]);
+            results[i] = publish(this->buses_[i]);
         }
         return results;
     }
-
-    std::array<Group, Groups> groups_;
 };
 
 }  // namespace sluice

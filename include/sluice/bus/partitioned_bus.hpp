@@ -36,38 +36,22 @@ namespace sluice {
 /// publishes to another partition with BusOverflow::block waits for the consumer of that partition:
 /// two handlers may wait for each other.
 template <class MessageList, std::size_t Partitions, class KeyOf, class Traits = FullBusTraits>
-class PartitionedBus {
+class PartitionedBus : public detail::SeveralBuses<Bus<MessageList, Traits>, Partitions> {
     static_assert(Partitions != 0, "a partitioned bus needs at least one partition");
+    using Base = detail::SeveralBuses<Bus<MessageList, Traits>, Partitions>;
 
 public:
     using Partition = Bus<MessageList, Traits>;
     using Statistics = typename Partition::Statistics;
-    using Clock = typename Partition::Clock;
 
     explicit PartitionedBus(KeyOf keyOf = KeyOf()) : keyOf_(std::move(keyOf)) {}
     /// The observer must outlive the bus. All partitions call it, each on the threads of its own
     /// publishers and consumer.
     explicit PartitionedBus(typename Traits::Observer& observer, KeyOf keyOf = KeyOf())
-        : partitions_(detail::observedBuses<Partition, Partitions>(observer)),
-          keyOf_(std::move(keyOf)) {}
-
-    [[nodiscard]] static constexpr std::size_t size() noexcept { return Partitions; }
-
-    /// The bus of one consumer, with process(), run() and the other members of Bus.
-    [[nodiscard]] Partition& operator[](std::size_t index) noexcept { return partitions_[index]; }
+        : Base(observer), keyOf_(std::move(keyOf)) {}
 
     /// The bus that messages with this key go to.
-    [[nodiscard]] Partition& of(std::size_t key) noexcept { return partitions_[indexOf(key)]; }
-
-    /// Allocates the counters of the calling thread in each partition, so that its publications
-    /// allocate nothing. Returns false if there was no memory. See Bus::attachThread.
-    bool attachThread() noexcept {
-        bool isAttached = true;
-        for (Partition& partition : partitions_) {
-            isAttached = partition.attachThread() && isAttached;
-        }
-        return isAttached;
-    }
+    [[nodiscard]] Partition& of(std::size_t key) noexcept { return this->buses_[indexOf(key)]; }
 
     /// Publishes in the partition of the message's key, as the functions of Bus do.
     template <class T, class Options = PublishOptions>
@@ -92,7 +76,7 @@ public:
     std::array<Subscription, Partitions> subscribe(const Handler& handler) {
         std::array<Subscription, Partitions> subscriptions;
         for (std::size_t i = 0; i < Partitions; ++i) {
-            subscriptions[i] = partitions_[i].template subscribe<T>(handler);
+            subscriptions[i] = this->buses_[i].template subscribe<T>(handler);
             if (!subscriptions[i]) {
                 return {};
             }
@@ -100,23 +84,11 @@ public:
         return subscriptions;
     }
 
-    void close() noexcept {
-        for (Partition& partition : partitions_) {
-            partition.close();
-        }
-    }
-
-    /// Closes all partitions, and waits until the consumers have handled all accepted messages.
-    /// Returns false if the deadline came first. In a handler of any partition it does not wait.
-    bool drain(typename Clock::time_point deadline) {
-        return detail::drainAll(partitions_, deadline);
-    }
-
     /// The sum of the counts of all partitions. The high-water mark is the highest one.
     [[nodiscard]] Statistics statistics() const {
-        Statistics sum = partitions_[0].statistics();
+        Statistics sum = this->buses_[0].statistics();
         for (std::size_t i = 1; i < Partitions; ++i) {
-            sum += partitions_[i].statistics();
+            sum += this->buses_[i].statistics();
         }
         return sum;
     }
@@ -132,7 +104,6 @@ private:
         return static_cast<std::size_t>((mixed >> 32U) * Partitions >> 32U);
     }
 
-    std::array<Partition, Partitions> partitions_;
     KeyOf keyOf_;
 };
 

@@ -7,33 +7,65 @@
 
 namespace sluice::detail {
 
-/// Closes several buses, and waits until their consumers have dealt with what was accepted. A
-/// handler of any of them does not wait for the others either: their consumer may be the same
-/// thread, or in a handler that waits in turn.
-template <class Buses, class TimePoint>
-bool drainAll(Buses& buses, TimePoint deadline) {
-    for (auto& bus : buses) {
-        bus.close();
-    }
-    const bool isHandler = std::any_of(buses.begin(), buses.end(),
-                                       [](const auto& bus) { return bus.isConsumedHere(); });
-    bool areDrained = true;
-    for (auto& bus : buses) {
-        areDrained = (isHandler ? bus.isDrained() : bus.drain(deadline)) && areDrained;
-    }
-    return areDrained;
-}
+/// So many buses with a consumer each: the common part of BroadcastBus and PartitionedBus.
+template <class Bus, std::size_t Count>
+class SeveralBuses {
+public:
+    using Clock = typename Bus::Clock;
 
-template <class Bus, class Observer, std::size_t... Is>
-std::array<Bus, sizeof...(Is)> observedBuses(Observer& observer, std::index_sequence<Is...>) {
-    // In place: a bus cannot be moved.
-    return {{(static_cast<void>(Is), Bus(observer))...}};
-}
+    [[nodiscard]] static constexpr std::size_t size() noexcept { return Count; }
 
-/// So many buses that have one observer.
-template <class Bus, std::size_t Count, class Observer>
-std::array<Bus, Count> observedBuses(Observer& observer) {
-    return observedBuses<Bus>(observer, std::make_index_sequence<Count>());
-}
+    /// One of the buses, with subscribe(), process(), run(), statistics() and the other members.
+    [[nodiscard]] Bus& operator[](std::size_t index) noexcept { return buses_[index]; }
+    [[nodiscard]] const Bus& operator[](std::size_t index) const noexcept { return buses_[index]; }
+
+    /// Allocates the counters of the calling thread in each bus, so that its publications allocate
+    /// nothing. Returns false if there was no memory. See Bus::attachThread.
+    bool attachThread() noexcept {
+        bool isAttached = true;
+        for (Bus& bus : buses_) {
+            isAttached = bus.attachThread() && isAttached;
+        }
+        return isAttached;
+    }
+
+    void close() noexcept {
+        for (Bus& bus : buses_) {
+            bus.close();
+        }
+    }
+
+    /// Closes all, and waits until the consumers have handled all accepted messages. Returns false
+    /// if the deadline came first. In a handler of any of the buses it does not wait: the consumers
+    /// of the others may be the same thread, or in a handler that waits in turn.
+    bool drain(typename Clock::time_point deadline) {
+        close();
+        const bool isHandler = std::any_of(buses_.begin(), buses_.end(),
+                                           [](const Bus& bus) { return bus.isConsumedHere(); });
+        bool areDrained = true;
+        for (Bus& bus : buses_) {
+            areDrained = (isHandler ? bus.isDrained() : bus.drain(deadline)) && areDrained;
+        }
+        return areDrained;
+    }
+
+protected:
+    SeveralBuses() = default;
+
+    template <class Observer>
+    explicit SeveralBuses(Observer& observer)
+        : buses_(observedBy(observer, std::make_index_sequence<Count>())) {}
+
+    ~SeveralBuses() = default;
+
+    std::array<Bus, Count> buses_;
+
+private:
+    template <class Observer, std::size_t... Is>
+    static std::array<Bus, Count> observedBy(Observer& observer, std::index_sequence<Is...>) {
+        // In place: a bus cannot be moved.
+        return {{(static_cast<void>(Is), Bus(observer))...}};
+    }
+};
 
 }  // namespace sluice::detail

@@ -93,7 +93,7 @@ public:
 
     template <std::size_t C = Capacity, std::enable_if_t<C != dynamicCapacity, int> = 0>
     MpmcRing() noexcept {
-        initialiseSequences();
+        this->initialiseSequences(slots_.count());
     }
 
     /// With dynamicCapacity only. Refuses (see setupError) a capacity of 0 or beyond the limit.
@@ -101,7 +101,7 @@ public:
     explicit MpmcRing(std::size_t capacity,
                       std::pmr::memory_resource* memory = std::pmr::get_default_resource())
         : slots_(capacity, memory) {
-        initialiseSequences();
+        this->initialiseSequences(slots_.count());
     }
 
     ~MpmcRing() {
@@ -194,14 +194,6 @@ private:
             ring.passed_.fetch_add(Positions::one, std::memory_order_release);  // E5 passed
         }
     };
-
-    void initialiseSequences() noexcept {
-        Index position = first;
-        for (std::size_t i = 0; i < slots_.count(); ++i, position = Positions::next(position)) {
-            slotAt(position).sequence.store(position,
-                                            std::memory_order_relaxed);  // relaxed: not shared yet
-        }
-    }
 
     Slot& slotAt(Index position) noexcept { return slots_.at(position); }
 

@@ -80,7 +80,7 @@ class MpscRing : public detail::RingIntake<MpscRing<T, Capacity, Traits>, T, Tra
 public:
     template <std::size_t C = Capacity, std::enable_if_t<C != dynamicCapacity, int> = 0>
     MpscRing() noexcept {
-        initialiseSequences();
+        this->initialiseSequences(slots_.count());
     }
 
     /// With dynamicCapacity only. Refuses (see setupError) a capacity of 0 or beyond the limit.
@@ -88,7 +88,7 @@ public:
     explicit MpscRing(std::size_t capacity,
                       std::pmr::memory_resource* memory = std::pmr::get_default_resource())
         : slots_(capacity, memory) {
-        initialiseSequences();
+        this->initialiseSequences(slots_.count());
     }
 
     ~MpscRing() {
@@ -228,14 +228,6 @@ private:
         SLUICE_ASSERT(slotAt(head).sequence.load(std::memory_order_relaxed) == Slot::filled(head),
                       "popFront without a message: call it only after front() returned one");
         const Consumed oldest{*this, head, &slotAt(head).cell};
-    }
-
-    void initialiseSequences() noexcept {
-        Index position = first;
-        for (std::size_t i = 0; i < slots_.count(); ++i, position = Positions::next(position)) {
-            slotAt(position).sequence.store(position,
-                                            std::memory_order_relaxed);  // relaxed: not shared yet
-        }
     }
 
     Slot& slotAt(Index position) noexcept { return slots_.at(position); }

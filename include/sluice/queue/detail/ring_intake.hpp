@@ -3,7 +3,6 @@
 #include <sluice/base/assert.hpp>
 #include <sluice/base/prefetch.hpp>
 #include <sluice/base/ring_positions.hpp>
-#include <sluice/queue/detail/sequence_slot.hpp>
 #include <sluice/queue/push_result.hpp>
 
 #include <algorithm>
@@ -13,6 +12,29 @@
 #include <utility>
 
 namespace sluice::detail {
+
+/// A slot of a ring with several producers: the message, and beside it a word that says for which
+/// position the slot holds one.
+template <class T, class Platform, class Index>
+struct SequenceSlot {
+    using Sequence = typename Platform::template Atomic<Index>;
+    using Cell = typename Platform::template Cell<T>;
+
+    Sequence sequence;
+    Cell cell;
+
+    /// The sequence when the message of position `p` is in the slot: odd, all other sequences are
+    /// even.
+    static constexpr Index filled(Index p) noexcept {
+        return static_cast<Index>(p | RingPositions<Index>::mark);
+    }
+    /// The sequence when the producer of position `p` gave up: its constructor threw, for example.
+    static constexpr Index skipped(Index p) noexcept { return RingPositions<Index>::next(p); }
+    /// Whether it is one of the two, by one comparison: the second follows the first.
+    static constexpr bool isFilledOrSkipped(Index sequence, Index p) noexcept {
+        return static_cast<Index>(sequence - filled(p)) <= Index{1};
+    }
+};
 
 /// The producers' side of a ring with several producers, and its closing. MpscRing and MpmcRing
 /// derive from it. They add the slots, the consumers' side, and the number of slots that are free
@@ -147,6 +169,15 @@ protected:
     /// The position of the next push. Later pushes may have begun.
     [[nodiscard]] Index tail() const noexcept {
         return Positions::unmarked(tail_.load(std::memory_order_acquire));
+    }
+
+    /// By the constructor of the ring: no slot has a message.
+    void initialiseSequences(std::size_t slots) noexcept {
+        Index position = first;
+        for (std::size_t i = 0; i < slots; ++i, position = Positions::next(position)) {
+            ring().slotAt(position).sequence.store(
+                position, std::memory_order_relaxed);  // relaxed: not shared yet
+        }
     }
 
     /// The position that is `count` after `position`.

@@ -38,9 +38,9 @@
 
 #include <sluice/log/detail/backend/text_with_pairs.hpp>
 #include <sluice/log/detail/format/argument_codec.hpp>
-#include <sluice/log/detail/format/deferred_site.hpp>
 #include <sluice/log/detail/format/format_check.hpp>
 #include <sluice/log/detail/format/plain_format.hpp>
+#include <sluice/log/detail/format/record_head.hpp>
 #include <sluice/log/key_value.hpp>
 #include <sluice/log/logger.hpp>
 

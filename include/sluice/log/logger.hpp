@@ -6,7 +6,6 @@
 #include <sluice/log/detail/backend/frontend.hpp>
 #include <sluice/log/detail/backend/logger_handle.hpp>
 #include <sluice/log/detail/format/caller_state.hpp>
-#include <sluice/log/detail/format/deferred_site.hpp>
 #include <sluice/log/detail/format/record_head.hpp>
 #include <sluice/log/detail/format/record_pairs.hpp>
 #include <sluice/log/overflow_policy.hpp>

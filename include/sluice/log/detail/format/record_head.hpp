@@ -4,7 +4,6 @@
 /// The parts of a record in a lane: a head, and behind it text or encoded arguments.
 
 #include <sluice/log/detail/format/caller_state.hpp>
-#include <sluice/log/detail/format/deferred_site.hpp>
 
 #include <spdlog/details/log_msg.h>
 
@@ -15,6 +14,17 @@
 namespace sluice::log::detail {
 
 class LoggerState;
+
+/// A call site with arguments that the back end formats. Each site has one constant, which lives as
+/// long as the program.
+struct DeferredSite {
+    spdlog::level::level_enum level;
+    spdlog::source_loc source;
+    spdlog::string_view_t format;
+    /// Appends the text of encoded arguments. It may throw, like the formatting library.
+    void (*print)(const DeferredSite& site, const std::byte* arguments, std::size_t size,
+                  spdlog::memory_buf_t& to);
+};
 
 /// The head of a record. Trivially copyable. The lane has its key and its size.
 struct RecordHead {

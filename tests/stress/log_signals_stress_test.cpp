@@ -148,7 +148,7 @@ void expectOrderUnderSignals(const OrderRun& run) {
     EXPECT_EQ(sum.logged, oracle.accepted() + run.threads);
     EXPECT_EQ(sum.emitted + sum.overrun, sum.logged);
     EXPECT_GE(sum.discarded, refused.load());
-    EXPECT_EQ(sum.orderViolations, 0U);
+    EXPECT_EQ(sum.order_violations, 0U);
 }
 
 OrderRun withLimits(std::size_t messages) {

@@ -116,7 +116,7 @@ TEST_F(IntakeWhoseClockStartsAgain, EmitsWhatWasLoggedBeforeAndAfter) {
     std::thread([this] { post(11, 4); }).join();
     harvestAt(12);
     EXPECT_EQ(numbers, (std::vector<std::uint32_t>{0, 1, 2, 3, 4}));
-    EXPECT_EQ(intake.statistics().orderViolations, 0u);
+    EXPECT_EQ(intake.statistics().order_violations, 0u);
 }
 
 TEST_F(IntakeWhoseClockStartsAgain, EmitsARecordThatBecomesVisibleTooLate) {

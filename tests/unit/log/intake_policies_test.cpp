@@ -128,7 +128,7 @@ TEST_P(SmallLimits, BlockWaitsForRoom) {
         EXPECT_LE(posted.load(), emitted + limit);
     }
     producer.join();
-    EXPECT_EQ(intake.statistics().highWaterMessages <= limit, true);
+    EXPECT_EQ(intake.statistics().high_water_messages <= limit, true);
     EXPECT_EQ(intake.statistics().discarded, 0U);
 }
 

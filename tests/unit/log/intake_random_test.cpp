@@ -212,7 +212,7 @@ public:
         EXPECT_EQ(sum.overrun, overrun_);
         EXPECT_EQ(sum.emitted + sum.overrun, sum.logged);
         EXPECT_EQ(sum.messages, 0U);
-        EXPECT_EQ(sum.orderViolations, 0U);
+        EXPECT_EQ(sum.order_violations, 0U);
     }
 
 private:

@@ -61,7 +61,7 @@ TEST(IntakeRealTime, AThreadThatHoldsTheLanesIsNotLeftBehind) {
         realTime.join();
         GTEST_SKIP() << "this user may not make threads real-time";
     }
-    static_cast<void>(intake.statistics([&](const log::detail::LaneStatistics&) {
+    static_cast<void>(intake.statistics([&](const log::thread_statistics&) {
         mayPost.store(true);
         while (priorityOfThisThread() >= 0) {
             std::this_thread::yield();

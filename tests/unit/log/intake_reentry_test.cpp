@@ -99,7 +99,7 @@ TEST(IntakeReentry, APostMayInterruptAPostAnywhere) {
             for (const Emitted& emitted : all) {
                 EXPECT_EQ(emitted.threadId, log::detail::thisThread().threadId);
             }
-            EXPECT_EQ(intake.statistics().orderViolations, 0U);
+            EXPECT_EQ(intake.statistics().order_violations, 0U);
         };
         EXPECT_GE(interruptEverywhere(makeScene, post, interrupt, check), 8U);
     }

@@ -18,8 +18,8 @@
 namespace sluice::test {
 namespace {
 
+using log::thread_statistics;
 using log::detail::IntakeOptions;
-using log::detail::LaneStatistics;
 using log::detail::PostResult;
 
 class IntakeStall : public testing::Test {
@@ -55,12 +55,12 @@ TEST_F(IntakeStall, AStoppedThreadHoldsBackWhatIsStampedLaterAndNothingElse) {
     EXPECT_EQ(harvest(intake).size(), 0U);
     EXPECT_EQ(intake.statistics().stalls, 1U);
     std::uint64_t inLanes = 0;
-    (void)intake.statistics([&](const LaneStatistics& lane) { inLanes += lane.stalls; });
+    (void)intake.statistics([&](const thread_statistics& lane) { inLanes += lane.stalls; });
     EXPECT_EQ(inLanes, 1U);
     letItGoOn();
     EXPECT_EQ(numbersOf(harvest(intake)), (std::vector<std::uint32_t>{1, 2}));
-    EXPECT_GT(intake.statistics().longestStall.count(), 0);
-    EXPECT_EQ(intake.statistics().orderViolations, 0U);
+    EXPECT_GT(intake.statistics().longest_stall.count(), 0);
+    EXPECT_EQ(intake.statistics().order_violations, 0U);
 }
 
 TEST_F(IntakeStall, ALimitLetsTheOthersPassAndCountsWhatComesTooLate) {
@@ -75,12 +75,12 @@ TEST_F(IntakeStall, ALimitLetsTheOthersPassAndCountsWhatComesTooLate) {
         all = harvest(intake);
     }
     EXPECT_EQ(numbersOf(all), std::vector<std::uint32_t>{2});
-    EXPECT_EQ(intake.statistics().ignoredStalls, 1U);
-    EXPECT_EQ(intake.statistics().orderViolations, 0U);
+    EXPECT_EQ(intake.statistics().ignored_stalls, 1U);
+    EXPECT_EQ(intake.statistics().order_violations, 0U);
     letItGoOn();
     EXPECT_EQ(numbersOf(harvest(intake)), std::vector<std::uint32_t>{1});
-    EXPECT_EQ(intake.statistics().orderViolations, 1U);
-    EXPECT_GE(intake.statistics().longestStall, std::chrono::milliseconds(5));
+    EXPECT_EQ(intake.statistics().order_violations, 1U);
+    EXPECT_GE(intake.statistics().longest_stall, std::chrono::milliseconds(5));
 }
 
 // While it is stopped the back end sleeps; what wakes it is the thread going on.

@@ -18,11 +18,11 @@
 namespace sluice::test {
 namespace {
 
+using log::thread_statistics;
 using log::detail::endOfTime;
 using log::detail::IntakeOptions;
 using log::detail::IntakeStatistics;
 using log::detail::Key;
-using log::detail::LaneStatistics;
 using log::detail::PostResult;
 
 using Intake = LabelIntake<>;
@@ -232,19 +232,19 @@ TEST(Intake, CountsWhatItCarries) {
     EXPECT_EQ(sum.lanes, 1U);
     EXPECT_GT(sum.bytes, 0U);
     harvest(intake);
-    std::vector<LaneStatistics> lanes;
-    sum = intake.statistics([&lanes](const LaneStatistics& lane) { lanes.push_back(lane); });
+    std::vector<thread_statistics> lanes;
+    sum = intake.statistics([&lanes](const thread_statistics& lane) { lanes.push_back(lane); });
     EXPECT_EQ(sum.emitted, 4U);
     EXPECT_EQ(sum.messages, 0U);
     EXPECT_EQ(sum.bytes, 0U);
-    EXPECT_EQ(sum.highWaterMessages, 4U);
-    EXPECT_EQ(sum.orderViolations, 0U);
+    EXPECT_EQ(sum.high_water_messages, 4U);
+    EXPECT_EQ(sum.order_violations, 0U);
     ASSERT_EQ(lanes.size(), 1U);
     EXPECT_EQ(lanes[0].logged, 4U);
     EXPECT_EQ(lanes[0].discarded, 2U);
-    EXPECT_EQ(lanes[0].highWaterMessages, 4U);
-    EXPECT_EQ(lanes[0].highWaterBytes, sum.highWaterBytes);
-    EXPECT_EQ(lanes[0].thread.threadId, log::detail::thisThread().threadId);
+    EXPECT_EQ(lanes[0].high_water_messages, 4U);
+    EXPECT_EQ(lanes[0].high_water_bytes, sum.high_water_bytes);
+    EXPECT_EQ(lanes[0].thread_id, log::detail::thisThread().threadId);
 }
 
 TEST(Intake, CountersOfDroppedRecordsCanBeReset) {

@@ -30,12 +30,12 @@
 namespace sluice::test {
 namespace {
 
+using log::thread_statistics;
 using log::detail::endOfTime;
 using log::detail::IntakeOptions;
 using log::detail::IntakeTraits;
 using log::detail::Key;
 using log::detail::LaneRegistry;
-using log::detail::LaneStatistics;
 using log::detail::PostResult;
 using log::detail::StampClock;
 
@@ -106,12 +106,12 @@ TEST(IntakeThreads, ALaneThatWasHandedOnIsLikeNew) {
             for (std::uint32_t n = 0; n < 3; ++n) {
                 (void)postText(intake, {i, n}, std::string(n, 'x'), policy);
             }
-            std::vector<LaneStatistics> lanes;
-            (void)intake.statistics([&lanes](const LaneStatistics& l) { lanes.push_back(l); });
+            std::vector<thread_statistics> lanes;
+            (void)intake.statistics([&lanes](const thread_statistics& l) { lanes.push_back(l); });
             ASSERT_EQ(lanes.size(), 1U);
             EXPECT_EQ(lanes[0].logged, i % 2 == 0 ? 3U : 2U);
             EXPECT_EQ(lanes[0].overrun, i % 2 == 0 ? 1U : 0U);
-            EXPECT_EQ(lanes[0].highWaterMessages, 0U);
+            EXPECT_EQ(lanes[0].high_water_messages, 0U);
         }).join();
         EXPECT_EQ(harvest(intake).size(), 2U);
         intake.look();
@@ -307,7 +307,7 @@ TEST(IntakeThreads, AThreadThatVanishedIsFoundWhenAnotherOneComes) {
     EXPECT_EQ(harvest(intake).size(), 1U);
     intake.look();
     EXPECT_EQ(intake.statistics().lanes, 1U);
-    EXPECT_EQ(intake.statistics().deadThreads, 1U);
+    EXPECT_EQ(intake.statistics().dead_threads, 1U);
     EXPECT_EQ(intake.statistics().lost, 0U);
 }
 
@@ -367,11 +367,11 @@ TEST(IntakeThreads, AThreadThatVanishedInAPostDoesNotHoldTheOutputForEver) {
     EXPECT_EQ(numbers, (std::vector<std::uint32_t>{1, 0, 3}));
     intake.look();
     const auto sum = intake.statistics();
-    EXPECT_EQ(sum.deadThreads, 1U);
+    EXPECT_EQ(sum.dead_threads, 1U);
     EXPECT_EQ(sum.lost, 1U);
     EXPECT_EQ(sum.lanes, 1U);
     EXPECT_GE(sum.stalls, 1U);
-    EXPECT_GE(sum.longestStall, std::chrono::milliseconds(50));
+    EXPECT_GE(sum.longest_stall, std::chrono::milliseconds(50));
     // Its lane is whole again.
     std::thread([&intake] {
         for (std::uint32_t i = 0; i < 100; ++i) {

@@ -7,6 +7,7 @@
 #include <sluice/log/detail/backend/access.hpp>
 #include <sluice/log/detail/backend/engine.hpp>
 #include <sluice/log/detail/compiled/inline.hpp>
+#include <sluice/log/statistics.hpp>
 
 #include <spdlog/common.h>
 
@@ -16,6 +17,8 @@
 #include <mutex>
 #include <string>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 // Not inline in the library, which includes each of these headers once.
 // NOLINTBEGIN(misc-definitions-in-headers)
@@ -41,20 +44,6 @@ SLUICE_LOG_INLINE std::shared_ptr<Engine> makeEngine(const backend_options& opti
         spdlog::throw_spdlog_ex("sluice::log::backend: max_hold: it must be positive");
     }
     return std::make_shared<Engine>(options);
-}
-
-template <class Counted>
-void copyCounts(const Counted& from, lane_statistics& to) {
-    to.logged = from.logged;
-    to.discarded = from.discarded;
-    to.overrun = from.overrun;
-    to.lost = from.lost;
-    to.messages = from.messages;
-    to.bytes = from.bytes;
-    to.high_water_messages = from.highWaterMessages;
-    to.high_water_bytes = from.highWaterBytes;
-    to.stalls = from.stalls;
-    to.longest_stall = from.longestStall;
 }
 
 SLUICE_LOG_INLINE void Access::leave(backend& which) {
@@ -124,25 +113,18 @@ SLUICE_LOG_INLINE std::size_t backend::queue_size() const {
 }
 
 SLUICE_LOG_INLINE backend_statistics backend::statistics() const {
-    backend_statistics result;
     // Reserved first: no allocation may happen while the lanes are visited.
-    result.threads.reserve(2 * engine_->records().laneCount() + 16);
-    const detail::IntakeStatistics all =
-        engine_->records().statistics([&result](const detail::LaneStatistics& lane) {
-            if (result.threads.size() < result.threads.capacity()) {
-                thread_statistics& one = result.threads.emplace_back();
-                detail::copyCounts(lane, one);
-                one.thread_id = lane.thread.threadId;
-                one.thread_name = lane.thread.threadName;  // short: in place
-            }
-        });
-    detail::copyCounts(all, result);
+    std::vector<thread_statistics> threads;
+    threads.reserve(2 * engine_->records().laneCount() + 16);
+    backend_statistics result = engine_->records().statistics([&threads](thread_statistics& lane) {
+        if (threads.size() < threads.capacity()) {
+            threads.push_back(std::move(lane));
+        }
+    });
+    result.threads = std::move(threads);
     result.written = engine_->harvester().written();
     result.lost_in_sinks = engine_->harvester().lost();
     result.refused = engine_->refused();
-    result.ignored_stalls = all.ignoredStalls;
-    result.order_violations = all.orderViolations;
-    result.dead_threads = all.deadThreads;
     return result;
 }
 

@@ -3,12 +3,12 @@
 #include <sluice/log/detail/lanes/intake_consumer.hpp>
 #include <sluice/log/detail/lanes/intake_options.hpp>
 #include <sluice/log/detail/lanes/intake_producer.hpp>
-#include <sluice/log/detail/lanes/intake_statistics.hpp>
 #include <sluice/log/detail/lanes/lane_registry.hpp>
 #include <sluice/log/detail/lanes/record.hpp>
 #include <sluice/log/detail/lanes/record_writer.hpp>
 #include <sluice/log/detail/lanes/stamp_clock.hpp>
 #include <sluice/log/detail/lanes/watermark.hpp>
+#include <sluice/log/statistics.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -19,6 +19,13 @@
 #include <utility>
 
 namespace sluice::log::detail {
+
+/// The counts of an intake, over all lanes. The back end adds the others. While no thread posts and
+/// no record is emitted, logged = emitted + overrun + messages.
+struct IntakeStatistics : backend_statistics {
+    std::uint64_t emitted = 0;
+    std::size_t lanes = 0;  ///< lanes of threads, and lanes that are not yet empty
+};
 
 /// Collects the records of all threads, and emits them in the order of their stamps.
 ///
@@ -177,15 +184,16 @@ public:
     }
 
     [[nodiscard]] IntakeStatistics statistics() const {
-        return statistics([](const LaneStatistics&) {});
+        return statistics([](thread_statistics&) {});
     }
 
-    /// The same, and calls visit(const LaneStatistics&) for each lane. It holds a lock meanwhile.
+    /// The same, and calls visit(thread_statistics&) for each lane: the counts since its thread got
+    /// it. It holds a lock meanwhile.
     template <class Visit>
     IntakeStatistics statistics(Visit visit) const {
         IntakeStatistics sum;
         const LaneCounts counts = registry_->counts([&](const auto& slot, const LaneCounts& its) {
-            const LaneStatistics lane = statisticsOf(slot, its);
+            thread_statistics lane = statisticsOf(slot, its);
             sum.messages += lane.messages;
             sum.bytes += lane.bytes;
             if (&slot != &registry_->shared()) {
@@ -193,13 +201,13 @@ public:
                 visit(lane);
             }
         });
-        static_cast<LaneCounts&>(sum) = counts;
         const Watermark<Traits>& watermark = consumer_->watermark();
-        static_cast<LanePeaks&>(sum) = watermark.marks().peaks();
-        sum.ignoredStalls = watermark.ignoredStalls();
-        sum.deadThreads = watermark.deadThreads();
+        counts.copyTo(sum);
+        watermark.marks().copyTo(sum);
+        sum.ignored_stalls = watermark.ignoredStalls();
+        sum.dead_threads = watermark.deadThreads();
         sum.emitted = consumer_->emitted();
-        sum.orderViolations = consumer_->orderViolations();
+        sum.order_violations = consumer_->orderViolations();
         return sum;
     }
 
@@ -261,12 +269,13 @@ private:
         before.store(totals().*count, std::memory_order_release);
     }
 
-    static LaneStatistics statisticsOf(const typename Registry::Slot& slot,
-                                       const LaneCounts& counts) noexcept {
-        LaneStatistics lane;
-        static_cast<LaneCounts&>(lane) = counts;
-        static_cast<LanePeaks&>(lane) = slot.marks().peaks();
-        lane.thread = slot.info();
+    static thread_statistics statisticsOf(const typename Registry::Slot& slot,
+                                          const LaneCounts& counts) noexcept {
+        thread_statistics lane;
+        counts.copyTo(lane);
+        slot.marks().copyTo(lane);
+        lane.thread_id = slot.info().threadId;
+        lane.thread_name = slot.info().threadName;  // short: in place
         const Occupancy occupancy = slot.occupancy();
         lane.messages = occupancy.messages;
         lane.bytes = occupancy.bytes;

@@ -4,6 +4,7 @@
 /// The small types of a Lane.
 
 #include <sluice/base/single_writer_number.hpp>
+#include <sluice/log/statistics.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -37,6 +38,12 @@ struct LaneCounts {
         return {logged - other.logged, discarded - other.discarded, overrun - other.overrun,
                 lost - other.lost};
     }
+    void copyTo(lane_statistics& to) const noexcept {
+        to.logged = logged;
+        to.discarded = discarded;
+        to.overrun = overrun;
+        to.lost = lost;
+    }
 };
 
 struct LaneLimits {
@@ -54,14 +61,6 @@ struct RecordSize {
 struct Occupancy {
     std::size_t messages;
     std::size_t bytes;
-};
-
-/// The maxima of lanes, as numbers.
-struct LanePeaks {
-    std::size_t highWaterMessages = 0;         ///< the most records that a look found in one lane
-    std::size_t highWaterBytes = 0;            ///< the most bytes that a look found in one lane
-    std::uint64_t stalls = 0;                  ///< records that two looks in a row found announced
-    std::chrono::nanoseconds longestStall{0};  ///< the longest time that one stayed announced
 };
 
 /// The maxima of one lane, or of all. The back end writes them, and any thread reads them.
@@ -84,10 +83,11 @@ public:
         }
     }
 
-    [[nodiscard]] LanePeaks peaks() const noexcept {
-        return {static_cast<std::size_t>(messages_.get()), static_cast<std::size_t>(bytes_.get()),
-                stalls_.get(),
-                std::chrono::nanoseconds(static_cast<std::int64_t>(longestStall_.get()))};
+    void copyTo(lane_statistics& to) const noexcept {
+        to.high_water_messages = static_cast<std::size_t>(messages_.get());
+        to.high_water_bytes = static_cast<std::size_t>(bytes_.get());
+        to.stalls = stalls_.get();
+        to.longest_stall = std::chrono::nanoseconds(static_cast<std::int64_t>(longestStall_.get()));
     }
 
 private:
@@ -97,10 +97,10 @@ private:
         }
     }
 
-    Number messages_;
-    Number bytes_;
-    Number stalls_;
-    Number longestStall_;  ///< in nanoseconds
+    Number messages_;      ///< the most records that a look found in one lane
+    Number bytes_;         ///< the most bytes that a look found in one lane
+    Number stalls_;        ///< records that two looks in a row found announced
+    Number longestStall_;  ///< the longest time that one stayed announced, in nanoseconds
 };
 
 }  // namespace sluice::log::detail

@@ -22,15 +22,8 @@ bool isNull(const Callback& callback) noexcept {
 
 /// Callbacks in an order, called by many threads while others add and remove.
 ///
-/// The part of a CallbackList that does not depend on the arguments.
-///
-/// Threads: any thread anything at any time, also from inside a callback; but moving,
-/// swapping, assigning and destroying need the list for themselves as far as other threads go. The
-/// thread that runs a callback may do these, too.
-///
-/// Progress: traversal is wait-free for each node and nobody can delay it; adding and removing take
-/// the lock for a few instructions. A thread that is stopped in a traversal of this list delays the
-/// freeing of callbacks that are removed from this list, and of nothing else.
+/// The part of a CallbackList that does not depend on the arguments. Threads and progress: as for
+/// CallbackList.
 ///
 /// Memory promise: a callback sees all that the thread wrote before it added the callback.
 /// Everything a call did happens before the destructor of a callback that was removed meanwhile.
@@ -69,8 +62,7 @@ public:
 
     CallbackChain(const CallbackChain& other) : CallbackChain() {
         other.visitWhile([this](Node& node) {
-            const auto atEnd = [](const Guard&, Core&) -> Node* { return nullptr; };
-            (void)add(std::as_const(node.callback.get()), atEnd, node.priority);
+            (void)add(std::as_const(node.callback.get()), AtEnd(), node.priority);
             return true;
         });
     }
@@ -116,7 +108,7 @@ public:
 
     template <class C>
     Handle append(C&& callback) {
-        return add(std::forward<C>(callback), [](const Guard&, Core&) -> Node* { return nullptr; });
+        return add(std::forward<C>(callback), AtEnd());
     }
 
     template <class C>
@@ -145,12 +137,7 @@ public:
     /// At the end: the callback that make(handle) returns.
     template <class Make>
     Handle appendMade(Make make) {
-        Core& own = coreForAdding();
-        Handle handle(new Node);
-        handle.node_->callback.construct(make(std::as_const(handle)));
-        own.publish(*handle.node_, currentCounter,
-                    [](const Guard&, Core&) -> Node* { return nullptr; });
-        return handle;
+        return addMade(make, AtEnd(), 0);
     }
 
     /// False when the handle names nothing in this list.
@@ -199,6 +186,11 @@ public:
     }
 
 private:
+    /// The place of a callback that is added at the end, for add().
+    struct AtEnd {
+        Node* operator()(const Guard&, Core&) const noexcept { return nullptr; }
+    };
+
     Core* core() const noexcept { return core_.load(std::memory_order_acquire); }  // E3
 
     Core& coreForAdding() {
@@ -224,9 +216,15 @@ private:
         if (isNull(callback)) {
             return Handle();
         }
+        const auto make = [&callback](const Handle&) -> C&& { return std::forward<C>(callback); };
+        return addMade(make, findAfter, priority);
+    }
+
+    template <class Make, class FindAfter>
+    Handle addMade(Make& make, FindAfter findAfter, int priority) {
         Core& own = coreForAdding();
         Handle handle(new Node);
-        handle.node_->callback.construct(std::forward<C>(callback));
+        handle.node_->callback.construct(make(std::as_const(handle)));
         handle.node_->priority = priority;
         own.publish(*handle.node_, currentCounter, findAfter);
         return handle;

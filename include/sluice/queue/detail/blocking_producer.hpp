@@ -7,34 +7,29 @@
 
 namespace sluice {
 
-/// A producer's handle of the queue inside, whose pushes wait.
+/// A producer's handle of the queue inside. Its pushes are those of BlockingQueue.
 template <class Queue, class Wait, class Pacing>
 template <class Q>
 class BlockingQueue<Queue, Wait, Pacing>::BasicProducer {
 public:
-    /// Never waits.
     PushResult tryPush(const value_type& value) { return queue_->tryPushInto(handle_, value); }
     PushResult tryPush(value_type&& value) {
         return queue_->tryPushInto(handle_, std::move(value));
     }
 
-    /// Never waits; constructs the message in its slot.
     template <class... Args>
     PushResult tryEmplace(Args&&... args) {
         return queue_->tryPushInto(handle_, std::forward<Args>(args)...);
     }
 
-    /// Waits for room and constructs the message in its slot; `ok` or `closed`.
     template <class... Args>
     PushResult emplace(Args&&... args) {
         return queue_->pushInto(handle_, std::forward<Args>(args)...);
     }
 
-    /// Waits for room; `ok` or `closed`.
     PushResult push(const value_type& value) { return queue_->pushInto(handle_, value); }
     PushResult push(value_type&& value) { return queue_->pushInto(handle_, std::move(value)); }
 
-    /// Waits for room no longer than `atMost`.
     template <class Rep, class Period>
     PushResult pushFor(const value_type& value, std::chrono::duration<Rep, Period> atMost) {
         return queue_->pushUntil(deadlineAfter<Clock>(atMost), handle_, value);

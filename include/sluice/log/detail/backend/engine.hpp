@@ -90,7 +90,7 @@ public:
         });
     }
 
-    /// For a manual engine. See Polling::poll().
+    /// For backend::poll().
     std::size_t poll() noexcept { return options_.manual ? polling_.poll() : 0; }
 
     /// The worker writes all records, and ends. From now on a thread that logs also writes. False
@@ -108,9 +108,7 @@ public:
         return false;
     }
 
-    /// Refuses later records. The worker writes all records, flushes the sinks, and ends. False if
-    /// `atMost` passed first: then the other records are not written. False if a sink failed. False
-    /// inside a harvest: then the records are written after the caller has returned.
+    /// For backend::shutdown(). The worker ends.
     bool close(std::chrono::nanoseconds atMost) {
         intake_.close();
         forbidRestart();
@@ -131,8 +129,7 @@ public:
         return isOver && harvester_.isFlushed();
     }
 
-    /// Waits until all earlier records are written and the sinks are flushed. False if `atMost`
-    /// passed first, if a sink failed, if the back end has ended, or inside a harvest.
+    /// For backend::flush_wait().
     bool flushAndWait(std::chrono::nanoseconds atMost) {
         const auto end = deadlineAfter<std::chrono::steady_clock>(atMost);
         auto flush = std::make_unique<Harvester::FlushSinks>(harvester_);

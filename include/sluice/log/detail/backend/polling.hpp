@@ -30,8 +30,7 @@ public:
     Polling(const Polling&) = delete;
     Polling& operator=(const Polling&) = delete;
 
-    /// Writes all records. The calling thread is the polling thread from now on. Returns the number
-    /// of records that the sinks got. Returns 0 inside a harvest.
+    /// For backend::poll().
     std::size_t poll() noexcept {
         if (Engine::isInHarvest()) {
             return 0;

@@ -208,12 +208,8 @@ public:
     }
 
     [[nodiscard]] BlockPoolStatistics statistics() const noexcept {
-        const auto figures = core_->figures();
-        if (exact_ != nullptr) {
-            return exact_->statistics(figures.exhausted);
-        }
-        return {figures.blocks, figures.used, figures.highWater, figures.exhausted,
-                figures.remoteFrees};
+        const BlockPoolStatistics figures = core_->figures();
+        return exact_ != nullptr ? exact_->statistics(figures.exhausted) : figures;
     }
 
     [[nodiscard]] std::size_t blockSize() const noexcept { return options_.blockSize; }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sluice/base/priority_mutex.hpp>
+#include <sluice/memory/detail/block_options.hpp>
 #include <sluice/memory/detail/memory_checkers.hpp>
 #include <sluice/memory/detail/pool_depot.hpp>
 #include <sluice/memory/detail/slab.hpp>
@@ -48,14 +49,6 @@ public:
         Cache cache;
         bool isTaken = true;  // under the lock
         Slot* next = nullptr;
-    };
-
-    struct Figures {
-        std::size_t blocks;
-        std::size_t used;
-        std::size_t highWater;
-        std::uint64_t exhausted;
-        std::uint64_t remoteFrees;
     };
 
     PoolCore(const SlabLayout& layout, std::size_t capacity, std::pmr::memory_resource* memory)
@@ -223,7 +216,7 @@ public:
     }
 
     /// Exact when nobody is at work.
-    Figures figures() const noexcept {
+    BlockPoolStatistics figures() const noexcept {
         const Guard guard(lock_);
         std::size_t cached = depot_.blocksIn(guard, common_);
         std::uint64_t remoteFrees = remoteFrees_;

@@ -20,9 +20,10 @@ namespace sluice {
 namespace detail {
 
 /// The counters of all threads of one PerThreadCounters. Its users are that object and each thread
-/// that has counters here; the last user destroys it, as ThreadTable needs it.
+/// that has counters here.
 template <class Platform, std::size_t Size>
-class CounterRegistry {
+class CounterRegistry : public SharedHome<CounterRegistry<Platform, Size>, Platform> {
+    friend SharedHome<CounterRegistry, Platform>;
     template <class T>
     using Atomic = typename Platform::template Atomic<T>;
     using Lock = detail::PlatformLock<Platform>;
@@ -50,10 +51,6 @@ public:
         Slot* next = nullptr;
     };
     using Threads = ThreadTable<CounterRegistry>;
-
-    CounterRegistry() noexcept = default;
-    CounterRegistry(const CounterRegistry&) = delete;
-    CounterRegistry& operator=(const CounterRegistry&) = delete;
 
     /// Adds to a counter of the calling thread. `hash` is Threads::hash(this).
     /// Returns them, unless there are none. Compiled into its caller even in a program whose
@@ -119,16 +116,11 @@ public:
 
     /// The PerThreadCounters ends.
     void abandon() noexcept {
-        // Relaxed: it only tells threads to unref(), which orders their work.
-        isAbandoned_.store(true, std::memory_order_relaxed);
-        unref();
+        this->markAbandoned();
+        this->dropUser();
     }
 
     // ---- For ThreadTable
-
-    [[nodiscard]] bool isAbandoned() const noexcept {
-        return isAbandoned_.load(std::memory_order_relaxed);  // see abandon()
-    }
 
     Slot& enroll(const void* /*thread*/) {
         Slot* slot = reuse();
@@ -138,7 +130,7 @@ public:
             slot->next = first_;
             first_ = slot;
         }
-        users_.fetch_add(1, std::memory_order_relaxed);  // relaxed: the caller holds a use already
+        this->addUser();
         return *slot;
     }
 
@@ -148,7 +140,7 @@ public:
             const Guard guard(registry.lock_);
             slot.isTaken = false;
         }
-        registry.unref();
+        registry.dropUser();
     }
 
 private:
@@ -182,18 +174,9 @@ private:
         return nullptr;
     }
 
-    void unref() noexcept {
-        // Acquire and release: the last one must see the counters as the others left them.
-        if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-            delete this;
-        }
-    }
-
     mutable Lock lock_;
     Slot* first_ = nullptr;
     Counts rest_;
-    Atomic<std::size_t> users_{1};
-    Atomic<bool> isAbandoned_{false};
 };
 
 }  // namespace detail

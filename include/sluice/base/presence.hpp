@@ -71,7 +71,8 @@ namespace [[gnu::visibility("default")]] sluice {
 ///
 /// Tests: tests/unit/base/presence_test.cpp, tests/model/presence_model_test.cpp.
 template <class Platform = StdPlatform>
-class BasicPresence {
+class BasicPresence : public detail::SharedHome<BasicPresence<Platform>, Platform> {
+    friend detail::SharedHome<BasicPresence, Platform>;
     template <class T>
     using Atomic = typename Platform::template Atomic<T>;
 
@@ -92,8 +93,7 @@ public:
 
     struct Abandon {
         void operator()(BasicPresence* presence) const noexcept {
-            // Relaxed: a thread that reads the old value keeps the memory a little longer.
-            presence->isAbandoned_.store(true, std::memory_order_relaxed);
+            presence->markAbandoned();
             presence->dropUser();
         }
     };
@@ -103,9 +103,6 @@ public:
     [[nodiscard]] static Owner make() { return Owner(&makeForGood()); }
     /// The same without an owner: it is never destroyed.
     [[nodiscard]] static BasicPresence& makeForGood() { return *new BasicPresence; }
-
-    BasicPresence(const BasicPresence&) = delete;
-    BasicPresence& operator=(const BasicPresence&) = delete;
 
     /// The time in which a thread is inside an object.
     class [[nodiscard]] Section {
@@ -248,7 +245,7 @@ public:
     [[gnu::cold, gnu::noinline]] void release(Slot& slot) noexcept {
         slot.thread.store(nullptr, std::memory_order_relaxed);  // relaxed: E3
         slot.isTaken.store(false, std::memory_order_release);   // E3
-        dropUser();
+        this->dropUser();
     }
 
     // For ThreadTable.
@@ -267,8 +264,6 @@ public:
             release(slot);
         }
     }
-
-    bool isAbandoned() const noexcept { return isAbandoned_.load(std::memory_order_relaxed); }
 
 private:
     using Table = ThreadTable<BasicPresence>;
@@ -365,12 +360,12 @@ private:
             // Relaxed load: only decides whether the exchange is worth a try.
             if (!slot->isTaken.load(std::memory_order_relaxed) &&
                 !slot->isTaken.exchange(true, std::memory_order_acquire)) {  // E3
-                addUser();
+                this->addUser();
                 return *slot;
             }
         }
         Slot* const slot = new Slot(*this);
-        addUser();
+        this->addUser();
         slot->next = slots_.load(std::memory_order_relaxed);  // relaxed: checked by the exchange
         while (!slots_.compare_exchange_weak(slot->next, slot, std::memory_order_release,  // E4
                                              std::memory_order_relaxed)) {
@@ -378,21 +373,8 @@ private:
         return *slot;
     }
 
-    void addUser() noexcept {
-        users_.fetch_add(1, std::memory_order_relaxed);  // relaxed: the caller holds a use already
-    }
-
-    void dropUser() noexcept {
-        // Release: this user's work comes before the destruction. Acquire: so does all others'.
-        if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-            delete this;
-        }
-    }
-
     const std::size_t hash_;
     Atomic<Slot*> slots_{nullptr};
-    Atomic<std::size_t> users_{1};
-    Atomic<bool> isAbandoned_{false};
     Atomic<std::uint32_t> process_{1};
 };
 

@@ -2,11 +2,52 @@
 
 #include <sluice/base/fibonacci_hash.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <new>
 #include <utility>
 
 namespace [[gnu::visibility("default")]] sluice {
+
+namespace detail {
+
+/// The base of a home of ThreadTable. It counts the users: the owner of the home, and each thread
+/// with a slot there. The last user destroys the home.
+template <class Home, class Platform>
+class SharedHome {
+public:
+    SharedHome(const SharedHome&) = delete;
+    SharedHome& operator=(const SharedHome&) = delete;
+
+    /// Whether the owner has gone. Relaxed: a thread that reads the old value uses the home a
+    /// little longer, and dropUser() orders its work.
+    [[nodiscard]] bool isAbandoned() const noexcept {
+        return isAbandoned_.load(std::memory_order_relaxed);
+    }
+
+protected:
+    SharedHome() noexcept = default;
+    ~SharedHome() = default;
+
+    /// By the owner when it ends, before its dropUser(). Relaxed: see isAbandoned().
+    void markAbandoned() noexcept { isAbandoned_.store(true, std::memory_order_relaxed); }
+
+    void addUser() noexcept {
+        users_.fetch_add(1, std::memory_order_relaxed);  // relaxed: the caller is a user already
+    }
+    void dropUser() noexcept {
+        // Release: this user's work comes before the destruction. Acquire: so does all others'.
+        if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+            delete static_cast<Home*>(this);
+        }
+    }
+
+private:
+    typename Platform::template Atomic<std::size_t> users_{1};
+    typename Platform::template Atomic<bool> isAbandoned_{false};
+};
+
+}  // namespace detail
 
 /// Finds the slots of the calling thread in many shared objects ("homes"), without a lock or an
 /// atomic access. Each thread has a hash table of its own.

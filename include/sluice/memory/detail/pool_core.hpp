@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sluice/base/priority_mutex.hpp>
+#include <sluice/base/thread_table.hpp>
 #include <sluice/memory/detail/block_options.hpp>
 #include <sluice/memory/detail/memory_checkers.hpp>
 #include <sluice/memory/detail/pool_depot.hpp>
@@ -24,10 +25,11 @@ namespace sluice::detail {
 /// The common cache, under the lock, belongs to nobody: it takes the blocks of threads that end,
 /// and serves calls without a cache. The memory resource is never called under the lock.
 ///
-/// Lifetime: counted, as ThreadTable needs it. The pool is one user, each thread with a cache
-/// another. The slabs and magazines go with the pool, the caches with the last user.
+/// Lifetime: the pool is one user, each thread with a cache another. The slabs and magazines go
+/// with the pool, the caches with the last user.
 template <class Traits>
-class PoolCore {
+class PoolCore : public SharedHome<PoolCore<Traits>, typename Traits::Platform> {
+    friend SharedHome<PoolCore, typename Traits::Platform>;
     using Platform = typename Traits::Platform;
     static constexpr std::size_t line = Traits::cacheLineSize;
 
@@ -56,8 +58,6 @@ public:
         depot_.equip(common_);
         toldOfPool(this);
     }
-    PoolCore(const PoolCore&) = delete;
-    PoolCore& operator=(const PoolCore&) = delete;
 
     // ---- As a home of threads
 
@@ -67,37 +67,34 @@ public:
         if (slot == nullptr) {
             slot = &addSlot();
         }
-        users_.fetch_add(1, std::memory_order_relaxed);  // relaxed: the caller holds a use already
+        this->addUser();
         return *slot;
     }
 
     void dismiss(Slot& slot) noexcept {
         {
             const Guard guard(lock_);
-            if (!isAbandoned()) {
+            if (!this->isAbandoned()) {
                 remoteFrees_ += surplusOf(guard, slot);
                 emptyIntoCommon(guard, slot);
                 slot.cache.given.store(0, std::memory_order_relaxed);  // for its next user
             }
             slot.isTaken = false;
         }
-        dropUser();
+        this->dropUser();
     }
-
-    /// Relaxed: a thread that reads the old value merely keeps the memory a little longer.
-    bool isAbandoned() const noexcept { return isAbandoned_.load(std::memory_order_relaxed); }
 
     /// The pool ends: nobody allocates or frees any more, though threads may still end. All that
     /// came from the memory resource goes back there.
     void abandon() noexcept {
         {
             const Guard guard(lock_);
-            isAbandoned_.store(true, std::memory_order_relaxed);  // relaxed: see isAbandoned()
+            this->markAbandoned();
         }
         toldOfPoolsEnd(this);
         (void)destroyAll(slabs_.takeAll());
         depot_.clear();
-        dropUser();
+        this->dropUser();
     }
 
     // ---- Blocks
@@ -367,13 +364,6 @@ private:
         ++slab->freeBlocks;
     }
 
-    void dropUser() noexcept {
-        // Release: this user's work comes before the destruction. Acquire: so does all others'.
-        if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-            delete this;
-        }
-    }
-
     const SlabLayout layout_;
     const std::size_t capacity_;
     std::pmr::memory_resource* const memory_;
@@ -388,8 +378,6 @@ private:
     std::size_t present_ = 0;        // blocks in slabs
     Atomic<std::size_t> blocks_{0};  // these, and those reserved for slabs on their way
     Atomic<std::uint64_t> exhausted_{0};
-    Atomic<std::size_t> users_{1};
-    Atomic<bool> isAbandoned_{false};
 };
 
 }  // namespace sluice::detail

@@ -26,12 +26,13 @@ namespace sluice::log::detail {
 /// A mutex with priority inheritance guards the list. While a thread holds it, the thread runs no
 /// user code, allocates nothing, and its signal handlers post into the shared lane.
 ///
-/// Lifetime: a count of users, as ThreadTable needs it. The intake is one user, and each thread
-/// with a lane is another.
+/// Lifetime: the intake is one user, and each thread with a lane is another.
 ///
 /// Tests: those of Intake; tests/model/log_intake_model_test.cpp.
 template <class Traits>
-class LaneRegistry {
+class LaneRegistry
+    : public sluice::detail::SharedHome<LaneRegistry<Traits>, typename Traits::Platform> {
+    friend sluice::detail::SharedHome<LaneRegistry, typename Traits::Platform>;
     using Platform = typename Traits::Platform;
     using Lock = typename Traits::Lock;
     template <class T>
@@ -76,22 +77,14 @@ public:
         : limits_(limits), shared_(new Slot(*this, sharedLimits)) {
         add(Guard(*this), *shared_);
     }
-    LaneRegistry(const LaneRegistry&) = delete;
-    LaneRegistry& operator=(const LaneRegistry&) = delete;
-
     /// The intake ends. No post is running.
     void abandon() noexcept {
-        isAbandoned_.store(true, std::memory_order_relaxed);  // relaxed: see isAbandoned()
+        this->markAbandoned();
         forEach([](Slot& slot) { slot.freeRing(); });
-        unref();
+        this->dropUser();
     }
 
     // ---- For ThreadTable
-
-    [[nodiscard]] bool isAbandoned() const noexcept {
-        // Relaxed: a thread that does not see it yet ends its use of the registry later.
-        return isAbandoned_.load(std::memory_order_relaxed);
-    }
 
     Slot& enroll(const void* /*thread*/) {
         Slot* slot = takeSpare();
@@ -99,7 +92,7 @@ public:
             slot = new Slot(*this, limits_);
         }
         slot->begin(thisThread());
-        users_.fetch_add(1, std::memory_order_relaxed);  // relaxed: the caller holds the intake
+        this->addUser();
         add(Guard(*this), *slot);
         return *slot;
     }
@@ -108,7 +101,7 @@ public:
         LaneRegistry& registry = slot.registry;
         slot.end();
         registry.leavers_.fetch_add(1, std::memory_order_relaxed);  // relaxed: see leavers()
-        registry.unref();
+        registry.dropUser();
     }
 
     // ---- The shared lane
@@ -196,7 +189,7 @@ public:
     /// Ends the use of the registry by a dead thread, as dismiss() does for a thread that ends.
     void dismissDead() noexcept {
         leavers_.fetch_add(1, std::memory_order_relaxed);  // relaxed: read by the same thread
-        unref();
+        this->dropUser();
     }
 
     /// Makes a lane ready for another thread. The lane is empty, and its owner has ended.
@@ -268,18 +261,16 @@ public:
         dropped_.store(0, std::memory_order_relaxed);
         sharedHolder_.store(nullptr, std::memory_order_relaxed);
         std::size_t left = 0;
-        auto shares = users_.load(std::memory_order_relaxed);  // relaxed: there is one thread
         for (Slot* slot = first_; slot != nullptr; slot = slot->next) {
             const bool isOthers = slot != shared_ && slot != own;
             if (isOthers && !slot->hasLeft()) {
-                --shares;  // the child has no such thread; the caller has a share, so one is left
+                this->dropUser();  // the child has no such thread; the intake stays a user
             }
             left += isOthers ? 1 : 0;
             slot->former = slot->counts();
             slot->resetInChild(slot == own, slot == shared_);
             slot->isKnown = false;
         }
-        users_.store(shares, std::memory_order_relaxed);  // as above
         leavers_.store(left, std::memory_order_relaxed);  // relaxed: there is one thread
         unlockInChild();
     }
@@ -333,16 +324,8 @@ private:
         return slot;
     }
 
-    void unref() noexcept {
-        // Acquire and release: the last user sees the writes of the others to their lanes.
-        if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-            delete this;
-        }
-    }
-
     // Each post reads these fields; they seldom change.
     alignas(cacheLineSize) Atomic<bool> closed_{false};  ///< written by close()
-    Atomic<bool> isAbandoned_{false};                    ///< written by abandon()
     const LaneLimits limits_;                            ///< of each lane but the shared one
     Atomic<bool> postsWake_{false};                      ///< written by the back end
     Events events_;                                      ///< see events()
@@ -355,7 +338,6 @@ private:
     std::size_t spares_ = 0;          ///< lanes that are kept for new threads; guarded
     LaneCounts gone_;                 ///< counts of lanes that have left the list; guarded
     Atomic<std::size_t> leavers_{0};  ///< see leavers(); written by any thread
-    Atomic<std::size_t> users_{1};    ///< the intake, and the threads with a lane
 
     /// The mark of the thread that uses the shared lane, or null. Written by any thread.
     alignas(cacheLineSize) Atomic<const void*> sharedHolder_{nullptr};

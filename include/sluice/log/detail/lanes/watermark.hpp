@@ -96,27 +96,22 @@ public:
 
     /// Whether one of those threads has gone on since.
     [[nodiscard]] bool hasStalledGoneOn() const noexcept {
-        return std::any_of(lanes_.begin(), lanes_.end(), [](const Watch& watch) {
-            return watch.reader.isStalled() && watch.reader.hasChanged();
-        });
+        return any([](const Reader& reader) { return reader.isStalled() && reader.hasChanged(); });
     }
 
     /// Whether a lane has changed since the last look.
     [[nodiscard]] bool hasNews(const Registry& registry) const noexcept {
         return registry.version() != version_ ||
-               std::any_of(lanes_.begin(), lanes_.end(),
-                           [](const Watch& watch) { return watch.reader.hasChanged(); });
+               any([](const Reader& reader) { return reader.hasChanged(); });
     }
 
     /// Whether a record that the last look saw has not been emitted yet.
     [[nodiscard]] bool hasRecords() const noexcept {
-        return std::any_of(lanes_.begin(), lanes_.end(),
-                           [](const Watch& watch) { return watch.reader.hasRecords(); });
+        return any([](const Reader& reader) { return reader.hasRecords(); });
     }
 
     [[nodiscard]] bool hasBelow(Key limit) const noexcept {
-        return std::any_of(lanes_.begin(), lanes_.end(),
-                           [limit](const Watch& watch) { return watch.reader.nextKey() < limit; });
+        return any([limit](const Reader& reader) { return reader.nextKey() < limit; });
     }
 
     [[nodiscard]] std::size_t laneCount() const noexcept { return lanes_.size(); }
@@ -152,11 +147,16 @@ private:
         Stall stall;
     };
 
+    template <class Predicate>
+    bool any(Predicate holds) const noexcept {
+        return std::any_of(lanes_.begin(), lanes_.end(),
+                           [&holds](const Watch& watch) { return holds(watch.reader); });
+    }
+
     /// Whether this reading is earlier than the last look, or than a record that the look saw.
     bool isBehind(Key now) const noexcept {
-        return now < before_ ||
-               std::any_of(lanes_.begin(), lanes_.end(), [now](const Watch& watch) {
-                   const Key key = watch.reader.nextKey();
+        return now < before_ || any([now](const Reader& reader) {
+                   const Key key = reader.nextKey();
                    return key > now && key != endOfTime;
                });
     }

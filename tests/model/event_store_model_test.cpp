@@ -51,7 +51,7 @@ int harvest(Store& store, Amount amount = Amount::all) {
 }
 
 void waitForEvent(Store& store) {
-    store.awaitEvent([&] { return store.isReady(); });
+    store.arrived().wait([&] { return store.isReady(); });
 }
 
 template <Store::Content How>
@@ -170,7 +170,7 @@ void drain() {
     parallel(
         [&] {
             (void)add(store, ledger, 0);
-            store.awaitChange([&] { return !store.isBusy(); });
+            store.changed().wait([&] { return !store.isBusy(); });
             check(handled.get() == 1, "drained means handled");
         },
         [&] {
@@ -189,7 +189,7 @@ void drainedStoreMayBeDestroyed() {
     (void)add(*store, ledger, 0);
     parallel(
         [&] {
-            store->awaitChange([&] { return !store->isBusy(); });
+            store->changed().wait([&] { return !store->isBusy(); });
             delete store;
         },
         [&] { (void)harvest(*store); });

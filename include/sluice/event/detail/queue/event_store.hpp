@@ -209,26 +209,11 @@ public:
         coroutines_.remove(waiter);
     }
 
-    /// Waits until ready(), which asks for an event or the end. Each event that is added wakes one
-    /// of the threads that wait here.
-    template <class Ready>
-    void awaitEvent(Ready ready) const {
-        arrived_.wait(ready);
-    }
-    template <class Ready, class Deadline>
-    bool awaitEventUntil(Ready ready, Deadline deadline) const {
-        return arrived_.waitUntil(ready, deadline);
-    }
+    /// For waits for an event or the end. Each event that is added wakes one of the threads here.
+    EventWaiters<Threading>& arrived() const noexcept { return arrived_; }
 
-    /// Waits until ready(), which asks for anything else: rest, or the end of a peek.
-    template <class Ready>
-    void awaitChange(Ready ready) const {
-        changed_.wait(ready);
-    }
-    template <class Ready, class Deadline>
-    bool awaitChangeUntil(Ready ready, Deadline deadline) const {
-        return changed_.waitUntil(ready, deadline);
-    }
+    /// For all other waits: for rest, or the end of a peek.
+    EventWaiters<Threading>& changed() const noexcept { return changed_; }
 
 private:
     /// The result in the end: after waiting for room, if the policy says so.

@@ -146,7 +146,7 @@ public:
     /// Waits until there is an event, or until the queue is closed. Each event that is added wakes
     /// one of the threads that wait, as with eventpp.
     void wait() const {
-        store_.awaitEvent([this] { return store_.isReady() || isClosed(); });
+        store_.arrived().wait([this] { return store_.isReady() || isClosed(); });
     }
 
     /// As wait(), with a limit. Returns true if there is an event or one is still being processed,
@@ -160,21 +160,21 @@ public:
             return isFound || isClosed();
         };
         if (limit > limit.zero() && !ready()) {
-            (void)store_.awaitEventUntil(ready, deadlineAfter<Clock>(limit));
+            (void)store_.arrived().waitUntil(ready, deadlineAfter<Clock>(limit));
         }
         return isFound || (store_.isNotifying() && !emptyQueue());
     }
 
     /// Waits until all accepted events have been processed. A listener must not call it.
     void drain() const {
-        store_.awaitChange([this] { return emptyQueue(); });
+        store_.changed().wait([this] { return emptyQueue(); });
     }
 
     /// As drain(), with a limit. Returns false if the limit passed first.
     template <class Rep, class Period>
     [[nodiscard]] bool drainFor(const std::chrono::duration<Rep, Period>& limit) const {
-        return store_.awaitChangeUntil([this] { return emptyQueue(); },
-                                       deadlineAfter<Clock>(limit));
+        return store_.changed().waitUntil([this] { return emptyQueue(); },
+                                          deadlineAfter<Clock>(limit));
     }
 
 protected:

@@ -13,7 +13,6 @@
 #include <spdlog/sinks/sink.h>
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -61,13 +60,8 @@ public:
 
     void log(const spdlog::details::log_msg& message) override {
         const detail::RecordText text(message, message.logger_name);
-        detail::RecordHead head;
+        detail::RecordHead head = text.head();
         head.logger = &handle_.state();
-        head.site = nullptr;
-        head.time = message.time;
-        head.thread = static_cast<std::uint32_t>(message.thread_id);
-        head.level = static_cast<std::uint8_t>(message.level);
-        head.flags = text.flags() | detail::CallerState::flags();
         detail::PostResult posted = detail::PostResult::closed;
         if ((head.flags & detail::RecordHead::hasPairs) != 0) {
             const auto pairs = detail::RecordPairs::take();

@@ -93,12 +93,7 @@ SLUICE_LOG_INLINE void async_logger::sink_it_(const spdlog::details::log_msg& me
         noteTrace({message.payload.data(), message.payload.size()});
     }
     const detail::RecordText text(message, {});
-    detail::RecordHead head;
-    head.site = nullptr;
-    head.time = message.time;
-    head.thread = static_cast<std::uint32_t>(message.thread_id);
-    head.level = static_cast<std::uint8_t>(message.level);
-    head.flags = text.flags() | detail::CallerState::flags();
+    detail::RecordHead head = text.head();
     post(head, message.level, text.size(), [&](std::byte* to) noexcept { text.write(to); });
 }
 

@@ -83,8 +83,16 @@ public:
           hasExtra_(message.source.filename != nullptr || message.source.funcname != nullptr ||
                     !message.source.empty() || name.size() != 0) {}
 
-    std::uint8_t flags() const noexcept {
-        return hasExtra_ ? RecordHead::hasExtra : RecordHead::none;
+    /// The head of the record. The caller sets the logger.
+    RecordHead head() const noexcept {
+        RecordHead head;
+        head.site = nullptr;
+        head.time = message_.time;
+        head.thread = static_cast<std::uint32_t>(message_.thread_id);
+        head.level = static_cast<std::uint8_t>(message_.level);
+        head.flags = static_cast<std::uint8_t>(
+            CallerState::flags() | (hasExtra_ ? RecordHead::hasExtra : RecordHead::none));
+        return head;
     }
 
     std::size_t size() const noexcept {

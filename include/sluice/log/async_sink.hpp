@@ -81,30 +81,17 @@ public:
     }
 
     void set_formatter(std::unique_ptr<spdlog::formatter> formatter) override {
-        std::unique_ptr<detail::Control> control =
-            std::make_unique<Reform>(handle_.state(), std::move(formatter));
+        std::unique_ptr<detail::Control> control(
+            new detail::ActionControl([&state = handle_.state(), formatter = std::move(formatter)] {
+                for (const detail::SinkEntry& entry : state.sinks) {
+                    detail::guarded(*state.errors, {},
+                                    [&] { entry.sink->set_formatter(formatter->clone()); });
+                }
+            }));
         refuse(!frontend_->send(control));
     }
 
 private:
-    /// Gives the wrapped sinks another formatter.
-    class Reform : public detail::Control {
-    public:
-        Reform(const detail::LoggerState& state, std::unique_ptr<spdlog::formatter> formatter)
-            : state_(state), formatter_(std::move(formatter)) {}
-
-        void run() noexcept override {
-            for (const detail::SinkEntry& entry : state_.sinks) {
-                detail::guarded(*state_.errors, {},
-                                [&] { entry.sink->set_formatter(formatter_->clone()); });
-            }
-        }
-
-    private:
-        const detail::LoggerState& state_;
-        std::unique_ptr<spdlog::formatter> formatter_;
-    };
-
     static std::shared_ptr<detail::Frontend> existing(const std::shared_ptr<backend>& by) {
         std::shared_ptr<detail::Frontend> frontend = detail::Access::frontend(by);
         if (!frontend) {

@@ -28,6 +28,18 @@ private:
     std::unique_ptr<Control> next_;
 };
 
+/// A control that calls `action()`.
+template <class Action>
+class ActionControl final : public Control {
+public:
+    explicit ActionControl(Action action) : action_(std::move(action)) {}
+
+    void run() noexcept override { action_(); }
+
+private:
+    Action action_;
+};
+
 /// The actions that wait for the back end, in order with the records.
 ///
 /// Flushes, changes of format, the end of a logger: each has a stamp of the same clock as the

@@ -144,16 +144,6 @@ private:
     /// So that no time overflows.
     static constexpr std::chrono::nanoseconds longestWriteInterval = std::chrono::hours(24);
 
-    /// Reports missing records, after the earlier records.
-    class Notice : public Control {
-    public:
-        explicit Notice(Harvester& harvester) noexcept : harvester_(harvester) {}
-        void run() noexcept override { harvester_.tellOfAllDrops(); }
-
-    private:
-        Harvester& harvester_;
-    };
-
     void readClocks(TimePoint now) noexcept {
         display_.adjust(intake_.now(), now, spdlog::log_clock::now());
     }
@@ -199,7 +189,9 @@ private:
         if (!drops_.isDue(begun_, loggers_, intake_)) {
             return;
         }
-        std::unique_ptr<Control> notice(new (std::nothrow) Notice(*this));
+        // Sent, so that the lines about missing records follow the earlier records.
+        std::unique_ptr<Control> notice(new (std::nothrow)
+                                            ActionControl([this] { tellOfAllDrops(); }));
         if (notice == nullptr ||
             !controls_.push(notice, [this]() noexcept { return intake_.now(); })) {
             drops_.cancel();

@@ -2,6 +2,7 @@
 
 #include <sluice/base/assert.hpp>
 #include <sluice/base/backoff.hpp>
+#include <sluice/base/detail/futex_lock.hpp>
 #include <sluice/base/detail/lock_sections.hpp>
 #include <sluice/base/platform.hpp>
 #include <sluice/base/priority_futex.hpp>
@@ -151,14 +152,14 @@ private:
                 return;
             }
         }
-        const bool isInLine = own(line_, me);
+        const bool isInLine = detail::ownWord<System>(line_, me);
         while (!poll(me)) {
             if (!isInLine || !lend(me)) {
                 Platform::yield();
             }
         }
         if (isInLine) {
-            disown(line_, me);
+            detail::disownWord<System>(line_, me);
         }
     }
 
@@ -175,7 +176,7 @@ private:
         const bool hasLeft = holder_.load(std::memory_order_relaxed) != holder;
         const bool isOwn = !hasLeft && System::own(loan_);
         if (isOwn) {
-            disown(loan_, me);
+            detail::disownWord<System>(loan_, me);
         } else {
             loan_.store(0, std::memory_order_relaxed);
         }
@@ -186,21 +187,6 @@ private:
         // Relaxed: nobody but this thread takes it away from this thread.
         if (System::ownerOf(loan_.load(std::memory_order_relaxed)) == System::thisThread()) {
             System::disown(loan_);
-        }
-    }
-
-    static bool own(Word& word, std::uint32_t me) noexcept {
-        std::uint32_t nobody = 0;
-        // Acquire, and release in disown(): the write of the owner before to loan_.
-        return word.compare_exchange_strong(nobody, me, std::memory_order_acquire,
-                                            std::memory_order_relaxed) ||
-               System::own(word);
-    }
-    static void disown(Word& word, std::uint32_t me) noexcept {
-        std::uint32_t mine = me;
-        if (!word.compare_exchange_strong(mine, 0, std::memory_order_release,
-                                          std::memory_order_relaxed)) {
-            System::disown(word);
         }
     }
 

@@ -1,4 +1,5 @@
 #include <sluice/base/detail/fork_gate.hpp>
+#include <sluice/base/detail/futex_lock.hpp>
 
 #include <gtest/gtest.h>
 
@@ -20,7 +21,7 @@ struct HastyPlatform : StdPlatform {
     };
 };
 
-using Gate = detail::BasicForkGate<HastyPlatform>;
+using Gate = detail::BasicForkGate<HastyPlatform, detail::FutexLock>;
 
 TEST(ForkGateTest, ThreadThatNeverLeavesAndForkThatNeverEndsStopNobody) {
     Gate gate;

@@ -53,8 +53,27 @@ TEST(PriorityMutexTest, TryLockNeverWaits) {
     mutex.unlock();
 }
 
+TEST(FutexLockTest, ExcludesOtherThreads) {
+    detail::FutexLock lock;
+    std::size_t count = 0;
+    const std::size_t rounds = scaled(20'000);
+    {
+        Crew crew;
+        for (int i = 0; i < 3; ++i) {
+            crew.add([&] {
+                for (std::size_t round = 0; round < rounds; ++round) {
+                    const std::lock_guard<detail::FutexLock> guard(lock);
+                    ++count;
+                }
+            });
+        }
+    }
+    EXPECT_EQ(count, 3 * rounds);
+}
+
 /// Threads of real-time priorities, all on one processor.
-class PriorityMutexRealTimeTest : public testing::Test {
+template <class Mutex>
+class LockRealTimeTest : public testing::Test {
 protected:
     template <class Work>
     void run(int priority, Work work) {
@@ -68,7 +87,7 @@ protected:
     /// Holds the mutex until the flag is set.
     void hold(int priority, const std::atomic<bool>& until) {
         run(priority, [this, &until] {
-            const std::lock_guard<PriorityMutex> guard(mutex_);
+            const std::lock_guard<Mutex> guard(mutex_);
             isHeld_.store(true);
             awaitThat([&] { return until.load(); });
         });
@@ -90,13 +109,16 @@ protected:
     }
 
     const Watchdog watchdog_{[](std::FILE*) {}};
-    PriorityMutex mutex_;
+    Mutex mutex_;
     std::atomic<bool> isHeld_{false};
     std::atomic<bool> isSpinning_{false};
     std::atomic<bool> hasHad_{false};
     std::atomic<bool> isRefused_{false};
     std::vector<std::thread> threads_;
 };
+
+using PriorityMutexRealTimeTest = LockRealTimeTest<PriorityMutex>;
+using FutexLockRealTimeTest = LockRealTimeTest<detail::FutexLock>;
 
 // A thread of low priority holds the mutex, one of high priority waits for it, and one in between
 // spins until the high one has had it. The low one can go on only with the priority of the high
@@ -106,6 +128,20 @@ TEST_F(PriorityMutexRealTimeTest, HolderGetsThePriorityOfTheThreadThatWaits) {
     spin(2);
     run(3, [this] {
         const std::lock_guard<PriorityMutex> guard(mutex_);
+        hasHad_.store(true);
+    });
+    join();
+    if (isRefused_.load()) {
+        GTEST_SKIP() << "the system refuses real-time priorities";
+    }
+    EXPECT_TRUE(hasHad_.load());
+}
+
+TEST_F(FutexLockRealTimeTest, HolderGetsThePriorityOfTheThreadThatWaits) {
+    hold(1, isSpinning_);
+    spin(2);
+    run(3, [this] {
+        const std::lock_guard<detail::FutexLock> guard(mutex_);
         hasHad_.store(true);
     });
     join();

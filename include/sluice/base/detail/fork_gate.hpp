@@ -1,7 +1,6 @@
 #pragma once
 
 #include <sluice/base/napping_backoff.hpp>
-#include <sluice/base/spin_lock.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -26,8 +25,10 @@ namespace detail {
 /// inside loaded. Either the thread calls admit(), or close() sees it inside. E2 left: the section
 /// -> inside or delays, release .. acquire -> fork, or destruction of the mutex.
 ///
+/// GateLock has lock(), unlock(), and forgetHolder() for the child: as FutexLock has.
+///
 /// Tests: tests/model/fork_gate_model_test.cpp, tests/unit/base/lock_sections_test.cpp.
-template <class Platform>
+template <class Platform, class GateLock>
 class BasicForkGate {
     template <class T>
     using Atomic = typename Platform::template Atomic<T>;
@@ -36,8 +37,7 @@ class BasicForkGate {
 public:
     /// The number of a thread that may enter; 0 when it has to call admit().
     using Pass = Atomic<std::uint32_t>;
-    /// Sleeps when it waits long: a real-time thread lets an ordinary holder run.
-    using Lock = BasicSpinLock<Platform, BasicNappingBackoff>;
+    using Lock = GateLock;
     using Guard = std::lock_guard<Lock>;
 
     /// The gate's entry for a thread.
@@ -147,8 +147,8 @@ public:
 
     /// After a fork, in the child, where one thread is left and its number has changed.
     [[gnu::cold, gnu::noinline]] void forgetOthers(Thread& self, Pass& pass) noexcept {
-        (void)lock_.try_lock();  // or a thread that is gone owned it
-        const Guard guard(lock_, std::adopt_lock);
+        lock_.forgetHolder();
+        const Guard guard(lock_);
         forks_ = 0;
         if (std::exchange(first_, nullptr) != nullptr && self.link != nullptr) {
             list(guard, self);

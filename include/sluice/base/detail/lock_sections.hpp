@@ -2,6 +2,7 @@
 
 #include <sluice/base/at_start.hpp>
 #include <sluice/base/detail/fork_gate.hpp>
+#include <sluice/base/detail/futex_lock.hpp>
 #include <sluice/base/priority_futex.hpp>
 
 #if defined(__linux__)
@@ -41,7 +42,7 @@ struct ForkPlatform : Platform {
 /// Tests: tests/unit/base/lock_sections_test.cpp, tests/unit/base/priority_mutex_test.cpp.
 template <class Platform = StdPlatform>
 class BasicLockSections : public PriorityFutex {
-    using Gate = BasicForkGate<ForkPlatform<Platform>>;
+    using Gate = BasicForkGate<ForkPlatform<Platform>, FutexLock>;
 
 public:
     /// Before an attempt to lock. Returns the number of the calling thread.

@@ -13,21 +13,22 @@
 namespace sluice::wire {
 namespace detail {
 
-/// FNV-1a over the form of a type. Types nested deeper than 8 levels are left out, because a type
-/// may contain itself in a std::vector.
+/// FNV-1a over the form of a type. A type may contain itself in a std::vector: there it is left
+/// out.
 class SchemaHash {
 public:
     [[nodiscard]] constexpr std::uint64_t result() const noexcept { return hash_; }
     [[nodiscard]] constexpr bool hasUnnamedFields() const noexcept { return hasUnnamedFields_; }
 
-    template <class T, unsigned Depth = 0>
+    /// `Outer`: the types that contain T.
+    template <class T, class... Outer>
     constexpr void add() noexcept {
-        if constexpr (Depth == 8) {
+        if constexpr ((std::is_same_v<T, Outer> || ...)) {
             add("...");
         } else if constexpr (std::is_same_v<T, bool>) {
             add("bool");
         } else if constexpr (std::is_enum_v<T>) {
-            add<std::underlying_type_t<T>, Depth>();
+            add<std::underlying_type_t<T>>();
         } else if constexpr (std::is_integral_v<T>) {
             add(std::is_signed_v<T> ? "int" : "uint");
             addByte(sizeof(T));
@@ -38,30 +39,30 @@ public:
             add("text");
         } else if constexpr (isOptional<T>) {
             add("optional");
-            add<typename T::value_type, Depth + 1>();
+            add<typename T::value_type, Outer...>();
         } else if constexpr (isSequence<T>) {
             add("sequence");
-            add<typename T::value_type, Depth + 1>();
+            add<typename T::value_type, Outer...>();
         } else if constexpr (isArray<T>) {
             add("array");
             addByte(std::tuple_size_v<T>);
-            add<typename T::value_type, Depth + 1>();
+            add<typename T::value_type, Outer...>();
         } else {
-            addFields<T, Depth>(std::make_index_sequence<fieldCountOf<T>()>());
+            addFields<T, Outer...>(std::make_index_sequence<fieldCountOf<T>()>());
         }
     }
 
 private:
-    template <class T, unsigned Depth, std::size_t... I>
+    template <class T, class... Outer, std::size_t... I>
     constexpr void addFields(std::index_sequence<I...>) noexcept {
         add("{");
         if constexpr (isDescribed<T>) {
             constexpr auto all = describe(Type<T>());
-            (addField<MemberTypeOf<decltype(all), I>, Depth>(std::get<I>(all).name), ...);
+            (addField<MemberTypeOf<decltype(all), I>, T, Outer...>(std::get<I>(all).name), ...);
         } else {
             hasUnnamedFields_ = true;
             using Members = decltype(membersOf(std::declval<T&>()));
-            (addField<std::remove_reference_t<std::tuple_element_t<I, Members>>, Depth>(
+            (addField<std::remove_reference_t<std::tuple_element_t<I, Members>>, T, Outer...>(
                  numberName(I)),
              ...);
         }
@@ -74,10 +75,10 @@ private:
     using MemberTypeOf =
         decltype(memberOf(std::declval<std::tuple_element_t<I, std::remove_const_t<All>>>()));
 
-    template <class T, unsigned Depth>
+    template <class T, class... Outer>
     constexpr void addField(std::string_view name) noexcept {
         add(name);
-        add<T, Depth + 1>();
+        add<T, Outer...>();
     }
 
     constexpr void add(std::string_view text) noexcept {
@@ -95,7 +96,8 @@ private:
 
 }  // namespace detail
 
-/// A number for the names, order and types of the fields of T, the same on every machine. Types
+/// A number for the names, order and types of the fields of T, the same on every machine, except
+/// for fields of the type char. Types
 /// whose hashes differ may still read each other's messages, if describe() names their fields:
 /// decode() skips unknown fields. The hash reads describe() while compiling, so describe() must be
 /// constexpr.

@@ -24,6 +24,10 @@ struct Tree {
     std::int32_t a;
     std::vector<Tree> children;
 };
+template <class T>
+using Nested = std::vector<std::vector<std::vector<T>>>;
+template <class T>
+using Deep = Nested<Nested<Nested<T>>>;
 struct Named {
     std::int32_t a;
 };
@@ -52,6 +56,7 @@ TEST(WireSchemaHash, DependsOnNamesAndTypes) {
     EXPECT_NE(schemaHash<One>(), schemaHash<More>());
     EXPECT_NE(schemaHash<One>(), schemaHash<Named>());
     EXPECT_NE(schemaHash<Tree>(), schemaHash<More>());
+    EXPECT_NE(schemaHash<Deep<One>>(), schemaHash<Deep<More>>());
 }
 
 }  // namespace

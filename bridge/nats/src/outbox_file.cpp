@@ -8,8 +8,6 @@
 #include <charconv>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <new>
 #include <stdexcept>
@@ -18,6 +16,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -47,6 +46,41 @@ void put(unsigned char* to, std::uint64_t number, std::size_t bytes) noexcept {
     for (std::size_t i = 0; i < bytes; ++i) {
         to[i] = static_cast<unsigned char>((number >> (8U * i)) & 0xFFU);
     }
+}
+
+/// The number of done messages stands twice, the second time inverted. A damaged number is 0: then
+/// the messages are sent again, and the server drops them.
+std::uint64_t getDone(const unsigned char* from) noexcept {
+    const std::uint64_t done = get(from, 4);
+    return get(from + 4, 4) == (done ^ 0xFFFFFFFFU) ? done : 0;
+}
+
+void putDone(unsigned char* to, std::uint64_t done) noexcept {
+    put(to, done, 4);
+    put(to + 4, done ^ 0xFFFFFFFFU, 4);
+}
+
+/// False if the file cannot be read; errno says why.
+bool readAll(int file, std::vector<char>& content) {
+    struct stat status {};
+    if (fstat(file, &status) != 0) {
+        return false;
+    }
+    content.resize(static_cast<std::size_t>(status.st_size));
+    std::size_t at = 0;
+    while (at < content.size()) {
+        const ssize_t count =
+            pread(file, content.data() + at, content.size() - at, static_cast<off_t>(at));
+        if (count < 0 && errno == EINTR) {
+            continue;
+        }
+        if (count <= 0) {
+            content.resize(count == 0 ? at : 0);
+            return count == 0;
+        }
+        at += static_cast<std::size_t>(count);
+    }
+    return true;
 }
 
 std::uint32_t checksum(const unsigned char* lengths, std::string_view subject,
@@ -131,15 +165,18 @@ void OutboxFile::replay(const Visitor& visit) {
 
 void OutboxFile::load(const Guard& /*guard*/, std::uint64_t number, const Visitor& visit) {
     const std::string path = folder_ + "/" + Name(number).get();
-    std::ifstream stream(path, std::ios::binary);
-    const std::vector<char> content{std::istreambuf_iterator<char>(stream), {}};
-    const auto* const bytes = reinterpret_cast<const unsigned char*>(content.data());
     Segment segment;
     segment.number = number;
     segment.file = open(path.c_str(), O_RDWR | O_CLOEXEC);
     if (segment.file < 0) {
         fail("open", path);
     }
+    std::vector<char> content;
+    if (!readAll(segment.file, content)) {
+        close(segment.file);
+        fail("read", path);
+    }
+    const auto* const bytes = reinterpret_cast<const unsigned char*>(content.data());
     struct Found {
         std::string_view subject;
         const unsigned char* bytes;
@@ -153,7 +190,7 @@ void OutboxFile::load(const Guard& /*guard*/, std::uint64_t number, const Visito
         throw std::runtime_error("nats: the outbox cannot read " + path +
                                  ": it is damaged, or of another version. Move it away");
     }
-    segment.done = isBegun ? get(bytes + magic.size(), 8) : 0;
+    segment.done = isBegun ? getDone(bytes + magic.size()) : 0;
     while (isBegun && content.size() - at >= recordHead) {
         const std::size_t subjectSize = get(bytes + at, 4);
         const std::size_t size = get(bytes + at + 4, 4);
@@ -197,6 +234,7 @@ int OutboxFile::begin(const Guard& /*guard*/) noexcept {
     }
     std::array<unsigned char, headSize> head{};
     std::memcpy(head.data(), magic.data(), magic.size());
+    putDone(head.data() + magic.size(), 0);
     const ssize_t written = pwrite(segment.file, head.data(), head.size(), 0);
     int error = written == headSize ? 0 : written < 0 ? errno : ENOSPC;
     if (error == 0 && (fdatasync(segment.file) != 0 || fsync(folderFile_) != 0)) {
@@ -303,7 +341,7 @@ void OutboxFile::freeOldest() noexcept {
     Segment& oldest = segments_.front();
     ++oldest.done;
     std::array<unsigned char, 8> done{};
-    put(done.data(), oldest.done, done.size());
+    putDone(done.data(), oldest.done);
     (void)!pwrite(oldest.file, done.data(), done.size(), magic.size());
     removeDone(guard);
 }

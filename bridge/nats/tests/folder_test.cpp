@@ -132,9 +132,9 @@ TEST(FolderTest, AFolderThatIsInUseIsOneLine) {
 }
 
 /// Changes one byte of a file.
-void damage(const std::string& file, std::size_t at) {
+void damage(const std::string& file, std::size_t at, int bit = 0x40) {
     std::string content = contentOf(file);
-    content.at(at) = static_cast<char>(content.at(at) ^ 0x40);
+    content.at(at) = static_cast<char>(content.at(at) ^ bit);
     std::ofstream(file, std::ios::binary) << content;
 }
 
@@ -156,6 +156,15 @@ TEST(FolderTest, ADamagedCountOfDoneMessagesLosesNothing) {
     const TemporaryFolder folder;
     leaveFive(server, folder / "outbox");
     damage(onlyFileIn(folder / "outbox/high"), 9);
+    EXPECT_EQ(replayed(server, folder / "outbox"), (std::vector<int>{0, 1, 2, 3, 4}));
+}
+
+// One bit: the number is a possible one.
+TEST(FolderTest, ADamagedCountThatLooksRightLosesNothing) {
+    NatsServer server(NatsServer::withStreams);
+    const TemporaryFolder folder;
+    leaveFive(server, folder / "outbox");
+    damage(onlyFileIn(folder / "outbox/high"), 8, 0x04);
     EXPECT_EQ(replayed(server, folder / "outbox"), (std::vector<int>{0, 1, 2, 3, 4}));
 }
 

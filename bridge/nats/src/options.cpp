@@ -17,6 +17,8 @@ using std::chrono::milliseconds;
 
 /// The sum of a longer time and a clock may be beyond its numbers.
 constexpr milliseconds::rep longest = milliseconds(std::chrono::hours(24 * 365)).count();
+/// libnats counts the milliseconds of some waits in 31 bits.
+constexpr milliseconds::rep longestInLibnats = std::numeric_limits<std::int32_t>::max();
 /// The server and libnats count the bytes of a message in 31 bits.
 constexpr std::size_t largestMessage = std::size_t{1} << 30U;
 constexpr int mostMessages = 1 << 24;
@@ -70,12 +72,15 @@ void requireDurable(const DurableOptions& durable) {
 }  // namespace
 
 const NatsOptions& checked(const NatsOptions& options) {
-    requireTime(1, options.connectTimeout, "connectTimeout");
-    requireTime(0, options.writeTimeout, "writeTimeout");
+    requireBetween<milliseconds::rep>(1, longestInLibnats, options.connectTimeout.count(),
+                                      "connectTimeout");
+    requireBetween<milliseconds::rep>(0, longestInLibnats, options.writeTimeout.count(),
+                                      "writeTimeout");
     requireTime(0, options.reconnectWait, "reconnectWait");
     requireTime(0, options.reconnectJitter, "reconnectJitter");
     requireAtLeast(1, options.reconnectBuffer, "reconnectBuffer");
     requireAtLeast(1, options.importBacklog, "importBacklog");
+    requireAtLeast(1, int{options.maxHops}, "maxHops");
     requireBetween(wire::envelopeSize, largestMessage, options.maxMessageSize, "maxMessageSize");
     if (!options.durable.stream.empty()) {
         requireDurable(options.durable);

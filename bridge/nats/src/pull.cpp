@@ -1,3 +1,4 @@
+#include "signal_block.hpp"
 #include "streams.hpp"
 
 #include <sluice/bridge/nats/pull.hpp>
@@ -54,6 +55,7 @@ struct Pull::Parts {
                 "inbox");
         (void)natsSubscription_SetPendingLimits(subscription, -1, -1);  // orders limit it
         link.wakeOnReconnect(inbox);
+        const SignalBlock block;
         thread = std::thread([this] { run(); });
     }
 
@@ -145,16 +147,14 @@ struct Pull::Parts {
     void take(OwnedMessage owned) noexcept {
         natsMsg* const message = owned.get();
         heardAt = EventCount::Clock::now();
-        if (natsMsg_GetDataLength(message) == 0) {
-            const char* const status = headerOf(message, "Status");
-            if (status != nullptr) {
+        const char* const reply = natsMsg_GetReply(message);
+        if (natsMsg_GetDataLength(message) == 0 && reply == nullptr) {
+            if (const char* const status = headerOf(message, "Status"); status != nullptr) {
                 takeStatus(message, status);
-                return;
-            }
-            if (natsMsg_GetReply(message) == nullptr) {
+            } else {
                 ordered = 0;  // the link is connected again, and the server has forgotten the order
-                return;
             }
+            return;
         }
         --ordered;
         isTroubleTold = false;
@@ -164,7 +164,6 @@ struct Pull::Parts {
         const Verdict verdict =
             receiver.receive(reinterpret_cast<const unsigned char*>(natsMsg_GetData(message)),
                              static_cast<std::size_t>(natsMsg_GetDataLength(message)));
-        const char* const reply = natsMsg_GetReply(message);
         if (reply == nullptr || verdict == Verdict::later) {
             return;
         }

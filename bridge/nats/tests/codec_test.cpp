@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
+#include <new>
 #include <stdexcept>
 #include <string>
 
@@ -59,7 +60,22 @@ constexpr auto describe(wire::Type<Reluctant>) {
     return wire::fields(wire::field("number", &Reluctant::number));
 }
 
-using CodecBus = Bus<Messages<Note, Empty, Old, Equal, Later, Reluctant>, BridgedTraits>;
+/// There is no memory for the first one that arrives.
+struct Heavy {
+    Heavy() {
+        if (refusals.load() != 0) {
+            --refusals;
+            throw std::bad_alloc();
+        }
+    }
+    static inline std::atomic<int> refusals{0};
+    int number = 0;
+};
+constexpr auto describe(wire::Type<Heavy>) {
+    return wire::fields(wire::field("number", &Heavy::number));
+}
+
+using CodecBus = Bus<Messages<Note, Empty, Old, Equal, Later, Reluctant, Heavy>, BridgedTraits>;
 
 /// A program with a bus of these types.
 struct Program {
@@ -124,6 +140,21 @@ TEST(CodecTest, ATypeWithoutNamesIsRefusedIfItsFieldsDiffer) {
     EXPECT_TRUE(receiver.bridge.close(patience));
     EXPECT_EQ(receiver.bridge.statistics().otherSchema, 1U);
     EXPECT_EQ(receiver.bridge.statistics().delivered, 1U);
+}
+
+TEST(CodecTest, AMessageWithoutMemoryComesAgain) {
+    const NatsServer server(NatsServer::withStreams);
+    Program sender(durableOptionsFor(server, "sender"));
+    Program receiver(durableOptionsFor(server, "receiver"));
+    const NatsRoute route{"heavy", 1, Profile::durable};
+    auto outlet = sender.bridge.outlet<Heavy>(route);
+    receiver.bridge.importType<Heavy>(route);
+    const Heavy heavy;
+    Heavy::refusals = 1;
+    EXPECT_EQ(outlet.send(heavy, Priority::high), SendResult::ok);
+    await([&] { return receiver.bridge.statistics().delivered == 1; });
+    EXPECT_EQ(receiver.bridge.statistics().refused, 1U);
+    EXPECT_EQ(receiver.bridge.statistics().malformed, 0U);
 }
 
 }  // namespace

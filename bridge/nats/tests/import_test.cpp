@@ -45,6 +45,18 @@ TEST(ImportTest, ASecondImportOfASubjectIsOneLine) {
     station.bridge.importType<Position>({"elsewhere"});
 }
 
+// Messages of a former bridge would be counted as messages of this one.
+TEST(ImportTest, UntilHandledNeedsAnEmptyBus) {
+    const NatsServer server(NatsServer::withStreams);
+    Station station(durableOptionsFor(server, "receiver"));
+    ASSERT_EQ(station.bus->publish(Position{1, 0.5}), PublishResult::ok);
+    EXPECT_EQ(failureOf([&] { station.bridge.importType<Position>(untilHandled); }),
+              "nats: position: untilHandled needs an empty bus, because it would count messages of "
+              "a former bridge as its own");
+    (void)station.bus->process();
+    station.bridge.importType<Position>(untilHandled);
+}
+
 // The handlers of the type would be counted for both.
 TEST(ImportTest, ATypeThatIsImportedUntilHandledHasOneImport) {
     const NatsServer server(NatsServer::withStreams);

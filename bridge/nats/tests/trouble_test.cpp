@@ -109,7 +109,8 @@ TEST(TroubleTest, AWrongSubjectIsOneLine) {
     for (const std::string& subject :
          {std::string(), std::string("fleet.*"), std::string("fleet.>"),
           std::string("fleet..order"), std::string(".fleet"), std::string("fleet."),
-          std::string("fleet order"), std::string("fleet\x01order"), std::string("fleet\x7F"),
+          std::string("fleet order"), std::string("fl\"eet"), std::string("fl\\eet"),
+          std::string("fleet\x01order"), std::string("fleet\x7F"),
           std::string("fleet\0.order", 12)}) {
         const std::string line = "nats: '" + subject + "' is not the subject of one type";
         // The line of an exception ends at a zero.
@@ -117,6 +118,43 @@ TEST(TroubleTest, AWrongSubjectIsOneLine) {
         EXPECT_EQ(failureOf([&] { station.bridge.exportType<Position>({subject}); }), seen);
         EXPECT_EQ(failureOf([&] { station.bridge.importType<Position>({subject}); }), seen);
     }
+}
+
+// The server sends heartbeats of this form. They have no reply subject.
+TEST(TroubleTest, GarbageThatLooksLikeAHeartbeatIsCounted) {
+    const NatsServer server(NatsServer::withStreams);
+    NatsOptions options = durableOptionsFor(server, "receiver");
+    options.durable.pullBatch = 1;
+    Station receiver(options);
+    receiver.bridge.importType<Position>(durable);
+    natsConnection* stranger = nullptr;
+    ASSERT_EQ(natsConnection_ConnectTo(&stranger, server.url().c_str()), NATS_OK);
+    for (int i = 0; i < 5; ++i) {
+        natsMsg* garbage = nullptr;
+        ASSERT_EQ(natsMsg_Create(&garbage, "fleet.medium.position", nullptr, nullptr, 0), NATS_OK);
+        ASSERT_EQ(natsMsgHeader_Set(garbage, "Status", "100"), NATS_OK);
+        ASSERT_EQ(natsConnection_PublishMsg(stranger, garbage), NATS_OK);
+        natsMsg_Destroy(garbage);
+    }
+    ASSERT_EQ(natsConnection_Flush(stranger), NATS_OK);
+    natsConnection_Destroy(stranger);
+    Station sender(durableOptionsFor(server, "sender"));
+    EXPECT_EQ(sender.bridge.outlet<Position>(durable).send(Position{}), SendResult::ok);
+    await([&] { return receiver.bridge.statistics().delivered == 1; });
+    EXPECT_EQ(receiver.bridge.statistics().malformed, 5U);
+}
+
+// libnats would cut the line in which the server denies it.
+TEST(TroubleTest, ALongSubjectIsOneLine) {
+    const NatsServer server(NatsServer::withStreams);
+    Station station(durableOptionsFor(server, "receiver"));
+    const std::string longest(200 - std::string("fleet.medium.").size(), 's');
+    (void)station.bridge.outlet<Position>({longest, 1, Profile::durable});
+    EXPECT_EQ(failureOf([&] {
+                  (void)station.bridge.outlet<Position>({longest + "s", 1, Profile::durable});
+              }),
+              "nats: the subject " + longest +
+                  "s has 201 bytes with stream and priority; it must have at most 200");
 }
 
 struct WaitingTraits : BridgedTraits {

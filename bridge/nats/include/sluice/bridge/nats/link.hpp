@@ -31,7 +31,8 @@ protected:
 };
 
 struct LinkOptions {
-    /// One server, or several with commas between them.
+    /// One server, or several with commas between them. A password with a comma, a colon, a slash
+    /// or an @ belongs into `password`.
     std::string url = "nats://127.0.0.1:4222";
     std::string user;  ///< empty: no user
     std::string password;

@@ -238,6 +238,15 @@ private:
             throw std::runtime_error("nats: '" + route.subject +
                                      "' is not the subject of one type");
         }
+        const std::size_t size =
+            detail::subjectOf(route, options_.durable.stream, Priority::medium).size();
+        if (size > detail::longestSubject) {
+            throw std::runtime_error("nats: the subject " + route.subject + " has " +
+                                     std::to_string(size) +
+                                     " bytes with stream and priority; it "
+                                     "must have at most " +
+                                     std::to_string(detail::longestSubject));
+        }
         const std::uint64_t schema = wire::Codec<T>::schemaHash();
         if (schemas_.emplace(route.subject, schema).first->second != schema) {
             throw std::runtime_error("nats: the subject " + route.subject +
@@ -263,6 +272,11 @@ private:
             throw std::runtime_error("nats: " + route.subject +
                                      ": untilHandled needs a bus that drops no message, and this "
                                      "one has BusOverflow::dropOldest");
+        }
+        if (route.untilHandled && bus_.sizeApprox() != 0) {
+            throw std::runtime_error("nats: " + route.subject +
+                                     ": untilHandled needs an empty bus, because it would count "
+                                     "messages of a former bridge as its own");
         }
         if (imports_.count({route.subject, route.profile}) != 0) {
             throw std::runtime_error("nats: the bridge imports " + route.subject + " already");

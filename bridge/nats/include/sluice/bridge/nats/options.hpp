@@ -59,7 +59,7 @@ struct NatsOptions : LinkOptions {
     /// Core profile: messages of one import and priority that may wait for the importer. Further
     /// ones are dropped and counted in `overrun`.
     int importBacklog = 65'536;
-    /// Bridges that a message may have passed.
+    /// Bridges that a message may have passed: at least 1.
     std::uint8_t maxHops = 1;
     DurableOptions durable;
 };

@@ -30,7 +30,7 @@ struct NatsStatistics {
 
     std::uint64_t received = 0;      ///< a server delivered it, and an importer has looked at it
     std::uint64_t delivered = 0;     ///< the local bus accepted it
-    std::uint64_t refused = 0;       ///< the local bus had no room, or was closed
+    std::uint64_t refused = 0;       ///< the local bus had no room or was closed, or no memory
     std::uint64_t looped = 0;        ///< of this bridge's own origin
     std::uint64_t malformed = 0;     ///< without an envelope, damaged, or with wrong fields
     std::uint64_t otherSchema = 0;   ///< of another version, subject or type

@@ -94,7 +94,11 @@ public:
             return countedAs(counters.tooManyHops, Verdict::never);
         }
         std::optional<T> message;
-        if (!read(data, size, message)) {
+        const Reading reading = read(data, size, message);
+        if (reading == Reading::noMemory) {
+            return countedAs(counters.refused, Verdict::later);
+        }
+        if (reading == Reading::unreadable) {
             return isOfOurSchema ? refuseGarbage() : refuseSchema();
         }
         Start* const start = startOf(envelope);
@@ -142,14 +146,18 @@ private:
         return countedAs(context_.counters.otherSchema, Verdict::never);
     }
 
-    /// Also false if there is no memory for the message, or if its constructor or codec throws.
-    static bool read(const unsigned char* data, std::size_t size,
-                     std::optional<T>& message) noexcept {
+    enum class Reading : unsigned char { ok, unreadable, noMemory };
+    /// A message whose constructor or codec throws is unreadable.
+    static Reading read(const unsigned char* data, std::size_t size,
+                        std::optional<T>& message) noexcept {
         try {
-            return wire::Codec<T>::decode(data + wire::envelopeSize, size - wire::envelopeSize,
-                                          message.emplace()) == wire::DecodeError::none;
+            const auto error = wire::Codec<T>::decode(data + wire::envelopeSize,
+                                                      size - wire::envelopeSize, message.emplace());
+            return error == wire::DecodeError::none ? Reading::ok : Reading::unreadable;
+        } catch (const std::bad_alloc&) {
+            return Reading::noMemory;
         } catch (...) {
-            return false;
+            return Reading::unreadable;
         }
     }
 

@@ -35,16 +35,20 @@ inline std::string subjectOf(const NatsRoute& route, const std::string& stream, 
 }
 
 /// Whether the subject is one of a message: tokens with dots between them, no wildcard, no space,
-/// and no control character. libnats would end the subject at a zero.
+/// no control character, and no sign that the server changes when it names a subject that it
+/// denies.
 inline bool isSubject(const std::string& subject) noexcept {
     const auto isRefused = [](char c) {
         const auto byte = static_cast<unsigned char>(c);
-        return byte <= ' ' || byte == 0x7F || c == '*' || c == '>';
+        return byte <= ' ' || byte == 0x7F || c == '*' || c == '>' || c == '"' || c == '\\';
     };
     return !subject.empty() && subject.front() != '.' && subject.back() != '.' &&
            subject.find("..") == std::string::npos &&
            std::none_of(subject.begin(), subject.end(), isRefused);
 }
+
+/// libnats cuts the text in which the server names a denied subject.
+inline constexpr std::size_t longestSubject = 200;
 
 inline std::uint64_t drawNumber() {
     std::random_device device;

@@ -1,4 +1,5 @@
 #include "link_parts.hpp"
+#include "signal_block.hpp"
 
 #include <sluice/wait/deadline.hpp>
 
@@ -8,6 +9,11 @@
 
 namespace sluice::nats {
 namespace {
+
+/// libnats writes to the socket when it has collected so many bytes.
+constexpr std::size_t libnatsBuffer = 32768;
+/// At most this many bytes stand before a message in the buffer.
+constexpr std::size_t mostHead = 1024;
 
 std::vector<std::string> serversIn(const std::string& urls) {
     std::vector<std::string> servers;
@@ -19,14 +25,11 @@ std::vector<std::string> serversIn(const std::string& urls) {
     return servers;
 }
 
-/// The URLs without their credentials: an error message must not contain a password.
-std::string withoutCredentials(const std::vector<std::string>& servers) {
-    std::string all;
-    for (const std::string& url : servers) {
-        const std::size_t at = url.rfind('@');
-        all += (all.empty() ? "" : ", ") + (at == std::string::npos ? url : url.substr(at + 1));
-    }
-    return all;
+/// The URLs without their credentials: an error message must not contain a password. A password may
+/// have a comma.
+std::string withoutCredentials(const std::string& urls) {
+    const std::size_t at = urls.rfind('@');
+    return at == std::string::npos ? urls : urls.substr(at + 1);
 }
 
 struct OptionsDeleter {
@@ -76,8 +79,8 @@ void reconnected(natsConnection* connection, void* closure) {
     parts.reconnects.fetch_add(1);
     parts.learnMaxPayload();
     parts.become(LinkState::connected);
-    const std::lock_guard guard(parts.mutex);
-    for (const std::string& subject : parts.woken) {
+    // Without the mutex: the server may read nothing.
+    for (const std::string& subject : parts.wokenNow()) {
         (void)natsConnection_Publish(connection, subject.c_str(), nullptr, 0);
     }
 }
@@ -103,7 +106,11 @@ void failed(natsConnection* connection, natsSubscription* subscription, natsStat
         return;
     }
     const char* reason = nullptr;
-    (void)natsConnection_GetLastError(connection, &reason);
+    if (status == NATS_NOT_PERMITTED) {
+        reason = nats_GetLastError(nullptr);  // of this thread: the connection has the latest one
+    } else {
+        (void)natsConnection_GetLastError(connection, &reason);
+    }
     parts.tell({"nats: ", reason != nullptr ? reason : natsStatus_GetText(status)});
     if (status == NATS_NOT_PERMITTED && reason != nullptr) {
         parts.deny(deniedSubject(reason));
@@ -135,11 +142,12 @@ void completed(void* closure) {
 Link::Link(const LinkOptions& options, const char* name) : parts_(std::make_unique<Parts>()) {
     parts_->name = name;
     parts_->observer = options.observer;
+    parts_->isSendingAtOnce = options.sendAtOnce;
     natsOptions* raw = nullptr;
     require(natsOptions_Create(&raw), "options");
     const OwnedOptions owned(raw);
     const std::vector<std::string> servers = serversIn(options.url);
-    const std::string where = withoutCredentials(servers);
+    const std::string where = withoutCredentials(options.url);
     std::vector<const char*> urls;
     for (const std::string& server : servers) {
         urls.push_back(server.c_str());
@@ -159,6 +167,7 @@ Link::Link(const LinkOptions& options, const char* name) : parts_(std::make_uniq
     require(natsOptions_SetDisconnectedCB(raw, &disconnected, parts_.get()), "options");
     require(natsOptions_SetReconnectedCB(raw, &reconnected, parts_.get()), "options");
     require(natsOptions_SetClosedCB(raw, &closed, parts_.get()), "options");
+    const SignalBlock block;
     require(natsConnection_Connect(&parts_->connection, raw), "cannot connect to " + where);
     parts_->learnMaxPayload();
 }
@@ -168,10 +177,22 @@ Link::~Link() {
 }
 
 bool Link::publish(const char* subject, const unsigned char* bytes, std::size_t size) noexcept {
-    return parts_->connection != nullptr &&
-           size <= static_cast<std::size_t>(std::numeric_limits<int>::max()) &&
-           natsConnection_Publish(parts_->connection, subject, bytes, static_cast<int>(size)) ==
+    natsConnection* const connection = parts_->connection;
+    if (connection == nullptr || size > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+        return false;
+    }
+    const auto send = [&] {
+        return natsConnection_Publish(connection, subject, bytes, static_cast<int>(size)) ==
                NATS_OK;
+    };
+    // libnats writes when its buffer is full. Otherwise one of its threads writes.
+    const std::size_t buffered =
+        static_cast<std::size_t>(std::max(0, natsConnection_Buffered(connection)));
+    if (!parts_->isSendingAtOnce && buffered + size + mostHead <= libnatsBuffer) {
+        return send();
+    }
+    const SignalBlock block;
+    return send();
 }
 
 void Link::subscribe(const std::string& subject, Receiver& receiver, int backlog) {

@@ -14,6 +14,7 @@
 #include <initializer_list>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -51,6 +52,7 @@ protected:
 struct Link::Parts {
     natsConnection* connection = nullptr;
     const char* name = "";
+    bool isSendingAtOnce = false;
     LinkObserver* observer = nullptr;
     std::atomic<LinkState> state{LinkState::connected};
     /// How often the link was connected again. Written by a thread of libnats.
@@ -71,6 +73,14 @@ struct Link::Parts {
 
     /// The handler runs until close() at the latest. Throws when the subject is wrong.
     natsSubscription* subscribe(const std::string& subject, natsMsgHandler handler, void* closure);
+    std::vector<std::string> wokenNow() noexcept {
+        try {
+            const std::lock_guard guard(mutex);
+            return woken;
+        } catch (const std::bad_alloc&) {
+            return {};  // the importers notice the silence
+        }
+    }
     void wakeOnReconnect(const std::string& subject) {
         const std::lock_guard guard(mutex);
         woken.push_back(subject);

@@ -101,10 +101,14 @@ SendResult Outbox::reserve(Priority priority, Reservation& reservation) noexcept
         if (held >= roomOf(priority)) {
             return SendResult::congested;
         }
-    } while (!counts_.held.compare_exchange_weak(held, held + 1, std::memory_order_relaxed));
+    } while (!counts_.held.compare_exchange_weak(held, held + 1));
     reservation = Reservation();
     reservation.counts_ = &counts_;
     reservation.buffer_ = pool_.tryAcquire();  // there is a buffer for each
+    if (isClosedFor(priority)) {  // close() may have begun, and not have seen the reservation
+        reservation = Reservation();
+        return SendResult::closed;
+    }
     return SendResult::ok;
 }
 
@@ -166,8 +170,12 @@ bool Outbox::close(std::chrono::milliseconds timeout) noexcept {
     isClosed_.store(true);
     counts_.freed.notifyAll();  // reserveUntil() returns `closed`
     const auto deadline = deadlineAfter<EventCount::Clock>(timeout);
-    const bool isEmpty =
-        counts_.freed.awaitUntil([this] { return counts_.held.load() == 0; }, deadline);
+    const auto isCutOff = [this] {
+        return rest_.state.load() == LinkState::closed && high_.state.load() == LinkState::closed;
+    };
+    (void)counts_.freed.awaitUntil([&] { return counts_.held.load() == 0 || isCutOff(); },
+                                   deadline);
+    const bool isEmpty = counts_.held.load() == 0;
     for (const auto& lane : lanes_) {
         if (lane != nullptr) {
             lane->stop();

@@ -1,9 +1,11 @@
 #include "outbox_lane.hpp"
+#include "signal_block.hpp"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdlib>
+#include <new>
 #include <string_view>
 #include <utility>
 
@@ -60,11 +62,12 @@ OutboxLane::OutboxLane(Link& link, const NatsOptions& options, OutboxFile* file,
       nextLook_(Clock::now()) {
     natsSubscription* const answers = link_.subscribe(inbox_ + ".*", &answered, this);
     (void)natsSubscription_SetPendingLimits(answers, -1, -1);  // the window limits them
-    link_.listen(*this);
 }
 
 void OutboxLane::start() {
+    const SignalBlock block;
     thread_ = std::thread([this] { run(); });
+    link_.listen(*this);
 }
 
 void OutboxLane::push(Record&& record) noexcept {
@@ -81,6 +84,7 @@ void OutboxLane::stop() noexcept {
     freed_.notifyAll();
     if (thread_.joinable()) {
         thread_.join();
+        link_.unlisten(*this);
     }
 }
 
@@ -123,25 +127,44 @@ void OutboxLane::answer(natsMsg* message) noexcept {
     }
 }
 
-/// The server does not answer a message that it denies.
+/// The lane's thread does the work: it may have to wait for the socket, and the calling thread
+/// serves all connections of the program.
 void OutboxLane::denied(std::string_view subject) noexcept {
-    const Guard guard(mutex_);
-    for (std::uint64_t position = oldest_; position != next_; ++position) {
-        Slot& slot = slotAt(guard, position);
-        if (!slot.isDone() && slot.record.message.subject == subject) {
-            slot.answer = Answer::never;
+    {
+        const std::lock_guard guard(deniedMutex_);
+        try {
+            denied_.emplace_back(subject);
+        } catch (const std::bad_alloc&) {
+            return;  // the message is sent again, and denied again
         }
     }
-    if (!isStopped_.load()) {
-        collect(guard);
-        sendNew(guard, Clock::now());
+    isDenied_.store(true);
+    pushed_.notifyAll();
+    freed_.notifyAll();
+}
+
+/// The server does not answer a message that it denies.
+void OutboxLane::giveUpDenied(const Guard& guard) noexcept {
+    if (!isDenied_.exchange(false)) {
+        return;
     }
+    const std::lock_guard guardOfDenied(deniedMutex_);
+    for (std::uint64_t position = oldest_; position != next_; ++position) {
+        Slot& slot = slotAt(guard, position);
+        if (!slot.isDone() && std::find(denied_.begin(), denied_.end(),
+                                        slot.record.message.subject) != denied_.end()) {
+            slot.answer = Answer::never;
+            slot.isSentAgain = true;  // an answer to it may still come
+        }
+    }
+    denied_.clear();
 }
 
 void OutboxLane::run() noexcept {
     Guard guard(mutex_);
     while (!isStopped_.load()) {
         const auto now = Clock::now();
+        giveUpDenied(guard);
         collect(guard);
         sendAgain(guard, now);
         sendNew(guard, now);
@@ -153,11 +176,12 @@ void OutboxLane::run() noexcept {
                                          : options_.retryWait);
         guard.unlock();
         if (isFull) {
-            (void)freed_.awaitUntil([&] { return isStopped_.load() || !isFull_.load(); }, until);
+            (void)freed_.awaitUntil(
+                [&] { return isStopped_.load() || isDenied_.load() || !isFull_.load(); }, until);
         } else {
             (void)pushed_.awaitUntil(
                 [&] {
-                    return isStopped_.load() ||
+                    return isStopped_.load() || isDenied_.load() ||
                            (ring_.hasArrival() &&
                             (isIdle || link_.state.load() == LinkState::connected));
                 },

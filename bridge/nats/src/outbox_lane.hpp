@@ -54,10 +54,7 @@ public:
     OutboxLane(Link& link, const NatsOptions& options, OutboxFile* file, OutboxCounts& counts);
     OutboxLane(const OutboxLane&) = delete;
     OutboxLane& operator=(const OutboxLane&) = delete;
-    ~OutboxLane() {
-        stop();
-        link_.unlisten(*this);
-    }
+    ~OutboxLane() { stop(); }
 
     /// Begins to send. Before start() the server does not answer, so the lane may be destroyed
     /// while the link is open.
@@ -103,6 +100,7 @@ private:
     void closed() noexcept override { counts_.freed.notifyAll(); }
 
     void run() noexcept;
+    void giveUpDenied(const Guard& guard) noexcept;
     void collect(const Guard& guard) noexcept;
     void sendAgain(const Guard& guard, Clock::time_point now) noexcept;
     void tellSilence(const char* subject) noexcept;
@@ -126,6 +124,9 @@ private:
     EventCount pushed_;  ///< the lane's thread waits for it while the window has room
     EventCount freed_;   ///< the lane's thread waits for it while the window is full
     std::atomic<bool> isStopped_{false};
+    std::mutex deniedMutex_;             ///< guards the following; locked after `mutex_`
+    std::vector<std::string> denied_;    ///< subjects that the server has denied lately
+    std::atomic<bool> isDenied_{false};  ///< whether there are any
     /// Whether the observer knows that the server refuses. Written by the answering thread.
     bool isTroubleTold_ = false;
     std::mutex mutex_;  ///< guards the following

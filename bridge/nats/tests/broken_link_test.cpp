@@ -7,8 +7,11 @@
 
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <string>
 #include <thread>
+
+#include <sys/time.h>
 
 // Links that a server stops, closes or denies.
 
@@ -94,6 +97,90 @@ TEST(BrokenLinkTest, ADeniedMessageIsUndeliverableAndHoldsBackNoOther) {
     EXPECT_EQ(sent.undeliverable, 1U);
     EXPECT_EQ(sent.acknowledged, 1U);
     EXPECT_TRUE(notes.has("fleet.high.secret"));
+}
+
+// Both denials come at once, and no message is sent again in time.
+TEST(BrokenLinkTest, EachOfTwoDeniedSubjectsIsGivenUp) {
+    const Watchdog watchdog{[](std::FILE*) {}};
+    const NatsServer server(
+        "authorization { users = [ { user: robot, password: right, permissions: { publish: { deny: "
+        "[\"fleet.high.one\", \"fleet.high.two\"] } } } ] }\n" +
+        std::string(NatsServer::withStreams));
+    NatsOptions options = durableOptionsFor(server, "sender");
+    options.user = "robot";
+    options.password = "right";
+    options.durable.inFlight = 2;
+    options.durable.ackWait = 1h;
+    for (int round = 0; round < 10; ++round) {
+        Station sender(options);
+        for (const char* const subject : {"one", "two", "position", "position"}) {
+            auto outlet = sender.bridge.outlet<Position>({subject, 1, nats::Profile::durable});
+            EXPECT_EQ(outlet.send(Position{}, Priority::high), SendResult::ok);
+        }
+        EXPECT_TRUE(sender.bridge.close(60s));
+        EXPECT_EQ(sender.bridge.statistics().undeliverable, 2U);
+    }
+}
+
+TEST(BrokenLinkTest, CloseDoesNotWaitForClosedLinks) {
+    RefusedStation refused;
+    EXPECT_EQ(refused.outlet.send(Position{}, Priority::high), SendResult::ok);
+    refused.refuse();
+    await([&] { return refused.station.bridge.state(Priority::low) == LinkState::closed; });
+    EXPECT_FALSE(refused.station.bridge.close(std::chrono::milliseconds::max()));
+}
+
+std::atomic<int> alarms{0};
+
+/// A signal handler runs each 20 ms, on any thread that allows it.
+class Alarms {
+public:
+    Alarms() {
+        struct sigaction action {};
+        action.sa_handler = [](int) { ++alarms; };
+        action.sa_flags = SA_RESTART;
+        (void)sigaction(SIGALRM, &action, &before_);
+        setInterval(20'000);
+    }
+    Alarms(const Alarms&) = delete;
+    Alarms& operator=(const Alarms&) = delete;
+    ~Alarms() {
+        setInterval(0);
+        (void)sigaction(SIGALRM, &before_, nullptr);
+    }
+
+private:
+    static void setInterval(suseconds_t microseconds) {
+        const itimerval timer{{0, microseconds}, {0, microseconds}};
+        (void)setitimer(ITIMER_REAL, &timer, nullptr);
+    }
+    struct sigaction before_ {};
+};
+
+// The server stands still while the sender writes, for 50 signals.
+TEST(BrokenLinkTest, ASignalDuringAWriteLosesNothing) {
+    const Watchdog watchdog{[](std::FILE*) {}};
+    const NatsServer server;
+    NatsOptions options = optionsFor(server);
+    options.writeTimeout = 1h;
+    Station sender(options);
+    auto outlet = sender.bridge.outlet<Picture>({"picture"});
+    std::thread resume;
+    {
+        server.stop();
+        const Alarms ticks;
+        const int begin = alarms.load();
+        resume = std::thread([&server, begin] {
+            await([&] { return alarms.load() >= begin + 50; });
+            server.resume();
+        });
+        while (alarms.load() < begin + 75) {
+            EXPECT_EQ(outlet.send(Picture{}), SendResult::ok);
+        }
+    }
+    resume.join();
+    EXPECT_TRUE(sender.bridge.flush(patience));
+    EXPECT_EQ(sender.bridge.state(Priority::medium), LinkState::connected);
 }
 
 // The server stands still until the end of the test, and the buffers of the connection are full.

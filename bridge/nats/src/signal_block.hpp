@@ -1,0 +1,31 @@
+#pragma once
+
+#include <csignal>
+#include <initializer_list>
+
+namespace sluice::nats {
+
+/// While one exists, the calling thread runs no signal handlers, except for its own faults. Threads
+/// that it starts meanwhile run none at all.
+///
+/// A handler that interrupts a write of libnats leaves half a message on the connection. The server
+/// then reads garbage, and libnats closes the link for good.
+class SignalBlock {
+public:
+    SignalBlock() noexcept {
+        sigset_t blocked;
+        (void)sigfillset(&blocked);
+        for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS}) {
+            (void)sigdelset(&blocked, fault);
+        }
+        (void)pthread_sigmask(SIG_SETMASK, &blocked, &before_);
+    }
+    SignalBlock(const SignalBlock&) = delete;
+    SignalBlock& operator=(const SignalBlock&) = delete;
+    ~SignalBlock() { (void)pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+private:
+    sigset_t before_;
+};
+
+}  // namespace sluice::nats

@@ -1,11 +1,10 @@
 #pragma once
 
+#include <sluice/base/napping_backoff.hpp>
+#include <sluice/base/platform.hpp>
 #include <sluice/base/priority_futex.hpp>
 
 #if defined(__linux__)
-
-#include <sluice/base/napping_backoff.hpp>
-#include <sluice/base/platform.hpp>
 
 #include <atomic>
 #include <cstdint>

@@ -4,6 +4,10 @@
 
 #include <array>
 #include <cstddef>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
 
 namespace sluice::test {
 
@@ -24,5 +28,24 @@ struct BridgedTraits : FullBusTraits {
 };
 using TestBus = Bus<Messages<Position, Picture>, BridgedTraits>;
 using TestBridge = nats::NatsBridge<TestBus>;
+
+/// The line of the exception that the function throws.
+template <class Function, class = std::enable_if_t<std::is_invocable_v<Function&>>>
+std::string failureOf(Function&& function) {
+    try {
+        function();
+    } catch (const std::runtime_error& error) {
+        return error.what();
+    }
+    return "no failure";
+}
+
+/// The same for the constructor of a bridge with these options.
+inline std::string failureOf(const nats::NatsOptions& options) {
+    return failureOf([&] {
+        const auto bus = std::make_unique<TestBus>();
+        const TestBridge bridge(*bus, options);
+    });
+}
 
 }  // namespace sluice::test

@@ -332,44 +332,41 @@ TEST(DurableTest, AFullStreamFillsTheOutboxAndIsOneLine) {
     EXPECT_EQ(receiver.bridge.statistics().gaps, 0U);
 }
 
-std::string failureOf(const NatsOptions& options, const NatsRoute& route = durable) {
-    TestBus bus;
-    try {
+std::string failureOfImport(const NatsOptions& options, const NatsRoute& route = durable) {
+    return failureOf([&] {
+        TestBus bus;
         TestBridge bridge(bus, options);
         bridge.importType<Position>(route);
-    } catch (const std::runtime_error& error) {
-        return error.what();
-    }
-    return "no failure";
+    });
 }
 
 TEST(DurableTest, WrongSettingsAreOneLine) {
     const NatsServer server(NatsServer::withStreams);
     NatsOptions options = durableOptionsFor(server, "receiver");
     options.durable.name.clear();
-    EXPECT_EQ(failureOf(options),
+    EXPECT_EQ(failureOfImport(options),
               "nats: durable.name is empty, but position is to be imported durably");
-    EXPECT_EQ(failureOf(optionsFor(server)),
+    EXPECT_EQ(failureOfImport(optionsFor(server)),
               "nats: durable.stream is empty, but position has the durable profile");
     options.durable.outboxMessages = 3;
-    EXPECT_EQ(failureOf(options), "nats: outboxMessages is 3; it must be at least 4");
+    EXPECT_EQ(failureOfImport(options), "nats: outboxMessages is 3; it must be at least 4");
     options = durableOptionsFor(server, "receiver");
     options.durable.inFlight = 0;
-    EXPECT_EQ(failureOf(options), "nats: inFlight is 0; it must be at least 1");
+    EXPECT_EQ(failureOfImport(options), "nats: inFlight is 0; it must be at least 1");
     options = durableOptionsFor(server, "receiver");
     options.durable.pullBatch = 0;
-    EXPECT_EQ(failureOf(options), "nats: pullBatch is 0; it must be at least 1");
+    EXPECT_EQ(failureOfImport(options), "nats: pullBatch is 0; it must be at least 1");
     options = durableOptionsFor(server, "receiver");
     options.durable.ackWait = 0ms;
-    EXPECT_EQ(failureOf(options), "nats: ackWait is 0; it must be at least 1");
+    EXPECT_EQ(failureOfImport(options), "nats: ackWait is 0; it must be at least 1");
     options = durableOptionsFor(server, "receiver");
     options.durable.retryWait = -1ms;
-    EXPECT_EQ(failureOf(options), "nats: retryWait is -1; it must be at least 1");
+    EXPECT_EQ(failureOfImport(options), "nats: retryWait is -1; it must be at least 1");
 }
 
 TEST(DurableTest, AServerWithoutStreamsIsOneLine) {
     const NatsServer server;
-    const std::string failure = failureOf(durableOptionsFor(server, "receiver"));
+    const std::string failure = failureOfImport(durableOptionsFor(server, "receiver"));
     EXPECT_EQ(failure.find("nats: stream fleet_low"), std::string::npos);
     EXPECT_EQ(failure.find("nats: stream fleet_rest: "), 0U) << failure;
     EXPECT_EQ(failure.find('\n'), std::string::npos) << failure;
@@ -378,16 +375,16 @@ TEST(DurableTest, AServerWithoutStreamsIsOneLine) {
 TEST(DurableTest, OtherSettingsOfTheStreamAreOneLine) {
     const NatsServer server(NatsServer::withStreams);
     NatsOptions options = durableOptionsFor(server, "receiver");
-    EXPECT_EQ(failureOf(options), "no failure");
+    EXPECT_EQ(failureOfImport(options), "no failure");
     options.durable.streamBytes /= 2;
-    EXPECT_NE(failureOf(options).find("nats: stream fleet_rest: "), std::string::npos)
-        << failureOf(options);
+    EXPECT_NE(failureOfImport(options).find("nats: stream fleet_rest: "), std::string::npos)
+        << failureOfImport(options);
 }
 
 TEST(DurableTest, ASubjectThatBelongsToAnotherStreamIsOneLine) {
     const NatsServer server(NatsServer::withStreams);
     addStream(server, "foreign", "fleet.high.*");
-    const std::string failure = failureOf(durableOptionsFor(server, "receiver"));
+    const std::string failure = failureOfImport(durableOptionsFor(server, "receiver"));
     EXPECT_EQ(failure.find("nats: stream fleet_high: "), 0U) << failure;
     EXPECT_NE(failure.find("overlap"), std::string::npos) << failure;
     EXPECT_EQ(failure.find('\n'), std::string::npos) << failure;

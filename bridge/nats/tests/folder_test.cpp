@@ -113,16 +113,6 @@ TEST(FolderTest, OnlyTheChosenPrioritiesAreOnDisk) {
     EXPECT_FALSE(std::filesystem::exists(folder / "outbox/low"));
 }
 
-std::string failureOf(const NatsOptions& options) {
-    TestBus bus;
-    try {
-        const TestBridge bridge(bus, options);
-    } catch (const std::runtime_error& error) {
-        return error.what();
-    }
-    return "no failure";
-}
-
 TEST(FolderTest, AFolderThatIsInUseIsOneLine) {
     const NatsServer server(NatsServer::withStreams);
     const TemporaryFolder folder;

@@ -20,16 +20,6 @@ using namespace test;
 const NatsRoute durable{"position", 1, Profile::durable};
 const NatsRoute untilHandled{"position", 1, Profile::durable, true};
 
-template <class Function>
-std::string failureOf(Function&& function) {
-    try {
-        function();
-    } catch (const std::runtime_error& error) {
-        return error.what();
-    }
-    return "no failure";
-}
-
 // Both imports would share one consumer of the server, and see gaps.
 TEST(ImportTest, ASecondImportOfASubjectIsOneLine) {
     const NatsServer server(NatsServer::withStreams);

@@ -283,16 +283,6 @@ TEST(NatsBridgeTest, FlushWaitsForTheServer) {
     EXPECT_TRUE(sender.bridge.flush(patience));
 }
 
-std::string failureOf(const NatsOptions& options) {
-    TestBus bus;
-    try {
-        const TestBridge bridge(bus, options);
-    } catch (const std::runtime_error& error) {
-        return error.what();
-    }
-    return "no failure";
-}
-
 TEST(NatsBridgeTest, AnAbsentServerIsOneLine) {
     NatsServer server;
     const NatsOptions options = optionsFor(server);

@@ -40,16 +40,6 @@ private:
     TemporaryFolder folder_;
 };
 
-std::string failureOf(const NatsOptions& options) {
-    TestBus bus;
-    try {
-        const TestBridge bridge(bus, options);
-    } catch (const std::runtime_error& error) {
-        return error.what();
-    }
-    return "no failure";
-}
-
 void expectRefused(const NatsOptions& options) {
     const std::string failure = failureOf(options);
     EXPECT_EQ(failure.find("nats: "), 0U) << failure;

@@ -80,16 +80,6 @@ TEST(TroubleTest, AnotherTypeOnTheSubjectIsCountedAndNotDelivered) {
     EXPECT_EQ(receiver.bridge.statistics().delivered, 0U);
 }
 
-template <class Function>
-std::string failureOf(Function&& function) {
-    try {
-        function();
-    } catch (const std::runtime_error& error) {
-        return error.what();
-    }
-    return "no failure";
-}
-
 TEST(TroubleTest, ASubjectOfTwoTypesIsOneLine) {
     const NatsServer server;
     const auto bus = std::make_unique<AlarmBus>();

@@ -24,6 +24,11 @@ template <class T, class... Args>
 inline constexpr bool canBeBraced<T, std::void_t<decltype(T{std::declval<Args>()...})>, Args...> =
     true;
 
+/// Whether a message can be made from these arguments.
+template <class T, class... Args>
+inline constexpr bool isBuildable =
+    std::is_constructible_v<T, Args...> || canBeBraced<T, void, Args...>;
+
 /// A message in its slot: the message itself, header, and index of the type. In the order in which
 /// they are written; and a message at the front is not split between cache lines without need.
 /// Trivial to make and to drop: the caller that builds a message in it also destroys it.
@@ -41,11 +46,10 @@ public:
 
     template <class T, class... Args>
     void build(Args&&... args) {
-        constexpr bool isBuildable =
-            std::is_constructible_v<T, Args&&...> || canBeBraced<T, void, Args&&...>;
-        static_assert(isBuildable, "the message cannot be made from these arguments: does it have "
-                                   "such a constructor, or was it to be moved?");
-        if constexpr (isBuildable) {  // or there would be other errors besides
+        static_assert(isBuildable<T, Args&&...>,
+                      "the message cannot be made from these arguments: does it have "
+                      "such a constructor, or was it to be moved?");
+        if constexpr (isBuildable<T, Args&&...>) {  // or there would be other errors besides
             buildAt<T>(this->storage, std::forward<Args>(args)...);
         }
         typeIndex_ = static_cast<std::uint8_t>(MessageList::template indexOf<T>);

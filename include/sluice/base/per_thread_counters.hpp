@@ -23,7 +23,7 @@ namespace detail {
 /// that has counters here.
 template <class Platform, std::size_t Size>
 class CounterRegistry : public SharedHome<CounterRegistry<Platform, Size>, Platform> {
-    friend SharedHome<CounterRegistry, Platform>;
+    friend class SharedHome<CounterRegistry, Platform>;
     template <class T>
     using Atomic = typename Platform::template Atomic<T>;
     using Lock = detail::PlatformLock<Platform>;

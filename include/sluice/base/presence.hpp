@@ -72,7 +72,7 @@ namespace [[gnu::visibility("default")]] sluice {
 /// Tests: tests/unit/base/presence_test.cpp, tests/model/presence_model_test.cpp.
 template <class Platform = StdPlatform>
 class BasicPresence : public detail::SharedHome<BasicPresence<Platform>, Platform> {
-    friend detail::SharedHome<BasicPresence, Platform>;
+    friend class detail::SharedHome<BasicPresence, Platform>;
     template <class T>
     using Atomic = typename Platform::template Atomic<T>;
 

@@ -4,8 +4,6 @@
 #include <sluice/base/platform.hpp>
 #include <sluice/base/priority_futex.hpp>
 
-#if defined(__linux__)
-
 #include <atomic>
 #include <cstdint>
 
@@ -31,6 +29,8 @@ void disownWord(Word& word, std::uint32_t me) noexcept {
         System::disown(word);
     }
 }
+
+#if defined(__linux__)
 
 /// The lock of the gate of fork(), below PriorityMutex: the holder gets the priority of a waiting
 /// thread. lock() and unlock() take an atomic step each, and a system call if threads meet.
@@ -58,7 +58,7 @@ private:
     PriorityFutex::Word word_{0};
 };
 
+#endif
+
 }  // namespace detail
 }  // namespace sluice
-
-#endif

@@ -29,7 +29,7 @@ namespace sluice::detail {
 /// with the pool, the caches with the last user.
 template <class Traits>
 class PoolCore : public SharedHome<PoolCore<Traits>, typename Traits::Platform> {
-    friend SharedHome<PoolCore, typename Traits::Platform>;
+    friend class SharedHome<PoolCore, typename Traits::Platform>;
     using Platform = typename Traits::Platform;
     static constexpr std::size_t line = Traits::cacheLineSize;
 

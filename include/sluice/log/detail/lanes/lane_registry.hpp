@@ -32,7 +32,7 @@ namespace sluice::log::detail {
 template <class Traits>
 class LaneRegistry
     : public sluice::detail::SharedHome<LaneRegistry<Traits>, typename Traits::Platform> {
-    friend sluice::detail::SharedHome<LaneRegistry, typename Traits::Platform>;
+    friend class sluice::detail::SharedHome<LaneRegistry, typename Traits::Platform>;
     using Platform = typename Traits::Platform;
     using Lock = typename Traits::Lock;
     template <class T>

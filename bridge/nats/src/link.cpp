@@ -186,9 +186,11 @@ bool Link::publish(const char* subject, const unsigned char* bytes, std::size_t 
                NATS_OK;
     };
     // libnats writes when its buffer is full. Otherwise one of its threads writes.
-    const std::size_t buffered =
-        static_cast<std::size_t>(std::max(0, natsConnection_Buffered(connection)));
-    if (!parts_->isSendingAtOnce && buffered + size + mostHead <= libnatsBuffer) {
+    const auto fitsIntoBuffer = [&] {
+        const int buffered = std::max(0, natsConnection_Buffered(connection));
+        return static_cast<std::size_t>(buffered) + size + mostHead <= libnatsBuffer;
+    };
+    if (!parts_->isSendingAtOnce && fitsIntoBuffer()) {
         return send();
     }
     const SignalBlock block;

@@ -1,14 +1,13 @@
+#include <sluice/bridge/nats/detail/route.hpp>
 #include <sluice/bridge/nats/options.hpp>
 #include <sluice/wire/envelope.hpp>
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 
 namespace sluice::nats::detail {
 namespace {
@@ -43,12 +42,7 @@ void requireAtLeast(T least, T value, const char* setting) {
 
 /// The name of a stream is a part of subjects, and of file names of the server.
 void requireStreamName(const std::string& name) {
-    const auto isRefused = [](char c) {
-        const auto byte = static_cast<unsigned char>(c);
-        return byte <= ' ' || byte == 0x7F ||
-               std::string_view(".*>/\\").find(c) != std::string::npos;
-    };
-    if (std::any_of(name.begin(), name.end(), isRefused)) {
+    if (!isPlain(name, ".*>/\\")) {
         throw std::runtime_error("nats: durable.stream is '" + name +
                                  "'; it must have no space, control character, or any of "
                                  ". * > / \\");

@@ -11,9 +11,9 @@
 // freeOldest writes the number of done messages into the segment. It removes a segment when all of
 // its messages are done. Files with other names are left alone.
 //
-// A segment ends at 4 MiB. A flush that fails ends it too: nobody knows what the disk has of the
-// messages behind the last good flush. They are cut off and refused, and the next message begins a
-// segment. Without a segment, because the disk is full, each message tries to begin one.
+// A segment ends at 4 MiB. A flush that fails ends it too: the disk may lack the messages behind
+// the last good flush. They are cut off and refused, and the next message begins a segment. Without
+// a segment, because the disk is full, each message tries to begin one.
 //
 // Segment: "SLUICEO1", the number of done messages in 8 bytes, then records. Record: length of the
 // subject and of the message, 4 bytes each; CRC32C of all other bytes of the record, 4 bytes; the

@@ -1,4 +1,4 @@
-// What a bridge does with messages that a codec refuses, and with types of other programs.
+// Messages that a codec refuses, and types of other programs.
 #include "notes.hpp"
 #include "station.hpp"
 

@@ -243,8 +243,7 @@ private:
         if (size > detail::longestSubject) {
             throw std::runtime_error("nats: the subject " + route.subject + " has " +
                                      std::to_string(size) +
-                                     " bytes with stream and priority; it "
-                                     "must have at most " +
+                                     " bytes with stream and priority; it must have at most " +
                                      std::to_string(detail::longestSubject));
         }
         const std::uint64_t schema = wire::Codec<T>::schemaHash();

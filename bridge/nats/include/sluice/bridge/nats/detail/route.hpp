@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <random>
 #include <string>
+#include <string_view>
 
 namespace sluice::nats::detail {
 
@@ -34,17 +35,20 @@ inline std::string subjectOf(const NatsRoute& route, const std::string& stream, 
                : route.subject + "." + toString(priority);
 }
 
+/// Whether the text has no space, no control character, and none of these signs.
+inline bool isPlain(const std::string& text, std::string_view signs) noexcept {
+    return std::none_of(text.begin(), text.end(), [signs](char c) {
+        const auto byte = static_cast<unsigned char>(c);
+        return byte <= ' ' || byte == 0x7F || signs.find(c) != std::string_view::npos;
+    });
+}
+
 /// Whether the subject is one of a message: tokens with dots between them, no wildcard, no space,
 /// no control character, and no sign that the server changes when it names a subject that it
 /// denies.
 inline bool isSubject(const std::string& subject) noexcept {
-    const auto isRefused = [](char c) {
-        const auto byte = static_cast<unsigned char>(c);
-        return byte <= ' ' || byte == 0x7F || c == '*' || c == '>' || c == '"' || c == '\\';
-    };
     return !subject.empty() && subject.front() != '.' && subject.back() != '.' &&
-           subject.find("..") == std::string::npos &&
-           std::none_of(subject.begin(), subject.end(), isRefused);
+           subject.find("..") == std::string::npos && isPlain(subject, "*>\"\\");
 }
 
 /// libnats cuts the text in which the server names a denied subject.

@@ -55,7 +55,7 @@ auto resultOrDefault(Call call) noexcept -> decltype(call()) {
 #endif
 }
 
-// Checks of one setting each: they refuse it by setupError(), and `what` says what is wrong then.
+// Each function checks one setting, and calls setupError() with the text `what` if it is wrong.
 
 inline void requireAtLeast(const char* what, unsigned long long value, unsigned long long least) {
     if (value < least) {

@@ -71,9 +71,9 @@ constexpr AnyOperations makeAnyOperations() noexcept {
     }
 }
 
-/// The address of the table is also the identity of the type. Nobody writes to it, but it is not
-/// const: linkers that fold identical code fold identical constants, too, and would make two types
-/// one; they leave alone what can be written.
+/// The address of the table is also the identity of the type. No thread writes to the table, but it
+/// is not const: a linker that folds identical constants would make two types one. It does not fold
+/// variables.
 template <class T, bool OnHeap>
 inline AnyOperations anyOperations = makeAnyOperations<T, OnHeap>();
 

@@ -1,5 +1,18 @@
 #pragma once
 
+/// \file
+/// SLUICE_TEST_FORKS is 1 where a thread may fork while other threads allocate. ThreadSanitizer
+/// follows no forks of programs with several threads. AddressSanitizer of g++ 12 forks while other
+/// threads hold the locks of its allocator, and no thread of the child gives them back.
+
+#include "support/sanitizers.hpp"
+
+#if defined(__linux__) && !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN
+#define SLUICE_TEST_FORKS 1
+#else
+#define SLUICE_TEST_FORKS 0
+#endif
+
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -96,9 +96,8 @@ TEST(IntakeFork, TheChildBeginsAnewAndTheParentLosesNothing) {
     EXPECT_EQ(intake.statistics().lost, 0U);
 }
 
-// At whatever moment of the back end and of other threads. None of them allocates then: a child has
-// the memory allocator as it was at the fork, and AddressSanitizer's is not made ready for one by
-// g++ 12, so that the lock of another thread would never be given back there.
+// At whatever moment of the back end and of other threads. None of them allocates then, so that
+// this test runs under AddressSanitizer, too: see SLUICE_TEST_FORKS.
 TEST(IntakeFork, WhileEverybodyIsAtWork) {
     Intake intake;
     std::atomic<bool> isOver{false};

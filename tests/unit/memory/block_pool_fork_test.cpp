@@ -1,6 +1,5 @@
 #include "support/crew.hpp"
 #include "support/forks.hpp"
-#include "support/sanitizers.hpp"
 
 #include <sluice/memory/block_pool.hpp>
 
@@ -10,8 +9,7 @@
 #include <atomic>
 #include <cstddef>
 
-// ThreadSanitizer follows no forks of programs with several threads.
-#if defined(__linux__) && !SLUICE_TEST_TSAN
+#if SLUICE_TEST_FORKS
 
 namespace sluice {
 namespace {

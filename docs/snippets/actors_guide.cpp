@@ -283,7 +283,7 @@ public:
 
     using Table = sluice::Transitions<
         sluice::On<Closed, Press, Open, sluice::If<&Door::isUnlocked>>,
-        sluice::Stay<Closed, Press, sluice::Do<&Door::ring>>,  // the next row of Closed and Press
+        sluice::Stay<Closed, Press, sluice::Do<&Door::ring>>,  // if the guard above returns false
         sluice::On<Open, Press, Closed>,                       //
         sluice::On<Usable, Fault, OutOfOrder>,                 // out of Closed and of Open
         sluice::Defer<OutOfOrder, Press>,                      // comes back in another state

@@ -110,7 +110,7 @@ bool buffers() {
         return false;  // all 16 are out
     }
     std::memcpy(frame.data(), "payload", 7);
-    const sluice::DataToken token = std::move(frame).publish(7, 1'000'000);  // recorded at
+    const sluice::DataToken token = std::move(frame).publish(7, 1'000'000);  // 7 bytes; time stamp
 
     std::thread recorder([copy = token.share()] { std::printf("%zu bytes\n", copy.size()); });
     recorder.join();

@@ -12,12 +12,13 @@ namespace sluice {
 /// Removes the listeners that it has added, when it is destroyed.
 ///
 ///     class Display {
-///         sluice::ScopedRemover<Dispatcher> listeners_{dispatcher};  // after what the listeners
-///         use Display() { listeners_.appendListener(3, [this](int value) { show(value); }); }
+///         sluice::ScopedRemover<Dispatcher> listeners_{dispatcher};  // the last member
+///         Display() { listeners_.appendListener(3, [this](int value) { show(value); }); }
 ///     };
 ///
 /// Purpose: as a member of an object, it removes the listeners of the object before they could use
-/// destroyed members. It adds listeners with the functions of its target, a CallbackList,
+/// destroyed members. It does not wait for a listener that runs on another thread: removeAndWait()
+/// of the target does. It adds listeners with the functions of its target, a CallbackList,
 /// EventDispatcher, EventQueue or heterogeneous form.
 ///
 /// Threads: any thread adds, removes and calls reset(), also from a listener. One thread calls the

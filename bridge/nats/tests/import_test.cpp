@@ -35,30 +35,27 @@ TEST(ImportTest, ASecondImportOfASubjectIsOneLine) {
     station.bridge.importType<Position>({"elsewhere"});
 }
 
-// Messages of a former bridge would be counted as messages of this one.
-TEST(ImportTest, UntilHandledNeedsAnEmptyBus) {
+struct NoSenderTraits : BridgedTraits {
+    static constexpr bool senders = false;
+};
+struct NoPriorityTraits : BridgedTraits {
+    static constexpr bool priorities = false;
+};
+
+/// The import with `untilHandled` is refused, and the same import without it works.
+template <class Traits>
+void expectThatUntilHandledIsRefused() {
     const NatsServer server(NatsServer::withStreams);
-    Station station(durableOptionsFor(server, "receiver"));
-    ASSERT_EQ(station.bus->publish(Position{1, 0.5}), PublishResult::ok);
-    EXPECT_EQ(failureOf([&] { station.bridge.importType<Position>(untilHandled); }),
-              "nats: position: untilHandled needs an empty bus, because it would count messages of "
-              "a former bridge as its own");
-    (void)station.bus->process();
-    station.bridge.importType<Position>(untilHandled);
+    const auto bus = std::make_unique<Bus<Messages<Position>, Traits>>();
+    NatsBridge<Bus<Messages<Position>, Traits>> bridge(*bus, durableOptionsFor(server, "receiver"));
+    EXPECT_EQ(failureOf([&] { bridge.template importType<Position>(untilHandled); }),
+              "nats: position: untilHandled needs a bus whose traits set priorities and senders");
+    bridge.template importType<Position>(durable);
 }
 
-// The handlers of the type would be counted for both.
-TEST(ImportTest, ATypeThatIsImportedUntilHandledHasOneImport) {
-    const NatsServer server(NatsServer::withStreams);
-    const std::string line = "nats: elsewhere: a type with untilHandled has one import";
-    for (const bool isFirst : {true, false}) {
-        Station station(durableOptionsFor(server, "receiver"));
-        NatsRoute other{"elsewhere", 1, Profile::durable, !isFirst};
-        station.bridge.importType<Position>(isFirst ? untilHandled : durable);
-        EXPECT_EQ(failureOf([&] { station.bridge.importType<Position>(other); }), line);
-        other.untilHandled = true;
-        station.bridge.importType<Picture>({"picture", 1, Profile::durable, true});
-    }
+TEST(ImportTest, UntilHandledNeedsSenders) {
+    expectThatUntilHandledIsRefused<NoSenderTraits>();
+    expectThatUntilHandledIsRefused<NoPriorityTraits>();
 }
 
 struct DroppingTraits : BridgedTraits {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace sluice::nats {
@@ -20,9 +21,10 @@ class UntilHandledTest : public ::testing::Test {
 protected:
     UntilHandledTest() { receiver_->bridge.importType<Position>(route); }
 
-    void publish(std::uint64_t sequence) {
-        const auto bytes = message(sequence, route);
-        ASSERT_TRUE(stranger_.publish("fleet.medium.position", bytes.data(), bytes.size()));
+    void publish(std::uint64_t sequence, const NatsRoute& on = route) {
+        const auto bytes = message(sequence, on);
+        const std::string subject = "fleet.medium." + on.subject;
+        ASSERT_TRUE(stranger_.publish(subject.c_str(), bytes.data(), bytes.size()));
     }
     [[nodiscard]] NatsStatistics statistics() const { return receiver_->bridge.statistics(); }
     /// The server has all answers of the receiver afterwards.
@@ -70,6 +72,46 @@ TEST_F(UntilHandledTest, ADuplicateOfAHandledMessageIsAcknowledged) {
     await([&] { return statistics().duplicates == 1; });
     await([&] { return messagesIn(server_, "fleet_rest") == 0; });
     EXPECT_EQ(receiver_->seen, std::vector<int>{7});
+}
+
+TEST_F(UntilHandledTest, DiscardedMessagesAreAcknowledgedWithALaterOne) {
+    publish(1);
+    publish(2);
+    await([&] { return statistics().delivered == 2; });
+    EXPECT_EQ(receiver_->bus->discard(), 2U);
+    publish(3);
+    await([&] { return statistics().delivered == 3; });
+    receiver_->consume(1);
+    await([&] { return messagesIn(server_, "fleet_rest") == 0; });
+    EXPECT_EQ(receiver_->seen, std::vector<int>{3});
+}
+
+// The handler of each bridge sees the messages of both.
+TEST_F(UntilHandledTest, EachBridgeOfABusAcknowledgesItsOwnMessages) {
+    TestBridge other(*receiver_->bus, durableOptionsFor(server_, "other"));
+    const NatsRoute elsewhere{"elsewhere", 1, Profile::durable, true};
+    other.importType<Position>(elsewhere);
+    publish(1);
+    await([&] { return statistics().delivered == 1; });
+    publish(2, elsewhere);
+    await([&] { return other.statistics().delivered == 1; });
+    EXPECT_EQ(receiver_->bus->process(1), 1U);
+    await([&] { return messagesIn(server_, "fleet_rest") == 1; });
+    EXPECT_TRUE(other.close(patience));  // acknowledges what was handled
+    EXPECT_EQ(messagesIn(server_, "fleet_rest"), 1U);
+}
+
+// Its message comes again, and the bus has both copies.
+TEST_F(UntilHandledTest, AMessageOfAFormerBridgeOfTheBusIsNotTakenForItsOwn) {
+    publish(1);
+    await([&] { return statistics().delivered == 1; });
+    EXPECT_TRUE(receiver_->bridge.close(patience));
+    TestBridge next(*receiver_->bus, durableOptionsFor(server_, "receiver"));
+    next.importType<Position>(route);
+    await([&] { return next.statistics().delivered == 1; });
+    EXPECT_EQ(receiver_->bus->process(1), 1U);
+    EXPECT_TRUE(next.close(patience));
+    EXPECT_EQ(messagesIn(server_, "fleet_rest"), 1U);
 }
 
 }  // namespace

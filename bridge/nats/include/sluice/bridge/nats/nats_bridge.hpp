@@ -105,6 +105,7 @@ class NatsBridge {
     using Header = typename AnyBus::Header;
     static_assert(Header::hasOrigin,
                   "a bridge needs Traits::origins: it tells imported messages from local ones");
+    static constexpr bool isTellingImports = Header::hasPriority && Header::hasSender;
 
 public:
     /// Throws std::runtime_error with one line if the server cannot be reached or refuses, or if a
@@ -272,18 +273,13 @@ private:
                                      ": untilHandled needs a bus that drops no message, and this "
                                      "one has BusOverflow::dropOldest");
         }
-        if (route.untilHandled && bus_.sizeApprox() != 0) {
+        if (route.untilHandled && !isTellingImports) {
             throw std::runtime_error("nats: " + route.subject +
-                                     ": untilHandled needs an empty bus, because it would count "
-                                     "messages of a former bridge as its own");
+                                     ": untilHandled needs a bus whose traits set priorities and "
+                                     "senders");
         }
         if (imports_.count({route.subject, route.profile}) != 0) {
             throw std::runtime_error("nats: the bridge imports " + route.subject + " already");
-        }
-        const auto [known, isNew] = imported_.emplace(&detail::nameOf<T>, route.untilHandled);
-        if (!isNew && (known->second || route.untilHandled)) {
-            throw std::runtime_error("nats: " + route.subject +
-                                     ": a type with untilHandled has one import");
         }
         imports_.emplace(route.subject, route.profile);
     }
@@ -312,16 +308,18 @@ private:
 
     /// Subscribes a handler that runs after the present handlers of the bus.
     template <class T>
-    void noteHandled(const std::array<detail::Importer<T, AnyBus>*, priorityCount>& importers) {
-        static_assert(Header::hasPriority, "untilHandled needs Traits::priorities: each priority "
-                                           "has an importer");
-        handlers_.push_back(bus_.template subscribe<T>([importers](const T&, const Header& header) {
-            if (header.origin != 0) {
-                importers[static_cast<std::size_t>(header.priority)]->noteHandled();
+    void noteHandled([[maybe_unused]] const std::array<detail::Importer<T, AnyBus>*, priorityCount>& importers) {
+        if constexpr (isTellingImports) {
+            handlers_.push_back(
+                bus_.template subscribe<T>([importers](const T&, const Header& header) {
+                    if (header.origin != 0) {
+                        importers[static_cast<std::size_t>(header.priority)]->noteHandled(
+                            header.sender);
+                    }
+                }));
+            if (!handlers_.back()) {
+                throw std::runtime_error("nats: no room for a handler that acknowledges");
             }
-        }));
-        if (!handlers_.back()) {
-            throw std::runtime_error("nats: no room for a handler that acknowledges");
         }
     }
 
@@ -364,7 +362,6 @@ private:
     std::map<std::string, std::uint64_t> schemas_;   ///< subject -> schema of its type
     std::map<std::uint32_t, std::string> subjects_;  ///< type in the envelope -> subject
     std::set<std::pair<std::string, Profile>> imports_;
-    std::map<const void*, bool> imported_;  ///< nameOf a type -> whether until it is handled
     std::map<std::pair<std::uint32_t, Profile>, std::unique_ptr<detail::RouteSequences>> sequences_;
     // The links are destroyed before the importers and exporters, because their threads call these.
     // The handlers are destroyed before the links.

@@ -25,7 +25,8 @@ struct DurableOptions {
     /// is accepted, so its sender waits for the disk. Empty: the outbox is in memory. Each process
     /// needs a folder of its own.
     std::string outboxFolder;
-    /// Messages of this priority and above are kept in the folder.
+    /// Messages of this priority and above are kept in the folder. So are those of a lower priority
+    /// whose folder exists.
     Priority onDiskFrom = Priority::high;
     /// Messages of one priority that wait for the server's acknowledgement at once: at least 1.
     std::size_t inFlight = 512;
@@ -50,8 +51,8 @@ struct DurableOptions {
 struct NatsOptions : LinkOptions {
     /// Names the bus among all buses of the fleet. 0: the bridge draws a random number.
     std::uint64_t origin = 0;
-    /// An importer of one type and priority follows the sequences of so many origins. Messages of
-    /// further origins are delivered, and counted as untracked.
+    /// An importer of one type and priority follows the sequences of so many starts of programs.
+    /// Messages of further starts are delivered, and counted as untracked.
     std::size_t maxOrigins = 1024;
     /// The largest encoded message with its envelope, in bytes: 64 to 2^30. Each export on a core
     /// route and each message in the outbox has a buffer of this size.
@@ -75,9 +76,9 @@ struct NatsRoute {
     std::uint32_t schemaVersion = 1;
     Profile profile = Profile::core;
     /// Durable imports: true acknowledges a message after the return of those handlers that the bus
-    /// had at importType. False acknowledges it as soon as the bus has accepted it. If true, this
-    /// is the only import of the type into the bus: other bridges of the bus must not import it,
-    /// because a bridge counts all imported messages of the type. The bus must not drop messages.
+    /// had at importType. False acknowledges it as soon as the bus has accepted it. If true, the
+    /// bus' traits set `priorities` and `senders`, the bus drops no message, and `sender` of the
+    /// imported messages is a number of the bridge.
     bool untilHandled = false;
 };
 

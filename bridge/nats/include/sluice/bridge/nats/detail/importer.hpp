@@ -38,10 +38,6 @@ struct ImportContext {
     LinkObserver* observer;  ///< may be null
 };
 
-/// The address is the name of a type in this program.
-template <class T>
-inline constexpr char nameOf = 0;
-
 /// Whether a bus with this header drops messages that it has accepted.
 template <class Header>
 inline constexpr bool isDropping = false;
@@ -50,6 +46,34 @@ inline constexpr bool isDropping<MessageHeader<Traits>> =
     Traits::overflow[0] == BusOverflow::dropOldest ||
     Traits::overflow[1] == BusOverflow::dropOldest ||
     Traits::overflow[2] == BusOverflow::dropOldest;
+
+/// The number of an import that acknowledges what was handled. The bus carries it with each message
+/// of the import, as the upper part of `sender`. The lower part is the number of the message. So
+/// the handler that notes the message tells it from those of other bridges, and from earlier ones.
+///
+/// Numbers repeat after 255 imports, and a bus has room for fewer than 2^24 messages.
+class ImportNumber {
+public:
+    ImportNumber() noexcept : bits_((made_.fetch_add(1) % 255 + 1) << countBits) {}
+
+    [[nodiscard]] std::uint32_t senderOf(std::uint64_t count) const noexcept {
+        return bits_ | (static_cast<std::uint32_t>(count) & countMask);
+    }
+    [[nodiscard]] bool isOf(std::uint32_t sender) const noexcept {
+        return (sender & ~countMask) == bits_;
+    }
+    /// The count of the message, which is not below `before`.
+    static std::uint64_t countOf(std::uint32_t sender, std::uint64_t before) noexcept {
+        return before + ((sender - static_cast<std::uint32_t>(before)) & countMask);
+    }
+
+private:
+    static constexpr unsigned countBits = 24;
+    static constexpr std::uint32_t countMask = (1U << countBits) - 1;
+
+    inline static std::atomic<std::uint32_t> made_{0};
+    std::uint32_t bits_;
+};
 
 struct AnyImporter : Receiver {
     virtual ~AnyImporter() = default;
@@ -71,8 +95,14 @@ public:
           trouble_(context.observer, route.subject + "." + toString(priority)) {}
 
     [[nodiscard]] std::uint64_t handled() const noexcept override { return handled_.load(); }
-    /// Called by the bus' consumer, after the handlers of a message of this importer.
-    void noteHandled() noexcept { handled_.fetch_add(1); }
+    /// Called by the bus' consumer, after the handlers of an imported message. Earlier messages of
+    /// this importer have left the bus, too.
+    void noteHandled(std::uint32_t sender) noexcept {
+        if (number_.isOf(sender)) {
+            // Relaxed: the consumer wrote it.
+            handled_.store(number_.countOf(sender, handled_.load(std::memory_order_relaxed)));
+        }
+    }
 
     Verdict receive(const unsigned char* data, std::size_t size) noexcept override {
         Counters& counters = context_.counters;
@@ -118,6 +148,7 @@ public:
             }
             return countedAs(counters.refused, Verdict::later);
         }
+        ++accepted_;
         return countedAs(counters.delivered, untilHandled_ ? Verdict::accepted : Verdict::taken);
     }
 
@@ -208,6 +239,7 @@ private:
         options.priority = priority_;
         options.origin = shortOrigin(envelope.origin);
         options.trace = envelope.traceId;
+        options.sender = untilHandled_ ? number_.senderOf(accepted_ + 1) : 0;
         if (profile_ == Profile::core) {
             return context_.bus.publish(std::move(message), options) == PublishResult::ok;
         }
@@ -226,7 +258,9 @@ private:
     const std::uint64_t schema_ = wire::Codec<T>::schemaHash();
     const bool untilHandled_;
     const Priority priority_;
-    std::atomic<std::uint64_t> handled_{0};
+    const ImportNumber number_;
+    std::uint64_t accepted_ = 0;             ///< messages that the bus has accepted
+    std::atomic<std::uint64_t> handled_{0};  ///< the last one of them that was handled
     std::map<Name, Start> starts_;
     Trouble trouble_;
 };

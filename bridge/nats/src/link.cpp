@@ -32,10 +32,7 @@ std::string withoutCredentials(const std::string& urls) {
     return at == std::string::npos ? urls : urls.substr(at + 1);
 }
 
-struct OptionsDeleter {
-    void operator()(natsOptions* options) const noexcept { natsOptions_Destroy(options); }
-};
-using OwnedOptions = std::unique_ptr<natsOptions, OptionsDeleter>;
+using OwnedOptions = std::unique_ptr<natsOptions, Destroy<natsOptions_Destroy>>;
 
 void received(natsConnection*, natsSubscription*, natsMsg* message, void* closure) {
     (void)static_cast<Receiver*>(closure)->receive(

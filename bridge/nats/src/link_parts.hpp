@@ -1,6 +1,8 @@
 #pragma once
 
 // The inside of a Link, for the sources of the bridge.
+#include "told_lines.hpp"
+
 #include <sluice/bridge/nats/link.hpp>
 
 #include <nats/nats.h>
@@ -11,7 +13,6 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -32,10 +33,23 @@ inline void require(natsStatus status, const std::string& what) {
     }
 }
 
-struct MessageDeleter {
-    void operator()(natsMsg* message) const noexcept { natsMsg_Destroy(message); }
+/// Ends an object of libnats by its own function.
+template <auto destroy>
+struct Destroy {
+    template <class Object>
+    void operator()(Object* object) const noexcept {
+        destroy(object);
+    }
 };
-using OwnedMessage = std::unique_ptr<natsMsg, MessageDeleter>;
+using OwnedMessage = std::unique_ptr<natsMsg, Destroy<natsMsg_Destroy>>;
+
+/// A subject that nobody else uses.
+inline std::string newInbox() {
+    natsInbox* made = nullptr;
+    require(natsInbox_Create(&made), "inbox");
+    const std::unique_ptr<natsInbox, Destroy<natsInbox_Destroy>> owned(made);
+    return made;
+}
 
 /// Hears news about messages that were sent. A thread of libnats calls it.
 class LinkListener {
@@ -54,6 +68,7 @@ struct Link::Parts {
     const char* name = "";
     bool isSendingAtOnce = false;
     LinkObserver* observer = nullptr;
+    detail::ToldLines told;
     std::atomic<LinkState> state{LinkState::connected};
     /// How often the link was connected again. Written by a thread of libnats.
     std::atomic<std::uint64_t> reconnects{0};
@@ -104,10 +119,9 @@ struct Link::Parts {
     void learnMaxPayload() noexcept {
         maxPayload.store(static_cast<std::size_t>(natsConnection_GetMaxPayload(connection)));
     }
-    /// The observer gets one line of these parts, at most 511 bytes. Does not allocate: the program
-    /// may have no memory left.
-    void tell(std::initializer_list<std::string_view> parts) const noexcept {
-        if (observer == nullptr) {
+    /// The observer gets one line of these parts, at most 511 bytes, unless it has got it lately.
+    void tell(detail::ToldLines::Parts parts) noexcept {
+        if (observer == nullptr || !told.isNew(parts)) {
             return;
         }
         std::array<char, 512> line;

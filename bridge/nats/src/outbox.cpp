@@ -82,9 +82,7 @@ void Outbox::replay(Priority priority) {
 }
 
 void Outbox::tellDisk() noexcept {
-    if (!counts_.isDiskTold.exchange(true)) {
-        rest_.tell({"nats: the disk of the outbox takes no more messages"});
-    }
+    rest_.tell({"nats: the disk of the outbox takes no more messages"});
 }
 
 Outbox::~Outbox() {
@@ -147,7 +145,6 @@ SendResult Outbox::commit(Reservation&& reservation, std::size_t size,
         return SendResult::ok;
     }
     if (files_[i]->append(message.subject, bytes, size, push)) {
-        counts_.isDiskTold.store(false);
         return SendResult::ok;
     }
     tellDisk();

@@ -92,9 +92,9 @@ std::uint32_t checksum(const unsigned char* lengths, std::string_view subject,
 }
 
 /// The name of a segment in its folder. A string would allocate, also when a message is appended.
-class Name {
+class SegmentName {
 public:
-    explicit Name(std::uint64_t number) noexcept {
+    explicit SegmentName(std::uint64_t number) noexcept {
         constexpr std::string_view ending = ".outbox";
         char* const end = std::to_chars(text_.data(), text_.data() + text_.size(), number).ptr;
         *std::copy(ending.begin(), ending.end(), end) = '\0';
@@ -109,7 +109,7 @@ private:
 std::uint64_t numberOf(const std::string& name) noexcept {
     std::uint64_t number = 0;
     (void)std::from_chars(name.data(), name.data() + name.size(), number);
-    const bool isExact = name == Name(number).get();
+    const bool isExact = name == SegmentName(number).get();
     return isExact && number != std::numeric_limits<std::uint64_t>::max() ? number : 0;
 }
 
@@ -164,7 +164,7 @@ void OutboxFile::replay(const Visitor& visit) {
 }
 
 void OutboxFile::load(const Guard& /*guard*/, std::uint64_t number, const Visitor& visit) {
-    const std::string path = folder_ + "/" + Name(number).get();
+    const std::string path = folder_ + "/" + SegmentName(number).get();
     Segment segment;
     segment.number = number;
     segment.file = open(path.c_str(), O_RDWR | O_CLOEXEC);
@@ -228,7 +228,7 @@ int OutboxFile::begin(const Guard& /*guard*/) noexcept {
     Segment segment;
     segment.number = nextNumber_;
     const int flags = O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC;
-    segment.file = openat(folderFile_, Name(segment.number).get(), flags, S_IRUSR | S_IWUSR);
+    segment.file = openat(folderFile_, SegmentName(segment.number).get(), flags, S_IRUSR | S_IWUSR);
     if (segment.file < 0) {
         return errno;
     }
@@ -354,7 +354,7 @@ void OutboxFile::removeDone(const Guard& /*guard*/) noexcept {
 }
 
 void OutboxFile::remove(Segment& segment) const noexcept {
-    (void)unlinkat(folderFile_, Name(segment.number).get(), 0);
+    (void)unlinkat(folderFile_, SegmentName(segment.number).get(), 0);
     close(segment.file);
 }
 

@@ -15,26 +15,18 @@ namespace {
 /// The server's code for a message that is too large for its stream.
 constexpr std::string_view tooLargeForStream = "\"err_code\":10054";
 
-std::string newInbox() {
-    natsInbox* made = nullptr;
-    require(natsInbox_Create(&made), "inbox");
-    std::string inbox = made;
-    natsInbox_Destroy(made);
-    return inbox;
-}
-
 std::string_view textOf(natsMsg* message) noexcept {
     return {natsMsg_GetData(message), static_cast<std::size_t>(natsMsg_GetDataLength(message))};
 }
 
 /// A short text of parts. printf would take longer than the rest of a send.
-class Text {
+class ShortText {
 public:
-    Text& add(std::string_view part) noexcept {
+    ShortText& add(std::string_view part) noexcept {
         end_ = std::copy(part.begin(), part.end(), end_);
         return *this;
     }
-    Text& add(std::uint64_t number, int base) noexcept {
+    ShortText& add(std::uint64_t number, int base) noexcept {
         end_ = std::to_chars(end_, text_.data() + text_.size(), number, base).ptr;
         return *this;
     }
@@ -106,9 +98,7 @@ void OutboxLane::answer(natsMsg* message) noexcept {
     const char* const number = natsMsg_GetSubject(message) + inbox_.size() + 1;
     const std::uint64_t name = std::strtoull(number, nullptr, 10);
     const Answer answer = readAnswer(message);
-    if (answer == Answer::stored) {
-        isTroubleTold_ = false;
-    } else if (!std::exchange(isTroubleTold_, true)) {
+    if (answer != Answer::stored) {
         const std::string_view text = textOf(message);
         link_.tell({"nats: the server does not store messages: ",
                     text.empty() ? "no stream takes them" : text});
@@ -196,7 +186,6 @@ void OutboxLane::collect(const Guard& guard) noexcept {
         Slot& slot = slotAt(guard, oldest_);
         const bool isStored = slot.answer == Answer::stored;
         (isStored ? counts_.acknowledged : counts_.undeliverable).fetch_add(1);
-        isSilenceTold_ = isSilenceTold_ && !isStored;
         if (file_ != nullptr) {
             file_->freeOldest();
         }
@@ -223,21 +212,15 @@ void OutboxLane::sendAgain(const Guard& guard, Clock::time_point now) noexcept {
                                ? isNewLink || now - slot.sentAt >= options_.ackWait
                                : false;
         if (isDue && slot.answer == Answer::waiting && !isNewLink) {
-            tellSilence(slot.record.message.subject);
+            // A server whose disk is full does not answer at all.
+            link_.tell({"nats: the server does not answer, and messages are sent again: its log "
+                        "says why"});
         }
         if (isDue) {
             counts_.resent.fetch_add(1);
             slot.isSentAgain = true;
             send(guard, slot, now);
         }
-    }
-}
-
-/// A server whose disk is full does not answer at all.
-void OutboxLane::tellSilence(const char* subject) noexcept {
-    if (!std::exchange(isSilenceTold_, true)) {
-        link_.tell({"nats: the server does not answer messages on ", subject,
-                    ", and they are sent again: its log says why"});
     }
 }
 
@@ -264,7 +247,7 @@ void OutboxLane::send(const Guard& guard, Slot& slot, Clock::time_point now) noe
     slot.sentAt = now;
     slot.answer = Answer::waiting;
     const natsStatus status = transmit(guard, slot);
-    if (status == NATS_MAX_PAYLOAD && !std::exchange(isTooLargeTold_, true)) {
+    if (status == NATS_MAX_PAYLOAD) {
         link_.tell({"nats: a message on ", slot.record.message.subject,
                     " is larger than the server takes"});
     }
@@ -276,10 +259,10 @@ void OutboxLane::send(const Guard& guard, Slot& slot, Clock::time_point now) noe
 natsStatus OutboxLane::transmit(const Guard&, const Slot& slot) const noexcept {
     const Record& record = slot.record;
     const Outbox::Message& message = record.message;
-    Text reply;
+    ShortText reply;
     reply.add(inbox_).add(".");
     reply.add(epoch_ * window_.size() + slot.position % window_.size(), 10);
-    Text id;
+    ShortText id;
     id.add(message.origin, 16).add("-").add(message.incarnation, 16).add("-");
     id.add(toString(message.priority)).add("-").add(message.type, 16).add("-");
     id.add(message.sequence, 16);

@@ -103,7 +103,6 @@ private:
     void giveUpDenied(const Guard& guard) noexcept;
     void collect(const Guard& guard) noexcept;
     void sendAgain(const Guard& guard, Clock::time_point now) noexcept;
-    void tellSilence(const char* subject) noexcept;
     void sendNew(const Guard& guard, Clock::time_point now) noexcept;
     void send(const Guard& guard, Slot& slot, Clock::time_point now) noexcept;
     [[nodiscard]] natsStatus transmit(const Guard& guard, const Slot& slot) const noexcept;
@@ -127,17 +126,13 @@ private:
     std::mutex deniedMutex_;             ///< guards the following; locked after `mutex_`
     std::vector<std::string> denied_;    ///< subjects that the server has denied lately
     std::atomic<bool> isDenied_{false};  ///< whether there are any
-    /// Whether the observer knows that the server refuses. Written by the answering thread.
-    bool isTroubleTold_ = false;
-    std::mutex mutex_;  ///< guards the following
+    std::mutex mutex_;                   ///< guards the following
     std::vector<Slot> window_;
     std::uint64_t oldest_ = 1;  ///< position of the oldest slot in use
     std::uint64_t next_ = 1;    ///< the position behind the newest one
     std::uint64_t epoch_ = 0;
     std::uint64_t reconnects_ = 0;
-    bool isSilenceTold_ = false;   ///< whether the observer knows that the server does not answer
-    bool isTooLargeTold_ = false;  ///< whether the observer knows of a message too large
-    Clock::time_point nextLook_;   ///< the time of the next check in sendAgain
+    Clock::time_point nextLook_;       ///< the time of the next check in sendAgain
     std::atomic<bool> isFull_{false};  ///< written under the mutex: the window has no room
     std::thread thread_;
 };

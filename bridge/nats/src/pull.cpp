@@ -47,10 +47,7 @@ struct Pull::Parts {
           receiver(to),
           waiting(std::size_t{8} * static_cast<std::size_t>(durable.pullBatch)) {
         open();
-        natsInbox* made = nullptr;
-        require(natsInbox_Create(&made), "inbox");
-        inbox = made;
-        natsInbox_Destroy(made);
+        inbox = newInbox();
         require(natsConnection_SubscribeSync(&subscription, link.connection, inbox.c_str()),
                 "inbox");
         (void)natsSubscription_SetPendingLimits(subscription, -1, -1);  // orders limit it
@@ -157,7 +154,6 @@ struct Pull::Parts {
             return;
         }
         --ordered;
-        isTroubleTold = false;
         if (waitingCount() == waiting.size()) {
             return;  // the server sends it again
         }
@@ -204,9 +200,7 @@ struct Pull::Parts {
         try {
             open();
         } catch (const std::exception& error) {
-            if (!std::exchange(isTroubleTold, true)) {
-                link.tell({error.what(), " (after: ", reason, ")"});
-            }
+            link.tell({error.what(), " (after: ", reason, ")"});
         }
     }
 
@@ -229,7 +223,6 @@ struct Pull::Parts {
     std::uint64_t waitingBegin = 0;   ///< messages that have left the ring
     std::uint64_t waitingEnd = 0;     ///< messages that have entered the ring
     std::uint64_t acceptedCount = 0;  ///< messages that the receiver has accepted
-    bool isTroubleTold = false;       ///< whether the observer knows that there is no consumer
     std::thread thread;
 };
 

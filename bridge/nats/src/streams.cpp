@@ -9,10 +9,7 @@
 namespace sluice::nats::detail {
 namespace {
 
-struct ContextDeleter {
-    void operator()(jsCtx* context) const noexcept { jsCtx_Destroy(context); }
-};
-using Context = std::unique_ptr<jsCtx, ContextDeleter>;
+using Context = std::unique_ptr<jsCtx, Destroy<jsCtx_Destroy>>;
 
 Context contextOf(Link::Parts& link) {
     jsCtx* made = nullptr;

@@ -1,4 +1,3 @@
-#include "notes.hpp"
 #include "station.hpp"
 
 #include "support/watchdog.hpp"
@@ -13,7 +12,7 @@
 
 #include <sys/time.h>
 
-// Links that a server stops, closes or denies.
+// Links that a server stops or closes.
 
 namespace sluice::test {
 namespace {
@@ -73,53 +72,6 @@ TEST(BrokenLinkTest, AClosedLinkEndsTheWaitForRoom) {
     refused.refuse();
     waiting.join();
     EXPECT_EQ(result, SendResult::closed);
-}
-
-// The window has one slot, so a message without an answer would hold back all later ones.
-TEST(BrokenLinkTest, ADeniedMessageIsUndeliverableAndHoldsBackNoOther) {
-    const Watchdog watchdog{[](std::FILE*) {}};
-    const NatsServer server("authorization { users = [ { user: robot, password: right, "
-                            "permissions: { publish: { deny: \"fleet.high.secret\" } } } ] }\n" +
-                            std::string(NatsServer::withStreams));
-    Notes notes;
-    NatsOptions options = durableOptionsFor(server, "sender");
-    options.user = "robot";
-    options.password = "right";
-    options.durable.inFlight = 1;
-    options.observer = &notes;
-    Station sender(options);
-    auto secret = sender.bridge.outlet<Position>({"secret", 1, nats::Profile::durable});
-    auto allowed = sender.bridge.outlet<Position>({"position", 1, nats::Profile::durable});
-    EXPECT_EQ(secret.send(Position{1, 0.5}, Priority::high), SendResult::ok);
-    EXPECT_EQ(allowed.send(Position{2, 0.5}, Priority::high), SendResult::ok);
-    EXPECT_TRUE(sender.bridge.close(60s));
-    const nats::NatsStatistics sent = sender.bridge.statistics();
-    EXPECT_EQ(sent.undeliverable, 1U);
-    EXPECT_EQ(sent.acknowledged, 1U);
-    EXPECT_TRUE(notes.has("fleet.high.secret"));
-}
-
-// Both denials come at once, and no message is sent again in time.
-TEST(BrokenLinkTest, EachOfTwoDeniedSubjectsIsGivenUp) {
-    const Watchdog watchdog{[](std::FILE*) {}};
-    const NatsServer server(
-        "authorization { users = [ { user: robot, password: right, permissions: { publish: { deny: "
-        "[\"fleet.high.one\", \"fleet.high.two\"] } } } ] }\n" +
-        std::string(NatsServer::withStreams));
-    NatsOptions options = durableOptionsFor(server, "sender");
-    options.user = "robot";
-    options.password = "right";
-    options.durable.inFlight = 2;
-    options.durable.ackWait = 1h;
-    for (int round = 0; round < 10; ++round) {
-        Station sender(options);
-        for (const char* const subject : {"one", "two", "position", "position"}) {
-            auto outlet = sender.bridge.outlet<Position>({subject, 1, nats::Profile::durable});
-            EXPECT_EQ(outlet.send(Position{}, Priority::high), SendResult::ok);
-        }
-        EXPECT_TRUE(sender.bridge.close(60s));
-        EXPECT_EQ(sender.bridge.statistics().undeliverable, 2U);
-    }
 }
 
 TEST(BrokenLinkTest, CloseDoesNotWaitForClosedLinks) {

@@ -1,11 +1,9 @@
+#include "own_stream.hpp"
 #include "station.hpp"
-#include "streams_of_server.hpp"
 
 #include <gtest/gtest.h>
-#include <nats/nats.h>
 
 #include <chrono>
-#include <stdexcept>
 #include <string>
 
 namespace sluice::nats {
@@ -13,57 +11,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using namespace test;
-
-/// Stands between a bridge and its stream, which has been deleted: it takes the messages of high
-/// priority, and answers as it likes.
-class OwnStream {
-public:
-    explicit OwnStream(const NatsServer& server) {
-        StreamsOfServer(server).remove("fleet_high");
-        require(natsConnection_ConnectTo(&connection_, server.url().c_str()));
-        require(natsConnection_SubscribeSync(&messages_, connection_, "fleet.high.>"));
-        require(natsConnection_Flush(connection_));
-    }
-    OwnStream(const OwnStream&) = delete;
-    OwnStream& operator=(const OwnStream&) = delete;
-    ~OwnStream() {
-        natsSubscription_Destroy(messages_);
-        natsConnection_Destroy(connection_);
-    }
-
-    struct Message {
-        std::string id;
-        std::string reply;
-    };
-
-    /// Waits for the next message.
-    Message next() {
-        natsMsg* message = nullptr;
-        require(natsSubscription_NextMsg(&message, messages_, 20'000));
-        const char* id = nullptr;
-        require(natsMsgHeader_Get(message, "Nats-Msg-Id", &id));
-        Message seen{id, natsMsg_GetReply(message)};
-        natsMsg_Destroy(message);
-        return seen;
-    }
-
-    /// Says that the message of this reply subject is stored.
-    void answer(const std::string& reply) {
-        require(natsConnection_PublishString(connection_, reply.c_str(),
-                                             R"({"stream":"fleet_high","seq":1})"));
-        require(natsConnection_Flush(connection_));
-    }
-
-private:
-    static void require(natsStatus status) {
-        if (status != NATS_OK) {
-            throw std::runtime_error(natsStatus_GetText(status));
-        }
-    }
-
-    natsConnection* connection_ = nullptr;
-    natsSubscription* messages_ = nullptr;
-};
 
 NatsOptions oneInFlight(const NatsServer& server) {
     NatsOptions options = durableOptionsFor(server, "sender");

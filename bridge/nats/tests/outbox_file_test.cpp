@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -205,6 +206,50 @@ TEST(OutboxFileTest, TheFolderOfManyThreadsStaysSmall) {
     EXPECT_LT(largest, 5 * mebibyte);
     const std::size_t record = 12 + std::string("subject").size() + message.size();
     EXPECT_EQ(flushed.sum() - before, 400 * record);
+}
+
+/// The process may open so many more files.
+class MoreFiles {
+public:
+    explicit MoreFiles(int count) {
+        (void)getrlimit(RLIMIT_NOFILE, &before_);
+        const int next = dup(0);
+        close(next);
+        setLimit(static_cast<rlim_t>(next + count));
+    }
+    MoreFiles(const MoreFiles&) = delete;
+    MoreFiles& operator=(const MoreFiles&) = delete;
+    ~MoreFiles() { setLimit(before_.rlim_cur); }
+
+private:
+    void setLimit(rlim_t limit) const {
+        const rlimit wanted{limit, before_.rlim_max};
+        (void)setrlimit(RLIMIT_NOFILE, &wanted);
+    }
+    rlimit before_{};
+};
+
+TEST(OutboxFileTest, AFolderThatCannotBeReadForAMomentLosesNothing) {
+    const TemporaryFolder folder;
+    {
+        OutboxFile file(folder / "high");
+        file.replay([](const char*, const unsigned char*, std::size_t) { FAIL(); });
+        bool isPushed = false;
+        ASSERT_TRUE(appended(file, "once", isPushed));
+    }
+    int failures = 0;
+    std::vector<std::string> found;
+    for (int count = 0; found.empty(); ++count) {
+        ASSERT_LT(count, 10);
+        const MoreFiles limit(count);
+        try {
+            found = messagesIn(folder / "high");
+        } catch (const std::runtime_error&) {
+            ++failures;
+        }
+    }
+    EXPECT_EQ(found, std::vector<std::string>{"once"});
+    EXPECT_GE(failures, 2);  // at least the folder and the segment could not be opened
 }
 
 TEST(OutboxFileTest, FilesWithOtherNamesAreLeftAlone) {

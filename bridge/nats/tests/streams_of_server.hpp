@@ -13,8 +13,9 @@ namespace sluice::test {
 /// A connection of the test itself, to look into a server's streams and to change them.
 class StreamsOfServer {
 public:
-    explicit StreamsOfServer(const NatsServer& server) {
-        require(natsConnection_ConnectTo(&connection_, server.url().c_str()));
+    explicit StreamsOfServer(const NatsServer& server) : StreamsOfServer(server.url()) {}
+    explicit StreamsOfServer(const std::string& url) {
+        require(natsConnection_ConnectTo(&connection_, url.c_str()));
         require(natsConnection_JetStream(&context_, connection_, nullptr));
     }
     StreamsOfServer(const StreamsOfServer&) = delete;

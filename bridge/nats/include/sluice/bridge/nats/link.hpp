@@ -23,7 +23,8 @@ public:
     /// `link` is "high" or "rest".
     virtual void changed(const char* link, LinkState state) noexcept = 0;
     /// One line about a kind of trouble: messages that are lost or refused, a server that refuses
-    /// or does not answer. A route tells each kind once.
+    /// or does not answer. A route tells each kind once. A link tells the same line at most once in
+    /// ten minutes.
     virtual void trouble(const char* line) noexcept = 0;
 
 protected:

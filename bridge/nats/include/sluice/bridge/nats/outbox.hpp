@@ -37,8 +37,8 @@ struct OutboxCounts {
     explicit OutboxCounts(std::size_t outboxMessages) noexcept
         : step(std::max<std::size_t>(1, outboxMessages / 8)) {}
 
-    /// A waiting thread is woken once in so many freed places: to wake it for each would cost more
-    /// than the message.
+    /// A waiting thread is woken once for so many messages that leave the outbox: to wake it for
+    /// each would cost more than the message.
     const std::size_t step;
     std::atomic<std::uint64_t> held{0};  ///< reservations, and messages in the outbox
     std::atomic<std::uint64_t> accepted{0};
@@ -46,8 +46,7 @@ struct OutboxCounts {
     std::atomic<std::uint64_t> undeliverable{0};
     std::atomic<std::uint64_t> resent{0};
     std::atomic<std::uint64_t> replayed{0};
-    std::atomic<bool> isDiskTold{false};  ///< whether the observer knows that the disk is full
-    EventCount freed;                     ///< notified when `held` falls to a multiple of `step`
+    EventCount freed;  ///< notified when `held` falls to a multiple of `step`
 };
 
 }  // namespace detail

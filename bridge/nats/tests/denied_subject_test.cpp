@@ -1,0 +1,181 @@
+#include "notes.hpp"
+#include "own_stream.hpp"
+#include "station.hpp"
+
+#include "support/watchdog.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <string>
+
+// Subjects that the server does not let a bridge publish.
+
+namespace sluice::nats {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace test;
+
+/// Settings of a server whose user "robot" may not publish these subjects: "\"a\", \"b\"".
+std::string without(const std::string& subjects) {
+    return "max_payload: 1MB\nauthorization { users = [ { user: robot, password: right, "
+           "permissions: { publish: { deny: [" +
+           subjects + "] } } }, { user: other, password: right } ] }\n" + NatsServer::withStreams;
+}
+
+NatsOptions robotOf(const NatsServer& server) {
+    NatsOptions options = durableOptionsFor(server, "sender");
+    options.user = "robot";
+    options.password = "right";
+    return options;
+}
+
+const NatsRoute secretRoute{"secret", 1, Profile::durable};
+const NatsRoute positionRoute{"position", 1, Profile::durable};
+
+// The window has one slot, so a message without an answer would hold back all later ones.
+TEST(DeniedSubjectTest, ItsMessageIsUndeliverableAndHoldsBackNoOther) {
+    const Watchdog watchdog{[](std::FILE*) {}};
+    const NatsServer server(without("\"fleet.high.secret\""));
+    Notes notes;
+    NatsOptions options = robotOf(server);
+    options.durable.inFlight = 1;
+    options.observer = &notes;
+    Station sender(options);
+    auto secret = sender.bridge.outlet<Position>(secretRoute);
+    auto allowed = sender.bridge.outlet<Position>(positionRoute);
+    EXPECT_EQ(secret.send(Position{1, 0.5}, Priority::high), SendResult::ok);
+    EXPECT_EQ(allowed.send(Position{2, 0.5}, Priority::high), SendResult::ok);
+    EXPECT_TRUE(sender.bridge.close(60s));
+    const NatsStatistics sent = sender.bridge.statistics();
+    EXPECT_EQ(sent.undeliverable, 1U);
+    EXPECT_EQ(sent.acknowledged, 1U);
+    EXPECT_TRUE(notes.has("fleet.high.secret"));
+}
+
+// The server denies each message. It denies the last one after all others.
+TEST(DeniedSubjectTest, ManyDenialsAreOneLine) {
+    const Watchdog watchdog{[](std::FILE*) {}};
+    const NatsServer server(without("\"one.medium\", \"two.medium\""));
+    Notes notes;
+    NatsOptions options = robotOf(server);
+    options.observer = &notes;
+    Station sender(options);
+    auto one = sender.bridge.outlet<Position>({"one"});
+    for (int i = 0; i < 100; ++i) {
+        EXPECT_EQ(one.send(Position{}), SendResult::ok);
+    }
+    EXPECT_EQ(sender.bridge.outlet<Position>({"two"}).send(Position{}), SendResult::ok);
+    await([&] { return notes.has("two.medium"); });
+    EXPECT_EQ(notes.count("one.medium"), 1);
+}
+
+// Both denials come at once, and no message is sent again in time.
+TEST(DeniedSubjectTest, EachOfTwoIsGivenUp) {
+    const Watchdog watchdog{[](std::FILE*) {}};
+    const NatsServer server(without("\"fleet.high.one\", \"fleet.high.two\""));
+    NatsOptions options = robotOf(server);
+    options.durable.inFlight = 2;
+    options.durable.ackWait = 1h;
+    for (int round = 0; round < 10; ++round) {
+        Station sender(options);
+        for (const char* const subject : {"one", "two", "position", "position"}) {
+            auto outlet = sender.bridge.outlet<Position>({subject, 1, Profile::durable});
+            EXPECT_EQ(outlet.send(Position{}, Priority::high), SendResult::ok);
+        }
+        EXPECT_TRUE(sender.bridge.close(60s));
+        EXPECT_EQ(sender.bridge.statistics().undeliverable, 2U);
+    }
+}
+
+// The first and the third message use the same slot of the window.
+TEST(DeniedSubjectTest, AnAnswerAfterTheDenialConfirmsNoOtherMessage) {
+    const Watchdog watchdog{[](std::FILE*) {}};
+    NatsServer server(without(""));
+    NatsOptions options = robotOf(server);
+    options.durable.inFlight = 2;
+    options.durable.ackWait = 2s;
+    Station sender(options);
+    OwnStream stream(server, "other:right@");
+    auto secret = sender.bridge.outlet<Position>(secretRoute);
+    auto allowed = sender.bridge.outlet<Position>(positionRoute);
+    ASSERT_EQ(secret.send(Position{1, 0.5}, Priority::high), SendResult::ok);
+    const OwnStream::Message first = stream.next();
+    server.reload(without("\"fleet.high.secret\""));
+    ASSERT_EQ(secret.send(Position{2, 0.5}, Priority::high), SendResult::ok);
+    await([&] { return sender.bridge.statistics().undeliverable == 2; });
+    ASSERT_EQ(allowed.send(Position{3, 0.5}, Priority::high), SendResult::ok);
+    const OwnStream::Message third = stream.next();
+    stream.answer(first.reply);
+    // A new try shows that the answer to the first message did not free the third one.
+    EXPECT_EQ(stream.next().id, third.id);
+    EXPECT_EQ(sender.bridge.statistics().acknowledged, 0U);
+    stream.answer(third.reply);
+    await([&] { return sender.bridge.statistics().acknowledged == 1; });
+}
+
+struct Heavy {
+    std::string text;
+};
+constexpr auto describe(wire::Type<Heavy>) {
+    return wire::fields(wire::field("text", &Heavy::text));
+}
+
+/// Stops the server at its first denial, which comes when the sender has queued its messages.
+class StoppingNotes : public Notes {
+public:
+    explicit StoppingNotes(const NatsServer& server) : server_(server) {}
+    void trouble(const char* line) noexcept override {
+        await([this] { return isQueued.load(); });
+        if (std::string(line).find("Violation") != std::string::npos && !isStopped.exchange(true)) {
+            server_.stop();
+        }
+        Notes::trouble(line);
+    }
+    std::atomic<bool> isQueued{false};
+    std::atomic<bool> isStopped{false};
+
+private:
+    const NatsServer& server_;
+};
+
+// The denials free slots of the window. The next messages are more than the connection takes while
+// its server stands still, until the end of the test.
+TEST(DeniedSubjectTest, NoOtherBridgeWaitsForItsServer) {
+    using HeavyBus = Bus<Messages<Heavy>, BridgedTraits>;
+    const Watchdog watchdog{[](std::FILE*) {}};
+    const NatsServer server(without("\"fleet.high.secret\""));
+    const NatsServer healthy;
+    Station other(optionsFor(healthy));
+    StoppingNotes notes(server);
+    NatsOptions options = robotOf(server);
+    options.observer = &notes;
+    options.durable.inFlight = 32;
+    options.durable.outboxMessages = 128;
+    options.maxMessageSize = 1'000'000;
+    options.writeTimeout = 1h;
+    const auto bus = std::make_unique<HeavyBus>();
+    NatsBridge<HeavyBus> sender(*bus, options);
+    auto secret = sender.outlet<Heavy>(secretRoute);
+    auto allowed = sender.outlet<Heavy>({"heavy", 1, Profile::durable});
+    for (int i = 0; i < 40; ++i) {
+        EXPECT_EQ(secret.send(Heavy{"x"}, Priority::high), SendResult::ok);
+    }
+    const Heavy heavy{std::string(900'000, 'x')};
+    for (int i = 0; i < 40; ++i) {
+        EXPECT_EQ(allowed.send(heavy, Priority::high), SendResult::ok);
+    }
+    notes.isQueued = true;
+    await([&] { return notes.isStopped.load(); });
+    for (int i = 0; i < 300; ++i) {
+        EXPECT_EQ(sender.statistics().accepted, 80U);
+        std::this_thread::sleep_for(1ms);  // gives the denials time to come
+    }
+    EXPECT_TRUE(other.bridge.close(patience));
+    server.resume();
+}
+
+}  // namespace
+}  // namespace sluice::nats

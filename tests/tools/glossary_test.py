@@ -22,7 +22,7 @@ class GlossaryTest(PlantedTree):
     def test_refuses_a_row_without_a_type(self):
         self.plant("include/sluice/log/detail/lane.hpp", "class Lane {")
         self.page("## log", "| `Lane` | a ring of bytes |", "| `Gone` | was here |")
-        self.assert_finds(glossary.check, "glossary.md:4: no folder detail/ of log declares Gone")
+        self.assert_finds(glossary.check, "glossary.md:4: no folder detail/ of log defines Gone")
 
     def test_one_name_has_a_row_in_each_module_that_declares_it(self):
         for module in ("log", "queue"):
@@ -33,9 +33,15 @@ class GlossaryTest(PlantedTree):
     def test_looks_at_the_bridges_and_their_sources(self):
         self.plant("bridge/nats/include/sluice/bridge/nats/detail/a.hpp", "class Exporter {")
         self.plant("bridge/nats/src/b.hpp", "class OutboxFile {")
+        self.plant("bridge/nats/src/c.cpp", "class SegmentName {")
         self.plant("bridge/nats/include/sluice/bridge/nats/link.hpp", "class Link {")
         self.page("## bridge/nats", "| `Exporter` | sends messages |")
-        self.assert_finds(glossary.check, "b.hpp:1: bridge/nats: OutboxFile has no row")
+        self.assert_finds(glossary.check, "b.hpp:1: bridge/nats: OutboxFile has no row", "c.cpp:1: bridge/nats: SegmentName")
+
+    def test_a_member_that_is_defined_outside_of_its_class_has_a_row(self):
+        self.plant("include/sluice/log/detail/lane.hpp", "class Lane<Traits, 3>::Reading {", "struct Lane<T>::Forward;")
+        self.page("## log")
+        self.assert_finds(glossary.check, "lane.hpp:1: log: Lane::Reading has no row")
 
 
 if __name__ == "__main__":

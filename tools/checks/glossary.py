@@ -1,4 +1,4 @@
-"""docs/glossary.md has each type that the folders detail/ and the bridges' sources declare, and no other."""
+"""docs/glossary.md has each type that the folders detail/ and the bridges' sources define at the left edge, and no other."""
 
 import re
 from pathlib import Path
@@ -7,14 +7,16 @@ from .problem import Problem, cxx_files, lines_of
 
 PAGE = Path("docs/glossary.md")
 MODULE = re.compile(r"^## ([\w/]+)$")
-ROW = re.compile(r"^\| `(\w+)` \| (.+) \|$")
-# At the left edge, with a body: neither a forward declaration nor a class inside of another one.
-DECLARED = re.compile(r"^(?:class|struct|enum class) (?:\[\[[^\]]*\]\] |alignas\(.*\) )?(\w+)\b(?!.*>::|::|;|.*[^}];$)")
+ROW = re.compile(r"^\| `([\w:]+)` \| (.+) \|$")
+# With a body: no forward declaration. The second group is the name of a member, as in `Store<Event>::Walk`.
+DEFINED = re.compile(
+    r"^(?:class|struct|enum class) (?:\[\[[^\]]*\]\] |alignas\(.*\) )?(\w+)(?:<[^{]*>(?=::))?((?:::\w+)?)\b(?!;|.*[^}];$)"
+)
 
 
 def module_of(path):
-    """The module whose details a header holds: `log`, `bridge/nats`. None for a public header."""
-    if path.suffix == ".hpp" and {"detail", "src"} & set(path.parts):
+    """The module whose details a file holds: `log`, `bridge/nats`. None for a public header."""
+    if {"detail", "src"} & set(path.parts):
         return "/".join(path.parts[:2]) if path.parts[0] == "bridge" else path.parts[2]
     return None
 
@@ -35,18 +37,18 @@ def check(root):
     if not (root / PAGE).is_file():
         return []
     rows = rows_of(root)
-    declared = {}
+    defined = {}
     for path in cxx_files(root, ("include/sluice", "bridge")):
         if module := module_of(path):
             for number, line in enumerate(lines_of(root, path), 1):
-                if match := DECLARED.match(line):
-                    declared.setdefault((module, match[1]), (path, number))
+                if match := DEFINED.match(line):
+                    defined.setdefault((module, match[1] + match[2]), (path, number))
     return [
         Problem(path, number, f"{module}: {name} has no row in {PAGE}")
-        for (module, name), (path, number) in declared.items()
+        for (module, name), (path, number) in defined.items()
         if (module, name) not in rows
     ] + [
-        Problem(PAGE, number, f"no folder detail/ of {module} declares {name}")
+        Problem(PAGE, number, f"no folder detail/ of {module} defines {name}")
         for (module, name), number in rows.items()
-        if (module, name) not in declared
+        if (module, name) not in defined
     ]

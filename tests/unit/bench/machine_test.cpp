@@ -7,8 +7,12 @@
 #include <gtest/gtest.h>
 
 #include <sched.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <thread>
 
 namespace sluice::bench {
@@ -55,6 +59,28 @@ TEST(CpuShareTest, IsUnknownOrAPart) {
         EXPECT_LE(part, 1.0);
         EXPECT_GE(part, -1.0);
     }
+}
+
+double secondsOfThisProcess() {
+    rusage usage{};
+    (void)getrusage(RUSAGE_SELF, &usage);
+    return double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           1e-6 * double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
+
+TEST(CpuShareTest, AnotherProcessOfTheGroupCounts) {
+    const double before = secondsOfGroup() - secondsOfThisProcess();
+    const pid_t busy = fork();
+    if (busy == 0) {
+        alarm(60);
+        while (true) {
+        }
+    }
+    while (secondsOfGroup() - secondsOfThisProcess() < before + 0.1) {
+        usleep(1000);
+    }
+    kill(busy, SIGKILL);
+    EXPECT_EQ(waitpid(busy, nullptr, 0), busy);
 }
 
 // BR-11: the cost of one read of the clock on each CPU, and its smallest step.

@@ -1,5 +1,7 @@
 #include <sluice/wire.hpp>
 
+#include <optional>
+
 #if CASE == 0
 struct Pair {
     int left;
@@ -35,5 +37,16 @@ constexpr auto describe(sluice::wire::Type<Latin>) {
 }
 bool use(sluice::wire::Buffer& buffer) {
     return sluice::wire::encode(Latin{1}, buffer);
+}
+#elif CASE == 3
+// EXPECT: an optional must not hold an optional
+struct Nested {
+    std::optional<std::optional<int>> number;
+};
+constexpr auto describe(sluice::wire::Type<Nested>) {
+    return sluice::wire::fields(sluice::wire::field("number", &Nested::number));
+}
+bool use(sluice::wire::Buffer& buffer) {
+    return sluice::wire::encode(Nested{}, buffer);
 }
 #endif

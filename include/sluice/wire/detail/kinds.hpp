@@ -39,7 +39,13 @@ inline constexpr bool isArray<std::array<T, N>> = true;
 template <class T>
 inline constexpr bool isOptional = false;
 template <class T>
-inline constexpr bool isOptional<std::optional<T>> = true;
+constexpr bool holdsNoOptional() noexcept {
+    static_assert(!isOptional<T>, "an optional must not hold an optional: the bytes of both are "
+                                  "the same when they are empty");
+    return true;
+}
+template <class T>
+inline constexpr bool isOptional<std::optional<T>> = holdsNoOptional<T>();
 
 /// MessagePack: maps and arrays inside each other, at most.
 inline constexpr unsigned maxPackDepth = 32;

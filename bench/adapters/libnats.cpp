@@ -184,6 +184,12 @@ void addLibnats(NatsSubjects& subjects) {
     NatsSubject subject;
     subject.info.id = "libnats/plain";
     subject.info.library = "libnats";
+    subject.info.features.topology = "any thread";
+    subject.info.features.bound = "exact";  // JetStream: the messages on their way
+    subject.info.features.order = "each producer";
+    subject.info.features.allocates = true;
+    subject.info.features.blocking = true;
+    subject.info.features.typeErasure = true;
 #if defined(SLUICE_BENCH_NATS)
     subject.info.version = nats_GetVersion();
     subject.info.use =

@@ -53,6 +53,7 @@ void addMsgpackCxx(NatsSubjects& subjects) {
     NatsSubject subject;
     subject.info.id = "msgpack-cxx/map";
     subject.info.library = "msgpack-cxx";
+    subject.info.features.topology = "any thread";
 #if defined(SLUICE_BENCH_MSGPACK)
     subject.info.version = MSGPACK_VERSION;
     subject.info.use = "MSGPACK_DEFINE_MAP; pack() into a kept sbuffer, unpack() and convert()";

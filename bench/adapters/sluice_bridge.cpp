@@ -139,6 +139,14 @@ void addSluiceBridge(NatsSubjects& subjects) {
     subject.info.id = "sluice/bridge";
     subject.info.library = "sluice";
     subject.info.ours = true;
+    subject.info.features.topology = "any thread";
+    subject.info.features.bound = "exact";
+    subject.info.features.order = "each producer";
+    subject.info.features.blocking = true;
+    subject.info.features.priority = true;
+    subject.info.features.backPressure = true;
+    subject.info.features.statistics = true;
+    subject.info.features.typeErasure = true;
 #if defined(SLUICE_BENCH_NATS)
     subject.info.use = "exportType from a bus of 512 messages that its sender consumes; an outlet "
                        "in the durable profile; importType into a bus with a thread that waits";

@@ -41,6 +41,7 @@ void addSluiceWire(NatsSubjects& subjects) {
     subject.info.library = "sluice";
     subject.info.use = "encode() into a buffer of the caller, decode() into a message";
     subject.info.ours = true;
+    subject.info.features.topology = "any thread";
     subject.rounds = {{"encode", &encodeRound}, {"decode", &decodeRound}};
     subjects.push_back(subject);
 }

@@ -76,6 +76,7 @@ void addWakeUps(ActorSubjects& subjects) {
     Subject info;
     info.id = twoWakeUps;
     info.library = "Linux";
+    info.features.topology = "one thread";  // at each end
     info.use = "two threads, a futex for each direction";
     subjects.push_back({info});
     addReplier<Replier>(subjects.back());

@@ -90,7 +90,8 @@ Round eventBatchRound(const RoundPlan& plan) {
         }
         const Nanoseconds time = (Measured != Phase::drain ? enqueueing : 0) +
                                  (Measured != Phase::enqueue ? draining : 0);
-        round.time(0, time, batches * plan.capacity, 3 * batches);
+        const std::uint64_t ends = Measured == Phase::both ? 3 : 2;
+        round.time(0, time, batches * plan.capacity, ends * batches);
         counts.planned = counts.attempted = counts.accepted = (batches + 1) * plan.capacity;
         counts.delivered = arrivals.count();
         counts.receivedSum = arrivals.sum();
